@@ -1,0 +1,22 @@
+package dev.berth.error;
+
+import java.util.Objects;
+
+/// A request that can't be served, and why. The message goes to the caller; the cause only to the log.
+public final class ServingException extends RuntimeException {
+
+  private final ErrorType type;
+
+  public ServingException(ErrorType type, String message) {
+    this(type, message, null);
+  }
+
+  public ServingException(ErrorType type, String message, Throwable cause) {
+    super(message, cause);
+    this.type = Objects.requireNonNull(type, "type");
+  }
+
+  public ErrorType type() {
+    return type;
+  }
+}

@@ -1,0 +1,98 @@
+package dev.berth.hooks;
+
+import java.util.List;
+
+/// Turns the bytes of a request into the bytes of an answer, in four hooks that read like a Python `inference.py`.
+///
+/// ```
+/// bytes ──inputFn──▶ records ──queue──▶ batch ──predictFn──▶ predictions ──outputFn──▶ bytes
+///       request's own thread    │       the thread that owns the model     │   request's own thread
+/// ```
+///
+/// 1. [#modelFn] loads the model: once per worker, on the worker's own thread, before the server says that it is ready.
+/// 2. [#warmUpFn] runs right after it, so that the first caller does not pay for the engine's own warm-up.
+/// 3. [#inputFn] decodes one request into records, on that request's thread, before anything is queued. A request that
+///    it refuses fails alone: nobody shares its batch yet.
+/// 4. Records wait in a bounded queue. A free worker takes a batch of them, possibly from several requests.
+/// 5. [#predictFn] answers the batch on the worker's thread. When it throws for a batch of several records, each record is
+///    tried again by itself, so that only the culprit fails.
+/// 6. [#outputFn] encodes the predictions of one request, on that request's thread again.
+///
+/// The smallest whole program:
+///
+/// ```java
+/// public final class Upper implements InferenceHandler<Void, String, String> {
+///   public Void modelFn(ModelContext context) { return null; }
+///   public List<String> inputFn(InvocationRequest request) { return request.text().lines().toList(); }
+///   public List<String> predictFn(List<String> records, Void model) {
+///     return records.stream().map(String::toUpperCase).toList();
+///   }
+///   public InvocationResponse outputFn(List<String> predictions, InvocationRequest request) {
+///     return InvocationResponse.of(String.join("\n", predictions), MediaType.TEXT);
+///   }
+/// }
+/// ```
+///
+/// The four hooks are required; the rest is optional. To change one hook of a built-in handler, extend that handler.
+///
+/// A handler is made once per served model, through a public constructor that takes the model directory as a
+/// [java.nio.file.Path] or takes nothing. `inputFn`, `outputFn` and `length` run on many threads at the same time, so the
+/// handler's own fields must be immutable or thread-safe. A model `M` is only ever used by the worker that loaded it. If `M`
+/// is [AutoCloseable], that worker closes it when the model is unloaded; if the handler is, it is closed last.
+///
+/// @param <M> the loaded model, one per worker
+/// @param <I> a record: the unit that inference is made on
+/// @param <O> the prediction for one record
+public interface InferenceHandler<M, I, O> {
+
+  /// Loads the model from `context.modelDirectory()` onto `context.accelerator()`.
+  ///
+  /// Called once per worker, on the worker's thread. Whatever it throws stops the start: `/ping` never turns 200.
+  M modelFn(ModelContext context) throws Exception;
+
+  /// Decodes a request into records; an empty list is a request for nothing, and `predictFn` is not called for it.
+  ///
+  /// Does the work that needs no model, such as tokenising. Must be thread-safe.
+  ///
+  /// @throws BadInputException when the payload is wrong: the caller gets 400 with its message
+  /// @throws UnsupportedMediaTypeException when the content type is not one it reads: 415
+  List<I> inputFn(InvocationRequest request) throws Exception;
+
+  /// Predicts one batch: as many predictions as there are records, in the same order. A null prediction counts as missing.
+  ///
+  /// The records may come from several requests. Runs on the thread of the worker that loaded `model`. The thread is
+  /// interrupted when nobody waits for the batch any more, so a long computation may look at
+  /// [Thread#isInterrupted()] between steps and give up.
+  ///
+  /// @throws InsufficientMemoryException when the accelerator has no room for the batch: 507 for its callers
+  /// @throws ModelUnusableException when no later call can succeed: the worker stops
+  List<O> predictFn(List<I> records, M model) throws Exception;
+
+  /// Encodes the predictions of one request, in the order of its records, as `request.accept()` asks.
+  ///
+  /// Must be thread-safe. The request's body has been read by then; its headers are still there.
+  ///
+  /// @throws NotAcceptableException when it can't write `request.accept()`: the caller gets 406
+  InvocationResponse outputFn(List<O> predictions, InvocationRequest request) throws Exception;
+
+  /// What a record costs next to others, for instance its tokens: records of like length share a batch. At least 1.
+  default int length(I record) {
+    return 1;
+  }
+
+  /// Makes predictions of every shape that requests will have, so that the first of them is as quick as the rest.
+  default void warmUpFn(M model) throws Exception {}
+
+  /// The content types that [#inputFn] reads. Any other is refused with 415 before the body is read. Empty, the
+  /// default: `inputFn` decides.
+  default List<MediaType> requestTypes() {
+    return List.of();
+  }
+
+  /// The content types that [#outputFn] writes, the preferred one first. A request that accepts none of them is refused
+  /// with 406 before the model is asked. Empty, the default: `outputFn` decides, and gets the type that the caller
+  /// likes best.
+  default List<MediaType> responseTypes() {
+    return List.of();
+  }
+}

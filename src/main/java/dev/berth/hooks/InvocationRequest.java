@@ -1,0 +1,107 @@
+package dev.berth.hooks;
+
+import java.io.IOException;
+import java.io.InputStream;
+import java.nio.ByteBuffer;
+import java.nio.charset.CharacterCodingException;
+import java.nio.charset.Charset;
+import java.util.Objects;
+import java.util.Optional;
+
+/// One HTTP call to `/invocations`, as the hooks see it.
+///
+/// The body is a stream that can be read once, so that a hook may take a payload larger than memory record by record;
+/// [#bytes()] and [#text()] read all of it.
+public final class InvocationRequest {
+
+  private final InputStream body;
+  private final MediaType contentType;
+  private final MediaType accept;
+  private final Optional<String> customAttributes;
+  private final String inferenceId;
+  private final boolean keepBadRecords;
+
+  /// @param accept the one type that the response should have, negotiated from `Accept`
+  /// @param customAttributes `X-Amzn-SageMaker-Custom-Attributes`, unchanged
+  /// @param inferenceId `X-Amzn-SageMaker-Inference-Id`, or one made for this request; it stands on its log lines
+  /// @param keepBadRecords see [#keepBadRecords()]
+  public InvocationRequest(
+      InputStream body,
+      MediaType contentType,
+      MediaType accept,
+      Optional<String> customAttributes,
+      String inferenceId,
+      boolean keepBadRecords) {
+    this.body = Objects.requireNonNull(body, "body");
+    this.contentType = Objects.requireNonNull(contentType, "contentType");
+    this.accept = Objects.requireNonNull(accept, "accept");
+    this.customAttributes = Objects.requireNonNull(customAttributes, "customAttributes");
+    this.inferenceId = Objects.requireNonNull(inferenceId, "inferenceId");
+    this.keepBadRecords = keepBadRecords;
+  }
+
+  /// The body, to be read once. Reading past the server's payload limit fails, and the caller gets 413.
+  public InputStream body() {
+    return body;
+  }
+
+  /// The whole body, read from [#body()].
+  public byte[] bytes() throws IOException {
+    return body.readAllBytes();
+  }
+
+  /// The whole body as text without a byte order mark: UTF-8, unless the content type names another charset. Malformed
+  /// bytes are an error and never replaced, because an answer's offsets would be wrong afterwards.
+  ///
+  /// @throws BadInputException naming the offset of the first byte that is not of that charset
+  /// @throws UnsupportedMediaTypeException when the charset is not known
+  public String text() throws IOException {
+    var charset = charset();
+    var bytes = ByteBuffer.wrap(bytes());
+    try {
+      var text = charset.newDecoder().decode(bytes).toString();
+      return text.startsWith("\uFEFF") ? text.substring(1) : text;
+    } catch (CharacterCodingException e) {
+      throw new BadInputException(
+          "body: found the byte 0x%02x at offset %d, which is not %3$s; expected %3$s text"
+              .formatted(bytes.get(bytes.position()), bytes.position(), charset));
+    }
+  }
+
+  private Charset charset() {
+    var name = contentType.parameters().getOrDefault("charset", "utf-8");
+    try {
+      return Charset.forName(name);
+    } catch (IllegalArgumentException e) {
+      throw new UnsupportedMediaTypeException(
+          "Content-Type: found the unknown charset \"%s\", expected utf-8".formatted(name), e);
+    }
+  }
+
+  /// The content type of [#body()]; `application/json` where the caller named none.
+  public MediaType contentType() {
+    return contentType;
+  }
+
+  /// The type that the response should have.
+  public MediaType accept() {
+    return accept;
+  }
+
+  /// The value of `X-Amzn-SageMaker-Custom-Attributes`, unchanged. It is not echoed unless a hook sets it on the response.
+  public Optional<String> customAttributes() {
+    return customAttributes;
+  }
+
+  /// The name of this call in the log.
+  public String inferenceId() {
+    return inferenceId;
+  }
+
+  /// Whether one bad record among several should become an error in its own place of the response, keeping the order,
+  /// instead of failing the request. The operator decides it for line formats: in a batch-transform job a failed request
+  /// costs its whole file.
+  public boolean keepBadRecords() {
+    return keepBadRecords;
+  }
+}
