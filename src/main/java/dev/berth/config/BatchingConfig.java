@@ -1,0 +1,23 @@
+package dev.berth.config;
+
+import java.time.Duration;
+import java.util.OptionalInt;
+
+/// How records wait and how they are put together.
+///
+/// @param queueCapacity records that may wait before callers are refused; `Integer.MAX_VALUE` is unlimited
+/// @param maxBatchSize records in a batch; empty: as the accelerator wants
+/// @param maxBatchTokens padded cost of a batch; empty: as the accelerator wants
+/// @param maxBatchDelay how long a free worker waits for a batch to fill; zero: not at all
+/// @param timeout how long a request may take
+public record BatchingConfig(
+    int queueCapacity, OptionalInt maxBatchSize, OptionalInt maxBatchTokens, Duration maxBatchDelay, Duration timeout) {
+
+  public BatchingConfig {
+    Require.atLeast("queueCapacity", queueCapacity, 1);
+    Require.atLeast("maxBatchSize", maxBatchSize, 1);
+    Require.atLeast("maxBatchTokens", maxBatchTokens, 1);
+    Require.atLeast("maxBatchDelay", maxBatchDelay.toMillis(), 0);
+    Require.atLeast("timeout", timeout.toMillis(), 1);
+  }
+}

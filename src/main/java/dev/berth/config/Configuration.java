@@ -1,0 +1,127 @@
+package dev.berth.config;
+
+import static dev.berth.config.Settings.BadRecords.KEEP;
+
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.OptionalInt;
+
+/// What the server was told, with what the operator should know about it.
+///
+/// @param effective every setting as it holds, in the order of [Settings#ALL]
+/// @param warnings names that look like a slip of the pen, one line each
+public record Configuration(ServerConfig config, List<EffectiveSetting> effective, List<String> warnings) {
+
+  private static final Duration REAL_TIME_TIMEOUT = Duration.ofSeconds(60);
+  /// The longest `InvocationsTimeoutInSeconds` of a transform job: the container must not be the one to give up.
+  private static final Duration BATCH_TIMEOUT = Duration.ofSeconds(3600);
+
+  private static final List<String> TAKEN_PATHS = List.of("/ping", "/invocations", "/inferences", "/execution-parameters");
+
+  private static final int REAL_TIME_QUEUE = 1000;
+  private static final int UNLIMITED = Integer.MAX_VALUE;
+
+  public Configuration {
+    effective = List.copyOf(effective);
+    warnings = List.copyOf(warnings);
+  }
+
+  /// Reads every setting. A flag wins over the environment; an empty value counts as unset.
+  ///
+  /// @param flags the text of each flag given, by its name with the dashes
+  /// @param home the directory of the `serve` script, where the sample model is
+  /// @throws ConfigurationException holding all problems
+  public static Configuration read(Map<String, String> environment, Map<String, String> flags, Path home) {
+    var reading = new Reading(environment, flags);
+    var warnings = checkNames(environment, reading);
+    var batch = reading.get(Settings.BATCH);
+    var config = new ServerConfig(
+        http(reading), model(reading, home), batching(reading, batch), transform(reading, batch), log(reading));
+    if (!reading.problems().isEmpty()) {
+      throw new ConfigurationException(reading.problems());
+    }
+    return new Configuration(config, reading.effective(), warnings);
+  }
+
+  private static List<String> checkNames(Map<String, String> environment, Reading reading) {
+    var warnings = new ArrayList<String>();
+    VariableNames.suspicious(environment.keySet()).forEach(name -> {
+      var near = VariableNames.near(name);
+      if (name.startsWith(VariableNames.OURS)) {
+        var hint = near.map("did you mean %s?"::formatted).orElse("see serve --help for those there are");
+        reading.problem("%s: there is no such setting; %s".formatted(name, hint));
+      } else {
+        near.ifPresent(meant -> warnings.add("%s: did you mean %s?".formatted(name, meant)));
+      }
+    });
+    return warnings;
+  }
+
+  private static HttpConfig http(Reading reading) {
+    var metricsPath = reading.get(Settings.METRICS_PATH);
+    if (TAKEN_PATHS.contains(metricsPath)) {
+      reading.problem("metrics-path: found %s, expected a path of its own, and not %s".formatted(metricsPath, TAKEN_PATHS));
+    }
+    return new HttpConfig(
+        reading.get(Settings.HOST),
+        reading.get(Settings.PORT),
+        reading.get(Settings.MAX_PAYLOAD),
+        reading.get(Settings.DEFAULT_ACCEPT),
+        metricsPath,
+        reading.get(Settings.DRAIN));
+  }
+
+  private static ModelConfig model(Reading reading, Path home) {
+    boolean multiModel = reading.get(Settings.MULTI_MODEL);
+    return new ModelConfig(
+        modelDirectory(reading, home, multiModel),
+        reading.find(Settings.INSTANCE_TYPE),
+        number(reading.find(Settings.WORKERS)),
+        multiModel);
+  }
+
+  private static Path modelDirectory(Reading reading, Path home, boolean multiModel) {
+    var mounted = reading.get(Settings.BASE_DIRECTORY).resolve("model");
+    var sample = home.resolve("model-artifact");
+    var unset = Files.isDirectory(mounted) ? mounted : sample;
+    if (!multiModel && !reading.isSet(Settings.MODEL_DIRECTORY) && !Files.isDirectory(unset)) {
+      reading.problem(
+          "model-dir: found neither %s nor %s; mount a model artifact at the first, or name one with --model-dir or %s"
+              .formatted(mounted, sample, Settings.MODEL_DIRECTORY.variables().getFirst().name()));
+    }
+    return reading.get(Settings.MODEL_DIRECTORY, unset);
+  }
+
+  private static BatchingConfig batching(Reading reading, boolean batch) {
+    return new BatchingConfig(
+        reading.get(Settings.QUEUE_CAPACITY, batch ? UNLIMITED : REAL_TIME_QUEUE),
+        number(reading.find(Settings.MAX_BATCH_SIZE)),
+        number(reading.find(Settings.MAX_BATCH_TOKENS)),
+        reading.get(Settings.MAX_BATCH_DELAY),
+        reading.get(Settings.TIMEOUT, batch ? BATCH_TIMEOUT : REAL_TIME_TIMEOUT));
+  }
+
+  private static TransformConfig transform(Reading reading, boolean batch) {
+    return new TransformConfig(
+        batch,
+        reading.get(Settings.EXECUTION_PARAMETERS),
+        number(reading.find(Settings.MAX_CONCURRENT_TRANSFORMS)),
+        reading.find(Settings.BATCH_STRATEGY),
+        number(reading.find(Settings.MAX_PAYLOAD_IN_MB)),
+        reading.get(Settings.BAD_RECORDS) == KEEP,
+        reading.get(Settings.TRAILING_NEWLINE));
+  }
+
+  private static LogConfig log(Reading reading) {
+    return new LogConfig(reading.get(Settings.LOG_LEVEL), reading.get(Settings.LOG_FORMAT));
+  }
+
+  private static OptionalInt number(Optional<Integer> value) {
+    return value.map(OptionalInt::of).orElseGet(OptionalInt::empty);
+  }
+}

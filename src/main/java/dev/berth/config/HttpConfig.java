@@ -1,0 +1,24 @@
+package dev.berth.config;
+
+import dev.berth.hooks.MediaType;
+import java.time.Duration;
+import java.util.Objects;
+
+/// How the server listens.
+///
+/// @param port 0 takes any free port
+/// @param maxPayloadBytes the largest request body; `Long.MAX_VALUE` is unlimited
+/// @param defaultAccept the response's type for a caller that names none, or `*/*`
+/// @param drain how long requests may go on after SIGTERM; SageMaker kills the process after 30 seconds
+public record HttpConfig(
+    String host, int port, long maxPayloadBytes, MediaType defaultAccept, String metricsPath, Duration drain) {
+
+  public HttpConfig {
+    Objects.requireNonNull(host, "host");
+    Objects.requireNonNull(defaultAccept, "defaultAccept");
+    Objects.requireNonNull(metricsPath, "metricsPath");
+    Require.between("port", port, 0, 65535);
+    Require.atLeast("maxPayloadBytes", maxPayloadBytes, 1);
+    Require.atLeast("drain", drain.toMillis(), 0);
+  }
+}

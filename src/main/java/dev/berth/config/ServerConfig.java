@@ -1,0 +1,16 @@
+package dev.berth.config;
+
+import java.util.Objects;
+
+/// All that the server was told, one record for each part of it.
+public record ServerConfig(
+    HttpConfig http, ModelConfig model, BatchingConfig batching, TransformConfig transform, LogConfig log) {
+
+  public ServerConfig {
+    Objects.requireNonNull(http, "http");
+    Objects.requireNonNull(model, "model");
+    Objects.requireNonNull(batching, "batching");
+    Objects.requireNonNull(transform, "transform");
+    Objects.requireNonNull(log, "log");
+  }
+}

@@ -1,0 +1,201 @@
+package dev.berth.config;
+
+import dev.berth.config.Setting.Flag;
+import dev.berth.config.Setting.Source;
+import dev.berth.config.Setting.Variable;
+import dev.berth.config.Setting.WhenUnset;
+import dev.berth.hooks.MediaType;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.List;
+import java.util.Locale;
+
+/// Every setting there is. Reading, `--help` and `docs/configuration.md` all come from this list.
+public final class Settings {
+
+  private static final Duration SECOND = Duration.ofSeconds(1);
+
+  static final Setting<Integer> PORT = setting(
+      "port", fixed(8080), "Port to listen on; 0 takes any free one",
+      flag("--port", Syntax.wholeNumber(0, 65535)),
+      variable("SAGEMAKER_BIND_TO_PORT", Syntax.wholeNumber(0, 65535)));
+
+  static final Setting<String> HOST = setting(
+      "host", fixed("0.0.0.0"), "Address to listen on",
+      flag("--host", Syntax.word("<host>", "a host name or an address")),
+      variable("BERTH_HOST", Syntax.word("<host>", "a host name or an address")));
+
+  static final Setting<Path> MODEL_DIRECTORY = setting(
+      "model-dir",
+      rule("model/ in base-dir where that exists, else model-artifact/ beside the serve script"),
+      "The model artifact: the directory unpacked from model.tar.gz",
+      flag("--model-dir", Syntax.directory()),
+      variable("BERTH_MODEL_DIR", Syntax.directory()));
+
+  static final Setting<Path> BASE_DIRECTORY = setting(
+      "base-dir", fixed(Path.of("/opt/ml")), "Where the platform mounts its files",
+      variable("SAGEMAKER_BASE_DIR", Syntax.anyPath()));
+
+  static final Setting<String> INSTANCE_TYPE = setting(
+      "instance-type", detected("looked up on the machine"), "What to run on: cpu, gpu, inf1, inf2 or trn1",
+      flag("--instance-type", Syntax.word("<type>", "one word")),
+      variable("INSTANCE_TYPE", Syntax.word("<type>", "one word")));
+
+  static final Setting<Integer> WORKERS = setting(
+      "workers", detected("chosen from the device"), "Copies of the model, each on its own thread",
+      flag("--workers", positive()),
+      variable("SAGEMAKER_MODEL_SERVER_WORKERS", positive()),
+      variable("SAGEMAKER_NUM_MODEL_WORKERS", positive()));
+
+  static final Setting<Duration> TIMEOUT = setting(
+      "timeout", rule("60 s; 3600 s when SAGEMAKER_BATCH is true"),
+      "How long a request may take; SAGEMAKER_MODEL_SERVER_TIMEOUT counts minutes, as in AWS's own containers",
+      flag("--timeout", Syntax.duration("seconds", SECOND, 1)),
+      variable("SAGEMAKER_MODEL_SERVER_TIMEOUT_SECONDS", Syntax.duration("seconds", SECOND, 1)),
+      variable("SAGEMAKER_MODEL_SERVER_TIMEOUT", Syntax.duration("minutes", Duration.ofMinutes(1), 1)));
+
+  static final Setting<Long> MAX_PAYLOAD = setting(
+      "max-payload-mb", fixed(100L * 1024 * 1024),
+      "Largest request body, 0 for unlimited; SAGEMAKER_MAX_REQUEST_SIZE counts bytes",
+      flag("--max-payload-mb", Syntax.mebibytes()),
+      variable("SAGEMAKER_MAX_REQUEST_SIZE", Syntax.bytes()),
+      variable("SAGEMAKER_MAX_PAYLOAD_IN_MB", Syntax.mebibytes()));
+
+  static final Setting<MediaType> DEFAULT_ACCEPT = setting(
+      "default-accept", fixed(MediaType.JSON), "Type of the response for a caller that names none, or */*",
+      flag("--default-accept", Syntax.mediaType()),
+      variable("SAGEMAKER_DEFAULT_INVOCATIONS_ACCEPT", Syntax.mediaType()));
+
+  static final Setting<Integer> QUEUE_CAPACITY = setting(
+      "queue-capacity", rule("1000; unlimited when SAGEMAKER_BATCH is true"),
+      "Records that may wait before callers are refused with 503",
+      flag("--queue-capacity", positive()),
+      variable("BERTH_QUEUE_CAPACITY", positive()));
+
+  static final Setting<Integer> MAX_BATCH_SIZE = setting(
+      "max-batch-size", detected("chosen from the device"), "Records that may be predicted together",
+      flag("--max-batch-size", positive()),
+      variable("BERTH_MAX_BATCH_SIZE", positive()),
+      variable("SAGEMAKER_TS_BATCH_SIZE", positive()));
+
+  static final Setting<Integer> MAX_BATCH_TOKENS = setting(
+      "max-batch-tokens", detected("chosen from the device"),
+      "Tokens, padding included, that may be predicted together",
+      flag("--max-batch-tokens", positive()),
+      variable("BERTH_MAX_BATCH_TOKENS", positive()));
+
+  static final Setting<Duration> MAX_BATCH_DELAY = setting(
+      "max-batch-delay-ms", fixed(Duration.ZERO), "How long a free worker waits for its batch to fill",
+      flag("--max-batch-delay-ms", Syntax.duration("ms", Duration.ofMillis(1), 0)),
+      variable("BERTH_MAX_BATCH_DELAY_MS", Syntax.duration("ms", Duration.ofMillis(1), 0)),
+      variable("SAGEMAKER_TS_MAX_BATCH_DELAY", Syntax.duration("ms", Duration.ofMillis(1), 0)));
+
+  static final Setting<Boolean> MULTI_MODEL = setting(
+      "multi-model", fixed(false), "Set by the platform: a multi-model endpoint, which starts without a model",
+      variable("SAGEMAKER_MULTI_MODEL", Syntax.trueOrFalse()));
+
+  static final Setting<Boolean> BATCH = setting(
+      "batch", fixed(false), "Set by the platform: this container runs for a batch-transform job",
+      variable("SAGEMAKER_BATCH", Syntax.trueOrFalse()));
+
+  static final Setting<BatchStrategy> BATCH_STRATEGY = setting(
+      "batch-strategy", rule("not set"), "Set by the platform: whether a request holds one record or several",
+      variable("SAGEMAKER_BATCH_STRATEGY", Syntax.oneOf(BatchStrategy.class, BatchStrategy::name)));
+
+  static final Setting<Integer> MAX_CONCURRENT_TRANSFORMS = setting(
+      "max-concurrent-transforms", rule("not set"), "Set by the platform: requests that a job sends at the same time",
+      variable("SAGEMAKER_MAX_CONCURRENT_TRANSFORMS", positive()));
+
+  static final Setting<Integer> MAX_PAYLOAD_IN_MB = setting(
+      "transform-max-payload-mb", rule("not set"), "Set by the platform: the job's own MaxPayloadInMB",
+      variable("SAGEMAKER_MAX_PAYLOAD_IN_MB", Syntax.mebibyteCount()));
+
+  static final Setting<ExecutionParametersAnswer> EXECUTION_PARAMETERS = setting(
+      "execution-parameters", fixed(ExecutionParametersAnswer.SAGEMAKER),
+      "What /execution-parameters answers: the platform's spelling, the one of the SDK's local mode, or 404",
+      flag("--execution-parameters", Syntax.oneOf(ExecutionParametersAnswer.class, Settings::kebab)),
+      variable("BERTH_EXECUTION_PARAMETERS", Syntax.oneOf(ExecutionParametersAnswer.class, Settings::kebab)));
+
+  static final Setting<BadRecords> BAD_RECORDS = setting(
+      "bad-records", fixed(BadRecords.REJECT),
+      "Whether a bad line fails its request, or is kept as an error in its own place",
+      flag("--bad-records", Syntax.oneOf(BadRecords.class, Settings::kebab)),
+      variable("BERTH_BAD_RECORDS", Syntax.oneOf(BadRecords.class, Settings::kebab)));
+
+  static final Setting<Boolean> TRAILING_NEWLINE = setting(
+      "trailing-newline", fixed(false),
+      "Whether a response of lines ends in a newline: false for AssembleWith=Line, which adds one, true for None",
+      flag("--trailing-newline", Syntax.trueOrFalse()),
+      variable("BERTH_TRAILING_NEWLINE", Syntax.trueOrFalse()));
+
+  static final Setting<String> METRICS_PATH = setting(
+      "metrics-path", fixed("/metrics"), "Path of the Prometheus metrics",
+      flag("--metrics-path", Syntax.metricsPath()),
+      variable("BERTH_METRICS_PATH", Syntax.metricsPath()));
+
+  static final Setting<Duration> DRAIN = setting(
+      "drain-seconds", fixed(Duration.ofSeconds(25)),
+      "How long requests may go on after SIGTERM; SageMaker kills the container after 30 s",
+      flag("--drain-seconds", Syntax.duration("seconds", SECOND, 0)),
+      variable("BERTH_DRAIN_SECONDS", Syntax.duration("seconds", SECOND, 0)));
+
+  static final Setting<LogLevel> LOG_LEVEL = setting(
+      "log-level", fixed(LogLevel.INFO), "Least serious events to log, by name or by Python's number",
+      flag("--log-level", Syntax.logLevel()),
+      variable("SAGEMAKER_CONTAINER_LOG_LEVEL", Syntax.logLevel()));
+
+  static final Setting<LogFormat> LOG_FORMAT = setting(
+      "log-format", fixed(LogFormat.PLAIN), "Lines for people, or one JSON object per line",
+      flag("--log-format", Syntax.oneOf(LogFormat.class, Settings::kebab)),
+      variable("BERTH_LOG_FORMAT", Syntax.oneOf(LogFormat.class, Settings::kebab)));
+
+  /// In the order in which people meet them.
+  public static final List<Setting<?>> ALL = List.of(
+      PORT, HOST, MODEL_DIRECTORY, BASE_DIRECTORY, INSTANCE_TYPE, WORKERS, TIMEOUT, MAX_PAYLOAD, DEFAULT_ACCEPT,
+      QUEUE_CAPACITY, MAX_BATCH_SIZE, MAX_BATCH_TOKENS, MAX_BATCH_DELAY,
+      MULTI_MODEL, BATCH, BATCH_STRATEGY, MAX_CONCURRENT_TRANSFORMS, MAX_PAYLOAD_IN_MB,
+      EXECUTION_PARAMETERS, BAD_RECORDS, TRAILING_NEWLINE,
+      METRICS_PATH, DRAIN, LOG_LEVEL, LOG_FORMAT);
+
+  /// The choice behind [TransformConfig#keepBadRecords()].
+  enum BadRecords {
+    REJECT,
+    KEEP
+  }
+
+  private Settings() {}
+
+  @SafeVarargs
+  @SuppressWarnings("varargs")
+  private static <T> Setting<T> setting(String name, WhenUnset<T> whenUnset, String meaning, Source<T>... sources) {
+    return new Setting<>(name, List.of(sources), whenUnset, meaning);
+  }
+
+  private static <T> Source<T> flag(String name, Syntax<T> syntax) {
+    return new Flag<>(name, syntax);
+  }
+
+  private static <T> Source<T> variable(String name, Syntax<T> syntax) {
+    return new Variable<>(name, syntax);
+  }
+
+  private static <T> WhenUnset<T> fixed(T value) {
+    return new WhenUnset.Fixed<>(value);
+  }
+
+  private static <T> WhenUnset<T> rule(String text) {
+    return new WhenUnset.Rule<>(text);
+  }
+
+  private static <T> WhenUnset<T> detected(String text) {
+    return new WhenUnset.Detected<>(text);
+  }
+
+  private static Syntax<Integer> positive() {
+    return Syntax.wholeNumber(1, Integer.MAX_VALUE);
+  }
+
+  private static String kebab(Enum<?> constant) {
+    return constant.name().toLowerCase(Locale.ROOT).replace('_', '-');
+  }
+}

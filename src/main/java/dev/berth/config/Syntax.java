@@ -1,0 +1,180 @@
+package dev.berth.config;
+
+import dev.berth.hooks.MediaType;
+import java.nio.file.Files;
+import java.nio.file.InvalidPathException;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.Arrays;
+import java.util.Locale;
+import java.util.Optional;
+import java.util.function.Function;
+
+/// How the text of a setting is read and shown.
+///
+/// @param label stands for the value in `--help`, such as `<seconds>`
+/// @param expected what a good value is, to end the sentence "expected …"
+/// @param read the value; empty where the text is not one
+/// @param show the value as the start-up log and the documentation write it, with its unit
+public record Syntax<T>(
+    String label, String expected, Function<String, Optional<T>> read, Function<T, String> show) {
+
+  private static final long MEBIBYTE = 1024 * 1024;
+  private static final String METRICS_PATH = "/(?!.*\\.\\.)[a-zA-Z0-9/_.\\-]{1,255}";
+
+  static Syntax<Integer> wholeNumber(int least, int most) {
+    var expected = most == Integer.MAX_VALUE
+        ? "a whole number, at least " + least
+        : "a whole number from %d to %d".formatted(least, most);
+    return new Syntax<>(
+        "<n>",
+        expected,
+        text -> number(text).filter(value -> value >= least && value <= most).map(Math::toIntExact),
+        value -> value == Integer.MAX_VALUE ? "unlimited" : value.toString());
+  }
+
+  static Syntax<Duration> duration(String unitName, Duration unit, int least) {
+    return new Syntax<>(
+        "<" + unitName + ">",
+        "a whole number of %s, at least %d".formatted(unitName, least),
+        text -> wholeNumber(least, Integer.MAX_VALUE).read(text).map(unit::multipliedBy),
+        value -> value.toMillis() % 1000 == 0 ? value.toSeconds() + " s" : value.toMillis() + " ms");
+  }
+
+  static Syntax<Long> bytes() {
+    return payload("<bytes>", "a whole number of bytes, 0 for unlimited", 1, Long.MAX_VALUE);
+  }
+
+  static Syntax<Long> mebibytes() {
+    return payload("<MiB>", "a whole number of MiB, 0 for unlimited", MEBIBYTE, Integer.MAX_VALUE);
+  }
+
+  /// The same as a count, for those who hand the number on.
+  static Syntax<Integer> mebibyteCount() {
+    return new Syntax<>(
+        "<MiB>",
+        mebibytes().expected(),
+        wholeNumber(0, Integer.MAX_VALUE).read(),
+        value -> value == 0 ? "unlimited" : value + " MiB");
+  }
+
+  static Syntax<Boolean> trueOrFalse() {
+    return new Syntax<>(
+        "<true|false>",
+        "true or false",
+        text -> switch (text.toLowerCase(Locale.ROOT)) {
+          case "true" -> Optional.of(true);
+          case "false" -> Optional.of(false);
+          default -> Optional.empty();
+        },
+        String::valueOf);
+  }
+
+  /// One of an enum's constants, in any case and with `-`, `_` or nothing between its words. `show` spells them.
+  static <E extends Enum<E>> Syntax<E> oneOf(Class<E> type, Function<E, String> show) {
+    var constants = type.getEnumConstants();
+    var spelled = Arrays.stream(constants).map(show).toList();
+    return new Syntax<>(
+        "<" + String.join("|", spelled) + ">",
+        "one of " + String.join(", ", spelled),
+        text -> Arrays.stream(constants).filter(constant -> letters(constant.name()).equals(letters(text))).findFirst(),
+        show);
+  }
+
+  /// The names, Python's other names for them, and the numbers of Python's `logging`, which the SageMaker SDK sends.
+  static Syntax<LogLevel> logLevel() {
+    return new Syntax<>(
+        "<level>",
+        "one of DEBUG, INFO, WARN, ERROR, or Python's 10, 20, 30, 40",
+        text -> Optional.ofNullable(
+            switch (text.toUpperCase(Locale.ROOT)) {
+              case "DEBUG", "10" -> LogLevel.DEBUG;
+              case "INFO", "20" -> LogLevel.INFO;
+              case "WARN", "WARNING", "30" -> LogLevel.WARN;
+              case "ERROR", "CRITICAL", "40", "50" -> LogLevel.ERROR;
+              default -> null;
+            }),
+        LogLevel::name);
+  }
+
+  static Syntax<MediaType> mediaType() {
+    return new Syntax<>(
+        "<type>",
+        "a media type such as application/json",
+        text -> MediaType.parse(text).filter(type -> !type.isRange()),
+        MediaType::toString);
+  }
+
+  static Syntax<Path> directory() {
+    return new Syntax<>(
+        "<dir>", "a directory that exists", text -> path(text).filter(Files::isDirectory), Path::toString);
+  }
+
+  /// A path that need not exist.
+  static Syntax<Path> anyPath() {
+    return new Syntax<>("<dir>", "a path", Syntax::path, Path::toString);
+  }
+
+  /// The pattern of `MetricsEndpoint.MetricsPath` in the SageMaker API.
+  static Syntax<String> metricsPath() {
+    return new Syntax<>(
+        "<path>",
+        "a path of letters, digits and / _ . - that starts with /, without .. and of at most 256 characters",
+        text -> Optional.of(text).filter(path -> path.matches(METRICS_PATH)),
+        Function.identity());
+  }
+
+  static Syntax<String> word(String label, String expected) {
+    return new Syntax<>(
+        label,
+        expected,
+        text -> Optional.of(text).filter(word -> word.chars().noneMatch(Character::isWhitespace)),
+        Function.identity());
+  }
+
+  /// Reads a value, without the blanks around it.
+  Optional<T> read(String text) {
+    return read.apply(text.strip());
+  }
+
+  String show(T value) {
+    return show.apply(value);
+  }
+
+  private static Syntax<Long> payload(String label, String expected, long unit, long most) {
+    return new Syntax<>(
+        label,
+        expected,
+        text -> number(text)
+            .filter(value -> value >= 0 && value <= most)
+            .map(value -> value == 0 ? Long.MAX_VALUE : value * unit),
+        value -> showBytes(value));
+  }
+
+  private static String showBytes(long bytes) {
+    if (bytes == Long.MAX_VALUE) {
+      return "unlimited";
+    }
+    return bytes % MEBIBYTE == 0 ? bytes / MEBIBYTE + " MiB" : bytes + " bytes";
+  }
+
+  private static Optional<Long> number(String text) {
+    try {
+      return Optional.of(Long.valueOf(text));
+    } catch (NumberFormatException e) {
+      return Optional.empty();
+    }
+  }
+
+  private static Optional<Path> path(String text) {
+    try {
+      return Optional.of(Path.of(text));
+    } catch (InvalidPathException e) {
+      return Optional.empty();
+    }
+  }
+
+  private static String letters(String text) {
+    return text.replaceAll("[_-]", "").toLowerCase(Locale.ROOT);
+  }
+}

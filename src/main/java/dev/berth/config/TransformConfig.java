@@ -1,0 +1,31 @@
+package dev.berth.config;
+
+import java.util.Objects;
+import java.util.Optional;
+import java.util.OptionalInt;
+
+/// What matters when the platform runs this container for a batch-transform job.
+///
+/// @param batch whether it does so now (`SAGEMAKER_BATCH`)
+/// @param executionParameters what `GET /execution-parameters` answers
+/// @param maxConcurrentTransforms the job's own value, where its author set one
+/// @param batchStrategy the job's own value, where its author set one
+/// @param maxPayloadInMb the job's own value, where its author set one; 0 is unlimited
+/// @param keepBadRecords whether a bad record becomes an error in its own place instead of failing its request
+/// @param trailingNewline whether a response of lines ends in a newline
+public record TransformConfig(
+    boolean batch,
+    ExecutionParametersAnswer executionParameters,
+    OptionalInt maxConcurrentTransforms,
+    Optional<BatchStrategy> batchStrategy,
+    OptionalInt maxPayloadInMb,
+    boolean keepBadRecords,
+    boolean trailingNewline) {
+
+  public TransformConfig {
+    Objects.requireNonNull(executionParameters, "executionParameters");
+    Objects.requireNonNull(batchStrategy, "batchStrategy");
+    Require.atLeast("maxConcurrentTransforms", maxConcurrentTransforms, 1);
+    Require.atLeast("maxPayloadInMb", maxPayloadInMb, 0);
+  }
+}

@@ -1,0 +1,281 @@
+package dev.berth.config;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.catchThrowableOfType;
+
+import dev.berth.hooks.MediaType;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.OptionalInt;
+import java.util.stream.IntStream;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.ValueSource;
+
+class ConfigurationTest {
+
+  @TempDir
+  private Path home;
+
+  @BeforeEach
+  void unpackTheSampleModel() throws IOException {
+    Files.createDirectory(home.resolve("model-artifact"));
+  }
+
+  @Test
+  @Tag("BAT-05")
+  void nothing_set_gives_the_defaults() {
+    assertThat(read(Map.of())).isEqualTo(new ServerConfig(
+        new HttpConfig("0.0.0.0", 8080, 104_857_600, MediaType.JSON, "/metrics", Duration.ofSeconds(25)),
+        new ModelConfig(home.resolve("model-artifact"), Optional.empty(), OptionalInt.empty(), false),
+        new BatchingConfig(1000, OptionalInt.empty(), OptionalInt.empty(), Duration.ZERO, Duration.ofSeconds(60)),
+        new TransformConfig(
+            false, ExecutionParametersAnswer.SAGEMAKER, OptionalInt.empty(), Optional.empty(), OptionalInt.empty(),
+            false, false),
+        new LogConfig(LogLevel.INFO, LogFormat.PLAIN)));
+  }
+
+  @Test
+  void every_setting_can_be_set() throws IOException {
+    var model = Files.createDirectory(home.resolve("other"));
+    var environment = new HashMap<>(Map.of(
+        "SAGEMAKER_BIND_TO_PORT", "9123",
+        "BERTH_HOST", "localhost",
+        "BERTH_MODEL_DIR", model.toString(),
+        "INSTANCE_TYPE", "inf2",
+        "SAGEMAKER_MODEL_SERVER_WORKERS", "2",
+        "SAGEMAKER_MODEL_SERVER_TIMEOUT_SECONDS", "90",
+        "SAGEMAKER_MAX_PAYLOAD_IN_MB", "6",
+        "SAGEMAKER_DEFAULT_INVOCATIONS_ACCEPT", "text/csv; header=absent"));
+    environment.putAll(Map.of(
+        "SAGEMAKER_BATCH_STRATEGY", "SINGLE_RECORD",
+        "SAGEMAKER_MAX_CONCURRENT_TRANSFORMS", "8",
+        "BERTH_EXECUTION_PARAMETERS", "local-mode",
+        "BERTH_BAD_RECORDS", "keep",
+        "BERTH_TRAILING_NEWLINE", "true"));
+    environment.putAll(Map.of(
+        "BERTH_QUEUE_CAPACITY", "50",
+        "BERTH_MAX_BATCH_SIZE", "16",
+        "BERTH_MAX_BATCH_TOKENS", "4096",
+        "BERTH_MAX_BATCH_DELAY_MS", "5",
+        "BERTH_METRICS_PATH", "/server/metrics",
+        "BERTH_DRAIN_SECONDS", "3",
+        "SAGEMAKER_CONTAINER_LOG_LEVEL", "10",
+        "BERTH_LOG_FORMAT", "json"));
+
+    assertThat(read(environment)).isEqualTo(new ServerConfig(
+        new HttpConfig(
+            "localhost", 9123, 6 * 1024 * 1024, new MediaType("text", "csv", Map.of("header", "absent")),
+            "/server/metrics", Duration.ofSeconds(3)),
+        new ModelConfig(model, Optional.of("inf2"), OptionalInt.of(2), false),
+        new BatchingConfig(50, OptionalInt.of(16), OptionalInt.of(4096), Duration.ofMillis(5), Duration.ofSeconds(90)),
+        new TransformConfig(
+            false, ExecutionParametersAnswer.LOCAL_MODE, OptionalInt.of(8), Optional.of(BatchStrategy.SINGLE_RECORD),
+            OptionalInt.of(6), true, true),
+        new LogConfig(LogLevel.DEBUG, LogFormat.JSON)));
+  }
+
+  @ParameterizedTest
+  @ValueSource(strings = {"true", "True", "TRUE"})
+  @Tag("BAT-04")
+  void a_transform_job_is_detected_whatever_the_case(String value) {
+    var config = read(Map.of("SAGEMAKER_BATCH", value));
+    assertThat(config.transform().batch()).isTrue();
+    assertThat(config.batching().queueCapacity()).isEqualTo(Integer.MAX_VALUE);
+    assertThat(config.batching().timeout()).isEqualTo(Duration.ofHours(1));
+  }
+
+  @Test
+  void a_transform_job_keeps_the_limits_that_were_chosen() {
+    var config = read(Map.of("SAGEMAKER_BATCH", "true", "BERTH_QUEUE_CAPACITY", "7"), Map.of("--timeout", "20"));
+    assertThat(config.batching().queueCapacity()).isEqualTo(7);
+    assertThat(config.batching().timeout()).isEqualTo(Duration.ofSeconds(20));
+  }
+
+  @Test
+  void a_flag_wins_over_the_environment() {
+    assertThat(read(Map.of("SAGEMAKER_BIND_TO_PORT", "9000"), Map.of("--port", "0")).http().port()).isZero();
+  }
+
+  @Test
+  void an_empty_value_counts_as_unset() {
+    assertThat(read(Map.of("SAGEMAKER_BIND_TO_PORT", " ", "INSTANCE_TYPE", ""))).isEqualTo(read(Map.of()));
+  }
+
+  @Test
+  void the_names_of_other_containers_work_until_the_primary_name_is_set() {
+    var environment = new HashMap<>(Map.of("SAGEMAKER_NUM_MODEL_WORKERS", "3", "SAGEMAKER_TS_BATCH_SIZE", "4"));
+    assertThat(read(environment).model().workers()).hasValue(3);
+    assertThat(read(environment).batching().maxBatchSize()).hasValue(4);
+    environment.put("SAGEMAKER_MODEL_SERVER_WORKERS", "1");
+    environment.put("BERTH_MAX_BATCH_SIZE", "2");
+    assertThat(read(environment).model().workers()).hasValue(1);
+    assertThat(read(environment).batching().maxBatchSize()).hasValue(2);
+  }
+
+  @Test
+  void the_batch_delay_of_torchserve_is_in_milliseconds() {
+    assertThat(read(Map.of("SAGEMAKER_TS_MAX_BATCH_DELAY", "100")).batching().maxBatchDelay()).hasMillis(100);
+  }
+
+  @Test
+  void the_old_timeout_is_in_minutes_and_the_one_in_seconds_wins() {
+    var environment = new HashMap<>(Map.of("SAGEMAKER_MODEL_SERVER_TIMEOUT", "2"));
+    assertThat(read(environment).batching().timeout()).hasMinutes(2);
+    environment.put("SAGEMAKER_MODEL_SERVER_TIMEOUT_SECONDS", "30");
+    assertThat(read(environment).batching().timeout()).hasSeconds(30);
+  }
+
+  @Test
+  void the_request_size_in_bytes_wins_over_the_payload_in_mebibytes() {
+    var config = read(Map.of("SAGEMAKER_MAX_REQUEST_SIZE", "1000", "SAGEMAKER_MAX_PAYLOAD_IN_MB", "6"));
+    assertThat(config.http().maxPayloadBytes()).isEqualTo(1000);
+    assertThat(config.transform().maxPayloadInMb()).hasValue(6);
+  }
+
+  @Test
+  void a_payload_limit_of_zero_is_unlimited() {
+    assertThat(read(Map.of("SAGEMAKER_MAX_PAYLOAD_IN_MB", "0")).http().maxPayloadBytes()).isEqualTo(Long.MAX_VALUE);
+    assertThat(read(Map.of(), Map.of("--max-payload-mb", "0")).http().maxPayloadBytes()).isEqualTo(Long.MAX_VALUE);
+  }
+
+  @ParameterizedTest
+  @CsvSource({"10, DEBUG", "20, INFO", "30, WARN", "40, ERROR", "warning, WARN", "Error, ERROR", "CRITICAL, ERROR"})
+  void the_log_level_is_a_name_or_a_number_of_python(String text, LogLevel level) {
+    assertThat(read(Map.of("SAGEMAKER_CONTAINER_LOG_LEVEL", text)).log().level()).isEqualTo(level);
+  }
+
+  @Test
+  void the_mounted_model_goes_before_the_sample() throws IOException {
+    var mounted = Files.createDirectories(home.resolve("opt/model"));
+    var config = read(Map.of("SAGEMAKER_BASE_DIR", home.resolve("opt").toString()));
+    assertThat(config.model().directory()).isEqualTo(mounted);
+  }
+
+  @Test
+  void a_missing_model_is_a_problem_that_names_where_it_was_looked_for() throws IOException {
+    Files.delete(home.resolve("model-artifact"));
+    assertThat(problems(Map.of("SAGEMAKER_BASE_DIR", "/nowhere"))).singleElement().asString()
+        .contains("/nowhere/model", home.resolve("model-artifact").toString(), "--model-dir");
+    assertThat(problems(Map.of("BERTH_MODEL_DIR", "/nowhere")))
+        .containsExactly("BERTH_MODEL_DIR: found \"/nowhere\", expected a directory that exists");
+  }
+
+  @ParameterizedTest
+  @CsvSource({
+    "SAGEMAKER_BIND_TO_PORT, 65536", "SAGEMAKER_BIND_TO_PORT, -1", "SAGEMAKER_MODEL_SERVER_WORKERS, 0",
+    "SAGEMAKER_MODEL_SERVER_TIMEOUT_SECONDS, 0", "SAGEMAKER_MODEL_SERVER_TIMEOUT, 1.5",
+    "SAGEMAKER_MAX_REQUEST_SIZE, -1", "SAGEMAKER_MAX_PAYLOAD_IN_MB, 6MB", "SAGEMAKER_DEFAULT_INVOCATIONS_ACCEPT, json",
+    "SAGEMAKER_DEFAULT_INVOCATIONS_ACCEPT, */*", "SAGEMAKER_BATCH, 1", "SAGEMAKER_BATCH_STRATEGY, ALL",
+    "SAGEMAKER_MAX_CONCURRENT_TRANSFORMS, 0", "BERTH_EXECUTION_PARAMETERS, on", "BERTH_BAD_RECORDS, drop",
+    "BERTH_TRAILING_NEWLINE, yes", "BERTH_QUEUE_CAPACITY, 99999999999", "BERTH_MAX_BATCH_SIZE, 0",
+    "BERTH_MAX_BATCH_TOKENS, x", "BERTH_MAX_BATCH_DELAY_MS, -1", "BERTH_METRICS_PATH, metrics",
+    "BERTH_METRICS_PATH, /a/../b", "BERTH_DRAIN_SECONDS, soon", "SAGEMAKER_CONTAINER_LOG_LEVEL, LOUD",
+    "BERTH_LOG_FORMAT, xml", "BERTH_HOST, a b", "INSTANCE_TYPE, a b"
+  })
+  void a_value_that_cannot_be_read_is_named_with_what_was_expected(String name, String value) {
+    assertThat(problems(Map.of(name, value))).singleElement().asString()
+        .startsWith("%s: found \"%s\", expected ".formatted(name, value));
+  }
+
+  @Test
+  void all_problems_are_reported_at_once() {
+    var environment = Map.of("SAGEMAKER_BIND_TO_PORT", "x", "BERTH_QUEUE_CAPACITY", "0", "BERTH_LOG", "json");
+    var thrown = catchThrowableOfType(
+        ConfigurationException.class, () -> Configuration.read(environment, Map.of("--timeout", "1m"), home));
+    assertThat(thrown.problems()).containsExactlyInAnyOrder(
+        "SAGEMAKER_BIND_TO_PORT: found \"x\", expected a whole number from 0 to 65535",
+        "BERTH_QUEUE_CAPACITY: found \"0\", expected a whole number, at least 1",
+        "BERTH_LOG: there is no such setting; see serve --help for those there are",
+        "--timeout: found \"1m\", expected a whole number of seconds, at least 1");
+    assertThat(thrown).hasMessageContainingAll(thrown.problems().toArray(String[]::new));
+  }
+
+  @ParameterizedTest
+  @CsvSource({"BERTH_METRIC_PATH, BERTH_METRICS_PATH", "BERTH_PORT, SAGEMAKER_BIND_TO_PORT",
+    "BERTH_WORKER, SAGEMAKER_MODEL_SERVER_WORKERS"})
+  void an_unknown_name_of_our_own_is_a_problem_with_the_one_that_was_meant(String name, String meant) {
+    assertThat(problems(Map.of(name, "1")))
+        .containsExactly("%s: there is no such setting; did you mean %s?".formatted(name, meant));
+  }
+
+  @Test
+  @Tag("RUN-13")
+  void a_hundred_unknown_names_of_the_platform_are_ignored() {
+    var environment = new HashMap<String, String>();
+    IntStream.range(0, 50).forEach(i -> environment.put("SAGEMAKER_UNKNOWN_" + i, "x"));
+    IntStream.range(0, 50).forEach(i -> environment.put("SM_UNKNOWN_" + i, "x"));
+    var configuration = Configuration.read(environment, Map.of(), home);
+    assertThat(configuration.config()).isEqualTo(read(Map.of()));
+    assertThat(configuration.warnings()).isEmpty();
+  }
+
+  @Test
+  @Tag("RUN-13")
+  void a_slip_in_a_name_of_the_platform_is_a_warning() {
+    assertThat(warnings("SAGEMAKER_MODEL_SERVER_WORKER"))
+        .containsExactly("SAGEMAKER_MODEL_SERVER_WORKER: did you mean SAGEMAKER_MODEL_SERVER_WORKERS?");
+  }
+
+  @ParameterizedTest
+  @ValueSource(strings = {
+    "SAGEMAKER_PROGRAM", "SAGEMAKER_REGION", "SAGEMAKER_SUBMIT_DIRECTORY",
+    "SAGEMAKER_SAFE_PORT_RANGE", "SAGEMAKER_MODEL_SERVER_VMARGS", "SAGEMAKER_TS_MAX_WORKERS",
+    "SAGEMAKER_TFS_MAX_BATCH_SIZE"
+  })
+  void names_of_other_containers_are_no_slip(String name) {
+    assertThat(warnings(name)).isEmpty();
+  }
+
+  @Test
+  void each_effective_setting_says_where_it_came_from() {
+    var environment = Map.of("SAGEMAKER_NUM_MODEL_WORKERS", "3", "SAGEMAKER_MODEL_SERVER_TIMEOUT", "2");
+    var effective = Configuration.read(environment, Map.of("--port", "9000"), home).effective();
+    assertThat(effective).map(EffectiveSetting::toString).contains(
+        "port = 9000 (flag --port)",
+        "workers = 3 (SAGEMAKER_NUM_MODEL_WORKERS)",
+        "timeout = 120 s (SAGEMAKER_MODEL_SERVER_TIMEOUT)",
+        "max-payload-mb = 100 MiB (default)",
+        "max-batch-size = chosen from the device (detected)");
+  }
+
+  @Test
+  void every_setting_is_read() {
+    assertThat(Configuration.read(Map.of(), Map.of(), home).effective()).map(EffectiveSetting::name)
+        .containsExactlyElementsOf(Settings.ALL.stream().map(Setting::name).toList());
+  }
+
+  @Test
+  void nothing_but_the_known_settings_is_ever_shown() {
+    var environment = Map.of("AWS_SECRET_ACCESS_KEY", "hunter2", "SAGEMAKER_BATCHH", "hunter2");
+    var configuration = Configuration.read(environment, Map.of(), home);
+    assertThat(configuration.toString()).doesNotContain("hunter2");
+  }
+
+  private ServerConfig read(Map<String, String> environment) {
+    return read(environment, Map.of());
+  }
+
+  private ServerConfig read(Map<String, String> environment, Map<String, String> flags) {
+    return Configuration.read(environment, flags, home).config();
+  }
+
+  private List<String> problems(Map<String, String> environment) {
+    return catchThrowableOfType(ConfigurationException.class, () -> Configuration.read(environment, Map.of(), home))
+        .problems();
+  }
+
+  private List<String> warnings(String name) {
+    return Configuration.read(Map.of(name, "1"), Map.of(), home).warnings();
+  }
+}
