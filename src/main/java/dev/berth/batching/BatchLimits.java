@@ -1,0 +1,29 @@
+package dev.berth.batching;
+
+import java.time.Duration;
+
+/// What a batch and the queue may hold.
+///
+/// @param maxBatchSize records in a batch
+/// @param maxBatchTokens padded cost of a batch: its size × the length of its longest record. A record that is longer
+///     than this alone is still served, by itself
+/// @param maxBatchDelay how long a free worker lets the oldest record wait for a fuller batch; zero: not at all
+/// @param queueCapacity records that may wait before a request is refused; a request that finds the queue empty is
+///     taken whatever its size
+public record BatchLimits(int maxBatchSize, int maxBatchTokens, Duration maxBatchDelay, int queueCapacity) {
+
+  public BatchLimits {
+    requirePositive("maxBatchSize", maxBatchSize);
+    requirePositive("maxBatchTokens", maxBatchTokens);
+    requirePositive("queueCapacity", queueCapacity);
+    if (maxBatchDelay.isNegative()) {
+      throw new IllegalArgumentException("maxBatchDelay: found %s, expected zero or more".formatted(maxBatchDelay));
+    }
+  }
+
+  private static void requirePositive(String name, int value) {
+    if (value < 1) {
+      throw new IllegalArgumentException("%s: found %d, expected at least 1".formatted(name, value));
+    }
+  }
+}

@@ -1,0 +1,254 @@
+package dev.berth.batching;
+
+import dev.berth.batching.Submission.Ending;
+import dev.berth.error.ErrorType;
+import dev.berth.error.ServingException;
+import dev.berth.metrics.ServingMetrics;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Optional;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.locks.Condition;
+import java.util.concurrent.locks.ReentrantLock;
+import java.util.function.LongSupplier;
+import java.util.function.Supplier;
+
+/// Where requests and workers meet: a bounded queue of records, and the one lock of this package.
+///
+/// A request's thread calls [#submit] and waits; workers [#take] a batch and say what became of it; [#drain] and
+/// [#close] end it. No foreign code runs under the lock.
+final class BatchQueue<I, O> {
+
+  private enum State {
+    OPEN,
+    DRAINING,
+    CLOSED
+  }
+
+  private final String name;
+  private final int capacity;
+  private final LongSupplier clock;
+  private final ServingMetrics metrics;
+
+  private final ReentrantLock lock = new ReentrantLock();
+  /// Workers wait here for records, for the batch delay, and for the end.
+  private final Condition recordsOrEnd = lock.newCondition();
+  /// [#drain] waits here.
+  private final Condition noneOpen = lock.newCondition();
+
+  private final OpenRequests<I, O> requests;
+  private State state = State.OPEN;
+  private int workers;
+
+  BatchQueue(String name, BatchLimits limits, LongSupplier clock, ServingMetrics metrics) {
+    this.name = name;
+    this.capacity = limits.queueCapacity();
+    this.clock = clock;
+    this.metrics = metrics;
+    this.requests = new OpenRequests<>(new BatchPolicy(limits), clock, metrics);
+  }
+
+  /// What one request's thread waits on for its own end.
+  Condition newCondition() {
+    return lock.newCondition();
+  }
+
+  /// Queues all the records of a request, or none, and waits for its end. Runs on the request's thread.
+  ///
+  /// @throws ServingException when it can't be queued
+  Ending submit(Submission<I, O> submission) throws InterruptedException {
+    lock.lock();
+    try {
+      requireRoom(submission.pending().size());
+      requests.add(submission);
+      recordsOrEnd.signalAll();
+      return awaitEnd(submission);
+    } finally {
+      if (requests.isEmpty()) {
+        noneOpen.signalAll();
+      }
+      lock.unlock();
+    }
+  }
+
+  private void requireRoom(int count) {
+    if (state != State.OPEN) {
+      throw new ServingException(ErrorType.NOT_READY, "%s is stopping".formatted(name));
+    }
+    if (workers == 0) {
+      throw new ServingException(ErrorType.NOT_READY, "%s has no worker that can predict".formatted(name));
+    }
+    if (requests.waiting() > 0 && count > capacity - requests.waiting()) {
+      metrics.requestOverloaded();
+      throw new ServingException(
+          ErrorType.OVERLOADED,
+          "%s is overloaded: found %d records waiting and %d more, expected at most %d; try again later"
+              .formatted(name, requests.waiting(), count, capacity));
+    }
+  }
+
+  private Ending awaitEnd(Submission<I, O> submission) throws InterruptedException {
+    try {
+      while (true) {
+        var ending = submission.await(clock.getAsLong());
+        if (ending.isPresent()) {
+          return ending.get();
+        }
+        if (submission.isExpired(clock.getAsLong())) {
+          requests.end(submission, new Ending.Expired());
+        }
+      }
+    } catch (InterruptedException e) {
+      requests.end(submission, new Ending.Abandoned());
+      throw e;
+    }
+  }
+
+  /// Waits for a batch that somebody waits for, and starts it on the calling worker.
+  ///
+  /// Whether a caller has gone away is asked without the lock; the room that such callers leave is filled up again.
+  ///
+  /// @return nothing: closed
+  Optional<Batch<I, O>> take() throws InterruptedException {
+    var chosen = new ArrayList<Pending<I, O>>();
+    var asked = new HashSet<Submission<I, O>>();
+    while (true) {
+      lock.lock();
+      try {
+        requests.dropEnded(chosen);
+        do {
+          if (chosen.isEmpty() && !awaitRipe()) {
+            return Optional.empty();
+          }
+          requests.fill(chosen);
+        } while (chosen.isEmpty());
+        if (asked.containsAll(Submission.of(chosen))) {
+          return Optional.of(requests.start(chosen));
+        }
+      } finally {
+        lock.unlock();
+      }
+      var gone = Submission.of(chosen).stream().filter(asked::add).filter(Submission::isAbandoned).toList();
+      locked(() -> requests.endAll(gone, new Ending.Abandoned()));
+    }
+  }
+
+  /// Waits until a batch should be made; false: closed.
+  private boolean awaitRipe() throws InterruptedException {
+    while (state != State.CLOSED) {
+      requests.endExpired();
+      if (requests.waiting() == 0) {
+        recordsOrEnd.await();
+        continue;
+      }
+      long delay = state == State.DRAINING ? 0 : requests.delayNanos();
+      if (delay <= 0) {
+        return true;
+      }
+      recordsOrEnd.awaitNanos(delay);
+    }
+    return false;
+  }
+
+  /// Starts one record of a failed batch by itself; nothing: nobody waits for it any more.
+  Optional<Batch<I, O>> retry(Pending<I, O> pending) {
+    return locked(() ->
+        pending.submission().hasEnded() ? Optional.empty() : Optional.of(requests.run(List.of(pending))));
+  }
+
+  /// Ends a batch whose records are to be tried again. Called, as everything that ends a batch, by its worker.
+  void release(Batch<I, O> batch) {
+    locked(() -> requests.stop(batch));
+  }
+
+  /// Ends a batch with its predictions, one for each record.
+  void answer(Batch<I, O> batch, List<O> values) {
+    locked(() -> {
+      requests.stop(batch);
+      requests.answer(batch, values);
+    });
+  }
+
+  /// Ends a batch and fails those of its requests that are open.
+  void fail(Batch<I, O> batch, Throwable cause) {
+    locked(() -> {
+      requests.stop(batch);
+      requests.endAll(Submission.of(batch.pending()), new Ending.Failed(cause));
+    });
+  }
+
+  void workerJoins() {
+    locked(() -> {
+      workers++;
+      metrics.workerStarted();
+    });
+  }
+
+  /// Counts a worker out. With the last one, every open request fails.
+  void workerLeaves() {
+    locked(() -> {
+      workers--;
+      metrics.workerStopped();
+      if (workers == 0) {
+        requests.endAll(new Ending.Refused("%s has lost its last worker".formatted(name)));
+      }
+    });
+  }
+
+  int workers() {
+    return locked(() -> workers);
+  }
+
+  /// The number of records that wait.
+  int size() {
+    return locked(requests::waiting);
+  }
+
+  boolean isClosed() {
+    return locked(() -> state == State.CLOSED);
+  }
+
+  /// Refuses new requests and waits until none is open, at most for `time`.
+  void drain(Duration time) throws InterruptedException {
+    lock.lock();
+    try {
+      if (state == State.OPEN) {
+        state = State.DRAINING;
+        recordsOrEnd.signalAll();
+      }
+      long left = TimeUnit.NANOSECONDS.convert(time);
+      while (!requests.isEmpty() && left > 0) {
+        left = noneOpen.awaitNanos(left);
+      }
+    } finally {
+      lock.unlock();
+    }
+  }
+
+  /// Refuses new requests, fails the open ones and lets the workers go.
+  void close() {
+    locked(() -> {
+      state = State.CLOSED;
+      requests.endAll(new Ending.Refused("%s has stopped".formatted(name)));
+      recordsOrEnd.signalAll();
+    });
+  }
+
+  private void locked(Runnable action) {
+    locked(() -> {
+      action.run();
+      return null;
+    });
+  }
+
+  private <T> T locked(Supplier<T> action) {
+    lock.lock();
+    try {
+      return action.get();
+    } finally {
+      lock.unlock();
+    }
+  }
+}

@@ -1,0 +1,138 @@
+package dev.berth.batching;
+
+import dev.berth.batching.Submission.Ending;
+import dev.berth.error.ErrorType;
+import dev.berth.error.ServingException;
+import dev.berth.metrics.ServingMetrics;
+import java.time.Duration;
+import java.util.List;
+import java.util.concurrent.CancellationException;
+import java.util.concurrent.ExecutionException;
+import java.util.function.BooleanSupplier;
+import java.util.function.LongSupplier;
+import java.util.function.ToIntFunction;
+import java.util.stream.IntStream;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/// Predicts the records of many requests on a few workers, in batches.
+///
+/// [#predict] runs on the requests' threads and blocks them; predictors run on the workers' threads.
+public final class Batcher<I, O> implements AutoCloseable {
+
+  private static final Logger log = LoggerFactory.getLogger(Batcher.class);
+
+  /// How long [#close] waits for workers after it has interrupted them: native code may never look.
+  private static final Duration JOIN = Duration.ofSeconds(5);
+
+  private final ToIntFunction<I> length;
+  private final LongSupplier clock;
+  private final BatchQueue<I, O> queue;
+  private final List<Worker<I, O>> workers;
+
+  /// @param name the model's name, for threads, messages and the log
+  /// @param length the cost of a record in a batch, in tokens; called on the requests' threads
+  public Batcher(
+      String name,
+      int workers,
+      BatchLimits limits,
+      ToIntFunction<I> length,
+      PredictorFactory<I, O> factory,
+      ServingMetrics metrics) {
+    if (workers < 1) {
+      throw new IllegalArgumentException("workers: found %d, expected at least 1".formatted(workers));
+    }
+    this.length = length;
+    this.clock = System::nanoTime;
+    this.queue = new BatchQueue<>(name, limits, clock, metrics);
+    this.workers = IntStream.range(0, workers)
+        .mapToObj(number -> new Worker<>(name, number, factory, queue, clock, metrics))
+        .toList();
+  }
+
+  /// Starts the workers one after another and returns when all of them are ready. Call once.
+  ///
+  /// @throws ExecutionException with what the factory threw; the workers that were ready are stopped then
+  public void start() throws InterruptedException, ExecutionException {
+    try {
+      for (var worker : workers) {
+        worker.start();
+      }
+    } catch (InterruptedException | ExecutionException e) {
+      close();
+      throw e;
+    }
+  }
+
+  /// Queues the records and waits for their predictions, in the same order. All of them are queued or none.
+  ///
+  /// @param deadlineNanos when the request's time is over, as [System#nanoTime()] counts
+  /// @param abandoned whether the caller has gone away; asked by a worker before the records are predicted. Must not
+  ///     block
+  /// @throws ServingException `OVERLOADED`, `DEADLINE_EXCEEDED` or `NOT_READY`
+  /// @throws ExecutionException with what the predictor threw for one of the records
+  /// @throws CancellationException when the caller has gone away
+  public Predictions<O> predict(List<I> records, long deadlineNanos, BooleanSupplier abandoned)
+      throws InterruptedException, ExecutionException {
+    if (records.isEmpty()) {
+      return new Predictions<>(List.of(), Duration.ZERO, Duration.ZERO);
+    }
+    var submission = new Submission<I, O>(
+        records, length, clock.getAsLong(), deadlineNanos, abandoned, queue.newCondition());
+    return switch (queue.submit(submission)) {
+      case Ending.Answered() -> submission.predictions();
+      case Ending.Failed(var cause) -> throw new ExecutionException(cause);
+      case Ending.Expired() -> throw new ServingException(
+          ErrorType.DEADLINE_EXCEEDED,
+          "the request's time ran out after %d ms, %s".formatted(
+              submission.sinceArrival(clock.getAsLong()).toMillis(),
+              submission.hasStarted() ? "while it was running" : "while it was queued"));
+      case Ending.Abandoned() -> throw new CancellationException("the caller has gone away");
+      case Ending.Refused(var why) -> throw new ServingException(ErrorType.NOT_READY, why);
+    };
+  }
+
+  /// The workers that can predict.
+  public int liveWorkers() {
+    return queue.workers();
+  }
+
+  /// The records that wait.
+  public int queueDepth() {
+    return queue.size();
+  }
+
+  /// Refuses new requests, lets those that are there go on for at most `drain`, fails the rest and stops the workers,
+  /// which close their predictors. An interrupt ends the waiting, not the closing.
+  public void close(Duration drain) {
+    boolean interrupted = false;
+    try {
+      queue.drain(drain);
+    } catch (InterruptedException _) {
+      interrupted = true;
+    }
+    queue.close();
+    try {
+      join();
+    } catch (InterruptedException _) {
+      interrupted = true;
+    }
+    if (interrupted) {
+      Thread.currentThread().interrupt();
+    }
+  }
+
+  @Override
+  public void close() {
+    close(Duration.ZERO);
+  }
+
+  private void join() throws InterruptedException {
+    long deadline = clock.getAsLong() + JOIN.toNanos();
+    for (var worker : workers) {
+      if (!worker.join(Duration.ofNanos(Math.max(0, deadline - clock.getAsLong())))) {
+        log.warn("{} still runs {} s after it was told to end; it is left behind", worker.name(), JOIN.toSeconds());
+      }
+    }
+  }
+}

@@ -1,0 +1,55 @@
+package dev.berth.batching;
+
+import java.util.LinkedHashSet;
+import java.util.List;
+import java.util.Optional;
+import java.util.SequencedSet;
+import java.util.stream.IntStream;
+
+/// The records that wait, in one first-in-first-out line for each bucket. Guarded by the lock of the [BatchQueue].
+///
+/// Adding, taking and removing one record costs the same however many wait.
+final class Buckets<I, O> {
+
+  private final List<SequencedSet<Pending<I, O>>> lines =
+      IntStream.range(0, BatchPolicy.BUCKETS)
+          .<SequencedSet<Pending<I, O>>>mapToObj(_ -> new LinkedHashSet<>())
+          .toList();
+  private int size;
+
+  int size() {
+    return size;
+  }
+
+  void add(Pending<I, O> pending) {
+    lines.get(pending.bucket()).addLast(pending);
+    size++;
+  }
+
+  /// The line of a bucket, oldest record first; a view to read.
+  SequencedSet<Pending<I, O>> line(int bucket) {
+    return lines.get(bucket);
+  }
+
+  /// The record that has waited for longest.
+  Optional<Pending<I, O>> oldest() {
+    return lines.stream()
+        .filter(line -> !line.isEmpty())
+        .map(SequencedSet::getFirst)
+        .reduce((a, b) -> isOlder(b, a) ? b : a);
+  }
+
+  /// Removes a record; false where it does not wait.
+  boolean remove(Pending<I, O> pending) {
+    boolean removed = lines.get(pending.bucket()).remove(pending);
+    if (removed) {
+      size--;
+    }
+    return removed;
+  }
+
+  private static boolean isOlder(Pending<?, ?> a, Pending<?, ?> b) {
+    long difference = a.arrivedAt() - b.arrivedAt();
+    return difference < 0 || difference == 0 && a.index() < b.index();
+  }
+}

@@ -1,0 +1,19 @@
+package dev.berth.batching;
+
+import java.util.List;
+
+/// One worker's loaded model. Opened, used and closed on that worker's thread only.
+@SuppressWarnings("try") // close() may throw InterruptedException; the worker takes it like any other.
+public interface Predictor<I, O> extends AutoCloseable {
+
+  /// Predicts one batch: as many predictions as there are records, in the same order, none of them null.
+  ///
+  /// The thread is interrupted when nobody waits for the batch any more, and only then.
+  ///
+  /// @throws WorkerLostException when no later call can succeed
+  List<O> predict(List<I> records) throws Exception;
+
+  /// Frees the model.
+  @Override
+  void close() throws Exception;
+}

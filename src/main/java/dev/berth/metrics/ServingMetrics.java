@@ -1,0 +1,169 @@
+package dev.berth.metrics;
+
+import io.micrometer.core.instrument.Counter;
+import io.micrometer.core.instrument.DistributionSummary;
+import io.micrometer.core.instrument.Gauge;
+import io.micrometer.core.instrument.Meter.MeterProvider;
+import io.micrometer.core.instrument.Timer;
+import io.micrometer.core.instrument.binder.jvm.ClassLoaderMetrics;
+import io.micrometer.core.instrument.binder.jvm.JvmGcMetrics;
+import io.micrometer.core.instrument.binder.jvm.JvmInfoMetrics;
+import io.micrometer.core.instrument.binder.jvm.JvmMemoryMetrics;
+import io.micrometer.core.instrument.binder.jvm.JvmThreadMetrics;
+import io.micrometer.core.instrument.binder.system.FileDescriptorMetrics;
+import io.micrometer.core.instrument.binder.system.ProcessorMetrics;
+import io.micrometer.core.instrument.binder.system.UptimeMetrics;
+import io.micrometer.prometheusmetrics.PrometheusConfig;
+import io.micrometer.prometheusmetrics.PrometheusMeterRegistry;
+import java.time.Duration;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.stream.Stream;
+
+/// What the server counts and times. Several models share one: depths and workers add up.
+///
+/// Each method is an event. All of them are safe on every thread and never block.
+public final class ServingMetrics implements AutoCloseable {
+
+  /// The content type of [#scrape()].
+  public static final String CONTENT_TYPE = "text/plain; version=0.0.4; charset=utf-8";
+
+  private static final Duration[] LATENCY_BUCKETS =
+      Stream.of(1, 2, 5, 10, 20, 50, 100, 200, 500, 1_000, 2_000, 5_000, 10_000, 30_000, 60_000)
+          .map(Duration::ofMillis)
+          .toArray(Duration[]::new);
+  private static final double[] SIZE_BUCKETS = {1, 2, 4, 8, 16, 32, 64, 128, 256};
+
+  private final PrometheusMeterRegistry registry = new PrometheusMeterRegistry(PrometheusConfig.DEFAULT);
+  private final JvmGcMetrics garbageCollection = new JvmGcMetrics();
+
+  private final MeterProvider<Counter> requests = Counter.builder("berth.requests")
+      .description("HTTP requests answered")
+      .withRegistry(registry);
+  private final MeterProvider<Timer> requestTime = timer("berth.request", "from the first byte read to the answer")
+      .withRegistry(registry);
+  private final Timer decodeTime = timer("berth.decode", "inputFn, one request").register(registry);
+  private final Timer queueWait = timer("berth.queue.wait", "one record in the queue").register(registry);
+  private final Timer predictTime = timer("berth.predict", "predictFn, one batch").register(registry);
+  private final Timer encodeTime = timer("berth.encode", "outputFn, one request").register(registry);
+  private final Timer loadTime = Timer.builder("berth.model.load")
+      .description("loading and warming up a model on all of its workers")
+      .register(registry);
+
+  private final Counter records = counter("berth.records", "records taken into the queue");
+  private final Counter tokens = counter("berth.tokens", "lengths of the records in batches, added up");
+  private final Counter paddingTokens =
+      counter("berth.padding.tokens", "what padding to the longest record of the batch adds to berth_tokens_total");
+  private final Counter overloaded = counter("berth.overloaded", "requests refused because the queue was full");
+  private final Counter expired = counter("berth.expired", "requests whose time ran out, waiting or running");
+  private final Counter abandoned = counter(
+      "berth.abandoned", "records dropped before they cost anything, because nobody waited for them any more");
+  private final DistributionSummary batchSize = DistributionSummary.builder("berth.batch.size")
+      .description("records in a batch")
+      .serviceLevelObjectives(SIZE_BUCKETS)
+      .register(registry);
+  private final AtomicInteger queueDepth = gauge("berth.queue.depth", "records waiting");
+  private final AtomicInteger workers = gauge("berth.workers", "workers that can predict");
+
+  public ServingMetrics() {
+    Stream.of(
+            garbageCollection,
+            new ClassLoaderMetrics(),
+            new JvmInfoMetrics(),
+            new JvmMemoryMetrics(),
+            new JvmThreadMetrics(),
+            new ProcessorMetrics(),
+            new FileDescriptorMetrics(),
+            new UptimeMetrics())
+        .forEach(binder -> binder.bindTo(registry));
+  }
+
+  /// @param route the route's pattern and not the caller's path, so that callers can't make new time series
+  public void requestCompleted(String route, int status, Duration took) {
+    requests.withTags("route", route, "status", Integer.toString(status)).increment();
+    requestTime.withTag("route", route).record(took);
+  }
+
+  public void decoded(Duration took) {
+    decodeTime.record(took);
+  }
+
+  public void encoded(Duration took) {
+    encodeTime.record(took);
+  }
+
+  public void modelLoaded(Duration took) {
+    loadTime.record(took);
+  }
+
+  public void workerStarted() {
+    workers.incrementAndGet();
+  }
+
+  public void workerStopped() {
+    workers.decrementAndGet();
+  }
+
+  /// A request's records were taken into the queue.
+  public void recordsQueued(int count) {
+    records.increment(count);
+    queueDepth.addAndGet(count);
+  }
+
+  /// Records left the queue, for a batch or because nobody waits for them.
+  public void recordsDequeued(int count) {
+    queueDepth.addAndGet(-count);
+  }
+
+  public void recordWaited(Duration waited) {
+    queueWait.record(waited);
+  }
+
+  /// Records were dropped before they cost anything.
+  public void recordsAbandoned(int count) {
+    abandoned.increment(count);
+  }
+
+  public void requestOverloaded() {
+    overloaded.increment();
+  }
+
+  public void requestExpired() {
+    expired.increment();
+  }
+
+  /// A batch went through the predictor, whether it failed or not.
+  ///
+  /// @param lengths the lengths of its records, added up
+  /// @param padded what the batch costs: its size × its longest record
+  public void batchPredicted(int size, long lengths, long padded, Duration took) {
+    batchSize.record(size);
+    tokens.increment(lengths);
+    paddingTokens.increment(padded - lengths);
+    predictTime.record(took);
+  }
+
+  /// All instruments in the Prometheus text format 0.0.4.
+  public String scrape() {
+    return registry.scrape(CONTENT_TYPE);
+  }
+
+  @Override
+  public void close() {
+    garbageCollection.close();
+    registry.close();
+  }
+
+  private static Timer.Builder timer(String name, String description) {
+    return Timer.builder(name).description(description).serviceLevelObjectives(LATENCY_BUCKETS);
+  }
+
+  private Counter counter(String name, String description) {
+    return Counter.builder(name).description(description).register(registry);
+  }
+
+  private AtomicInteger gauge(String name, String description) {
+    var value = new AtomicInteger();
+    Gauge.builder(name, value, AtomicInteger::get).description(description).register(registry);
+    return value;
+  }
+}

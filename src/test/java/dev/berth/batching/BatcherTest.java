@@ -1,0 +1,195 @@
+package dev.berth.batching;
+
+import static dev.berth.batching.Answers.assertAnswered;
+import static dev.berth.batching.Answers.assertRefused;
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import dev.berth.error.ErrorType;
+import java.time.Duration;
+import java.util.List;
+import java.util.concurrent.Future;
+import java.util.stream.IntStream;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+
+@Timeout(60)
+class BatcherTest {
+
+  private static final String LONG_WORD = "w".repeat(20);
+
+  @Test
+  @Tag("BAT-07")
+  void predictionsComeInTheOrderOfTheRecords() throws Exception {
+    try (var serving = Serving.started()) {
+      assertAnswered(serving.ask("c", LONG_WORD, "a", "b", "e", "d"), "C", LONG_WORD.toUpperCase(), "A", "B", "E", "D");
+    }
+  }
+
+  @Test
+  void noRecordsMeanNoPredictionsEvenWithoutAWorker() throws Exception {
+    try (var serving = new Serving(1, new BatchLimits(4, 100, Duration.ZERO, 6))) {
+      assertAnswered(serving.ask());
+      assertThat(serving.model.batches).isEmpty();
+    }
+  }
+
+  @Test
+  @Tag("BAT-15")
+  void recordsOfSeveralRequestsShareABatchAndEachRequestGetsItsOwn() throws Exception {
+    try (var serving = Serving.started()) {
+      var held = serving.holdWorker();
+      var first = serving.askAndWait("a", "b");
+      var second = serving.askAndWait("c");
+      var third = serving.askAndWait("d", "e");
+      serving.model.release();
+
+      assertAnswered(held, "HOLD");
+      assertAnswered(first, "A", "B");
+      assertAnswered(second, "C");
+      assertAnswered(third, "D", "E");
+      assertThat(serving.model.batches).containsExactly(List.of("hold"), List.of("a", "b", "c", "d"), List.of("e"));
+    }
+  }
+
+  @Test
+  void theOldestRecordChoosesTheBucketAndOthersOfItsBucketComeAlong() throws Exception {
+    try (var serving = Serving.started()) {
+      serving.holdWorker();
+      var asked = List.of(
+          serving.askAndWait("a", LONG_WORD), serving.askAndWait("b"), serving.askAndWait(LONG_WORD + "x"));
+      serving.model.release();
+      for (var future : asked) {
+        future.get();
+      }
+
+      assertThat(serving.model.batches)
+          .containsExactly(List.of("hold"), List.of("a", "b"), List.of(LONG_WORD, LONG_WORD + "x"));
+    }
+  }
+
+  @Test
+  void aBatchStaysWithinItsPaddedCostAndARecordBeyondItIsServedAlone() throws Exception {
+    var beyond = "w".repeat(31);
+    try (var serving = Serving.started(1, new BatchLimits(4, 30, Duration.ZERO, 6))) {
+      serving.holdWorker();
+      var cheap = serving.askAndWait("w".repeat(10), "w".repeat(15), "w");
+      var dear = serving.askAndWait(beyond, beyond);
+      serving.model.release();
+      cheap.get();
+      dear.get();
+
+      assertThat(serving.model.batches).containsExactly(
+          List.of("hold"), List.of("w".repeat(10), "w".repeat(15)), List.of("w"), List.of(beyond), List.of(beyond));
+    }
+  }
+
+  @Test
+  void aFullQueueRefusesAllOfARequestAndKeepsWhatItHas() throws Exception {
+    try (var serving = Serving.started()) {
+      serving.holdWorker();
+      var waiting = serving.askAndWait("a", "b", "c", "d");
+      assertRefused(serving.ask("e", "f", "g"), ErrorType.OVERLOADED)
+          .hasMessage("words is overloaded: found 4 records waiting and 3 more, expected at most 6; try again later");
+      assertThat(serving.batcher.queueDepth()).isEqualTo(4);
+      var fitting = serving.askAndWait("e", "f");
+      serving.model.release();
+
+      assertAnswered(waiting, "A", "B", "C", "D");
+      assertAnswered(fitting, "E", "F");
+      assertThat(serving.model.batches.stream().flatMap(List::stream)).doesNotContain("g");
+      serving.assertMeasured("berth_overloaded_total 1.0", "berth_records_total 7.0", "berth_queue_depth 0.0");
+    }
+  }
+
+  @Test
+  void aRequestLargerThanTheQueueIsTakenWhenNothingWaits() throws Exception {
+    var records = IntStream.range(0, 50).mapToObj(i -> "r" + i).toArray(String[]::new);
+    try (var serving = Serving.started()) {
+      serving.holdWorker();
+      var large = serving.askAndWait(records);
+      assertRefused(serving.ask("one more"), ErrorType.OVERLOADED);
+      serving.model.release();
+
+      assertAnswered(large, IntStream.range(0, 50).mapToObj(i -> "R" + i).toArray(String[]::new));
+    }
+  }
+
+  @Test
+  void aDelayLetsABatchFillUpAndAFullOneGoesAtOnce() throws Exception {
+    try (var serving = Serving.started(1, new BatchLimits(2, 1_000, Duration.ofHours(1), 6))) {
+      var first = serving.askAndWait("a");
+      var second = serving.ask("b");
+
+      assertAnswered(first, "A");
+      assertAnswered(second, "B");
+      assertThat(serving.model.batches).containsExactly(List.of("a", "b"));
+    }
+  }
+
+  @Test
+  void theDelayCountsAlsoForRecordsThatTheWorkerFindsWaiting() throws Exception {
+    try (var serving = Serving.started(1, new BatchLimits(2, 1_000, Duration.ofHours(1), 6))) {
+      var held = serving.ask("hold", "x");
+      serving.awaitRunning("hold", "x");
+      var first = serving.askAndWait("a");
+      serving.model.release();
+      assertAnswered(held, "HOLD", "X");
+      var second = serving.ask("b");
+
+      assertAnswered(first, "A");
+      assertAnswered(second, "B");
+      assertThat(serving.model.batches).containsExactly(List.of("hold", "x"), List.of("a", "b"));
+    }
+  }
+
+  @Test
+  void afterTheDelayABatchGoesAsItIs() throws Exception {
+    try (var serving = Serving.started(1, new BatchLimits(2, 1_000, Duration.ofMillis(5), 6))) {
+      assertAnswered(serving.ask("a"), "A");
+    }
+  }
+
+  @Test
+  void workersRunAtTheSameTime() throws Exception {
+    try (var serving = Serving.started(2, new BatchLimits(4, 1_000, Duration.ZERO, 6))) {
+      serving.holdWorker();
+
+      assertAnswered(serving.ask("a"), "A");
+      assertThat(serving.batcher.liveWorkers()).isEqualTo(2);
+      serving.assertMeasured("berth_workers 2.0");
+    }
+  }
+
+  @Test
+  void paddingIsMeasured() throws Exception {
+    try (var serving = Serving.started()) {
+      assertAnswered(serving.ask("abc", "a"), "ABC", "A");
+      serving.assertMeasured("berth_tokens_total 4.0", "berth_padding_tokens_total 2.0", "berth_batch_size_sum 2.0");
+    }
+  }
+
+  @Test
+  void aLengthBelowZeroFailsItsRequestAlone() throws Exception {
+    try (var serving = new Serving(1, new BatchLimits(1, 1, Duration.ZERO, 1));
+        var batcher = new Batcher<String, String>(
+            "words", 1, new BatchLimits(1, 1, Duration.ZERO, 1), _ -> -1, serving.model, serving.metrics)) {
+      assertThatThrownBy(() -> batcher.predict(List.of("a"), Long.MAX_VALUE, () -> false))
+          .isInstanceOf(IllegalArgumentException.class)
+          .hasMessage("length: found -1, expected zero or more");
+    }
+  }
+
+  @Test
+  void timesAreWithinTheRequest() throws Exception {
+    try (var serving = Serving.started()) {
+      serving.holdWorker();
+      Future<Predictions<String>> asked = serving.askAndWait("a");
+      serving.model.release();
+
+      assertThat(asked.get().queued()).isPositive();
+      assertThat(asked.get().predicted()).isPositive();
+    }
+  }
+}

@@ -1,0 +1,100 @@
+package dev.berth.batching;
+
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Locale;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.CountDownLatch;
+
+/// A model that answers in upper case, remembers what happened on which thread, and obeys some records:
+///
+/// - `hold` waits until [#release], or for an interrupt; `stuck` waits and takes no notice of one
+/// - `poison` and `memory` throw, `lost` loses the worker
+/// - `short` leaves a prediction out, `null` predicts null, `nothing` returns null instead of a list
+/// - `calm` fails when its thread is interrupted
+final class FakeModel implements PredictorFactory<String, String> {
+
+  final List<List<String>> batches = new CopyOnWriteArrayList<>();
+  final List<String> events = new CopyOnWriteArrayList<>();
+  final Set<Integer> failingToOpen = ConcurrentHashMap.newKeySet();
+  private final CountDownLatch released = new CountDownLatch(1);
+
+  void release() {
+    released.countDown();
+  }
+
+  @Override
+  public Predictor<String, String> open(int worker) {
+    note("open", worker);
+    if (failingToOpen.contains(worker)) {
+      throw new IllegalStateException("no model for worker " + worker);
+    }
+    return new Predictor<>() {
+      @Override
+      public List<String> predict(List<String> records) throws InterruptedException {
+        batches.add(List.copyOf(records));
+        return answer(records, worker);
+      }
+
+      @Override
+      public void close() {
+        note("close", worker);
+      }
+    };
+  }
+
+  private List<String> answer(List<String> records, int worker) throws InterruptedException {
+    var predictions = new ArrayList<String>();
+    for (var record : records) {
+      switch (record) {
+        case "hold" -> hold(worker);
+        case "stuck" -> beStuck();
+        case "poison" -> throw new IllegalArgumentException("poison");
+        case "memory" -> throw new OutOfMemoryError("no room on the accelerator");
+        case "lost" -> throw new WorkerLostException("the device is gone");
+        case "calm" -> stayCalm();
+        default -> { }
+      }
+      switch (record) {
+        case "nothing" -> {
+          return null;
+        }
+        case "short" -> { }
+        case "null" -> predictions.add(null);
+        default -> predictions.add(record.toUpperCase(Locale.ROOT));
+      }
+    }
+    return predictions;
+  }
+
+  private void hold(int worker) throws InterruptedException {
+    try {
+      released.await();
+    } catch (InterruptedException e) {
+      note("interrupt", worker);
+      throw e;
+    }
+  }
+
+  private void beStuck() {
+    while (released.getCount() > 0) {
+      try {
+        released.await();
+      } catch (InterruptedException _) {
+        events.add("ignored an interrupt");
+      }
+    }
+  }
+
+  private static void stayCalm() {
+    if (Thread.currentThread().isInterrupted()) {
+      throw new AssertionError("an interrupt was meant for an earlier batch");
+    }
+  }
+
+  private void note(String event, int worker) {
+    events.add("%s %d on %s".formatted(event, worker, Thread.currentThread().getName()));
+  }
+}

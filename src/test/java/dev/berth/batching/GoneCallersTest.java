@@ -1,0 +1,137 @@
+package dev.berth.batching;
+
+import static dev.berth.batching.Answers.assertAnswered;
+import static dev.berth.batching.Answers.assertRefused;
+import static dev.berth.batching.Answers.thrown;
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
+
+import dev.berth.error.ErrorType;
+import java.time.Duration;
+import java.util.List;
+import java.util.concurrent.CancellationException;
+import java.util.concurrent.ThreadLocalRandom;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicInteger;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+
+/// Requests that nobody waits for any more: expired, abandoned, interrupted.
+@Timeout(60)
+class GoneCallersTest {
+
+  private static final Duration SHORT = Duration.ofMillis(20);
+
+  @Test
+  void aRequestExpiresWhileItIsQueuedAndMakesRoomAtOnce() throws Exception {
+    try (var serving = Serving.started()) {
+      serving.holdWorker();
+      assertRefused(serving.ask(SHORT, () -> false, "a", "b", "c", "d", "e", "f"), ErrorType.DEADLINE_EXCEEDED)
+          .hasMessageMatching("the request's time ran out after \\d+ ms, while it was queued");
+      assertThat(serving.batcher.queueDepth()).isZero();
+      var next = serving.askAndWait("1", "2", "3", "4", "5", "6");
+      serving.model.release();
+
+      assertAnswered(next, "1", "2", "3", "4", "5", "6");
+      assertThat(serving.model.batches).containsExactly(
+          List.of("hold"), List.of("1", "2", "3", "4"), List.of("5", "6"));
+      serving.assertMeasured("berth_expired_total 1.0", "berth_abandoned_total 6.0", "berth_queue_depth 0.0");
+    }
+  }
+
+  @Test
+  void aRequestThatExpiresWhileItRunsInterruptsItsPredictor() throws Exception {
+    try (var serving = Serving.started()) {
+      assertRefused(serving.ask(Duration.ofMillis(200), () -> false, "hold"), ErrorType.DEADLINE_EXCEEDED)
+          .hasMessageEndingWith("while it was running");
+
+      assertAnswered(serving.ask("calm"), "CALM");
+      assertThat(serving.model.events).contains("interrupt 0 on words-worker-0");
+      serving.assertMeasured("berth_expired_total 1.0", "berth_abandoned_total 0.0");
+    }
+  }
+
+  @Test
+  void aBatchThatSomebodyStillWaitsForIsNotInterrupted() throws Exception {
+    try (var serving = Serving.started(1, new BatchLimits(2, 1_000, Duration.ofHours(1), 6))) {
+      var patient = serving.askAndWait("hold");
+      var impatient = serving.ask("a");
+      serving.awaitRunning("hold", "a");
+      impatient.cancel(true);
+      serving.model.release();
+
+      assertAnswered(patient, "HOLD");
+      assertThat(serving.model.events).containsExactly("open 0 on words-worker-0");
+    }
+  }
+
+  @Test
+  void anAbandonedRequestIsDroppedBeforeItCostsAnythingAndItsCallerIsWoken() throws Exception {
+    var gone = new AtomicBoolean();
+    try (var serving = Serving.started()) {
+      serving.holdWorker();
+      var abandoned = serving.ask(Serving.LONG, gone::get, "a", "b", "c");
+      serving.awaitDepth(3);
+      var other = serving.askAndWait("d", "e");
+      gone.set(true);
+      serving.model.release();
+
+      assertThat(thrown(abandoned)).isInstanceOf(CancellationException.class);
+      assertAnswered(other, "D", "E");
+      assertThat(serving.model.batches).as("the room is filled up").containsExactly(List.of("hold"), List.of("d", "e"));
+      serving.assertMeasured("berth_abandoned_total 3.0", "berth_queue_depth 0.0");
+    }
+  }
+
+  @Test
+  void aRequestIsAskedOnceForABatchAndAQuestionThatFailsDropsNobody() throws Exception {
+    var asked = new AtomicInteger();
+    try (var serving = Serving.started()) {
+      serving.holdWorker();
+      var request = serving.ask(Serving.LONG, () -> {
+        throw new IllegalStateException("question " + asked.incrementAndGet());
+      }, "a", "b", "c", "d", "e");
+      serving.awaitDepth(5);
+      serving.model.release();
+
+      assertAnswered(request, "A", "B", "C", "D", "E");
+      assertThat(asked).as("two batches").hasValue(2);
+    }
+  }
+
+  @Test
+  void anInterruptedRequestLeavesTheQueue() throws Exception {
+    try (var serving = Serving.started()) {
+      serving.holdWorker();
+      var interrupted = serving.askAndWait("a", "b");
+      var other = serving.askAndWait("c");
+      interrupted.cancel(true);
+      serving.awaitDepth(1);
+      serving.model.release();
+
+      assertAnswered(other, "C");
+      assertThat(serving.model.batches).containsExactly(List.of("hold"), List.of("c"));
+    }
+  }
+
+  @Test
+  void anInterruptedRequestInterruptsItsPredictor() throws Exception {
+    try (var serving = Serving.started()) {
+      serving.holdWorker().cancel(true);
+      await().until(() -> serving.model.events.contains("interrupt 0 on words-worker-0"));
+
+      assertAnswered(serving.ask("calm"), "CALM");
+    }
+  }
+
+  @Test
+  void anInterruptNeverReachesALaterBatch() throws Exception {
+    try (var serving = Serving.started(1, new BatchLimits(1, 1_000, Duration.ZERO, 1_000))) {
+      for (int i = 0; i < 2_000; i++) {
+        var hasty = serving.ask(Duration.ofNanos(ThreadLocalRandom.current().nextInt(200_000)), () -> false, "a", "b");
+        assertAnswered(serving.ask("calm"), "CALM");
+        hasty.cancel(true);
+      }
+    }
+  }
+}

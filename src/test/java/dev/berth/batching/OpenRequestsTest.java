@@ -1,0 +1,149 @@
+package dev.berth.batching;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.berth.batching.Submission.Ending;
+import dev.berth.metrics.ServingMetrics;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.locks.ReentrantLock;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+
+/// The state behind the lock, on one thread and with a clock that only the test moves.
+class OpenRequestsTest {
+
+  private static final long DEADLINE = 100;
+
+  private final ServingMetrics metrics = new ServingMetrics();
+  private final ReentrantLock lock = new ReentrantLock();
+  private final BatchPolicy policy = new BatchPolicy(new BatchLimits(3, 1_000, Duration.ofNanos(50), 100));
+  private final OpenRequests<String, String> requests = new OpenRequests<>(policy, this::now, metrics);
+  private long now;
+
+  @BeforeEach
+  void lock() {
+    lock.lock();
+  }
+
+  @AfterEach
+  void unlock() {
+    lock.unlock();
+    metrics.close();
+  }
+
+  @Test
+  void anExpiredRequestIsNeverChosenEvenBeforeItsThreadNoticed() throws InterruptedException {
+    var stale = add(DEADLINE, "a", "b");
+    var fresh = add(2 * DEADLINE, "c");
+    now = DEADLINE;
+
+    assertThat(choose()).containsExactly("c");
+    assertThat(stale.await(now)).contains(new Ending.Expired());
+    assertThat(fresh.hasEnded()).isFalse();
+    assertThat(requests.waiting()).isZero();
+  }
+
+  @Test
+  void whenAllHaveExpiredNothingWaits() {
+    add(DEADLINE, "a");
+    now = DEADLINE + 1;
+    requests.endExpired();
+
+    assertThat(requests.waiting()).isZero();
+    assertThat(requests.isEmpty()).isTrue();
+  }
+
+  @Test
+  void theRoomOfARequestThatEndedAfterItWasChosenIsFilledUp() {
+    var gone = add(DEADLINE, "a", "b");
+    add(DEADLINE, "c", "d", "e");
+    var chosen = new ArrayList<Pending<String, String>>();
+    requests.fill(chosen);
+    requests.end(gone, new Ending.Abandoned());
+    requests.dropEnded(chosen);
+    requests.fill(chosen);
+
+    assertThat(chosen).extracting(Pending::value).containsExactly("c", "d", "e");
+    assertThat(metrics.scrape().lines()).contains("berth_abandoned_total 2.0", "berth_queue_depth 0.0");
+  }
+
+  @Test
+  void theDelayIsThatOfTheOldestRecordsBucket() {
+    add(DEADLINE, "a long record of the next bucket");
+    now = 10;
+    add(DEADLINE, "b", "c", "d");
+
+    assertThat(requests.delayNanos()).as("a full bucket behind it does not count").isEqualTo(40);
+    now = 50;
+    assertThat(requests.delayNanos()).isZero();
+  }
+
+  @Test
+  void aBatchIsInterruptedOnceWhenTheLastOfItsRequestsHasEnded() {
+    var first = add(DEADLINE, "a");
+    var second = add(DEADLINE, "b");
+    var batch = requests.start(chooseRecords());
+
+    requests.end(first, new Ending.Expired());
+    assertThat(Thread.currentThread().isInterrupted()).as("one still waits").isFalse();
+    requests.end(second, new Ending.Expired());
+    assertThat(Thread.interrupted()).as("nobody waits").isTrue();
+    requests.end(add(DEADLINE, "c"), new Ending.Expired());
+    assertThat(Thread.currentThread().isInterrupted()).as("again").isFalse();
+    requests.stop(batch);
+  }
+
+  @Test
+  void anInterruptEndsWithItsBatch() {
+    var request = add(DEADLINE, "a");
+    var batch = requests.start(chooseRecords());
+    requests.end(request, new Ending.Expired());
+    requests.stop(batch);
+
+    assertThat(Thread.currentThread().isInterrupted()).isFalse();
+  }
+
+  @Test
+  void aBatchThatHasStoppedIsNotInterrupted() {
+    var request = add(DEADLINE, "a");
+    requests.stop(requests.start(chooseRecords()));
+    requests.end(request, new Ending.Expired());
+
+    assertThat(Thread.currentThread().isInterrupted()).isFalse();
+  }
+
+  @Test
+  void anAnswerAfterTheEndChangesNothing() throws InterruptedException {
+    var request = add(DEADLINE, "a");
+    var batch = requests.start(chooseRecords());
+    requests.end(request, new Ending.Expired());
+    requests.stop(batch);
+    requests.answer(batch, List.of("A"));
+
+    assertThat(request.await(now)).contains(new Ending.Expired());
+  }
+
+  private Submission<String, String> add(long deadline, String... records) {
+    var submission = new Submission<String, String>(
+        List.of(records), String::length, now, deadline, () -> false, lock.newCondition());
+    requests.add(submission);
+    return submission;
+  }
+
+  private List<String> choose() {
+    return chooseRecords().stream().map(Pending::value).toList();
+  }
+
+  private List<Pending<String, String>> chooseRecords() {
+    var chosen = new ArrayList<Pending<String, String>>();
+    requests.fill(chosen);
+    return chosen;
+  }
+
+  private long now() {
+    return now;
+  }
+}

@@ -1,0 +1,83 @@
+package dev.berth.batching;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
+
+import dev.berth.metrics.ServingMetrics;
+import java.time.Duration;
+import java.util.Arrays;
+import java.util.List;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
+import java.util.function.BooleanSupplier;
+
+/// A batcher with a [FakeModel], and callers on virtual threads. A record's length is its number of characters.
+final class Serving implements AutoCloseable {
+
+  static final Duration LONG = Duration.ofMinutes(1);
+
+  final FakeModel model = new FakeModel();
+  final ServingMetrics metrics = new ServingMetrics();
+  final Batcher<String, String> batcher;
+  private final ExecutorService callers = Executors.newVirtualThreadPerTaskExecutor();
+
+  Serving(int workers, BatchLimits limits) {
+    batcher = new Batcher<>("words", workers, limits, String::length, model, metrics);
+  }
+
+  /// One worker, batches of up to four records, room for six.
+  static Serving started() throws Exception {
+    return started(1, new BatchLimits(4, 1_000_000, Duration.ZERO, 6));
+  }
+
+  static Serving started(int workers, BatchLimits limits) throws Exception {
+    var serving = new Serving(workers, limits);
+    serving.batcher.start();
+    return serving;
+  }
+
+  Future<Predictions<String>> ask(String... records) {
+    return ask(LONG, () -> false, records);
+  }
+
+  Future<Predictions<String>> ask(Duration timeout, BooleanSupplier abandoned, String... records) {
+    return callers.submit(
+        () -> batcher.predict(Arrays.asList(records), System.nanoTime() + timeout.toNanos(), abandoned));
+  }
+
+  /// Sends a `hold` and returns when it is all that runs.
+  Future<Predictions<String>> holdWorker() {
+    var held = ask("hold");
+    awaitRunning("hold");
+    return held;
+  }
+
+  /// Asks and returns when the records wait.
+  Future<Predictions<String>> askAndWait(String... records) {
+    int before = batcher.queueDepth();
+    var asked = ask(records);
+    awaitDepth(before + records.length);
+    return asked;
+  }
+
+  void awaitDepth(int depth) {
+    await().until(() -> batcher.queueDepth() == depth);
+  }
+
+  void awaitRunning(String... records) {
+    await().until(() -> !model.batches.isEmpty() && model.batches.getLast().equals(List.of(records)));
+  }
+
+  void assertMeasured(String... lines) {
+    assertThat(metrics.scrape().lines()).contains(lines);
+  }
+
+  @Override
+  public void close() {
+    model.release();
+    batcher.close();
+    callers.close();
+    metrics.close();
+  }
+}
