@@ -1,0 +1,190 @@
+package dev.berth.artifact;
+
+import com.fasterxml.jackson.core.JsonProcessingException;
+import com.fasterxml.jackson.core.type.TypeReference;
+import com.fasterxml.jackson.databind.JsonNode;
+import com.fasterxml.jackson.databind.ObjectMapper;
+import com.fasterxml.jackson.databind.node.MissingNode;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+import java.util.Map;
+import java.util.stream.Collectors;
+
+/// Reads one `model.json` and collects what is wrong with it and with the files that it names, so that all of it is said
+/// at once. Used by one thread, once.
+final class ModelArtifactReader {
+
+  private static final int FORMAT = 1;
+  private static final ObjectMapper JSON = new ObjectMapper();
+
+  private final Path directory;
+  private final List<String> problems = new ArrayList<>();
+
+  ModelArtifactReader(Path directory) {
+    this.directory = directory;
+  }
+
+  ModelArtifact read() {
+    var json = readJson();
+    stopIfWrong();
+    var format = integer(json, "format", "model.json: format");
+    if (problems.isEmpty() && format != FORMAT) {
+      problems.add("model.json: format: found %d, expected %d; trace the model again with this version's trace.py"
+          .formatted(format, FORMAT));
+    }
+    var artifact = new ModelArtifact(
+        directory,
+        text(json, "task"),
+        target(json),
+        text(json, "precision"),
+        text(json, "torch"),
+        texts(json, "inputs"),
+        texts(json, "outputs"),
+        shapes(json),
+        integer(json, "maxSequenceLength", "model.json: maxSequenceLength"),
+        pair(json.path("pair")),
+        JSON.convertValue(json.path("provenance") instanceof MissingNode ? JSON.createObjectNode() : json.path("provenance"),
+            new TypeReference<Map<String, Object>>() {}));
+    if (!Files.isReadable(artifact.tokenizer())) {
+      problems.add("tokenizer.json: not found");
+    }
+    stopIfWrong();
+    return artifact;
+  }
+
+  private JsonNode readJson() {
+    var file = directory.resolve("model.json");
+    if (!Files.isDirectory(directory)) {
+      problems.add("not a directory");
+    } else if (!Files.isReadable(file)) {
+      problems.add(Files.exists(directory.resolve("model.tar.gz"))
+          ? "model.json: not found, only a model.tar.gz that is still packed"
+          : "model.json: not found; expected an artifact made by trace.py");
+    } else {
+      try {
+        var json = JSON.readTree(file.toFile());
+        if (json.isObject()) {
+          return json;
+        }
+        problems.add("model.json: found %s, expected an object".formatted(kind(json)));
+      } catch (JsonProcessingException e) {
+        problems.add("model.json: line %d: %s".formatted(e.getLocation().getLineNr(), e.getOriginalMessage()));
+      } catch (IOException e) {
+        problems.add("model.json: can't be read: " + e.getMessage());
+      }
+    }
+    return MissingNode.getInstance();
+  }
+
+  private Target target(JsonNode json) {
+    var name = text(json, "target");
+    return Arrays.stream(Target.values()).filter(t -> t.toString().equals(name)).findFirst().orElseGet(() -> {
+      if (!name.isEmpty()) {
+        var known = Arrays.stream(Target.values()).map(Target::toString).collect(Collectors.joining(", "));
+        problems.add("model.json: target: found \"%s\", expected one of %s".formatted(name, known));
+      }
+      return Target.CPU;
+    });
+  }
+
+  private Shapes shapes(JsonNode json) {
+    var kind = text(json, "shapes");
+    var files = json.path("files");
+    if (!files.isArray() || files.isEmpty()) {
+      problems.add("model.json: files: found %s, expected a list of {\"path\": …}".formatted(kind(files)));
+      return new Shapes.Compiled(List.of());
+    }
+    return switch (kind) {
+      case "dynamic" -> new Shapes.Dynamic(modelFile(files.path(0), "model.json: files[0]"));
+      case "compiled" -> {
+        var shapes = new ArrayList<Shapes.Shape>();
+        for (int i = 0; i < files.size(); i++) {
+          var name = "model.json: files[%d]".formatted(i);
+          shapes.add(new Shapes.Shape(
+              modelFile(files.path(i), name),
+              integer(files.path(i), "batch", name + ".batch"),
+              integer(files.path(i), "sequence", name + ".sequence")));
+        }
+        yield new Shapes.Compiled(shapes);
+      }
+      default -> {
+        problems.add("model.json: shapes: found \"%s\", expected \"dynamic\" or \"compiled\"".formatted(kind));
+        yield new Shapes.Compiled(List.of());
+      }
+    };
+  }
+
+  private Path modelFile(JsonNode entry, String name) {
+    var path = entry.path("path").asText("");
+    var file = directory.resolve(path).normalize();
+    if (path.isEmpty() || !file.startsWith(directory.normalize()) || !Files.isReadable(file)) {
+      problems.add("%s.path: found \"%s\", expected a file of the artifact".formatted(name, path));
+    }
+    return file;
+  }
+
+  private PairTemplate pair(JsonNode pair) {
+    var template = new PairTemplate(
+        tokens(pair, "before"),
+        tokens(pair, "between"),
+        tokens(pair, "after"),
+        pair.path("padding").asLong(),
+        pair.path("questionType").asLong(),
+        pair.path("contextType").asLong());
+    if (template.before().isEmpty()) {
+      problems.add("model.json: pair.before: found no token, expected the classification token first");
+    }
+    return template;
+  }
+
+  private List<Long> tokens(JsonNode pair, String name) {
+    var tokens = pair.path(name);
+    if (!tokens.isArray()) {
+      problems.add("model.json: pair.%s: found %s, expected a list of token ids".formatted(name, kind(tokens)));
+    }
+    return tokens.valueStream().map(JsonNode::asLong).toList();
+  }
+
+  private String text(JsonNode json, String name) {
+    var value = json.path(name);
+    if (!value.isTextual() || value.textValue().isBlank()) {
+      problems.add("model.json: %s: found %s, expected a text".formatted(name, kind(value)));
+    }
+    return value.asText("");
+  }
+
+  private List<String> texts(JsonNode json, String name) {
+    var values = json.path(name);
+    if (!values.isArray() || values.isEmpty() || !values.valueStream().allMatch(JsonNode::isTextual)) {
+      problems.add("model.json: %s: found %s, expected a list of names".formatted(name, kind(values)));
+    }
+    return values.valueStream().map(JsonNode::asText).toList();
+  }
+
+  private int integer(JsonNode json, String field, String name) {
+    var value = json.path(field);
+    if (!value.isInt() || value.intValue() < 1) {
+      problems.add("%s: found %s, expected a whole number of at least 1".formatted(name, kind(value)));
+    }
+    return value.asInt(1);
+  }
+
+  private static String kind(JsonNode value) {
+    return switch (value.getNodeType()) {
+      case MISSING -> "nothing";
+      case OBJECT -> "an object";
+      case ARRAY -> "a list";
+      default -> value.toString();
+    };
+  }
+
+  private void stopIfWrong() {
+    if (!problems.isEmpty()) {
+      throw new ModelArtifactException(directory, problems);
+    }
+  }
+}

@@ -1,0 +1,127 @@
+package dev.berth.qa;
+
+import com.fasterxml.jackson.core.JsonFactory;
+import com.fasterxml.jackson.core.JsonProcessingException;
+import com.fasterxml.jackson.core.StreamReadConstraints;
+import com.fasterxml.jackson.databind.DeserializationFeature;
+import com.fasterxml.jackson.databind.JsonNode;
+import com.fasterxml.jackson.databind.json.JsonMapper;
+import dev.berth.hooks.BadInputException;
+import dev.berth.hooks.InvocationRequest;
+import dev.berth.hooks.MediaType;
+import dev.berth.hooks.UnsupportedMediaTypeException;
+import java.io.IOException;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.function.Supplier;
+
+/// Reads the questions of a payload: JSON here, JSON Lines line by line, CSV in [CsvQuestions]. Safe for use by many
+/// threads.
+///
+/// A body of lines gives one supplier for each line, so that a bad one may fail alone; whatever else is wrong fails the
+/// payload.
+final class QuestionReader {
+
+  static final MediaType X_NDJSON = MediaType.of("application", "x-ndjson");
+  static final MediaType JSONL = MediaType.of("application", "jsonl");
+  static final List<MediaType> TYPES =
+      List.of(MediaType.JSON, MediaType.JSON_LINES, MediaType.CSV, JSONL, X_NDJSON);
+
+  private static final String FORMS =
+      "expected {\"question\": …, \"context\": …}, a list of those, or {\"inputs\": …, \"parameters\": …}";
+
+  private final int modelLimit;
+  private final JsonMapper json;
+
+  /// @param modelLimit the most tokens that the model takes at once
+  QuestionReader(int modelLimit) {
+    this.modelLimit = modelLimit;
+    // The server limits the payload's size; a context may be as long as that.
+    var factory = JsonFactory.builder()
+        .streamReadConstraints(StreamReadConstraints.builder().maxStringLength(Integer.MAX_VALUE).build())
+        .build();
+    this.json = JsonMapper.builder(factory).enable(DeserializationFeature.FAIL_ON_TRAILING_TOKENS).build();
+  }
+
+  /// Whether the payload's records are lines, each of which may be answered by an error in its place.
+  static boolean isLines(MediaType contentType) {
+    return !MediaType.JSON.includes(contentType);
+  }
+
+  List<Supplier<Question>> read(InvocationRequest request) throws IOException {
+    var type = request.contentType().withoutParameters();
+    var text = request.text();
+    if (text.isBlank()) {
+      throw new BadInputException("body: found nothing, " + FORMS);
+    }
+    if (type.equals(MediaType.JSON)) {
+      return readJson(text);
+    }
+    if (type.equals(MediaType.JSON_LINES) || type.equals(X_NDJSON) || type.equals(JSONL)) {
+      return readJsonLines(text);
+    }
+    if (type.equals(MediaType.CSV)) {
+      return new CsvQuestions(Parameters.defaults(modelLimit)).read(text, request.contentType());
+    }
+    throw new UnsupportedMediaTypeException("Content-Type: found %s, expected one of %s".formatted(type, TYPES));
+  }
+
+  private List<Supplier<Question>> readJson(String text) {
+    var body = parse(text, "body");
+    if (body.isObject() && body.has("inputs")) {
+      var parameters = Parameters.read(body.path("parameters"), "parameters", modelLimit);
+      return questions(body.path("inputs"), "inputs", parameters);
+    }
+    if (!body.isObject() && !body.isArray()) {
+      throw new BadInputException("body: found %s, %s".formatted(Found.in(body), FORMS));
+    }
+    return questions(body, "", Parameters.defaults(modelLimit));
+  }
+
+  private static List<Supplier<Question>> questions(JsonNode json, String name, Parameters parameters) {
+    if (!json.isArray()) {
+      var question = Question.read(json, name, parameters, true);
+      return List.of(() -> question);
+    }
+    var questions = new ArrayList<Supplier<Question>>(json.size());
+    for (int i = 0; i < json.size(); i++) {
+      var question = Question.read(json.path(i), "%s[%d]".formatted(name, i), parameters, false);
+      questions.add(() -> question);
+    }
+    return questions;
+  }
+
+  /// Blank lines at the end do not count. One before that is a bad record and not skipped, because a batch-transform job
+  /// joins its input and output line by line.
+  private List<Supplier<Question>> readJsonLines(String text) {
+    var lines = text.stripTrailing().split("\n", -1);
+    var questions = new ArrayList<Supplier<Question>>(lines.length);
+    for (int i = 0; i < lines.length; i++) {
+      var line = lines[i];
+      var name = "line " + (i + 1);
+      questions.add(() -> readLine(line, name));
+    }
+    return questions;
+  }
+
+  private Question readLine(String line, String name) {
+    if (line.isBlank()) {
+      throw new BadInputException(name + ": found a blank line, expected a JSON object");
+    }
+    var object = parse(line, name);
+    if (!object.isObject() || !object.has("inputs")) {
+      return Question.read(object, name, Parameters.defaults(modelLimit), false);
+    }
+    var parameters = Parameters.read(object.path("parameters"), name + ": parameters", modelLimit);
+    return Question.read(object.path("inputs"), name + ": inputs", parameters, false);
+  }
+
+  private JsonNode parse(String text, String name) {
+    try {
+      return json.readTree(text);
+    } catch (JsonProcessingException e) {
+      throw new BadInputException("%s: not JSON at line %d, column %d: %s".formatted(
+          name, e.getLocation().getLineNr(), e.getLocation().getColumnNr(), e.getOriginalMessage()), e);
+    }
+  }
+}

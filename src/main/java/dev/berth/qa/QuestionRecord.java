@@ -1,0 +1,14 @@
+package dev.berth.qa;
+
+import dev.berth.torch.Tokens;
+
+/// A record on its way to the model: a question with its tokens, or a bad record that keeps its place among the others.
+public sealed interface QuestionRecord {
+
+  /// @param questionIds the question's tokens, cut to `max_question_len`
+  /// @param context the context's tokens, all of them
+  record Encoded(Question question, long[] questionIds, Tokens context, Windows windows) implements QuestionRecord {}
+
+  /// @param message what is wrong with it
+  record Rejected(String message) implements QuestionRecord {}
+}

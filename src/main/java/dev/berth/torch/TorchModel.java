@@ -1,0 +1,131 @@
+package dev.berth.torch;
+
+import ai.djl.Device;
+import ai.djl.MalformedModelException;
+import ai.djl.Model;
+import ai.djl.engine.EngineException;
+import ai.djl.ndarray.NDArray;
+import ai.djl.ndarray.NDList;
+import ai.djl.ndarray.types.DataType;
+import ai.djl.ndarray.types.Shape;
+import ai.djl.training.ParameterStore;
+import dev.berth.hooks.Accelerator;
+import dev.berth.hooks.InsufficientMemoryException;
+import dev.berth.hooks.ModelUnusableException;
+import java.io.IOException;
+import java.nio.ByteOrder;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.stream.Stream;
+
+/// One TorchScript file on one accelerator. Every native object that a forward makes is freed before it returns.
+///
+/// [#forward] may be called by several threads at once after one call has ended: the engine switches the module to
+/// inference on the first one without a lock. Call it from a small fixed set of platform threads only, because libtorch
+/// keeps a team of threads for each thread that calls it.
+public final class TorchModel implements AutoCloseable {
+
+  /// Forwards that run on the CPU at this moment in this process.
+  private static final AtomicInteger RUNNING = new AtomicInteger();
+
+  private final Model model;
+  private final Accelerator accelerator;
+  private final List<String> outputs;
+
+  private TorchModel(Model model, Accelerator accelerator, List<String> outputs) {
+    this.model = model;
+    this.accelerator = accelerator;
+    this.outputs = outputs;
+  }
+
+  /// Loads `file` onto `accelerator`.
+  ///
+  /// @param outputs the names of what `forward` returns, for messages
+  /// @throws TorchException when the file is missing, damaged or needs operators that are not there
+  public static TorchModel load(Path file, Accelerator accelerator, List<String> outputs) {
+    Torch.engine();
+    var model = Model.newInstance(file.getFileName().toString(), device(accelerator));
+    try {
+      model.load(file.toAbsolutePath().getParent(), file.getFileName().toString(),
+          Map.of("mapLocation", "true"));
+      return new TorchModel(model, accelerator, List.copyOf(outputs));
+    } catch (IOException | MalformedModelException | EngineException e) {
+      model.close();
+      throw new TorchException("%s can't be loaded as TorchScript: %s".formatted(file, EngineMessage.of(e)), e);
+    }
+  }
+
+  /// Runs the model.
+  ///
+  /// @param inputs for each input of the model its values, `rows` × `columns` of them, row by row
+  /// @return for each output its values, `rows` × `columns` of them
+  /// @throws InsufficientMemoryException when the device has no memory for these shapes
+  /// @throws ModelUnusableException when the device has failed for good
+  /// @throws TorchException when the model refuses its inputs or answers with another shape or type than it should
+  public float[][] forward(List<long[]> inputs, int rows, int columns) {
+    var cores = Math.max(1, Runtime.getRuntime().availableProcessors() / RUNNING.incrementAndGet());
+    try (var manager = model.getNDManager().newSubManager()) {
+      if (accelerator instanceof Accelerator.Cpu) {
+        Torch.useCores(cores);
+      }
+      var shape = new Shape(rows, columns);
+      var arrays = new NDList(inputs.size());
+      inputs.forEach(values -> arrays.add(manager.create(values, shape)));
+      var results = model.getBlock().forward(new ParameterStore(manager, false), arrays, false);
+      return copyOut(results, shape);
+    } catch (EngineException e) {
+      throw translate(e);
+    } finally {
+      RUNNING.decrementAndGet();
+    }
+  }
+
+  @Override
+  public void close() {
+    model.close();
+  }
+
+  private float[][] copyOut(NDList results, Shape shape) {
+    if (results.size() != outputs.size()) {
+      throw new TorchException("the model returned %d tensors, expected %s".formatted(results.size(), outputs));
+    }
+    var copies = new float[results.size()][];
+    for (int i = 0; i < copies.length; i++) {
+      copies[i] = copyOut(outputs.get(i), results.get(i), shape);
+    }
+    return copies;
+  }
+
+  /// The dtype is checked first: asking the engine for a type that it has no name for aborts the JVM.
+  private static float[] copyOut(String name, NDArray result, Shape shape) {
+    if (result.getDataType() != DataType.FLOAT32 || !result.getShape().equals(shape)) {
+      throw new TorchException("%s: found %s of type %s, expected %s of type float32"
+          .formatted(name, result.getShape(), result.getDataType(), shape));
+    }
+    var values = new float[(int) shape.size()];
+    result.toByteBuffer().order(ByteOrder.nativeOrder()).asFloatBuffer().get(values);
+    return values;
+  }
+
+  /// The engine reports everything as one type of exception, so its text is all there is to tell these apart by.
+  private static RuntimeException translate(EngineException e) {
+    var message = EngineMessage.of(e);
+    if (Stream.of("out of memory", "can't allocate memory", "not enough memory").anyMatch(message::contains)) {
+      return new InsufficientMemoryException("the accelerator has no memory left for this batch: " + message, e);
+    }
+    if (Stream.of("CUDA error", "NRT", "nrt_").anyMatch(message::contains)) {
+      return new ModelUnusableException("the accelerator has failed: " + message, e);
+    }
+    return new TorchException("the model failed: " + message, e);
+  }
+
+  private static Device device(Accelerator accelerator) {
+    return switch (accelerator) {
+      case Accelerator.Gpu(int index) -> Device.gpu(index);
+      // A Neuron trace takes CPU tensors and moves them to its core itself.
+      case Accelerator.Cpu(), Accelerator.Inf1(int _), Accelerator.Inf2(int _), Accelerator.Trn1(int _) -> Device.cpu();
+    };
+  }
+}

@@ -1,0 +1,116 @@
+package dev.berth.artifact;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import com.fasterxml.jackson.databind.ObjectMapper;
+import com.fasterxml.jackson.databind.node.ObjectNode;
+import dev.berth.testing.TestServer;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+class ModelArtifactTest {
+
+  private static final ObjectMapper JSON = new ObjectMapper();
+
+  @TempDir
+  private Path directory;
+
+  private ObjectNode model;
+
+  @BeforeEach
+  void copyTheSample() throws Exception {
+    for (var file : new String[] {"tokenizer.json", "model.pt"}) {
+      Files.createSymbolicLink(directory.resolve(file), TestServer.SAMPLE_ARTIFACT.resolve(file));
+    }
+    model = (ObjectNode) JSON.readTree(TestServer.SAMPLE_ARTIFACT.resolve("model.json").toFile());
+  }
+
+  @Test
+  void theSampleSaysWhatItIs() {
+    var artifact = ModelArtifact.open(TestServer.SAMPLE_ARTIFACT);
+    assertThat(artifact.task()).isEqualTo("question-answering");
+    assertThat(artifact.target()).isEqualTo(Target.CPU);
+    assertThat(artifact.precision()).isEqualTo("int8");
+    assertThat(artifact.inputs()).containsExactly("input_ids", "attention_mask", "token_type_ids");
+    assertThat(artifact.shapes()).isInstanceOf(Shapes.Dynamic.class);
+    assertThat(artifact.pair().size()).isEqualTo(3);
+    assertThat(artifact.provenance()).containsEntry("licence", "CC BY-SA 4.0");
+  }
+
+  @Test
+  @Tag("RUN-15")
+  void aTarballBesideItsFilesDoesNotMatter() throws Exception {
+    write();
+    Files.writeString(directory.resolve("model.tar.gz"), "packed");
+    assertThat(ModelArtifact.open(directory).task()).isEqualTo("question-answering");
+  }
+
+  @Test
+  void compiledShapesAreSortedByTheirLength() throws Exception {
+    model.put("shapes", "compiled");
+    model.withArray("files").removeAll();
+    model.withArray("files").addObject().put("path", "model.pt").put("batch", 2).put("sequence", 256);
+    model.withArray("files").addObject().put("path", "model.pt").put("batch", 4).put("sequence", 64);
+    write();
+    assertThat(((Shapes.Compiled) ModelArtifact.open(directory).shapes()).shapes())
+        .extracting(Shapes.Shape::sequence).containsExactly(64, 256);
+  }
+
+  @Test
+  @Tag("RUN-14")
+  void everythingThatIsWrongIsSaidAtOnce() throws Exception {
+    model.put("task", 5).put("target", "tpu").put("shapes", "round").put("maxSequenceLength", 0).remove("pair");
+    model.withArray("inputs").removeAll();
+    Files.delete(directory.resolve("tokenizer.json"));
+    write();
+    assertThatThrownBy(() -> ModelArtifact.open(directory))
+        .isInstanceOf(ModelArtifactException.class)
+        .hasMessageContaining(directory.toString())
+        .hasMessageContaining("task: found 5, expected a text")
+        .hasMessageContaining("target: found \"tpu\", expected one of cpu, gpu, inf1, inf2, trn1")
+        .hasMessageContaining("shapes: found \"round\"")
+        .hasMessageContaining("maxSequenceLength: found 0")
+        .hasMessageContaining("pair.before: found nothing")
+        .hasMessageContaining("inputs: found a list, expected a list of names")
+        .hasMessageContaining("tokenizer.json: not found");
+  }
+
+  @Test
+  @Tag("RUN-14")
+  void aModelFileThatIsMissingOrOutsideIsNamed() throws Exception {
+    for (var path : new String[] {"missing.pt", "../model.pt", ""}) {
+      ((ObjectNode) model.path("files").path(0)).put("path", path);
+      write();
+      assertThatThrownBy(() -> ModelArtifact.open(directory)).hasMessageContaining("files[0].path: found \"%s\"", path);
+    }
+  }
+
+  @Test
+  void anotherFormatAsksForANewTrace() throws Exception {
+    model.put("format", 2);
+    write();
+    assertThatThrownBy(() -> ModelArtifact.open(directory)).hasMessageContaining("format: found 2, expected 1").hasMessageContaining("trace");
+  }
+
+  @Test
+  @Tag("RUN-14")
+  void whatIsNoArtifactAtAllIsSaidPlainly() throws Exception {
+    assertThatThrownBy(() -> ModelArtifact.open(directory.resolve("none"))).hasMessageContaining("not a directory");
+    assertThatThrownBy(() -> ModelArtifact.open(directory)).hasMessageContaining("model.json: not found");
+    Files.writeString(directory.resolve("model.tar.gz"), "packed");
+    assertThatThrownBy(() -> ModelArtifact.open(directory)).hasMessageContaining("still packed");
+    Files.writeString(directory.resolve("model.json"), "{\n oops");
+    assertThatThrownBy(() -> ModelArtifact.open(directory)).hasMessageContaining("model.json: line 2");
+    Files.writeString(directory.resolve("model.json"), "[]");
+    assertThatThrownBy(() -> ModelArtifact.open(directory)).hasMessageContaining("found a list, expected an object");
+  }
+
+  private void write() throws Exception {
+    JSON.writeValue(directory.resolve("model.json").toFile(), model);
+  }
+}

@@ -1,0 +1,121 @@
+package dev.berth.testing;
+
+import dev.berth.Server;
+import dev.berth.config.Configuration;
+import dev.berth.hooks.InferenceHandler;
+import java.io.IOException;
+import java.net.URI;
+import java.net.http.HttpClient;
+import java.net.http.HttpRequest;
+import java.net.http.HttpRequest.BodyPublisher;
+import java.net.http.HttpRequest.BodyPublishers;
+import java.net.http.HttpResponse;
+import java.net.http.HttpResponse.BodyHandlers;
+import java.nio.file.Path;
+import java.util.HashMap;
+import java.util.Map;
+import java.util.concurrent.CompletableFuture;
+
+/// A real server on a free port of the loopback interface, configured by environment variables as users do it, with a real
+/// HTTP client to talk to it.
+public final class TestServer implements AutoCloseable {
+
+  public static final Path SAMPLE_ARTIFACT = Path.of("model-artifact").toAbsolutePath();
+
+  private final Server server;
+  private final HttpClient client = HttpClient.newBuilder().version(HttpClient.Version.HTTP_1_1).build();
+
+  private TestServer(Server server) {
+    this.server = server;
+  }
+
+  /// A server with the sample model.
+  public static Builder sample() {
+    return new Builder(null);
+  }
+
+  /// A server with hooks of the test's own.
+  public static Builder with(InferenceHandler<?, ?, ?> handler) {
+    return new Builder(handler);
+  }
+
+  /// What to start.
+  public static final class Builder {
+    private final InferenceHandler<?, ?, ?> handler;
+    private final Map<String, String> environment = new HashMap<>(Map.of(
+        "SAGEMAKER_BIND_TO_PORT", "0",
+        "BERTH_HOST", "127.0.0.1",
+        "INSTANCE_TYPE", "cpu",
+        "BERTH_MODEL_DIR", SAMPLE_ARTIFACT.toString()));
+
+    private Builder(InferenceHandler<?, ?, ?> handler) {
+      this.handler = handler;
+    }
+
+    public Builder set(String variable, String value) {
+      environment.put(variable, value);
+      return this;
+    }
+
+    /// Starts and waits until the model can serve.
+    public TestServer start() throws Exception {
+      var server = startWithoutWaiting();
+      server.server.awaitReady();
+      return server;
+    }
+
+    public TestServer startWithoutWaiting() {
+      var config = Configuration.read(environment, Map.of(), Path.of(".")).config();
+      return new TestServer(handler == null ? Server.start(config) : Server.start(config, _ -> handler));
+    }
+  }
+
+  public Server server() {
+    return server;
+  }
+
+  public int port() {
+    return server.port();
+  }
+
+  public URI uri(String path) {
+    return URI.create("http://127.0.0.1:%d%s".formatted(port(), path));
+  }
+
+  public HttpResponse<String> get(String path) throws IOException, InterruptedException {
+    return client.send(HttpRequest.newBuilder(uri(path)).build(), BodyHandlers.ofString());
+  }
+
+  /// Posts to `/invocations`.
+  ///
+  /// @param headers name, value, name, value, …
+  public HttpResponse<String> invoke(String body, String... headers) throws IOException, InterruptedException {
+    return invoke(BodyPublishers.ofString(body), headers);
+  }
+
+  public HttpResponse<String> invoke(BodyPublisher body, String... headers) throws IOException, InterruptedException {
+    return client.send(request(body, headers), BodyHandlers.ofString());
+  }
+
+  public CompletableFuture<HttpResponse<String>> invokeAsync(String body, String... headers) {
+    return client.sendAsync(request(BodyPublishers.ofString(body), headers), BodyHandlers.ofString());
+  }
+
+  public HttpResponse<String> send(HttpRequest request) throws IOException, InterruptedException {
+    return client.send(request, BodyHandlers.ofString());
+  }
+
+  @Override
+  public void close() throws Exception {
+    client.close();
+    server.close();
+  }
+
+  private HttpRequest request(BodyPublisher body, String... headers) {
+    var request = HttpRequest.newBuilder(uri("/invocations")).POST(body);
+    if (headers.length > 0) {
+      request.headers(headers);
+    }
+    return request.build();
+  }
+}

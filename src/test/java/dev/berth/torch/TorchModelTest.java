@@ -1,0 +1,116 @@
+package dev.berth.torch;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import dev.berth.hooks.Accelerator;
+import dev.berth.hooks.InsufficientMemoryException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.Arrays;
+import java.util.List;
+import java.util.concurrent.Callable;
+import java.util.concurrent.Executors;
+import java.util.stream.IntStream;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+/// Real libtorch with small TorchScript files; `trace/fixtures.py` makes them.
+class TorchModelTest {
+
+  private static final Path FILES = Path.of("src/test/resources/torchscript");
+  private static final List<String> OUTPUTS = List.of("start_logits", "end_logits");
+  private static final long POISON = 13;
+
+  @Test
+  void aForwardGivesEachOutputRowByRow() {
+    try (var model = load("echo.pt")) {
+      var outputs = model.forward(inputs(1, 2, 3, 4, 5, 6), 2, 3);
+      assertThat(outputs).hasDimensions(2, 6);
+      assertThat(outputs[0]).containsExactly(1, 2, 3, 4, 5, 6);
+      assertThat(outputs[1]).containsExactly(1, 2, 3, 4, 0, 1);
+    }
+  }
+
+  @Test
+  void severalThreadsMayForwardAtOnce() throws Exception {
+    try (var model = load("echo.pt"); var threads = Executors.newFixedThreadPool(4)) {
+      model.forward(inputs(1), 1, 1);
+      var calls = IntStream.range(0, 200).<Callable<Boolean>>mapToObj(i -> () ->
+          model.forward(inputs(i % 7, 2), 1, 2)[0][0] == i % 7).toList();
+      for (var result : threads.invokeAll(calls)) {
+        assertThat(result.get()).isTrue();
+      }
+    }
+  }
+
+  @Test
+  @Tag("ERR-04")
+  void runningOutOfMemoryIsToldApartAndTheNextForwardSucceeds() {
+    try (var model = load("runs-out-of-memory.pt")) {
+      assertThatThrownBy(() -> model.forward(inputs(POISON), 1, 1))
+          .isInstanceOf(InsufficientMemoryException.class)
+          .message().contains("memory").hasSizeLessThan(600).doesNotContain("Traceback");
+      assertThat(model.forward(inputs(2), 1, 1)[0]).containsExactly(2);
+    }
+  }
+
+  @Test
+  void whatTheModelThrowsIsOneLine() {
+    try (var model = load("throws.pt")) {
+      assertThatThrownBy(() -> model.forward(inputs(POISON), 1, 1))
+          .isInstanceOf(TorchException.class).message().contains("boom").doesNotContain("\n");
+      assertThat(model.forward(inputs(2), 1, 1)[0]).containsExactly(2);
+    }
+  }
+
+  @Test
+  void anotherShapeThanTheCompiledOneIsRefused() {
+    try (var model = load("fixed-shape.pt")) {
+      assertThatThrownBy(() -> model.forward(inputs(1, 2), 1, 2)).isInstanceOf(TorchException.class);
+      assertThat(model.forward(inputs(new long[64]), 2, 32)[0]).hasSize(64);
+    }
+  }
+
+  @Test
+  void outputsOfAnotherTypeOrNumberAreRefused() {
+    try (var model = load("float64.pt")) {
+      assertThatThrownBy(() -> model.forward(inputs(1), 1, 1))
+          .isInstanceOf(TorchException.class).hasMessageContaining("start_logits: found").hasMessageContaining("float32");
+    }
+    try (var model = load("one-output.pt")) {
+      assertThatThrownBy(() -> model.forward(inputs(1), 1, 1))
+          .isInstanceOf(TorchException.class).hasMessageContaining("returned 1 tensors, expected [start_logits, end_logits]");
+    }
+  }
+
+  @Test
+  @Tag("RUN-14")
+  void aFileThatIsNoTorchScriptIsNamed(@TempDir Path directory) throws Exception {
+    var file = Files.writeString(directory.resolve("broken.pt"), "no model");
+    assertThatThrownBy(() -> TorchModel.load(file, new Accelerator.Cpu(), OUTPUTS))
+        .isInstanceOf(TorchException.class).hasMessageContaining(file.toString());
+    assertThatThrownBy(() -> TorchModel.load(directory.resolve("missing.pt"), new Accelerator.Cpu(), OUTPUTS))
+        .isInstanceOf(TorchException.class).hasMessageContaining("missing.pt");
+  }
+
+  @Test
+  @Tag("RUN-14")
+  void aFileThatIsNoTokenizerIsNamed(@TempDir Path directory) throws Exception {
+    var file = Files.writeString(directory.resolve("tokenizer.json"), "{}");
+    assertThatThrownBy(() -> Tokenizer.load(file)).isInstanceOf(TorchException.class).hasMessageContaining(file.toString());
+    assertThatThrownBy(() -> Tokenizer.load(directory.resolve("nothing.json"))).isInstanceOf(TorchException.class);
+  }
+
+  private static TorchModel load(String file) {
+    return TorchModel.load(FILES.resolve(file), new Accelerator.Cpu(), OUTPUTS);
+  }
+
+  /// Ids, a mask of ones and types of zero.
+  private static List<long[]> inputs(long... ids) {
+    var mask = new long[ids.length];
+    Arrays.fill(mask, 1);
+    return List.of(ids, mask, new long[ids.length]);
+  }
+}
