@@ -1,0 +1,68 @@
+package dev.berth.http;
+
+import com.fasterxml.jackson.core.JsonProcessingException;
+import com.fasterxml.jackson.databind.json.JsonMapper;
+import dev.berth.error.ErrorType;
+import java.nio.charset.StandardCharsets;
+import java.util.LinkedHashMap;
+import java.util.Locale;
+
+/// The one place where a failure gets its status and its body: `{"message": …, "type": …, "code": …}`, the useful part first,
+/// in at most 2048 characters because SageMaker cuts what it hands on there (`ModelError`).
+final class Errors {
+
+  static final String CONTENT_TYPE = "application/json; charset=utf-8";
+
+  private static final int MAX_LENGTH = 2048;
+  private static final JsonMapper JSON = new JsonMapper();
+
+  private Errors() {}
+
+  static int status(ErrorType type) {
+    return switch (type) {
+      case BAD_INPUT -> 400;
+      case NOT_FOUND -> 404;
+      case METHOD_NOT_ALLOWED -> 405;
+      case NOT_ACCEPTABLE -> 406;
+      case PAYLOAD_TOO_LARGE -> 413;
+      case UNSUPPORTED_MEDIA_TYPE -> 415;
+      case INTERNAL -> 500;
+      case NOT_READY, OVERLOADED -> 503;
+      case DEADLINE_EXCEEDED -> 504;
+      case INSUFFICIENT_MEMORY -> 507;
+    };
+  }
+
+  static byte[] body(ErrorType type, String message) {
+    return body(type.name().toLowerCase(Locale.ROOT), status(type), message);
+  }
+
+  /// The body for a status that only the HTTP server knows, such as 431.
+  static byte[] body(int status, String message) {
+    return body(status < 500 ? "bad_request" : "internal", status, message);
+  }
+
+  private static byte[] body(String type, int status, String message) {
+    var shortened = message == null ? "" : message;
+    var text = json(type, status, shortened);
+    while (text.length() > MAX_LENGTH) {
+      // In proportion, because an escape is longer than the character that it stands for.
+      int length = (int) ((long) shortened.length() * MAX_LENGTH / text.length());
+      shortened = Text.cut(shortened, Math.max(1, length - 1));
+      text = json(type, status, shortened);
+    }
+    return text.getBytes(StandardCharsets.UTF_8);
+  }
+
+  private static String json(String type, int status, String message) {
+    var fields = new LinkedHashMap<String, Object>();
+    fields.put("message", message);
+    fields.put("type", type);
+    fields.put("code", status);
+    try {
+      return JSON.writeValueAsString(fields);
+    } catch (JsonProcessingException e) {
+      throw new IllegalStateException("an error body is plain values", e);
+    }
+  }
+}

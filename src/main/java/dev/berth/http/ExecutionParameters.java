@@ -1,0 +1,52 @@
+package dev.berth.http;
+
+import dev.berth.config.BatchStrategy;
+import dev.berth.config.TransformConfig;
+import dev.berth.error.ErrorType;
+import dev.berth.error.ServingException;
+import dev.berth.model.ServedModel;
+import io.javalin.http.Context;
+import io.javalin.http.Handler;
+import java.nio.charset.StandardCharsets;
+
+/// `GET /execution-parameters`: how a batch-transform job should call this container, for what the job's author left open.
+///
+/// The values are those that the platform set in the environment, else one request for each worker at a time. SageMaker's
+/// API holds concurrency × payload to 100 MB, so this does too.
+final class ExecutionParameters implements Handler {
+
+  private static final int MAX_CONCURRENCY_TIMES_PAYLOAD = 100;
+  private static final int DEFAULT_PAYLOAD_IN_MB = 6;
+
+  private final TransformConfig config;
+  private final ServedModel model;
+
+  ExecutionParameters(TransformConfig config, ServedModel model) {
+    this.config = config;
+    this.model = model;
+  }
+
+  @Override
+  public void handle(Context ctx) {
+    ctx.contentType("application/json").result(switch (config.executionParameters()) {
+      case SAGEMAKER -> json(strategy().name());
+      // Local mode hands the value on to a factory that only knows the API's spelling.
+      case LOCAL_MODE -> json(strategy() == BatchStrategy.MULTI_RECORD ? "MultiRecord" : "SingleRecord");
+      case OFF -> throw new ServingException(
+          ErrorType.NOT_FOUND, "/execution-parameters is switched off by BERTH_EXECUTION_PARAMETERS");
+    });
+  }
+
+  private byte[] json(String strategy) {
+    int concurrency = Math.min(config.maxConcurrentTransforms().orElseGet(model::workers), MAX_CONCURRENCY_TIMES_PAYLOAD);
+    int payload = Math.min(
+        config.maxPayloadInMb().orElse(DEFAULT_PAYLOAD_IN_MB), MAX_CONCURRENCY_TIMES_PAYLOAD / Math.max(1, concurrency));
+    return "{\"MaxConcurrentTransforms\":%d,\"BatchStrategy\":\"%s\",\"MaxPayloadInMB\":%d}"
+        .formatted(concurrency, strategy, payload)
+        .getBytes(StandardCharsets.UTF_8);
+  }
+
+  private BatchStrategy strategy() {
+    return config.batchStrategy().orElse(BatchStrategy.MULTI_RECORD);
+  }
+}

@@ -1,0 +1,70 @@
+package dev.berth.http;
+
+import dev.berth.error.ErrorType;
+import dev.berth.error.ServingException;
+import io.javalin.config.RoutesConfig;
+import io.javalin.http.Context;
+import io.javalin.http.HttpResponseException;
+import java.util.Map;
+import java.util.TreeSet;
+import java.util.concurrent.CancellationException;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/// The one error mapper: whatever a route throws becomes a short JSON body. The stack stays in the log, and the message of a
+/// caller's own mistake stays out of it, because it quotes the payload.
+final class Failures {
+
+  /// What nginx calls a client that closed its connection before it was answered; nobody reads it.
+  static final int CLIENT_CLOSED_REQUEST = 499;
+
+  private static final Logger log = LoggerFactory.getLogger(Failures.class);
+
+  private final Map<String, String> methods;
+
+  /// @param methods the methods of each path, as `Allow` lists them
+  Failures(Map<String, String> methods) {
+    this.methods = methods;
+  }
+
+  void map(RoutesConfig routes) {
+    routes.exception(ServingException.class, (e, ctx) -> respond(ctx, e));
+    routes.exception(HttpResponseException.class, (e, ctx) -> respond(ctx, routing(e, ctx)));
+    routes.exception(CancellationException.class, (e, ctx) -> {
+      log.debug("{} {}: the client has gone", ctx.method(), ctx.path());
+      ctx.status(CLIENT_CLOSED_REQUEST);
+    });
+    routes.exception(Exception.class, (e, ctx) ->
+        respond(ctx, new ServingException(ErrorType.INTERNAL, "the server failed; its log says why", e)));
+  }
+
+  private static void respond(Context ctx, ServingException e) {
+    int status = Errors.status(e.type());
+    ctx.status(status).contentType(Errors.CONTENT_TYPE).result(Errors.body(e.type(), e.getMessage()));
+    switch (e.type()) {
+      case OVERLOADED, NOT_READY -> ctx.header("Retry-After", "1");
+      // What is left of the body may be endless.
+      case PAYLOAD_TOO_LARGE -> ctx.header("Connection", "close");
+      default -> {}
+    }
+    if (status == 500 || status == 507) {
+      log.error("{} {} {}: {}", ctx.method(), ctx.path(), status, e.type(), e);
+    } else {
+      log.info("{} {} {}: {}", ctx.method(), ctx.path(), status, e.type());
+    }
+  }
+
+  private ServingException routing(HttpResponseException e, Context ctx) {
+    return switch (e.getStatus()) {
+      case 404 -> new ServingException(ErrorType.NOT_FOUND,
+          "%s: no such path; expected one of %s".formatted(Text.quoted(ctx.path()), new TreeSet<>(methods.keySet())));
+      case 405 -> {
+        var allowed = methods.getOrDefault(ctx.path(), "");
+        ctx.header("Allow", allowed);
+        yield new ServingException(ErrorType.METHOD_NOT_ALLOWED,
+            "%s %s: expected %s".formatted(ctx.method(), ctx.path(), allowed));
+      }
+      default -> new ServingException(ErrorType.INTERNAL, e.getMessage(), e);
+    };
+  }
+}

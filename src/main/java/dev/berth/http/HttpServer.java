@@ -1,0 +1,91 @@
+package dev.berth.http;
+
+import dev.berth.config.ServerConfig;
+import dev.berth.metrics.ServingMetrics;
+import dev.berth.model.ServedModel;
+import io.javalin.Javalin;
+import io.javalin.compression.CompressionStrategy;
+import io.javalin.config.JavalinConfig;
+import java.time.Duration;
+import java.util.concurrent.Executors;
+import org.eclipse.jetty.server.HttpConfiguration;
+import org.eclipse.jetty.server.Server;
+import org.eclipse.jetty.server.handler.GracefulHandler;
+import org.eclipse.jetty.util.thread.QueuedThreadPool;
+
+/// The listener: Javalin on Jetty. Connections are accepted and selected on a few platform threads; each request runs on a
+/// virtual thread of its own.
+public final class HttpServer implements AutoCloseable {
+
+  /// Longer than any hook may take, because Jetty counts a connection idle while its request is handled.
+  private static final Duration IDLE = Duration.ofSeconds(60);
+
+  /// How long a response may still take to leave after its model has stopped.
+  private static final Duration LAST_RESPONSES = Duration.ofSeconds(3);
+
+  /// SageMaker's own headers may have 1024 characters each.
+  private static final int MAX_HEADER_BYTES = 32 << 10;
+
+  private final Javalin javalin;
+
+  private HttpServer(Javalin javalin) {
+    this.javalin = javalin;
+  }
+
+  /// Listens; the model may still be loading.
+  ///
+  /// @throws RuntimeException when the port is taken
+  public static HttpServer start(ServerConfig config, ServedModel model, ServingMetrics metrics) {
+    var routes = new Routes(config, model, metrics);
+    return new HttpServer(Javalin.create(javalin -> configure(javalin, config, routes)).start());
+  }
+
+  /// The port that it listens on: another than the configured one where that is 0.
+  public int port() {
+    return javalin.port();
+  }
+
+  /// Waits for responses that are being written, then closes the listener and every connection.
+  @Override
+  public void close() {
+    javalin.stop();
+  }
+
+  private static void configure(JavalinConfig javalin, ServerConfig config, Routes routes) {
+    javalin.startup.showJavalinBanner = false;
+    javalin.startup.showOldJavalinVersionWarning = false;
+    javalin.startup.startupWatcherEnabled = false;
+    javalin.http.compressionStrategy = CompressionStrategy.NONE;
+    javalin.http.prefer405over404 = true;
+    javalin.jetty.threadPool = threads();
+    javalin.jetty.modifyServer(HttpServer::configure);
+    javalin.jetty.modifyHttpConfiguration(HttpServer::configure);
+    javalin.jetty.addConnector((server, http) -> {
+      var connector = new PeerAwareConnector(server, http);
+      connector.setHost(config.http().host());
+      connector.setPort(config.http().port());
+      connector.setIdleTimeout(IDLE.plus(config.batching().timeout()).toMillis());
+      return connector;
+    });
+    routes.register(javalin.routes);
+  }
+
+  private static QueuedThreadPool threads() {
+    var threads = new QueuedThreadPool();
+    threads.setName("berth-http");
+    threads.setVirtualThreadsExecutor(
+        Executors.newThreadPerTaskExecutor(Thread.ofVirtual().name("berth-request-", 0).factory()));
+    return threads;
+  }
+
+  private static void configure(Server server) {
+    server.setHandler(new GracefulHandler());
+    server.setStopTimeout(LAST_RESPONSES.toMillis());
+    server.setErrorHandler(new MalformedRequests());
+  }
+
+  private static void configure(HttpConfiguration http) {
+    http.setRequestHeaderSize(MAX_HEADER_BYTES);
+    http.setSendServerVersion(false);
+  }
+}

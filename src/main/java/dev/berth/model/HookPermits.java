@@ -1,0 +1,74 @@
+package dev.berth.model;
+
+import dev.berth.error.ErrorType;
+import dev.berth.error.ServingException;
+import java.io.FilterInputStream;
+import java.io.IOException;
+import java.io.InputStream;
+import java.util.concurrent.Callable;
+import java.util.concurrent.Semaphore;
+import java.util.concurrent.TimeUnit;
+
+/// How many `inputFn` and `outputFn` calls run at the same time.
+///
+/// They run on virtual threads and may compute for seconds, while a virtual thread gives its carrier up only when it
+/// blocks. With fewer permits than carriers one is always left for `/ping`. A permit is handed back while a hook waits for the
+/// network, so that slow uploads stop nobody.
+public final class HookPermits {
+
+  /// Carriers that hooks never take: requests arrive, pings are answered and responses leave on these.
+  private static final int RESERVED_CARRIERS = 4;
+
+  private final Semaphore permits;
+
+  HookPermits(int permits) {
+    this.permits = new Semaphore(permits);
+  }
+
+  /// As many as the JVM's scheduler of virtual threads allows; see `jdk.virtualThreadScheduler.parallelism` in `serve`.
+  public static HookPermits forThisJvm() {
+    int carriers = Integer.getInteger(
+        "jdk.virtualThreadScheduler.parallelism", Runtime.getRuntime().availableProcessors());
+    return new HookPermits(Math.max(1, carriers - RESERVED_CARRIERS));
+  }
+
+  /// Runs a hook as soon as there is a permit.
+  ///
+  /// @throws ServingException when none comes before the deadline
+  <T> T call(long deadlineNanos, Callable<T> hook) throws Exception {
+    if (!permits.tryAcquire(deadlineNanos - System.nanoTime(), TimeUnit.NANOSECONDS)) {
+      throw new ServingException(
+          ErrorType.DEADLINE_EXCEEDED, "the request's time ran out while it waited for a hook to be free");
+    }
+    try {
+      return hook.call();
+    } finally {
+      permits.release();
+    }
+  }
+
+  /// The body as a hook reads it.
+  InputStream yielding(InputStream body) {
+    return new FilterInputStream(body) {
+      @Override
+      public int read() throws IOException {
+        permits.release();
+        try {
+          return in.read();
+        } finally {
+          permits.acquireUninterruptibly();
+        }
+      }
+
+      @Override
+      public int read(byte[] buffer, int offset, int length) throws IOException {
+        permits.release();
+        try {
+          return in.read(buffer, offset, length);
+        } finally {
+          permits.acquireUninterruptibly();
+        }
+      }
+    };
+  }
+}

@@ -1,0 +1,116 @@
+package dev.berth.model;
+
+import dev.berth.batching.BatchLimits;
+import dev.berth.error.ErrorType;
+import dev.berth.error.ServingException;
+import dev.berth.hooks.Accelerator;
+import dev.berth.hooks.InferenceHandler;
+import dev.berth.hooks.InvocationRequest;
+import dev.berth.hooks.MediaType;
+import dev.berth.metrics.ServingMetrics;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.List;
+import java.util.concurrent.atomic.AtomicReference;
+import java.util.function.BooleanSupplier;
+
+/// A model under its name, from before it is loaded until after it is gone. Every method may be called by any thread; only
+/// [#load] and [#close] take long.
+public final class ServedModel {
+
+  /// What the model is doing. It only ever moves forward: loading, ready, stopped, or from any of those to stopped.
+  private sealed interface State {
+    record Loading() implements State {}
+
+    record Ready(LoadedModel<?, ?, ?> model) implements State {}
+
+    record Stopped(String why) implements State {}
+  }
+
+  private static final State LOADING = new State.Loading();
+
+  private final String name;
+  private final HookPermits permits;
+  private final ServingMetrics metrics;
+  private final AtomicReference<State> state = new AtomicReference<>(LOADING);
+
+  public ServedModel(String name, HookPermits permits, ServingMetrics metrics) {
+    this.name = name;
+    this.permits = permits;
+    this.metrics = metrics;
+  }
+
+  /// Makes the hooks, loads the model on every worker, warms it up and starts to serve. Call once.
+  ///
+  /// @param accelerators one for each worker
+  /// @throws Exception whatever a hook threw; the model is stopped then
+  public void load(Path directory, HandlerFactory handlers, List<Accelerator> accelerators, BatchLimits limits)
+      throws Exception {
+    long start = System.nanoTime();
+    InferenceHandler<?, ?, ?> handler = null;
+    try {
+      handler = handlers.create(directory);
+      var loaded = LoadedModel.load(name, directory, handler, accelerators, limits, permits, metrics);
+      metrics.modelLoaded(Duration.ofNanos(System.nanoTime() - start));
+      if (!state.compareAndSet(LOADING, new State.Ready(loaded))) {
+        loaded.close(Duration.ZERO);
+      }
+    } catch (Throwable e) {
+      state.set(new State.Stopped("the model could not be loaded"));
+      if (handler instanceof AutoCloseable closeable) {
+        closeable.close();
+      }
+      throw e;
+    }
+  }
+
+  /// Stays without a model: requests are refused with `why`.
+  public void refuse(String why) {
+    state.set(new State.Stopped(why));
+  }
+
+  /// Whether it can serve: loaded, and a worker is left.
+  public boolean ready() {
+    return state.get() instanceof State.Ready(var model) && model.liveWorkers() > 0;
+  }
+
+  /// The workers that are left.
+  public int workers() {
+    return loaded().liveWorkers();
+  }
+
+  /// The content types that the hooks read; empty: any.
+  public List<MediaType> requestTypes() {
+    return loaded().requestTypes();
+  }
+
+  /// The content types that the hooks write; empty: any.
+  public List<MediaType> responseTypes() {
+    return loaded().responseTypes();
+  }
+
+  /// Answers one request on the calling thread, which should be a virtual one: it waits for a worker.
+  ///
+  /// @param deadlineNanos when the caller's time is over, as [System#nanoTime()] counts
+  /// @param abandoned whether the caller has gone away; asked before the model is
+  /// @throws ServingException for every way in which this can fail
+  /// @throws java.util.concurrent.CancellationException when the caller has gone away
+  public Invocation invoke(InvocationRequest request, long deadlineNanos, BooleanSupplier abandoned) {
+    return loaded().invoke(request, deadlineNanos, abandoned);
+  }
+
+  /// Refuses new requests, lets running ones finish within `drain`, and frees the model.
+  public void close(Duration drain) throws Exception {
+    if (state.getAndSet(new State.Stopped("the server is stopping")) instanceof State.Ready(var model)) {
+      model.close(drain);
+    }
+  }
+
+  private LoadedModel<?, ?, ?> loaded() {
+    return switch (state.get()) {
+      case State.Ready(var model) -> model;
+      case State.Loading() -> throw new ServingException(ErrorType.NOT_READY, "the model is loading");
+      case State.Stopped(var why) -> throw new ServingException(ErrorType.NOT_READY, why);
+    };
+  }
+}

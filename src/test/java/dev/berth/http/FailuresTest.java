@@ -1,0 +1,155 @@
+package dev.berth.http;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.berth.hooks.BadInputException;
+import dev.berth.hooks.InsufficientMemoryException;
+import dev.berth.hooks.InvocationRequest;
+import dev.berth.hooks.InvocationResponse;
+import dev.berth.hooks.NotAcceptableException;
+import dev.berth.hooks.UnsupportedMediaTypeException;
+import dev.berth.testing.CapturedLog;
+import dev.berth.testing.TestServer;
+import dev.berth.testing.TextHandler;
+import java.io.IOException;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.Arguments;
+import org.junit.jupiter.params.provider.MethodSource;
+
+/// Every way in which a hook can fail, in each hook.
+class FailuresTest {
+
+  /// Fails in the hook that the body names, with the exception that the test gives.
+  private static final class FakeFailingHandler extends TextHandler {
+    private final String hook;
+    private final Throwable failure;
+
+    FakeFailingHandler(String hook, Throwable failure) {
+      this.hook = hook;
+      this.failure = failure;
+    }
+
+    @Override
+    public List<String> inputFn(InvocationRequest request) throws IOException {
+      var records = super.inputFn(request);
+      failIn("inputFn", records);
+      return records;
+    }
+
+    @Override
+    public List<String> predictFn(List<String> records, Object model) throws Exception {
+      failIn("predictFn", records);
+      return super.predictFn(records, model);
+    }
+
+    @Override
+    public InvocationResponse outputFn(List<String> predictions, InvocationRequest request) throws IOException {
+      failIn("outputFn", predictions);
+      return super.outputFn(predictions, request);
+    }
+
+    private void failIn(String here, List<String> records) {
+      if (here.equals(hook) && records.stream().anyMatch("poison"::equalsIgnoreCase)) {
+        FakeFailingHandler.<RuntimeException>sneak(failure);
+      }
+    }
+
+    @SuppressWarnings("unchecked")
+    private static <E extends Throwable> void sneak(Throwable failure) throws E {
+      throw (E) failure;
+    }
+  }
+
+  static Stream<Arguments> failures() {
+    return Stream.of("inputFn", "predictFn", "outputFn").flatMap(hook -> Stream.of(
+        Arguments.of(hook, new BadInputException("line 1: 悪い"), 400, "line 1: 悪い"),
+        Arguments.of(hook, new UnsupportedMediaTypeException("not this"), 415, "not this"),
+        Arguments.of(hook, new NotAcceptableException("not that"), 406, "not that"),
+        Arguments.of(hook, new InsufficientMemoryException("no room"), 507, "no room"),
+        Arguments.of(hook, new OutOfMemoryError("heap"), 507, hook + " ran out of memory: heap"),
+        Arguments.of(hook, new StackOverflowError(), 500, hook + " failed: StackOverflowError"),
+        Arguments.of(hook, new IllegalStateException("boom"), 500, hook + " failed: boom"),
+        Arguments.of(hook, new IllegalArgumentException("odd"), 500, hook + " failed: odd"),
+        Arguments.of(hook, new IOException("disk"), 500, hook + " failed: disk"),
+        Arguments.of(hook, new AssertionError("never"), 500, hook + " failed: never")));
+  }
+
+  @ParameterizedTest
+  @MethodSource("failures")
+  @Tag("ERR-02")
+  @Tag("ERR-04")
+  @Tag("ERR-05")
+  @Tag("ERR-06")
+  void whatAHookThrowsChoosesTheStatusAndNobodyElseFails(String hook, Throwable failure, int status, String message) throws Exception {
+    try (var server = TestServer.with(new FakeFailingHandler(hook, failure)).set("BERTH_MAX_BATCH_SIZE", "8").start();
+        var log = new CapturedLog()) {
+      var neighbours = Stream.generate(() -> server.invokeAsync("fine")).limit(5).toList();
+      var response = server.invoke("poison");
+      assertThat(response.statusCode()).isEqualTo(status);
+      assertThat(response.headers().firstValue("Content-Type").orElseThrow())
+          .startsWith("application/json").containsIgnoringCase("charset=utf-8");
+      assertThat(response.body()).startsWith("{\"message\":\"" + message + "\"").doesNotContain("\tat ");
+      assertThat(neighbours).allSatisfy(neighbour -> assertThat(neighbour.get().body()).isEqualTo("FINE"));
+      assertThat(server.invoke("fine").body()).isEqualTo("FINE");
+      assertThat(log.text().contains("ERROR")).as("errors are those of the server").isEqualTo(status == 500 || status == 507);
+      if (status == 500 || status == 507) {
+        assertThat(log.text()).contains(failure.getClass().getName());
+      }
+    }
+  }
+
+  @Test
+  void aWrongCountOrANullNamesTheHook() throws Exception {
+    var handler = new TextHandler() {
+      @Override
+      public List<String> inputFn(InvocationRequest request) throws IOException {
+        var records = super.inputFn(request);
+        return records.contains("null input") ? null : records;
+      }
+
+      @Override
+      public List<String> predictFn(List<String> records, Object model) {
+        return switch (records.getFirst()) {
+          case "too many" -> List.of("a", "b");
+          case "null list" -> null;
+          case "null prediction" -> new ArrayList<>(Arrays.asList((String) null));
+          default -> records;
+        };
+      }
+
+      @Override
+      public InvocationResponse outputFn(List<String> predictions, InvocationRequest request) throws IOException {
+        return predictions.contains("null output") ? null : super.outputFn(predictions, request);
+      }
+    };
+    try (var server = TestServer.with(handler).start()) {
+      for (var body : List.of("too many", "null list", "null prediction")) {
+        assertThat(server.invoke(body)).satisfies(response -> {
+          assertThat(response.statusCode()).isEqualTo(500);
+          assertThat(response.body()).contains("predictFn");
+        });
+      }
+      assertThat(server.invoke("null input").body()).contains("inputFn returned null, expected a list of records");
+      assertThat(server.invoke("null output").body()).contains("outputFn returned null, expected a response");
+    }
+  }
+
+  @Test
+  @Tag("ERR-03")
+  void aThousandFailuresLeaveNothingBehind() throws Exception {
+    try (var server = TestServer.with(new FakeFailingHandler("predictFn", new IllegalStateException("boom"))).start()) {
+      for (int i = 0; i < 1000; i++) {
+        assertThat(server.invoke("poison").statusCode()).isEqualTo(500);
+      }
+      assertThat(server.get("/ping").statusCode()).isEqualTo(200);
+      assertThat(server.get("/metrics").body()).contains("berth_queue_depth 0.0");
+      assertThat(server.invoke("fine").body()).isEqualTo("FINE");
+    }
+  }
+}

@@ -1,0 +1,328 @@
+package dev.berth.http;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
+
+import dev.berth.hooks.InvocationRequest;
+import dev.berth.hooks.InvocationResponse;
+import dev.berth.testing.CapturedLog;
+import dev.berth.testing.Gate;
+import dev.berth.testing.RawConnection;
+import dev.berth.testing.TestServer;
+import dev.berth.testing.TextHandler;
+import java.io.ByteArrayInputStream;
+import java.io.IOException;
+import java.net.http.HttpRequest;
+import java.net.http.HttpRequest.BodyPublishers;
+import java.net.http.HttpResponse;
+import java.nio.charset.StandardCharsets;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.atomic.AtomicInteger;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.ValueSource;
+
+class InvocationsTest {
+
+  /// Answers how many bytes it got, read as a stream.
+  private static final TextHandler COUNTING = new TextHandler() {
+    @Override
+    public List<String> inputFn(InvocationRequest request) throws IOException {
+      long count = 0;
+      var buffer = new byte[8192];
+      for (int n; (n = request.body().read(buffer)) >= 0; ) {
+        count += n;
+      }
+      return List.of(String.valueOf(count));
+    }
+  };
+
+  @Test
+  @Tag("INV-01")
+  void aValidBodyIsAnsweredWithItsContentType() throws Exception {
+    try (var server = TestServer.with(new TextHandler()).start()) {
+      var response = server.invoke("a\nb", "Accept", "text/plain");
+      assertThat(response.statusCode()).isEqualTo(200);
+      assertThat(response.body()).isEqualTo("A\nB");
+      assertThat(response.headers().firstValue("Content-Type")).contains("text/plain");
+    }
+  }
+
+  @ParameterizedTest
+  @CsvSource({"GET,/invocations,POST", "PUT,/inferences,POST", "DELETE,/metrics,GET", "PUT,/ping,'GET, POST'"})
+  @Tag("INV-02")
+  void anotherMethodIs405AndAllowSaysWhich(String method, String path, String allow) throws Exception {
+    try (var server = TestServer.with(new TextHandler()).start()) {
+      var response = server.send(HttpRequest.newBuilder(server.uri(path)).method(method, BodyPublishers.noBody()).build());
+      assertThat(response.statusCode()).isEqualTo(405);
+      assertThat(response.headers().firstValue("Allow")).contains(allow);
+      assertThat(response.body()).contains(path).contains(allow);
+    }
+  }
+
+  @ParameterizedTest
+  @ValueSource(strings = {"/", "/nope", "/invocations/x", "/models", "/%2e%2e/etc/passwd"})
+  @Tag("INV-03")
+  void anUnknownPathIs404WithShortJson(String path) throws Exception {
+    try (var server = TestServer.with(new TextHandler()).start()) {
+      var response = server.get(path);
+      assertThat(response.statusCode()).isBetween(400, 404);
+      assertThat(response.headers().firstValue("Content-Type").orElseThrow()).startsWith("application/json");
+      assertThat(response.body()).startsWith("{\"message\":").hasSizeLessThan(500);
+    }
+  }
+
+  @Test
+  @Tag("INV-04")
+  @Tag("INV-05")
+  void unknownHeadersAreIgnoredAndNamesMayHaveAnyCase() throws Exception {
+    try (var server = TestServer.with(new TextHandler()).start(); var connection = new RawConnection(server.port())) {
+      connection.send("""
+          POST /invocations HTTP/1.1\r
+          host: x\r
+          cOnTeNt-TyPe: text/plain\r
+          ACCEPT: text/plain\r
+          X-Foo: bar\r
+          X-Amzn-SageMaker-Whatever: 1\r
+          content-length: 1\r
+          \r
+          a""");
+      assertThat(connection.readResponse()).startsWith("HTTP/1.1 200").containsIgnoringCase("content-type: text/plain").endsWith("A");
+    }
+  }
+
+  @ParameterizedTest
+  @ValueSource(ints = {6_291_456, 25_000_000, 25 << 20})
+  @Tag("INV-06")
+  @Tag("INV-07")
+  void bodiesAsLargeAsThePlatformSendsAreTaken(int size) throws Exception {
+    try (var server = TestServer.with(COUNTING).start()) {
+      assertThat(server.invoke(BodyPublishers.ofByteArray(new byte[size])).body()).isEqualTo(String.valueOf(size));
+    }
+  }
+
+  @Test
+  @Tag("INV-06")
+  @Tag("INV-07")
+  void theSampleModelReadsAQuestionInABodyOf25Megabytes() throws Exception {
+    try (var server = TestServer.sample().start()) {
+      var question = "{\"question\": \"Who came?\", \"context\": \"Bob came.\"%s}".formatted(" ".repeat(25 << 20));
+      assertThat(server.invoke(question).body()).startsWith("{\"answer\":\"Bob\"");
+    }
+  }
+
+  @Test
+  @Tag("INV-08")
+  void aBodyAboveTheLimitIs413AndTheServerLivesOn() throws Exception {
+    try (var server = TestServer.with(COUNTING).set("SAGEMAKER_MAX_PAYLOAD_IN_MB", "1").start()) {
+      var body = new byte[20 << 20];
+      var declared = server.invoke(BodyPublishers.ofByteArray(body));
+      assertThat(declared.statusCode()).isEqualTo(413);
+      assertThat(declared.body()).contains("20971520").contains("1048576").contains("SAGEMAKER_MAX_PAYLOAD_IN_MB");
+      var chunked = server.invoke(BodyPublishers.ofInputStream(() -> new ByteArrayInputStream(body)));
+      assertThat(chunked.statusCode()).isEqualTo(413);
+      assertThat(server.get("/ping").statusCode()).isEqualTo(200);
+      assertThat(server.invoke("abc").body()).isEqualTo("3");
+    }
+  }
+
+  @Test
+  @Tag("INV-09")
+  void thePayloadLimitFollowsItsVariable() throws Exception {
+    try (var server = TestServer.with(COUNTING).set("SAGEMAKER_MAX_PAYLOAD_IN_MB", "50").start()) {
+      assertThat(server.invoke(BodyPublishers.ofByteArray(new byte[45 << 20])).body()).isEqualTo(String.valueOf(45 << 20));
+    }
+  }
+
+  @Test
+  @Tag("INV-10")
+  void aChunkedBodyIsAnsweredAsOneWithALength() throws Exception {
+    try (var server = TestServer.with(new TextHandler()).start()) {
+      var bytes = "a\nb".getBytes(StandardCharsets.UTF_8);
+      assertThat(server.invoke(BodyPublishers.ofInputStream(() -> new ByteArrayInputStream(bytes))).body()).isEqualTo("A\nB");
+    }
+  }
+
+  @Test
+  @Tag("INV-11")
+  void anEmptyBodyIs400ForTheSampleModel() throws Exception {
+    try (var server = TestServer.sample().start()) {
+      for (var type : List.of("application/json", "application/jsonlines", "text/csv")) {
+        var response = server.invoke("", "Content-Type", type);
+        assertThat(response.statusCode()).isEqualTo(400);
+        assertThat(response.body()).contains("body: found nothing");
+      }
+    }
+  }
+
+  @Test
+  @Tag("INV-12")
+  void aModelSlowerThanTheLimitIs504AndServesTheNext() throws Exception {
+    var gate = new Gate(1);
+    var handler = new TextHandler() {
+      @Override
+      public List<String> predictFn(List<String> records, Object model) throws Exception {
+        if (records.contains("slow")) {
+          gate.pass();
+        }
+        return super.predictFn(records, model);
+      }
+    };
+    try (var server = TestServer.with(handler).set("SAGEMAKER_MODEL_SERVER_TIMEOUT_SECONDS", "1").start()) {
+      var response = server.invoke("slow");
+      assertThat(response.statusCode()).isEqualTo(504);
+      assertThat(response.body()).contains("deadline_exceeded");
+      gate.open();
+      assertThat(server.invoke("next").body()).isEqualTo("NEXT");
+    }
+  }
+
+  @Test
+  @Tag("INV-13")
+  void whatTheQueueHasNoRoomForIs503AtOnceAndTheRestIsAnswered() throws Exception {
+    var gate = new Gate(1);
+    var handler = new TextHandler() {
+      @Override
+      public List<String> predictFn(List<String> records, Object model) throws Exception {
+        gate.pass();
+        return super.predictFn(records, model);
+      }
+    };
+    try (var server = TestServer.with(handler)
+        .set("SAGEMAKER_MODEL_SERVER_WORKERS", "1").set("BERTH_QUEUE_CAPACITY", "4").start()) {
+      var running = server.invokeAsync("a");
+      gate.awaitArrival();
+      var others = new ArrayList<CompletableFuture<HttpResponse<String>>>();
+      for (int i = 0; i < 8; i++) {
+        others.add(server.invokeAsync("a"));
+      }
+      await().until(() -> others.stream().filter(CompletableFuture::isDone).count() == 4);
+      var refused = others.stream().filter(CompletableFuture::isDone).map(CompletableFuture::join).toList();
+      assertThat(refused).allSatisfy(response -> {
+        assertThat(response.statusCode()).isEqualTo(503);
+        assertThat(response.headers().firstValue("Retry-After")).isPresent();
+        assertThat(response.body()).contains("overloaded");
+      });
+      assertThat(server.get("/ping").statusCode()).isEqualTo(200);
+      gate.open();
+      assertThat(running.get().body()).isEqualTo("A");
+      assertThat(others.stream().map(CompletableFuture::join).filter(response -> response.statusCode() == 200)).hasSize(4);
+    }
+  }
+
+  @Test
+  @Tag("INV-14")
+  void aThousandPostsGoOverOneConnection() throws Exception {
+    try (var server = TestServer.with(new TextHandler()).start(); var connection = new RawConnection(server.port())) {
+      for (int i = 0; i < 1000; i++) {
+        connection.send("POST /invocations HTTP/1.1\r\nHost: x\r\nContent-Length: 1\r\n\r\na");
+        assertThat(connection.readResponse()).startsWith("HTTP/1.1 200").endsWith("A");
+      }
+    }
+  }
+
+  @Test
+  void requestsThatAreSentTogetherAreAnsweredInTurn() throws Exception {
+    try (var server = TestServer.with(new TextHandler()).start(); var connection = new RawConnection(server.port())) {
+      connection.send("POST /invocations HTTP/1.1\r\nHost: x\r\nContent-Length: 1\r\n\r\na".repeat(20));
+      for (int i = 0; i < 20; i++) {
+        assertThat(connection.readResponse()).startsWith("HTTP/1.1 200").endsWith("A");
+      }
+    }
+  }
+
+  @Test
+  @Tag("INV-15")
+  void expectContinueIsAnsweredFirst() throws Exception {
+    try (var server = TestServer.with(new TextHandler()).start(); var connection = new RawConnection(server.port())) {
+      connection.send("POST /invocations HTTP/1.1\r\nHost: x\r\nContent-Length: 1\r\nExpect: 100-continue\r\n\r\n");
+      assertThat(connection.readResponse()).startsWith("HTTP/1.1 100");
+      connection.send("a");
+      assertThat(connection.readResponse()).startsWith("HTTP/1.1 200").endsWith("A");
+    }
+  }
+
+  @Test
+  @Tag("INV-16")
+  void aResponseOf30MegabytesArrivesWhole() throws Exception {
+    var large = new byte[30 << 20];
+    Arrays.fill(large, (byte) 'x');
+    var handler = new TextHandler() {
+      @Override
+      public InvocationResponse outputFn(List<String> predictions, InvocationRequest request) {
+        return InvocationResponse.of(large, request.accept());
+      }
+    };
+    try (var server = TestServer.with(handler).start()) {
+      assertThat(server.invoke("a").body()).hasSize(large.length);
+    }
+  }
+
+  @Test
+  void aCallerWhoHangsUpWhileHeWaitsCostsTheModelNothing() throws Exception {
+    var gate = new Gate(1);
+    var predicted = new AtomicInteger();
+    var handler = new TextHandler() {
+      @Override
+      public List<String> predictFn(List<String> records, Object model) throws Exception {
+        gate.pass();
+        predicted.addAndGet(records.size());
+        return super.predictFn(records, model);
+      }
+    };
+    try (var server = TestServer.with(handler).set("SAGEMAKER_MODEL_SERVER_WORKERS", "1").start(); var log = new CapturedLog()) {
+      var running = server.invokeAsync("first");
+      gate.awaitArrival();
+      try (var connection = new RawConnection(server.port())) {
+        connection.send("POST /invocations HTTP/1.1\r\nHost: x\r\nContent-Length: 4\r\n\r\ngone");
+        await().until(() -> server.get("/metrics").body().contains("berth_queue_depth 1.0"));
+      }
+      var last = server.invokeAsync("last");
+      await().until(() -> server.get("/metrics").body().contains("berth_queue_depth 2.0"));
+      gate.open();
+      assertThat(running.get().body()).isEqualTo("FIRST");
+      assertThat(last.get().body()).isEqualTo("LAST");
+      assertThat(predicted).hasValue(2);
+      assertThat(server.get("/metrics").body()).contains("berth_abandoned_total 1.0");
+      assertThat(log.text()).doesNotContain("ERROR");
+    }
+  }
+
+  @Test
+  void aBodyThatEndsEarlyIsTheCallersFault() throws Exception {
+    try (var server = TestServer.with(COUNTING).start(); var log = new CapturedLog()) {
+      try (var connection = new RawConnection(server.port())) {
+        connection.send("POST /invocations HTTP/1.1\r\nHost: x\r\nContent-Length: 10\r\n\r\nabc");
+        connection.socket().shutdownOutput();
+        assertThat(connection.readAll()).startsWith("HTTP/1.1 400");
+      }
+      assertThat(log.text()).doesNotContain("ERROR");
+      assertThat(server.get("/ping").statusCode()).isEqualTo(200);
+    }
+  }
+
+  @ParameterizedTest
+  @ValueSource(strings = {"GARBAGE\r\n\r\n", "POST /invocations HTTP/1.1\r\nHost: x\r\nContent-Length: -5\r\n\r\n",
+      "POST /invocations HTTP/1.1\r\nContent-Length: 1\r\n\r\na", "POST /invocations HTTP/9.9\r\nHost: x\r\n\r\n",
+      "\u0000\u0001\u0002\r\n\r\n", "POST /invocations HTTP/1.1\r\nHost: x\r\nBad Header: x\r\n\r\n"})
+  void whatIsNoHttpIsRefusedWithTheSameErrorBody(String request) throws Exception {
+    try (var server = TestServer.with(new TextHandler()).start(); var connection = new RawConnection(server.port())) {
+      var response = connection.send(request).readResponse();
+      assertThat(response).matches("(?s)HTTP/1.1 (4\\d\\d|505).*");
+      assertThat(response).containsIgnoringCase("content-type: application/json").contains("{\"message\":");
+    }
+  }
+
+  @Test
+  void headersThatAreTooLargeAre431() throws Exception {
+    try (var server = TestServer.with(new TextHandler()).start(); var connection = new RawConnection(server.port())) {
+      var response = connection.send("GET /ping HTTP/1.1\r\nHost: x\r\nX-Long: " + "x".repeat(100_000) + "\r\n\r\n").readResponse();
+      assertThat(response).startsWith("HTTP/1.1 431").contains("\"code\":431");
+    }
+  }
+}
