@@ -1,0 +1,116 @@
+package dev.berth;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assumptions.assumeThat;
+import static org.awaitility.Awaitility.await;
+
+import java.io.IOException;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.Map;
+import java.util.function.Consumer;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
+import org.testcontainers.DockerClientFactory;
+import org.testcontainers.containers.BindMode;
+import org.testcontainers.containers.GenericContainer;
+import org.testcontainers.images.builder.Transferable;
+
+/// The built server inside real containers that restrict it as SageMaker does. The image of its own comes later; here the
+/// server's files are mounted into a plain JDK image.
+///
+/// Requests are made inside the container, since one of them has no network.
+@Tag("packaged")
+class ContainerTest {
+
+  private static final String IMAGE = "eclipse-temurin:25-jdk";
+  private static final String BODY = "{\"question\": \"Who came?\", \"context\": \"Bob came.\"}";
+
+  @BeforeAll
+  static void needsDocker() {
+    boolean available = DockerClientFactory.instance().isDockerAvailable();
+    if ("true".equals(System.getenv("BERTH_REQUIRE_DOCKER"))) {
+      assertThat(available).as("a Docker engine, which BERTH_REQUIRE_DOCKER=true asks for").isTrue();
+    }
+    assumeThat(available).as("a Docker engine").isTrue();
+  }
+
+  @Test
+  @Tag("RUN-16")
+  @Tag("RUN-18")
+  void itServesWithoutANetwork() throws Exception {
+    try (var container = start(c -> c.withNetworkMode("none"))) {
+      assertAnswers(container);
+    }
+  }
+
+  @Test
+  @Tag("RUN-17")
+  void itSizesItselfToItsMemoryAndProcessor() throws Exception {
+    try (var container = start(c -> c.withCreateContainerCmdModifier(cmd ->
+        cmd.getHostConfig().withMemory(2L << 30).withMemorySwap(2L << 30).withNanoCPUs(1_000_000_000L)))) {
+      assertAnswers(container);
+      assertThat(container.getLogs()).contains("1 processor").contains("ready: 1 worker");
+      assertThat(container.execInContainer("sh", "-c", "grep MemTotal /proc/meminfo").getExitCode()).isZero();
+      assertThat(container.getCurrentContainerInfo().getState().getOOMKilled()).isFalse();
+    }
+  }
+
+  @Test
+  @Tag("RUN-18")
+  void itServesWhereSageMakersOwnFileIs() throws Exception {
+    try (var container = start(c -> c.withCopyToContainer(
+        Transferable.of("{\"EndpointArn\": \"arn:aws:sagemaker:eu-west-1:1:endpoint/x\", \"ResourceId\": \"i-1\"}"),
+        "/opt/ml/.sagemaker_infra/endpoint-metadata.json"))) {
+      assertAnswers(container);
+    }
+  }
+
+  @Test
+  @Tag("SLS-01")
+  @Tag("RUN-05")
+  void itServesAnUnprivilegedUserOnAReadOnlyDisk() throws Exception {
+    try (var container = start(c -> c
+        // libtorch is unpacked there, and some platforms mount /tmp without the right to run from it.
+        .withTmpFs(Map.of("/tmp", "rw,exec,size=1g,mode=1777"))
+        .withCreateContainerCmdModifier(cmd -> {
+          cmd.withUser("1234:1234");
+          cmd.getHostConfig().withReadonlyRootfs(true);
+        }))) {
+      assertAnswers(container);
+    }
+  }
+
+  private static GenericContainer<?> start(Consumer<GenericContainer<?>> restrictions) {
+    var container = new GenericContainer<>(IMAGE)
+        .withFileSystemBind(path("serve"), "/opt/berth/serve", BindMode.READ_ONLY)
+        .withFileSystemBind(path("target/berth.jar"), "/opt/berth/target/berth.jar", BindMode.READ_ONLY)
+        .withFileSystemBind(path("target/lib"), "/opt/berth/target/lib", BindMode.READ_ONLY)
+        .withFileSystemBind(path("model-artifact"), "/opt/ml/model", BindMode.READ_ONLY)
+        .withCommand("/opt/berth/serve", "serve");
+    restrictions.accept(container);
+    container.start();
+    return container;
+  }
+
+  private static void assertAnswers(GenericContainer<?> container) throws Exception {
+    await().atMost(Duration.ofMinutes(2)).until(() -> {
+      assertThat(container.isRunning()).as(container.getLogs()).isTrue();
+      return send(container, "GET /ping HTTP/1.1\\r\\nHost: x\\r\\nConnection: close\\r\\n\\r\\n").startsWith("HTTP/1.1 200");
+    });
+    var answer = send(container,
+        "POST /invocations HTTP/1.1\\r\\nHost: x\\r\\nConnection: close\\r\\nContent-Type: application/json\\r\\n"
+            + "Content-Length: " + BODY.length() + "\\r\\n\\r\\n" + BODY);
+    assertThat(answer).startsWith("HTTP/1.1 200").contains("\"answer\":\"Bob\"");
+  }
+
+  private static String send(GenericContainer<?> container, String request) throws IOException, InterruptedException {
+    var script = "exec 3<>/dev/tcp/127.0.0.1/8080 && printf '%b' \"$1\" >&3 && cat <&3";
+    return container.execInContainer("bash", "-c", script, "bash", request).getStdout();
+  }
+
+  private static String path(String file) {
+    return Path.of(file).toAbsolutePath().toString();
+  }
+}
