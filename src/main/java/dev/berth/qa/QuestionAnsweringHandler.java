@@ -11,12 +11,15 @@ import dev.berth.hooks.InvocationResponse;
 import dev.berth.hooks.MediaType;
 import dev.berth.hooks.ModelContext;
 import dev.berth.torch.Tokenizer;
+import java.io.ByteArrayInputStream;
 import java.io.IOException;
+import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.concurrent.CancellationException;
 import java.util.function.Supplier;
 
@@ -30,6 +33,8 @@ import java.util.function.Supplier;
 /// The answers are those of the question-answering pipeline of `transformers` 4. Extend this class to change one hook.
 public class QuestionAnsweringHandler
     implements InferenceHandler<SpanModel, QuestionRecord, QuestionAnswer>, AutoCloseable {
+
+  private static final String WARM_UP = "{\"question\": \"What is warm?\", \"context\": \"The engine is warm.\"}";
 
   private final ModelArtifact artifact;
   private final Tokenizer tokenizer;
@@ -64,12 +69,17 @@ public class QuestionAnsweringHandler
     }
   }
 
-  /// Runs every shape, each more than once: the engine compiles a graph on its first calls.
+  /// Runs every shape, because the engine compiles a graph on its first calls, and a question through all hooks.
   @Override
-  public void warmUpFn(SpanModel model) {
+  public void warmUpFn(SpanModel model) throws IOException {
     for (int length : model.warmUpLengths()) {
       var row = new SpanModel.Row(new long[length], new long[length]);
       model.forward(List.of(row));
+    }
+    for (var type : responseTypes()) {
+      var body = new ByteArrayInputStream(WARM_UP.getBytes(StandardCharsets.UTF_8));
+      var request = new InvocationRequest(body, MediaType.JSON, type, Optional.empty(), "warm-up", false);
+      outputFn(predictFn(inputFn(request), model), request);
     }
   }
 

@@ -45,19 +45,19 @@ class BadInputFuzzTest {
     server.close();
   }
 
-  @Property(tries = 150)
+  @Property(tries = 600)
   void anyBytes(@ForAll byte[] body, @ForAll("types") String type, @ForAll("accepts") String accept) throws Exception {
     checkBesideANeighbour(body, type, accept);
   }
 
-  @Property(tries = 150)
+  @Property(tries = 600)
   void almostJson(@ForAll("brokenRequests") byte[] body, @ForAll("types") String type) throws Exception {
     checkBesideANeighbour(body, type, "application/json");
   }
 
   /// Texts of every kind under every parameter: long questions, tiny windows and large strides made other servers' tokenizers
   /// abort the process.
-  @Property(tries = 200)
+  @Property(tries = 1000)
   void anyTextUnderAnyParameters(
       @ForAll("texts") String question, @ForAll("texts") String context, @ForAll("parameters") Map<String, Object> parameters)
       throws Exception {
@@ -73,7 +73,7 @@ class BadInputFuzzTest {
     }
   }
 
-  @Property(tries = 100)
+  @Property(tries = 400)
   void anyHeaders(
       @ForAll("headerValues") String contentType,
       @ForAll("headerValues") String accept,

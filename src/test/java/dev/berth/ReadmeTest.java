@@ -1,0 +1,75 @@
+package dev.berth;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import com.fasterxml.jackson.databind.ObjectMapper;
+import dev.berth.testing.ServeProcess;
+import java.io.IOException;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.regex.Pattern;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
+
+/// Does what the README says: its first command, then each request, and compares the answers with those it shows.
+@Tag("packaged")
+class ReadmeTest {
+
+  private static final ObjectMapper JSON = new ObjectMapper();
+  private static final Pattern BLOCK = Pattern.compile("```(\\w+)\\n(.*?)```", Pattern.DOTALL);
+
+  private record Block(String language, String text) {}
+
+  @Test
+  void itsCommandsGiveTheAnswersThatItShows() throws Exception {
+    var blocks = blocks();
+    var commands = blocks.stream().filter(block -> block.language.equals("sh")).map(Block::text).toList();
+    assertThat(commands.getFirst()).isEqualTo("./serve\n");
+    assertThat(commands).contains("mvn verify\n");
+
+    int requests = 0;
+    try (var server = ServeProcess.start(Map.of(), List.of("bash", "-c", "exec " + commands.getFirst())).awaitReady()) {
+      for (int i = 0; i + 1 < blocks.size(); i++) {
+        if (blocks.get(i).text.startsWith("curl ") && blocks.get(i + 1).language.equals("json")) {
+          var shown = JSON.readTree(blocks.get(i + 1).text);
+          var answer = JSON.readTree(run(blocks.get(i).text.replace("localhost:8080", "127.0.0.1:" + server.port())));
+          // How far an int8 answer goes may differ from one kind of CPU to another; where it begins does not.
+          assertThat(shown.path("answer").asText()).startsWith(answer.path("answer").asText().substring(0, 6));
+          assertThat(answer.path("start")).isEqualTo(shown.path("start"));
+          requests++;
+        }
+      }
+    }
+    assertThat(requests).isEqualTo(2);
+  }
+
+  @Test
+  void itsLinksLeadSomewhere() throws IOException {
+    var links = Pattern.compile("]\\(([^)#:]+)\\)").matcher(Files.readString(Path.of("README.md")));
+    var targets = new ArrayList<String>();
+    while (links.find()) {
+      targets.add(links.group(1));
+    }
+    assertThat(targets).isNotEmpty().allSatisfy(target -> assertThat(Path.of(target)).exists());
+  }
+
+  private static List<Block> blocks() throws IOException {
+    var blocks = new ArrayList<Block>();
+    var matcher = BLOCK.matcher(Files.readString(Path.of("README.md")));
+    while (matcher.find()) {
+      blocks.add(new Block(matcher.group(1), matcher.group(2)));
+    }
+    return blocks;
+  }
+
+  private static String run(String command) throws IOException, InterruptedException {
+    var process = new ProcessBuilder("bash", "-c", command).redirectErrorStream(true).start();
+    var output = new String(process.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
+    assertThat(process.waitFor()).as(output).isZero();
+    return output;
+  }
+}

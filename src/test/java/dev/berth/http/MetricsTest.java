@@ -1,0 +1,49 @@
+package dev.berth.http;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
+
+import dev.berth.testing.TestServer;
+import dev.berth.testing.TextHandler;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
+
+class MetricsTest {
+
+  @Test
+  @Tag("OBS-03")
+  void requestsRecordsAndTimesAreCountedInPrometheusText() throws Exception {
+    try (var server = TestServer.with(new TextHandler()).start()) {
+      server.invoke("a\nb\nc");
+      server.get("/nope");
+      server.get("/another");
+      await().untilAsserted(() -> assertThat(server.get("/metrics").body())
+          .contains("berth_requests_total{route=\"/invocations\",status=\"200\"} 1.0")
+          .contains("berth_requests_total{route=\"other\",status=\"404\"} 2.0"));
+      var response = server.get("/metrics");
+      assertThat(response.statusCode()).isEqualTo(200);
+      assertThat(response.headers().firstValue("Content-Type").orElseThrow()).startsWith("text/plain").contains("version=0.0.4");
+      assertThat(response.body())
+          .contains("# TYPE berth_requests_total counter")
+          .contains("berth_records_total 3.0")
+          .contains("berth_predict_seconds_count 3")
+          .contains("berth_decode_seconds_count 1")
+          .contains("berth_encode_seconds_count 1")
+          .contains("berth_queue_depth 0.0")
+          .contains("berth_batch_size_count 3")
+          .contains("berth_model_load_seconds_count 1")
+          .contains("berth_padding_tokens_total")
+          .contains("jvm_memory_used_bytes")
+          .contains("process_cpu_usage");
+    }
+  }
+
+  @Test
+  @Tag("OBS-04")
+  void theirPathFollowsItsVariable() throws Exception {
+    try (var server = TestServer.with(new TextHandler()).set("BERTH_METRICS_PATH", "/server/metrics").start()) {
+      assertThat(server.get("/server/metrics").body()).contains("berth_queue_depth");
+      assertThat(server.get("/metrics").statusCode()).isEqualTo(404);
+    }
+  }
+}
