@@ -6,6 +6,7 @@ import static org.awaitility.Awaitility.await;
 
 import dev.berth.hooks.ModelContext;
 import dev.berth.testing.Gate;
+import dev.berth.testing.GatedHandler;
 import dev.berth.testing.TestServer;
 import dev.berth.testing.TextHandler;
 import java.util.List;
@@ -93,14 +94,7 @@ class ServerTest {
   @Tag("RUN-07")
   void aStoppingServerAnswersWhatItHasTakenAndRefusesTheRest() throws Exception {
     var gate = new Gate(1);
-    var handler = new TextHandler() {
-      @Override
-      public List<String> predictFn(List<String> records, Object model) throws Exception {
-        gate.pass();
-        return super.predictFn(records, model);
-      }
-    };
-    var server = TestServer.with(handler).set("SAGEMAKER_MODEL_SERVER_WORKERS", "1").start();
+    var server = TestServer.with(new GatedHandler(gate)).set("SAGEMAKER_MODEL_SERVER_WORKERS", "1").start();
     var running = server.invokeAsync("running");
     gate.awaitArrival();
     var waiting = server.invokeAsync("waiting");
@@ -123,14 +117,7 @@ class ServerTest {
   @Test
   void whatDoesNotFinishWithinTheTimeToDrainIsRefused() throws Exception {
     var gate = new Gate(1);
-    var handler = new TextHandler() {
-      @Override
-      public List<String> predictFn(List<String> records, Object model) throws Exception {
-        gate.pass();
-        return super.predictFn(records, model);
-      }
-    };
-    var server = TestServer.with(handler).set("BERTH_DRAIN_SECONDS", "0").start();
+    var server = TestServer.with(new GatedHandler(gate)).set("BERTH_DRAIN_SECONDS", "0").start();
     var running = server.invokeAsync("running");
     gate.awaitArrival();
     server.server().close();

@@ -17,7 +17,7 @@ import org.eclipse.jetty.util.thread.QueuedThreadPool;
 /// virtual thread of its own.
 public final class HttpServer implements AutoCloseable {
 
-  /// Longer than any hook may take, because Jetty counts a connection idle while its request is handled.
+  /// How long a connection may be silent between requests.
   private static final Duration IDLE = Duration.ofSeconds(60);
 
   /// How long a response may still take to leave after its model has stopped.
@@ -64,10 +64,15 @@ public final class HttpServer implements AutoCloseable {
       var connector = new PeerAwareConnector(server, http);
       connector.setHost(config.http().host());
       connector.setPort(config.http().port());
-      connector.setIdleTimeout(IDLE.plus(config.batching().timeout()).toMillis());
+      connector.setIdleTimeout(idle(config.batching().timeout()).toMillis());
       return connector;
     });
     routes.register(javalin.routes);
+  }
+
+  /// Longer than any request may take, so that no connection counts as idle while its request is handled.
+  static Duration idle(Duration timeout) {
+    return timeout.plus(IDLE);
   }
 
   private static QueuedThreadPool threads() {

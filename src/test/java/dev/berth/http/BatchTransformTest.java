@@ -3,12 +3,16 @@ package dev.berth.http;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import com.fasterxml.jackson.databind.ObjectMapper;
+import dev.berth.config.Configuration;
 import dev.berth.testing.TestServer;
 import dev.berth.testing.TextHandler;
+import java.net.http.HttpResponse;
+import java.nio.file.Path;
+import java.time.Duration;
 import java.util.HashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.concurrent.CompletableFuture;
-import java.net.http.HttpResponse;
 import java.util.stream.Collectors;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.AfterAll;
@@ -161,6 +165,17 @@ class BatchTransformTest {
     for (var post : posts.entrySet()) {
       assertThat(answers(post.getValue().get())).hasSize(20).containsOnly(post.getKey());
     }
+  }
+
+  /// The job's longest InvocationsTimeoutInSeconds. A request of nine minutes was run by hand; here, that nothing on its way
+  /// ends it earlier.
+  @Test
+  @Tag("BAT-18")
+  void nothingEndsARequestBeforeTheJobDoes() {
+    var longest = Duration.ofSeconds(3600);
+    var batching = Configuration.read(Map.of("SAGEMAKER_BATCH", "True"), Map.of(), Path.of(".")).config().batching();
+    assertThat(batching.timeout()).isEqualTo(longest);
+    assertThat(HttpServer.idle(batching.timeout())).isGreaterThan(longest);
   }
 
   @Test

@@ -7,6 +7,7 @@ import dev.berth.hooks.InvocationRequest;
 import dev.berth.hooks.InvocationResponse;
 import dev.berth.testing.CapturedLog;
 import dev.berth.testing.Gate;
+import dev.berth.testing.GatedHandler;
 import dev.berth.testing.RawConnection;
 import dev.berth.testing.TestServer;
 import dev.berth.testing.TextHandler;
@@ -20,7 +21,6 @@ import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -186,14 +186,7 @@ class InvocationsTest {
   @Tag("INV-13")
   void whatTheQueueHasNoRoomForIs503AtOnceAndTheRestIsAnswered() throws Exception {
     var gate = new Gate(1);
-    var handler = new TextHandler() {
-      @Override
-      public List<String> predictFn(List<String> records, Object model) throws Exception {
-        gate.pass();
-        return super.predictFn(records, model);
-      }
-    };
-    try (var server = TestServer.with(handler)
+    try (var server = TestServer.with(new GatedHandler(gate))
         .set("SAGEMAKER_MODEL_SERVER_WORKERS", "1").set("BERTH_QUEUE_CAPACITY", "4").start()) {
       var running = server.invokeAsync("a");
       gate.awaitArrival();
@@ -266,15 +259,7 @@ class InvocationsTest {
   @Test
   void aCallerWhoHangsUpWhileHeWaitsCostsTheModelNothing() throws Exception {
     var gate = new Gate(1);
-    var predicted = new AtomicInteger();
-    var handler = new TextHandler() {
-      @Override
-      public List<String> predictFn(List<String> records, Object model) throws Exception {
-        gate.pass();
-        predicted.addAndGet(records.size());
-        return super.predictFn(records, model);
-      }
-    };
+    var handler = new GatedHandler(gate);
     try (var server = TestServer.with(handler).set("SAGEMAKER_MODEL_SERVER_WORKERS", "1").start(); var log = new CapturedLog()) {
       var running = server.invokeAsync("first");
       gate.awaitArrival();
@@ -287,7 +272,7 @@ class InvocationsTest {
       gate.open();
       assertThat(running.get().body()).isEqualTo("FIRST");
       assertThat(last.get().body()).isEqualTo("LAST");
-      assertThat(predicted).hasValue(2);
+      assertThat(handler.predicted()).isEqualTo(2);
       assertThat(server.get("/metrics").body()).contains("berth_abandoned_total 1.0");
       assertThat(log.text()).doesNotContain("ERROR");
     }

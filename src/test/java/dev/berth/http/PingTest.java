@@ -9,6 +9,7 @@ import dev.berth.hooks.ModelContext;
 import dev.berth.hooks.ModelUnusableException;
 import dev.berth.testing.CapturedLog;
 import dev.berth.testing.Gate;
+import dev.berth.testing.GatedHandler;
 import dev.berth.testing.RawConnection;
 import dev.berth.testing.TestServer;
 import dev.berth.testing.TextHandler;
@@ -80,14 +81,7 @@ class PingTest {
   @Tag("PING-06")
   void aServerWhoseWorkersAreAllBusyIsHealthy() throws Exception {
     var gate = new Gate(2);
-    var handler = new TextHandler() {
-      @Override
-      public List<String> predictFn(List<String> records, Object model) throws Exception {
-        gate.pass();
-        return records;
-      }
-    };
-    try (var server = TestServer.with(handler).set("SAGEMAKER_MODEL_SERVER_WORKERS", "2").start()) {
+    try (var server = TestServer.with(new GatedHandler(gate)).set("SAGEMAKER_MODEL_SERVER_WORKERS", "2").start()) {
       var busy = new ArrayList<CompletableFuture<?>>();
       for (int i = 0; i < 20; i++) {
         busy.add(server.invokeAsync("a"));
