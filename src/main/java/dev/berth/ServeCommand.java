@@ -3,7 +3,8 @@ package dev.berth;
 import dev.berth.config.Configuration;
 import dev.berth.config.ConfigurationException;
 import dev.berth.config.ServerConfig;
-import java.net.BindException;
+import java.net.SocketException;
+import java.nio.channels.UnresolvedAddressException;
 import java.nio.file.Path;
 import java.util.Map;
 import java.util.concurrent.CountDownLatch;
@@ -85,10 +86,10 @@ final class ServeCommand {
 
   private static String reason(ServerConfig config, Exception e) {
     return Stream.<Throwable>iterate(e, cause -> cause != null, Throwable::getCause)
-        .filter(BindException.class::isInstance)
+        .filter(cause -> cause instanceof SocketException || cause instanceof UnresolvedAddressException)
         .findFirst()
         .map(cause -> "can't listen on %s port %d: %s; choose another with --host, --port or SAGEMAKER_BIND_TO_PORT"
-            .formatted(config.http().host(), config.http().port(), cause.getMessage()))
+            .formatted(config.http().host(), config.http().port(), cause))
         .orElse("the server can't start: " + e);
   }
 

@@ -11,6 +11,7 @@ import dev.berth.http.HttpServer;
 import dev.berth.metrics.ServingMetrics;
 import dev.berth.model.HandlerFactory;
 import dev.berth.model.HookPermits;
+import dev.berth.model.PayloadMemory;
 import dev.berth.model.ServedModel;
 import dev.berth.qa.QuestionAnsweringHandler;
 import dev.berth.torch.DeviceException;
@@ -33,7 +34,8 @@ public final class Server implements AutoCloseable {
 
   private final ServerConfig config;
   private final ServingMetrics metrics = new ServingMetrics();
-  private final ServedModel model = new ServedModel("model", HookPermits.forThisJvm(), metrics);
+  private final ServedModel model =
+      new ServedModel("model", HookPermits.forThisJvm(), PayloadMemory.forThisJvm(), metrics);
   private final HttpServer http;
   private final CompletableFuture<Void> ready = new CompletableFuture<>();
 

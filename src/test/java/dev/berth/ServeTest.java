@@ -10,6 +10,7 @@ import java.io.IOException;
 import java.net.InetSocketAddress;
 import java.net.Socket;
 import java.net.http.HttpResponse.BodyHandlers;
+import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -64,7 +65,7 @@ class ServeTest {
   void connectionsAreAcceptedAtOnceWhileTheServerIsBusy() throws Exception {
     try (var server = ServeProcess.serve(Map.of()).awaitReady()) {
       var busy = server.client().sendAsync(
-          server.invocation(JSON.writeValueAsString(Map.of("question", "Who?", "context", "Bob came. ".repeat(20_000)))).build(),
+          server.invocation(JSON.writeValueAsString(Map.of("question", "Who?", "context", "Bob came. ".repeat(60_000)))).build(),
           BodyHandlers.ofString());
       var connections = new ArrayList<Socket>();
       try {
@@ -72,7 +73,12 @@ class ServeTest {
           var socket = new Socket();
           connections.add(socket);
           socket.connect(new InetSocketAddress("127.0.0.1", server.port()), 250);
+          socket.getOutputStream().write("GET /ping HTTP/1.1\r\nHost: x\r\n\r\n".getBytes(StandardCharsets.US_ASCII));
         }
+        for (var socket : connections) {
+          assertThat(new String(socket.getInputStream().readNBytes(12), StandardCharsets.US_ASCII)).isEqualTo("HTTP/1.1 200");
+        }
+        assertThat(busy).isNotDone();
       } finally {
         for (var socket : connections) {
           socket.close();

@@ -4,11 +4,19 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.awaitility.Awaitility.await;
 
+import dev.berth.hooks.InvocationRequest;
 import dev.berth.hooks.ModelContext;
+import dev.berth.hooks.ModelUnusableException;
+import dev.berth.qa.QuestionAnswer;
+import dev.berth.qa.QuestionAnsweringHandler;
+import dev.berth.qa.QuestionRecord;
+import dev.berth.qa.SpanModel;
 import dev.berth.testing.Gate;
 import dev.berth.testing.GatedHandler;
+import dev.berth.testing.RawConnection;
 import dev.berth.testing.TestServer;
 import dev.berth.testing.TextHandler;
+import java.io.IOException;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CopyOnWriteArrayList;
@@ -99,13 +107,7 @@ class ServerTest {
     gate.awaitArrival();
     var waiting = server.invokeAsync("waiting");
     await().until(() -> server.get("/metrics").body().contains("berth_queue_depth 1.0"));
-    var stopped = CompletableFuture.runAsync(() -> {
-      try {
-        server.server().close();
-      } catch (Exception e) {
-        throw new IllegalStateException(e);
-      }
-    });
+    var stopped = closeInBackground(server);
     await().until(() -> server.get("/ping").statusCode() == 503);
     assertThat(server.invoke("late").statusCode()).isEqualTo(503);
     gate.open();
@@ -122,5 +124,68 @@ class ServerTest {
     gate.awaitArrival();
     server.server().close();
     assertThat(running.get().statusCode()).isEqualTo(503);
+  }
+
+  @Test
+  @Tag("RUN-07")
+  void aStoppingServerWaitsForBodiesThatAreStillBeingReadAndForHooks() throws Exception {
+    var gate = new Gate(1);
+    var handler = new TextHandler() {
+      @Override
+      public List<String> inputFn(InvocationRequest request) throws IOException {
+        var records = super.inputFn(request);
+        try {
+          gate.pass();
+        } catch (InterruptedException e) {
+          throw new IllegalStateException(e);
+        }
+        return records;
+      }
+    };
+    var server = TestServer.with(handler).start();
+    try (var upload = new RawConnection(server.port())) {
+      upload.send("POST /invocations HTTP/1.1\r\nHost: x\r\nContent-Length: 4\r\n\r\nsl");
+      var decoding = server.invokeAsync("decoding");
+      gate.awaitArrival();
+      var stopped = closeInBackground(server);
+      await().until(() -> server.get("/ping").statusCode() == 503);
+      upload.send("ow");
+      gate.open();
+      assertThat(upload.readResponse()).startsWith("HTTP/1.1 200").endsWith("SLOW");
+      assertThat(decoding.get().body()).isEqualTo("DECODING");
+      stopped.get();
+    }
+  }
+
+  @Test
+  @Tag("PING-09")
+  void aWorkerThatIsLostDoesNotTakeTheSharedModelWithIt() throws Exception {
+    var handler = new QuestionAnsweringHandler(TestServer.SAMPLE_ARTIFACT) {
+      @Override
+      public List<QuestionAnswer> predictFn(List<QuestionRecord> records, SpanModel model) {
+        if (records.getFirst() instanceof QuestionRecord.Rejected) {
+          throw new ModelUnusableException("the device is gone");
+        }
+        return super.predictFn(records, model);
+      }
+    };
+    try (var server = TestServer.with(handler)
+        .set("SAGEMAKER_MODEL_SERVER_WORKERS", "2").set("BERTH_BAD_RECORDS", "keep").start()) {
+      assertThat(server.invoke("no json", "Content-Type", "application/jsonlines").statusCode()).isEqualTo(500);
+      await().until(() -> server.get("/metrics").body().contains("berth_workers 1.0"));
+      assertThat(server.get("/ping").statusCode()).isEqualTo(200);
+      var question = "{\"question\": \"Who came?\", \"context\": \"Bob came.\"}";
+      assertThat(server.invoke(question).body()).contains("Bob");
+    }
+  }
+
+  private static CompletableFuture<Void> closeInBackground(TestServer server) {
+    return CompletableFuture.runAsync(() -> {
+      try {
+        server.server().close();
+      } catch (Exception e) {
+        throw new IllegalStateException(e);
+      }
+    });
   }
 }

@@ -132,9 +132,9 @@ final class ModelArtifactReader {
         tokens(pair, "before"),
         tokens(pair, "between"),
         tokens(pair, "after"),
-        pair.path("padding").asLong(),
-        pair.path("questionType").asLong(),
-        pair.path("contextType").asLong());
+        token(pair.path("padding"), "padding"),
+        token(pair.path("questionType"), "questionType"),
+        token(pair.path("contextType"), "contextType"));
     if (template.before().isEmpty()) {
       problems.add("model.json: pair.before: found no token, expected the classification token first");
     }
@@ -146,7 +146,14 @@ final class ModelArtifactReader {
     if (!tokens.isArray()) {
       problems.add("model.json: pair.%s: found %s, expected a list of token ids".formatted(name, kind(tokens)));
     }
-    return tokens.valueStream().map(JsonNode::asLong).toList();
+    return tokens.valueStream().map(token -> token(token, name)).toList();
+  }
+
+  private long token(JsonNode token, String name) {
+    if (!token.isIntegralNumber() || token.longValue() < 0) {
+      problems.add("model.json: pair.%s: found %s, expected a token id".formatted(name, kind(token)));
+    }
+    return token.asLong();
   }
 
   private String text(JsonNode json, String name) {

@@ -4,12 +4,10 @@ import dev.berth.batching.Submission.Ending;
 import dev.berth.error.ErrorType;
 import dev.berth.error.ServingException;
 import dev.berth.metrics.ServingMetrics;
-import java.time.Duration;
 import java.util.ArrayList;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Optional;
-import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.Condition;
 import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.LongSupplier;
@@ -17,15 +15,9 @@ import java.util.function.Supplier;
 
 /// Where requests and workers meet: a bounded queue of records, and the one lock of this package.
 ///
-/// A request's thread calls [#submit] and waits; workers [#take] a batch and say what became of it; [#drain] and
-/// [#close] end it. No foreign code runs under the lock.
+/// A request's thread calls [#submit] and waits; workers [#take] a batch and say what became of it; [#close]
+/// ends it. No foreign code runs under the lock.
 final class BatchQueue<I, O> {
-
-  private enum State {
-    OPEN,
-    DRAINING,
-    CLOSED
-  }
 
   private final String name;
   private final int capacity;
@@ -35,12 +27,11 @@ final class BatchQueue<I, O> {
   private final ReentrantLock lock = new ReentrantLock();
   /// Workers wait here for records, for the batch delay, and for the end.
   private final Condition recordsOrEnd = lock.newCondition();
-  /// [#drain] waits here.
-  private final Condition noneOpen = lock.newCondition();
 
   private final OpenRequests<I, O> requests;
-  private State state = State.OPEN;
-  private int workers;
+  private boolean closed;
+  /// Written under the lock; read without it, because `/ping` asks.
+  private volatile int workers;
 
   BatchQueue(String name, BatchLimits limits, LongSupplier clock, ServingMetrics metrics) {
     this.name = name;
@@ -66,16 +57,13 @@ final class BatchQueue<I, O> {
       recordsOrEnd.signalAll();
       return awaitEnd(submission);
     } finally {
-      if (requests.isEmpty()) {
-        noneOpen.signalAll();
-      }
       lock.unlock();
     }
   }
 
   private void requireRoom(int count) {
-    if (state != State.OPEN) {
-      throw new ServingException(ErrorType.NOT_READY, "%s is stopping".formatted(name));
+    if (closed) {
+      throw new ServingException(ErrorType.NOT_READY, "%s has stopped".formatted(name));
     }
     if (workers == 0) {
       throw new ServingException(ErrorType.NOT_READY, "%s has no worker that can predict".formatted(name));
@@ -137,13 +125,13 @@ final class BatchQueue<I, O> {
 
   /// Waits until a batch should be made; false: closed.
   private boolean awaitRipe() throws InterruptedException {
-    while (state != State.CLOSED) {
+    while (!closed) {
       requests.endExpired();
       if (requests.waiting() == 0) {
         recordsOrEnd.await();
         continue;
       }
-      long delay = state == State.DRAINING ? 0 : requests.delayNanos();
+      long delay = requests.delayNanos();
       if (delay <= 0) {
         return true;
       }
@@ -181,7 +169,7 @@ final class BatchQueue<I, O> {
 
   void workerJoins() {
     locked(() -> {
-      workers++;
+      workers = workers + 1;
       metrics.workerStarted();
     });
   }
@@ -189,7 +177,7 @@ final class BatchQueue<I, O> {
   /// Counts a worker out. With the last one, every open request fails.
   void workerLeaves() {
     locked(() -> {
-      workers--;
+      workers = workers - 1;
       metrics.workerStopped();
       if (workers == 0) {
         requests.endAll(new Ending.Refused("%s has lost its last worker".formatted(name)));
@@ -198,7 +186,7 @@ final class BatchQueue<I, O> {
   }
 
   int workers() {
-    return locked(() -> workers);
+    return workers;
   }
 
   /// The number of records that wait.
@@ -207,30 +195,13 @@ final class BatchQueue<I, O> {
   }
 
   boolean isClosed() {
-    return locked(() -> state == State.CLOSED);
-  }
-
-  /// Refuses new requests and waits until none is open, at most for `time`.
-  void drain(Duration time) throws InterruptedException {
-    lock.lock();
-    try {
-      if (state == State.OPEN) {
-        state = State.DRAINING;
-        recordsOrEnd.signalAll();
-      }
-      long left = TimeUnit.NANOSECONDS.convert(time);
-      while (!requests.isEmpty() && left > 0) {
-        left = noneOpen.awaitNanos(left);
-      }
-    } finally {
-      lock.unlock();
-    }
+    return locked(() -> closed);
   }
 
   /// Refuses new requests, fails the open ones and lets the workers go.
   void close() {
     locked(() -> {
-      state = State.CLOSED;
+      closed = true;
       requests.endAll(new Ending.Refused("%s has stopped".formatted(name)));
       recordsOrEnd.signalAll();
     });

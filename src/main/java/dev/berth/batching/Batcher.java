@@ -6,7 +6,6 @@ import dev.berth.error.ServingException;
 import dev.berth.metrics.ServingMetrics;
 import java.time.Duration;
 import java.util.List;
-import java.util.concurrent.CancellationException;
 import java.util.concurrent.ExecutionException;
 import java.util.function.BooleanSupplier;
 import java.util.function.LongSupplier;
@@ -69,9 +68,8 @@ public final class Batcher<I, O> implements AutoCloseable {
   /// @param deadlineNanos when the request's time is over, as [System#nanoTime()] counts
   /// @param abandoned whether the caller has gone away; asked by a worker before the records are predicted. Must not
   ///     block
-  /// @throws ServingException `OVERLOADED`, `DEADLINE_EXCEEDED` or `NOT_READY`
+  /// @throws ServingException `OVERLOADED`, `DEADLINE_EXCEEDED`, `NOT_READY` or `CALLER_GONE`
   /// @throws ExecutionException with what the predictor threw for one of the records
-  /// @throws CancellationException when the caller has gone away
   public Predictions<O> predict(List<I> records, long deadlineNanos, BooleanSupplier abandoned)
       throws InterruptedException, ExecutionException {
     if (records.isEmpty()) {
@@ -84,10 +82,8 @@ public final class Batcher<I, O> implements AutoCloseable {
       case Ending.Failed(var cause) -> throw new ExecutionException(cause);
       case Ending.Expired() -> throw new ServingException(
           ErrorType.DEADLINE_EXCEEDED,
-          "the request's time ran out after %d ms, %s".formatted(
-              submission.sinceArrival(clock.getAsLong()).toMillis(),
-              submission.hasStarted() ? "while it was running" : "while it was queued"));
-      case Ending.Abandoned() -> throw new CancellationException("the caller has gone away");
+          "the request's time ran out while it was " + (submission.hasStarted() ? "running" : "queued"));
+      case Ending.Abandoned() -> throw new ServingException(ErrorType.CALLER_GONE, "the caller has gone away");
       case Ending.Refused(var why) -> throw new ServingException(ErrorType.NOT_READY, why);
     };
   }
@@ -102,29 +98,16 @@ public final class Batcher<I, O> implements AutoCloseable {
     return queue.size();
   }
 
-  /// Refuses new requests, lets those that are there go on for at most `drain`, fails the rest and stops the workers,
-  /// which close their predictors. An interrupt ends the waiting, not the closing.
-  public void close(Duration drain) {
-    boolean interrupted = false;
-    try {
-      queue.drain(drain);
-    } catch (InterruptedException _) {
-      interrupted = true;
-    }
+  /// Refuses new requests, fails those that are there and stops the workers, which close their predictors. An interrupt ends the
+  /// waiting, not the closing. Afterwards [#liveWorkers] counts those that native code would not let go.
+  @Override
+  public void close() {
     queue.close();
     try {
       join();
     } catch (InterruptedException _) {
-      interrupted = true;
-    }
-    if (interrupted) {
       Thread.currentThread().interrupt();
     }
-  }
-
-  @Override
-  public void close() {
-    close(Duration.ZERO);
   }
 
   private void join() throws InterruptedException {

@@ -10,6 +10,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.OptionalInt;
+import java.util.stream.Stream;
 
 /// What the server was told, with what the operator should know about it.
 ///
@@ -43,7 +44,8 @@ public record Configuration(ServerConfig config, List<EffectiveSetting> effectiv
     var config = new ServerConfig(
         http(reading), model(reading, home), batching(reading, batch), transform(reading, batch), log(reading));
     if (!reading.problems().isEmpty()) {
-      throw new ConfigurationException(reading.problems());
+      // A slip may be the cause of a problem, so it is told along with them.
+      throw new ConfigurationException(Stream.concat(reading.problems().stream(), warnings.stream()).toList());
     }
     return new Configuration(config, reading.effective(), warnings);
   }

@@ -38,8 +38,8 @@ public final class Settings {
 
   static final Setting<String> INSTANCE_TYPE = setting(
       "instance-type", detected("looked up on the machine"), "What to run on: cpu, gpu, inf1, inf2 or trn1",
-      flag("--instance-type", Syntax.word("<type>", "one word")),
-      variable("INSTANCE_TYPE", Syntax.word("<type>", "one word")));
+      flag("--instance-type", Syntax.instanceType()),
+      variable("INSTANCE_TYPE", Syntax.instanceType()));
 
   static final Setting<Integer> WORKERS = setting(
       "workers", detected("chosen from the device"), "Copies of the model, each on its own thread",
@@ -134,7 +134,7 @@ public final class Settings {
       variable("BERTH_METRICS_PATH", Syntax.metricsPath()));
 
   static final Setting<Duration> DRAIN = setting(
-      "drain-seconds", fixed(Duration.ofSeconds(25)),
+      "drain-seconds", fixed(Duration.ofSeconds(20)),
       "How long requests may go on after SIGTERM; SageMaker kills the container after 30 s",
       flag("--drain-seconds", Syntax.duration("seconds", SECOND, 0)),
       variable("BERTH_DRAIN_SECONDS", Syntax.duration("seconds", SECOND, 0)));

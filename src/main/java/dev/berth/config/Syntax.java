@@ -19,7 +19,11 @@ import java.util.function.Function;
 public record Syntax<T>(
     String label, String expected, Function<String, Optional<T>> read, Function<T, String> show) {
 
+  /// Of any unit: enough for everybody, and far from what overflows.
+  private static final int MOST_UNITS = 1_000_000;
+
   private static final long MEBIBYTE = 1024 * 1024;
+  private static final String INSTANCE_TYPE = "cpu|gpu|inf1|inf2|trn1|(ml\\.)?[a-z]+\\d+[a-z-]*\\.[a-z0-9-]+";
   private static final String METRICS_PATH = "/(?!.*\\.\\.)[a-zA-Z0-9/_.\\-]{1,255}";
 
   static Syntax<Integer> wholeNumber(int least, int most) {
@@ -36,8 +40,8 @@ public record Syntax<T>(
   static Syntax<Duration> duration(String unitName, Duration unit, int least) {
     return new Syntax<>(
         "<" + unitName + ">",
-        "a whole number of %s, at least %d".formatted(unitName, least),
-        text -> wholeNumber(least, Integer.MAX_VALUE).read(text).map(unit::multipliedBy),
+        "a whole number of %s from %d to %d".formatted(unitName, least, MOST_UNITS),
+        text -> wholeNumber(least, MOST_UNITS).read(text).map(unit::multipliedBy),
         value -> value.toMillis() % 1000 == 0 ? value.toSeconds() + " s" : value.toMillis() + " ms");
   }
 
@@ -113,6 +117,15 @@ public record Syntax<T>(
   /// A path that need not exist.
   static Syntax<Path> anyPath() {
     return new Syntax<>("<dir>", "a path", Syntax::path, Path::toString);
+  }
+
+  /// A device or the name of an instance; which device an instance has is not known here.
+  static Syntax<String> instanceType() {
+    return new Syntax<>(
+        "<type>",
+        "cpu, gpu, inf1, inf2, trn1 or a name such as ml.g5.xlarge",
+        text -> Optional.of(text).filter(name -> name.toLowerCase(Locale.ROOT).matches(INSTANCE_TYPE)),
+        Function.identity());
   }
 
   /// The pattern of `MetricsEndpoint.MetricsPath` in the SageMaker API.

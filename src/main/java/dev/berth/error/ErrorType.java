@@ -14,6 +14,8 @@ public enum ErrorType {
   PAYLOAD_TOO_LARGE,
   /// The payload has a content type that the model does not read.
   UNSUPPORTED_MEDIA_TYPE,
+  /// The caller closed the connection before the answer.
+  CALLER_GONE,
   /// A hook or the server failed.
   INTERNAL,
   /// The model is loading, stopping or failed.

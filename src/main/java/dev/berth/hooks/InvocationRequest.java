@@ -40,6 +40,11 @@ public final class InvocationRequest {
     this.keepBadRecords = keepBadRecords;
   }
 
+  /// The same request with another body.
+  public InvocationRequest withBody(InputStream other) {
+    return new InvocationRequest(other, contentType, accept, customAttributes, inferenceId, keepBadRecords);
+  }
+
   /// The body, to be read once. Reading past the server's payload limit fails, and the caller gets 413.
   public InputStream body() {
     return body;

@@ -18,6 +18,9 @@ public record MediaType(String type, String subtype, Map<String, String> paramet
   public static final MediaType CSV = of("text", "csv");
   public static final MediaType TEXT = of("text", "plain");
 
+  /// SageMaker's own limit for `Content-Type` and `Accept`.
+  private static final int MAX_LENGTH = 1024;
+
   private static final String TOKEN = "[!#$%&'*+.^_`|~0-9A-Za-z-]+";
   private static final String PARAMETER = "[ \\t]*;[ \\t]*(?:(" + TOKEN + ")=(?:(" + TOKEN + ")|\"((?:[^\"\\\\]|\\\\.)*+)\"))?";
   private static final Pattern TYPE = Pattern.compile("(" + TOKEN + ")/(" + TOKEN + ")");
@@ -38,6 +41,9 @@ public record MediaType(String type, String subtype, Map<String, String> paramet
   /// Reads one media type; nothing where the text is not one.
   public static Optional<MediaType> parse(String text) {
     var trimmed = text.strip();
+    if (trimmed.length() > MAX_LENGTH) {
+      return Optional.empty();
+    }
     var name = TYPE.matcher(trimmed);
     if (!name.lookingAt()) {
       return Optional.empty();

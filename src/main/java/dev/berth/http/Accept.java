@@ -10,14 +10,25 @@ import java.util.Optional;
 import java.util.regex.Pattern;
 import java.util.stream.Stream;
 
-/// Chooses the type of a response from `Accept`, as RFC 9110 §12.5.1 has it: the highest quality wins, then the caller's
-/// order. `*/*`, or no header at all, means the server's default type.
+/// Chooses the type of a response from `Accept`, as RFC 9110 §12.5.1 has it: each type has the quality of the most specific
+/// range that covers it; the highest quality wins, then the caller's order. `*/*`, or no header at all, means the server's
+/// default type.
 final class Accept {
+
+  /// SageMaker's own limit for the header.
+  private static final int MAX_LENGTH = 1024;
 
   private static final Pattern OUTSIDE_QUOTES = Pattern.compile(",(?=(?:[^\"]*\"[^\"]*\")*[^\"]*$)");
   private static final Pattern QUALITY = Pattern.compile("0(\\.\\d{0,3})?|1(\\.0{0,3})?");
 
-  private record Range(MediaType type, double quality) {}
+  /// @param position its place in the header
+  private record Range(MediaType type, double quality, int position) {
+    int specificity() {
+      return type.isRange() ? (type.type().equals("*") ? 0 : 1) : 2;
+    }
+  }
+
+  private record Candidate(MediaType type, Range range) {}
 
   private Accept() {}
 
@@ -27,16 +38,21 @@ final class Accept {
   /// @throws ServingException [ErrorType#NOT_ACCEPTABLE] naming what was found and what is offered
   static MediaType choose(Optional<String> header, List<MediaType> offered, MediaType defaultType) {
     var text = header.filter(value -> !value.isBlank()).orElse("*/*");
+    if (text.length() > MAX_LENGTH) {
+      throw new ServingException(ErrorType.NOT_ACCEPTABLE,
+          "Accept: found %d characters, expected at most %d".formatted(text.length(), MAX_LENGTH));
+    }
     var ranges = ranges(text);
-    return ranges.stream()
-        .filter(range -> range.quality > 0)
-        .sorted(Comparator.comparingDouble(Range::quality).reversed())
-        .flatMap(range -> covered(range.type, offered, defaultType))
-        .filter(type -> !refused(ranges, type))
-        .findFirst()
+    return candidates(ranges, offered, defaultType)
+        .flatMap(type -> mostSpecific(ranges, type).map(range -> new Candidate(type, range)).stream())
+        .filter(candidate -> candidate.range.quality > 0)
+        .min(Comparator.<Candidate>comparingDouble(candidate -> -candidate.range.quality)
+            .thenComparingInt(candidate -> candidate.range.position))
+        .map(Candidate::type)
         .orElseThrow(() -> new ServingException(
             ErrorType.NOT_ACCEPTABLE,
-            "Accept: found %s, expected %s".formatted(Text.quoted(text), offered.isEmpty() ? "a media type" : "one of " + offered)));
+            "Accept: found %s, expected %s".formatted(
+                Text.quoted(text), offered.isEmpty() ? "a media type" : "one of " + offered)));
   }
 
   private static List<Range> ranges(String text) {
@@ -44,23 +60,22 @@ final class Accept {
     for (var part : OUTSIDE_QUOTES.split(text)) {
       MediaType.parse(part).ifPresent(type -> {
         var quality = type.parameters().getOrDefault("q", "1");
-        ranges.add(new Range(type.withoutParameters(), QUALITY.matcher(quality).matches() ? Double.parseDouble(quality) : 1));
+        ranges.add(new Range(
+            type.withoutParameters(),
+            QUALITY.matcher(quality).matches() ? Double.parseDouble(quality) : 1,
+            ranges.size()));
       });
     }
     return ranges;
   }
 
-  /// What a range stands for, the preferred type first.
-  private static Stream<MediaType> covered(MediaType range, List<MediaType> offered, MediaType defaultType) {
-    if (!range.isRange()) {
-      return Stream.of(range).filter(type -> offered.isEmpty() || offered.contains(type));
-    }
-    var preferred = Stream.of(defaultType).filter(type -> offered.isEmpty() || offered.contains(type));
-    return Stream.concat(preferred, offered.stream()).filter(range::includes);
+  /// What may be chosen, the preferred type first: what is offered, or what the caller names.
+  private static Stream<MediaType> candidates(List<Range> ranges, List<MediaType> offered, MediaType defaultType) {
+    var types = offered.isEmpty() ? ranges.stream().map(Range::type).filter(type -> !type.isRange()).toList() : offered;
+    return Stream.concat(Stream.of(defaultType).filter(type -> offered.isEmpty() || offered.contains(type)), types.stream());
   }
 
-  /// Whether the caller rules the type out by name, as in `*/*, text/csv;q=0`.
-  private static boolean refused(List<Range> ranges, MediaType type) {
-    return ranges.stream().anyMatch(range -> range.quality == 0 && range.type.equals(type));
+  private static Optional<Range> mostSpecific(List<Range> ranges, MediaType type) {
+    return ranges.stream().filter(range -> range.type.includes(type)).max(Comparator.comparingInt(Range::specificity));
   }
 }

@@ -26,6 +26,8 @@ final class Errors {
       case NOT_ACCEPTABLE -> 406;
       case PAYLOAD_TOO_LARGE -> 413;
       case UNSUPPORTED_MEDIA_TYPE -> 415;
+      // nginx's status for it; nobody reads it but the metrics.
+      case CALLER_GONE -> 499;
       case INTERNAL -> 500;
       case NOT_READY, OVERLOADED -> 503;
       case DEADLINE_EXCEEDED -> 504;

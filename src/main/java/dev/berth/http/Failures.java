@@ -5,18 +5,16 @@ import dev.berth.error.ServingException;
 import io.javalin.config.RoutesConfig;
 import io.javalin.http.Context;
 import io.javalin.http.HttpResponseException;
+import jakarta.servlet.http.HttpServletResponse;
+import java.io.IOException;
 import java.util.Map;
 import java.util.TreeSet;
-import java.util.concurrent.CancellationException;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /// The one error mapper: whatever a route throws becomes a short JSON body. The stack stays in the log, and the message of a
 /// caller's own mistake stays out of it, because it quotes the payload.
 final class Failures {
-
-  /// What nginx calls a client that closed its connection before it was answered; nobody reads it.
-  static final int CLIENT_CLOSED_REQUEST = 499;
 
   private static final Logger log = LoggerFactory.getLogger(Failures.class);
 
@@ -30,12 +28,21 @@ final class Failures {
   void map(RoutesConfig routes) {
     routes.exception(ServingException.class, (e, ctx) -> respond(ctx, e));
     routes.exception(HttpResponseException.class, (e, ctx) -> respond(ctx, routing(e, ctx)));
-    routes.exception(CancellationException.class, (e, ctx) -> {
-      log.debug("{} {}: the client has gone", ctx.method(), ctx.path());
-      ctx.status(CLIENT_CLOSED_REQUEST);
-    });
     routes.exception(Exception.class, (e, ctx) ->
         respond(ctx, new ServingException(ErrorType.INTERNAL, "the server failed; its log says why", e)));
+  }
+
+  /// An error of the JVM outside of the hooks. Javalin gives it no context, only the response.
+  static void fatal(HttpServletResponse response, Error error) {
+    log.error("{}", ErrorType.INTERNAL, error);
+    var type = error instanceof OutOfMemoryError ? ErrorType.INSUFFICIENT_MEMORY : ErrorType.INTERNAL;
+    response.setStatus(Errors.status(type));
+    response.setContentType(Errors.CONTENT_TYPE);
+    try {
+      response.getOutputStream().write(Errors.body(type, "the server failed; its log says why"));
+    } catch (IOException e) {
+      log.debug("the client has gone", e);
+    }
   }
 
   private static void respond(Context ctx, ServingException e) {
@@ -47,7 +54,9 @@ final class Failures {
       case PAYLOAD_TOO_LARGE -> ctx.header("Connection", "close");
       default -> {}
     }
-    if (status == 500 || status == 507) {
+    if (e.type() == ErrorType.CALLER_GONE) {
+      log.debug("{} {}: the client has gone", ctx.method(), ctx.path());
+    } else if (status == 500 || status == 507) {
       log.error("{} {} {}: {}", ctx.method(), ctx.path(), status, e.type(), e);
     } else {
       log.info("{} {} {}: {}", ctx.method(), ctx.path(), status, e.type());

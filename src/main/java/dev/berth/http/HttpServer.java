@@ -57,6 +57,8 @@ public final class HttpServer implements AutoCloseable {
     javalin.startup.startupWatcherEnabled = false;
     javalin.http.compressionStrategy = CompressionStrategy.NONE;
     javalin.http.prefer405over404 = true;
+    javalin.router.ignoreTrailingSlashes = false;
+    javalin.router.javaLangErrorHandler(Failures::fatal);
     javalin.jetty.threadPool = threads();
     javalin.jetty.modifyServer(HttpServer::configure);
     javalin.jetty.modifyHttpConfiguration(HttpServer::configure);
@@ -64,6 +66,8 @@ public final class HttpServer implements AutoCloseable {
       var connector = new PeerAwareConnector(server, http);
       connector.setHost(config.http().host());
       connector.setPort(config.http().port());
+      // Connections wait here until they are accepted; with Jetty's 50, the kernel lets the next ones try again after a second.
+      connector.setAcceptQueueSize(1024);
       connector.setIdleTimeout(idle(config.batching().timeout()).toMillis());
       return connector;
     });

@@ -10,12 +10,12 @@ import dev.berth.hooks.MediaType;
 import dev.berth.model.ServedModel;
 import io.javalin.http.Context;
 import io.javalin.http.Handler;
-import java.io.IOException;
 import java.time.Duration;
 import java.util.Arrays;
 import java.util.Collections;
 import java.util.List;
 import java.util.Optional;
+import java.util.OptionalLong;
 import java.util.function.BooleanSupplier;
 import org.eclipse.jetty.ee10.servlet.ServletContextRequest;
 import org.slf4j.Logger;
@@ -42,12 +42,25 @@ final class Invocations implements Handler {
   }
 
   @Override
-  public void handle(Context ctx) throws IOException {
+  public void handle(Context ctx) {
     long deadline = System.nanoTime() + timeout.toNanos();
-    var body = new LimitedBody(ctx.req().getInputStream(), http.maxPayloadBytes());
+    var body = new LimitedBody(ctx.req()::getInputStream, http.maxPayloadBytes(), deadline);
+    try {
+      invoke(ctx, body, deadline);
+    } catch (ServingException e) {
+      // A caller who asked first whether to send the body has not sent it.
+      if (ctx.header("Expect") == null) {
+        body.discard();
+      }
+      throw e;
+    }
+  }
+
+  private void invoke(Context ctx, LimitedBody body, long deadline) {
     var accept = Accept.choose(header(ctx, "Accept"), model.responseTypes(), http.defaultAccept());
     var contentType = contentType(ctx);
-    body.checkDeclared(ctx.req().getContentLengthLong());
+    long length = ctx.req().getContentLengthLong();
+    body.checkDeclared(length);
     var request = new InvocationRequest(
         body,
         contentType,
@@ -56,7 +69,8 @@ final class Invocations implements Handler {
         RequestLog.inferenceId(ctx),
         transform.keepBadRecords());
 
-    var invocation = model.invoke(request, deadline, peerHasGone(ctx));
+    var declared = length < 0 ? OptionalLong.empty() : OptionalLong.of(length);
+    var invocation = model.invoke(request, declared, deadline, peerHasGone(ctx));
 
     write(ctx, invocation.response());
     log.info("{} {} 200: {} records, decode {} ms, queue {} ms, predict {} ms, encode {} ms",

@@ -12,6 +12,11 @@ import org.eclipse.jetty.util.Callback;
 final class MalformedRequests extends ErrorHandler {
 
   @Override
+  public boolean errorPageForMethod(String method) {
+    return true;
+  }
+
+  @Override
   protected void generateResponse(
       Request request, Response response, int status, String message, Throwable cause, Callback callback) {
     response.getHeaders().put(HttpHeader.CONTENT_TYPE, Errors.CONTENT_TYPE);

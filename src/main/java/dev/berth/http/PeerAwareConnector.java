@@ -42,7 +42,8 @@ final class PeerAwareConnector extends ServerConnector {
       super(channel, selector, key, scheduler);
     }
 
-    /// Whether the client has closed its side. Never blocks. A byte that it finds, the beginning of a next request, is kept for
+    /// Whether the client has closed its side, be it only for writing: no HTTP client that waits for an answer does that. Never
+    /// blocks. A byte that it finds, the beginning of a next request, is kept for
     /// [#fill].
     boolean peerHasGone() {
       lock.lock();

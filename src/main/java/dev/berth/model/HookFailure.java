@@ -9,7 +9,6 @@ import dev.berth.hooks.InsufficientMemoryException;
 import dev.berth.hooks.ModelUnusableException;
 import dev.berth.hooks.NotAcceptableException;
 import dev.berth.hooks.UnsupportedMediaTypeException;
-import java.util.concurrent.CancellationException;
 import java.util.concurrent.ExecutionException;
 
 /// What a hook's exception means for the caller. Anything that a hook does not throw on purpose is the server's failure, an
@@ -21,7 +20,6 @@ final class HookFailure {
   static ServingException of(String hook, Throwable thrown) {
     return switch (thrown) {
       case ServingException known -> known;
-      case CancellationException gone -> throw gone;
       case ExecutionException wrapped -> of(hook, wrapped.getCause());
       case WorkerLostException lost -> new ServingException(ErrorType.INTERNAL, lost.getMessage(), lost);
       case HookException chosen -> new ServingException(type(chosen), chosen.getMessage(), chosen);

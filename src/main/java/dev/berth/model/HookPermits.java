@@ -2,9 +2,6 @@ package dev.berth.model;
 
 import dev.berth.error.ErrorType;
 import dev.berth.error.ServingException;
-import java.io.FilterInputStream;
-import java.io.IOException;
-import java.io.InputStream;
 import java.util.concurrent.Callable;
 import java.util.concurrent.Semaphore;
 import java.util.concurrent.TimeUnit;
@@ -47,28 +44,18 @@ public final class HookPermits {
     }
   }
 
-  /// The body as a hook reads it.
-  InputStream yielding(InputStream body) {
-    return new FilterInputStream(body) {
-      @Override
-      public int read() throws IOException {
-        permits.release();
-        try {
-          return in.read();
-        } finally {
-          permits.acquireUninterruptibly();
-        }
-      }
+  /// Waits for something else than the processor without keeping others from it. The calling thread must hold a permit.
+  <T, E extends Exception> T yielding(Blocking<T, E> blocking) throws E {
+    permits.release();
+    try {
+      return blocking.run();
+    } finally {
+      permits.acquireUninterruptibly();
+    }
+  }
 
-      @Override
-      public int read(byte[] buffer, int offset, int length) throws IOException {
-        permits.release();
-        try {
-          return in.read(buffer, offset, length);
-        } finally {
-          permits.acquireUninterruptibly();
-        }
-      }
-    };
+  /// Something that waits.
+  interface Blocking<T, E extends Exception> {
+    T run() throws E;
   }
 }

@@ -17,6 +17,7 @@ import dev.berth.metrics.ServingMetrics;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
+import java.util.OptionalLong;
 import java.util.concurrent.ExecutionException;
 import java.util.function.BooleanSupplier;
 
@@ -28,6 +29,7 @@ final class LoadedModel<M, I, O> {
   private final InferenceHandler<M, I, O> handler;
   private final Batcher<I, O> batcher;
   private final HookPermits permits;
+  private final PayloadMemory memory;
   private final ServingMetrics metrics;
 
   /// Loads the model on every worker, and returns when all of them are warm.
@@ -40,24 +42,30 @@ final class LoadedModel<M, I, O> {
       List<Accelerator> accelerators,
       BatchLimits limits,
       HookPermits permits,
+      PayloadMemory memory,
       ServingMetrics metrics)
       throws InterruptedException, ExecutionException {
     var batcher = new Batcher<I, O>(
         name,
         accelerators.size(),
         limits,
-        handler::length,
+        record -> hook("length", "a length", () -> handler.length(record)),
         worker -> predictor(handler, new ModelContext(directory, accelerators.get(worker), worker)),
         metrics);
     batcher.start();
-    return new LoadedModel<>(handler, batcher, permits, metrics);
+    return new LoadedModel<>(handler, batcher, permits, memory, metrics);
   }
 
   private LoadedModel(
-      InferenceHandler<M, I, O> handler, Batcher<I, O> batcher, HookPermits permits, ServingMetrics metrics) {
+      InferenceHandler<M, I, O> handler,
+      Batcher<I, O> batcher,
+      HookPermits permits,
+      PayloadMemory memory,
+      ServingMetrics metrics) {
     this.handler = handler;
     this.batcher = batcher;
     this.permits = permits;
+    this.memory = memory;
     this.metrics = metrics;
   }
 
@@ -74,17 +82,17 @@ final class LoadedModel<M, I, O> {
   }
 
   /// @throws ServingException for every way in which this can fail
-  Invocation invoke(InvocationRequest request, long deadlineNanos, BooleanSupplier abandoned) {
+  Invocation invoke(InvocationRequest request, OptionalLong length, long deadlineNanos, BooleanSupplier abandoned) {
+    try (var share = memory.new Share()) {
+      var body = new HookBody(request.body(), length, permits, share, deadlineNanos);
+      return invoke(request.withBody(body), deadlineNanos, abandoned);
+    }
+  }
+
+  private Invocation invoke(InvocationRequest request, long deadlineNanos, BooleanSupplier abandoned) {
     var decode = Stopwatch.start();
-    var hookRequest = new InvocationRequest(
-        permits.yielding(request.body()),
-        request.contentType(),
-        request.accept(),
-        request.customAttributes(),
-        request.inferenceId(),
-        request.keepBadRecords());
     List<I> records = hook("inputFn", "a list of records", () ->
-        permits.call(deadlineNanos, () -> handler.inputFn(hookRequest)));
+        permits.call(deadlineNanos, () -> handler.inputFn(request)));
     var decoded = decode.elapsed();
     metrics.decoded(decoded);
 
@@ -93,16 +101,23 @@ final class LoadedModel<M, I, O> {
 
     var encode = Stopwatch.start();
     InvocationResponse response = hook("outputFn", "a response", () ->
-        permits.call(deadlineNanos, () -> handler.outputFn(predictions.values(), hookRequest)));
+        permits.call(deadlineNanos, () -> handler.outputFn(predictions.values(), request)));
     var encoded = encode.elapsed();
     metrics.encoded(encoded);
     return new Invocation(
         response, records.size(), decoded, predictions.queued(), predictions.predicted(), encoded);
   }
 
-  /// Refuses new work, lets what is there finish within `drain`, stops the workers and closes the hooks.
-  void close(Duration drain) throws Exception {
-    batcher.close(drain);
+  /// Fails what is still queued or running and stops the workers, which close their models.
+  ///
+  /// @return whether all of them did
+  boolean stopWorkers() {
+    batcher.close();
+    return batcher.liveWorkers() == 0;
+  }
+
+  /// Frees what the hooks share. No worker and no request may be inside.
+  void closeHooks() throws Exception {
     if (handler instanceof AutoCloseable closeable) {
       closeable.close();
     }

@@ -11,8 +11,11 @@ import dev.berth.metrics.ServingMetrics;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
+import java.util.OptionalLong;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.BooleanSupplier;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /// A model under its name, from before it is loaded until after it is gone. Every method may be called by any thread; only
 /// [#load] and [#close] take long.
@@ -29,14 +32,22 @@ public final class ServedModel {
 
   private static final State LOADING = new State.Loading();
 
+  /// How long hooks may still take once their records have been refused.
+  private static final Duration LAST_HOOKS = Duration.ofSeconds(1);
+
+  private static final Logger log = LoggerFactory.getLogger(ServedModel.class);
+
   private final String name;
   private final HookPermits permits;
+  private final PayloadMemory memory;
+  private final InFlight inFlight = new InFlight();
   private final ServingMetrics metrics;
   private final AtomicReference<State> state = new AtomicReference<>(LOADING);
 
-  public ServedModel(String name, HookPermits permits, ServingMetrics metrics) {
+  public ServedModel(String name, HookPermits permits, PayloadMemory memory, ServingMetrics metrics) {
     this.name = name;
     this.permits = permits;
+    this.memory = memory;
     this.metrics = metrics;
   }
 
@@ -50,10 +61,11 @@ public final class ServedModel {
     InferenceHandler<?, ?, ?> handler = null;
     try {
       handler = handlers.create(directory);
-      var loaded = LoadedModel.load(name, directory, handler, accelerators, limits, permits, metrics);
+      var loaded = LoadedModel.load(name, directory, handler, accelerators, limits, permits, memory, metrics);
       metrics.modelLoaded(Duration.ofNanos(System.nanoTime() - start));
       if (!state.compareAndSet(LOADING, new State.Ready(loaded))) {
-        loaded.close(Duration.ZERO);
+        loaded.stopWorkers();
+        throw new IllegalStateException("the server was stopped while the model loaded");
       }
     } catch (Throwable e) {
       state.set(new State.Stopped("the model could not be loaded"));
@@ -91,18 +103,30 @@ public final class ServedModel {
 
   /// Answers one request on the calling thread, which should be a virtual one: it waits for a worker.
   ///
+  /// @param length of the body in bytes, where the caller declared it
   /// @param deadlineNanos when the caller's time is over, as [System#nanoTime()] counts
   /// @param abandoned whether the caller has gone away; asked before the model is
   /// @throws ServingException for every way in which this can fail
-  /// @throws java.util.concurrent.CancellationException when the caller has gone away
-  public Invocation invoke(InvocationRequest request, long deadlineNanos, BooleanSupplier abandoned) {
-    return loaded().invoke(request, deadlineNanos, abandoned);
+  public Invocation invoke(
+      InvocationRequest request, OptionalLong length, long deadlineNanos, BooleanSupplier abandoned) {
+    inFlight.enter();
+    try {
+      return loaded().invoke(request, length, deadlineNanos, abandoned);
+    } finally {
+      inFlight.leave();
+    }
   }
 
   /// Refuses new requests, lets running ones finish within `drain`, and frees the model.
   public void close(Duration drain) throws Exception {
     if (state.getAndSet(new State.Stopped("the server is stopping")) instanceof State.Ready(var model)) {
-      model.close(drain);
+      inFlight.awaitNone(drain);
+      boolean stopped = model.stopWorkers();
+      if (stopped && inFlight.awaitNone(LAST_HOOKS)) {
+        model.closeHooks();
+      } else {
+        log.warn("{}: a hook does not end; what it uses is left open", name);
+      }
     }
   }
 

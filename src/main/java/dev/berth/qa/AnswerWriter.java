@@ -20,7 +20,7 @@ import java.util.stream.Stream;
 /// `answer,score,start,end`, again for each further answer, and no header, as the platform joins rows by position.
 final class AnswerWriter {
 
-  static final List<MediaType> TYPES = List.of(MediaType.JSON, MediaType.JSON_LINES, MediaType.CSV);
+  static final List<MediaType> TYPES = QuestionReader.TYPES;
 
   private static final JsonMapper JSON = new JsonMapper();
   private static final CsvMapper CSV =
@@ -30,7 +30,7 @@ final class AnswerWriter {
     if (type.equals(MediaType.JSON)) {
       return json(answers);
     }
-    if (type.equals(MediaType.JSON_LINES)) {
+    if (QuestionReader.JSON_LINES.contains(type)) {
       return answers.stream().map(answer -> text(value(answer))).collect(Collectors.joining("\n"));
     }
     if (type.equals(MediaType.CSV)) {

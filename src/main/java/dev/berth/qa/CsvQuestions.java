@@ -2,6 +2,7 @@ package dev.berth.qa;
 
 import com.fasterxml.jackson.core.JsonProcessingException;
 import com.fasterxml.jackson.databind.ObjectReader;
+import com.fasterxml.jackson.dataformat.csv.CsvFactory;
 import com.fasterxml.jackson.dataformat.csv.CsvMapper;
 import com.fasterxml.jackson.dataformat.csv.CsvParser;
 import dev.berth.hooks.BadInputException;
@@ -18,7 +19,9 @@ import java.util.function.Supplier;
 final class CsvQuestions {
 
   private static final ObjectReader ROWS =
-      new CsvMapper().readerFor(String[].class).with(CsvParser.Feature.WRAP_AS_ARRAY);
+      new CsvMapper(CsvFactory.builder().streamReadConstraints(QuestionReader.ANY_LENGTH).build())
+          .readerFor(String[].class)
+          .with(CsvParser.Feature.WRAP_AS_ARRAY);
 
   private final Parameters parameters;
 
@@ -60,12 +63,17 @@ final class CsvQuestions {
       throw new BadInputException(
           "row 1: found the header %s, expected the columns question and context".formatted(Found.quoted(String.join(",", row))));
     }
+    if (!named && !"absent".equals(declared) && (names.contains("question") || names.contains("context"))) {
+      throw new BadInputException(
+          "row 1: found the header %s, expected the columns question and context; header=absent says that it is a record"
+              .formatted(Found.quoted(String.join(",", row))));
+    }
     return named && !"absent".equals(declared) ? header : new Header(0, 0, 1, 2);
   }
 
   private Question question(String[] row, String name, Header header) {
     if (row.length != header.columns) {
-      throw new BadInputException("%s: found %d column%s, expected %d%s".formatted(
+      throw new BadInputException("%s: found %d column%s separated by commas, expected %d%s".formatted(
           name, row.length, row.length == 1 ? "" : "s", header.columns,
           header.rows == 1 ? " as in the header" : ": question,context, or a header that names them"));
     }

@@ -10,6 +10,10 @@ import java.util.List;
 /// From questions to tokens, and from their windows to the rows that the model reads. Safe for use by many threads.
 final class QuestionEncoder {
 
+  /// The least tokens of a window where a context needs several: with fewer, a small request would take a forward for every
+  /// token.
+  private static final int LEAST_ROOM = 16;
+
   private final Tokenizer tokenizer;
   private final PairTemplate pair;
   private final int longestRow;
@@ -29,12 +33,14 @@ final class QuestionEncoder {
     }
     int longest = Math.min(parameters.maxSequenceLength(), longestRow);
     int room = longest - pair.size() - questionIds.length;
-    if (room < 1) {
-      throw new BadInputException(
-          "%s: found %d, expected at least %d: the question takes %d tokens and the special tokens %d".formatted(
-              Question.field(question.name(), "max_seq_len"), longest, longest - room + 1, questionIds.length, pair.size()));
-    }
     var context = tokens(question, "context", question.context());
+    int least = Math.min(LEAST_ROOM, context.size());
+    if (room < least) {
+      throw new BadInputException(
+          "%sparameters.max_seq_len: found %d, expected at least %d: the question takes %d tokens, the special tokens %d, and a window of the context %d"
+              .formatted(question.name().isEmpty() ? "" : question.name() + ": ", longest, longest - room + least,
+                  questionIds.length, pair.size(), least));
+    }
     return new QuestionRecord.Encoded(
         question, questionIds, context, Windows.over(context.size(), room, parameters.docStride()));
   }

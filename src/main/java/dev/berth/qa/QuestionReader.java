@@ -3,7 +3,6 @@ package dev.berth.qa;
 import com.fasterxml.jackson.core.JsonFactory;
 import com.fasterxml.jackson.core.JsonProcessingException;
 import com.fasterxml.jackson.core.StreamReadConstraints;
-import com.fasterxml.jackson.databind.DeserializationFeature;
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.json.JsonMapper;
 import dev.berth.hooks.BadInputException;
@@ -11,9 +10,11 @@ import dev.berth.hooks.InvocationRequest;
 import dev.berth.hooks.MediaType;
 import dev.berth.hooks.UnsupportedMediaTypeException;
 import java.io.IOException;
+import java.io.UncheckedIOException;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.function.Supplier;
+import java.util.stream.Stream;
 
 /// Reads the questions of a payload: JSON here, JSON Lines line by line, CSV in [CsvQuestions]. Safe for use by many
 /// threads.
@@ -22,10 +23,16 @@ import java.util.function.Supplier;
 /// payload.
 final class QuestionReader {
 
-  static final MediaType X_NDJSON = MediaType.of("application", "x-ndjson");
-  static final MediaType JSONL = MediaType.of("application", "jsonl");
+  /// SageMaker's name for lines of JSON, and others that people use.
+  static final List<MediaType> JSON_LINES = List.of(
+      MediaType.JSON_LINES, MediaType.of("application", "jsonl"), MediaType.of("application", "x-ndjson"));
+
   static final List<MediaType> TYPES =
-      List.of(MediaType.JSON, MediaType.JSON_LINES, MediaType.CSV, JSONL, X_NDJSON);
+      Stream.of(List.of(MediaType.JSON), JSON_LINES, List.of(MediaType.CSV)).flatMap(List::stream).toList();
+
+  /// The server limits the payload's size; a context may be as long as that.
+  static final StreamReadConstraints ANY_LENGTH =
+      StreamReadConstraints.builder().maxStringLength(Integer.MAX_VALUE).build();
 
   private static final String FORMS =
       "expected {\"question\": …, \"context\": …}, a list of those, or {\"inputs\": …, \"parameters\": …}";
@@ -36,11 +43,8 @@ final class QuestionReader {
   /// @param modelLimit the most tokens that the model takes at once
   QuestionReader(int modelLimit) {
     this.modelLimit = modelLimit;
-    // The server limits the payload's size; a context may be as long as that.
-    var factory = JsonFactory.builder()
-        .streamReadConstraints(StreamReadConstraints.builder().maxStringLength(Integer.MAX_VALUE).build())
-        .build();
-    this.json = JsonMapper.builder(factory).enable(DeserializationFeature.FAIL_ON_TRAILING_TOKENS).build();
+    var factory = JsonFactory.builder().streamReadConstraints(ANY_LENGTH).build();
+    this.json = JsonMapper.builder(factory).build();
   }
 
   /// Whether the payload's records are lines, each of which may be answered by an error in its place.
@@ -57,7 +61,7 @@ final class QuestionReader {
     if (type.equals(MediaType.JSON)) {
       return readJson(text);
     }
-    if (type.equals(MediaType.JSON_LINES) || type.equals(X_NDJSON) || type.equals(JSONL)) {
+    if (JSON_LINES.contains(type)) {
       return readJsonLines(text);
     }
     if (type.equals(MediaType.CSV)) {
@@ -66,7 +70,7 @@ final class QuestionReader {
     throw new UnsupportedMediaTypeException("Content-Type: found %s, expected one of %s".formatted(type, TYPES));
   }
 
-  private List<Supplier<Question>> readJson(String text) {
+  private List<Supplier<Question>> readJson(String text) throws IOException {
     var body = parse(text, "body");
     if (body.isObject() && body.has("inputs")) {
       var parameters = Parameters.read(body.path("parameters"), "parameters", modelLimit);
@@ -75,7 +79,7 @@ final class QuestionReader {
     if (!body.isObject() && !body.isArray()) {
       throw new BadInputException("body: found %s, %s".formatted(Found.in(body), FORMS));
     }
-    return questions(body, "", Parameters.defaults(modelLimit));
+    return questions(body, "", Parameters.read(body.path("parameters"), "parameters", modelLimit));
   }
 
   private static List<Supplier<Question>> questions(JsonNode json, String name, Parameters parameters) {
@@ -105,23 +109,46 @@ final class QuestionReader {
   }
 
   private Question readLine(String line, String name) {
+    try {
+      return parseLine(line, name);
+    } catch (IOException e) {
+      throw new UncheckedIOException("a line is in memory already", e);
+    }
+  }
+
+  private Question parseLine(String line, String name) throws IOException {
     if (line.isBlank()) {
       throw new BadInputException(name + ": found a blank line, expected a JSON object");
     }
     var object = parse(line, name);
-    if (!object.isObject() || !object.has("inputs")) {
-      return Question.read(object, name, Parameters.defaults(modelLimit), false);
-    }
     var parameters = Parameters.read(object.path("parameters"), name + ": parameters", modelLimit);
-    return Question.read(object.path("inputs"), name + ": inputs", parameters, false);
+    return object.has("inputs")
+        ? Question.read(object.path("inputs"), name + ": inputs", parameters, false)
+        : Question.read(object, name, parameters, false);
   }
 
-  private JsonNode parse(String text, String name) {
-    try {
-      return json.readTree(text);
+  private JsonNode parse(String text, String name) throws IOException {
+    try (var parser = json.createParser(text)) {
+      JsonNode value = json.readTree(parser);
+      if (parser.nextToken() != null) {
+        throw new BadInputException(
+            "%s: found a second JSON value at line %d, column %d; JSON Lines has the content type application/jsonlines".formatted(
+                name, parser.currentTokenLocation().getLineNr(), parser.currentTokenLocation().getColumnNr()));
+      }
+      return value;
     } catch (JsonProcessingException e) {
-      throw new BadInputException("%s: not JSON at line %d, column %d: %s".formatted(
-          name, e.getLocation().getLineNr(), e.getLocation().getColumnNr(), e.getOriginalMessage()), e);
+      throw new BadInputException("%s: not JSON%s: %s".formatted(name, place(text, e), e.getOriginalMessage()), e);
     }
+  }
+
+  /// Where the text stops to be JSON; one line needs no line number, and a text that is too deep or too long has no place.
+  private static String place(String text, JsonProcessingException e) {
+    var location = e.getLocation();
+    if (location == null) {
+      return "";
+    }
+    return text.indexOf('\n') < 0
+        ? " at column " + location.getColumnNr()
+        : " at line %d, column %d".formatted(location.getLineNr(), location.getColumnNr());
   }
 }

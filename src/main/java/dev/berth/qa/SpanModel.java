@@ -13,7 +13,9 @@ import java.util.List;
 ///
 /// On a CPU a row goes by itself, without padding: a batch gains nothing there, and dynamic int8 quantisation scales a whole
 /// tensor at once, so that a neighbour or padding would change a row's scores.
-public final class SpanModel implements AutoCloseable {
+public final class SpanModel {
+
+  static final List<String> INPUTS = List.of("input_ids", "attention_mask", "token_type_ids");
 
   private static final int MAX_TOKENS_OF_A_FORWARD = 16_384;
 
@@ -90,8 +92,8 @@ public final class SpanModel implements AutoCloseable {
     return new Logits(outputs[0], outputs[1], columns);
   }
 
-  @Override
-  public void close() {
+  /// Not [AutoCloseable]: workers share it, and only the handler knows when the last one is gone.
+  void close() {
     files.forEach(file -> file.model.close());
   }
 
@@ -117,6 +119,4 @@ public final class SpanModel implements AutoCloseable {
     }
     return values;
   }
-
-  static final List<String> INPUTS = List.of("input_ids", "attention_mask", "token_type_ids");
 }

@@ -3,12 +3,17 @@ package dev.berth.torch;
 import ai.djl.huggingface.tokenizers.HuggingFaceTokenizer;
 import java.io.IOException;
 import java.nio.file.Path;
+import java.util.ArrayList;
 
 /// A Hugging Face `tokenizer.json`. Safe for use by many threads at once.
 ///
-/// Text is only ever encoded whole: no truncation, no padding, no pairs, no batches. With any of those some texts make the
-/// native library abort the process, which Java can't catch.
+/// Text is only ever encoded by itself: no truncation, no padding, no pairs, no batches. With any of those some texts make
+/// the native library abort the process, which Java can't catch. It also aborts when the heap has no room for what it
+/// hands over, several objects a token; so a long text is encoded in pieces.
 public final class Tokenizer implements AutoCloseable {
+
+  /// The most characters of a piece. Large enough for nearly every text to be one.
+  private static final int PIECE = 1 << 16;
 
   private final HuggingFaceTokenizer tokenizer;
 
@@ -32,6 +37,39 @@ public final class Tokenizer implements AutoCloseable {
 
   /// The tokens of `text` without special ones. `text` must have no unpaired surrogates.
   public Tokens encode(String text) {
+    if (text.length() <= PIECE) {
+      return encodePiece(text);
+    }
+    var pieces = new ArrayList<Tokens>();
+    int codePoints = 0;
+    long words = 0;
+    for (int from = 0; from < text.length(); ) {
+      int to = endOfPiece(text, from);
+      var piece = encodePiece(text.substring(from, to)).shifted(codePoints, words);
+      pieces.add(piece);
+      codePoints += text.codePointCount(from, to);
+      words = Math.max(words, piece.nextWord());
+      from = to;
+    }
+    return Tokens.join(pieces);
+  }
+
+  /// Before the last white space, where every pre-tokenizer cuts; where a text has none, as Japanese may, between
+  /// characters.
+  private static int endOfPiece(String text, int from) {
+    if (text.length() - from <= PIECE) {
+      return text.length();
+    }
+    int limit = from + PIECE;
+    for (int i = limit; i > from + PIECE / 2; i--) {
+      if (Character.isWhitespace(text.charAt(i)) && !Character.isWhitespace(text.charAt(i - 1))) {
+        return i;
+      }
+    }
+    return Character.isLowSurrogate(text.charAt(limit)) ? limit - 1 : limit;
+  }
+
+  private Tokens encodePiece(String text) {
     var encoding = tokenizer.encode(text, false, false);
     var spans = encoding.getCharTokenSpans();
     var starts = new int[spans.length];

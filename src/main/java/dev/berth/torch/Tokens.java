@@ -1,5 +1,8 @@
 package dev.berth.torch;
 
+import java.util.Arrays;
+import java.util.List;
+
 /// The tokens of one text, as parallel arrays that are shared and not to be changed.
 ///
 /// @param ids their ids in the vocabulary
@@ -10,6 +13,28 @@ public record Tokens(long[] ids, int[] starts, int[] ends, long[] words) {
 
   public int size() {
     return ids.length;
+  }
+
+  /// The same tokens in a longer text, where they stand `codePoints` and `words` later.
+  Tokens shifted(int codePoints, long words) {
+    return new Tokens(
+        ids,
+        Arrays.stream(starts).map(start -> start + codePoints).toArray(),
+        Arrays.stream(ends).map(end -> end + codePoints).toArray(),
+        Arrays.stream(this.words).map(word -> word < 0 ? word : word + words).toArray());
+  }
+
+  /// A number that no word has yet.
+  long nextWord() {
+    return Arrays.stream(words).max().orElse(-1) + 1;
+  }
+
+  static Tokens join(List<Tokens> parts) {
+    return new Tokens(
+        parts.stream().flatMapToLong(part -> Arrays.stream(part.ids)).toArray(),
+        parts.stream().flatMapToInt(part -> Arrays.stream(part.starts)).toArray(),
+        parts.stream().flatMapToInt(part -> Arrays.stream(part.ends)).toArray(),
+        parts.stream().flatMapToLong(part -> Arrays.stream(part.words)).toArray());
   }
 
   /// Where the whole word begins that holds `token`.

@@ -27,7 +27,7 @@ import java.util.stream.Stream;
 /// keeps a team of threads for each thread that calls it.
 public final class TorchModel implements AutoCloseable {
 
-  /// Forwards that run on the CPU at this moment in this process.
+  /// Forwards that run at this moment in this process.
   private static final AtomicInteger RUNNING = new AtomicInteger();
 
   private final Model model;
@@ -65,10 +65,10 @@ public final class TorchModel implements AutoCloseable {
   /// @throws ModelUnusableException when the device has failed for good
   /// @throws TorchException when the model refuses its inputs or answers with another shape or type than it should
   public float[][] forward(List<long[]> inputs, int rows, int columns) {
-    var cores = Math.max(1, Runtime.getRuntime().availableProcessors() / RUNNING.incrementAndGet());
+    int running = RUNNING.incrementAndGet();
     try (var manager = model.getNDManager().newSubManager()) {
       if (accelerator instanceof Accelerator.Cpu) {
-        Torch.useCores(cores);
+        Torch.useCores(Math.max(1, Runtime.getRuntime().availableProcessors() / running));
       }
       var shape = new Shape(rows, columns);
       var arrays = new NDList(inputs.size());

@@ -11,7 +11,6 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
 import java.util.Random;
-import java.util.concurrent.CancellationException;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.Executors;
@@ -82,12 +81,13 @@ class BatcherStressTest {
       assertThat(e).hasRootCauseMessage("poison");
       assertThat(poisoned).isTrue();
       return Outcome.POISONED;
-    } catch (CancellationException _) {
-      assertThat(leaves).isTrue();
-      return Outcome.ABANDONED;
     } catch (ServingException e) {
       if (e.type() == ErrorType.OVERLOADED) {
         return Outcome.OVERLOADED;
+      }
+      if (e.type() == ErrorType.CALLER_GONE) {
+        assertThat(leaves).isTrue();
+        return Outcome.ABANDONED;
       }
       assertThat(e.type()).isEqualTo(ErrorType.DEADLINE_EXCEEDED);
       assertThat(hasty).isTrue();

@@ -18,30 +18,11 @@ import org.junit.jupiter.api.Timeout;
 class ClosingTest {
 
   @Test
-  @Tag("RUN-07")
-  void whatIsQueuedAndWhatRunsIsAnsweredWhileNewRequestsAreRefused() throws Exception {
+  void whatIsOpenFailsAndThePredictorIsInterruptedAndClosed() throws Exception {
     try (var serving = Serving.started()) {
       var running = serving.holdWorker();
       var queued = serving.askAndWait("a", "b");
-      var closed = CompletableFuture.runAsync(() -> serving.batcher.close(Serving.LONG));
-      await().untilAsserted(() ->
-          assertRefused(serving.ask("late"), ErrorType.NOT_READY).hasMessage("words is stopping"));
-      serving.model.release();
-
-      assertAnswered(running, "HOLD");
-      assertAnswered(queued, "A", "B");
-      closed.get();
-      assertThat(serving.model.events).containsExactly("open 0 on words-worker-0", "close 0 on words-worker-0");
-      serving.assertMeasured("berth_workers 0.0");
-    }
-  }
-
-  @Test
-  void whenTheDrainIsOverTheRestFailsAndThePredictorIsInterruptedAndClosed() throws Exception {
-    try (var serving = Serving.started()) {
-      var running = serving.holdWorker();
-      var queued = serving.askAndWait("a", "b");
-      serving.batcher.close(Duration.ofMillis(20));
+      serving.batcher.close();
 
       assertRefused(running, ErrorType.NOT_READY).hasMessage("words has stopped");
       assertRefused(queued, ErrorType.NOT_READY).hasMessage("words has stopped");
@@ -49,16 +30,6 @@ class ClosingTest {
           "open 0 on words-worker-0", "interrupt 0 on words-worker-0", "close 0 on words-worker-0");
       assertThat(serving.batcher.queueDepth()).isZero();
       assertRefused(serving.ask("late"), ErrorType.NOT_READY);
-    }
-  }
-
-  @Test
-  void aDrainDoesNotWaitForTheBatchDelay() throws Exception {
-    try (var serving = Serving.started(1, new BatchLimits(4, 1_000, Duration.ofHours(1), 6))) {
-      var queued = serving.askAndWait("a");
-      serving.batcher.close(Serving.LONG);
-
-      assertAnswered(queued, "A");
     }
   }
 
@@ -75,11 +46,11 @@ class ClosingTest {
   }
 
   @Test
-  void anInterruptEndsTheDrainAndIsKept() throws Exception {
+  void anInterruptEndsTheWaitingAndIsKept() throws Exception {
     try (var serving = Serving.started()) {
       var running = serving.holdWorker();
       Thread.currentThread().interrupt();
-      serving.batcher.close(Serving.LONG);
+      serving.batcher.close();
 
       assertThat(Thread.interrupted()).isTrue();
       assertRefused(running, ErrorType.NOT_READY);
@@ -91,7 +62,7 @@ class ClosingTest {
   void closingTwiceIsClosingOnce() throws Exception {
     try (var serving = Serving.started()) {
       serving.batcher.close();
-      serving.batcher.close(Serving.LONG);
+      serving.batcher.close();
 
       assertThat(serving.model.events).containsExactly("open 0 on words-worker-0", "close 0 on words-worker-0");
     }

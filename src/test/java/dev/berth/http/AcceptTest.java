@@ -29,6 +29,8 @@ class AcceptTest {
       "text/csv;q=0.1, */*;q=0.01 | text/csv",
       "*/*, application/jsonlines;q=0 | application/json",
       "*/*, application/jsonlines;q=0, application/json;q=0 | text/csv",
+      "*/*, application/json;q=0.1, application/jsonlines;q=0.1, text/csv;q=0.2 | text/csv",
+      "application/json;q=0.5, text/*;q=0.4, */*;q=0 | application/json",
       "TEXT/CSV | text/csv",
       "text/csv;q=nonsense | text/csv",
       "text/html;a=\",\", text/csv | text/csv",
@@ -54,11 +56,18 @@ class AcceptTest {
   }
 
   @ParameterizedTest
-  @ValueSource(strings = {"application/x-unknown", "rubbish", "text/csv;q=0", "image/*"})
+  @ValueSource(strings = {"application/x-unknown", "rubbish", "text/csv;q=0", "image/*", "*/*;q=0"})
   void nothingAcceptableSaysWhatIsOffered(String header) {
     assertThatThrownBy(() -> Accept.choose(Optional.of(header), OFFERED, MediaType.JSON))
         .isInstanceOfSatisfying(ServingException.class, e -> assertThat(e.type()).isEqualTo(ErrorType.NOT_ACCEPTABLE))
         .hasMessageContaining(header)
         .hasMessageContaining("application/jsonlines");
+  }
+
+  @ParameterizedTest
+  @ValueSource(strings = {",", "\"", "a/b;c=\"\\\\", "*/*,"})
+  void aHeaderMadeToCostTimeIsRefusedByItsLength(String unit) {
+    assertThatThrownBy(() -> Accept.choose(Optional.of("a/b," + unit.repeat(30_000)), OFFERED, MediaType.JSON))
+        .isInstanceOf(ServingException.class).hasMessageContaining("expected at most 1024");
   }
 }

@@ -13,14 +13,17 @@ import dev.berth.testing.TestServer;
 import dev.berth.testing.TextHandler;
 import java.io.ByteArrayInputStream;
 import java.io.IOException;
+import java.io.UncheckedIOException;
 import java.net.http.HttpRequest;
 import java.net.http.HttpRequest.BodyPublishers;
 import java.net.http.HttpResponse;
 import java.nio.charset.StandardCharsets;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -66,12 +69,12 @@ class InvocationsTest {
   }
 
   @ParameterizedTest
-  @ValueSource(strings = {"/", "/nope", "/invocations/x", "/models", "/%2e%2e/etc/passwd"})
+  @ValueSource(strings = {"/", "/nope", "/invocations/x", "/invocations/", "/ping/", "/models", "/%2e%2e/etc/passwd"})
   @Tag("INV-03")
   void anUnknownPathIs404WithShortJson(String path) throws Exception {
     try (var server = TestServer.with(new TextHandler()).start()) {
       var response = server.get(path);
-      assertThat(response.statusCode()).isBetween(400, 404);
+      assertThat(response.statusCode()).isIn(400, 404);
       assertThat(response.headers().firstValue("Content-Type").orElseThrow()).startsWith("application/json");
       assertThat(response.body()).startsWith("{\"message\":").hasSizeLessThan(500);
     }
@@ -294,7 +297,8 @@ class InvocationsTest {
   @ParameterizedTest
   @ValueSource(strings = {"GARBAGE\r\n\r\n", "POST /invocations HTTP/1.1\r\nHost: x\r\nContent-Length: -5\r\n\r\n",
       "POST /invocations HTTP/1.1\r\nContent-Length: 1\r\n\r\na", "POST /invocations HTTP/9.9\r\nHost: x\r\n\r\n",
-      "\u0000\u0001\u0002\r\n\r\n", "POST /invocations HTTP/1.1\r\nHost: x\r\nBad Header: x\r\n\r\n"})
+      "\u0000\u0001\u0002\r\n\r\n", "POST /invocations HTTP/1.1\r\nHost: x\r\nBad Header: x\r\n\r\n",
+      "PUT /invocations HTTP/1.1\r\nHost: x\r\nBad Header: x\r\n\r\n"})
   void whatIsNoHttpIsRefusedWithTheSameErrorBody(String request) throws Exception {
     try (var server = TestServer.with(new TextHandler()).start(); var connection = new RawConnection(server.port())) {
       var response = connection.send(request).readResponse();
@@ -308,6 +312,57 @@ class InvocationsTest {
     try (var server = TestServer.with(new TextHandler()).start(); var connection = new RawConnection(server.port())) {
       var response = connection.send("GET /ping HTTP/1.1\r\nHost: x\r\nX-Long: " + "x".repeat(100_000) + "\r\n\r\n").readResponse();
       assertThat(response).startsWith("HTTP/1.1 431").contains("\"code\":431");
+    }
+  }
+
+  @Test
+  @Tag("INV-08")
+  void aLargeBodyThatIsRefusedEarlyIsToldWhy() throws Exception {
+    try (var server = TestServer.sample().start()) {
+      var body = new byte[40 << 20];
+      assertThat(server.invoke(BodyPublishers.ofByteArray(body), "Content-Type", "image/png").statusCode()).isEqualTo(415);
+      assertThat(server.invoke(BodyPublishers.ofByteArray(body), "Accept", "image/png").statusCode()).isEqualTo(406);
+    }
+  }
+
+  @Test
+  @Tag("INV-08")
+  @Tag("INV-15")
+  void aCallerWhoAsksFirstNeedNotSendWhatIsTooLarge() throws Exception {
+    try (var server = TestServer.with(COUNTING).set("SAGEMAKER_MAX_PAYLOAD_IN_MB", "1").start();
+        var connection = new RawConnection(server.port())) {
+      connection.send("POST /invocations HTTP/1.1\r\nHost: x\r\nContent-Length: 200000000\r\nExpect: 100-continue\r\n\r\n");
+      assertThat(connection.readResponse()).startsWith("HTTP/1.1 413");
+    }
+  }
+
+  @Test
+  @Tag("INV-12")
+  void aBodyThatTakesLongerThanTheRequestMayIs504() throws Exception {
+    try (var server = TestServer.with(COUNTING).set("SAGEMAKER_MODEL_SERVER_TIMEOUT_SECONDS", "1").start();
+        var connection = new RawConnection(server.port())) {
+      connection.send("POST /invocations HTTP/1.1\r\nHost: x\r\nContent-Length: 1000\r\n\r\n");
+      var response = CompletableFuture.supplyAsync(() -> {
+        try {
+          return connection.readResponse();
+        } catch (IOException e) {
+          throw new UncheckedIOException(e);
+        }
+      });
+      await().pollInterval(Duration.ofMillis(50)).until(() -> {
+        connection.send("x");
+        return response.isDone();
+      });
+      assertThat(response.get()).startsWith("HTTP/1.1 504").contains("of its body");
+    }
+  }
+
+  @Test
+  void manyLargePayloadsAtOnceWaitForEachOther() throws Exception {
+    try (var server = TestServer.sample().start()) {
+      var question = "{\"question\": \"Who came?\", \"context\": \"Bob came.\"%s}".formatted(" ".repeat(30 << 20));
+      var all = Stream.generate(() -> server.invokeAsync(question)).limit(6).toList();
+      assertThat(all).allSatisfy(response -> assertThat(response.get().body()).startsWith("{\"answer\":\"Bob\""));
     }
   }
 }

@@ -99,7 +99,8 @@ class BadInputFuzzTest {
   Arbitrary<String> headerValues() {
     return Arbitraries.oneOf(
         Arbitraries.of("application/json", "text/csv", "*/*", "", "application/json;q=2", "a/b;c=\"d"),
-        Arbitraries.strings().withCharRange(' ', '~').ofMaxLength(2000));
+        Arbitraries.strings().withCharRange(' ', '~').ofMaxLength(2000),
+        Combinators.combine(Arbitraries.of(",", "\"", ";", "a/b,", "=\\"), Arbitraries.integers().between(1, 7000)).as(String::repeat));
   }
 
   @Provide

@@ -8,13 +8,17 @@ import dev.berth.testing.TestServer;
 import java.net.http.HttpRequest;
 import java.net.http.HttpRequest.BodyPublishers;
 import java.net.http.HttpResponse;
+import java.util.List;
 import java.util.Map;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.Arguments;
 import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.MethodSource;
 
 /// Every form of a question and of its answer, asked of the sample model over HTTP.
 class QuestionAnsweringTest {
@@ -186,16 +190,18 @@ class QuestionAnsweringTest {
       "application/json | {\"inputs\": {\"question\": \"a\", \"context\": \"b\"}, \"parameters\": {\"top_k\": 1.5}} | found 1.5",
       "application/json | {\"inputs\": {\"question\": \"a\", \"context\": \"b\"}, \"parameters\": {\"align_to_words\": \"no\"}} | expected true or false",
       "application/json | {\"inputs\": {\"question\": \"a\", \"context\": \"b\"}, \"parameters\": {\"max_seq_len\": 513}} | from 1 to 512",
-      "application/json | {\"inputs\": {\"question\": \"a\", \"context\": \"b\"}, \"parameters\": {\"max_seq_len\": 4}} | max_seq_len: found 4, expected at least 5",
+      "application/json | {\"inputs\": {\"question\": \"a\", \"context\": \"b\"}, \"parameters\": {\"max_seq_len\": 4}} | parameters.max_seq_len: found 4, expected at least 5",
       "application/json | {\"inputs\": {\"question\": \"a\", \"context\": \"b\"}, \"parameters\": [] } | parameters: found a list, expected an object",
       "application/json | \"hello\" | body: found the text",
-      "application/json | {\"question\": \"a\", | not JSON at line 1, column",
-      "application/json | {\"question\": \"a\", \"context\": \"b\"} {} | not JSON",
+      "application/json | {\"question\": \"a\", | not JSON at column",
+      "application/json | {\"question\": \"a\", \"context\": \"b\"} {} | found a second JSON value at line 1, column",
+      "application/json | {\"question\": \"a\", \"context\": \"b\", \"parameters\": {\"top_k\": -1}} | parameters.top_k: found -1",
+      "text/csv | question,ctx\\na,b | row 1: found the header",
       "application/json | {\"question\": \"a\", \"context\": \"\\ud83d\"} | unpaired surrogate",
       "application/json | {\"question\": \"a\", \"context\": \"\\u200b\"} | context: found no character that the model's tokenizer keeps",
       "application/jsonlines | {\"question\": \"a\", \"context\": \"b\"}\\n\\n{\"question\": \"a\", \"context\": \"b\"} | line 2: found a blank line",
       "application/jsonlines | {\"question\": \"a\", \"context\": \"b\"}\\n{\"question\": \"a\"} | line 2: context: found nothing",
-      "text/csv | a,b\\nc | row 2: found 1 column, expected 2",
+      "text/csv | a,b\\nc | row 2: found 1 column separated by commas, expected 2",
       "text/csv | a,\"b | row 1: not CSV"})
   @Tag("ERR-01")
   @Tag("BAT-08")
@@ -228,5 +234,39 @@ class QuestionAnsweringTest {
   private static JsonNode json(HttpResponse<String> response) throws Exception {
     assertThat(response.statusCode()).as(response.body()).isEqualTo(200);
     return JSON.readTree(response.body());
+  }
+
+  static Stream<Arguments> tooMuchOfJson() {
+    return Stream.of("[".repeat(2000), "{\"a\":".repeat(100_000), "1".repeat(5000), "0." + "1".repeat(100_000), "{\"" + "k".repeat(100_000) + "\"")
+        .flatMap(body -> Stream.of("application/json", "application/jsonlines").map(type -> Arguments.of(type, body)));
+  }
+
+  @ParameterizedTest
+  @MethodSource("tooMuchOfJson")
+  @Tag("ERR-01")
+  void jsonThatIsTooDeepOrTooLongIsABadRequest(String type, String body) throws Exception {
+    var response = ask(type, "application/json", body);
+    assertThat(response.statusCode()).as(response.body()).isEqualTo(400);
+    assertThat(response.body()).contains("not JSON");
+  }
+
+  @Test
+  void parametersMayStandBesideTheQuestion() throws Exception {
+    var body = "{\"question\": \"Who came?\", \"context\": \"Bob came.\", \"parameters\": {\"top_k\": 2}}";
+    assertThat(json(ask("application/json", "application/json", body))).hasSize(2);
+    assertThat(JSON.readTree(ask("application/jsonlines", "application/x-ndjson", body).body())).hasSize(2);
+  }
+
+  /// Longer than what is tokenised at once, with and without white space to cut at.
+  @Test
+  void aContextOfManyPiecesKeepsItsOffsets() throws Exception {
+    for (var filler : List.of("The sea was calm, 海も空も😀灰色. ".repeat(4000), "海と空は灰色。".repeat(12_000))) {
+      var context = filler + "Bell was born in Scotland.";
+      var answer = json(ask("application/json", "application/json",
+          JSON.writeValueAsString(Map.of("question", "Where was Bell born?", "context", context))));
+      int start = context.codePointCount(0, context.lastIndexOf("Scotland"));
+      assertThat(answer.path("answer").asText()).isEqualTo("Scotland");
+      assertThat(answer.path("start").asInt()).isEqualTo(start);
+    }
   }
 }
