@@ -39,6 +39,22 @@ class LargePayloadTest {
     }
   }
 
+  /// A context that fills the heap: the native tokenizer aborts the process when there is no room for its result.
+  @Test
+  void aContextThatTheHeapHasHardlyRoomForEndsNothing() throws Exception {
+    var java = Path.of(System.getProperty("java.home"), "bin", "java").toString();
+    var command = List.of(java, "-Xmx256m", "-cp", System.getProperty("java.class.path"), Main.class.getName());
+    var environment = Map.of(
+        "SAGEMAKER_MODEL_SERVER_TIMEOUT_SECONDS", "5", "BERTH_MODEL_DIR", "model-artifact", "INSTANCE_TYPE", "cpu");
+    try (var server = ServeProcess.start(environment, command).awaitReady()) {
+      var body = "{\"question\": \"Who came?\", \"context\": \"%s\"}".formatted("Bob came. ".repeat(1_200_000));
+      var large = server.client().send(server.invocation(body).build(), BodyHandlers.ofString());
+      assertThat(large.statusCode()).as(large.body()).isIn(503, 504, 507);
+      var small = server.invocation("{\"question\": \"Who came?\", \"context\": \"Bob came.\"}").build();
+      assertThat(server.client().send(small, BodyHandlers.ofString()).body()).contains("Bob");
+    }
+  }
+
   private static InputStream zeros() {
     return new InputStream() {
       private long left = SIZE;

@@ -12,8 +12,10 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.regex.Pattern;
+import javax.tools.ToolProvider;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
 
 /// Does what the README says: its first command, then each request, and compares the answers with those it shows.
 @Tag("packaged")
@@ -38,6 +40,7 @@ class ReadmeTest {
           var shown = JSON.readTree(blocks.get(i + 1).text);
           var answer = JSON.readTree(run(blocks.get(i).text.replace("localhost:8080", "127.0.0.1:" + server.port())));
           // How far an int8 answer goes may differ from one kind of CPU to another; where it begins does not.
+          assertThat(answer.path("answer").asText()).hasSizeGreaterThan(5);
           assertThat(shown.path("answer").asText()).startsWith(answer.path("answer").asText().substring(0, 6));
           assertThat(answer.path("start")).isEqualTo(shown.path("start"));
           requests++;
@@ -45,6 +48,16 @@ class ReadmeTest {
       }
     }
     assertThat(requests).isEqualTo(2);
+  }
+
+  @Test
+  void itsHandlerCompiles(@TempDir Path directory) throws IOException {
+    var program = blocks().stream().filter(block -> block.language.equals("java")).map(Block::text).findFirst().orElseThrow();
+    var source = Files.writeString(
+        directory.resolve("Upper.java"), "import dev.berth.hooks.*;\nimport java.io.IOException;\nimport java.util.List;\n" + program);
+    int result = ToolProvider.getSystemJavaCompiler()
+        .run(null, null, null, "-cp", System.getProperty("java.class.path"), "-d", directory.toString(), source.toString());
+    assertThat(result).isZero();
   }
 
   @Test

@@ -23,7 +23,7 @@ import java.util.List;
 /// ```java
 /// public final class Upper implements InferenceHandler<Void, String, String> {
 ///   public Void modelFn(ModelContext context) { return null; }
-///   public List<String> inputFn(InvocationRequest request) { return request.text().lines().toList(); }
+///   public List<String> inputFn(InvocationRequest request) throws IOException { return request.text().lines().toList(); }
 ///   public List<String> predictFn(List<String> records, Void model) {
 ///     return records.stream().map(String::toUpperCase).toList();
 ///   }
