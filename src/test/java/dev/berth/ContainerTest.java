@@ -30,8 +30,8 @@ class ContainerTest {
   @BeforeAll
   static void needsDocker() {
     boolean available = DockerClientFactory.instance().isDockerAvailable();
-    if ("true".equals(System.getenv("BERTH_REQUIRE_DOCKER"))) {
-      assertThat(available).as("a Docker engine, which BERTH_REQUIRE_DOCKER=true asks for").isTrue();
+    if ("true".equals(System.getenv("REQUIRE_DOCKER"))) {
+      assertThat(available).as("a Docker engine, which REQUIRE_DOCKER=true asks for").isTrue();
     }
     assumeThat(available).as("a Docker engine").isTrue();
   }
