@@ -54,7 +54,7 @@ class ClosingTest {
 
       assertThat(Thread.interrupted()).isTrue();
       assertRefused(running, ErrorType.NOT_READY);
-      assertThat(serving.model.events).endsWith("close 0 on words-worker-0");
+      await().untilAsserted(() -> assertThat(serving.model.events).endsWith("close 0 on words-worker-0"));
     }
   }
 
