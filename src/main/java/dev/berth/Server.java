@@ -26,8 +26,8 @@ import java.util.stream.IntStream;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/// Puts the server together, starts it in order and stops it in reverse: the listener first, so that `/ping` can say 503 while
-/// the model loads; then the model.
+/// Puts the server together, starts it in order and stops it in reverse: the listener first, so that `/ping` can say
+/// 503 while the model loads; then the model.
 public final class Server implements AutoCloseable {
 
   private static final Logger log = LoggerFactory.getLogger(Server.class);
@@ -93,8 +93,8 @@ public final class Server implements AutoCloseable {
       log.info("accelerators: {} ({})", devices.accelerators(), devices.origin());
       var workers = workers(devices);
       var limits = limits(devices);
-      model.load(
-          config.model().directory(), handlers == null ? directory -> builtIn(directory, devices) : handlers, workers, limits);
+      HandlerFactory factory = handlers == null ? directory -> builtIn(directory, devices) : handlers;
+      model.load(config.model().directory(), factory, workers, limits);
       log.info("ready: {} workers", workers.size());
       ready.complete(null);
     } catch (Throwable e) {
@@ -106,9 +106,12 @@ public final class Server implements AutoCloseable {
     var artifact = ModelArtifact.open(directory);
     if (!devices.target().runs(artifact.target())) {
       throw new DeviceException(
-          "model artifact %s is traced for %2$s, and this server uses %3$s (%4$s); trace it with --target %3$s, or set INSTANCE_TYPE=%2$s"
+          "model artifact %s is traced for %2$s, and this server uses %3$s (%4$s); "
+              .concat("trace it with --target %3$s, or set INSTANCE_TYPE=%2$s")
               .formatted(directory, artifact.target(), devices.target(), devices.origin()));
     }
+    log.info("model artifact: {}, {} for {}, traced with torch {}, provenance {}",
+        artifact.task(), artifact.precision(), artifact.target(), artifact.torch(), artifact.provenance());
     return switch (artifact.task()) {
       case "question-answering" -> new QuestionAnsweringHandler(artifact);
       default -> throw new ModelArtifactException(directory, List.of(
@@ -125,7 +128,8 @@ public final class Server implements AutoCloseable {
         .toList();
   }
 
-  /// A CPU gains nothing from batches, and more workers share the records when each takes one; other devices live on them.
+  /// A CPU gains nothing from batches, and more workers share the records when each takes one; other devices live on
+  /// them.
   private BatchLimits limits(Devices devices) {
     boolean cpu = devices.target() == Target.CPU;
     var batching = config.batching();

@@ -17,8 +17,8 @@ import org.testcontainers.containers.BindMode;
 import org.testcontainers.containers.GenericContainer;
 import org.testcontainers.images.builder.Transferable;
 
-/// The built server inside real containers that restrict it as SageMaker does. The image of its own comes later; here the
-/// server's files are mounted into a plain JDK image.
+/// The built server inside real containers that restrict it as SageMaker does. The image of its own comes later; here
+/// the server's files are mounted into a plain JDK image.
 ///
 /// Requests are made inside the container, since one of them has no network.
 @Tag("packaged")

@@ -14,8 +14,8 @@ import java.util.List;
 import java.util.Map;
 import java.util.stream.Collectors;
 
-/// Reads one `model.json` and collects what is wrong with it and with the files that it names, so that all of it is said
-/// at once. Used by one thread, once.
+/// Reads one `model.json` and collects what is wrong with it and with the files that it names, so that all of it is
+/// said at once. Used by one thread, once.
 final class ModelArtifactReader {
 
   private static final int FORMAT = 1;

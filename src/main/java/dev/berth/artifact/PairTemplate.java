@@ -4,8 +4,8 @@ import java.util.List;
 
 /// The special tokens around a question and its context: `before question between context after`.
 ///
-/// BERT writes `[CLS] question [SEP] context [SEP]`, RoBERTa `<s> question </s></s> context </s>`. The first token of `before`
-/// is the classification token.
+/// BERT writes `[CLS] question [SEP] context [SEP]`, RoBERTa `<s> question </s></s> context </s>`. The first token of
+/// `before` is the classification token.
 ///
 /// @param padding the token that fills a row up
 /// @param questionType the token type of everything before the context

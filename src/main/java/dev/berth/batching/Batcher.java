@@ -98,8 +98,9 @@ public final class Batcher<I, O> implements AutoCloseable {
     return queue.size();
   }
 
-  /// Refuses new requests, fails those that are there and stops the workers, which close their predictors. An interrupt ends the
-  /// waiting, not the closing. Afterwards [#liveWorkers] counts those that native code would not let go.
+  /// Refuses new requests, fails those that are there and stops the workers, which close their predictors. An
+  /// interrupt ends the waiting, not the closing. Afterwards [#liveWorkers] counts those that native code would not
+  /// let go.
   @Override
   public void close() {
     queue.close();

@@ -14,8 +14,8 @@ import java.util.List;
 /// 3. [#inputFn] decodes one request into records, on that request's thread, before anything is queued. A request that
 ///    it refuses fails alone: nobody shares its batch yet.
 /// 4. Records wait in a bounded queue. A free worker takes a batch of them, possibly from several requests.
-/// 5. [#predictFn] answers the batch on the worker's thread. When it throws for a batch of several records, each record is
-///    tried again by itself, so that only the culprit fails.
+/// 5. [#predictFn] answers the batch on the worker's thread. When it throws for a batch of several records, each
+///    record is tried again by itself, so that only the culprit fails.
 /// 6. [#outputFn] encodes the predictions of one request, on that request's thread again.
 ///
 /// The smallest whole program:
@@ -36,9 +36,10 @@ import java.util.List;
 /// The four hooks are required; the rest is optional. To change one hook of a built-in handler, extend that handler.
 ///
 /// A handler is made once per served model, through a public constructor that takes the model directory as a
-/// [java.nio.file.Path] or takes nothing. `inputFn`, `outputFn` and `length` run on many threads at the same time, so the
-/// handler's own fields must be immutable or thread-safe. A model `M` is only ever used by the worker that loaded it. If `M`
-/// is [AutoCloseable], that worker closes it when the model is unloaded; if the handler is, it is closed last.
+/// [java.nio.file.Path] or takes nothing. `inputFn`, `outputFn` and `length` run on many threads at the same time, so
+/// the handler's own fields must be immutable or thread-safe. A model `M` is only ever used by the worker that loaded
+/// it. If `M` is [AutoCloseable], that worker closes it when the model is unloaded; if the handler is, it is closed
+/// last.
 ///
 /// @param <M> the loaded model, one per worker
 /// @param <I> a record: the unit that inference is made on
@@ -58,7 +59,8 @@ public interface InferenceHandler<M, I, O> {
   /// @throws UnsupportedMediaTypeException when the content type is not one it reads: 415
   List<I> inputFn(InvocationRequest request) throws Exception;
 
-  /// Predicts one batch: as many predictions as there are records, in the same order. A null prediction counts as missing.
+  /// Predicts one batch: as many predictions as there are records, in the same order. A null prediction counts as
+  /// missing.
   ///
   /// The records may come from several requests. Runs on the thread of the worker that loaded `model`. The thread is
   /// interrupted when nobody waits for the batch any more, so a long computation may look at

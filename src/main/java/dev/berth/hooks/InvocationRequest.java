@@ -93,7 +93,8 @@ public final class InvocationRequest {
     return accept;
   }
 
-  /// The value of `X-Amzn-SageMaker-Custom-Attributes`, unchanged. It is not echoed unless a hook sets it on the response.
+  /// The value of `X-Amzn-SageMaker-Custom-Attributes`, unchanged. It is not echoed unless a hook sets it on the
+  /// response.
   public Optional<String> customAttributes() {
     return customAttributes;
   }
@@ -104,8 +105,8 @@ public final class InvocationRequest {
   }
 
   /// Whether one bad record among several should become an error in its own place of the response, keeping the order,
-  /// instead of failing the request. The operator decides it for line formats: in a batch-transform job a failed request
-  /// costs its whole file.
+  /// instead of failing the request. The operator decides it for line formats: in a batch-transform job a failed
+  /// request costs its whole file.
   public boolean keepBadRecords() {
     return keepBadRecords;
   }

@@ -7,7 +7,8 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.regex.Pattern;
 
-/// A media type such as `text/csv; header=present` (RFC 9110 §8.3.1). `*` stands for any type or subtype, as in `Accept`.
+/// A media type such as `text/csv; header=present` (RFC 9110 §8.3.1). `*` stands for any type or subtype, as in
+/// `Accept`.
 ///
 /// Type, subtype and parameter names are held in lower case; parameters keep their order.
 public record MediaType(String type, String subtype, Map<String, String> parameters) {

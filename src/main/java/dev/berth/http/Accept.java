@@ -10,9 +10,9 @@ import java.util.Optional;
 import java.util.regex.Pattern;
 import java.util.stream.Stream;
 
-/// Chooses the type of a response from `Accept`, as RFC 9110 §12.5.1 has it: each type has the quality of the most specific
-/// range that covers it; the highest quality wins, then the caller's order. `*/*`, or no header at all, means the server's
-/// default type.
+/// Chooses the type of a response from `Accept`, as RFC 9110 §12.5.1 has it: each type has the quality of the most
+/// specific range that covers it; the highest quality wins, then the caller's order. `*/*`, or no header at all,
+/// means the server's default type.
 final class Accept {
 
   /// SageMaker's own limit for the header.

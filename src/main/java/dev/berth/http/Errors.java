@@ -7,8 +7,8 @@ import java.nio.charset.StandardCharsets;
 import java.util.LinkedHashMap;
 import java.util.Locale;
 
-/// The one place where a failure gets its status and its body: `{"message": …, "type": …, "code": …}`, the useful part first,
-/// in at most 2048 characters because SageMaker cuts what it hands on there (`ModelError`).
+/// The one place where a failure gets its status and its body: `{"message": …, "type": …, "code": …}`, the useful
+/// part first, in at most 2048 characters because SageMaker cuts what it hands on there (`ModelError`).
 final class Errors {
 
   static final String CONTENT_TYPE = "application/json; charset=utf-8";

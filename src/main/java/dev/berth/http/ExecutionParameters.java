@@ -9,10 +9,11 @@ import io.javalin.http.Context;
 import io.javalin.http.Handler;
 import java.nio.charset.StandardCharsets;
 
-/// `GET /execution-parameters`: how a batch-transform job should call this container, for what the job's author left open.
+/// `GET /execution-parameters`: how a batch-transform job should call this container, for what the job's author left
+/// open.
 ///
-/// The values are those that the platform set in the environment, else one request for each worker at a time. SageMaker's
-/// API holds concurrency × payload to 100 MB, so this does too.
+/// The values are those that the platform set in the environment, else one request for each worker at a time.
+/// SageMaker's API holds concurrency × payload to 100 MB, so this does too.
 final class ExecutionParameters implements Handler {
 
   private static final int MAX_CONCURRENCY_TIMES_PAYLOAD = 100;

@@ -12,8 +12,8 @@ import java.util.TreeSet;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/// The one error mapper: whatever a route throws becomes a short JSON body. The stack stays in the log, and the message of a
-/// caller's own mistake stays out of it, because it quotes the payload.
+/// The one error mapper: whatever a route throws becomes a short JSON body. The stack stays in the log, and the
+/// message of a caller's own mistake stays out of it, because it quotes the payload.
 final class Failures {
 
   private static final Logger log = LoggerFactory.getLogger(Failures.class);

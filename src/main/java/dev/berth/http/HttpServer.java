@@ -13,8 +13,8 @@ import org.eclipse.jetty.server.Server;
 import org.eclipse.jetty.server.handler.GracefulHandler;
 import org.eclipse.jetty.util.thread.QueuedThreadPool;
 
-/// The listener: Javalin on Jetty. Connections are accepted and selected on a few platform threads; each request runs on a
-/// virtual thread of its own.
+/// The listener: Javalin on Jetty. Connections are accepted and selected on a few platform threads; each request runs
+/// on a virtual thread of its own.
 public final class HttpServer implements AutoCloseable {
 
   /// How long a connection may be silent between requests.

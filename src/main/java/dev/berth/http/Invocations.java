@@ -21,7 +21,8 @@ import org.eclipse.jetty.ee10.servlet.ServletContextRequest;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/// `POST /invocations`: negotiates the types, asks the model and writes its answer. Runs on the request's virtual thread.
+/// `POST /invocations`: negotiates the types, asks the model and writes its answer. Runs on the request's virtual
+/// thread.
 final class Invocations implements Handler {
 
   static final String CUSTOM_ATTRIBUTES = "X-Amzn-SageMaker-Custom-Attributes";

@@ -6,8 +6,8 @@ import java.io.IOException;
 import java.io.InputStream;
 import java.time.Duration;
 
-/// A request's body that may not be longer than the server takes, nor take longer than the request. Used by the request's
-/// thread.
+/// A request's body that may not be longer than the server takes, nor take longer than the request. Used by the
+/// request's thread.
 final class LimitedBody extends InputStream {
 
   private static final long MOST_TO_DISCARD = 256L << 20;
@@ -25,7 +25,8 @@ final class LimitedBody extends InputStream {
   private long read;
   private boolean ended;
 
-  /// @param source opened at the first read, because that is what tells a caller with `Expect: 100-continue` to send the body
+  /// @param source opened at the first read, because that is what tells a caller with `Expect: 100-continue` to send
+  ///     the body
   LimitedBody(Source source, long limit, long deadlineNanos) {
     this.source = source;
     this.limit = limit;
@@ -48,7 +49,8 @@ final class LimitedBody extends InputStream {
     try {
       count = source.open().read(buffer, offset, length);
     } catch (IOException e) {
-      throw new ServingException(ErrorType.BAD_INPUT, "body: the connection ended after %d bytes, before the body did".formatted(read), e);
+      throw new ServingException(ErrorType.BAD_INPUT,
+          "body: it can't be read on after %d bytes: the connection ended or its chunks are malformed".formatted(read), e);
     }
     ended = count < 0;
     read += Math.max(0, count);
@@ -71,8 +73,8 @@ final class LimitedBody extends InputStream {
         "body: found %s, expected at most %d; raise SAGEMAKER_MAX_PAYLOAD_IN_MB (0: no limit)".formatted(found, limit));
   }
 
-  /// Reads what is left and throws it away, within reason: a caller who still writes would otherwise see a broken connection
-  /// instead of the answer that says why.
+  /// Reads what is left and throws it away, within reason: a caller who still writes would otherwise see a broken
+  /// connection instead of the answer that says why.
   void discard() {
     long stop = System.nanoTime() + LONGEST_DISCARD.toNanos();
     try {

@@ -16,8 +16,8 @@ import org.eclipse.jetty.util.thread.Scheduler;
 
 /// A connector whose connections can be asked whether the client has gone away.
 ///
-/// Jetty does not look at a connection while its request is handled, so a caller who hung up is only noticed when the answer
-/// is written, after the model has worked for nobody.
+/// Jetty does not look at a connection while its request is handled, so a caller who hung up is only noticed when the
+/// answer is written, after the model has worked for nobody.
 final class PeerAwareConnector extends ServerConnector {
 
   PeerAwareConnector(Server server, HttpConfiguration http) {
@@ -31,8 +31,8 @@ final class PeerAwareConnector extends ServerConnector {
     return endPoint;
   }
 
-  /// A connection that can look one byte ahead. Jetty reads on one thread at a time; a worker may look at the same moment,
-  /// which is what the lock is for.
+  /// A connection that can look one byte ahead. Jetty reads on one thread at a time; a worker may look at the same
+  /// moment, which is what the lock is for.
   static final class PeerAwareEndPoint extends SocketChannelEndPoint {
 
     private final ReentrantLock lock = new ReentrantLock();
@@ -42,9 +42,8 @@ final class PeerAwareConnector extends ServerConnector {
       super(channel, selector, key, scheduler);
     }
 
-    /// Whether the client has closed its side, be it only for writing: no HTTP client that waits for an answer does that. Never
-    /// blocks. A byte that it finds, the beginning of a next request, is kept for
-    /// [#fill].
+    /// Whether the client has closed its side, be it only for writing: no HTTP client that waits for an answer does
+    /// that. Never blocks. A byte that it finds, the beginning of a next request, is kept for [#fill].
     boolean peerHasGone() {
       lock.lock();
       try {

@@ -23,8 +23,8 @@ final class RequestLog {
     this.paths = paths;
   }
 
-  /// Runs before a route. Takes SageMaker's `X-Amzn-SageMaker-Inference-Id` where it keeps to its own rules: 1 to 64 printable
-  /// characters, the first not blank.
+  /// Runs before a route. Takes SageMaker's `X-Amzn-SageMaker-Inference-Id` where it keeps to its own rules: 1 to 64
+  /// printable characters, the first not blank.
   void begin(Context ctx) {
     ctx.attribute(STARTED, System.nanoTime());
     var id = Optional.ofNullable(ctx.header("X-Amzn-SageMaker-Inference-Id"))

@@ -6,8 +6,8 @@ import java.io.InputStream;
 import java.util.Arrays;
 import java.util.OptionalLong;
 
-/// A request's body as `inputFn` reads it: the hook's permit is free while the network is waited for, and a hook that asks for
-/// the whole body at once waits for its share of memory first.
+/// A request's body as `inputFn` reads it: the hook's permit is free while the network is waited for, and a hook that
+/// asks for the whole body at once waits for its share of memory first.
 final class HookBody extends FilterInputStream {
 
   private static final int SMALL = 1 << 20;

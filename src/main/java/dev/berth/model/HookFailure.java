@@ -9,10 +9,11 @@ import dev.berth.hooks.InsufficientMemoryException;
 import dev.berth.hooks.ModelUnusableException;
 import dev.berth.hooks.NotAcceptableException;
 import dev.berth.hooks.UnsupportedMediaTypeException;
+import java.util.Objects;
 import java.util.concurrent.ExecutionException;
 
-/// What a hook's exception means for the caller. Anything that a hook does not throw on purpose is the server's failure, an
-/// [IllegalArgumentException] included.
+/// What a hook's exception means for the caller. Anything that a hook does not throw on purpose is the server's
+/// failure, an [IllegalArgumentException] included.
 final class HookFailure {
 
   private HookFailure() {}
@@ -32,7 +33,9 @@ final class HookFailure {
       // A library between the hook and the body may have wrapped the server's own exception.
       case Throwable other when other.getCause() instanceof ServingException cause -> cause;
       case Throwable other -> new ServingException(
-          ErrorType.INTERNAL, "%s failed: %s".formatted(hook, other.getMessage() == null ? other.getClass().getSimpleName() : other.getMessage()), other);
+          ErrorType.INTERNAL,
+          "%s failed: %s".formatted(hook, Objects.requireNonNullElse(other.getMessage(), other.getClass().getSimpleName())),
+          other);
     };
   }
 

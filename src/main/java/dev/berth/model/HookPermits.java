@@ -9,8 +9,8 @@ import java.util.concurrent.TimeUnit;
 /// How many `inputFn` and `outputFn` calls run at the same time.
 ///
 /// They run on virtual threads and may compute for seconds, while a virtual thread gives its carrier up only when it
-/// blocks. With fewer permits than carriers one is always left for `/ping`. A permit is handed back while a hook waits for the
-/// network, so that slow uploads stop nobody.
+/// blocks. With fewer permits than carriers one is always left for `/ping`. A permit is handed back while a hook
+/// waits for the network, so that slow uploads stop nobody.
 public final class HookPermits {
 
   /// Carriers that hooks never take: requests arrive, pings are answered and responses leave on these.

@@ -4,8 +4,8 @@ import java.time.Duration;
 import java.util.concurrent.locks.Condition;
 import java.util.concurrent.locks.ReentrantLock;
 
-/// Counts the requests that are inside, so that a server that stops can wait for them: for their bodies, their hooks and
-/// their predictions. Entered and left on requests' threads.
+/// Counts the requests that are inside, so that a server that stops can wait for them: for their bodies, their hooks
+/// and their predictions. Entered and left on requests' threads.
 final class InFlight {
 
   private final ReentrantLock lock = new ReentrantLock();

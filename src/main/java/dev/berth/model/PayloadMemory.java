@@ -5,8 +5,8 @@ import dev.berth.error.ServingException;
 import java.util.concurrent.Semaphore;
 import java.util.concurrent.TimeUnit;
 
-/// How many bytes of payloads may be in memory at the same time, so that many large requests wait for each other and do not
-/// end the process together. Payloads that a hook reads as a stream do not count.
+/// How many bytes of payloads may be in memory at the same time, so that many large requests wait for each other and
+/// do not end the process together. Payloads that a hook reads as a stream do not count.
 public final class PayloadMemory {
 
   /// What a payload becomes on its way: its bytes, its text, its parsed form and some 24 bytes for each token.

@@ -17,8 +17,8 @@ import java.util.function.BooleanSupplier;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/// A model under its name, from before it is loaded until after it is gone. Every method may be called by any thread; only
-/// [#load] and [#close] take long.
+/// A model under its name, from before it is loaded until after it is gone. Every method may be called by any thread;
+/// only [#load] and [#close] take long.
 public final class ServedModel {
 
   /// What the model is doing. It only ever moves forward: loading, ready, stopped, or from any of those to stopped.

@@ -14,8 +14,8 @@ import java.util.List;
 import java.util.Locale;
 import java.util.function.Supplier;
 
-/// Reads questions from CSV (RFC 4180): the columns `question,context`, or a header that says where those two are. Quoted
-/// fields may hold commas, doubled quotes and line breaks.
+/// Reads questions from CSV (RFC 4180): the columns `question,context`, or a header that says where those two are.
+/// Quoted fields may hold commas, doubled quotes and line breaks.
 final class CsvQuestions {
 
   private static final ObjectReader ROWS =
@@ -29,8 +29,8 @@ final class CsvQuestions {
     this.parameters = parameters;
   }
 
-  /// @param contentType its parameter `header` (`present` or `absent`) settles whether the first row is a header; else the
-  ///     row is one when it names both columns
+  /// @param contentType its parameter `header` (`present` or `absent`) settles whether the first row is a header;
+  ///     else the row is one when it names both columns
   List<Supplier<Question>> read(String text, MediaType contentType) throws IOException {
     var rows = rows(text.stripTrailing());
     var header = header(rows.getFirst(), contentType.parameters().get("header"));
@@ -59,11 +59,8 @@ final class CsvQuestions {
     var names = Arrays.stream(row).map(name -> name.strip().toLowerCase(Locale.ROOT)).toList();
     var header = new Header(1, names.indexOf("question"), names.indexOf("context"), row.length);
     boolean named = header.question >= 0 && header.context >= 0;
-    if ("present".equals(declared) && !named) {
-      throw new BadInputException(
-          "row 1: found the header %s, expected the columns question and context".formatted(Found.quoted(String.join(",", row))));
-    }
-    if (!named && !"absent".equals(declared) && (names.contains("question") || names.contains("context"))) {
+    boolean half = names.contains("question") || names.contains("context");
+    if (!named && ("present".equals(declared) || (half && !"absent".equals(declared)))) {
       throw new BadInputException(
           "row 1: found the header %s, expected the columns question and context; header=absent says that it is a record"
               .formatted(Found.quoted(String.join(",", row))));

@@ -80,8 +80,9 @@ record Parameters(
       return otherwise;
     }
     if (!value.isIntegralNumber() || !value.canConvertToInt() || value.intValue() < least || value.intValue() > most) {
-      throw new BadInputException("%s.%s: found %s, expected a whole number %s".formatted(
-          name, field, Found.in(value), most == Integer.MAX_VALUE ? "of at least " + least : "from " + least + " to " + most));
+      var range = most == Integer.MAX_VALUE ? "of at least " + least : "from " + least + " to " + most;
+      throw new BadInputException(
+          "%s.%s: found %s, expected a whole number %s".formatted(name, field, Found.in(value), range));
     }
     return value.intValue();
   }

@@ -40,8 +40,8 @@ record Question(String name, String question, String context, Parameters paramet
     return value.textValue();
   }
 
-  /// Unpaired surrogates come from JSON escapes such as `"\ud83d"`: they are no text, and no tokenizer counts them as one
-  /// code point.
+  /// Unpaired surrogates come from JSON escapes such as `"\ud83d"`: they are no text, and no tokenizer counts them as
+  /// one code point.
   private static void checkText(String name, String field, String text) {
     if (text.isBlank()) {
       throw new BadInputException("%s: found %s, expected a text that is not blank"

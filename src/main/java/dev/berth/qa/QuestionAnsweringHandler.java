@@ -42,8 +42,8 @@ public class QuestionAnsweringHandler
   private final QuestionEncoder encoder;
   private final AnswerWriter writer = new AnswerWriter();
 
-  /// Loaded models by accelerator: the workers of one accelerator share one copy. Guarded by this map's monitor; workers
-  /// start one after another and only then touch it.
+  /// Loaded models by accelerator: the workers of one accelerator share one copy. Guarded by this map's monitor;
+  /// workers start one after another and only then touch it.
   private final Map<Accelerator, SpanModel> models = new HashMap<>();
 
   public QuestionAnsweringHandler(Path modelDirectory) {
@@ -182,8 +182,8 @@ public class QuestionAnsweringHandler
     };
   }
 
-  /// Runs the waiting windows through the model and empties the list. A long context takes many forwards, so this is the
-  /// place to stop when nobody waits for the answer any more.
+  /// Runs the waiting windows through the model and empties the list. A long context takes many forwards, so this is
+  /// the place to stop when nobody waits for the answer any more.
   private void predict(List<Window> waiting, SpanModel model) {
     if (Thread.currentThread().isInterrupted()) {
       throw new CancellationException("nobody waits for this batch any more");

@@ -10,8 +10,8 @@ import java.util.List;
 /// From questions to tokens, and from their windows to the rows that the model reads. Safe for use by many threads.
 final class QuestionEncoder {
 
-  /// The least tokens of a window where a context needs several: with fewer, a small request would take a forward for every
-  /// token.
+  /// The least tokens of a window where a context needs several: with fewer, a small request would take a forward for
+  /// every token.
   private static final int LEAST_ROOM = 16;
 
   private final Tokenizer tokenizer;
@@ -37,8 +37,8 @@ final class QuestionEncoder {
     int least = Math.min(LEAST_ROOM, context.size());
     if (room < least) {
       throw new BadInputException(
-          "%sparameters.max_seq_len: found %d, expected at least %d: the question takes %d tokens, the special tokens %d, and a window of the context %d"
-              .formatted(question.name().isEmpty() ? "" : question.name() + ": ", longest, longest - room + least,
+          ("%sparameters.max_seq_len: found %d, expected at least %d: the question takes %d tokens, "
+              + "the special tokens %d, and a window of the context %d").formatted(question.name().isEmpty() ? "" : question.name() + ": ", longest, longest - room + least,
                   questionIds.length, pair.size(), least));
     }
     return new QuestionRecord.Encoded(

@@ -95,8 +95,8 @@ final class QuestionReader {
     return questions;
   }
 
-  /// Blank lines at the end do not count. One before that is a bad record and not skipped, because a batch-transform job
-  /// joins its input and output line by line.
+  /// Blank lines at the end do not count. One before that is a bad record and not skipped, because a batch-transform
+  /// job joins its input and output line by line.
   private List<Supplier<Question>> readJsonLines(String text) {
     var lines = text.stripTrailing().split("\n", -1);
     var questions = new ArrayList<Supplier<Question>>(lines.length);
@@ -132,8 +132,9 @@ final class QuestionReader {
       JsonNode value = json.readTree(parser);
       if (parser.nextToken() != null) {
         throw new BadInputException(
-            "%s: found a second JSON value at line %d, column %d; JSON Lines has the content type application/jsonlines".formatted(
-                name, parser.currentTokenLocation().getLineNr(), parser.currentTokenLocation().getColumnNr()));
+            "%s: found a second JSON value at line %d, column %d; for JSON Lines the content type is application/jsonlines"
+                .formatted(
+                    name, parser.currentTokenLocation().getLineNr(), parser.currentTokenLocation().getColumnNr()));
       }
       return value;
     } catch (JsonProcessingException e) {
@@ -141,7 +142,8 @@ final class QuestionReader {
     }
   }
 
-  /// Where the text stops to be JSON; one line needs no line number, and a text that is too deep or too long has no place.
+  /// Where the text stops to be JSON; one line needs no line number, and a text that is too deep or too long has no
+  /// place.
   private static String place(String text, JsonProcessingException e) {
     var location = e.getLocation();
     if (location == null) {

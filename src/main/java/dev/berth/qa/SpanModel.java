@@ -11,8 +11,8 @@ import java.util.List;
 /// The model of one accelerator: rows of tokens in, start and end logits out. It pads rows to a shape that the traced
 /// files take.
 ///
-/// On a CPU a row goes by itself, without padding: a batch gains nothing there, and dynamic int8 quantisation scales a whole
-/// tensor at once, so that a neighbour or padding would change a row's scores.
+/// On a CPU a row goes by itself, without padding: a batch gains nothing there, and dynamic int8 quantisation scales
+/// a whole tensor at once, so that a neighbour or padding would change a row's scores.
 public final class SpanModel {
 
   static final List<String> INPUTS = List.of("input_ids", "attention_mask", "token_type_ids");
@@ -114,7 +114,7 @@ public final class SpanModel {
         case "input_ids" -> System.arraycopy(row.ids, 0, values, from, row.ids.length);
         case "attention_mask" -> Arrays.fill(values, from, from + row.ids.length, 1);
         case "token_type_ids" -> System.arraycopy(row.types, 0, values, from, row.types.length);
-        default -> throw new IllegalArgumentException("model.json: inputs: found \"%s\", expected %s".formatted(input, INPUTS));
+        default -> throw new IllegalArgumentException("%s is none of the inputs %s".formatted(input, INPUTS));
       }
     }
     return values;

@@ -7,10 +7,11 @@ import java.util.PriorityQueue;
 
 /// Finds the best spans of one record over its windows, as the question-answering pipeline of `transformers` 4 does.
 ///
-/// For each window the start logits and the end logits of the context's tokens are turned into probabilities by a softmax
-/// each; a span from token i to token j ≥ i, shorter than `max_answer_len`, scores p_start(i) · p_end(j); the spans of all
-/// windows compete. With `handle_impossible_answer` the classification token takes part in both softmaxes, and "no answer"
-/// scores the smallest p_start · p_end of that token over the windows. Used by one thread, for one record.
+/// For each window the start logits and the end logits of the context's tokens are turned into probabilities by a
+/// softmax each; a span from token i to token j ≥ i, shorter than `max_answer_len`, scores p_start(i) · p_end(j); the
+/// spans of all windows compete. With `handle_impossible_answer` the classification token takes part in both
+/// softmaxes, and "no answer" scores the smallest p_start · p_end of that token over the windows. Used by one thread,
+/// for one record.
 final class SpanSearch {
 
   /// A span of the context in tokens, `last` inclusive; a `first` of [#NO_ANSWER] is the empty answer.

@@ -1,7 +1,8 @@
 package dev.berth.qa;
 
-/// The windows through which a context of any length is read, each as large as the model has room for, overlapping so that
-/// an answer at a border is whole in one of them. They are counted and never listed: a context may have a million.
+/// The windows through which a context of any length is read, each as large as the model has room for, overlapping so
+/// that an answer at a border is whole in one of them. They are counted and never listed: a context may have a
+/// million.
 ///
 /// @param tokens the context's tokens
 /// @param room the most tokens of a window

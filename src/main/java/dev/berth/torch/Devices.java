@@ -30,8 +30,9 @@ public record Devices(Target target, List<Accelerator> accelerators, String orig
         "INSTANCE_TYPE: found \"%s\", expected cpu, gpu, inf1, inf2, trn1 or a name such as ml.g5.xlarge".formatted(name)));
     var devices = of(target, machine, "INSTANCE_TYPE=" + name);
     if (devices.accelerators.isEmpty()) {
-      throw new DeviceException("INSTANCE_TYPE=%s asks for %s, but %s; set INSTANCE_TYPE=cpu to serve a model traced for the CPU"
-          .formatted(name, target, whatIsMissing(target)));
+      throw new DeviceException(
+          "INSTANCE_TYPE=%s asks for %s, but %s; set INSTANCE_TYPE=cpu to serve a model traced for the CPU"
+              .formatted(name, target, whatIsMissing(target)));
     }
     return devices;
   }

@@ -5,8 +5,8 @@ import java.util.Locale;
 import java.util.Optional;
 import java.util.regex.Pattern;
 
-/// Reads `INSTANCE_TYPE`: a device (`cpu`, `gpu`, `inf1`, `inf2`, `trn1`) or the full name of an instance, with or without
-/// SageMaker's `ml.` (`ml.g5.xlarge`, `inf2.xlarge`).
+/// Reads `INSTANCE_TYPE`: a device (`cpu`, `gpu`, `inf1`, `inf2`, `trn1`) or the full name of an instance, with or
+/// without SageMaker's `ml.` (`ml.g5.xlarge`, `inf2.xlarge`).
 final class InstanceType {
 
   private static final Pattern FULL_NAME = Pattern.compile("(?:ml\\.)?([a-z]+)(\\d+)([a-z-]*)\\.([a-z0-9]+|metal(-\\w+)?)");

@@ -7,9 +7,9 @@ import java.util.ArrayList;
 
 /// A Hugging Face `tokenizer.json`. Safe for use by many threads at once.
 ///
-/// Text is only ever encoded by itself: no truncation, no padding, no pairs, no batches. With any of those some texts make
-/// the native library abort the process, which Java can't catch. It also aborts when the heap has no room for what it
-/// hands over, several objects a token; so a long text is encoded in pieces.
+/// Text is only ever encoded by itself: no truncation, no padding, no pairs, no batches. With any of those some texts
+/// make the native library abort the process, which Java can't catch. It also aborts when the heap has no room for
+/// what it hands over, several objects a token; so a long text is encoded in pieces.
 public final class Tokenizer implements AutoCloseable {
 
   /// The most characters of a piece. Large enough for nearly every text to be one.

@@ -5,8 +5,8 @@ import ai.djl.pytorch.jni.JniUtils;
 
 /// The engine: libtorch, loaded once per process.
 ///
-/// A forward runs on as many cores as are idle: all of them for a lone request, one each when every worker is busy. On a CPU
-/// that layout gains half as much again over threads that fight for the same cores.
+/// A forward runs on as many cores as are idle: all of them for a lone request, one each when every worker is busy.
+/// On a CPU that layout gains half as much again over threads that fight for the same cores.
 final class Torch {
 
   private static final String NAME = "PyTorch";
@@ -21,8 +21,8 @@ final class Torch {
     return engine().getGpuCount();
   }
 
-  /// Sets how many cores the calling thread's next operations use. libtorch keeps this per thread once the thread has run
-  /// its first parallel operation.
+  /// Sets how many cores the calling thread's next operations use. libtorch keeps this per thread once the thread has
+  /// run its first parallel operation.
   static void useCores(int cores) {
     JniUtils.setNumThreads(cores);
   }

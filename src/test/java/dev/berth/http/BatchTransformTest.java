@@ -167,8 +167,8 @@ class BatchTransformTest {
     }
   }
 
-  /// The job's longest InvocationsTimeoutInSeconds. A request of nine minutes was run by hand; here, that nothing on its way
-  /// ends it earlier.
+  /// The job's longest InvocationsTimeoutInSeconds. A request of nine minutes was run by hand; here, that nothing on
+  /// its way ends it earlier.
   @Test
   @Tag("BAT-18")
   void nothingEndsARequestBeforeTheJobDoes() {

@@ -55,8 +55,8 @@ class BadInputFuzzTest {
     checkBesideANeighbour(body, type, "application/json");
   }
 
-  /// Texts of every kind under every parameter: long questions, tiny windows and large strides made other servers' tokenizers
-  /// abort the process.
+  /// Texts of every kind under every parameter: long questions, tiny windows and large strides made other servers'
+  /// tokenizers abort the process.
   @Property(tries = 1000)
   void anyTextUnderAnyParameters(
       @ForAll("texts") String question, @ForAll("texts") String context, @ForAll("parameters") Map<String, Object> parameters)

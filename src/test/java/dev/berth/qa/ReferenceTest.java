@@ -20,14 +20,14 @@ import org.junit.jupiter.api.TestFactory;
 import org.junit.jupiter.api.function.Executable;
 import org.junit.jupiter.api.io.TempDir;
 
-/// The answers of the Python reference (`trace/reference.py`), which runs the same TorchScript file: the same text, the same
-/// offsets, the same scores.
+/// The answers of the Python reference (`trace/reference.py`), which runs the same TorchScript file: the same text,
+/// the same offsets, the same scores.
 ///
-/// It is asked twice. With `waves.pt`, whose logits are the same on every CPU, scores must agree to 1e-5: that is the test of
-/// windows, offsets, alignment and order. The sample model is dynamically quantised to int8, where a last-bit difference of one
-/// CPU to another rounds an activation to the next of its 127 steps, and the change spreads. So each of its lines carries its
-/// `drift`, how far its scores moved in Python when the weights were disturbed by 3e-7, and its `margin`, the gap to the next
-/// best span; both bound what is demanded.
+/// It is asked twice. With `waves.pt`, whose logits are the same on every CPU, scores must agree to 1e-5: that is the
+/// test of windows, offsets, alignment and order. The sample model is dynamically quantised to int8, where a last-bit
+/// difference of one CPU to another rounds an activation to the next of its 127 steps, and the change spreads. So
+/// each of its lines carries its `drift`, how far its scores moved in Python when the weights were disturbed by 3e-7,
+/// and its `margin`, the gap to the next best span; both bound what is demanded.
 class ReferenceTest {
 
   private static final Path REFERENCES = Path.of("src/test/resources/reference");

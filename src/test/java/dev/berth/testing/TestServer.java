@@ -16,8 +16,8 @@ import java.util.HashMap;
 import java.util.Map;
 import java.util.concurrent.CompletableFuture;
 
-/// A real server on a free port of the loopback interface, configured by environment variables as users do it, with a real
-/// HTTP client to talk to it.
+/// A real server on a free port of the loopback interface, configured by environment variables as users do it, with a
+/// real HTTP client to talk to it.
 public final class TestServer implements AutoCloseable {
 
   public static final Path SAMPLE_ARTIFACT = Path.of("model-artifact").toAbsolutePath();

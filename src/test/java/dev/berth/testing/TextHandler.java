@@ -8,8 +8,8 @@ import dev.berth.hooks.ModelContext;
 import java.io.IOException;
 import java.util.List;
 
-/// The smallest handler: every line of the body is a record, and its prediction is the line in upper case. Tests override the
-/// hook that they are about.
+/// The smallest handler: every line of the body is a record, and its prediction is the line in upper case. Tests
+/// override the hook that they are about.
 public class TextHandler implements InferenceHandler<Object, String, String> {
 
   @Override
