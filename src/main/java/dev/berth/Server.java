@@ -95,7 +95,7 @@ public final class Server implements AutoCloseable {
       var limits = limits(devices);
       HandlerFactory factory = handlers == null ? directory -> builtIn(directory, devices) : handlers;
       model.load(config.model().directory(), factory, workers, limits);
-      log.info("ready: {} workers", workers.size());
+      log.info("ready: {} workers, each on {}", workers.size(), limits);
       ready.complete(null);
     } catch (Throwable e) {
       ready.completeExceptionally(e);

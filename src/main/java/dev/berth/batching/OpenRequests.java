@@ -29,10 +29,6 @@ final class OpenRequests<I, O> {
     this.metrics = metrics;
   }
 
-  boolean isEmpty() {
-    return open.isEmpty();
-  }
-
   /// The number of records that wait.
   int waiting() {
     return waiting.size();

@@ -37,7 +37,7 @@ public final class Settings {
       variable("SAGEMAKER_BASE_DIR", Syntax.anyPath()));
 
   static final Setting<String> INSTANCE_TYPE = setting(
-      "instance-type", detected("looked up on the machine"), "What to run on: cpu, gpu, inf1, inf2 or trn1",
+      "instance-type", detected("looked up on the machine"), "What to run on: cpu, gpu, inf1, inf2, trn1, or an instance such as ml.g5.xlarge",
       flag("--instance-type", Syntax.instanceType()),
       variable("INSTANCE_TYPE", Syntax.instanceType()));
 
