@@ -1,17 +1,32 @@
 """Makes the small TorchScript files that stand in for models in the Java tests.
 
-    python trace/fixtures.py --output src/test/resources/torchscript
+    python trace/fixtures.py --output src/test/resources/torchscript --library src/test/resources/native
 
-All take the inputs of a BERT. Except for `waves`, they answer as `echo` does unless their name says otherwise.
+All take the inputs of a BERT. They answer as `echo` does unless their name says otherwise. Among the others:
+
+- `waves-4x128` answers as `waves` and takes 4 rows of 128 tokens and nothing else, like a model compiled for one shape.
+- `neuron-1x128` does so too, and loads only after a library that brings its operator, as a Neuron trace does after
+  libtorchneuron.so. `--library` compiles that library from src/test/native/testops.c for the machine that this runs on:
+  Linux with a C compiler named `cc`; libtorch is not needed. The same compiler gives the same bytes.
+- `needs-neuron-class` never loads: it is refused as a Neuron trace is where libtorchneuron.so is missing.
 """
 
 import argparse
+import io
+import platform
+import subprocess
+import tempfile
 from pathlib import Path
 
 import torch
 from torch import Tensor, nn
 
 import torchscript
+
+OPERATOR_SOURCE = Path(__file__).resolve().parent.parent / "src" / "test" / "native" / "testops.c"
+
+# Scripting needs the operator's schema only; the kernel is the library's.
+torch.library.define("berth_test::negate", "(Tensor values) -> Tensor")
 
 # The token id that makes `throws` and `runs-out-of-memory` fail, so that one row of a batch can be the bad one.
 POISON = 13
@@ -41,6 +56,47 @@ class Waves(nn.Module):
             (start.to(torch.float64) * 30 / 10007).to(torch.float32).masked_fill(masked, -1e4),
             (end.to(torch.float64) * 30 / 10009).to(torch.float32).masked_fill(masked, -1e4),
         )
+
+
+class CompiledWaves(nn.Module):
+    """`Waves` for one shape."""
+
+    def __init__(self, batch: int, sequence: int):
+        super().__init__()
+        self.waves = Waves()
+        self.batch = batch
+        self.sequence = sequence
+
+    def forward(self, input_ids: Tensor, attention_mask: Tensor, token_type_ids: Tensor) -> tuple[Tensor, Tensor]:
+        expected = [self.batch, self.sequence]
+        for tensor in [input_ids, attention_mask, token_type_ids]:
+            if tensor.shape != expected:
+                raise RuntimeError(f"expected the shape {expected}, found {tensor.shape}")
+        return self.waves(input_ids, attention_mask, token_type_ids)
+
+
+class NeuronWaves(nn.Module):
+    """`CompiledWaves` by way of the library's operator. Negating twice changes no bit."""
+
+    def __init__(self, batch: int, sequence: int):
+        super().__init__()
+        self.compiled = CompiledWaves(batch, sequence)
+
+    def forward(self, input_ids: Tensor, attention_mask: Tensor, token_type_ids: Tensor) -> tuple[Tensor, Tensor]:
+        start, end = self.compiled(input_ids, attention_mask, token_type_ids)
+        return -torch.ops.berth_test.negate(start), -torch.ops.berth_test.negate(end)
+
+
+class NeedsNeuronClass(nn.Module):
+    """Holds an attribute whose type `needs_neuron_class` changes."""
+
+    def __init__(self):
+        super().__init__()
+        self.echo = Echo()
+        self.model = 1
+
+    def forward(self, input_ids: Tensor, attention_mask: Tensor, token_type_ids: Tensor) -> tuple[Tensor, Tensor]:
+        return self.echo(input_ids, attention_mask, token_type_ids)
 
 
 class RunsOutOfMemory(nn.Module):
@@ -112,6 +168,12 @@ class OneOutput(nn.Module):
 FIXTURES = {
     "echo": Echo(),
     "waves": Waves(),
+    "waves-1x32": CompiledWaves(1, 32),
+    "waves-1x128": CompiledWaves(1, 128),
+    "waves-4x128": CompiledWaves(4, 128),
+    "waves-2x384": CompiledWaves(2, 384),
+    "neuron-1x128": NeuronWaves(1, 128),
+    "neuron-2x384": NeuronWaves(2, 384),
     "runs-out-of-memory": RunsOutOfMemory(),
     "throws": Throws(),
     "fixed-shape": FixedShape(),
@@ -120,15 +182,75 @@ FIXTURES = {
 }
 
 
+def needs_neuron_class() -> bytes:
+    """A file that declares an attribute of a class from libtorchneuron.so, as every Neuron trace does.
+
+    Without that library the class can't be scripted, so it is written into the code afterwards. The attribute's value
+    stays a number: libtorch looks for the class before it reads values.
+    """
+    file = torchscript.to_bytes(torch.jit.script(NeedsNeuronClass().eval()))
+    reader = torch._C.PyTorchFileReader(io.BytesIO(file))
+    changed = io.BytesIO()
+    writer = torch._C.PyTorchFileWriter(changed)
+    writer.set_min_version(int(reader.get_record("version")))
+    declarations = 0
+    for name in reader.get_all_records():
+        if name in torchscript.WRITTEN_AT_THE_END:
+            continue
+        record = reader.get_record(name)
+        if name.startswith("code/"):
+            declarations += record.count(b"  model : int\n")
+            record = record.replace(b"  model : int\n", b"  model : __torch__.torch.classes.neuron.Model\n")
+        writer.write_record(name, record, len(record))
+    writer.write_end_of_file()
+    if declarations != 1:
+        raise RuntimeError(f"found {declarations} declarations of the attribute, expected 1")
+    return changed.getvalue()
+
+
+def compile_library(directory: Path) -> Path:
+    """Compiles the operator's library for this machine: `directory`/linux-x86_64/libtestops.so or the like."""
+    library = directory / f"linux-{platform.machine()}" / "libtestops.so"
+    library.parent.mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryDirectory() as temporary:
+        # An empty library of that name, so that the real one is asked for when the operator's is loaded.
+        empty = Path(temporary) / "empty.c"
+        empty.write_text("")
+        libtorch = Path(temporary) / "libtorch_cpu.so"
+        named = f"-Wl,-soname,{libtorch.name}"
+        subprocess.run(["cc", "-shared", "-nostdlib", named, "-o", libtorch, empty], check=True)
+        subprocess.run(
+            [
+                *("cc", "-std=c11", "-Wall", "-Wextra", "-Werror", "-Os", "-fPIC", "-shared", "-nostartfiles", "-s"),
+                # Nothing that differs from build to build, and no empty pages.
+                *("-fno-ident", "-fno-asynchronous-unwind-tables", "-Wl,--build-id=none", "-Wl,-z,noseparate-code"),
+                # A missing symbol fails at loading; what is registered stays registered.
+                *("-Wl,-z,now", "-Wl,-z,nodelete", "-Wl,--no-as-needed"),
+                *("-o", library, OPERATOR_SOURCE, libtorch),
+            ],
+            check=True,
+        )
+    library.chmod(0o644)
+    return library
+
+
+def write(path: Path, content: bytes) -> None:
+    path.write_bytes(content)
+    print(f"{path}: {len(content)} bytes")
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description="Make the TorchScript files of the Java tests.")
     parser.add_argument("--output", type=Path, required=True)
-    output = parser.parse_args().output
-    output.mkdir(parents=True, exist_ok=True)
+    parser.add_argument("--library", type=Path, help="where to put the library that some of the files need")
+    arguments = parser.parse_args()
+    arguments.output.mkdir(parents=True, exist_ok=True)
     for name, module in FIXTURES.items():
-        file = torchscript.to_bytes(torch.jit.script(module.eval()))
-        (output / f"{name}.pt").write_bytes(file)
-        print(f"{output / name}.pt: {len(file)} bytes")
+        write(arguments.output / f"{name}.pt", torchscript.to_bytes(torch.jit.script(module.eval())))
+    write(arguments.output / "needs-neuron-class.pt", needs_neuron_class())
+    if arguments.library is not None:
+        library = compile_library(arguments.library)
+        print(f"{library}: {library.stat().st_size} bytes")
 
 
 if __name__ == "__main__":
