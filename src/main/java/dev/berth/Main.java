@@ -1,48 +1,44 @@
 package dev.berth;
 
 import java.nio.file.Path;
-import java.util.ArrayList;
 import java.util.Arrays;
-import java.util.List;
+import java.util.Map;
 import picocli.CommandLine;
-import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.ParameterException;
-import picocli.CommandLine.ParseResult;
 import picocli.CommandLine.UnmatchedArgumentException;
 
 /// Where the process starts: picks the command, and is the only one to read the environment and to end the process.
 ///
-/// Exit codes: 0 when stopped or after `--help`; 1 when the server can't start; 2 when it was told something wrong.
+/// Exit codes: 0 when stopped, after `--help` and after a check that found nothing wrong; 1 when the server can't start or
+/// the check found problems; 2 when it was told something wrong.
 public final class Main {
 
   private Main() {}
 
   public static void main(String[] args) {
     var home = Path.of(System.getProperty("berth.home", "."));
-    System.exit(run(new ServeCommand(System.getenv(), home), withCommand(args)));
+    System.exit(run(System.getenv(), home, withoutServe(args)));
   }
 
-  private static int run(ServeCommand serve, String[] args) {
-    var commands = CommandSpec.create().name("berth").addSubcommand(ServeCommand.NAME, serve.spec());
-    return new CommandLine(commands)
+  private static int run(Map<String, String> environment, Path home, String[] args) {
+    var serve = ServeCommand.spec().name(ServeCommand.NAME).addSubcommand(CheckCommand.NAME, CheckCommand.spec());
+    return new CommandLine(serve)
         .setParameterExceptionHandler(Main::explain)
-        .setExecutionStrategy(parsed -> execute(serve, parsed))
+        .setExecutionStrategy(parsed -> {
+          var helped = CommandLine.executeHelpRequest(parsed);
+          if (helped != null) {
+            return helped;
+          }
+          return parsed.hasSubcommand()
+              ? new CheckCommand(environment, home).run(parsed.subcommand())
+              : new ServeCommand(environment, home).run(parsed);
+        })
         .execute(args);
   }
 
-  private static int execute(ServeCommand serve, ParseResult parsed) {
-    var helped = CommandLine.executeHelpRequest(parsed);
-    return helped != null ? helped : serve.run(parsed.subcommand());
-  }
-
-  /// No command means `serve`, so that `./serve --port 9000` and `docker run IMAGE serve` agree.
-  private static String[] withCommand(String[] args) {
-    if (args.length > 0 && !args[0].startsWith("-")) {
-      return args;
-    }
-    var named = new ArrayList<>(List.of(ServeCommand.NAME));
-    named.addAll(Arrays.asList(args));
-    return named.toArray(String[]::new);
+  /// SageMaker runs the image with the argument `serve`; the launcher is that already.
+  private static String[] withoutServe(String[] args) {
+    return args.length > 0 && args[0].equals(ServeCommand.NAME) ? Arrays.copyOfRange(args, 1, args.length) : args;
   }
 
   private static int explain(ParameterException e, String[] args) {

@@ -33,7 +33,7 @@ final class ServeCommand {
     this.home = home;
   }
 
-  CommandSpec spec() {
+  static CommandSpec spec() {
     return ServeOptions.spec();
   }
 

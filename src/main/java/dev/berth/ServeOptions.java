@@ -21,18 +21,21 @@ final class ServeOptions {
   private ServeOptions() {}
 
   static CommandSpec spec() {
-    var spec = CommandSpec.create().mixinStandardHelpOptions(true).version("berth " + version());
-    Settings.ALL.forEach(setting -> setting.flag().ifPresent(flag -> spec.addOption(option(setting, flag))));
+    var spec = add(CommandSpec.create().mixinStandardHelpOptions(true).version("berth " + version()), Settings.ALL);
     spec.usageMessage()
-        .width(HELP_WIDTH)
-        .abbreviateSynopsis(true)
-        .customSynopsis("serve [option]...")
-        .sortOptions(false)
+        .customSynopsis("serve [option]...", "serve check [option]... [MODEL_DIR]")
         .description(
             "Serves a model as a SageMaker container does: /ping and /invocations.",
             "A flag wins over the environment.",
             "")
         .footer(withoutFlag());
+    return spec;
+  }
+
+  /// Adds those of the settings that have a flag.
+  static CommandSpec add(CommandSpec spec, List<Setting<?>> settings) {
+    settings.forEach(setting -> setting.flag().ifPresent(flag -> spec.addOption(option(setting, flag))));
+    spec.usageMessage().width(HELP_WIDTH).sortOptions(false);
     return spec;
   }
 

@@ -1,28 +1,17 @@
 package dev.berth;
 
-import dev.berth.artifact.ModelArtifact;
 import dev.berth.artifact.ModelArtifactException;
-import dev.berth.artifact.Target;
-import dev.berth.batching.BatchLimits;
 import dev.berth.config.ServerConfig;
-import dev.berth.hooks.Accelerator;
-import dev.berth.hooks.InferenceHandler;
 import dev.berth.http.HttpServer;
 import dev.berth.metrics.ServingMetrics;
 import dev.berth.model.HandlerFactory;
 import dev.berth.model.HookPermits;
 import dev.berth.model.PayloadMemory;
 import dev.berth.model.ServedModel;
-import dev.berth.qa.QuestionAnsweringHandler;
 import dev.berth.torch.DeviceException;
-import dev.berth.torch.Devices;
-import dev.berth.torch.Machine;
 import dev.berth.torch.TorchException;
-import java.nio.file.Path;
-import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutionException;
-import java.util.stream.IntStream;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -89,62 +78,24 @@ public final class Server implements AutoCloseable {
 
   private void load(HandlerFactory handlers) {
     try {
-      var devices = Devices.choose(config.model().instanceType(), Machine.current());
-      log.info("accelerators: {} ({})", devices.accelerators(), devices.origin());
-      var workers = workers(devices);
-      var limits = limits(devices);
-      HandlerFactory factory = handlers == null ? directory -> builtIn(directory, devices) : handlers;
-      model.load(config.model().directory(), factory, workers, limits);
-      log.info("ready: {} workers, each on {}", workers.size(), limits);
+      var deployment = handlers == null ? Deployment.plan(config) : Deployment.plan(config, handlers);
+      log.info("accelerators: {} ({})", deployment.devices().accelerators(), deployment.devices().origin());
+      deployment.artifact().ifPresent(artifact -> log.info("model artifact: {}, {} for {}, traced with torch {}, provenance {}",
+          artifact.task(), artifact.precision(), artifact.target(), artifact.torch(), artifact.provenance()));
+      model.load(config.model().directory(), deployment.handlers(), deployment.workers(), deployment.limits());
+      log.info("ready: {} workers, each on {}", deployment.workers().size(), deployment.limits());
       ready.complete(null);
     } catch (Throwable e) {
       ready.completeExceptionally(e);
     }
   }
 
-  private static InferenceHandler<?, ?, ?> builtIn(Path directory, Devices devices) {
-    var artifact = ModelArtifact.open(directory);
-    if (!devices.target().runs(artifact.target())) {
-      throw new DeviceException(
-          "model artifact %s is traced for %2$s, and this server uses %3$s (%4$s); "
-              .concat("trace it with --target %3$s, or set INSTANCE_TYPE=%2$s")
-              .formatted(directory, artifact.target(), devices.target(), devices.origin()));
-    }
-    log.info("model artifact: {}, {} for {}, traced with torch {}, provenance {}",
-        artifact.task(), artifact.precision(), artifact.target(), artifact.torch(), artifact.provenance());
-    return switch (artifact.task()) {
-      case "question-answering" -> new QuestionAnsweringHandler(artifact);
-      default -> throw new ModelArtifactException(directory, List.of(
-          "model.json: task: found \"%s\", expected \"question-answering\"".formatted(artifact.task())));
-    };
-  }
-
-  /// One accelerator for each worker, in turn where there are more workers than accelerators.
-  private List<Accelerator> workers(Devices devices) {
-    var accelerators = devices.accelerators();
-    int otherwise = devices.target() == Target.CPU ? Runtime.getRuntime().availableProcessors() : accelerators.size();
-    return IntStream.range(0, config.model().workers().orElse(otherwise))
-        .mapToObj(worker -> accelerators.get(worker % accelerators.size()))
-        .toList();
-  }
-
-  /// A CPU gains nothing from batches, and more workers share the records when each takes one; other devices live on
-  /// them.
-  private BatchLimits limits(Devices devices) {
-    boolean cpu = devices.target() == Target.CPU;
-    var batching = config.batching();
-    return new BatchLimits(
-        batching.maxBatchSize().orElse(cpu ? 1 : 32),
-        batching.maxBatchTokens().orElse(cpu ? Integer.MAX_VALUE : 16_384),
-        batching.maxBatchDelay(),
-        batching.queueCapacity());
-  }
-
   /// What to tell whoever starts the server. Exceptions that are not about the artifact or the device keep their type,
   /// because their message alone may say little.
-  private static String reason(Throwable e) {
+  static String reason(Throwable e) {
     return switch (e) {
       case ExecutionException wrapped -> reason(wrapped.getCause());
+      case StartException known -> known.getMessage();
       case ModelArtifactException known -> known.getMessage();
       case DeviceException known -> known.getMessage();
       case TorchException known -> known.getMessage();

@@ -4,17 +4,23 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assumptions.assumeThat;
 import static org.awaitility.Awaitility.await;
 
+import com.github.dockerjava.api.model.Device;
+import dev.berth.testing.TestArtifact;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.Map;
 import java.util.function.Consumer;
+import java.util.function.UnaryOperator;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.condition.EnabledOnOs;
+import org.junit.jupiter.api.io.TempDir;
 import org.testcontainers.DockerClientFactory;
 import org.testcontainers.containers.BindMode;
 import org.testcontainers.containers.GenericContainer;
+import org.testcontainers.containers.output.OutputFrame;
 import org.testcontainers.images.builder.Transferable;
 
 /// The built server inside real containers that restrict it as SageMaker does. The image of its own comes later; here
@@ -82,12 +88,54 @@ class ContainerTest {
     }
   }
 
+  /// All of an Inf2 instance but its chip: a device node, a library with the operators of the compiled files, and files
+  /// that refuse any shape but their own.
+  @Test
+  @EnabledOnOs(architectures = "amd64")
+  void itServesACompiledModelWithACopyOnEachNeuronCore(@TempDir Path artifact) throws Exception {
+    TestArtifact.compiled(artifact, "inf2", "neuron-1x128.pt", "neuron-2x384.pt");
+    try (var container = start(artifact, c -> withNeuronDevice(c)
+        .withEnv("NEURON_RT_NUM_CORES", "2")
+        .withFileSystemBind(TestArtifact.OPERATORS.toString(), "/opt/neuron/libtorchneuron.so", BindMode.READ_ONLY)
+        .withEnv("PYTORCH_EXTRA_LIBRARY_PATH", "/opt/neuron/libtorchneuron.so"))) {
+      assertAnswers(container, "\"answer\":");
+      assertThat(container.getLogs()).contains("[inf2 core 0, inf2 core 1]").contains("ready: 2 workers").contains("maxBatchSize=2");
+    }
+  }
+
+  @Test
+  @Tag("RUN-14")
+  void aNeuronDeviceWithoutItsLibraryOrItsCoresEndsTheProcess(@TempDir Path artifact) throws Exception {
+    TestArtifact.compiled(artifact, "inf2", "waves-1x128.pt");
+    assertEnds(artifact, c -> withNeuronDevice(c).withEnv("NEURON_RT_NUM_CORES", "2"),
+        "inf2 needs libtorchneuron.so of the Python package torch_neuronx: found it neither in PYTORCH_EXTRA_LIBRARY_PATH");
+    assertEnds(artifact, ContainerTest::withNeuronDevice, "tells the number of its NeuronCores only to root; say it with --neuron-cores");
+    assertEnds(artifact, c -> c, "no Neuron device");
+  }
+
+  private static GenericContainer<?> withNeuronDevice(GenericContainer<?> container) {
+    return container.withEnv("INSTANCE_TYPE", "ml.inf2.xlarge").withCreateContainerCmdModifier(cmd ->
+        cmd.getHostConfig().withDevices(new Device("rwm", "/dev/neuron0", "/dev/null")));
+  }
+
+  private static void assertEnds(Path artifact, UnaryOperator<GenericContainer<?>> setUp, String problem) throws Exception {
+    try (var container = start(artifact, c -> setUp.apply(c.withEnv("INSTANCE_TYPE", "ml.inf2.xlarge")))) {
+      await().atMost(Duration.ofMinutes(1)).until(() -> !container.isRunning());
+      assertThat(container.getCurrentContainerInfo().getState().getExitCodeLong()).isEqualTo(1);
+      assertThat(container.getLogs(OutputFrame.OutputType.STDERR).lines()).singleElement().asString().contains(problem);
+    }
+  }
+
   private static GenericContainer<?> start(Consumer<GenericContainer<?>> restrictions) {
+    return start(Path.of("model-artifact"), restrictions);
+  }
+
+  private static GenericContainer<?> start(Path artifact, Consumer<GenericContainer<?>> restrictions) {
     var container = new GenericContainer<>(IMAGE)
         .withFileSystemBind(path("serve"), "/opt/berth/serve", BindMode.READ_ONLY)
         .withFileSystemBind(path("target/berth.jar"), "/opt/berth/target/berth.jar", BindMode.READ_ONLY)
         .withFileSystemBind(path("target/lib"), "/opt/berth/target/lib", BindMode.READ_ONLY)
-        .withFileSystemBind(path("model-artifact"), "/opt/ml/model", BindMode.READ_ONLY)
+        .withFileSystemBind(artifact.toAbsolutePath().toString(), "/opt/ml/model", BindMode.READ_ONLY)
         .withCommand("/opt/berth/serve", "serve");
     restrictions.accept(container);
     container.start();
@@ -95,6 +143,10 @@ class ContainerTest {
   }
 
   private static void assertAnswers(GenericContainer<?> container) throws Exception {
+    assertAnswers(container, "\"answer\":\"Bob\"");
+  }
+
+  private static void assertAnswers(GenericContainer<?> container, String expected) throws Exception {
     await().atMost(Duration.ofMinutes(2)).until(() -> {
       assertThat(container.isRunning()).as(container.getLogs()).isTrue();
       return send(container, "GET /ping HTTP/1.1\\r\\nHost: x\\r\\nConnection: close\\r\\n\\r\\n").startsWith("HTTP/1.1 200");
@@ -102,7 +154,7 @@ class ContainerTest {
     var answer = send(container,
         "POST /invocations HTTP/1.1\\r\\nHost: x\\r\\nConnection: close\\r\\nContent-Type: application/json\\r\\n"
             + "Content-Length: " + BODY.length() + "\\r\\n\\r\\n" + BODY);
-    assertThat(answer).startsWith("HTTP/1.1 200").contains("\"answer\":\"Bob\"");
+    assertThat(answer).startsWith("HTTP/1.1 200").contains(expected);
   }
 
   private static String send(GenericContainer<?> container, String request) throws IOException, InterruptedException {

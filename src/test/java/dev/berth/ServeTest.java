@@ -5,6 +5,7 @@ import static org.awaitility.Awaitility.await;
 
 import com.fasterxml.jackson.databind.ObjectMapper;
 import dev.berth.testing.ServeProcess;
+import dev.berth.testing.TestArtifact;
 import dev.berth.testing.TestServer;
 import java.io.IOException;
 import java.net.InetSocketAddress;
@@ -23,7 +24,10 @@ import java.util.stream.Collectors;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.condition.EnabledOnOs;
 import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 
 /// `./serve` in a process of its own, from its start to its end.
 @Tag("packaged")
@@ -230,6 +234,88 @@ class ServeTest {
     try (var server = ServeProcess.serve(Map.of("SAGEMAKER_MODEL_SERVER_WORKERS", "1"), "--queue-capacity", "7").awaitReady()) {
       assertThat(server.out().lines().filter(line -> line.contains("workers") && line.contains("SAGEMAKER_MODEL_SERVER_WORKERS"))).hasSize(1);
       assertThat(server.out()).containsPattern("queue-capacity.*7.*--queue-capacity").containsPattern("metrics-path.*/metrics.*default");
+    }
+  }
+
+  @Test
+  void aCheckReportsWhatItFindsAndEndsWithZero() throws Exception {
+    try (var check = ServeProcess.serve(Map.of("INSTANCE_TYPE", "cpu"), "check", TestServer.SAMPLE_ARTIFACT.toString())) {
+      assertThat(check.exitCode(PLATFORM_LIMIT)).as(check.err()).isZero();
+      assertThat(check.out()).contains("minilm-qa").contains("Warsaw").contains("records/s").doesNotContain("INFO");
+      assertThat(check.err()).isEmpty();
+    }
+  }
+
+  @Test
+  @Tag("RUN-14")
+  void aCheckThatFindsProblemsNamesThemAndEndsWithOne(@TempDir Path directory) throws Exception {
+    TestArtifact.compiled(directory, "inf2", "waves-1x128.pt");
+    Files.delete(directory.resolve("tokenizer.json"));
+    try (var check = ServeProcess.serve(Map.of("INSTANCE_TYPE", "inf2"), "check", directory.toString())) {
+      assertThat(check.exitCode(PLATFORM_LIMIT)).isEqualTo(1);
+      assertThat(check.err().lines()).hasSize(2)
+          .anyMatch(line -> line.contains("no Neuron device")).anyMatch(line -> line.contains("tokenizer.json: not found"));
+      assertThat(check.out()).isEmpty();
+    }
+    try (var check = ServeProcess.serve(Map.of(), "check", directory.resolve("none").toString())) {
+      assertThat(check.exitCode(PLATFORM_LIMIT)).isEqualTo(1);
+      assertThat(check.err()).contains("expected a directory that exists");
+    }
+  }
+
+  @Test
+  @EnabledOnOs(architectures = "amd64")
+  void aModelMayNeedTheOperatorsOfAnExtraLibrary(@TempDir Path directory) throws Exception {
+    TestArtifact.compiled(directory, "cpu", "neuron-1x128.pt", "neuron-2x384.pt");
+    try (var server = ServeProcess.serve(Map.of(), "--model-dir", directory.toString())) {
+      assertThat(server.exitCode(PLATFORM_LIMIT)).isEqualTo(1);
+      assertThat(server.err().lines()).singleElement().asString()
+          .contains("Unknown builtin op: berth_test::negate").contains("--extra-libraries");
+    }
+    var library = TestArtifact.OPERATORS.toString();
+    for (var environment : List.of(Map.<String, String>of(), Map.of("PYTORCH_EXTRA_LIBRARY_PATH", library))) {
+      var flags = environment.isEmpty() ? new String[] {"--extra-libraries", library} : new String[] {};
+      try (var server = ServeProcess.serve(environment, Stream.concat(
+          Stream.of("--model-dir", directory.toString()), Stream.of(flags)).toArray(String[]::new)).awaitReady()) {
+        assertThat(server.client().send(server.invocation(BOB).build(), BodyHandlers.ofString()).body()).contains("\"answer\":");
+      }
+    }
+  }
+
+  /// The one that DJL has unpacked, given as somebody would who has libtorch elsewhere.
+  @Test
+  void libtorchMayComeFromAnotherDirectory(@TempDir Path cache) throws Exception {
+    try (var server = ServeProcess.serve(Map.of("DJL_CACHE_DIR", cache.toString())).awaitReady()) {
+      assertThat(server.terminate().exitCode(PLATFORM_LIMIT)).isZero();
+    }
+    Path libtorch;
+    try (var files = Files.walk(cache)) {
+      libtorch = files.filter(file -> file.endsWith("libtorch_cpu.so")).findFirst().orElseThrow().getParent();
+    }
+    try (var server = ServeProcess.serve(Map.of("PYTORCH_LIBRARY_PATH", libtorch.toString())).awaitReady()) {
+      assertThat(server.client().send(server.invocation(BOB).build(), BodyHandlers.ofString()).body()).contains("Bob");
+    }
+  }
+
+  @Test
+  @Tag("RUN-14")
+  void aLibtorchThatIsNoneIsNamedAndEndsTheProcess(@TempDir Path directory) throws Exception {
+    for (var name : List.of("libtorch.so", "libtorch_cpu.so", "libc10.so")) {
+      Files.writeString(directory.resolve(name), "no library");
+    }
+    try (var server = ServeProcess.serve(Map.of("PYTORCH_LIBRARY_PATH", directory.toString()))) {
+      assertThat(server.exitCode(PLATFORM_LIMIT)).isEqualTo(1);
+      // The JVM may say something of its own about such a file first.
+      assertThat(server.err().lines()).last().asString().contains("libtorch can't be loaded: " + directory);
+    }
+  }
+
+  @ParameterizedTest
+  @CsvSource({"latency,1", "throughput,0", "adaptive,0"})
+  void aProfileDecidesHowManyWorkersShareTheCpu(String profile, int workers) throws Exception {
+    try (var server = ServeProcess.serve(Map.of(), "--cpu-profile", profile).awaitReady()) {
+      int expected = workers == 0 ? Runtime.getRuntime().availableProcessors() : workers;
+      assertThat(server.out()).contains("ready: %d workers".formatted(expected));
     }
   }
 

@@ -18,6 +18,7 @@ import java.util.Map;
 /// @param shapes the shapes that the files take
 /// @param maxSequenceLength the most tokens that the model takes at once, special tokens included
 /// @param pair how a question and a context become one sequence
+/// @param parameters what a request's parameters are for this model where the request leaves them out, by name
 /// @param provenance where the weights come from and under which licence, as free text by key
 public record ModelArtifact(
     Path directory,
@@ -30,12 +31,14 @@ public record ModelArtifact(
     Shapes shapes,
     int maxSequenceLength,
     PairTemplate pair,
+    Map<String, Object> parameters,
     Map<String, Object> provenance) {
 
   public ModelArtifact {
     inputs = List.copyOf(inputs);
     outputs = List.copyOf(outputs);
     // Not Map.copyOf: what is not known is null.
+    parameters = Collections.unmodifiableMap(new LinkedHashMap<>(parameters));
     provenance = Collections.unmodifiableMap(new LinkedHashMap<>(provenance));
   }
 
@@ -48,5 +51,16 @@ public record ModelArtifact(
 
   public Path tokenizer() {
     return directory.resolve("tokenizer.json");
+  }
+
+  /// A request that the model can answer, as JSON; with [#sampleResponse()] the artifact's own test. Either may be
+  /// missing.
+  public Path sample() {
+    return directory.resolve("sample.json");
+  }
+
+  /// What the model answered to [#sample()] when it was traced.
+  public Path sampleResponse() {
+    return directory.resolve("sample-response.json");
   }
 }

@@ -2,11 +2,12 @@ package dev.berth.artifact;
 
 import java.nio.file.Path;
 import java.util.List;
+import java.util.stream.Collectors;
 
-/// A model artifact that can't be served, with everything that is wrong with it.
+/// A model artifact that can't be served: everything that is wrong with it, one line each.
 public final class ModelArtifactException extends RuntimeException {
 
   public ModelArtifactException(Path directory, List<String> problems) {
-    super("model artifact %s: %s".formatted(directory, String.join("; ", problems)));
+    super(problems.stream().map(problem -> "model artifact %s: %s".formatted(directory, problem)).collect(Collectors.joining("\n")));
   }
 }

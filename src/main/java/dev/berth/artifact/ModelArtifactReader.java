@@ -47,8 +47,8 @@ final class ModelArtifactReader {
         shapes(json),
         integer(json, "maxSequenceLength", "model.json: maxSequenceLength"),
         pair(json.path("pair")),
-        JSON.convertValue(json.path("provenance") instanceof MissingNode ? JSON.createObjectNode() : json.path("provenance"),
-            new TypeReference<Map<String, Object>>() {}));
+        object(json, "parameters"),
+        object(json, "provenance"));
     if (!Files.isReadable(artifact.tokenizer())) {
       problems.add("tokenizer.json: not found");
     }
@@ -128,17 +128,13 @@ final class ModelArtifactReader {
   }
 
   private PairTemplate pair(JsonNode pair) {
-    var template = new PairTemplate(
+    return new PairTemplate(
         tokens(pair, "before"),
         tokens(pair, "between"),
         tokens(pair, "after"),
         token(pair.path("padding"), "padding"),
         token(pair.path("questionType"), "questionType"),
         token(pair.path("contextType"), "contextType"));
-    if (template.before().isEmpty()) {
-      problems.add("model.json: pair.before: found no token, expected the classification token first");
-    }
-    return template;
   }
 
   private List<Long> tokens(JsonNode pair, String name) {
@@ -170,6 +166,18 @@ final class ModelArtifactReader {
       problems.add("model.json: %s: found %s, expected a list of names".formatted(name, kind(values)));
     }
     return values.valueStream().map(JsonNode::asText).toList();
+  }
+
+  /// An object that may be left out.
+  private Map<String, Object> object(JsonNode json, String name) {
+    var value = json.path(name);
+    if (value.isObject()) {
+      return JSON.convertValue(value, new TypeReference<Map<String, Object>>() {});
+    }
+    if (!value.isMissingNode()) {
+      problems.add("model.json: %s: found %s, expected an object".formatted(name, kind(value)));
+    }
+    return Map.of();
   }
 
   private int integer(JsonNode json, String field, String name) {

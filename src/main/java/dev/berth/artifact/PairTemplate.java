@@ -4,8 +4,8 @@ import java.util.List;
 
 /// The special tokens around a question and its context: `before question between context after`.
 ///
-/// BERT writes `[CLS] question [SEP] context [SEP]`, RoBERTa `<s> question </s></s> context </s>`. The first token of
-/// `before` is the classification token.
+/// BERT writes `[CLS] question [SEP] context [SEP]`, RoBERTa `<s> question </s></s> context </s>`, T5's tokenizer
+/// `question </s> context </s>`. The first token of `before`, where there is one, is the classification token.
 ///
 /// @param padding the token that fills a row up
 /// @param questionType the token type of everything before the context
@@ -17,6 +17,11 @@ public record PairTemplate(
     before = List.copyOf(before);
     between = List.copyOf(between);
     after = List.copyOf(after);
+  }
+
+  /// Whether a sequence begins with a classification token, which stands for "no answer".
+  public boolean hasClassification() {
+    return !before.isEmpty();
   }
 
   /// How many tokens of a sequence are special.

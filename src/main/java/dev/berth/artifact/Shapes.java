@@ -15,6 +15,11 @@ public sealed interface Shapes {
     public Compiled {
       shapes = shapes.stream().sorted(Comparator.comparingInt(Shape::sequence).thenComparingInt(Shape::batch)).toList();
     }
+
+    /// The most sequences that one shape takes.
+    public int largestBatch() {
+      return shapes.stream().mapToInt(Shape::batch).max().orElseThrow();
+    }
   }
 
   /// One compiled shape.

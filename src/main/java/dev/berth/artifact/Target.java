@@ -16,6 +16,11 @@ public enum Target {
     return this == traced || (isNeuronCoreV2() && traced.isNeuronCoreV2());
   }
 
+  /// Whether models for it are compiled for NeuronCores.
+  public boolean isNeuron() {
+    return this == INF1 || isNeuronCoreV2();
+  }
+
   private boolean isNeuronCoreV2() {
     return this == INF2 || this == TRN1;
   }

@@ -84,6 +84,10 @@ public record Configuration(ServerConfig config, List<EffectiveSetting> effectiv
         modelDirectory(reading, home, multiModel),
         reading.find(Settings.INSTANCE_TYPE),
         number(reading.find(Settings.WORKERS)),
+        reading.get(Settings.CPU_PROFILE),
+        // 0 is NEURON_RT_NUM_CORES's word for all.
+        number(reading.find(Settings.NEURON_CORES).filter(cores -> cores > 0)),
+        reading.get(Settings.EXTRA_LIBRARIES),
         multiModel);
   }
 

@@ -1,6 +1,7 @@
 package dev.berth.config;
 
 import java.nio.file.Path;
+import java.util.List;
 import java.util.Objects;
 import java.util.Optional;
 import java.util.OptionalInt;
@@ -9,12 +10,26 @@ import java.util.OptionalInt;
 ///
 /// @param directory the model artifact: the directory unpacked from `model.tar.gz`
 /// @param instanceType the value of `INSTANCE_TYPE`, unchecked; empty: look at the machine
-/// @param workers copies of the model; empty: as the accelerator wants
+/// @param workers threads that predict; empty: as the accelerator wants
+/// @param cpuProfile how they share the cores of a CPU
+/// @param neuronCores NeuronCores that this process may use; empty: all of the machine
+/// @param extraLibraries libraries of operators, loaded after libtorch
 /// @param multiModel whether this container runs for a multi-model endpoint, and so starts without a model
-public record ModelConfig(Path directory, Optional<String> instanceType, OptionalInt workers, boolean multiModel) {
+public record ModelConfig(
+    Path directory,
+    Optional<String> instanceType,
+    OptionalInt workers,
+    CpuProfile cpuProfile,
+    OptionalInt neuronCores,
+    List<Path> extraLibraries,
+    boolean multiModel) {
+
   public ModelConfig {
     Objects.requireNonNull(directory, "directory");
     Objects.requireNonNull(instanceType, "instanceType");
+    Objects.requireNonNull(cpuProfile, "cpuProfile");
     Require.atLeast("workers", workers, 1);
+    Require.atLeast("neuronCores", neuronCores, 1);
+    extraLibraries = List.copyOf(extraLibraries);
   }
 }

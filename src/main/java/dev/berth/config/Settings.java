@@ -42,10 +42,30 @@ public final class Settings {
       variable("INSTANCE_TYPE", Syntax.instanceType()));
 
   static final Setting<Integer> WORKERS = setting(
-      "workers", detected("chosen from the device"), "Copies of the model, each on its own thread",
+      "workers", detected("chosen from the device"), "Threads that predict, spread over the devices",
       flag("--workers", positive()),
       variable("SAGEMAKER_MODEL_SERVER_WORKERS", positive()),
       variable("SAGEMAKER_NUM_MODEL_WORKERS", positive()));
+
+  static final Setting<CpuProfile> CPU_PROFILE = setting(
+      "cpu-profile", fixed(CpuProfile.ADAPTIVE),
+      "How workers share a CPU: adaptive gives a lone request all cores and many requests one each, latency runs one at a "
+          + "time on all cores, throughput always gives each one core",
+      flag("--cpu-profile", Syntax.oneOf(CpuProfile.class, Settings::kebab)),
+      variable("BERTH_CPU_PROFILE", Syntax.oneOf(CpuProfile.class, Settings::kebab)));
+
+  static final Setting<Integer> NEURON_CORES = setting(
+      "neuron-cores", detected("all of the machine"),
+      "NeuronCores to use, a copy of the model on each; the Neuron runtime reads the NEURON_RT variables too",
+      flag("--neuron-cores", positive()),
+      variable("BERTH_NEURON_CORES", positive()),
+      variable("NEURON_RT_VISIBLE_CORES", Syntax.visibleCores()),
+      variable("NEURON_RT_NUM_CORES", Syntax.wholeNumber(0, Integer.MAX_VALUE)));
+
+  static final Setting<List<Path>> EXTRA_LIBRARIES = setting(
+      "extra-libraries", fixed(List.of()), "Libraries of operators that a TorchScript needs, loaded after libtorch",
+      flag("--extra-libraries", Syntax.files()),
+      variable("PYTORCH_EXTRA_LIBRARY_PATH", Syntax.files()));
 
   static final Setting<Duration> TIMEOUT = setting(
       "timeout", rule("60 s; 3600 s when SAGEMAKER_BATCH is true"),
@@ -151,11 +171,15 @@ public final class Settings {
 
   /// In the order in which people meet them.
   public static final List<Setting<?>> ALL = List.of(
-      PORT, HOST, MODEL_DIRECTORY, BASE_DIRECTORY, INSTANCE_TYPE, WORKERS, TIMEOUT, MAX_PAYLOAD, DEFAULT_ACCEPT,
-      QUEUE_CAPACITY, MAX_BATCH_SIZE, MAX_BATCH_TOKENS, MAX_BATCH_DELAY,
+      PORT, HOST, MODEL_DIRECTORY, BASE_DIRECTORY, INSTANCE_TYPE, WORKERS, CPU_PROFILE, NEURON_CORES,
+      EXTRA_LIBRARIES, TIMEOUT, MAX_PAYLOAD, DEFAULT_ACCEPT, QUEUE_CAPACITY, MAX_BATCH_SIZE, MAX_BATCH_TOKENS, MAX_BATCH_DELAY,
       MULTI_MODEL, BATCH, BATCH_STRATEGY, MAX_CONCURRENT_TRANSFORMS, MAX_PAYLOAD_IN_MB,
       EXECUTION_PARAMETERS, BAD_RECORDS, TRAILING_NEWLINE,
       METRICS_PATH, DRAIN, LOG_LEVEL, LOG_FORMAT);
+
+  /// Those that say which model is served on what.
+  public static final List<Setting<?>> OF_THE_MODEL = List.of(
+      INSTANCE_TYPE, WORKERS, CPU_PROFILE, NEURON_CORES, EXTRA_LIBRARIES, MAX_BATCH_SIZE, MAX_BATCH_TOKENS, LOG_LEVEL);
 
   /// The choice behind [TransformConfig#keepBadRecords()].
   enum BadRecords {

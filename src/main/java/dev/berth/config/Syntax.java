@@ -6,9 +6,12 @@ import java.nio.file.InvalidPathException;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.Arrays;
+import java.util.List;
 import java.util.Locale;
 import java.util.Optional;
 import java.util.function.Function;
+import java.util.regex.Pattern;
+import java.util.stream.Collectors;
 
 /// How the text of a setting is read and shown.
 ///
@@ -24,6 +27,7 @@ public record Syntax<T>(
 
   private static final long MEBIBYTE = 1024 * 1024;
   private static final String INSTANCE_TYPE = "cpu|gpu|inf1|inf2|trn1|(ml\\.)?[a-z]+\\d+[a-z-]*\\.[a-z0-9-]+";
+  private static final Pattern VISIBLE_CORES = Pattern.compile("(\\d{1,4})(?:-(\\d{1,4}))?");
   private static final String METRICS_PATH = "/(?!.*\\.\\.)[a-zA-Z0-9/_.\\-]{1,255}";
 
   static Syntax<Integer> wholeNumber(int least, int most) {
@@ -117,6 +121,42 @@ public record Syntax<T>(
   /// A path that need not exist.
   static Syntax<Path> anyPath() {
     return new Syntax<>("<dir>", "a path", Syntax::path, Path::toString);
+  }
+
+  /// Files, one or several with commas between them.
+  static Syntax<List<Path>> files() {
+    return new Syntax<>(
+        "<files>",
+        "files that exist, with commas between them",
+        text -> {
+          var files = Arrays.stream(text.split(",")).map(String::strip).map(Syntax::path).flatMap(Optional::stream).toList();
+          return Optional.of(files).filter(all -> all.size() == text.split(",").length && all.stream().allMatch(Files::isRegularFile));
+        },
+        files -> files.isEmpty() ? "none" : files.stream().map(Path::toString).collect(Collectors.joining(",")));
+  }
+
+  /// How many cores `NEURON_RT_VISIBLE_CORES` names: a number, a range as in `4-7`, or several of those.
+  static Syntax<Integer> visibleCores() {
+    return new Syntax<>(
+        "<cores>",
+        "NeuronCores such as 0, 0-3 or 0,2-3",
+        text -> {
+          int cores = 0;
+          for (var part : text.split(",", -1)) {
+            var range = VISIBLE_CORES.matcher(part.strip());
+            if (!range.matches()) {
+              return Optional.empty();
+            }
+            int first = Integer.parseInt(range.group(1));
+            int last = range.group(2) == null ? first : Integer.parseInt(range.group(2));
+            if (last < first) {
+              return Optional.empty();
+            }
+            cores += last - first + 1;
+          }
+          return Optional.of(cores);
+        },
+        String::valueOf);
   }
 
   /// A device or the name of an instance; which device an instance has is not known here.

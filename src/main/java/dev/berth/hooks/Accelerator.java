@@ -2,11 +2,13 @@ package dev.berth.hooks;
 
 /// The device that one copy of a model runs on. A worker owns exactly one.
 ///
-/// The NeuronCores of Inf1, Inf2 and Trn1 are numbered across the chips of the machine, as the Neuron runtime does.
+/// The NeuronCores of Inf1, Inf2 and Trn1 are numbered from 0 across those that this process may use.
 public sealed interface Accelerator {
 
   /// The processor, shared by all workers.
-  record Cpu() implements Accelerator {
+  ///
+  /// @param threads the most cores that one prediction should use; fewer are free while other workers predict
+  record Cpu(int threads) implements Accelerator {
     @Override
     public String toString() {
       return "cpu";

@@ -1,16 +1,19 @@
 package dev.berth.hooks;
 
 import java.nio.file.Path;
+import java.util.List;
 import java.util.Objects;
 
 /// What a worker tells [InferenceHandler#modelFn] about the model that it is to load.
 ///
 /// @param modelDirectory the model artifact: the directory unpacked from `model.tar.gz`, to be read only
-/// @param accelerator the device that this worker owns
+/// @param accelerator the device that this worker owns, one of `accelerators`
 /// @param worker the worker's number, from 0
-public record ModelContext(Path modelDirectory, Accelerator accelerator, int worker) {
+/// @param accelerators the devices of all workers, each of them once
+public record ModelContext(Path modelDirectory, Accelerator accelerator, int worker, List<Accelerator> accelerators) {
   public ModelContext {
     Objects.requireNonNull(modelDirectory, "modelDirectory");
     Objects.requireNonNull(accelerator, "accelerator");
+    accelerators = List.copyOf(accelerators);
   }
 }

@@ -45,12 +45,13 @@ final class LoadedModel<M, I, O> {
       PayloadMemory memory,
       ServingMetrics metrics)
       throws InterruptedException, ExecutionException {
+    var distinct = accelerators.stream().distinct().toList();
     var batcher = new Batcher<I, O>(
         name,
         accelerators.size(),
         limits,
         record -> hook("length", "a length", () -> handler.length(record)),
-        worker -> predictor(handler, new ModelContext(directory, accelerators.get(worker), worker)),
+        worker -> predictor(handler, new ModelContext(directory, accelerators.get(worker), worker, distinct)),
         metrics);
     batcher.start();
     return new LoadedModel<>(handler, batcher, permits, memory, metrics);

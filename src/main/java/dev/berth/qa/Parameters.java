@@ -30,32 +30,31 @@ record Parameters(
       "top_k", "max_answer_len", "doc_stride", "max_seq_len", "max_question_len", "handle_impossible_answer",
       "align_to_words");
 
-  /// The defaults, for a model that takes at most `modelLimit` tokens.
+  /// The pipeline's defaults, for a model that takes at most `modelLimit` tokens.
   static Parameters defaults(int modelLimit) {
     return new Parameters(1, 15, 128, Math.min(DEFAULT_MAX_SEQUENCE_LENGTH, modelLimit), 64, false, true);
   }
 
-  /// Reads the `parameters` object of a request; what it leaves out has its default.
+  /// Reads a `parameters` object; what it leaves out stays as it is here.
   ///
   /// @param name what to call the object in messages
   /// @param modelLimit the most tokens that the model takes
-  static Parameters read(JsonNode json, String name, int modelLimit) {
-    var defaults = defaults(modelLimit);
+  Parameters with(JsonNode json, String name, int modelLimit) {
     if (json.isMissingNode() || json.isNull()) {
-      return defaults;
+      return this;
     }
     if (!json.isObject()) {
       throw new BadInputException("%s: found %s, expected an object".formatted(name, Found.in(json)));
     }
     json.fieldNames().forEachRemaining(field -> checkKnown(field, name));
     return new Parameters(
-        integer(json, name, "top_k", 1, MAX_TOP_K, defaults.topK),
-        integer(json, name, "max_answer_len", 1, Integer.MAX_VALUE, defaults.maxAnswerLength),
-        integer(json, name, "doc_stride", 0, Integer.MAX_VALUE, defaults.docStride),
-        integer(json, name, "max_seq_len", 1, modelLimit, defaults.maxSequenceLength),
-        integer(json, name, "max_question_len", 1, Integer.MAX_VALUE, defaults.maxQuestionLength),
-        bool(json, name, "handle_impossible_answer", defaults.handleImpossibleAnswer),
-        bool(json, name, "align_to_words", defaults.alignToWords));
+        integer(json, name, "top_k", 1, MAX_TOP_K, topK),
+        integer(json, name, "max_answer_len", 1, Integer.MAX_VALUE, maxAnswerLength),
+        integer(json, name, "doc_stride", 0, Integer.MAX_VALUE, docStride),
+        integer(json, name, "max_seq_len", 1, modelLimit, maxSequenceLength),
+        integer(json, name, "max_question_len", 1, Integer.MAX_VALUE, maxQuestionLength),
+        bool(json, name, "handle_impossible_answer", handleImpossibleAnswer),
+        bool(json, name, "align_to_words", alignToWords));
   }
 
   private static void checkKnown(String field, String name) {

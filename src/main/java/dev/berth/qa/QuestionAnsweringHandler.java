@@ -1,5 +1,6 @@
 package dev.berth.qa;
 
+import com.fasterxml.jackson.databind.json.JsonMapper;
 import dev.berth.artifact.ModelArtifact;
 import dev.berth.artifact.ModelArtifactException;
 import dev.berth.artifact.Shapes;
@@ -11,15 +12,12 @@ import dev.berth.hooks.InvocationResponse;
 import dev.berth.hooks.MediaType;
 import dev.berth.hooks.ModelContext;
 import dev.berth.torch.Tokenizer;
-import java.io.ByteArrayInputStream;
 import java.io.IOException;
-import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.Optional;
 import java.util.concurrent.CancellationException;
 import java.util.function.Supplier;
 
@@ -34,16 +32,17 @@ import java.util.function.Supplier;
 public class QuestionAnsweringHandler
     implements InferenceHandler<SpanModel, QuestionRecord, QuestionAnswer>, AutoCloseable {
 
-  private static final String WARM_UP = "{\"question\": \"What is warm?\", \"context\": \"The engine is warm.\"}";
+  private static final JsonMapper JSON = new JsonMapper();
 
   private final ModelArtifact artifact;
   private final Tokenizer tokenizer;
   private final QuestionReader reader;
   private final QuestionEncoder encoder;
   private final AnswerWriter writer = new AnswerWriter();
+  private final Sample sample;
 
-  /// Loaded models by accelerator: the workers of one accelerator share one copy. Guarded by this map's monitor;
-  /// workers start one after another and only then touch it.
+  /// Loaded models by accelerator, all of them or none: the workers of one accelerator share one copy. Guarded by this
+  /// map's monitor; workers start one after another and only then touch it.
   private final Map<Accelerator, SpanModel> models = new HashMap<>();
 
   public QuestionAnsweringHandler(Path modelDirectory) {
@@ -57,29 +56,41 @@ public class QuestionAnsweringHandler
       case Shapes.Dynamic _ -> artifact.maxSequenceLength();
       case Shapes.Compiled(var shapes) -> shapes.getLast().sequence();
     };
+    this.sample = new Sample(artifact);
+    this.reader = new QuestionReader(parameters(artifact, longestRow), longestRow);
     this.tokenizer = Tokenizer.load(artifact.tokenizer());
-    this.reader = new QuestionReader(longestRow);
     this.encoder = new QuestionEncoder(tokenizer, artifact.pair(), longestRow);
   }
 
   @Override
   public SpanModel modelFn(ModelContext context) {
     synchronized (models) {
-      return models.computeIfAbsent(context.accelerator(), accelerator -> SpanModel.load(artifact, accelerator));
+      if (models.isEmpty()) {
+        models.putAll(SpanModel.load(artifact, context.accelerators()));
+      }
+      return models.get(context.accelerator());
     }
   }
 
-  /// Runs every shape, because the engine compiles a graph on its first calls, and a question through all hooks.
+  /// Runs every shape, then the artifact's sample through all hooks.
+  ///
+  /// @throws ModelArtifactException when the sample is answered otherwise than it was when the model was traced
   @Override
   public void warmUpFn(SpanModel model) throws IOException {
-    for (int length : model.warmUpLengths()) {
-      var row = new SpanModel.Row(new long[length], new long[length]);
-      model.forward(List.of(row));
-    }
+    model.warmUp();
     for (var type : responseTypes()) {
-      var body = new ByteArrayInputStream(WARM_UP.getBytes(StandardCharsets.UTF_8));
-      var request = new InvocationRequest(body, MediaType.JSON, type, Optional.empty(), "warm-up", false);
-      outputFn(predictFn(inputFn(request), model), request);
+      var request = sample.request(type);
+      var answers = predictFn(sampleRecords(request), model);
+      sample.check(answers);
+      outputFn(answers, request);
+    }
+  }
+
+  private List<QuestionRecord> sampleRecords(InvocationRequest request) throws IOException {
+    try {
+      return inputFn(request);
+    } catch (BadInputException e) {
+      throw sample.problem(e.getMessage());
     }
   }
 
@@ -118,7 +129,7 @@ public class QuestionAnsweringHandler
 
   @Override
   public List<QuestionAnswer> predictFn(List<QuestionRecord> records, SpanModel model) {
-    var searches = records.stream().map(QuestionAnsweringHandler::search).toList();
+    var searches = records.stream().map(this::search).toList();
     var waiting = new ArrayList<Window>();
     int longest = 0;
     for (int i = 0; i < records.size(); i++) {
@@ -175,9 +186,10 @@ public class QuestionAnsweringHandler
   }
 
   /// A record that was rejected has no search and needs none.
-  private static SpanSearch search(QuestionRecord record) {
+  private SpanSearch search(QuestionRecord record) {
     return switch (record) {
-      case QuestionRecord.Encoded encoded -> new SpanSearch(encoded.question().parameters());
+      case QuestionRecord.Encoded encoded ->
+          new SpanSearch(encoded.question().parameters(), artifact.pair().hasClassification());
       case QuestionRecord.Rejected _ -> null;
     };
   }
@@ -222,6 +234,16 @@ public class QuestionAnsweringHandler
     int from = context.offsetByCodePoints(0, start);
     int to = context.offsetByCodePoints(from, end - start);
     return new Answer(context.substring(from, to), span.score(), start, end);
+  }
+
+  /// The pipeline's defaults with the artifact's own over them.
+  private static Parameters parameters(ModelArtifact artifact, int longestRow) {
+    try {
+      return Parameters.defaults(longestRow)
+          .with(JSON.valueToTree(artifact.parameters()), "model.json: parameters", longestRow);
+    } catch (BadInputException e) {
+      throw new ModelArtifactException(artifact.directory(), List.of(e.getMessage()));
+    }
   }
 
   private static void checkInputs(ModelArtifact artifact) {

@@ -37,11 +37,14 @@ final class QuestionReader {
   private static final String FORMS =
       "expected {\"question\": …, \"context\": …}, a list of those, or {\"inputs\": …, \"parameters\": …}";
 
+  private final Parameters defaults;
   private final int modelLimit;
   private final JsonMapper json;
 
+  /// @param defaults what a request's parameters are where it leaves them out
   /// @param modelLimit the most tokens that the model takes at once
-  QuestionReader(int modelLimit) {
+  QuestionReader(Parameters defaults, int modelLimit) {
+    this.defaults = defaults;
     this.modelLimit = modelLimit;
     var factory = JsonFactory.builder().streamReadConstraints(ANY_LENGTH).build();
     this.json = JsonMapper.builder(factory).build();
@@ -65,7 +68,7 @@ final class QuestionReader {
       return readJsonLines(text);
     }
     if (type.equals(MediaType.CSV)) {
-      return new CsvQuestions(Parameters.defaults(modelLimit)).read(text, request.contentType());
+      return new CsvQuestions(defaults).read(text, request.contentType());
     }
     throw new UnsupportedMediaTypeException("Content-Type: found %s, expected one of %s".formatted(type, TYPES));
   }
@@ -73,13 +76,13 @@ final class QuestionReader {
   private List<Supplier<Question>> readJson(String text) throws IOException {
     var body = parse(text, "body");
     if (body.isObject() && body.has("inputs")) {
-      var parameters = Parameters.read(body.path("parameters"), "parameters", modelLimit);
+      var parameters = defaults.with(body.path("parameters"), "parameters", modelLimit);
       return questions(body.path("inputs"), "inputs", parameters);
     }
     if (!body.isObject() && !body.isArray()) {
       throw new BadInputException("body: found %s, %s".formatted(Found.in(body), FORMS));
     }
-    return questions(body, "", Parameters.read(body.path("parameters"), "parameters", modelLimit));
+    return questions(body, "", defaults.with(body.path("parameters"), "parameters", modelLimit));
   }
 
   private static List<Supplier<Question>> questions(JsonNode json, String name, Parameters parameters) {
@@ -121,7 +124,7 @@ final class QuestionReader {
       throw new BadInputException(name + ": found a blank line, expected a JSON object");
     }
     var object = parse(line, name);
-    var parameters = Parameters.read(object.path("parameters"), name + ": parameters", modelLimit);
+    var parameters = defaults.with(object.path("parameters"), name + ": parameters", modelLimit);
     return object.has("inputs")
         ? Question.read(object.path("inputs"), name + ": inputs", parameters, false)
         : Question.read(object, name, parameters, false);

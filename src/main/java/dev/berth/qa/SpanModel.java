@@ -6,7 +6,10 @@ import dev.berth.hooks.Accelerator;
 import dev.berth.torch.TorchModel;
 import java.util.ArrayList;
 import java.util.Arrays;
+import java.util.Collections;
+import java.util.LinkedHashMap;
 import java.util.List;
+import java.util.Map;
 
 /// The model of one accelerator: rows of tokens in, start and end logits out. It pads rows to a shape that the traced
 /// files take.
@@ -43,22 +46,29 @@ public final class SpanModel {
     this.files = files;
   }
 
-  static SpanModel load(ModelArtifact artifact, Accelerator accelerator) {
+  /// Loads a copy of the artifact's files onto each accelerator.
+  ///
+  /// File by file, because the Neuron runtime gives each file that is loaded to the core that has the fewest: so every
+  /// copy has all of its files on one core, and each core has one copy.
+  static Map<Accelerator, SpanModel> load(ModelArtifact artifact, List<Accelerator> accelerators) {
     var shapes = switch (artifact.shapes()) {
       case Shapes.Dynamic(var file) -> List.of(new Shapes.Shape(file, Integer.MAX_VALUE, artifact.maxSequenceLength()));
       case Shapes.Compiled(var compiled) -> compiled;
     };
-    var files = new ArrayList<Loaded>();
+    var files = new LinkedHashMap<Accelerator, List<Loaded>>();
+    accelerators.forEach(accelerator -> files.put(accelerator, new ArrayList<>()));
     try {
       for (var shape : shapes) {
-        var model = TorchModel.load(shape.file(), accelerator, artifact.outputs());
-        files.add(new Loaded(model, shape.batch(), shape.sequence()));
+        files.forEach((accelerator, loaded) -> loaded.add(new Loaded(
+            TorchModel.load(shape.file(), accelerator, artifact.outputs()), shape.batch(), shape.sequence())));
       }
     } catch (RuntimeException e) {
-      files.forEach(file -> file.model.close());
+      files.values().forEach(loaded -> loaded.forEach(file -> file.model.close()));
       throw e;
     }
-    return new SpanModel(artifact, accelerator, List.copyOf(files));
+    var models = new LinkedHashMap<Accelerator, SpanModel>();
+    files.forEach((accelerator, loaded) -> models.put(accelerator, new SpanModel(artifact, accelerator, List.copyOf(loaded))));
+    return models;
   }
 
   /// The most tokens of a row.
@@ -66,17 +76,24 @@ public final class SpanModel {
     return files.getLast().sequence;
   }
 
-  /// The row lengths that [#forward] has a shape for, or a few of many where any length will do.
-  List<Integer> warmUpLengths() {
-    return dynamic
-        ? List.of(maxSequence(), Math.min(32, maxSequence()), maxSequence())
-        : files.stream().map(Loaded::sequence).toList();
+  /// Runs every shape once, or a few where any shape will do: the engine compiles a graph on its first calls, and a
+  /// NeuronCore is given its program on the first one.
+  void warmUp() {
+    if (dynamic) {
+      List.of(maxSequence(), Math.min(32, maxSequence()), maxSequence()).forEach(length -> forward(rows(1, length)));
+    } else {
+      files.forEach(file -> forward(rows(file.batch, file.sequence)));
+    }
+  }
+
+  private static List<Row> rows(int count, int length) {
+    return Collections.nCopies(count, new Row(new long[length], new long[length]));
   }
 
   /// How many rows up to `length` tokens long go through one forward.
   int rowsOfAForward(int length) {
     if (!dynamic) {
-      return fitting(length).batch;
+      return fitting(length, Integer.MAX_VALUE).batch;
     }
     return oneByOne ? 1 : Math.max(1, MAX_TOKENS_OF_A_FORWARD / length);
   }
@@ -84,7 +101,7 @@ public final class SpanModel {
   /// Runs the model on at most [#rowsOfAForward] rows.
   Logits forward(List<Row> rows) {
     int longest = rows.stream().mapToInt(row -> row.ids.length).max().orElseThrow();
-    var file = fitting(longest);
+    var file = fitting(longest, rows.size());
     int columns = dynamic ? longest : file.sequence;
     int count = dynamic ? rows.size() : file.batch;
     var tensors = inputs.stream().map(input -> tensor(input, rows, count, columns)).toList();
@@ -97,9 +114,13 @@ public final class SpanModel {
     files.forEach(file -> file.model.close());
   }
 
-  private Loaded fitting(int length) {
-    return files.stream().filter(file -> file.sequence >= length).findFirst().orElseThrow(() ->
+  /// The file of the shortest sequence that `length` fits, and among those of the smallest batch that `rows` fit, else
+  /// of the largest.
+  private Loaded fitting(int length, int rows) {
+    int sequence = files.stream().mapToInt(Loaded::sequence).filter(s -> s >= length).findFirst().orElseThrow(() ->
         new IllegalArgumentException("a row of %d tokens, and the longest shape takes %d".formatted(length, maxSequence())));
+    var candidates = files.stream().filter(file -> file.sequence == sequence).toList();
+    return candidates.stream().filter(file -> file.batch >= rows).findFirst().orElseGet(candidates::getLast);
   }
 
   private long[] tensor(String input, List<Row> rows, int count, int columns) {

@@ -10,8 +10,8 @@ import java.util.PriorityQueue;
 /// For each window the start logits and the end logits of the context's tokens are turned into probabilities by a
 /// softmax each; a span from token i to token j ≥ i, shorter than `max_answer_len`, scores p_start(i) · p_end(j); the
 /// spans of all windows compete. With `handle_impossible_answer` the classification token takes part in both
-/// softmaxes, and "no answer" scores the smallest p_start · p_end of that token over the windows. Used by one thread,
-/// for one record.
+/// softmaxes, and "no answer" scores the smallest p_start · p_end of that token over the windows; without such a token
+/// it scores 0. Used by one thread, for one record.
 final class SpanSearch {
 
   /// A span of the context in tokens, `last` inclusive; a `first` of [#NO_ANSWER] is the empty answer.
@@ -24,25 +24,28 @@ final class SpanSearch {
       Comparator.comparingDouble(Span::score).reversed().thenComparingInt(Span::first).thenComparingInt(Span::last);
 
   private final Parameters parameters;
+  private final boolean withClassification;
   private final PriorityQueue<Span> best;
   private double noAnswer = Double.POSITIVE_INFINITY;
 
-  SpanSearch(Parameters parameters) {
+  /// @param hasClassification whether rows begin with a classification token
+  SpanSearch(Parameters parameters, boolean hasClassification) {
     this.parameters = parameters;
+    this.withClassification = parameters.handleImpossibleAnswer() && hasClassification;
     this.best = new PriorityQueue<>(BEST_FIRST.reversed());
   }
 
   /// Adds one window.
   ///
-  /// @param start the start logits of a whole batch; the window's row begins at `row`, with the classification token
+  /// @param start the start logits of a whole batch; the window's row begins at `row`, with the classification token if there is one
   /// @param end the end logits likewise
   /// @param row where the window's row begins in both
   /// @param context where the context's tokens begin in the row
   /// @param tokens how many tokens of the context the window holds
   /// @param first which token of the context is the window's first
   void add(float[] start, float[] end, int row, int context, int tokens, int first) {
-    var startSoftmax = Softmax.of(start, row, context, tokens, parameters.handleImpossibleAnswer());
-    var endSoftmax = Softmax.of(end, row, context, tokens, parameters.handleImpossibleAnswer());
+    var startSoftmax = Softmax.of(start, row, context, tokens, withClassification);
+    var endSoftmax = Softmax.of(end, row, context, tokens, withClassification);
     noAnswer = Math.min(noAnswer, startSoftmax.classification() * endSoftmax.classification());
     for (int i = 0; i < tokens; i++) {
       int stop = (int) Math.min(tokens, (long) i + parameters.maxAnswerLength());

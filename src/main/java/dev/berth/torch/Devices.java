@@ -4,6 +4,7 @@ import dev.berth.artifact.Target;
 import dev.berth.hooks.Accelerator;
 import java.util.List;
 import java.util.Optional;
+import java.util.OptionalInt;
 import java.util.function.IntFunction;
 import java.util.stream.IntStream;
 
@@ -20,43 +21,49 @@ public record Devices(Target target, List<Accelerator> accelerators, String orig
 
   /// Chooses by `INSTANCE_TYPE`, or by what the machine has where that is not set.
   ///
+  /// @param neuronCores how many NeuronCores this process may use, where somebody has said so; else all there are
   /// @throws DeviceException when the instance type is unknown or its device is not there
-  public static Devices choose(Optional<String> instanceType, Machine machine) {
+  public static Devices choose(Optional<String> instanceType, OptionalInt neuronCores, Machine machine) {
     if (instanceType.isEmpty()) {
-      return detect(machine);
+      return detect(neuronCores, machine);
     }
     var name = instanceType.get();
     var target = InstanceType.target(name).orElseThrow(() -> new DeviceException(
         "INSTANCE_TYPE: found \"%s\", expected cpu, gpu, inf1, inf2, trn1 or a name such as ml.g5.xlarge".formatted(name)));
-    var devices = of(target, machine, "INSTANCE_TYPE=" + name);
-    if (devices.accelerators.isEmpty()) {
-      throw new DeviceException(
-          "INSTANCE_TYPE=%s asks for %s, but %s; set INSTANCE_TYPE=cpu to serve a model traced for the CPU"
-              .formatted(name, target, whatIsMissing(target)));
+    if (target == Target.GPU && machine.gpus() == 0) {
+      throw absent(name, target, "PyTorch sees no NVIDIA GPU: its driver, a CUDA build of libtorch or --gpus all is missing");
     }
-    return devices;
+    if (target.isNeuron() && machine.neuron().isEmpty()) {
+      throw absent(name, target,
+          "there is no Neuron device: the driver is missing on the host, or --device /dev/neuron0 in `docker run`");
+    }
+    return of(target, neuronCores, machine, "INSTANCE_TYPE=" + name);
   }
 
-  private static Devices detect(Machine machine) {
+  private static DeviceException absent(String instanceType, Target target, String why) {
+    return new DeviceException("INSTANCE_TYPE=%s asks for %s, but %s; set INSTANCE_TYPE=cpu to serve a model traced for the CPU"
+        .formatted(instanceType, target, why));
+  }
+
+  private static Devices detect(OptionalInt neuronCores, Machine machine) {
     if (machine.neuron().isPresent()) {
-      return of(machine.neuron().get(), machine, "detected: /dev/neuron0");
+      return of(machine.neuron().get(), neuronCores, machine, "detected: /dev/neuron0");
     }
-    if (machine.nvidiaDevice()) {
-      var gpu = of(Target.GPU, machine, "detected: NVIDIA device");
-      return gpu.accelerators.isEmpty()
-          ? of(Target.CPU, machine, "an NVIDIA device is present, but %s".formatted(whatIsMissing(Target.GPU)))
-          : gpu;
+    if (machine.gpus() > 0) {
+      return of(Target.GPU, neuronCores, machine, "detected: NVIDIA device");
     }
-    return of(Target.CPU, machine, "detected: no NVIDIA or Neuron device");
+    return of(Target.CPU, neuronCores, machine, machine.nvidiaDevice()
+        ? "detected: an NVIDIA device, but PyTorch can't use it: its driver or a CUDA build of libtorch is missing"
+        : "detected: no NVIDIA or Neuron device");
   }
 
-  private static Devices of(Target target, Machine machine, String origin) {
+  private static Devices of(Target target, OptionalInt neuronCores, Machine machine, String origin) {
     return switch (target) {
-      case CPU -> new Devices(target, List.of(new Accelerator.Cpu()), origin);
+      case CPU -> new Devices(target, List.of(new Accelerator.Cpu(machine.processors())), origin);
       case GPU -> new Devices(target, numbered(machine.gpus(), Accelerator.Gpu::new), origin);
-      case INF1 -> new Devices(target, numbered(machine.neuronCores(), Accelerator.Inf1::new), origin);
-      case INF2 -> new Devices(target, numbered(machine.neuronCores(), Accelerator.Inf2::new), origin);
-      case TRN1 -> new Devices(target, numbered(machine.neuronCores(), Accelerator.Trn1::new), origin);
+      case INF1 -> new Devices(target, numbered(cores(neuronCores, machine), Accelerator.Inf1::new), origin);
+      case INF2 -> new Devices(target, numbered(cores(neuronCores, machine), Accelerator.Inf2::new), origin);
+      case TRN1 -> new Devices(target, numbered(cores(neuronCores, machine), Accelerator.Trn1::new), origin);
     };
   }
 
@@ -64,11 +71,16 @@ public record Devices(Target target, List<Accelerator> accelerators, String orig
     return IntStream.range(0, count).mapToObj(accelerator).toList();
   }
 
-  private static String whatIsMissing(Target target) {
-    return switch (target) {
-      case CPU -> throw new IllegalArgumentException("a CPU is always there");
-      case GPU -> "PyTorch sees no NVIDIA GPU: its driver, a CUDA build of libtorch or --gpus all is missing";
-      case INF1, INF2, TRN1 -> "there is no Neuron device: /dev/neuron0 is missing or was not passed to the container";
-    };
+  private static int cores(OptionalInt asked, Machine machine) {
+    int there = machine.neuronCores();
+    if (asked.isEmpty() && there == 0) {
+      throw new DeviceException(
+          "the Neuron driver tells the number of its NeuronCores only to root; say it with --neuron-cores or NEURON_RT_NUM_CORES");
+    }
+    int cores = asked.orElse(there);
+    if (there > 0 && cores > there) {
+      throw new DeviceException("neuron-cores: found %d, expected at most the %d of this machine".formatted(cores, there));
+    }
+    return cores;
   }
 }

@@ -1,33 +1,37 @@
 package dev.berth.torch;
 
-import ai.djl.util.NeuronUtils;
 import dev.berth.artifact.Target;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Optional;
 
-/// What accelerators a machine has.
+/// What a machine has to run a model on.
 ///
+/// @param processors the cores that this process may use: a container's share where it has one
 /// @param nvidiaDevice whether the kernel shows an NVIDIA device, whatever libtorch can do with it
 /// @param gpus the GPUs that libtorch can use
 /// @param neuron the kind of its Neuron devices, if there are any
-/// @param neuronCores the NeuronCores of all Neuron devices
-public record Machine(boolean nvidiaDevice, int gpus, Optional<Target> neuron, int neuronCores) {
+/// @param neuronCores the NeuronCores of all Neuron devices; 0 where the driver does not tell
+public record Machine(int processors, boolean nvidiaDevice, int gpus, Optional<Target> neuron, int neuronCores) {
 
-  private static final int CORES_OF_AN_INF1_CHIP = 4;
+  private static final int CORES_OF_AN_INFERENTIA = 4;
 
   /// The machine that this process runs on.
   public static Machine current() {
     boolean nvidiaDevice = Files.exists(Path.of("/dev/nvidia0"));
-    return new Machine(nvidiaDevice, nvidiaDevice ? Torch.gpus() : 0, neuronTarget(), NeuronUtils.getNeuronCores());
+    return with(nvidiaDevice, nvidiaDevice ? Torch.gpus() : 0, NeuronDriver.read(Path.of("/")));
   }
 
-  private static Optional<Target> neuronTarget() {
-    if (!NeuronUtils.hasNeuron()) {
+  static Machine with(boolean nvidiaDevice, int gpus, NeuronDriver driver) {
+    return new Machine(
+        Runtime.getRuntime().availableProcessors(), nvidiaDevice, gpus, kind(driver), driver.devices() * driver.coresOfADevice());
+  }
+
+  /// Inferentia2 and Trainium have two cores a device and run the same files, so one name serves for both.
+  private static Optional<Target> kind(NeuronDriver driver) {
+    if (driver.devices() == 0) {
       return Optional.empty();
     }
-    // Inferentia2 and Trainium have two cores a chip and run the same traces, so one name serves for both.
-    return Optional.of(
-        NeuronUtils.getNeuronCoresForDevice("neuron0") == CORES_OF_AN_INF1_CHIP ? Target.INF1 : Target.INF2);
+    return Optional.of(driver.coresOfADevice() == CORES_OF_AN_INFERENTIA ? Target.INF1 : Target.INF2);
   }
 }

@@ -1,24 +1,76 @@
 package dev.berth.torch;
 
 import ai.djl.engine.Engine;
+import ai.djl.engine.EngineException;
 import ai.djl.pytorch.jni.JniUtils;
+import ai.djl.util.Utils;
+import dev.berth.artifact.Target;
+import java.io.File;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.Optional;
+import java.util.stream.Stream;
 
-/// The engine: libtorch, loaded once per process.
+/// The engine: libtorch, loaded once per process, and the libraries that bring it more operators.
 ///
 /// A forward runs on as many cores as are idle: all of them for a lone request, one each when every worker is busy.
 /// On a CPU that layout gains half as much again over threads that fight for the same cores.
-final class Torch {
+public final class Torch {
 
   private static final String NAME = "PyTorch";
 
+  static {
+    // The launcher sets these too; here they hold for whoever starts the JVM another way. Nothing is downloaded and
+    // nobody is called when the engine starts.
+    System.setProperty("ai.djl.offline", "true");
+    System.setProperty("OPT_OUT_TRACKING", "true");
+    System.setProperty("ai.djl.pytorch.num_interop_threads", "1");
+    System.setProperty("ai.djl.pytorch.num_threads", "1");
+  }
+
   private Torch() {}
 
+  /// Loads libtorch, then what models for `target` need besides, then `libraries` of operators that a TorchScript may
+  /// use. What is loaded already stays as it is.
+  ///
+  /// @throws DeviceException when the library of Neuron models is not there
+  /// @throws TorchException when a library can't be loaded
+  public static void load(Target target, List<Path> libraries) {
+    engine();
+    if (target.isNeuron() && libraries.stream().noneMatch(library -> library.endsWith(NeuronLibrary.NAME))) {
+      load(NeuronLibrary.find(target, chosenDirectories()));
+    }
+    libraries.forEach(Torch::load);
+  }
+
+  // Native access is what this class is for; the launcher allows it.
+  @SuppressWarnings("restricted")
+  private static void load(Path library) {
+    try {
+      System.load(library.toAbsolutePath().toString());
+    } catch (UnsatisfiedLinkError e) {
+      throw new TorchException("%s can't be loaded beside libtorch: %s".formatted(library, EngineMessage.of(e)), e);
+    }
+  }
+
   static Engine engine() {
-    return Holder.ENGINE;
+    try {
+      return Engine.getEngine(NAME);
+    } catch (EngineException e) {
+      throw new TorchException("libtorch can't be loaded: " + EngineMessage.ofCause(e), e);
+    }
   }
 
   static int gpus() {
     return engine().getGpuCount();
+  }
+
+  /// The directories that libtorch is loaded from, where somebody has chosen them.
+  private static List<Path> chosenDirectories() {
+    return Optional.ofNullable(Utils.getEnvOrSystemProperty("PYTORCH_LIBRARY_PATH")).stream()
+        .flatMap(path -> Stream.of(path.split(File.pathSeparator)))
+        .map(Path::of)
+        .toList();
   }
 
   /// Sets how many cores the calling thread's next operations use. libtorch keeps this per thread once the thread has
@@ -27,17 +79,8 @@ final class Torch {
     JniUtils.setNumThreads(cores);
   }
 
-  private static final class Holder {
-    static final Engine ENGINE = start();
-
-    private static Engine start() {
-      // The launcher sets these too; here they hold for whoever starts the JVM another way. Nothing is downloaded and
-      // nobody is called when the engine starts.
-      System.setProperty("ai.djl.offline", "true");
-      System.setProperty("OPT_OUT_TRACKING", "true");
-      System.setProperty("ai.djl.pytorch.num_interop_threads", "1");
-      System.setProperty("ai.djl.pytorch.num_threads", "1");
-      return Engine.getEngine(NAME);
-    }
+  /// Gives back what the GPU's allocator keeps, so that a batch that was too large leaves no trace.
+  static void freeGpuMemory() {
+    JniUtils.emptyCudaCache();
   }
 }

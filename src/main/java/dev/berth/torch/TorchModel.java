@@ -18,6 +18,7 @@ import java.nio.file.Path;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.regex.Pattern;
 import java.util.stream.Stream;
 
 /// One TorchScript file on one accelerator. Every native object that a forward makes is freed before it returns.
@@ -29,6 +30,10 @@ public final class TorchModel implements AutoCloseable {
 
   /// Forwards that run at this moment in this process.
   private static final AtomicInteger RUNNING = new AtomicInteger();
+
+  /// What TorchScript's reader says of code that needs a library.
+  private static final Pattern UNKNOWN_OPERATOR =
+      Pattern.compile("Unknown builtin op|Unknown type name '__torch__\\.torch\\.classes");
 
   private final Model model;
   private final Accelerator accelerator;
@@ -53,8 +58,20 @@ public final class TorchModel implements AutoCloseable {
       return new TorchModel(model, accelerator, List.copyOf(outputs));
     } catch (IOException | MalformedModelException | EngineException e) {
       model.close();
-      throw new TorchException("%s can't be loaded as TorchScript: %s".formatted(file, EngineMessage.of(e)), e);
+      throw new TorchException("%s can't be loaded as TorchScript: %s".formatted(file, reason(e)), e);
     }
+  }
+
+  /// What to do about an operator or a class that no loaded library has, else what the engine says.
+  private static String reason(Exception e) {
+    var message = EngineMessage.of(e);
+    if (String.valueOf(e.getMessage()).contains("torch.classes.neuron")) {
+      return "it is compiled for Neuron; serve it on that instance type, with %s (%s)".formatted(NeuronLibrary.NAME, message);
+    }
+    if (UNKNOWN_OPERATOR.matcher(message).find()) {
+      return message + "; name the library that has it with --extra-libraries or PYTORCH_EXTRA_LIBRARY_PATH";
+    }
+    return message;
   }
 
   /// Runs the model.
@@ -67,8 +84,8 @@ public final class TorchModel implements AutoCloseable {
   public float[][] forward(List<long[]> inputs, int rows, int columns) {
     int running = RUNNING.incrementAndGet();
     try (var manager = model.getNDManager().newSubManager()) {
-      if (accelerator instanceof Accelerator.Cpu) {
-        Torch.useCores(Math.max(1, Runtime.getRuntime().availableProcessors() / running));
+      if (accelerator instanceof Accelerator.Cpu(int threads)) {
+        Torch.useCores(Math.clamp(Runtime.getRuntime().availableProcessors() / running, 1, threads));
       }
       var shape = new Shape(rows, columns);
       var arrays = new NDList(inputs.size());
@@ -76,7 +93,11 @@ public final class TorchModel implements AutoCloseable {
       var results = model.getBlock().forward(new ParameterStore(manager, false), arrays, false);
       return copyOut(results, shape);
     } catch (EngineException e) {
-      throw translate(e);
+      var translated = translate(e);
+      if (translated instanceof InsufficientMemoryException && accelerator instanceof Accelerator.Gpu) {
+        Torch.freeGpuMemory();
+      }
+      throw translated;
     } finally {
       RUNNING.decrementAndGet();
     }
@@ -125,7 +146,7 @@ public final class TorchModel implements AutoCloseable {
     return switch (accelerator) {
       case Accelerator.Gpu(int index) -> Device.gpu(index);
       // A Neuron trace takes CPU tensors and moves them to its core itself.
-      case Accelerator.Cpu(), Accelerator.Inf1(int _), Accelerator.Inf2(int _), Accelerator.Trn1(int _) -> Device.cpu();
+      case Accelerator.Cpu(int _), Accelerator.Inf1(int _), Accelerator.Inf2(int _), Accelerator.Trn1(int _) -> Device.cpu();
     };
   }
 }

@@ -37,7 +37,9 @@ class ConfigurationTest {
   void nothing_set_gives_the_defaults() {
     assertThat(read(Map.of())).isEqualTo(new ServerConfig(
         new HttpConfig("0.0.0.0", 8080, 104_857_600, MediaType.JSON, "/metrics", Duration.ofSeconds(20)),
-        new ModelConfig(home.resolve("model-artifact"), Optional.empty(), OptionalInt.empty(), false),
+        new ModelConfig(
+            home.resolve("model-artifact"), Optional.empty(), OptionalInt.empty(), CpuProfile.ADAPTIVE, OptionalInt.empty(), List.of(),
+            false),
         new BatchingConfig(1000, OptionalInt.empty(), OptionalInt.empty(), Duration.ZERO, Duration.ofSeconds(60)),
         new TransformConfig(
             false, ExecutionParametersAnswer.SAGEMAKER, OptionalInt.empty(), Optional.empty(), OptionalInt.empty(),
@@ -48,6 +50,7 @@ class ConfigurationTest {
   @Test
   void every_setting_can_be_set() throws IOException {
     var model = Files.createDirectory(home.resolve("other"));
+    var library = Files.createFile(home.resolve("libops.so"));
     var environment = new HashMap<>(Map.of(
         "SAGEMAKER_BIND_TO_PORT", "9123",
         "BERTH_HOST", "localhost",
@@ -64,6 +67,10 @@ class ConfigurationTest {
         "BERTH_BAD_RECORDS", "keep",
         "BERTH_TRAILING_NEWLINE", "true"));
     environment.putAll(Map.of(
+        "BERTH_CPU_PROFILE", "throughput",
+        "BERTH_NEURON_CORES", "1",
+        "PYTORCH_EXTRA_LIBRARY_PATH", library.toString()));
+    environment.putAll(Map.of(
         "BERTH_QUEUE_CAPACITY", "50",
         "BERTH_MAX_BATCH_SIZE", "16",
         "BERTH_MAX_BATCH_TOKENS", "4096",
@@ -77,7 +84,8 @@ class ConfigurationTest {
         new HttpConfig(
             "localhost", 9123, 6 * 1024 * 1024, new MediaType("text", "csv", Map.of("header", "absent")),
             "/server/metrics", Duration.ofSeconds(3)),
-        new ModelConfig(model, Optional.of("inf2"), OptionalInt.of(2), false),
+        new ModelConfig(
+            model, Optional.of("inf2"), OptionalInt.of(2), CpuProfile.THROUGHPUT, OptionalInt.of(1), List.of(library), false),
         new BatchingConfig(50, OptionalInt.of(16), OptionalInt.of(4096), Duration.ofMillis(5), Duration.ofSeconds(90)),
         new TransformConfig(
             false, ExecutionParametersAnswer.LOCAL_MODE, OptionalInt.of(8), Optional.of(BatchStrategy.SINGLE_RECORD),
@@ -247,6 +255,37 @@ class ConfigurationTest {
         "timeout = 120 s (SAGEMAKER_MODEL_SERVER_TIMEOUT)",
         "max-payload-mb = 100 MiB (default)",
         "max-batch-size = chosen from the device (detected)");
+  }
+
+  @ParameterizedTest
+  @CsvSource(delimiter = ';', value = {"NEURON_RT_NUM_CORES;4;4", "NEURON_RT_VISIBLE_CORES;3;1", "NEURON_RT_VISIBLE_CORES;4-7;4",
+      "NEURON_RT_VISIBLE_CORES;0,2-3;3", "BERTH_NEURON_CORES;2;2"})
+  void the_number_of_neuron_cores_is_said_as_the_neuron_runtime_is_told(String name, String value, int cores) {
+    assertThat(read(Map.of(name, value)).model().neuronCores()).hasValue(cores);
+  }
+
+  @Test
+  void our_own_number_of_neuron_cores_wins_and_the_runtimes_zero_means_all() {
+    assertThat(read(Map.of("NEURON_RT_VISIBLE_CORES", "0-3", "NEURON_RT_NUM_CORES", "8", "BERTH_NEURON_CORES", "2"))
+        .model().neuronCores()).hasValue(2);
+    assertThat(read(Map.of("NEURON_RT_VISIBLE_CORES", "0-3", "NEURON_RT_NUM_CORES", "8")).model().neuronCores()).hasValue(4);
+    assertThat(read(Map.of("NEURON_RT_NUM_CORES", "0")).model().neuronCores()).isEmpty();
+  }
+
+  @ParameterizedTest
+  @ValueSource(strings = {"3-1", "a", "1-", "0,,1", "-1", "99999"})
+  void cores_that_are_no_range_are_a_problem(String cores) {
+    assertThat(problems(Map.of("NEURON_RT_VISIBLE_CORES", cores))).singleElement().asString()
+        .isEqualTo("NEURON_RT_VISIBLE_CORES: found \"%s\", expected NeuronCores such as 0, 0-3 or 0,2-3", cores);
+  }
+
+  @Test
+  void extra_libraries_are_files_that_exist() throws IOException {
+    var one = Files.createFile(home.resolve("libone.so"));
+    var two = Files.createFile(home.resolve("libtwo.so"));
+    assertThat(read(Map.of("PYTORCH_EXTRA_LIBRARY_PATH", one + ", " + two)).model().extraLibraries()).containsExactly(one, two);
+    assertThat(problems(Map.of("PYTORCH_EXTRA_LIBRARY_PATH", one + "," + home.resolve("libthree.so")))).singleElement().asString()
+        .contains("PYTORCH_EXTRA_LIBRARY_PATH: found").contains("libthree.so").contains("files that exist");
   }
 
   @Test

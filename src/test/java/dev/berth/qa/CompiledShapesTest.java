@@ -1,42 +1,95 @@
 package dev.berth.qa;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import com.fasterxml.jackson.databind.ObjectMapper;
-import com.fasterxml.jackson.databind.node.ObjectNode;
+import dev.berth.artifact.ModelArtifact;
+import dev.berth.hooks.Accelerator;
+import dev.berth.hooks.ModelContext;
+import dev.berth.testing.TestArtifact;
 import dev.berth.testing.TestServer;
-import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.Collections;
+import java.util.HashSet;
+import java.util.List;
 import java.util.Map;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 
-/// An artifact of one compiled shape, as for Neuron, whose TorchScript refuses any other: rows are padded to it in both
-/// directions, and long contexts are read through windows of its length.
+/// Artifacts of compiled shapes, as for Neuron, whose TorchScript refuses any other. `ReferenceTest` compares their
+/// answers; this is about which shape is taken, and which copy of the model.
 class CompiledShapesTest {
 
   private static final ObjectMapper JSON = new ObjectMapper();
+  private static final Accelerator CPU = new Accelerator.Cpu(1);
+
+  @TempDir
+  private Path directory;
+
+  @ParameterizedTest
+  @CsvSource({"1,10,1,32", "1,32,1,32", "1,33,1,128", "2,100,4,128", "4,128,4,128", "1,129,2,384", "2,384,2,384"})
+  void rowsGoThroughTheSmallestShapeThatTheyFit(int rows, int length, int batch, int sequence) throws Exception {
+    var model = load();
+    var logits = model.forward(Collections.nCopies(rows, new SpanModel.Row(new long[length], new long[length])));
+    assertThat(logits.columns()).isEqualTo(sequence);
+    assertThat(logits.start()).hasSize(batch * sequence);
+    model.close();
+  }
 
   @Test
-  void rowsArePaddedToTheCompiledShapeWhateverTheirLengthAndNumber(@TempDir Path directory) throws Exception {
-    var model = (ObjectNode) JSON.readTree(TestServer.SAMPLE_ARTIFACT.resolve("model.json").toFile());
-    model.put("shapes", "compiled");
-    ((ObjectNode) model.path("files").path(0)).put("batch", 2).put("sequence", 32);
-    JSON.writeValue(directory.resolve("model.json").toFile(), model);
-    Files.copy(Path.of("src/test/resources/torchscript/fixed-shape.pt"), directory.resolve("model.pt"));
-    Files.createSymbolicLink(directory.resolve("tokenizer.json"), TestServer.SAMPLE_ARTIFACT.resolve("tokenizer.json"));
+  void aForwardTakesAsManyRowsAsTheLargestBatchOfItsLength() throws Exception {
+    var model = load();
+    assertThat(IntStream.of(10, 32, 33, 128, 129, 384).map(model::rowsOfAForward)).containsExactly(1, 1, 4, 4, 2, 2);
+    assertThat(model.maxSequence()).isEqualTo(384);
+    assertThatThrownBy(() -> model.rowsOfAForward(385)).hasMessageContaining("385 tokens").hasMessageContaining("384");
+    model.close();
+  }
 
-    try (var server = TestServer.sample().set("BERTH_MODEL_DIR", directory.toString()).start()) {
-      for (int words : new int[] {1, 10, 26, 27, 60, 1000}) {
-        var context = "Bob came. ".repeat(words).strip();
-        var response = server.invoke(JSON.writeValueAsString(Map.of("question", "Who came?", "context", context)));
-        assertThat(response.statusCode()).as(response.body()).isEqualTo(200);
-        var answer = JSON.readTree(response.body());
-        assertThat(context.substring(answer.path("start").asInt(), answer.path("end").asInt()))
-            .isEqualTo(answer.path("answer").asText());
-      }
-      var tooLong = "{\"inputs\": {\"question\": \"Who?\", \"context\": \"Bob.\"}, \"parameters\": {\"max_seq_len\": 64}}";
-      assertThat(server.invoke(tooLong).body()).contains("max_seq_len: found 64, expected a whole number from 1 to 32");
+  @Test
+  void aBatchIsNoLargerThanTheLargestShape() throws Exception {
+    try (var server = TestServer.artifact(artifact("cpu")).set("SAGEMAKER_MODEL_SERVER_WORKERS", "1").start()) {
+      var line = JSON.writeValueAsString(Map.of("question", "Who came?", "context", "Bob came. ".repeat(20)));
+      var lines = String.join("\n", Collections.nCopies(10, line));
+      var answers = server.invoke(lines, "Content-Type", "application/jsonlines", "Accept", "application/jsonlines");
+      assertThat(answers.body().lines()).hasSize(10);
+      assertThat(server.get("/metrics").body()).contains("berth_batch_size_count 3").contains("berth_batch_size_sum 10");
     }
+  }
+
+  @Test
+  void moreTokensThanTheLongestShapeCannotBeAskedFor() throws Exception {
+    try (var server = TestServer.artifact(artifact("cpu")).start()) {
+      var body = "{\"inputs\": {\"question\": \"Who?\", \"context\": \"Bob.\"}, \"parameters\": {\"max_seq_len\": 385}}";
+      assertThat(server.invoke(body).body()).contains("max_seq_len: found 385, expected a whole number from 1 to 384");
+    }
+  }
+
+  /// A NeuronCore for each copy, and CPU tensors for all: everything but the chip.
+  @Test
+  void everyNeuronCoreHasACopyAndItsWorkersShareIt() throws Exception {
+    var cores = List.<Accelerator>of(new Accelerator.Inf2(0), new Accelerator.Inf2(1));
+    try (var handler = new QuestionAnsweringHandler(artifact("inf2"))) {
+      var copies = new ConcurrentHashMap<Accelerator, SpanModel>();
+      for (int worker = 0; worker < 4; worker++) {
+        var core = cores.get(worker % 2);
+        var model = handler.modelFn(new ModelContext(directory, core, worker, cores));
+        assertThat(copies.computeIfAbsent(core, _ -> model)).isSameAs(model);
+        handler.warmUpFn(model);
+      }
+      assertThat(new HashSet<>(copies.values())).hasSize(2);
+    }
+  }
+
+  private SpanModel load() throws Exception {
+    return SpanModel.load(ModelArtifact.open(artifact("cpu")), List.of(CPU)).get(CPU);
+  }
+
+  private Path artifact(String target) throws Exception {
+    return TestArtifact.compiled(directory, target, "waves-2x384.pt", "waves-1x32.pt", "waves-4x128.pt", "waves-1x128.pt");
   }
 }

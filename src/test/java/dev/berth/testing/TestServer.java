@@ -34,6 +34,11 @@ public final class TestServer implements AutoCloseable {
     return new Builder(null);
   }
 
+  /// A server with another model artifact.
+  public static Builder artifact(Path directory) {
+    return new Builder(null).set("BERTH_MODEL_DIR", directory.toString());
+  }
+
   /// A server with hooks of the test's own.
   public static Builder with(InferenceHandler<?, ?, ?> handler) {
     return new Builder(handler);

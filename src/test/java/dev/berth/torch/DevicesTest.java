@@ -5,20 +5,27 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.berth.artifact.Target;
 import dev.berth.hooks.Accelerator;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.List;
 import java.util.Optional;
+import java.util.OptionalInt;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
 class DevicesTest {
 
-  private static final Machine PLAIN = new Machine(false, 0, Optional.empty(), 0);
-  private static final Machine TWO_GPUS = new Machine(true, 2, Optional.empty(), 0);
-  private static final Machine GPU_WITHOUT_CUDA = new Machine(true, 0, Optional.empty(), 0);
-  private static final Machine INFERENTIA = new Machine(false, 0, Optional.of(Target.INF1), 4);
-  private static final Machine INFERENTIA2 = new Machine(false, 0, Optional.of(Target.INF2), 2);
+  private static final Machine PLAIN = machine(false, 0, 0, 0);
+  private static final Machine TWO_GPUS = machine(true, 2, 0, 0);
+  private static final Machine GPU_WITHOUT_CUDA = machine(true, 0, 0, 0);
+  private static final Machine INFERENTIA = machine(false, 0, 1, 4);
+  private static final Machine INFERENTIA2 = machine(false, 0, 1, 2);
+  private static final Machine INFERENTIA2_NOT_AS_ROOT = machine(false, 0, 6, 0);
 
   @ParameterizedTest
   @CsvSource({
@@ -32,7 +39,7 @@ class DevicesTest {
   @ParameterizedTest
   @ValueSource(strings = {"tpu", "", "ml.", "xlarge", "ml.g5", "gpu.xlarge"})
   void anythingElseIsAStartUpError(String instanceType) {
-    assertThatThrownBy(() -> Devices.choose(Optional.of(instanceType), PLAIN))
+    assertThatThrownBy(() -> choose(instanceType, PLAIN))
         .isInstanceOf(DeviceException.class)
         .hasMessageContaining("INSTANCE_TYPE: found \"%s\"", instanceType)
         .hasMessageContaining("ml.g5.xlarge");
@@ -40,17 +47,17 @@ class DevicesTest {
 
   @Test
   void thereIsOneAcceleratorForEachDeviceOrCore() {
-    assertThat(Devices.choose(Optional.of("gpu"), TWO_GPUS).accelerators())
+    assertThat(choose("gpu", TWO_GPUS).accelerators())
         .containsExactly(new Accelerator.Gpu(0), new Accelerator.Gpu(1));
-    assertThat(Devices.choose(Optional.of("inf1"), INFERENTIA).accelerators()).hasSize(4).contains(new Accelerator.Inf1(3));
-    assertThat(Devices.choose(Optional.of("trn1"), INFERENTIA2).accelerators()).hasSize(2).contains(new Accelerator.Trn1(1));
-    assertThat(Devices.choose(Optional.of("cpu"), TWO_GPUS).accelerators()).containsExactly(new Accelerator.Cpu());
+    assertThat(choose("inf1", INFERENTIA).accelerators()).hasSize(4).contains(new Accelerator.Inf1(3));
+    assertThat(choose("trn1", INFERENTIA2).accelerators()).hasSize(2).contains(new Accelerator.Trn1(1));
+    assertThat(choose("cpu", TWO_GPUS).accelerators()).containsExactly(new Accelerator.Cpu(TWO_GPUS.processors()));
   }
 
   @ParameterizedTest
   @CsvSource({"gpu,GPU", "ml.g5.xlarge,NVIDIA", "inf1,/dev/neuron0", "ml.inf2.xlarge,/dev/neuron0", "trn1,/dev/neuron0"})
   void aDeviceThatIsNotThereIsAStartUpErrorAndNoSilentCpu(String instanceType, String missing) {
-    assertThatThrownBy(() -> Devices.choose(Optional.of(instanceType), PLAIN))
+    assertThatThrownBy(() -> choose(instanceType, PLAIN))
         .isInstanceOf(DeviceException.class)
         .hasMessageContaining("INSTANCE_TYPE=" + instanceType)
         .hasMessageContaining(missing);
@@ -58,21 +65,89 @@ class DevicesTest {
 
   @Test
   void withoutAnInstanceTypeTheDeviceIsDetectedAndSaid() {
-    assertThat(Devices.choose(Optional.empty(), PLAIN)).satisfies(devices -> {
+    assertThat(detect(PLAIN)).satisfies(devices -> {
       assertThat(devices.target()).isEqualTo(Target.CPU);
       assertThat(devices.origin()).contains("detected");
     });
-    assertThat(Devices.choose(Optional.empty(), TWO_GPUS).target()).isEqualTo(Target.GPU);
-    assertThat(Devices.choose(Optional.empty(), INFERENTIA).target()).isEqualTo(Target.INF1);
-    assertThat(Devices.choose(Optional.empty(), INFERENTIA2).target()).isEqualTo(Target.INF2);
+    assertThat(detect(TWO_GPUS).target()).isEqualTo(Target.GPU);
+    assertThat(detect(INFERENTIA).target()).isEqualTo(Target.INF1);
+    assertThat(detect(INFERENTIA2).target()).isEqualTo(Target.INF2);
   }
 
   @Test
   @Tag("RUN-19")
   void aDetectedGpuThatTheEngineCannotUseFallsBackAndSaysWhy() {
-    assertThat(Devices.choose(Optional.empty(), GPU_WITHOUT_CUDA)).satisfies(devices -> {
+    assertThat(detect(GPU_WITHOUT_CUDA)).satisfies(devices -> {
       assertThat(devices.target()).isEqualTo(Target.CPU);
       assertThat(devices.origin()).contains("NVIDIA").contains("CUDA build");
     });
+  }
+
+  @Test
+  void theNumberOfNeuronCoresCanBeSaid() {
+    var two = OptionalInt.of(2);
+    assertThat(Devices.choose(Optional.of("inf1"), two, INFERENTIA).accelerators())
+        .containsExactly(new Accelerator.Inf1(0), new Accelerator.Inf1(1));
+    assertThat(Devices.choose(Optional.of("inf2"), two, INFERENTIA2_NOT_AS_ROOT).accelerators()).hasSize(2);
+    assertThatThrownBy(() -> Devices.choose(Optional.of("inf2"), OptionalInt.of(3), INFERENTIA2))
+        .isInstanceOf(DeviceException.class).hasMessage("neuron-cores: found 3, expected at most the 2 of this machine");
+    assertThatThrownBy(() -> Devices.choose(Optional.of("inf2"), two, PLAIN)).hasMessageContaining("no Neuron device");
+  }
+
+  @Test
+  void aDriverThatKeepsTheNumberOfCoresToItselfIsSaid() {
+    assertThatThrownBy(() -> choose("inf2", INFERENTIA2_NOT_AS_ROOT))
+        .isInstanceOf(DeviceException.class).hasMessageContaining("only to root").hasMessageContaining("--neuron-cores");
+  }
+
+  @Test
+  void devicesAndCoresAreReadFromTheDriver(@TempDir Path root) throws IOException {
+    assertThat(NeuronDriver.read(root)).isEqualTo(new NeuronDriver(0, 0));
+    for (var name : List.of("neuron0", "neuron1", "neuron_monitor", "null")) {
+      Files.createFile(Files.createDirectories(root.resolve("dev")).resolve(name));
+    }
+    assertThat(NeuronDriver.read(root)).isEqualTo(new NeuronDriver(2, 0));
+    var device = root.resolve("sys/devices/virtual/neuron_device/neuron0");
+    Files.createDirectories(device.resolve("neuron_core0"));
+    Files.createDirectories(device.resolve("neuron_core1"));
+    assertThat(NeuronDriver.read(root)).isEqualTo(new NeuronDriver(2, 2));
+    // The driver writes no newline.
+    Files.writeString(device.resolve("core_count"), "4");
+    assertThat(NeuronDriver.read(root)).isEqualTo(new NeuronDriver(2, 4));
+    assertThat(Machine.with(false, 0, NeuronDriver.read(root))).satisfies(machine -> {
+      assertThat(machine.neuron()).contains(Target.INF1);
+      assertThat(machine.neuronCores()).isEqualTo(8);
+    });
+    Files.writeString(device.resolve("core_count"), "many");
+    assertThatThrownBy(() -> NeuronDriver.read(root)).isInstanceOf(DeviceException.class).hasMessageContaining("core_count");
+  }
+
+  /// As pip lays out a Python environment, and as AWS's tutorial for C++ does.
+  @Test
+  void theNeuronLibraryIsFoundBesideLibtorch(@TempDir Path packages) throws IOException {
+    var libtorch = Files.createDirectories(packages.resolve("torch/lib"));
+    assertThatThrownBy(() -> NeuronLibrary.find(Target.TRN1, List.of(libtorch)))
+        .isInstanceOf(DeviceException.class)
+        .hasMessageContaining("trn1 needs libtorchneuron.so of the Python package torch_neuronx").hasMessageContaining(libtorch.toString());
+    assertThatThrownBy(() -> NeuronLibrary.find(Target.INF1, List.of()))
+        .hasMessageContaining("package torch_neuron:").hasMessageContaining("PYTORCH_LIBRARY_PATH, which is not set");
+    var inf1 = Files.createFile(Files.createDirectories(packages.resolve("torch_neuron/lib")).resolve(NeuronLibrary.NAME));
+    var inf2 = Files.createFile(Files.createDirectories(packages.resolve("torch_neuronx/lib")).resolve(NeuronLibrary.NAME));
+    assertThat(NeuronLibrary.find(Target.INF1, List.of(libtorch))).isEqualTo(inf1);
+    assertThat(NeuronLibrary.find(Target.INF2, List.of(libtorch.resolve("libtorch.so")))).isEqualTo(inf2);
+    var beside = Files.createFile(libtorch.resolve(NeuronLibrary.NAME));
+    assertThat(NeuronLibrary.find(Target.INF2, List.of(libtorch))).isEqualTo(beside);
+  }
+
+  private static Machine machine(boolean nvidiaDevice, int gpus, int neuronDevices, int coresOfADevice) {
+    return Machine.with(nvidiaDevice, gpus, new NeuronDriver(neuronDevices, coresOfADevice));
+  }
+
+  private static Devices choose(String instanceType, Machine machine) {
+    return Devices.choose(Optional.of(instanceType), OptionalInt.empty(), machine);
+  }
+
+  private static Devices detect(Machine machine) {
+    return Devices.choose(Optional.empty(), OptionalInt.empty(), machine);
   }
 }

@@ -3,6 +3,8 @@ package dev.berth.torch;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import ai.djl.pytorch.jni.JniUtils;
+import dev.berth.artifact.Target;
 import dev.berth.hooks.Accelerator;
 import dev.berth.hooks.InsufficientMemoryException;
 import java.nio.file.Files;
@@ -22,6 +24,7 @@ class TorchModelTest {
   private static final Path FILES = Path.of("src/test/resources/torchscript");
   private static final List<String> OUTPUTS = List.of("start_logits", "end_logits");
   private static final long POISON = 13;
+  private static final Accelerator CPU = new Accelerator.Cpu(Runtime.getRuntime().availableProcessors());
 
   @Test
   void aForwardGivesEachOutputRowByRow() {
@@ -74,6 +77,31 @@ class TorchModelTest {
   }
 
   @Test
+  void aForwardUsesAsManyCoresAsItMay() {
+    for (int threads : new int[] {1, Runtime.getRuntime().availableProcessors()}) {
+      try (var model = TorchModel.load(FILES.resolve("echo.pt"), new Accelerator.Cpu(threads), OUTPUTS)) {
+        model.forward(inputs(1), 1, 1);
+        assertThat(JniUtils.getNumThreads()).isEqualTo(threads);
+      }
+    }
+  }
+
+  @Test
+  @Tag("RUN-14")
+  void aModelThatIsCompiledForNeuronSaysWhatItNeeds() {
+    assertThatThrownBy(() -> load("needs-neuron-class.pt"))
+        .isInstanceOf(TorchException.class)
+        .message().contains("compiled for Neuron").contains("libtorchneuron.so").doesNotContain("\n");
+  }
+
+  @Test
+  void aLibraryThatIsNoneIsNamed(@TempDir Path directory) throws Exception {
+    var library = Files.writeString(directory.resolve("libops.so"), "no library");
+    assertThatThrownBy(() -> Torch.load(Target.CPU, List.of(library)))
+        .isInstanceOf(TorchException.class).hasMessageContaining(library + " can't be loaded beside libtorch");
+  }
+
+  @Test
   void outputsOfAnotherTypeOrNumberAreRefused() {
     try (var model = load("float64.pt")) {
       assertThatThrownBy(() -> model.forward(inputs(1), 1, 1))
@@ -89,9 +117,9 @@ class TorchModelTest {
   @Tag("RUN-14")
   void aFileThatIsNoTorchScriptIsNamed(@TempDir Path directory) throws Exception {
     var file = Files.writeString(directory.resolve("broken.pt"), "no model");
-    assertThatThrownBy(() -> TorchModel.load(file, new Accelerator.Cpu(), OUTPUTS))
+    assertThatThrownBy(() -> TorchModel.load(file, CPU, OUTPUTS))
         .isInstanceOf(TorchException.class).hasMessageContaining(file.toString());
-    assertThatThrownBy(() -> TorchModel.load(directory.resolve("missing.pt"), new Accelerator.Cpu(), OUTPUTS))
+    assertThatThrownBy(() -> TorchModel.load(directory.resolve("missing.pt"), CPU, OUTPUTS))
         .isInstanceOf(TorchException.class).hasMessageContaining("missing.pt");
   }
 
@@ -104,7 +132,7 @@ class TorchModelTest {
   }
 
   private static TorchModel load(String file) {
-    return TorchModel.load(FILES.resolve(file), new Accelerator.Cpu(), OUTPUTS);
+    return TorchModel.load(FILES.resolve(file), CPU, OUTPUTS);
   }
 
   /// Ids, a mask of ones and types of zero.

@@ -1,0 +1,172 @@
+package dev.berth;
+
+import dev.berth.artifact.ModelArtifact;
+import dev.berth.artifact.Shapes;
+import dev.berth.config.ServerConfig;
+import dev.berth.hooks.InferenceHandler;
+import dev.berth.hooks.InvocationRequest;
+import dev.berth.hooks.MediaType;
+import dev.berth.hooks.ModelContext;
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.Collections;
+import java.util.List;
+import java.util.Optional;
+import java.util.stream.Collectors;
+
+/// Loads a model artifact on every device as the server does, asks it its sample, and measures it. Runs on one thread,
+/// which then is the one that predicts.
+final class Check {
+
+  /// Enough for a median; a model of seconds is not measured for minutes.
+  private static final int MOST_RUNS = 50;
+  private static final int LEAST_RUNS = 5;
+  private static final long LONG_ENOUGH_NANOS = 1_000_000_000;
+
+  /// Twice the records are worth their longer wait only if they come out clearly faster.
+  private static final double CLEARLY_FASTER = 1.05;
+
+  private record Speed(int batch, double milliseconds) {
+    double recordsPerSecond() {
+      return batch * 1000 / milliseconds;
+    }
+  }
+
+  private final Deployment deployment;
+  private final ModelArtifact artifact;
+
+  private Check(Deployment deployment) {
+    this.deployment = deployment;
+    this.artifact = deployment.artifact().orElseThrow();
+  }
+
+  /// @return the report, line by line
+  /// @throws StartException with every problem that was found
+  static List<String> run(ServerConfig config) throws StartException {
+    var check = new Check(Deployment.plan(config));
+    try {
+      var handler = check.deployment.handlers().create(config.model().directory());
+      try {
+        return check.report(handler);
+      } finally {
+        if (handler instanceof AutoCloseable closeable) {
+          closeable.close();
+        }
+      }
+    } catch (Exception e) {
+      throw new StartException(Server.reason(e), e);
+    }
+  }
+
+  private <M, I, O> List<String> report(InferenceHandler<M, I, O> handler) throws Exception {
+    long start = System.nanoTime();
+    var accelerators = deployment.workers().stream().distinct().toList();
+    var models = new ArrayList<M>();
+    for (int worker = 0; worker < accelerators.size(); worker++) {
+      var context = new ModelContext(artifact.directory(), accelerators.get(worker), worker, accelerators);
+      models.add(handler.modelFn(context));
+      handler.warmUpFn(models.getLast());
+    }
+    double loaded = (System.nanoTime() - start) / 1e9;
+
+    var report = new ArrayList<String>();
+    report.add(line("artifact", artifact.directory()));
+    report.add(line("model", "%s, %s, %s, traced for %s with torch %s".formatted(
+        name(), artifact.task(), artifact.precision(), artifact.target(), artifact.torch())));
+    report.add(line("device", "%s; %s".formatted(
+        accelerators.stream().map(Object::toString).collect(Collectors.joining(", ")), deployment.devices().origin())));
+    report.add(line("workers", "%d, each on batches of up to %d".formatted(
+        deployment.workers().size(), deployment.limits().maxBatchSize())));
+    report.add(line("shapes", shapes()));
+    report.add(line("files", files()));
+    report.add(line("load", "%.1f s for %d cop%s, warm-up included".formatted(
+        loaded, models.size(), models.size() == 1 ? "y" : "ies")));
+    if (Files.exists(artifact.sample())) {
+      report.addAll(sample(handler, models.getFirst()));
+    } else {
+      report.add(line("sample", "none: put a request into sample.json, and it is tried and measured here"));
+    }
+    return report;
+  }
+
+  private <M, I, O> List<String> sample(InferenceHandler<M, I, O> handler, M model) throws Exception {
+    var body = Files.newInputStream(artifact.sample());
+    var request = new InvocationRequest(body, MediaType.JSON, MediaType.JSON, Optional.empty(), "check", false);
+    var records = handler.inputFn(request);
+    var response = handler.outputFn(handler.predictFn(records, model), request);
+    var report = new ArrayList<String>();
+    report.add(line("sample", new String(response.body(), StandardCharsets.UTF_8)
+        + (Files.exists(artifact.sampleResponse()) ? ", as when it was traced" : "")));
+    var alone = measure(handler, model, records.getFirst(), 1);
+    report.add(line("batch of 1", shown(alone)));
+    var best = alone;
+    for (int batch = 2; batch <= deployment.limits().maxBatchSize(); batch *= 2) {
+      var speed = measure(handler, model, records.getFirst(), batch);
+      if (speed.recordsPerSecond() > best.recordsPerSecond() * CLEARLY_FASTER) {
+        best = speed;
+      }
+    }
+    report.add(line("best batch", best == alone ? "1" : "%d: %s".formatted(best.batch, shown(best))));
+    return report;
+  }
+
+  /// The median time of `predictFn`.
+  private static <M, I, O> Speed measure(InferenceHandler<M, I, O> handler, M model, I record, int batch) throws Exception {
+    var records = Collections.nCopies(batch, record);
+    var times = new ArrayList<Long>();
+    long begin = System.nanoTime();
+    while (times.size() < LEAST_RUNS || times.size() < MOST_RUNS && System.nanoTime() - begin < LONG_ENOUGH_NANOS) {
+      long start = System.nanoTime();
+      handler.predictFn(records, model);
+      times.add(System.nanoTime() - start);
+    }
+    Collections.sort(times);
+    return new Speed(batch, times.get(times.size() / 2) / 1e6);
+  }
+
+  private static String shown(Speed speed) {
+    return "%.1f ms, %.0f records/s on one worker".formatted(speed.milliseconds, speed.recordsPerSecond());
+  }
+
+  private Object name() {
+    var name = artifact.provenance().get("model");
+    return name == null ? artifact.directory().getFileName() : name;
+  }
+
+  private String shapes() {
+    return switch (artifact.shapes()) {
+      case Shapes.Dynamic _ -> "any batch, any sequence of up to %d tokens".formatted(artifact.maxSequenceLength());
+      case Shapes.Compiled(var shapes) -> shapes.stream()
+          .map(shape -> "[%d, %d]".formatted(shape.batch(), shape.sequence()))
+          .collect(Collectors.joining(", "));
+    };
+  }
+
+  private String files() {
+    var files = new ArrayList<Path>();
+    switch (artifact.shapes()) {
+      case Shapes.Dynamic(var file) -> files.add(file);
+      case Shapes.Compiled(var shapes) -> shapes.forEach(shape -> files.add(shape.file()));
+    }
+    files.add(artifact.tokenizer());
+    return files.stream()
+        .map(file -> "%s %.1f MB".formatted(artifact.directory().relativize(file), size(file) / 1e6))
+        .collect(Collectors.joining(", "));
+  }
+
+  private static long size(Path file) {
+    try {
+      return Files.size(file);
+    } catch (IOException e) {
+      throw new UncheckedIOException(e);
+    }
+  }
+
+  private static String line(String name, Object value) {
+    return "%-12s%s".formatted(name, value);
+  }
+}
