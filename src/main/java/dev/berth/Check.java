@@ -100,7 +100,7 @@ final class Check {
     var response = handler.outputFn(handler.predictFn(records, model), request);
     var report = new ArrayList<String>();
     report.add(line("sample", new String(response.body(), StandardCharsets.UTF_8)
-        + (Files.exists(artifact.sampleResponse()) ? ", as when it was traced" : "")));
+        + (Files.exists(artifact.sampleResponse()) ? " (checked against sample-response.json)" : "")));
     var alone = measure(handler, model, records.getFirst(), 1);
     report.add(line("batch of 1", shown(alone)));
     var best = alone;

@@ -49,6 +49,7 @@ final class ModelArtifactReader {
         pair(json.path("pair")),
         object(json, "parameters"),
         object(json, "provenance"));
+    checkShapes(artifact);
     if (!Files.isReadable(artifact.tokenizer())) {
       problems.add("tokenizer.json: not found");
     }
@@ -116,6 +117,18 @@ final class ModelArtifactReader {
         yield new Shapes.Compiled(List.of());
       }
     };
+  }
+
+  private void checkShapes(ModelArtifact artifact) {
+    switch (artifact.shapes()) {
+      case Shapes.Dynamic _ when artifact.target().isNeuron() -> problems.add(
+          "model.json: shapes: found \"dynamic\", expected \"compiled\" for %s".formatted(artifact.target()));
+      case Shapes.Dynamic _ -> { }
+      case Shapes.Compiled(var shapes) -> shapes.stream()
+          .filter(shape -> shape.sequence() > artifact.maxSequenceLength())
+          .forEach(shape -> problems.add("model.json: files: found a sequence of %d, expected at most the maxSequenceLength of %d"
+              .formatted(shape.sequence(), artifact.maxSequenceLength())));
+    }
   }
 
   private Path modelFile(JsonNode entry, String name) {

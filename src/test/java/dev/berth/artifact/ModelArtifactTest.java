@@ -62,6 +62,19 @@ class ModelArtifactTest {
   }
 
   @Test
+  void shapesThatTheModelOrTheDeviceCannotTakeAreNamed() throws Exception {
+    model.put("shapes", "compiled");
+    ((ObjectNode) model.path("files").path(0)).put("batch", 1).put("sequence", 513);
+    write();
+    assertThatThrownBy(() -> ModelArtifact.open(directory))
+        .hasMessageContaining("files: found a sequence of 513, expected at most the maxSequenceLength of 512");
+    model.put("shapes", "dynamic").put("target", "inf2");
+    write();
+    assertThatThrownBy(() -> ModelArtifact.open(directory))
+        .hasMessageContaining("shapes: found \"dynamic\", expected \"compiled\" for inf2");
+  }
+
+  @Test
   @Tag("RUN-14")
   void everythingThatIsWrongIsSaidAtOnce() throws Exception {
     model.put("task", 5).put("target", "tpu").put("shapes", "round").put("maxSequenceLength", 0).remove("pair");
