@@ -36,6 +36,7 @@ class ReferenceTest {
   private static TestServer sample;
   private static TestServer waves;
   private static TestServer compiled;
+  private static TestServer japanese;
 
   @BeforeAll
   static void start(@TempDir Path any, @TempDir Path fixed) throws Exception {
@@ -43,6 +44,7 @@ class ReferenceTest {
     waves = TestServer.artifact(TestArtifact.dynamic(any, "waves.pt")).start();
     compiled = TestServer.artifact(TestArtifact.compiled(
         fixed, "cpu", "waves-2x384.pt", "waves-1x32.pt", "waves-4x128.pt", "waves-1x128.pt")).start();
+    japanese = TestServer.artifact(Path.of("src/test/resources/artifacts/japanese-roberta")).start();
   }
 
   @AfterAll
@@ -50,6 +52,7 @@ class ReferenceTest {
     sample.close();
     waves.close();
     compiled.close();
+    japanese.close();
   }
 
   @TestFactory
@@ -71,6 +74,13 @@ class ReferenceTest {
       var drift = line.path("drift").asDouble();
       check(line, ask(sample, line), 1e-3 + 2 * drift, line.path("margin").asDouble() > 2 * drift);
     }));
+  }
+
+  /// A RoBERTa with a Unigram tokenizer: no token types, no classification token, no spaces between words, and a
+  /// normalisation that changes how many characters there are. Its weights are random and fp32.
+  @TestFactory
+  Stream<DynamicTest> aJapaneseRobertaAnswersAsInPython() throws IOException {
+    return lines("japanese-roberta.jsonl").map(line -> test(line, () -> check(line, ask(japanese, line), 1e-3, true)));
   }
 
   @Test
