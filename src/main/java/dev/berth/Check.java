@@ -2,6 +2,7 @@ package dev.berth;
 
 import dev.berth.artifact.ModelArtifact;
 import dev.berth.artifact.Shapes;
+import dev.berth.batching.BatchLimits;
 import dev.berth.config.ServerConfig;
 import dev.berth.hooks.InferenceHandler;
 import dev.berth.hooks.InvocationRequest;
@@ -22,10 +23,14 @@ import java.util.stream.Collectors;
 /// which then is the one that predicts.
 final class Check {
 
-  /// Enough for a median; a model of seconds is not measured for minutes.
+  /// Enough for a median.
   private static final int MOST_RUNS = 50;
-  private static final int LEAST_RUNS = 5;
+  private static final int LEAST_RUNS = 3;
   private static final long LONG_ENOUGH_NANOS = 1_000_000_000;
+
+  /// A slow model is not measured at every size.
+  private static final long TOO_LONG_NANOS = 10_000_000_000L;
+  private static final int MOST_RECORDS = 1024;
 
   /// Twice the records are worth their longer wait only if they come out clearly faster.
   private static final double CLEARLY_FASTER = 1.05;
@@ -94,24 +99,44 @@ final class Check {
   }
 
   private <M, I, O> List<String> sample(InferenceHandler<M, I, O> handler, M model) throws Exception {
-    var body = Files.newInputStream(artifact.sample());
-    var request = new InvocationRequest(body, MediaType.JSON, MediaType.JSON, Optional.empty(), "check", false);
-    var records = handler.inputFn(request);
-    var response = handler.outputFn(handler.predictFn(records, model), request);
     var report = new ArrayList<String>();
-    report.add(line("sample", new String(response.body(), StandardCharsets.UTF_8)
-        + (Files.exists(artifact.sampleResponse()) ? " (checked against sample-response.json)" : "")));
-    var alone = measure(handler, model, records.getFirst(), 1);
+    I record;
+    try (var body = Files.newInputStream(artifact.sample())) {
+      var request = new InvocationRequest(body, MediaType.JSON, MediaType.JSON, Optional.empty(), "check", false);
+      var records = handler.inputFn(request);
+      var response = handler.outputFn(handler.predictFn(records, model), request);
+      report.add(line("sample", new String(response.body(), StandardCharsets.UTF_8)
+          + (Files.exists(artifact.sampleResponse()) ? " (checked against sample-response.json)" : "")));
+      record = records.getFirst();
+    }
+    var alone = measure(handler, model, record, 1);
     report.add(line("batch of 1", shown(alone)));
     var best = alone;
-    for (int batch = 2; batch <= deployment.limits().maxBatchSize(); batch *= 2) {
-      var speed = measure(handler, model, records.getFirst(), batch);
+    long begin = System.nanoTime();
+    for (int batch : batches(deployment.limits(), handler.length(record))) {
+      if (System.nanoTime() - begin > TOO_LONG_NANOS) {
+        break;
+      }
+      var speed = measure(handler, model, record, batch);
       if (speed.recordsPerSecond() > best.recordsPerSecond() * CLEARLY_FASTER) {
         best = speed;
       }
     }
     report.add(line("best batch", best == alone ? "1" : "%d: %s".formatted(best.batch, shown(best))));
     return report;
+  }
+
+  /// The batch sizes above 1 that are worth a try: the powers of two, and the largest that the server forms.
+  static List<Integer> batches(BatchLimits limits, int length) {
+    int largest = Math.min(MOST_RECORDS, Math.min(limits.maxBatchSize(), limits.maxBatchTokens() / length));
+    var batches = new ArrayList<Integer>();
+    for (int batch = 2; batch < largest; batch *= 2) {
+      batches.add(batch);
+    }
+    if (largest > 1) {
+      batches.add(largest);
+    }
+    return batches;
   }
 
   /// The median time of `predictFn`.
@@ -129,7 +154,7 @@ final class Check {
   }
 
   private static String shown(Speed speed) {
-    return "%.1f ms, %.0f records/s on one worker".formatted(speed.milliseconds, speed.recordsPerSecond());
+    return "%.1f ms, %.0f records/s of one worker while the others are idle".formatted(speed.milliseconds, speed.recordsPerSecond());
   }
 
   private Object name() {

@@ -3,6 +3,7 @@ package dev.berth;
 import dev.berth.config.Configuration;
 import dev.berth.config.ConfigurationException;
 import dev.berth.config.Settings;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.HashMap;
 import java.util.Map;
@@ -15,7 +16,7 @@ import picocli.CommandLine.ParseResult;
 
 /// The `serve check` command: whether a model artifact can be served here, and how fast.
 ///
-/// The report goes to stdout; problems go to stderr, one a line, and end the process with 1.
+/// The report goes to stdout; problems and the log go to stderr, and problems end the process with 1.
 final class CheckCommand {
 
   static final String NAME = "check";
@@ -31,7 +32,7 @@ final class CheckCommand {
   }
 
   static CommandSpec spec() {
-    var spec = ServeOptions.add(CommandSpec.create().mixinStandardHelpOptions(true), Settings.OF_THE_MODEL);
+    var spec = ServeOptions.with(Settings.OF_THE_MODEL);
     spec.addPositional(PositionalParamSpec.builder()
         .index("0")
         .arity("0..1")
@@ -48,27 +49,42 @@ final class CheckCommand {
     return spec;
   }
 
-  int run(ParseResult parsed) {
-    try {
-      var flags = new HashMap<>(ServeOptions.given(parsed));
-      String directory = parsed.matchedPositionalValue(0, null);
-      if (directory != null) {
-        flags.put("--model-dir", directory);
+  /// @param serve what was given before the name of this command
+  int run(ParseResult serve, ParseResult check) {
+    var flags = new HashMap<>(ServeOptions.given(serve));
+    flags.putAll(ServeOptions.given(check));
+    String directory = check.matchedPositionalValue(0, null);
+    if (directory != null) {
+      if (!Files.isDirectory(Path.of(directory))) {
+        System.err.printf("%s: found no such directory, expected a model artifact%n", directory);
+        return ExitCode.SOFTWARE;
       }
-      var config = Configuration.read(quiet(environment), flags, home).config();
-      Logging.configure(config.log());
-      Check.run(config).forEach(System.out::println);
+      flags.put("--model-dir", directory);
+    }
+    try {
+      var configuration = Configuration.read(quiet(environment), flags, home);
+      Logging.configure(configuration.config().log());
+      Logging.toStderr();
+      configuration.warnings().forEach(log::warn);
+      Check.run(configuration.config()).forEach(System.out::println);
       return ExitCode.OK;
     } catch (ConfigurationException e) {
       e.problems().forEach(System.err::println);
+      return ExitCode.USAGE;
     } catch (StartException e) {
-      e.getMessage().lines().forEach(System.err::println);
-      log.debug("the check failed", e);
+      return failed(e.getMessage(), e);
+    } catch (Exception | Error e) {
+      return failed("the check can't go on: " + e, e);
     }
+  }
+
+  private static int failed(String message, Throwable e) {
+    message.lines().forEach(System.err::println);
+    log.debug("the check failed", e);
     return ExitCode.SOFTWARE;
   }
 
-  /// Only what needs attention is logged beside the report, unless somebody wants more.
+  /// Only what needs attention is logged, unless somebody wants more.
   private static Map<String, String> quiet(Map<String, String> environment) {
     var quiet = new HashMap<>(environment);
     quiet.putIfAbsent("SAGEMAKER_CONTAINER_LOG_LEVEL", "WARN");

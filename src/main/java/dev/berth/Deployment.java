@@ -25,6 +25,7 @@ import java.util.stream.IntStream;
 /// it at once.
 ///
 /// @param artifact the model artifact of a built-in handler; hooks of one's own read theirs as they like
+/// @param handlers gives the hooks, which a built-in handler's are made already; whoever calls it closes them
 /// @param workers the accelerator of each worker
 record Deployment(
     Devices devices,

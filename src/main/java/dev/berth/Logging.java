@@ -29,6 +29,17 @@ final class Logging {
     }
   }
 
+  /// Leaves stdout to what a command prints.
+  static void toStderr() {
+    context().getLogger(Logger.ROOT_LOGGER_NAME).iteratorForAppenders().forEachRemaining(appender -> {
+      if (appender instanceof ConsoleAppender<ILoggingEvent> console) {
+        console.stop();
+        console.setTarget("System.err");
+        console.start();
+      }
+    });
+  }
+
   /// Writes out what is still held, and ends logging.
   static void flush() {
     context().stop();

@@ -30,7 +30,7 @@ public final class Main {
             return helped;
           }
           return parsed.hasSubcommand()
-              ? new CheckCommand(environment, home).run(parsed.subcommand())
+              ? new CheckCommand(environment, home).run(parsed, parsed.subcommand())
               : new ServeCommand(environment, home).run(parsed);
         })
         .execute(args);

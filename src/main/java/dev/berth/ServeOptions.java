@@ -21,7 +21,7 @@ final class ServeOptions {
   private ServeOptions() {}
 
   static CommandSpec spec() {
-    var spec = add(CommandSpec.create().mixinStandardHelpOptions(true).version("berth " + version()), Settings.ALL);
+    var spec = with(Settings.ALL);
     spec.usageMessage()
         .customSynopsis("serve [option]...", "serve check [option]... [MODEL_DIR]")
         .description(
@@ -32,8 +32,9 @@ final class ServeOptions {
     return spec;
   }
 
-  /// Adds those of the settings that have a flag.
-  static CommandSpec add(CommandSpec spec, List<Setting<?>> settings) {
+  /// A command with those of the settings that have a flag.
+  static CommandSpec with(List<Setting<?>> settings) {
+    var spec = CommandSpec.create().mixinStandardHelpOptions(true).version("berth " + version());
     settings.forEach(setting -> setting.flag().ifPresent(flag -> spec.addOption(option(setting, flag))));
     spec.usageMessage().width(HELP_WIDTH).sortOptions(false);
     return spec;

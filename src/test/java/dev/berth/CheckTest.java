@@ -3,12 +3,14 @@ package dev.berth;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.catchThrowableOfType;
 
+import dev.berth.batching.BatchLimits;
 import dev.berth.config.Configuration;
 import dev.berth.config.ServerConfig;
 import dev.berth.testing.TestArtifact;
 import dev.berth.testing.TestServer;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.time.Duration;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
@@ -31,7 +33,7 @@ class CheckTest {
         .anyMatch(line -> line.matches("shapes +any batch, any sequence of up to 512 tokens"))
         .anyMatch(line -> line.matches("files +model.pt \\d+\\.\\d MB, tokenizer.json \\d+\\.\\d MB"))
         .anyMatch(line -> line.matches("sample +\\{\"answer\":\"Warsaw.*"))
-        .anyMatch(line -> line.matches("batch of 1 +\\d+\\.\\d ms, \\d+ records/s on one worker"))
+        .anyMatch(line -> line.matches("batch of 1 +\\d+\\.\\d ms, \\d+ records/s of one worker while the others are idle"))
         .anyMatch(line -> line.matches("best batch +1"));
   }
 
@@ -42,7 +44,16 @@ class CheckTest {
     assertThat(Check.run(config(directory, Map.of())))
         .anyMatch(line -> line.matches("shapes +\\[1, 128], \\[4, 128]"))
         .anyMatch(line -> line.matches("workers +\\d+, each on batches of up to 4"))
-        .anyMatch(line -> line.matches("best batch +(1|[24]: .* records/s on one worker)"));
+        .anyMatch(line -> line.matches("best batch +(1|[24]: .* records/s of one worker .*)"));
+  }
+
+  @Test
+  void theBatchesThatTheServerFormsAreMeasuredAndNoOthers() {
+    assertThat(Check.batches(new BatchLimits(1, Integer.MAX_VALUE, Duration.ZERO, 1), 28)).isEmpty();
+    assertThat(Check.batches(new BatchLimits(6, Integer.MAX_VALUE, Duration.ZERO, 1), 28)).containsExactly(2, 4, 6);
+    assertThat(Check.batches(new BatchLimits(32, 16_384, Duration.ZERO, 1), 28)).containsExactly(2, 4, 8, 16, 32);
+    assertThat(Check.batches(new BatchLimits(32, 100, Duration.ZERO, 1), 28)).containsExactly(2, 3);
+    assertThat(Check.batches(new BatchLimits(Integer.MAX_VALUE, Integer.MAX_VALUE, Duration.ZERO, 1), 1)).endsWith(512, 1024);
   }
 
   @Test
@@ -60,7 +71,7 @@ class CheckTest {
     Files.writeString(directory.resolve("tokenizer.json"), "{}");
     var library = Files.writeString(directory.resolve("libops.so"), "no library");
     var model = Files.readString(directory.resolve("model.json"));
-    assertThat(problems(Map.of("PYTORCH_EXTRA_LIBRARY_PATH", library.toString())))
+    assertThat(problems(Map.of("BERTH_EXTRA_LIBRARIES", library.toString())))
         .hasSize(3)
         .anyMatch(line -> line.contains("libops.so can't be loaded"))
         .anyMatch(line -> line.contains("traced for gpu, and this server uses cpu"))

@@ -5,8 +5,10 @@ import static org.assertj.core.api.Assumptions.assumeThat;
 import static org.awaitility.Awaitility.await;
 
 import com.github.dockerjava.api.model.Device;
+import dev.berth.testing.ServeProcess;
 import dev.berth.testing.TestArtifact;
 import java.io.IOException;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.Map;
@@ -88,18 +90,31 @@ class ContainerTest {
     }
   }
 
-  /// All of an Inf2 instance but its chip: a device node, a library with the operators of the compiled files, and files
-  /// that refuse any shape but their own.
+  /// All of an Inf2 instance but its chip: a device node, a Python environment's layout with a library that has the
+  /// operators of the compiled files, and files that refuse any shape but their own.
   @Test
   @EnabledOnOs(architectures = "amd64")
-  void itServesACompiledModelWithACopyOnEachNeuronCore(@TempDir Path artifact) throws Exception {
+  void itServesACompiledModelWithACopyOnEachNeuronCore(@TempDir Path packages, @TempDir Path artifact) throws Exception {
+    var libtorch = unpackLibtorch(packages);
+    var neuron = Files.createDirectories(libtorch.resolve("../../torch_neuronx/lib").normalize());
+    Files.copy(TestArtifact.OPERATORS, neuron.resolve("libtorchneuron.so"));
     TestArtifact.compiled(artifact, "inf2", "neuron-1x128.pt", "neuron-2x384.pt");
     try (var container = start(artifact, c -> withNeuronDevice(c)
         .withEnv("NEURON_RT_NUM_CORES", "2")
-        .withFileSystemBind(TestArtifact.OPERATORS.toString(), "/opt/neuron/libtorchneuron.so", BindMode.READ_ONLY)
-        .withEnv("PYTORCH_EXTRA_LIBRARY_PATH", "/opt/neuron/libtorchneuron.so"))) {
+        .withFileSystemBind(packages.toString(), packages.toString(), BindMode.READ_ONLY)
+        .withEnv("PYTORCH_LIBRARY_PATH", libtorch.toString()))) {
       assertAnswers(container, "\"answer\":");
       assertThat(container.getLogs()).contains("[inf2 core 0, inf2 core 1]").contains("ready: 2 workers").contains("maxBatchSize=2");
+    }
+  }
+
+  /// DJL's own copy, which it unpacks when it starts.
+  private static Path unpackLibtorch(Path directory) throws Exception {
+    try (var server = ServeProcess.serve(Map.of("DJL_CACHE_DIR", directory.toString())).awaitReady()) {
+      server.terminate().exitCode(Duration.ofSeconds(30));
+    }
+    try (var files = Files.walk(directory)) {
+      return files.filter(file -> file.endsWith("libtorch_cpu.so")).findFirst().orElseThrow().getParent();
     }
   }
 
@@ -107,9 +122,9 @@ class ContainerTest {
   @Tag("RUN-14")
   void aNeuronDeviceWithoutItsLibraryOrItsCoresEndsTheProcess(@TempDir Path artifact) throws Exception {
     TestArtifact.compiled(artifact, "inf2", "waves-1x128.pt");
-    assertEnds(artifact, c -> withNeuronDevice(c).withEnv("NEURON_RT_NUM_CORES", "2"),
-        "inf2 needs libtorchneuron.so of the Python package torch_neuronx: found it neither in PYTORCH_EXTRA_LIBRARY_PATH");
-    assertEnds(artifact, ContainerTest::withNeuronDevice, "tells the number of its NeuronCores only to root; say it with --neuron-cores");
+    assertEnds(artifact, c -> withNeuronDevice(c).withEnv("BERTH_NEURON_CORES", "2"),
+        "inf2 needs libtorchneuron.so of the Python package torch_neuronx: found it neither in BERTH_EXTRA_LIBRARIES nor");
+    assertEnds(artifact, ContainerTest::withNeuronDevice, "tells the number of its NeuronCores only to root; set NEURON_RT_NUM_CORES");
     assertEnds(artifact, c -> c, "no Neuron device");
   }
 

@@ -26,8 +26,6 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.condition.EnabledOnOs;
 import org.junit.jupiter.api.io.TempDir;
-import org.junit.jupiter.params.ParameterizedTest;
-import org.junit.jupiter.params.provider.CsvSource;
 
 /// `./serve` in a process of its own, from its start to its end.
 @Tag("packaged")
@@ -259,7 +257,20 @@ class ServeTest {
     }
     try (var check = ServeProcess.serve(Map.of(), "check", directory.resolve("none").toString())) {
       assertThat(check.exitCode(PLATFORM_LIMIT)).isEqualTo(1);
-      assertThat(check.err()).contains("expected a directory that exists");
+      assertThat(check.err().lines()).singleElement().asString().contains("none: found no such directory");
+    }
+    try (var check = ServeProcess.serve(Map.of(), "--workers", "0", "check")) {
+      assertThat(check.exitCode(PLATFORM_LIMIT)).isEqualTo(2);
+      assertThat(check.err().lines()).singleElement().asString().contains("--workers: found \"0\"");
+    }
+  }
+
+  @Test
+  void aCheckLogsToStderr() throws Exception {
+    try (var check = ServeProcess.serve(Map.of("SAGEMAKER_MODEL_SERVER_WORKER", "1"), "--workers", "3", "check")) {
+      assertThat(check.exitCode(PLATFORM_LIMIT)).isZero();
+      assertThat(check.out()).containsPattern("workers +3,").doesNotContain("WARN");
+      assertThat(check.err()).contains("WARN").contains("did you mean SAGEMAKER_MODEL_SERVER_WORKERS?");
     }
   }
 
@@ -273,12 +284,26 @@ class ServeTest {
           .contains("Unknown builtin op: berth_test::negate").contains("--extra-libraries");
     }
     var library = TestArtifact.OPERATORS.toString();
-    for (var environment : List.of(Map.<String, String>of(), Map.of("PYTORCH_EXTRA_LIBRARY_PATH", library))) {
-      var flags = environment.isEmpty() ? new String[] {"--extra-libraries", library} : new String[] {};
-      try (var server = ServeProcess.serve(environment, Stream.concat(
-          Stream.of("--model-dir", directory.toString()), Stream.of(flags)).toArray(String[]::new)).awaitReady()) {
-        assertThat(server.client().send(server.invocation(BOB).build(), BodyHandlers.ofString()).body()).contains("\"answer\":");
-      }
+    try (var server = ServeProcess.serve(
+        Map.of("PYTORCH_EXTRA_LIBRARY_PATH", library), "--model-dir", directory.toString()).awaitReady()) {
+      assertThat(server.client().send(server.invocation(BOB).build(), BodyHandlers.ofString()).body()).contains("\"answer\":");
+    }
+    // A flag wins, and blanks do not matter.
+    try (var server = ServeProcess.serve(Map.of("PYTORCH_EXTRA_LIBRARY_PATH", "/none.so"), "--model-dir", directory.toString(),
+        "--extra-libraries", library + " , " + library).awaitReady()) {
+      assertThat(server.client().send(server.invocation(BOB).build(), BodyHandlers.ofString()).body()).contains("\"answer\":");
+    }
+  }
+
+  @Test
+  void anExtraLibraryThatIsNotSetOrBrokenIsToldApart(@TempDir Path directory) throws Exception {
+    try (var server = ServeProcess.serve(Map.of("PYTORCH_EXTRA_LIBRARY_PATH", "")).awaitReady()) {
+      assertThat(server.out()).contains("extra-libraries = none (default)");
+    }
+    var broken = Files.writeString(directory.resolve("libops.so"), "no library, and longer than the header of one: " + "x".repeat(64));
+    try (var server = ServeProcess.serve(Map.of("PYTORCH_EXTRA_LIBRARY_PATH", broken.toString()))) {
+      assertThat(server.exitCode(PLATFORM_LIMIT)).isEqualTo(1);
+      assertThat(server.err().lines()).last().asString().contains(broken + " can't be loaded beside libtorch");
     }
   }
 
@@ -307,15 +332,6 @@ class ServeTest {
       assertThat(server.exitCode(PLATFORM_LIMIT)).isEqualTo(1);
       // The JVM may say something of its own about such a file first.
       assertThat(server.err().lines()).last().asString().contains("libtorch can't be loaded: " + directory);
-    }
-  }
-
-  @ParameterizedTest
-  @CsvSource({"latency,1", "throughput,0", "adaptive,0"})
-  void aProfileDecidesHowManyWorkersShareTheCpu(String profile, int workers) throws Exception {
-    try (var server = ServeProcess.serve(Map.of(), "--cpu-profile", profile).awaitReady()) {
-      int expected = workers == 0 ? Runtime.getRuntime().availableProcessors() : workers;
-      assertThat(server.out()).contains("ready: %d workers".formatted(expected));
     }
   }
 

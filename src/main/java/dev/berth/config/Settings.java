@@ -57,7 +57,6 @@ public final class Settings {
   static final Setting<Integer> NEURON_CORES = setting(
       "neuron-cores", detected("all of the machine"),
       "NeuronCores to use, a copy of the model on each; the Neuron runtime reads the NEURON_RT variables too",
-      flag("--neuron-cores", positive()),
       variable("BERTH_NEURON_CORES", positive()),
       variable("NEURON_RT_VISIBLE_CORES", Syntax.visibleCores()),
       variable("NEURON_RT_NUM_CORES", Syntax.wholeNumber(0, Integer.MAX_VALUE)));
@@ -65,7 +64,7 @@ public final class Settings {
   static final Setting<List<Path>> EXTRA_LIBRARIES = setting(
       "extra-libraries", fixed(List.of()), "Libraries of operators that a TorchScript needs, loaded after libtorch",
       flag("--extra-libraries", Syntax.files()),
-      variable("PYTORCH_EXTRA_LIBRARY_PATH", Syntax.files()));
+      variable("BERTH_EXTRA_LIBRARIES", Syntax.files()));
 
   static final Setting<Duration> TIMEOUT = setting(
       "timeout", rule("60 s; 3600 s when SAGEMAKER_BATCH is true"),

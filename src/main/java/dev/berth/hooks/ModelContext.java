@@ -15,5 +15,8 @@ public record ModelContext(Path modelDirectory, Accelerator accelerator, int wor
     Objects.requireNonNull(modelDirectory, "modelDirectory");
     Objects.requireNonNull(accelerator, "accelerator");
     accelerators = List.copyOf(accelerators);
+    if (!accelerators.contains(accelerator)) {
+      throw new IllegalArgumentException("accelerator: found %s, expected one of %s".formatted(accelerator, accelerators));
+    }
   }
 }

@@ -57,6 +57,11 @@ record Parameters(
         bool(json, name, "align_to_words", alignToWords));
   }
 
+  Parameters withTopK(int topK) {
+    return new Parameters(
+        topK, maxAnswerLength, docStride, maxSequenceLength, maxQuestionLength, handleImpossibleAnswer, alignToWords);
+  }
+
   private static void checkKnown(String field, String name) {
     if (!NAMES.contains(field)) {
       var near = nearest(field);

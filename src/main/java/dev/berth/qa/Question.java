@@ -14,6 +14,10 @@ record Question(String name, String question, String context, Parameters paramet
     checkText(name, "context", context);
   }
 
+  Question withTopK(int topK) {
+    return new Question(name, question, context, parameters.withTopK(topK), alone);
+  }
+
   /// Reads `{"question": …, "context": …}`; other members do not matter.
   static Question read(JsonNode json, String name, Parameters parameters, boolean alone) {
     if (!json.isObject()) {

@@ -7,7 +7,13 @@ public sealed interface QuestionRecord {
 
   /// @param questionIds the question's tokens, cut to `max_question_len`
   /// @param context the context's tokens, all of them
-  record Encoded(Question question, long[] questionIds, Tokens context, Windows windows) implements QuestionRecord {}
+  record Encoded(Question question, long[] questionIds, Tokens context, Windows windows) implements QuestionRecord {
+
+    /// The same question, asked for so many answers.
+    Encoded withTopK(int topK) {
+      return new Encoded(question.withTopK(topK), questionIds, context, windows);
+    }
+  }
 
   /// @param message what is wrong with it
   record Rejected(String message) implements QuestionRecord {}

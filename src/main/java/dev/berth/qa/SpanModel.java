@@ -48,8 +48,8 @@ public final class SpanModel {
 
   /// Loads a copy of the artifact's files onto each accelerator.
   ///
-  /// File by file, because the Neuron runtime gives each file that is loaded to the core that has the fewest: so every
-  /// copy has all of its files on one core, and each core has one copy.
+  /// File by file, because the Neuron runtime gives each file that is loaded to the core that has the fewest: so the
+  /// copies of a file are on different cores, and workers that run the same shape do not wait for each other.
   static Map<Accelerator, SpanModel> load(ModelArtifact artifact, List<Accelerator> accelerators) {
     var shapes = switch (artifact.shapes()) {
       case Shapes.Dynamic(var file) -> List.of(new Shapes.Shape(file, Integer.MAX_VALUE, artifact.maxSequenceLength()));

@@ -37,6 +37,9 @@ public record Devices(Target target, List<Accelerator> accelerators, String orig
       throw absent(name, target,
           "there is no Neuron device: the driver is missing on the host, or --device /dev/neuron0 in `docker run`");
     }
+    if (target.isNeuron() && machine.neuronCores() > 0 && !target.runs(machine.neuron().get())) {
+      throw absent(name, target, "the Neuron devices of this machine are %s".formatted(machine.neuron().get()));
+    }
     return of(target, neuronCores, machine, "INSTANCE_TYPE=" + name);
   }
 
@@ -47,6 +50,10 @@ public record Devices(Target target, List<Accelerator> accelerators, String orig
 
   private static Devices detect(OptionalInt neuronCores, Machine machine) {
     if (machine.neuron().isPresent()) {
+      if (machine.neuronCores() == 0) {
+        throw new DeviceException("the Neuron driver tells what its devices are only to root; "
+            + "set INSTANCE_TYPE to inf1, inf2 or trn1, and NEURON_RT_NUM_CORES to the number of NeuronCores");
+      }
       return of(machine.neuron().get(), neuronCores, machine, "detected: /dev/neuron0");
     }
     if (machine.gpus() > 0) {
@@ -75,7 +82,7 @@ public record Devices(Target target, List<Accelerator> accelerators, String orig
     int there = machine.neuronCores();
     if (asked.isEmpty() && there == 0) {
       throw new DeviceException(
-          "the Neuron driver tells the number of its NeuronCores only to root; say it with --neuron-cores or NEURON_RT_NUM_CORES");
+          "the Neuron driver tells the number of its NeuronCores only to root; set NEURON_RT_NUM_CORES to it");
     }
     int cores = asked.orElse(there);
     if (there > 0 && cores > there) {

@@ -1,7 +1,6 @@
 package dev.berth.torch;
 
 import dev.berth.artifact.Target;
-import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Optional;
 
@@ -18,7 +17,8 @@ public record Machine(int processors, boolean nvidiaDevice, int gpus, Optional<T
 
   /// The machine that this process runs on.
   public static Machine current() {
-    boolean nvidiaDevice = Files.exists(Path.of("/dev/nvidia0"));
+    // A container may have been given any of the host's.
+    boolean nvidiaDevice = NeuronDriver.count(Path.of("/dev"), "nvidia\\d+") > 0;
     return with(nvidiaDevice, nvidiaDevice ? Torch.gpus() : 0, NeuronDriver.read(Path.of("/")));
   }
 

@@ -28,7 +28,8 @@ record NeuronDriver(int devices, int coresOfADevice) {
     }
   }
 
-  private static int count(Path directory, String name) {
+  /// How many entries of a directory have such a name.
+  static int count(Path directory, String name) {
     if (!Files.isDirectory(directory)) {
       return 0;
     }

@@ -4,10 +4,9 @@ import dev.berth.artifact.Target;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
-import java.util.stream.Stream;
 
 /// Where `libtorchneuron.so` is: the library of the Neuron SDK that runs compiled models inside libtorch. It comes with
-/// the Python package `torch_neuron` (Inf1) or `torch_neuronx` (Inf2, Trn1) and fits the libtorch beside that package.
+/// the Python package `torch_neuron` (Inf1) or `torch_neuronx` (Inf2, Trn1) and fits the `torch` beside that package.
 final class NeuronLibrary {
 
   static final String NAME = "libtorchneuron.so";
@@ -20,12 +19,11 @@ final class NeuronLibrary {
     var sdk = target == Target.INF1 ? "torch_neuron" : "torch_neuronx";
     return libtorch.stream()
         .map(path -> Files.isDirectory(path) ? path : path.toAbsolutePath().getParent())
-        .flatMap(lib -> Stream.of(lib.resolve(NAME), lib.resolve("../..").resolve(sdk).resolve("lib").resolve(NAME)))
-        .map(Path::normalize)
+        .map(lib -> lib.resolve("../..").resolve(sdk).resolve("lib").resolve(NAME).normalize())
         .filter(Files::isRegularFile)
         .findFirst()
         .orElseThrow(() -> new DeviceException(
-            "%s needs %s of the Python package %s: found it neither in PYTORCH_EXTRA_LIBRARY_PATH nor in %s; %s".formatted(
+            "%s needs %s of the Python package %s: found it neither in BERTH_EXTRA_LIBRARIES nor beside the torch of %s; %s".formatted(
                 target, NAME, sdk, libtorch.isEmpty() ? "PYTORCH_LIBRARY_PATH, which is not set" : libtorch,
                 "point PYTORCH_LIBRARY_PATH at torch/lib of the environment that has the package")));
   }

@@ -54,11 +54,10 @@ public final class Torch {
   }
 
   static Engine engine() {
-    try {
-      return Engine.getEngine(NAME);
-    } catch (EngineException e) {
-      throw new TorchException("libtorch can't be loaded: " + EngineMessage.ofCause(e), e);
+    if (Started.ENGINE == null) {
+      throw Started.PROBLEM;
     }
+    return Started.ENGINE;
   }
 
   static int gpus() {
@@ -82,5 +81,24 @@ public final class Torch {
   /// Gives back what the GPU's allocator keeps, so that a batch that was too large leaves no trace.
   static void freeGpuMemory() {
     JniUtils.emptyCudaCache();
+  }
+
+  /// The engine, or why it does not start. A second attempt would fail for another reason, because the first one has left
+  /// half of it behind.
+  private static final class Started {
+    static final Engine ENGINE;
+    static final TorchException PROBLEM;
+
+    static {
+      Engine engine = null;
+      TorchException problem = null;
+      try {
+        engine = Engine.getEngine(NAME);
+      } catch (EngineException e) {
+        problem = new TorchException("libtorch can't be loaded: " + EngineMessage.ofCause(e), e);
+      }
+      ENGINE = engine;
+      PROBLEM = problem;
+    }
   }
 }

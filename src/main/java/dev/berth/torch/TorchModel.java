@@ -69,7 +69,7 @@ public final class TorchModel implements AutoCloseable {
       return "it is compiled for Neuron; serve it on that instance type, with %s (%s)".formatted(NeuronLibrary.NAME, message);
     }
     if (UNKNOWN_OPERATOR.matcher(message).find()) {
-      return message + "; name the library that has it with --extra-libraries or PYTORCH_EXTRA_LIBRARY_PATH";
+      return message + "; name the library that has it with --extra-libraries or BERTH_EXTRA_LIBRARIES";
     }
     return message;
   }
@@ -133,7 +133,7 @@ public final class TorchModel implements AutoCloseable {
   /// The engine reports everything as one type of exception, so its text is all there is to tell these apart by.
   private static RuntimeException translate(EngineException e) {
     var message = EngineMessage.of(e);
-    if (Stream.of("out of memory", "can't allocate memory", "not enough memory").anyMatch(message::contains)) {
+    if (Stream.of("out of memory", "can't allocate memory", "not enough memory", "ALLOC_FAILED").anyMatch(message::contains)) {
       return new InsufficientMemoryException("the accelerator has no memory left for this batch: " + message, e);
     }
     if (Stream.of("CUDA error", "NRT", "nrt_").anyMatch(message::contains)) {

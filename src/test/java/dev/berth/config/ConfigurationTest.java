@@ -69,7 +69,7 @@ class ConfigurationTest {
     environment.putAll(Map.of(
         "BERTH_CPU_PROFILE", "throughput",
         "BERTH_NEURON_CORES", "1",
-        "PYTORCH_EXTRA_LIBRARY_PATH", library.toString()));
+        "BERTH_EXTRA_LIBRARIES", library.toString()));
     environment.putAll(Map.of(
         "BERTH_QUEUE_CAPACITY", "50",
         "BERTH_MAX_BATCH_SIZE", "16",
@@ -283,9 +283,9 @@ class ConfigurationTest {
   void extra_libraries_are_files_that_exist() throws IOException {
     var one = Files.createFile(home.resolve("libone.so"));
     var two = Files.createFile(home.resolve("libtwo.so"));
-    assertThat(read(Map.of("PYTORCH_EXTRA_LIBRARY_PATH", one + ", " + two)).model().extraLibraries()).containsExactly(one, two);
-    assertThat(problems(Map.of("PYTORCH_EXTRA_LIBRARY_PATH", one + "," + home.resolve("libthree.so")))).singleElement().asString()
-        .contains("PYTORCH_EXTRA_LIBRARY_PATH: found").contains("libthree.so").contains("files that exist");
+    assertThat(read(Map.of("BERTH_EXTRA_LIBRARIES", one + ", " + two)).model().extraLibraries()).containsExactly(one, two);
+    assertThat(problems(Map.of("BERTH_EXTRA_LIBRARIES", one + "," + home.resolve("libthree.so")))).singleElement().asString()
+        .contains("BERTH_EXTRA_LIBRARIES: found").contains("libthree.so").contains("files that exist");
   }
 
   @Test

@@ -3,10 +3,13 @@ package dev.berth.qa;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import com.fasterxml.jackson.databind.JsonNode;
+import com.fasterxml.jackson.databind.ObjectMapper;
 import dev.berth.StartException;
 import dev.berth.testing.CapturedLog;
 import dev.berth.testing.TestArtifact;
 import dev.berth.testing.TestServer;
+import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import org.junit.jupiter.api.BeforeEach;
@@ -16,6 +19,7 @@ import org.junit.jupiter.api.io.TempDir;
 /// The artifact's own test, which the server takes before it is ready.
 class SampleTest {
 
+  private static final ObjectMapper JSON = new ObjectMapper();
   private static final String QUESTION = "{\"question\": \"Who came?\", \"context\": \"Bob came with Alice.\"}";
 
   @TempDir
@@ -29,34 +33,38 @@ class SampleTest {
 
   @Test
   void theAnswerOfTheTraceIsExpectedAgain() throws Exception {
-    Files.writeString(artifact.resolve("sample-response.json"), answer());
-    try (var server = TestServer.artifact(artifact).start()) {
-      assertThat(server.get("/ping").statusCode()).isEqualTo(200);
-    }
-  }
-
-  @Test
-  void anAnswerThatIsAboutAsGoodIsAWarning() throws Exception {
-    Files.writeString(artifact.resolve("sample-response.json"), answer().replaceFirst("\"start\":\\d+", "\"start\":1"));
+    respond(answers().path(0));
     try (var log = new CapturedLog(); var server = TestServer.artifact(artifact).start()) {
       assertThat(server.get("/ping").statusCode()).isEqualTo(200);
-      assertThat(log.text()).contains("WARN sample.json: the model answers");
+      assertThat(log.text()).doesNotContain("sample.json");
     }
   }
 
   @Test
-  void anotherAnswerStopsTheStart() throws Exception {
-    Files.writeString(artifact.resolve("sample-response.json"), "{\"answer\": \"o\", \"score\": -1, \"start\": 1, \"end\": 2}");
-    assertStopsWith("sample.json: the model answers", "when it was traced it answered \"o\" (score -1.000)", "belong together");
+  void anotherOfTheBestAnswersIsAWarning() throws Exception {
+    respond(answers().path(4));
+    try (var log = new CapturedLog(); var server = TestServer.artifact(artifact).start()) {
+      assertThat(server.get("/ping").statusCode()).isEqualTo(200);
+      assertThat(log.text()).contains("WARN sample.json: the model answers").contains("still among the best 5");
+    }
   }
 
   @Test
-  void aSampleThatIsNoRequestStopsTheStart() throws Exception {
-    Files.writeString(artifact.resolve("sample.json"), "{\"question\": \"Who came?\"}");
-    assertStopsWith("sample.json: context: found nothing");
-    Files.writeString(artifact.resolve("sample.json"), QUESTION);
-    Files.writeString(artifact.resolve("sample-response.json"), "[]");
-    assertStopsWith("sample.json: it or sample-response.json can't be read");
+  void anyOtherAnswerStopsTheStart() throws Exception {
+    respond(answers().path(5));
+    assertStopsWith("sample.json: the model answers", "and when it was traced it answered", "belong together");
+  }
+
+  @Test
+  void aSampleThatIsNoneStopsTheStart() throws Exception {
+    sample("{\"question\": \"Who came?\"}", "sample.json: context: found nothing");
+    sample("[]", "sample.json: found no question");
+    for (var response : new String[] {"null", "{}", "[]", "7", "{\"answer\": \"Bob\"}"}) {
+      Files.writeString(artifact.resolve("sample-response.json"), response);
+      sample(QUESTION, "sample.json: sample-response.json: found ");
+    }
+    Files.writeString(artifact.resolve("sample-response.json"), "no JSON");
+    sample(QUESTION, "sample.json: it or sample-response.json can't be read");
   }
 
   @Test
@@ -75,10 +83,20 @@ class SampleTest {
     assertStopsWith("model.json: parameters.top_k: found 0, expected a whole number from 1 to 1000");
   }
 
-  private String answer() throws Exception {
+  /// What the model answers, the best first.
+  private JsonNode answers() throws Exception {
     try (var server = TestServer.artifact(artifact).start()) {
-      return server.invoke(QUESTION).body();
+      return JSON.readTree(server.invoke("{\"inputs\": " + QUESTION + ", \"parameters\": {\"top_k\": 6}}").body());
     }
+  }
+
+  private void respond(JsonNode answer) throws IOException {
+    JSON.writeValue(artifact.resolve("sample-response.json").toFile(), answer);
+  }
+
+  private void sample(String request, String problem) throws Exception {
+    Files.writeString(artifact.resolve("sample.json"), request);
+    assertStopsWith(problem);
   }
 
   private void assertStopsWith(String... messages) throws Exception {

@@ -42,15 +42,6 @@ public final class TestArtifact {
     });
   }
 
-  /// The sample with its `model.json` changed.
-  public static Path sample(Path directory, Consumer<ObjectNode> change) throws IOException {
-    copy(directory, TestServer.SAMPLE_ARTIFACT.resolve("model.pt"));
-    return write(directory, model -> {
-      model.withArray("files").addObject().put("path", "model.pt");
-      change.accept(model);
-    });
-  }
-
   private static Path write(Path directory, Consumer<ObjectNode> change) throws IOException {
     copy(directory, TestServer.SAMPLE_ARTIFACT.resolve("tokenizer.json"));
     var model = (ObjectNode) JSON.readTree(TestServer.SAMPLE_ARTIFACT.resolve("model.json").toFile());

@@ -97,7 +97,16 @@ class DevicesTest {
   @Test
   void aDriverThatKeepsTheNumberOfCoresToItselfIsSaid() {
     assertThatThrownBy(() -> choose("inf2", INFERENTIA2_NOT_AS_ROOT))
-        .isInstanceOf(DeviceException.class).hasMessageContaining("only to root").hasMessageContaining("--neuron-cores");
+        .isInstanceOf(DeviceException.class).hasMessageContaining("only to root").hasMessageContaining("NEURON_RT_NUM_CORES");
+    assertThatThrownBy(() -> detect(INFERENTIA2_NOT_AS_ROOT))
+        .isInstanceOf(DeviceException.class).hasMessageContaining("only to root").hasMessageContaining("set INSTANCE_TYPE");
+  }
+
+  @Test
+  void anotherGenerationOfNeuronDevicesIsAStartUpError() {
+    assertThatThrownBy(() -> choose("inf1", INFERENTIA2)).hasMessageContaining("the Neuron devices of this machine are inf2");
+    assertThatThrownBy(() -> choose("trn1", INFERENTIA)).hasMessageContaining("the Neuron devices of this machine are inf1");
+    assertThat(Devices.choose(Optional.of("inf1"), OptionalInt.of(4), INFERENTIA2_NOT_AS_ROOT).accelerators()).hasSize(4);
   }
 
   @Test
@@ -122,9 +131,9 @@ class DevicesTest {
     assertThatThrownBy(() -> NeuronDriver.read(root)).isInstanceOf(DeviceException.class).hasMessageContaining("core_count");
   }
 
-  /// As pip lays out a Python environment, and as AWS's tutorial for C++ does.
+  /// As pip lays out a Python environment.
   @Test
-  void theNeuronLibraryIsFoundBesideLibtorch(@TempDir Path packages) throws IOException {
+  void theNeuronLibraryIsFoundBesideTorch(@TempDir Path packages) throws IOException {
     var libtorch = Files.createDirectories(packages.resolve("torch/lib"));
     assertThatThrownBy(() -> NeuronLibrary.find(Target.TRN1, List.of(libtorch)))
         .isInstanceOf(DeviceException.class)
@@ -135,8 +144,6 @@ class DevicesTest {
     var inf2 = Files.createFile(Files.createDirectories(packages.resolve("torch_neuronx/lib")).resolve(NeuronLibrary.NAME));
     assertThat(NeuronLibrary.find(Target.INF1, List.of(libtorch))).isEqualTo(inf1);
     assertThat(NeuronLibrary.find(Target.INF2, List.of(libtorch.resolve("libtorch.so")))).isEqualTo(inf2);
-    var beside = Files.createFile(libtorch.resolve(NeuronLibrary.NAME));
-    assertThat(NeuronLibrary.find(Target.INF2, List.of(libtorch))).isEqualTo(beside);
   }
 
   private static Machine machine(boolean nvidiaDevice, int gpus, int neuronDevices, int coresOfADevice) {
