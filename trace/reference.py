@@ -1,6 +1,7 @@
 """Computes the reference answers that the Java server is tested against.
 
-Independent of the server and of transformers: it uses only tokenizers and torch, on the same artifact.
+Independent of the server and of transformers: it uses only tokenizers and torch, on the same artifact. `answering.py`
+is the algorithm; here are the questions and how sure their answers are.
 
     python trace/reference.py --artifact model-artifact --questions trace/questions.jsonl \\
         --output src/test/resources/reference/question-answering.jsonl
@@ -12,11 +13,6 @@ The second one replaces the artifact's model by one that computes the same every
 Each line of the questions, and of the output, holds one request. Its context is a string, or a list whose items are
 strings and {"repeat": text, "times": n}: joined, they are the context. That keeps contexts of 50,000 characters small.
 
-The answers are those of the question-answering pipeline of transformers 4: the context is cut into overlapping windows
-of tokens, each window gives probabilities of its own, and the spans of all windows compete in one list.
-
-`start` and `end` count Unicode code points.
-
 int8 is not the same everywhere. Another CPU or another torch rounds a last bit differently, that moves an activation to
 the neighbouring one of its 127 steps, and scores that were not near 0 or 1 move visibly. Each line says how much to
 expect. `drift` is the largest change of a reported score over runs with weights disturbed in their last bits: compare
@@ -26,56 +22,32 @@ span: where it is below 2 · drift, the order is a matter of luck. The tool name
 
 import argparse
 import json
-from dataclasses import dataclass
 from pathlib import Path
-from typing import NamedTuple
 
 import torch
-from tokenizers import Encoding, Tokenizer
+from tokenizers import Tokenizer
+from torch.nn.functional import pad
+
+from answering import Answering, Candidate, Model, Parameters, Text
 
 DISTURBED_RUNS = 16
-
-
-@dataclass(frozen=True)
-class Parameters:
-    """The parameters of a request, with their defaults."""
-
-    top_k: int = 1
-    doc_stride: int = 128
-    max_answer_len: int = 15
-    max_seq_len: int = 384
-    max_question_len: int = 64
-    handle_impossible_answer: bool = False
-    align_to_words: bool = True
-
-
-class Candidate(NamedTuple):
-    """A span of context tokens, `first` to `last`; None for both is the empty answer."""
-
-    score: float
-    first: int | None
-    last: int | None
 
 
 class Reference:
     """Answers questions with the artifact in a directory."""
 
-    def __init__(self, artifact: Path, model: Path | None):
+    def __init__(self, artifact: Path, model: Path | None = None):
         description = json.loads((artifact / "model.json").read_text(encoding="utf-8"))
-        self.inputs = description["inputs"]
-        self.pair = description["pair"]
-        file = str(model or artifact / description["files"][0]["path"])
-        self.model = torch.jit.load(file)
-        self.disturbed = [disturb(torch.jit.load(file), seed) for seed in range(DISTURBED_RUNS)]
-        self.tokenizer = Tokenizer.from_file(str(artifact / "tokenizer.json"))
-        self.tokenizer.no_truncation()
-        self.tokenizer.no_padding()
+        self.answering = Answering(description, Tokenizer.from_file(str(artifact / "tokenizer.json")))
+        self.model = load(artifact, description, model)
+        self.disturbed = [load(artifact, description, model, seed) for seed in range(DISTURBED_RUNS)]
 
-    def answer(self, question: str, context: str, parameters: Parameters) -> dict:
+    def answer(self, question: str, context: str, chosen: dict) -> dict:
         """The answers, best first, with the drift and the margin of their scores."""
-        text = Text(context, self.tokenizer.encode(context, add_special_tokens=False), parameters.align_to_words)
-        question_ids = self.tokenizer.encode(question, add_special_tokens=False).ids[: parameters.max_question_len]
-        candidates = self.candidates(question_ids, text.ids, parameters)
+        parameters = self.answering.parameters(chosen)
+        text = self.answering.text(context, parameters)
+        question_ids = self.answering.question_ids(question, parameters)
+        candidates = self.answering.candidates(self.model, question_ids, text.ids, parameters)
         best = candidates[: parameters.top_k]
         return {
             "answers": [text.answer(candidate) for candidate in best],
@@ -83,69 +55,45 @@ class Reference:
             "margin": round(margin(candidates, parameters.top_k, text), 6),
         }
 
-    def drift(
-        self, best: list[Candidate], question: list[int], context: list[int], parameters: Parameters
-    ) -> float:
+    def drift(self, best: list[Candidate], question: list[int], context: list[int], parameters: Parameters) -> float:
         """The largest change of the best candidates' scores when the weights are disturbed in their last bits."""
         changes = [0.0]
         for model in self.disturbed:
             # Overlapping windows may hold a span twice; each is compared with its nearest.
             scores = {}
-            for candidate in self.candidates(question, context, parameters, model):
+            for candidate in self.answering.candidates(model, question, context, parameters):
                 scores.setdefault((candidate.first, candidate.last), []).append(candidate.score)
             for candidate in best:
                 changes.append(min(abs(candidate.score - score) for score in scores[candidate.first, candidate.last]))
         return max(changes)
 
-    def candidates(
-        self, question: list[int], context: list[int], parameters: Parameters, model=None
-    ) -> list[Candidate]:
-        """The spans of all windows, best first; of equal ones the smaller start, the smaller end, the earlier window."""
-        spans = []
-        impossible = 1.0
-        for offset, window in windows(context, self.room(question, parameters), parameters.doc_stride):
-            start, end = self.probabilities(model or self.model, question, window, parameters.handle_impossible_answer)
-            impossible = min(impossible, start[0] * end[0])
-            for first in range(len(window)):
-                for last in range(first, min(first + parameters.max_answer_len, len(window))):
-                    score = start[1 + first] * end[1 + last]
-                    spans.append(Candidate(score, offset + first, offset + last))
-        # The sort is stable, so that equal spans stay in the order of their windows.
-        spans.sort(key=lambda span: (-span.score, span.first, span.last))
-        if parameters.handle_impossible_answer:
-            spans.append(Candidate(impossible, None, None))
-            spans.sort(key=lambda span: -span.score)
-        return spans
 
-    def room(self, question: list[int], parameters: Parameters) -> int:
-        special = sum(len(self.pair[place]) for place in ("before", "between", "after"))
-        room = parameters.max_seq_len - special - len(question)
-        if room < 1:
-            raise ValueError(
-                f"max_seq_len: {parameters.max_seq_len} leaves no room for the context "
-                f"beside {len(question)} question tokens and {special} special tokens"
-            )
-        return room
+class Compiled:
+    """Pads a row to the shortest compiled shape that takes it, and cuts the logits back."""
 
-    def probabilities(
-        self, model, question: list[int], window: list[int], with_impossible: bool
-    ) -> tuple[list[float], list[float]]:
-        """Start and end probabilities: first that of the classification token (0 unless asked for), then the window's.
+    def __init__(self, files: list[dict], inputs: list[str], padding: int):
+        self.files = sorted(files, key=lambda file: (file["sequence"], file["batch"]))
+        self.fillers = [padding if name == "input_ids" else 0 for name in inputs]
 
-        The logits are float32, the softmax over them is float64.
-        """
-        before, between, after = (self.pair[place] for place in ("before", "between", "after"))
-        head = before + question + between
-        ids = head + window + after
-        types = [self.pair["questionType"]] * len(head) + [self.pair["contextType"]] * (len(ids) - len(head))
-        row = {"input_ids": ids, "attention_mask": [1] * len(ids), "token_type_ids": types}
-        with torch.inference_mode():
-            logits = model(*(torch.tensor([row[name]]) for name in self.inputs))
-        start, end = (
-            softmax_over(side[0].double(), range(len(head), len(head) + len(window)), with_impossible)
-            for side in logits
-        )
-        return start, end
+    def __call__(self, *row: torch.Tensor) -> list[torch.Tensor]:
+        length = row[0].shape[1]
+        file = next(file for file in self.files if file["sequence"] >= length)
+        spare = (0, file["sequence"] - length, 0, file["batch"] - 1)
+        padded = (pad(tensor, spare, value=filler) for tensor, filler in zip(row, self.fillers, strict=True))
+        return [logits[:1, :length] for logits in file["model"](*padded)]
+
+
+def load(artifact: Path, description: dict, model: Path | None, disturbed_by: int | None = None) -> Model:
+    """The artifact's model, or the one of another file, its weights disturbed where a seed is given."""
+
+    def module(file: Path):
+        loaded = torch.jit.load(str(file))
+        return loaded if disturbed_by is None else disturb(loaded, disturbed_by)
+
+    if model is not None or description["shapes"] == "dynamic":
+        return module(model or artifact / description["files"][0]["path"])
+    files = [file | {"model": module(artifact / file["path"])} for file in description["files"]]
+    return Compiled(files, description["inputs"], description["pair"]["padding"])
 
 
 def disturb(model, seed: int):
@@ -155,51 +103,6 @@ def disturb(model, seed: int):
         for weight in model.parameters():
             weight.mul_(1 + 3e-7 * torch.randn(weight.shape, generator=generator))
     return model
-
-
-def softmax_over(logits: torch.Tensor, context: range, with_impossible: bool) -> list[float]:
-    """Probabilities of position 0, then of the context's positions; all other positions take no part."""
-    chosen = logits[[0, *context]]
-    if not with_impossible:
-        chosen[0] = -torch.inf
-    return torch.softmax(chosen, dim=0).tolist()
-
-
-def windows(context: list[int], room: int, doc_stride: int):
-    """The windows of at most `room` tokens with their offsets; neighbours share `doc_stride` tokens, or half a window."""
-    step = room - min(doc_stride, room // 2)
-    offset = 0
-    while True:
-        yield offset, context[offset : offset + room]
-        if offset + room >= len(context):
-            return
-        offset += step
-
-
-class Text:
-    """A context with its tokens, from which answers are cut."""
-
-    def __init__(self, context: str, encoding: Encoding, align_to_words: bool):
-        self.context = context
-        # Each of these is copied out of the tokenizer on every access.
-        self.ids, self.offsets, self.word_ids = encoding.ids, encoding.offsets, encoding.word_ids
-        self.align_to_words = align_to_words
-
-    def span(self, candidate: Candidate) -> tuple[int, int]:
-        """The characters from `start` up to `end` that a candidate stands for."""
-        first, last = candidate.first, candidate.last
-        if first is None:
-            return 0, 0
-        if self.align_to_words:
-            while first > 0 and self.word_ids[first - 1] == self.word_ids[first]:
-                first -= 1
-            while last + 1 < len(self.ids) and self.word_ids[last + 1] == self.word_ids[last]:
-                last += 1
-        return self.offsets[first][0], self.offsets[last][1]
-
-    def answer(self, candidate: Candidate) -> dict:
-        start, end = self.span(candidate)
-        return {"answer": self.context[start:end], "score": round(candidate.score, 6), "start": start, "end": end}
 
 
 def margin(candidates: list[Candidate], top_k: int, text: Text) -> float:
@@ -223,6 +126,18 @@ def read_lines(path: Path) -> list[dict]:
     return [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines() if line]
 
 
+def write_answers(reference: Reference, cases: list[dict], output: Path) -> None:
+    """Writes each case with its answers, and prints them for a person to read."""
+    output.parent.mkdir(parents=True, exist_ok=True)
+    with output.open("w", encoding="utf-8") as file:
+        for case in cases:
+            result = reference.answer(case["question"], expand(case["context"]), case.get("parameters", {}))
+            file.write(json.dumps(case | result, ensure_ascii=False) + "\n")
+            found = "  ".join(f"{answer['score']:.4f} {answer['answer']!r}" for answer in result["answers"])
+            note = "  NEAR TIE" if result["margin"] <= 2 * result["drift"] else ""
+            print(f"{case['name']}: {found}  drift {result['drift']:.4f}  margin {result['margin']:.4f}{note}")
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description="Compute the reference answers.")
     parser.add_argument("--artifact", type=Path, default=Path("model-artifact"))
@@ -233,16 +148,7 @@ def main() -> None:
 
     # One sum, one order: with more threads, the answers would depend on the number of cores.
     torch.set_num_threads(1)
-    reference = Reference(arguments.artifact, arguments.model)
-    arguments.output.parent.mkdir(parents=True, exist_ok=True)
-    with arguments.output.open("w", encoding="utf-8") as output:
-        for case in read_lines(arguments.questions):
-            parameters = Parameters(**case.get("parameters", {}))
-            result = reference.answer(case["question"], expand(case["context"]), parameters)
-            output.write(json.dumps(case | result, ensure_ascii=False) + "\n")
-            found = "  ".join(f"{answer['score']:.4f} {answer['answer']!r}" for answer in result["answers"])
-            note = "  NEAR TIE" if result["margin"] <= 2 * result["drift"] else ""
-            print(f"{case['name']}: {found}  drift {result['drift']:.4f}  margin {result['margin']:.4f}{note}")
+    write_answers(Reference(arguments.artifact, arguments.model), read_lines(arguments.questions), arguments.output)
 
 
 if __name__ == "__main__":

@@ -1,96 +1,123 @@
 """Traces tiny random models from end to end; needs no network."""
 
+import gzip
 import json
+import re
+import shutil
+import subprocess
 import sys
+import tarfile
+from pathlib import Path
 
 import pytest
 import tokenizers
 import torch
 import transformers
-from tokenizers import models, pre_tokenizers, processors
 
-import trace as tracer
+import artifact
+import dynamic
+import model as loading
+import tiny_models
+import torchscript
+from answering import Answering
+from examples import ENGLISH
+from tiny_models import FAMILIES, LONGEST
 
-WORDS = "where was marie curie born in warsaw the lighthouse who wrote a letter today ? .".split()
+TRACE = Path(__file__).parent / "trace.py"
+SHAPES = [(1, 1), (1, LONGEST), (5, 17), (3, 40)]
 
 
-@pytest.fixture(autouse=True)
-def quiet_and_repeatable():
-    tracer.silence_expected_warnings()
-    torch.manual_seed(7)
+@pytest.fixture(scope="session")
+def saved(tmp_path_factory):
+    """The directory of a family's tiny model, made once."""
+    directories = {}
+
+    def get(family):
+        if family not in directories:
+            directories[family] = tiny_models.save(family, tmp_path_factory.mktemp("models") / f"tiny-{family}")
+        return directories[family]
+
+    return get
 
 
 @pytest.fixture
-def bert(tmp_path):
-    """The directory of a BERT whose tokenizer asks for truncation and padding, as stored ones often do."""
-    tokenizer = tokenizers.Tokenizer(models.WordPiece(vocabulary("[PAD]", "[UNK]", "[CLS]", "[SEP]"), unk_token="[UNK]"))
-    tokenizer.pre_tokenizer = pre_tokenizers.BertPreTokenizer()
-    tokenizer.post_processor = processors.TemplateProcessing(
-        single="[CLS] $A [SEP]", pair="[CLS] $A [SEP] $B:1 [SEP]:1", special_tokens=[("[CLS]", 2), ("[SEP]", 3)]
+def bert(saved, tmp_path):
+    """A copy that a test may spoil."""
+    return shutil.copytree(saved("bert"), tmp_path / "tiny-bert")
+
+
+def rows(description, shape):
+    """Random tokens, some rows padded at their end."""
+    generator = torch.Generator().manual_seed(11)
+    ids = torch.randint(4, 60, shape, generator=generator)
+    mask = torch.ones_like(ids)
+    if shape[1] > 4:
+        mask[::2, -3:] = 0
+    ids[mask == 0] = description["pair"]["padding"]
+    tensors = {"input_ids": ids, "attention_mask": mask, "token_type_ids": torch.zeros_like(ids)}
+    return [tensors[name] for name in description["inputs"]]
+
+
+def untraced(directory, description, precision="fp32"):
+    return loading.PositionalInputs(
+        loading.at_precision(loading.load_model(str(directory)), precision), description["inputs"]
     )
-    tokenizer.enable_truncation(12)
-    tokenizer.enable_padding()
-    config = transformers.BertConfig(pad_token_id=0, max_position_embeddings=64, **sizes(tokenizer))
-    return save(transformers.BertForQuestionAnswering(config), tokenizer, tmp_path / "tiny-bert")
 
 
-@pytest.fixture
-def roberta(tmp_path):
-    tokenizer = tokenizers.Tokenizer(models.WordPiece(vocabulary("<s>", "<pad>", "</s>", "<unk>"), unk_token="<unk>"))
-    tokenizer.pre_tokenizer = pre_tokenizers.BertPreTokenizer()
-    tokenizer.post_processor = processors.TemplateProcessing(
-        single="<s> $A </s>", pair="<s> $A </s> </s> $B </s>", special_tokens=[("<s>", 0), ("</s>", 2)]
-    )
-    config = transformers.RobertaConfig(
-        pad_token_id=1, bos_token_id=0, eos_token_id=2, type_vocab_size=1, max_position_embeddings=66, **sizes(tokenizer)
-    )
-    return save(transformers.RobertaForQuestionAnswering(config), tokenizer, tmp_path / "tiny-roberta")
+@pytest.mark.parametrize("family", FAMILIES)
+def test_a_traced_model_answers_any_shape_as_the_original(make, logits, saved, tmp_path, family):
+    description = make(saved(family), tmp_path / "out")
+    original = untraced(saved(family), description)
+    for shape in SHAPES:
+        inputs = rows(description, shape)
+        with torch.no_grad():
+            expected = original(*inputs)
+        for found, side in zip(logits(tmp_path / "out", *inputs), expected, strict=True):
+            assert found.shape == shape
+            assert found.dtype == torch.float32
+            torch.testing.assert_close(found, side, atol=1e-4, rtol=0)
 
 
-def vocabulary(*special):
-    return {word: index for index, word in enumerate([*special, *WORDS])}
+@pytest.mark.parametrize("family", FAMILIES)
+def test_a_gpu_model_runs_on_any_device(make, logits, saved, tmp_path, family):
+    description = make(saved(family), tmp_path / "out", "--target", "gpu")
+    assert description["precision"] == "fp16"
+    original = untraced(saved(family), description, "fp16")
+    elsewhere = torch.jit.load(str(tmp_path / "out" / "model.pt"))
+    assert not torchscript.names_a_device(elsewhere)
+    torchscript.to_device(elsewhere, "meta")
+    for shape in SHAPES:
+        inputs = rows(description, shape)
+        with torch.no_grad():
+            expected = original(*inputs)
+            moved = elsewhere(*(tensor.to("meta") for tensor in inputs))
+        for found, side, shadow in zip(logits(tmp_path / "out", *inputs), expected, moved, strict=True):
+            assert found.dtype == shadow.dtype == torch.float32
+            torch.testing.assert_close(found, side, atol=0.05, rtol=0)
+            assert shadow.device.type == "meta"
+            assert shadow.shape == shape
 
 
-def sizes(tokenizer):
-    return {
-        "vocab_size": tokenizer.get_vocab_size(),
-        "hidden_size": 32,
-        "num_hidden_layers": 2,
-        "num_attention_heads": 4,
-        "intermediate_size": 64,
-        "initializer_range": 0.5,
-    }
+def test_a_trace_for_cpus_names_its_device(make, saved, tmp_path):
+    """Otherwise the test above would prove nothing."""
+    make(saved("roberta"), tmp_path / "out")
+    assert torchscript.names_a_device(torch.jit.load(str(tmp_path / "out" / "model.pt")))
 
 
-def save(model, tokenizer, directory):
-    model.save_pretrained(directory)
-    tokenizer.save(str(directory / "tokenizer.json"))
-    return directory
+@pytest.mark.parametrize(("target", "precision"), [("cpu", "bf16"), ("cpu", "int8"), ("gpu", "bf16"), ("gpu", "fp32")])
+@pytest.mark.parametrize("family", ["bert", "roberta"])
+def test_every_precision_takes_any_shape(make, logits, saved, tmp_path, family, target, precision):
+    description = make(saved(family), tmp_path / "out", "--target", target, "--precision", precision)
+    assert (description["target"], description["precision"]) == (target, precision)
+    for shape in SHAPES:
+        for side in logits(tmp_path / "out", *rows(description, shape)):
+            assert side.shape == shape
+            assert side.dtype == torch.float32
+            assert torch.isfinite(side).all()
 
 
-def make(monkeypatch, model, output, *more):
-    monkeypatch.setattr(sys, "argv", ["trace.py", "--model", str(model), "--output", str(output), *more])
-    tracer.main()
-    return json.loads((output / "model.json").read_text(encoding="utf-8"))
-
-
-def logits(output, *inputs):
-    with torch.no_grad():
-        return torch.jit.load(str(output / "model.pt"))(*inputs)
-
-
-@pytest.mark.parametrize("precision", ["fp32", "int8"])
-def test_a_traced_bert_takes_any_batch_and_length(monkeypatch, bert, tmp_path, precision):
-    make(monkeypatch, bert, tmp_path / "out", "--precision", precision)
-    for shape in [(1, 1), (1, 64), (5, 17)]:
-        ids = torch.full(shape, 6)
-        start, end = logits(tmp_path / "out", ids, torch.ones_like(ids), torch.zeros_like(ids))
-        assert start.shape == end.shape == shape
-        assert start.dtype == end.dtype == torch.float32
-
-
-def test_padding_leaves_the_logits_of_a_row_alone(monkeypatch, bert, tmp_path):
-    make(monkeypatch, bert, tmp_path / "out")
+def test_padding_leaves_the_logits_of_a_row_alone(make, logits, saved, tmp_path):
+    make(saved("bert"), tmp_path / "out")
     ids = torch.tensor([[2, 6, 7, 3, 8, 3]])
     padded = torch.cat([ids, torch.zeros(1, 9, dtype=torch.long)], dim=1)
     alone, _ = logits(tmp_path / "out", ids, torch.ones_like(ids), torch.zeros_like(ids))
@@ -98,9 +125,23 @@ def test_padding_leaves_the_logits_of_a_row_alone(monkeypatch, bert, tmp_path):
     torch.testing.assert_close(beside[:, :6], alone)
 
 
-def test_model_json_describes_a_bert(monkeypatch, bert, tmp_path):
+@pytest.mark.parametrize("family", FAMILIES)
+def test_model_json_says_what_a_model_takes(make, saved, tmp_path, family):
+    description = make(saved(family), tmp_path / "out")
+    types = ["token_type_ids"] if FAMILIES[family].token_types else []
+    assert description["inputs"] == ["input_ids", "attention_mask", *types]
+    assert description["maxSequenceLength"] == LONGEST
+    assert "parameters" not in description
+    tokenizer = tokenizers.Tokenizer.from_file(str(tmp_path / "out" / "tokenizer.json"))
+    pair = description["pair"]
+    question, context = (tokenizer.encode(text, add_special_tokens=False).ids for text in ("where?", "in warsaw."))
+    ids = pair["before"] + question + pair["between"] + context + pair["after"]
+    assert tokenizer.encode("where?", "in warsaw.").ids == ids
+
+
+def test_model_json_describes_a_bert(make, bert, tmp_path):
     credit = ["--licence", "MIT", "--attribution", "Ada", "--attribution", "Grace"]
-    description = make(monkeypatch, bert, tmp_path / "out", "--precision", "int8", *credit)
+    description = make(bert, tmp_path / "out", "--precision", "int8", *credit)
     assert description == {
         "format": 1,
         "task": "question-answering",
@@ -122,45 +163,190 @@ def test_model_json_describes_a_bert(monkeypatch, bert, tmp_path):
     }
 
 
-def test_model_json_is_the_same_every_time(monkeypatch, bert, tmp_path):
-    assert make(monkeypatch, bert, tmp_path / "one") == make(monkeypatch, bert, tmp_path / "two")
+def test_an_artifact_is_the_same_every_time(bert, tmp_path):
+    """In processes of their own, as TorchScript numbers the classes that one process traces."""
+    one, two = tmp_path / "one", tmp_path / "two"
+    command = [sys.executable, TRACE, "--model", bert, "--target", "gpu", "--name", "model.tar.gz", "--output"]
+    for output in (one, two):
+        subprocess.run([*command, output], check=True)
+    for file in one.iterdir():
+        assert file.read_bytes() == (two / file.name).read_bytes(), file.name
 
 
-def test_the_stored_tokenizer_neither_cuts_nor_pads(monkeypatch, bert, tmp_path):
-    make(monkeypatch, bert, tmp_path / "out")
+def test_the_stored_tokenizer_neither_cuts_nor_pads(make, bert, tmp_path):
+    make(bert, tmp_path / "out")
     stored = tokenizers.Tokenizer.from_file(str(tmp_path / "out" / "tokenizer.json"))
     assert stored.truncation is None
     assert stored.padding is None
 
 
-@pytest.mark.parametrize("precision", ["fp32", "int8"])
-def test_roberta_has_no_token_types_and_two_separators(monkeypatch, roberta, tmp_path, precision):
-    description = make(monkeypatch, roberta, tmp_path / "out", "--precision", precision)
-    assert description["inputs"] == ["input_ids", "attention_mask"]
-    assert description["maxSequenceLength"] == 64
-    assert description["pair"] == {
-        "before": [0], "between": [2, 2], "after": [2], "padding": 1, "questionType": 0, "contextType": 0
-    }  # fmt: skip
+def test_an_added_token_without_an_embedding_is_left_out(make, bert, tmp_path):
+    tokenizer = tokenizers.Tokenizer.from_file(str(bert / "tokenizer.json"))
+    tokenizer.add_special_tokens(["[EXTRA]"])
+    tokenizer.save(str(bert / "tokenizer.json"))
+    make(bert, tmp_path / "out")
+    stored = tokenizers.Tokenizer.from_file(str(tmp_path / "out" / "tokenizer.json"))
+    assert stored.token_to_id("[EXTRA]") is None
 
 
-@pytest.mark.parametrize("precision", ["fp32", "int8"])
-def test_a_model_that_differs_from_its_original_is_refused(monkeypatch, capsys, bert, tmp_path, precision):
-    true_trace = tracer.trace
+@pytest.mark.parametrize("family", ["bert", "roberta", "xlm-roberta"])
+def test_the_sample_is_what_the_original_answers(make, saved, tmp_path, family):
+    description = make(saved(family), tmp_path / "out")
+    sample, answer = (read_json(tmp_path / "out" / name) for name in ("sample.json", "sample-response.json"))
+    assert sample == ENGLISH.sample
+    assert answer["answer"] == sample["context"][answer["start"] : answer["end"]]
+    pipeline = Answering(description, tokenizers.Tokenizer.from_file(str(tmp_path / "out" / "tokenizer.json")))
+    assert answer == pipeline.best_answer(untraced(saved(family), description), **sample)
+
+
+def read_json(path):
+    return json.loads(path.read_text(encoding="utf-8"))
+
+
+def test_an_archive_holds_the_artifact_and_nothing_else(make, bert, tmp_path):
+    output = tmp_path / "out"
+    (output / "code" / "__pycache__").mkdir(parents=True)
+    (output / "code" / "handler.jar").write_bytes(b"jar")
+    (output / "code" / "__pycache__" / "stale.pyc").write_bytes(b"stale")
+    (output / "model-1x128.pt").write_bytes(b"of an earlier trace")
+    (output / "model.tar.gz").write_bytes(b"of an earlier trace")
+    make(bert, output, "--name", "model.tar.gz")
+    with tarfile.open(output / "model.tar.gz") as archive:
+        entries = archive.getmembers()
+        archive.extractall(tmp_path / "unpacked", filter="data")
+    names = ["code/handler.jar", "model.json", "model.pt", "sample-response.json", "sample.json", "tokenizer.json"]
+    assert [entry.name for entry in entries] == names
+    assert {(entry.mtime, entry.uid, entry.gid, entry.uname, entry.gname, entry.mode) for entry in entries} == {
+        (0, 0, 0, "", "", 0o644)
+    }
+    for name in names:
+        assert (tmp_path / "unpacked" / name).read_bytes() == (output / name).read_bytes()
+    torch.jit.load(str(tmp_path / "unpacked" / "model.pt"))
+    assert not list(output.glob("*.unfinished"))
+
+
+def test_an_archive_does_not_tell_when_it_was_packed(make, bert, tmp_path):
+    make(bert, tmp_path / "out", "--name", "model.tar.gz")
+    first = (tmp_path / "out" / "model.tar.gz").read_bytes()
+    for file in (tmp_path / "out").iterdir():
+        file.touch()
+    assert artifact.pack(tmp_path / "out", "model.tar.gz").read_bytes() == first
+    assert gzip.decompress(first)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "reason"),
+    [
+        (["--precision", "fp16"], "--precision fp16 --target cpu: CPUs gain nothing from it"),
+        (["--precision", "int8", "--target", "gpu"], "--precision int8 --target gpu: .* no GPU kernels"),
+        (["--precision", "int8", "--target", "inf2"], "--target inf2: the Neuron compilers have no int8"),
+        (["--precision", "fp32", "--target", "inf1"], "--target inf1: Inf1 multiplies matrices in bf16"),
+        (["--sequence-length", "128"], "--sequence-length: a model for cpu takes any length and batch size"),
+        (["--batch-size", "4", "--target", "gpu"], "--batch-size: a model for gpu takes any length and batch size"),
+        (["--name", "elsewhere/model.tar.gz"], "--name elsewhere/model.tar.gz: expected a file name"),
+        (["--name", "model.json"], "--name model.json: expected a file name such as model.tar.gz"),
+    ],
+)  # fmt: skip
+def test_what_makes_no_sense_is_refused(refusal, bert, arguments, reason):
+    assert_matches(refusal(bert, *arguments), reason)
+
+
+def assert_matches(line, reason):
+    assert line.startswith("error: ")
+    assert re.search(reason, line), line
+
+
+def test_a_directory_that_is_not_there_is_refused(refusal, tmp_path):
+    assert_matches(refusal(tmp_path / "nowhere"), "there is no such directory")
+
+
+def test_a_directory_without_a_model_is_refused(refusal, tmp_path):
+    (tmp_path / "empty").mkdir()
+    assert_matches(refusal(tmp_path / "empty"), "can't be loaded for question answering")
+
+
+def test_a_model_that_was_never_taught_to_answer_is_refused(refusal, bert):
+    config = transformers.BertConfig.from_pretrained(bert)
+    transformers.BertModel(config).save_pretrained(bert)
+    assert_matches(refusal(bert), "has no weights for qa_outputs.bias, qa_outputs.weight; take one fine-tuned")
+
+
+def test_a_model_without_a_padding_token_is_refused(refusal, bert):
+    config = read_json(bert / "config.json") | {"pad_token_id": None}
+    (bert / "config.json").write_text(json.dumps(config), encoding="utf-8")
+    assert_matches(refusal(bert), "pad_token_id is missing")
+
+
+@pytest.mark.parametrize("precision", ["fp32", "int8", "bf16"])
+def test_a_model_that_differs_from_its_original_is_refused(monkeypatch, refusal, bert, precision):
+    true_trace = torchscript.trace
 
     def trace_with_other_weights(module, example):
-        file = true_trace(module, example)
+        file = torchscript.to_bytes(true_trace(module, example))
         for weight in module.parameters():
             weight.data.mul_(-3)
-        return file
+        monkeypatch.setattr(torchscript, "to_bytes", lambda _: file)
+        return None
 
-    monkeypatch.setattr(tracer, "trace", trace_with_other_weights)
-    with pytest.raises(SystemExit) as exit:
-        make(monkeypatch, bert, tmp_path / "out", "--precision", precision)
-    assert "differ" in str(exit.value) and "from" in str(exit.value)
-    assert not (tmp_path / "out").exists()
+    monkeypatch.setattr(torchscript, "trace", trace_with_other_weights)
+    assert_matches(refusal(bert, "--precision", precision), "differ.* from (the|those of the) untraced model")
 
 
-def test_a_model_without_a_fast_tokenizer_is_refused(monkeypatch, bert, tmp_path):
-    (bert / "tokenizer.json").unlink()
-    with pytest.raises(SystemExit, match="has no tokenizer.json"):
-        make(monkeypatch, bert, tmp_path / "out")
+@pytest.mark.parametrize("precision", ["fp32", "bf16", "int8"])
+def test_logits_that_are_no_numbers_are_refused(refusal, bert, precision):
+    model = transformers.BertForQuestionAnswering.from_pretrained(bert)
+    model.qa_outputs.bias.data[0] = float("nan")
+    model.save_pretrained(bert)
+    assert_matches(refusal(bert, "--precision", precision), "logits that are no finite numbers")
+
+
+def test_fp16_that_overflows_is_refused(refusal, bert):
+    model = transformers.BertForQuestionAnswering.from_pretrained(bert)
+    model.qa_outputs.weight.data.mul_(1e5)
+    model.save_pretrained(bert)
+    assert_matches(refusal(bert, "--target", "gpu"), "logits that are no finite numbers")
+
+
+def test_a_model_with_other_outputs_is_refused(monkeypatch, refusal, bert):
+    true_forward = loading.PositionalInputs.forward
+
+    def forward_without_the_first_token(self, *inputs):
+        return tuple(side[:, 1:] for side in true_forward(self, *inputs))
+
+    monkeypatch.setattr(loading.PositionalInputs, "forward", forward_without_the_first_token)
+    assert_matches(refusal(bert), "expected a float32 logit for each token")
+
+
+def test_a_trace_that_fits_one_shape_only_is_refused(monkeypatch, refusal, bert):
+    true_forward = loading.PositionalInputs.forward
+
+    def forward_with_a_recorded_length(self, *inputs):
+        length = int(inputs[0].shape[1])
+        start, end = true_forward(self, *inputs)
+        return start + torch.zeros(length), end
+
+    monkeypatch.setattr(loading.PositionalInputs, "forward", forward_with_a_recorded_length)
+    assert_matches(refusal(bert), "the model fails on inputs of shape")
+
+
+def test_a_gpu_trace_that_is_bound_to_one_device_is_refused(monkeypatch, refusal, bert):
+    monkeypatch.setattr(torchscript, "forget_devices", lambda script: None)
+    assert_matches(refusal(bert, "--target", "gpu"), "its trace names a device that can't be taken out")
+    monkeypatch.setattr(torchscript, "names_a_device", lambda script: False)
+    assert_matches(refusal(bert, "--target", "gpu"), "its trace is bound to one device")
+
+
+def test_bf16_on_a_cpu_without_it_is_warned_of(monkeypatch, capsys, make, bert, tmp_path):
+    monkeypatch.setattr("trace.computes_bf16", lambda: False)
+    make(bert, tmp_path / "out", "--precision", "bf16")
+    assert "warning: this CPU has no bf16 instructions" in capsys.readouterr().err
+
+
+def test_progress_and_results_are_told_apart(capsys, make, bert, tmp_path):
+    make(bert, tmp_path / "out", "--name", "model.tar.gz")
+    captured = capsys.readouterr()
+    steps = [line.split("s  ", 1)[1].split()[0] for line in captured.err.splitlines()]
+    assert steps == ["load", "answer", "trace", "verify", "write", "pack"]
+    assert "largest logit difference from the untraced model" in captured.out
+    assert "tokens/s on one thread of the CPU" in captured.out
+    assert dynamic.FILE in captured.out

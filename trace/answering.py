@@ -1,0 +1,177 @@
+"""Finds answers as the server does: the algorithm that trace.py's samples and reference.py share.
+
+Independent of the server and of transformers: it uses only tokenizers and torch.
+
+The answers are those of the question-answering pipeline of transformers 4: the context is cut into overlapping windows
+of tokens, each window gives probabilities of its own, and the spans of all windows compete in one list.
+
+`start` and `end` count Unicode code points.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import NamedTuple
+
+import torch
+from tokenizers import Encoding, Tokenizer
+
+# Takes the inputs of one row, in the artifact's order, and returns its start and its end logits, each of shape [1, n].
+Model = Callable[..., tuple[torch.Tensor, torch.Tensor]]
+
+# The least tokens of a window of a context that has more.
+LEAST_ROOM = 16
+
+
+@dataclass(frozen=True)
+class Parameters:
+    """The parameters of a request, with the pipeline's defaults."""
+
+    top_k: int = 1
+    doc_stride: int = 128
+    max_answer_len: int = 15
+    max_seq_len: int = 384
+    max_question_len: int = 64
+    handle_impossible_answer: bool = False
+    align_to_words: bool = True
+
+
+class Candidate(NamedTuple):
+    """A span of context tokens, `first` to `last`; None for both is the empty answer."""
+
+    score: float
+    first: int | None
+    last: int | None
+
+
+class Answering:
+    """Answers questions with the tokenizer of an artifact, as its `model.json` describes it, and any model."""
+
+    def __init__(self, description: dict, tokenizer: Tokenizer):
+        self.inputs = description["inputs"]
+        self.pair = description["pair"]
+        self.defaults = description.get("parameters", {})
+        self.longest_row = longest_row(description)
+        self.tokenizer = tokenizer
+        self.tokenizer.no_truncation()
+        self.tokenizer.no_padding()
+
+    def parameters(self, chosen: dict) -> Parameters:
+        """What a request chose, then the artifact's defaults, then the pipeline's; rows as long as the model takes."""
+        parameters = Parameters(**(self.defaults | chosen))
+        return replace(parameters, max_seq_len=min(parameters.max_seq_len, self.longest_row))
+
+    def question_ids(self, question: str, parameters: Parameters) -> list[int]:
+        return self.tokenizer.encode(question, add_special_tokens=False).ids[: parameters.max_question_len]
+
+    def text(self, context: str, parameters: Parameters) -> "Text":
+        return Text(context, self.tokenizer.encode(context, add_special_tokens=False), parameters.align_to_words)
+
+    def best_answer(self, model: Model, question: str, context: str) -> dict:
+        """What the server answers to a request of a question and a context alone."""
+        parameters = self.parameters({})
+        text = self.text(context, parameters)
+        return text.answer(self.candidates(model, self.question_ids(question, parameters), text.ids, parameters)[0])
+
+    def candidates(
+        self, model: Model, question: list[int], context: list[int], parameters: Parameters
+    ) -> list[Candidate]:
+        """The spans of all windows, best first; of equal ones the smaller start, smaller end, earlier window."""
+        spans = []
+        impossible = 1.0
+        room = self.room(question, len(context), parameters)
+        for offset, window in windows(context, room, parameters.doc_stride):
+            start, end = self.probabilities(model, question, window, parameters.handle_impossible_answer)
+            impossible = min(impossible, start[0] * end[0])
+            for first in range(len(window)):
+                for last in range(first, min(first + parameters.max_answer_len, len(window))):
+                    score = start[1 + first] * end[1 + last]
+                    spans.append(Candidate(score, offset + first, offset + last))
+        # The sort is stable, so that equal spans stay in the order of their windows.
+        spans.sort(key=lambda span: (-span.score, span.first, span.last))
+        if parameters.handle_impossible_answer:
+            spans.append(Candidate(impossible, None, None))
+            spans.sort(key=lambda span: -span.score)
+        return spans
+
+    def room(self, question: list[int], context_length: int, parameters: Parameters) -> int:
+        """The most tokens of a window. The server refuses what would take a forward for every few tokens."""
+        special = sum(len(self.pair[place]) for place in ("before", "between", "after"))
+        room = parameters.max_seq_len - special - len(question)
+        least = min(LEAST_ROOM, context_length)
+        if room < least:
+            raise ValueError(
+                f"max_seq_len: {parameters.max_seq_len} leaves {max(room, 0)} tokens for the context beside "
+                f"{len(question)} question tokens and {special} special tokens, expected at least {least}"
+            )
+        return room
+
+    def probabilities(
+        self, model: Model, question: list[int], window: list[int], with_impossible: bool
+    ) -> tuple[list[float], list[float]]:
+        """Start and end probabilities: first that of the classification token, then the window's.
+
+        The first is 0 unless it is asked for, and where no such token stands in front. The logits are float32, the
+        softmax over them is float64.
+        """
+        before, between, after = (self.pair[place] for place in ("before", "between", "after"))
+        head = before + question + between
+        ids = head + window + after
+        types = [self.pair["questionType"]] * len(head) + [self.pair["contextType"]] * (len(ids) - len(head))
+        row = {"input_ids": ids, "attention_mask": [1] * len(ids), "token_type_ids": types}
+        with torch.inference_mode():
+            logits = model(*(torch.tensor([row[name]]) for name in self.inputs))
+        context = range(len(head), len(head) + len(window))
+        start, end = (softmax_over(side[0].double(), context, with_impossible and bool(before)) for side in logits)
+        return start, end
+
+
+def longest_row(description: dict) -> int:
+    """The most tokens of a row that the artifact has a shape for."""
+    if description["shapes"] == "compiled":
+        return max(file["sequence"] for file in description["files"])
+    return description["maxSequenceLength"]
+
+
+def softmax_over(logits: torch.Tensor, context: range, with_impossible: bool) -> list[float]:
+    """Probabilities of position 0, then of the context's positions; all other positions take no part."""
+    chosen = logits[[0, *context]]
+    if not with_impossible:
+        chosen[0] = -torch.inf
+    return torch.softmax(chosen, dim=0).tolist()
+
+
+def windows(context: list[int], room: int, doc_stride: int):
+    """Windows of at most `room` tokens with their offsets; neighbours share `doc_stride` tokens, or half a window."""
+    step = room - min(doc_stride, room // 2)
+    offset = 0
+    while True:
+        yield offset, context[offset : offset + room]
+        if offset + room >= len(context):
+            return
+        offset += step
+
+
+class Text:
+    """A context with its tokens, from which answers are cut."""
+
+    def __init__(self, context: str, encoding: Encoding, align_to_words: bool):
+        self.context = context
+        # Each of these is copied out of the tokenizer on every access.
+        self.ids, self.offsets, self.word_ids = encoding.ids, encoding.offsets, encoding.word_ids
+        self.align_to_words = align_to_words
+
+    def span(self, candidate: Candidate) -> tuple[int, int]:
+        """The characters from `start` up to `end` that a candidate stands for."""
+        first, last = candidate.first, candidate.last
+        if first is None:
+            return 0, 0
+        if self.align_to_words:
+            while first > 0 and self.word_ids[first - 1] == self.word_ids[first]:
+                first -= 1
+            while last + 1 < len(self.ids) and self.word_ids[last + 1] == self.word_ids[last]:
+                last += 1
+        return self.offsets[first][0], self.offsets[last][1]
+
+    def answer(self, candidate: Candidate) -> dict:
+        start, end = self.span(candidate)
+        return {"answer": self.context[start:end], "score": round(candidate.score, 6), "start": start, "end": end}

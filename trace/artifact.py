@@ -1,0 +1,74 @@
+"""The artifact on disk: what model.json says, how the files are written, and how they are packed."""
+
+import gzip
+import json
+import os
+import tarfile
+from pathlib import Path
+
+from progress import each
+from refused import Refused
+
+FORMAT = 1
+OUTPUTS = ["start_logits", "end_logits"]
+MODEL_JSON = "model.json"
+DESCRIBED = [MODEL_JSON, "tokenizer.json", "sample.json", "sample-response.json"]
+CODE = "code"
+
+
+def write(
+    directory: Path, description: dict, tokenizer: dict, models: dict[str, bytes], sample: dict, answer: dict
+) -> None:
+    """Writes all files. `model.json` is away until the end: where it is, the rest is too."""
+    directory.mkdir(parents=True, exist_ok=True)
+    (directory / MODEL_JSON).unlink(missing_ok=True)
+    for name, content in models.items():
+        (directory / name).write_bytes(content)
+    write_json(directory / "tokenizer.json", tokenizer, indent=None)
+    write_json(directory / "sample.json", sample, indent=2)
+    write_json(directory / "sample-response.json", answer, indent=2)
+    write_json(directory / MODEL_JSON, description, indent=2)
+
+
+def write_json(path: Path, value: dict, indent: int | None) -> None:
+    path.write_text(json.dumps(value, ensure_ascii=False, indent=indent) + "\n", encoding="utf-8")
+
+
+def check_archive_name(name: str) -> None:
+    if Path(name).name != name or not name.endswith((".tar.gz", ".tgz")):
+        raise Refused(f"--name {name}: expected a file name such as model.tar.gz; it is written into --output")
+
+
+def pack(directory: Path, archive: str) -> Path:
+    """Packs what `model.json` names, and the user's `code/`; the same files make the same archive, byte by byte."""
+    description = json.loads((directory / MODEL_JSON).read_text(encoding="utf-8"))
+    names = DESCRIBED + [file["path"] for file in description["files"]] + code_files(directory)
+    total = sum((directory / name).stat().st_size for name in names)
+    unfinished = directory / f"{archive}.unfinished"
+    try:
+        with (
+            unfinished.open("wb") as file,
+            each(None, "pack", total=total, unit="B", unit_scale=True) as bar,
+            gzip.GzipFile(filename="", mode="wb", fileobj=file, mtime=0) as compressed,
+            tarfile.open(fileobj=compressed, mode="w", dereference=True) as tar,
+        ):
+            for name in sorted(names):
+                with (directory / name).open("rb") as content:
+                    tar.addfile(without_owner_and_time(tar.gettarinfo(directory / name, arcname=name)), content)
+                bar.update((directory / name).stat().st_size)
+        os.replace(unfinished, directory / archive)
+    finally:
+        unfinished.unlink(missing_ok=True)
+    return directory / archive
+
+
+def without_owner_and_time(entry: tarfile.TarInfo) -> tarfile.TarInfo:
+    entry.mtime = entry.uid = entry.gid = 0
+    entry.uname = entry.gname = ""
+    entry.mode = 0o755 if entry.mode & 0o100 else 0o644
+    return entry
+
+
+def code_files(directory: Path) -> list[str]:
+    files = [path for path in (directory / CODE).rglob("*") if path.is_file()]
+    return [path.relative_to(directory).as_posix() for path in files if "__pycache__" not in path.parts]

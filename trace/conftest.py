@@ -1,0 +1,52 @@
+"""What all tests of the tracer need: quiet, and one way to run it."""
+
+import json
+import sys
+
+import pytest
+import torch
+
+import trace as tracer
+
+
+@pytest.fixture(autouse=True)
+def quiet():
+    tracer.silence_expected_warnings()
+
+
+@pytest.fixture
+def make(monkeypatch):
+    """Runs trace.py with arguments, and returns model.json."""
+
+    def run(model, output, *more):
+        monkeypatch.setattr(sys, "argv", ["trace.py", "--model", str(model), "--output", str(output), *map(str, more)])
+        tracer.main()
+        return json.loads((output / "model.json").read_text(encoding="utf-8"))
+
+    return run
+
+
+@pytest.fixture
+def refusal(make, tmp_path):
+    """Runs trace.py where it must refuse; returns the line, and sees to it that nothing was written."""
+
+    def run(model, *more):
+        with pytest.raises(SystemExit) as exit:
+            make(model, tmp_path / "refused", *more)
+        assert not (tmp_path / "refused").exists()
+        assert "\n" not in exit.value.code
+        return exit.value.code
+
+    return run
+
+
+@pytest.fixture
+def logits():
+    """The logits of an artifact's first file."""
+
+    def run(output, *inputs):
+        description = json.loads((output / "model.json").read_text(encoding="utf-8"))
+        with torch.no_grad():
+            return torch.jit.load(str(output / description["files"][0]["path"]))(*inputs)
+
+    return run

@@ -1,0 +1,77 @@
+"""Traces for CPUs and GPUs: one TorchScript file that takes any batch size and length."""
+
+import io
+
+import torch
+
+import torchscript
+import verification
+from model import PositionalInputs
+from progress import Report, Steps
+from refused import Refused, last_line
+from subject import Subject
+
+FILE = "model.pt"
+
+# The length of the rows that the speed is measured with.
+USUAL_LENGTH = 128
+
+
+def trace(subject: Subject, module: PositionalInputs, target: str, precision: str, steps: Steps) -> dict[str, bytes]:
+    """The file, read back and compared with the untraced module; for a GPU on one, if this machine has one."""
+    steps.next(f"trace in {precision}")
+    examples = subject.examples()
+    content = traced(module, verification.batch(examples, subject.inputs, subject.padding), target)
+
+    device = "cuda" if target == "gpu" and torch.cuda.is_available() else "cpu"
+    place = {"cuda": "the GPU", "cpu": "the CPU"}[device]
+    if target == "gpu" and device == "cpu":
+        place += ", as there is no GPU here"
+    steps.next(f"verify on {place}")
+    batches = verification.batches_of_many_shapes(examples, subject.inputs, subject.padding, subject.longest)
+    loaded = torch.jit.load(io.BytesIO(content), map_location=device)
+    comparisons = verification.compare(loaded, module.to(device), batches, device)
+    verification.verify(FILE, comparisons, precision)
+
+    report = Report(FILE, content)
+    report.say(f"verified with batches of {len(batches)} shapes on {place}")
+    report.say(f"largest logit difference from the untraced model {verification.summary(comparisons)}")
+    if precision != "fp32":
+        exact = verification.compare(loaded, subject.module("fp32").to(device), batches, device)
+        report.say(f"largest logit difference from fp32 {verification.summary(exact)}")
+    rows, kind = (32, "in batches of 32") if device == "cuda" else (1, "on one thread")
+    usual = [tensor[:1, :USUAL_LENGTH].repeat(rows, 1) for tensor in batches[-1]]
+    report.say(f"{verification.tokens_per_second(loaded, usual, device):.0f} tokens/s {kind} of {place}")
+    return {FILE: content}
+
+
+def traced(module: PositionalInputs, example: list[torch.Tensor], target: str) -> bytes:
+    """The file's content. A GPU's names no device, so that it runs on any."""
+    architecture = type(module.model).__name__
+    try:
+        script = torchscript.trace(module, example)
+    except Exception as error:
+        raise Refused(f"{architecture} can't be traced: {last_line(error)}") from error
+    if target != "gpu":
+        return torchscript.to_bytes(script)
+    torchscript.forget_devices(script)
+    content = torchscript.to_bytes(script)
+    check_runs_anywhere(architecture, content, example)
+    return content
+
+
+def check_runs_anywhere(architecture: str, content: bytes, example: list[torch.Tensor]) -> None:
+    """Refuses a file that names a device, or that fails on a device that no machine has.
+
+    Tensors of the device `meta` have a shape and no content, and refuse to mix with those of another device.
+    """
+    loaded = torch.jit.load(io.BytesIO(content))
+    if torchscript.names_a_device(loaded):
+        raise Refused(f"{architecture}: its trace names a device that can't be taken out, so it would run on no other")
+    try:
+        with torch.no_grad():
+            logits = torchscript.to_device(loaded, "meta")(*(tensor.to("meta") for tensor in example))
+    except Exception as error:
+        raise Refused(f"{architecture}: its trace is bound to one device: {last_line(error)}") from error
+    if any(side.device.type != "meta" or side.shape != example[0].shape for side in logits):
+        raise Refused(f"{architecture}: its trace returns logits of another device or shape than its inputs")

@@ -1,0 +1,105 @@
+"""Loads a question-answering model and prepares it for tracing: its inputs, its limits, its precision."""
+
+import copy
+import inspect
+
+import torch
+import transformers
+from torch import nn
+
+from refused import Refused, first_line
+
+
+class PositionalInputs(nn.Module):
+    """Takes the inputs by position and returns (start_logits, end_logits) as float32: what TorchScript callers need."""
+
+    # TorchScript names a class after its module, and leaves out `__main__`: this name is the file's whoever imports it.
+    __module__ = "__main__"
+
+    def __init__(self, model: nn.Module, inputs: list[str]):
+        super().__init__()
+        self.model = model
+        self.inputs = inputs
+
+    def forward(self, *tensors):
+        answer = self.model(**dict(zip(self.inputs, tensors, strict=True)), return_dict=True)
+        return answer.start_logits.float(), answer.end_logits.float()
+
+
+def load_model(model: str, attention: str | None = None) -> nn.Module:
+    """The model in fp32, whatever it is stored in.
+
+    `attention` chooses an implementation by transformers' name for it. Its own choice is SDPA where the model has it.
+    """
+    # transformers before 4.36 knows eager attention only, and does not know the argument.
+    knows_choice = hasattr(transformers.PreTrainedModel, "_supports_sdpa")
+    choice = {"attn_implementation": attention} if attention and knows_choice else {}
+    try:
+        loaded, report = transformers.AutoModelForQuestionAnswering.from_pretrained(
+            model, output_loading_info=True, **choice
+        )
+    except Exception as error:
+        raise Refused(f"--model {model}: can't be loaded for question answering: {first_line(error)}") from error
+    made_up = sorted(set(report["missing_keys"]) & {name for name, _ in loaded.named_parameters()})
+    if made_up:
+        raise Refused(
+            f"--model {model}: has no weights for {', '.join(made_up[:3])}; take one fine-tuned for question answering"
+        )
+    return loaded.float().eval()
+
+
+def input_names(model: nn.Module) -> list[str]:
+    """What `forward` is given. Models of one token type (RoBERTa) accept token_type_ids but have no use for them."""
+    names = ["input_ids", "attention_mask"]
+    takes_token_types = "token_type_ids" in inspect.signature(model.forward).parameters
+    if takes_token_types and getattr(model.config, "type_vocab_size", 0) > 1:
+        names.append("token_type_ids")
+    return names
+
+
+def padding_id(model: nn.Module) -> int:
+    padding = model.config.pad_token_id
+    if padding is None:
+        raise Refused("config.json: pad_token_id is missing, expected the id of the padding token")
+    return padding
+
+
+def longest_sequence(model: nn.Module) -> int:
+    """The positions a text may fill. RoBERTa's first ones, up to the padding id, belong to the padding."""
+    positions = getattr(model.config, "max_position_embeddings", None)
+    if not isinstance(positions, int) or positions < 1:
+        raise Refused(
+            f"config.json: max_position_embeddings is {positions}, expected the most tokens that the model takes"
+        )
+    for name, module in model.named_modules():
+        if name.endswith("position_embeddings") and getattr(module, "padding_idx", None) is not None:
+            return positions - module.padding_idx - 1
+    return positions
+
+
+def at_precision(model: nn.Module, precision: str) -> nn.Module:
+    """A copy of the fp32 model that computes at `precision`; for fp32 the model itself."""
+    if precision == "int8":
+        return quantise(model)
+    if precision == "fp32":
+        return model
+    return copy.deepcopy(model).to({"fp16": torch.float16, "bf16": torch.bfloat16}[precision])
+
+
+def quantise(model: nn.Module) -> nn.Module:
+    """Linear layers to int8 with one scale a channel, the word embedding to 8 bits with one scale a row.
+
+    Position and token type embeddings and the answer head stay fp32: they are small, and the head's rounding would go
+    straight into the scores. Activations are quantised while running, with one scale for the whole tensor. A row's
+    result therefore depends on its padding and on its neighbours in the batch, so the server runs int8 row by row.
+    """
+    # Only here: it is gone from some builds of torch, and the Neuron compilers do without.
+    from torch.ao.quantization import float_qparams_weight_only_qconfig, per_channel_dynamic_qconfig, quantize_dynamic
+
+    word_embedding = next(name for name, module in model.named_modules() if module is model.get_input_embeddings())
+    recipe = {
+        nn.Linear: per_channel_dynamic_qconfig,
+        word_embedding: float_qparams_weight_only_qconfig,
+        "qa_outputs": None,
+    }
+    return quantize_dynamic(model, recipe)

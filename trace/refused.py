@@ -1,0 +1,17 @@
+"""The one exception that is meant for the user of trace.py."""
+
+
+class Refused(Exception):
+    """The model cannot become an artifact; the message says why in one line and is all that the user sees."""
+
+
+def last_line(error: BaseException) -> str:
+    """What TorchScript and the compilers end their long messages with: the cause."""
+    lines = [line.strip() for line in str(error).splitlines() if line.strip()]
+    return lines[-1] if lines else type(error).__name__
+
+
+def first_line(error: BaseException) -> str:
+    """What transformers begins its long messages with: the problem, before the advice."""
+    lines = [line.strip() for line in str(error).splitlines() if line.strip()]
+    return lines[0] if lines else type(error).__name__

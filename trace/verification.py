@@ -1,0 +1,154 @@
+"""Compares a traced model with the untraced one on real sentences of many shapes, and measures its speed."""
+
+import time
+from typing import NamedTuple
+
+import tokenizers
+import torch
+
+from progress import each
+from refused import Refused, last_line
+
+LARGEST_FP32_DIFFERENCE = 1e-4
+
+# Half of the distance between 1 and the next number.
+ROUNDING = {"fp16": 2.0**-11, "bf16": 2.0**-8}
+
+# Another order of sums rounds otherwise, in every layer. What that adds up to grows with the logits, and 16 roundings
+# of the largest one are more than layers of normalised activations make of it: 0.8 % in fp16, 6 % in bf16.
+ROUNDINGS = 16
+
+# The logit of a token of the padding: far below any answer.
+MASKED = -1e4
+
+
+class Comparison(NamedTuple):
+    """Two models' logits of one batch: the largest difference and the largest logit, and whether answers agree."""
+
+    shape: list[int]
+    difference: float
+    largest: float
+    same_answers: bool
+
+
+def batch(
+    encodings: list[tokenizers.Encoding], inputs: list[str], padding: int, length: int | None = None
+) -> list[torch.Tensor]:
+    """The encodings as one padded batch: a tensor of shape [batch, length] for each input, in order.
+
+    Without a `length` it is that of the longest; what is longer than `length` is cut.
+    """
+    length = length or max(len(encoding) for encoding in encodings)
+
+    def padded(rows: list[list[int]], filler: int) -> torch.Tensor:
+        return torch.tensor([(row + [filler] * (length - len(row)))[:length] for row in rows])
+
+    tensors = {
+        "input_ids": padded([encoding.ids for encoding in encodings], padding),
+        "attention_mask": padded([[1] * len(encoding) for encoding in encodings], 0),
+        "token_type_ids": padded([encoding.type_ids for encoding in encodings], 0),
+    }
+    return [tensors[name] for name in inputs]
+
+
+def batches_of_many_shapes(
+    examples: list[tokenizers.Encoding], inputs: list[str], padding: int, longest: int
+) -> list[list[torch.Tensor]]:
+    """Each example alone, all of them padded, and the longest sequence the model takes; none but one as traced."""
+    alone = [batch([example], inputs, padding) for example in examples]
+    padded = [batch(examples[count:] * 2, inputs, padding) for count in range(2)]
+    repetitions = -(-longest // padded[0][0].shape[1])
+    full = [torch.cat([tensor] * repetitions, dim=1)[:2, :longest].contiguous() for tensor in padded[0]]
+    return alone + padded + [full]
+
+
+def batches_of_one_shape(
+    examples: list[tokenizers.Encoding], inputs: list[str], padding: int, rows: int, length: int
+) -> list[list[torch.Tensor]]:
+    """Batches of the shape [rows, length], each beginning with another example."""
+    return [
+        batch([examples[(first + row) % len(examples)] for row in range(rows)], inputs, padding, length)
+        for first in range(len(examples))
+    ]
+
+
+def compare(traced, untraced, batches: list[list[torch.Tensor]], device: str = "cpu") -> list[Comparison]:
+    comparisons = []
+    for inputs in each(batches, "compare"):
+        inputs = [tensor.to(device) for tensor in inputs]
+        one, other = run(traced, inputs), run(untraced, inputs)
+        comparisons.append(
+            Comparison(
+                shape=list(inputs[0].shape),
+                difference=(one - other).abs().max().item(),
+                largest=other[other != MASKED].abs().max().item(),
+                same_answers=torch.equal(one.argmax(dim=-1), other.argmax(dim=-1)),
+            )
+        )
+    return comparisons
+
+
+def verify(name: str, comparisons: list[Comparison], precision: str) -> None:
+    """Refuses a traced model whose logits differ by more than its precision explains, or whose answers differ.
+
+    int8 is held to its answers: a last-bit difference may round an activation to its neighbour, which moves logits.
+    fp16 and bf16 are held to their logits: of two nearly equal ones, either may be the largest.
+    """
+    for shape, difference, largest, same_answers in comparisons:
+        if precision in ROUNDING:
+            tolerated = ROUNDINGS * ROUNDING[precision] * largest
+        else:
+            tolerated = LARGEST_FP32_DIFFERENCE if precision == "fp32" else float("inf")
+        # `not <=` rather than `>`, so that NaN is refused too.
+        if not difference <= tolerated:
+            raise Refused(
+                f"{name}: logits of shape {shape} differ by {difference:.2g} from the untraced model, "
+                f"expected at most {tolerated:.2g}"
+            )
+        if precision not in ROUNDING and not same_answers:
+            raise Refused(f"{name}: answers of shape {shape} differ from those of the untraced model")
+
+
+def summary(comparisons: list[Comparison]) -> str:
+    difference = max(comparison.difference for comparison in comparisons)
+    largest = max(comparison.largest for comparison in comparisons)
+    return f"{difference:.2g}, of logits up to {largest:.1f}"
+
+
+def run(model, inputs: list[torch.Tensor]) -> torch.Tensor:
+    """Start and end logits of shape [2, batch, sequence], those of padding masked."""
+    shape = inputs[0].shape
+    try:
+        with torch.no_grad():
+            logits = list(model(*inputs))
+    except Exception as error:
+        raise Refused(f"the model fails on inputs of shape {list(shape)}: {last_line(error)}") from error
+    for side in logits:
+        if side.shape != shape or side.dtype != torch.float32:
+            raise Refused(
+                f"the model answers inputs of shape {list(shape)} with {side.dtype} of shape {list(side.shape)}, "
+                "expected a float32 logit for each token"
+            )
+        if not torch.isfinite(side).all():
+            raise Refused(f"the model answers inputs of shape {list(shape)} with logits that are no finite numbers")
+    return torch.stack(logits).masked_fill(inputs[1] == 0, MASKED)
+
+
+def tokens_per_second(traced, inputs: list[torch.Tensor], device: str = "cpu") -> float:
+    """The speed on batches like `inputs`, on one thread where the device is a CPU."""
+    inputs = [tensor.to(device) for tensor in inputs]
+    threads = torch.get_num_threads()
+    torch.set_num_threads(1)
+    # TorchScript compiles on its first calls.
+    for _ in range(3):
+        run(traced, inputs)
+    repetitions = 0
+    seconds = 0.0
+    started = time.perf_counter()
+    while seconds < 1 and repetitions < 50:
+        # This looks at the logits, so that no GPU is still busy with them.
+        run(traced, inputs)
+        repetitions += 1
+        seconds = time.perf_counter() - started
+    torch.set_num_threads(threads)
+    return inputs[0].numel() * repetitions / seconds
