@@ -20,18 +20,28 @@ def write(
     directory: Path, description: dict, tokenizer: dict, models: dict[str, bytes], sample: dict, answer: dict
 ) -> None:
     """Writes all files. `model.json` is away until the end: where it is, the rest is too."""
-    directory.mkdir(parents=True, exist_ok=True)
-    (directory / MODEL_JSON).unlink(missing_ok=True)
-    for name, content in models.items():
-        (directory / name).write_bytes(content)
-    write_json(directory / "tokenizer.json", tokenizer, indent=None)
-    write_json(directory / "sample.json", sample, indent=2)
-    write_json(directory / "sample-response.json", answer, indent=2)
-    write_json(directory / MODEL_JSON, description, indent=2)
+    try:
+        directory.mkdir(parents=True, exist_ok=True)
+        (directory / MODEL_JSON).unlink(missing_ok=True)
+        for name, content in models.items():
+            (directory / name).write_bytes(content)
+        write_json(directory / "tokenizer.json", tokenizer, indent=None)
+        write_json(directory / "sample.json", sample, indent=2)
+        write_json(directory / "sample-response.json", answer, indent=2)
+        write_json(directory / MODEL_JSON, description, indent=2)
+    except OSError as error:
+        raise Refused(f"--output {directory}: {error}") from error
 
 
 def write_json(path: Path, value: dict, indent: int | None) -> None:
     path.write_text(json.dumps(value, ensure_ascii=False, indent=indent) + "\n", encoding="utf-8")
+
+
+def check_directory(directory: Path) -> None:
+    """Refuses early what `write` could not write to."""
+    existing = next(path for path in (directory, *directory.absolute().parents) if path.exists())
+    if not existing.is_dir() or not os.access(existing, os.W_OK | os.X_OK):
+        raise Refused(f"--output {directory}: {existing} is no directory that can be written to")
 
 
 def check_archive_name(name: str) -> None:

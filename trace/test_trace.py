@@ -256,6 +256,17 @@ def assert_matches(line, reason):
     assert re.search(reason, line), line
 
 
+def test_an_output_that_cannot_be_written_to_is_refused(make, bert, tmp_path):
+    (tmp_path / "file").write_text("")
+    for output in (tmp_path / "file", tmp_path / "file" / "out"):
+        with pytest.raises(SystemExit, match=f"--output {output}: {tmp_path / 'file'} is no directory"):
+            make(bert, output)
+    (tmp_path / "out" / "model.pt").mkdir(parents=True)
+    with pytest.raises(SystemExit, match="--output .*model.pt"):
+        make(bert, tmp_path / "out")
+    assert not (tmp_path / "out" / "model.json").exists()
+
+
 def test_a_directory_that_is_not_there_is_refused(refusal, tmp_path):
     assert_matches(refusal(tmp_path / "nowhere"), "there is no such directory")
 

@@ -112,6 +112,7 @@ def make_artifact(arguments: argparse.Namespace) -> None:
 
 def check(arguments: argparse.Namespace, precision: str) -> None:
     """Refuses what can be refused before anything is loaded."""
+    artifact.check_directory(arguments.output)
     if arguments.name:
         artifact.check_archive_name(arguments.name)
     if arguments.model.startswith((".", "/", "~")) and not Path(arguments.model).is_dir():
