@@ -94,6 +94,9 @@ public final class Torch {
       TorchException problem = null;
       try {
         engine = Engine.getEngine(NAME);
+        if (System.getProperty("os.arch").equals("aarch64")) {
+          QuantizedEngine.QNNPACK.use();
+        }
       } catch (EngineException e) {
         problem = new TorchException("libtorch can't be loaded: " + EngineMessage.ofCause(e), e);
       }

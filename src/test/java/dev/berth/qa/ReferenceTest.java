@@ -17,6 +17,7 @@ import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.DynamicTest;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.TestFactory;
+import org.junit.jupiter.api.condition.EnabledOnOs;
 import org.junit.jupiter.api.function.Executable;
 import org.junit.jupiter.api.io.TempDir;
 
@@ -68,7 +69,9 @@ class ReferenceTest {
         .map(line -> test(line, () -> check(line, ask(compiled, line), 1e-5, true)));
   }
 
+  /// QNNPACK, which computes int8 on aarch64, quantises otherwise: closer to fp32, and further from these answers.
   @TestFactory
+  @EnabledOnOs(architectures = "amd64")
   Stream<DynamicTest> theSampleModelAnswersAsInPython() throws IOException {
     return lines("question-answering.jsonl").map(line -> test(line, () -> {
       var drift = line.path("drift").asDouble();

@@ -16,6 +16,7 @@ import java.util.concurrent.Executors;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.condition.EnabledOnOs;
 import org.junit.jupiter.api.io.TempDir;
 
 /// Real libtorch with small TorchScript files; `trace/fixtures.py` makes them.
@@ -83,6 +84,17 @@ class TorchModelTest {
         model.forward(inputs(1), 1, 1);
         assertThat(JniUtils.getNumThreads()).isEqualTo(threads);
       }
+    }
+  }
+
+  /// On the other architecture it is another engine's number, and the same two functions.
+  @Test
+  @EnabledOnOs(architectures = "amd64")
+  void theKernelsOfInt8ModelsCanBeChosen() {
+    Torch.load(Target.CPU, List.of());
+    assertThat(QuantizedEngine.X86.use()).isTrue();
+    try (var model = TorchModel.load(Path.of("model-artifact/model.pt"), CPU, OUTPUTS)) {
+      assertThat(model.forward(inputs(101, 2054, 102), 1, 3)[0]).hasSize(3);
     }
   }
 
