@@ -3,6 +3,7 @@
 import gzip
 import json
 import os
+import shutil
 import tarfile
 from pathlib import Path
 
@@ -19,18 +20,26 @@ CODE = "code"
 def write(
     directory: Path, description: dict, tokenizer: dict, models: dict[str, bytes], sample: dict, answer: dict
 ) -> None:
-    """Writes all files. `model.json` is away until the end: where it is, the rest is too."""
+    """Writes all files, or none. `model.json` is put there last: where it is, the rest is too."""
+    unfinished = directory / ".unfinished"
     try:
-        directory.mkdir(parents=True, exist_ok=True)
-        (directory / MODEL_JSON).unlink(missing_ok=True)
+        unfinished.mkdir(parents=True, exist_ok=True)
         for name, content in models.items():
-            (directory / name).write_bytes(content)
-        write_json(directory / "tokenizer.json", tokenizer, indent=None)
-        write_json(directory / "sample.json", sample, indent=2)
-        write_json(directory / "sample-response.json", answer, indent=2)
-        write_json(directory / MODEL_JSON, description, indent=2)
+            (unfinished / name).write_bytes(content)
+        write_json(unfinished / "tokenizer.json", tokenizer, indent=None)
+        write_json(unfinished / "sample.json", sample, indent=2)
+        write_json(unfinished / "sample-response.json", answer, indent=2)
+        write_json(unfinished / MODEL_JSON, description, indent=2)
+
+        # An archive of what was here before would be taken for one of what is here now.
+        for stale in [directory / MODEL_JSON, *directory.glob("*.tar.gz"), *directory.glob("*.tgz")]:
+            stale.unlink(missing_ok=True)
+        for name in [*models, *reversed(DESCRIBED)]:
+            os.replace(unfinished / name, directory / name)
     except OSError as error:
         raise Refused(f"--output {directory}: {error}") from error
+    finally:
+        shutil.rmtree(unfinished, ignore_errors=True)
 
 
 def write_json(path: Path, value: dict, indent: int | None) -> None:
@@ -67,6 +76,8 @@ def pack(directory: Path, archive: str) -> Path:
                     tar.addfile(without_owner_and_time(tar.gettarinfo(directory / name, arcname=name)), content)
                 bar.update((directory / name).stat().st_size)
         os.replace(unfinished, directory / archive)
+    except OSError as error:
+        raise Refused(f"--name {archive}: {error}") from error
     finally:
         unfinished.unlink(missing_ok=True)
     return directory / archive

@@ -72,6 +72,6 @@ def check_runs_anywhere(architecture: str, content: bytes, example: list[torch.T
         with torch.no_grad():
             logits = torchscript.to_device(loaded, "meta")(*(tensor.to("meta") for tensor in example))
     except Exception as error:
-        raise Refused(f"{architecture}: its trace is bound to one device: {last_line(error)}") from error
+        raise Refused(f"{architecture}: its trace is bound to one device, trace it for cpu: {last_line(error)}") from error
     if any(side.device.type != "meta" or side.shape != example[0].shape for side in logits):
         raise Refused(f"{architecture}: its trace returns logits of another device or shape than its inputs")

@@ -69,7 +69,8 @@ def longest_sequence(model: nn.Module) -> int:
     positions = getattr(model.config, "max_position_embeddings", None)
     if not isinstance(positions, int) or positions < 1:
         raise Refused(
-            f"config.json: max_position_embeddings is {positions}, expected the most tokens that the model takes"
+            f"{type(model).__name__} has no longest input (max_position_embeddings is {positions}), "
+            "expected an encoder such as BERT, RoBERTa or DeBERTa"
         )
     for name, module in model.named_modules():
         if name.endswith("position_embeddings") and getattr(module, "padding_idx", None) is not None:

@@ -36,6 +36,10 @@ from targets import TARGETS, choose_precision
 from tokenizer import default_parameters
 
 
+# As a shell reports the signal.
+INTERRUPTED = 130
+
+
 def main() -> None:
     arguments = parse_arguments()
     silence_expected_warnings()
@@ -43,6 +47,9 @@ def main() -> None:
         make_artifact(arguments)
     except Refused as refusal:
         sys.exit(f"error: {refusal}")
+    except KeyboardInterrupt:
+        print("interrupted", file=sys.stderr)
+        sys.exit(INTERRUPTED)
 
 
 def parse_arguments() -> argparse.Namespace:

@@ -23,12 +23,12 @@ MASKED = -1e4
 
 
 class Comparison(NamedTuple):
-    """Two models' logits of one batch: the largest difference and the largest logit, and whether answers agree."""
+    """Two models' logits of one batch: the largest difference, the largest logit, and how many rows' answers agree."""
 
     shape: list[int]
     difference: float
     largest: float
-    same_answers: bool
+    same_answers: int
 
 
 def batch(
@@ -81,8 +81,9 @@ def compare(traced, untraced, batches: list[list[torch.Tensor]], device: str = "
             Comparison(
                 shape=list(inputs[0].shape),
                 difference=(one - other).abs().max().item(),
-                largest=other[other != MASKED].abs().max().item(),
-                same_answers=torch.equal(one.argmax(dim=-1), other.argmax(dim=-1)),
+                # BigBird masks the question as far below.
+                largest=other[other > MASKED].abs().max().item(),
+                same_answers=int((one.argmax(dim=-1) == other.argmax(dim=-1)).all(dim=0).sum()),
             )
         )
     return comparisons
@@ -105,14 +106,16 @@ def verify(name: str, comparisons: list[Comparison], precision: str) -> None:
                 f"{name}: logits of shape {shape} differ by {difference:.2g} from the untraced model, "
                 f"expected at most {tolerated:.2g}"
             )
-        if precision not in ROUNDING and not same_answers:
+        if precision not in ROUNDING and same_answers < shape[0]:
             raise Refused(f"{name}: answers of shape {shape} differ from those of the untraced model")
 
 
 def summary(comparisons: list[Comparison]) -> str:
     difference = max(comparison.difference for comparison in comparisons)
     largest = max(comparison.largest for comparison in comparisons)
-    return f"{difference:.2g}, of logits up to {largest:.1f}"
+    rows = sum(comparison.shape[0] for comparison in comparisons)
+    same = sum(comparison.same_answers for comparison in comparisons)
+    return f"{difference:.2g}, of logits up to {largest:.1f}; the same best answer in {same} of {rows} rows"
 
 
 def run(model, inputs: list[torch.Tensor]) -> torch.Tensor:

@@ -44,7 +44,7 @@ final class CheckCommand {
         .customSynopsis("serve check [option]... [MODEL_DIR]")
         .description(
             "Loads a model artifact on the devices of this machine, asks it its sample.json and measures it.",
-            "Ends with 0, or with 1 and every problem that was found.",
+            "Ends with 0, with 1 and the problems that were found, or with 2 when it was told something wrong.",
             "");
     return spec;
   }

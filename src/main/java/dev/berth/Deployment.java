@@ -7,6 +7,7 @@ import dev.berth.artifact.Target;
 import dev.berth.batching.BatchLimits;
 import dev.berth.config.ServerConfig;
 import dev.berth.hooks.Accelerator;
+import dev.berth.hooks.CpuProfile;
 import dev.berth.model.HandlerFactory;
 import dev.berth.qa.QuestionAnsweringHandler;
 import dev.berth.torch.DeviceException;
@@ -101,12 +102,10 @@ record Deployment(
   /// decides.
   private static List<Accelerator> workers(ServerConfig config, Devices devices) {
     var asked = config.model().workers();
-    if (devices.accelerators().getFirst() instanceof Accelerator.Cpu(int cores)) {
-      return switch (config.model().cpuProfile()) {
-        case ADAPTIVE -> Collections.nCopies(asked.orElse(cores), new Accelerator.Cpu(cores));
-        case LATENCY -> Collections.nCopies(asked.orElse(1), new Accelerator.Cpu(cores));
-        case THROUGHPUT -> Collections.nCopies(asked.orElse(cores), new Accelerator.Cpu(1));
-      };
+    if (devices.accelerators().getFirst() instanceof Accelerator.Cpu(int cores, var _)) {
+      var profile = config.model().cpuProfile();
+      int workers = profile == CpuProfile.LATENCY ? 1 : cores;
+      return Collections.nCopies(asked.orElse(workers), new Accelerator.Cpu(cores, profile));
     }
     var accelerators = devices.accelerators();
     return IntStream.range(0, asked.orElse(accelerators.size()))

@@ -124,7 +124,7 @@ class ContainerTest {
     TestArtifact.compiled(artifact, "inf2", "waves-1x128.pt");
     assertEnds(artifact, c -> withNeuronDevice(c).withEnv("BERTH_NEURON_CORES", "2"),
         "inf2 needs libtorchneuron.so of the Python package torch_neuronx: found it neither in BERTH_EXTRA_LIBRARIES nor");
-    assertEnds(artifact, ContainerTest::withNeuronDevice, "tells the number of its NeuronCores only to root; set NEURON_RT_NUM_CORES");
+    assertEnds(artifact, ContainerTest::withNeuronDevice, "does not tell how many NeuronCores there are, newer ones only to root; set NEURON_RT_NUM_CORES");
     assertEnds(artifact, c -> c, "no Neuron device");
   }
 

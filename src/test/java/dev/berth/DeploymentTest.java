@@ -4,11 +4,13 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.berth.config.Configuration;
 import dev.berth.hooks.Accelerator;
+import dev.berth.hooks.CpuProfile;
 import dev.berth.testing.TestArtifact;
 import dev.berth.testing.TestServer;
 import java.nio.file.Path;
 import java.util.Collections;
 import java.util.HashMap;
+import java.util.List;
 import java.util.Map;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -20,12 +22,11 @@ class DeploymentTest {
 
   @Test
   void aProfileDecidesHowWorkersShareTheCores() throws Exception {
-    assertThat(plan(Map.of()).workers()).isEqualTo(Collections.nCopies(CORES, new Accelerator.Cpu(CORES)));
-    assertThat(plan(Map.of("BERTH_CPU_PROFILE", "latency")).workers()).containsExactly(new Accelerator.Cpu(CORES));
-    assertThat(plan(Map.of("BERTH_CPU_PROFILE", "throughput")).workers())
-        .isEqualTo(Collections.nCopies(CORES, new Accelerator.Cpu(1)));
+    assertThat(plan(Map.of()).workers()).isEqualTo(workers(CORES, CpuProfile.ADAPTIVE));
+    assertThat(plan(Map.of("BERTH_CPU_PROFILE", "latency")).workers()).isEqualTo(workers(1, CpuProfile.LATENCY));
+    assertThat(plan(Map.of("BERTH_CPU_PROFILE", "throughput")).workers()).isEqualTo(workers(CORES, CpuProfile.THROUGHPUT));
     assertThat(plan(Map.of("BERTH_CPU_PROFILE", "throughput", "SAGEMAKER_MODEL_SERVER_WORKERS", "7")).workers())
-        .isEqualTo(Collections.nCopies(7, new Accelerator.Cpu(1)));
+        .isEqualTo(workers(7, CpuProfile.THROUGHPUT));
   }
 
   @Test
@@ -35,6 +36,10 @@ class DeploymentTest {
     var artifact = directory.toString();
     assertThat(plan(Map.of("BERTH_MODEL_DIR", artifact)).limits().maxBatchSize()).isEqualTo(4);
     assertThat(plan(Map.of("BERTH_MODEL_DIR", artifact, "BERTH_MAX_BATCH_SIZE", "9")).limits().maxBatchSize()).isEqualTo(9);
+  }
+
+  private static List<Accelerator> workers(int count, CpuProfile profile) {
+    return Collections.nCopies(count, new Accelerator.Cpu(CORES, profile));
   }
 
   private static Deployment plan(Map<String, String> environment) throws Exception {

@@ -333,6 +333,10 @@ class ServeTest {
       // The JVM may say something of its own about such a file first.
       assertThat(server.err().lines()).last().asString().contains("libtorch can't be loaded: " + directory);
     }
+    try (var server = ServeProcess.serve(Map.of("PYTORCH_LIBRARY_PATH", directory.resolve("none").toString()))) {
+      assertThat(server.exitCode(PLATFORM_LIMIT)).isEqualTo(1);
+      assertThat(server.err().lines()).singleElement().asString().contains("PYTORCH_LIBRARY_PATH: found no libtorch.so");
+    }
   }
 
   private static void copySample(Path directory) throws IOException {

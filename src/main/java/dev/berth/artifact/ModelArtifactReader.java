@@ -19,6 +19,7 @@ import java.util.stream.Collectors;
 final class ModelArtifactReader {
 
   private static final int FORMAT = 1;
+  private static final List<String> PRECISIONS = List.of("fp32", "fp16", "bf16", "int8");
   private static final ObjectMapper JSON = new ObjectMapper();
 
   private final Path directory;
@@ -40,7 +41,7 @@ final class ModelArtifactReader {
         directory,
         text(json, "task"),
         target(json),
-        text(json, "precision"),
+        precision(json),
         text(json, "torch"),
         texts(json, "inputs"),
         texts(json, "outputs"),
@@ -73,7 +74,9 @@ final class ModelArtifactReader {
         }
         problems.add("model.json: found %s, expected an object".formatted(kind(json)));
       } catch (JsonProcessingException e) {
-        problems.add("model.json: line %d: %s".formatted(e.getLocation().getLineNr(), e.getOriginalMessage()));
+        // A text that is too deep has no place.
+        var line = e.getLocation() == null ? "" : " line %d:".formatted(e.getLocation().getLineNr());
+        problems.add("model.json:%s %s".formatted(line, e.getOriginalMessage()));
       } catch (IOException e) {
         problems.add("model.json: can't be read: " + e.getMessage());
       }
@@ -92,6 +95,14 @@ final class ModelArtifactReader {
     });
   }
 
+  private String precision(JsonNode json) {
+    var precision = text(json, "precision");
+    if (json.path("precision").isTextual() && !PRECISIONS.contains(precision)) {
+      problems.add("model.json: precision: found \"%s\", expected one of %s".formatted(precision, String.join(", ", PRECISIONS)));
+    }
+    return precision;
+  }
+
   private Shapes shapes(JsonNode json) {
     var kind = text(json, "shapes");
     var files = json.path("files");
@@ -100,7 +111,12 @@ final class ModelArtifactReader {
       return new Shapes.Compiled(List.of());
     }
     return switch (kind) {
-      case "dynamic" -> new Shapes.Dynamic(modelFile(files.path(0), "model.json: files[0]"));
+      case "dynamic" -> {
+        if (files.size() > 1) {
+          problems.add("model.json: files: found %d, expected one that takes every shape".formatted(files.size()));
+        }
+        yield new Shapes.Dynamic(modelFile(files.path(0), "model.json: files[0]"));
+      }
       case "compiled" -> {
         var shapes = new ArrayList<Shapes.Shape>();
         for (int i = 0; i < files.size(); i++) {
@@ -135,7 +151,7 @@ final class ModelArtifactReader {
     var path = entry.path("path").asText("");
     var file = directory.resolve(path).normalize();
     if (path.isEmpty() || !file.startsWith(directory.normalize()) || !Files.isReadable(file)) {
-      problems.add("%s.path: found \"%s\", expected a file of the artifact".formatted(name, path));
+      problems.add("%s.path: found \"%s\", which is no file of the artifact that can be read".formatted(name, path));
     }
     return file;
   }
@@ -205,7 +221,7 @@ final class ModelArtifactReader {
     return switch (value.getNodeType()) {
       case MISSING -> "nothing";
       case OBJECT -> "an object";
-      case ARRAY -> "a list";
+      case ARRAY -> value.isEmpty() ? "an empty list" : "a list";
       default -> value.toString();
     };
   }

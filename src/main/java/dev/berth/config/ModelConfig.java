@@ -1,5 +1,6 @@
 package dev.berth.config;
 
+import dev.berth.hooks.CpuProfile;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.Objects;

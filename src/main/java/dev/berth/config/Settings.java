@@ -4,6 +4,7 @@ import dev.berth.config.Setting.Flag;
 import dev.berth.config.Setting.Source;
 import dev.berth.config.Setting.Variable;
 import dev.berth.config.Setting.WhenUnset;
+import dev.berth.hooks.CpuProfile;
 import dev.berth.hooks.MediaType;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -49,17 +50,17 @@ public final class Settings {
 
   static final Setting<CpuProfile> CPU_PROFILE = setting(
       "cpu-profile", fixed(CpuProfile.ADAPTIVE),
-      "How workers share a CPU: adaptive gives a lone request all cores and many requests one each, latency runs one at a "
-          + "time on all cores, throughput always gives each one core",
+      "How workers share a CPU: adaptive gives a long input the idle cores and any other one, latency runs one at a time "
+          + "on all cores, throughput always gives each one core",
       flag("--cpu-profile", Syntax.oneOf(CpuProfile.class, Settings::kebab)),
       variable("BERTH_CPU_PROFILE", Syntax.oneOf(CpuProfile.class, Settings::kebab)));
 
   static final Setting<Integer> NEURON_CORES = setting(
       "neuron-cores", detected("all of the machine"),
       "NeuronCores to use, a copy of the model on each; the Neuron runtime reads the NEURON_RT variables too",
-      variable("BERTH_NEURON_CORES", positive()),
       variable("NEURON_RT_VISIBLE_CORES", Syntax.visibleCores()),
-      variable("NEURON_RT_NUM_CORES", Syntax.wholeNumber(0, Integer.MAX_VALUE)));
+      variable("NEURON_RT_NUM_CORES", Syntax.wholeNumber(0, Integer.MAX_VALUE)),
+      variable("BERTH_NEURON_CORES", positive()));
 
   static final Setting<List<Path>> EXTRA_LIBRARIES = setting(
       "extra-libraries", fixed(List.of()), "Libraries of operators that a TorchScript needs, loaded after libtorch",

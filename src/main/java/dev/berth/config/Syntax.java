@@ -6,6 +6,7 @@ import java.nio.file.InvalidPathException;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.Arrays;
+import java.util.BitSet;
 import java.util.List;
 import java.util.Locale;
 import java.util.Optional;
@@ -139,9 +140,9 @@ public record Syntax<T>(
   static Syntax<Integer> visibleCores() {
     return new Syntax<>(
         "<cores>",
-        "NeuronCores such as 0, 0-3 or 0,2-3",
+        "NeuronCores such as 0, 0-3 or 0,2-3, each once",
         text -> {
-          int cores = 0;
+          var cores = new BitSet();
           for (var part : text.split(",", -1)) {
             var range = VISIBLE_CORES.matcher(part.strip());
             if (!range.matches()) {
@@ -149,12 +150,12 @@ public record Syntax<T>(
             }
             int first = Integer.parseInt(range.group(1));
             int last = range.group(2) == null ? first : Integer.parseInt(range.group(2));
-            if (last < first) {
+            if (last < first || cores.get(first, last + 1).cardinality() > 0) {
               return Optional.empty();
             }
-            cores += last - first + 1;
+            cores.set(first, last + 1);
           }
-          return Optional.of(cores);
+          return Optional.of(cores.cardinality());
         },
         String::valueOf);
   }

@@ -7,8 +7,9 @@ public sealed interface Accelerator {
 
   /// The processor, shared by all workers.
   ///
-  /// @param threads the most cores that one prediction should use; fewer are free while other workers predict
-  record Cpu(int threads) implements Accelerator {
+  /// @param cores those that this process may use
+  /// @param profile how many of them one prediction should use
+  record Cpu(int cores, CpuProfile profile) implements Accelerator {
     @Override
     public String toString() {
       return "cpu";

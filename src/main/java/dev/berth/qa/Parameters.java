@@ -71,7 +71,7 @@ record Parameters(
   }
 
   private static String nearest(String field) {
-    var distance = new LevenshteinDistance(4);
+    var distance = new LevenshteinDistance(Math.min(4, field.length() / 2));
     return field.length() > 40 ? null : NAMES.stream()
         .filter(known -> distance.apply(field, known) >= 0)
         .min((a, b) -> distance.apply(field, a) - distance.apply(field, b))

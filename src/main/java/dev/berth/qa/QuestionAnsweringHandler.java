@@ -12,6 +12,7 @@ import dev.berth.hooks.InvocationResponse;
 import dev.berth.hooks.MediaType;
 import dev.berth.hooks.ModelContext;
 import dev.berth.torch.Tokenizer;
+import dev.berth.torch.TorchException;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.util.ArrayList;
@@ -78,12 +79,25 @@ public class QuestionAnsweringHandler
   ///     the best answers
   @Override
   public void warmUpFn(SpanModel model) throws IOException {
-    model.warmUp();
+    try {
+      model.warmUp();
+    } catch (TorchException e) {
+      throw new ModelArtifactException(artifact.directory(), List.of(
+          "the model does not take what model.json says it does: " + e.getMessage()));
+    }
     for (var type : responseTypes()) {
       var request = sample.request(type);
       var records = sampleRecords(request);
-      outputFn(predictFn(records, model), request);
+      outputFn(predictSample(records, model), request);
       sample.check(predictFn(sample.question(records), model));
+    }
+  }
+
+  private List<QuestionAnswer> predictSample(List<QuestionRecord> records, SpanModel model) {
+    try {
+      return predictFn(records, model);
+    } catch (TorchException e) {
+      throw sample.problem("%s; do its files belong together?".formatted(e.getMessage()));
     }
   }
 
@@ -250,11 +264,14 @@ public class QuestionAnsweringHandler
   private static void checkInputs(ModelArtifact artifact) {
     var unknown = artifact.inputs().stream().filter(input -> !SpanModel.INPUTS.contains(input)).toList();
     var problems = new ArrayList<String>();
+    if (artifact.inputs().stream().distinct().count() < artifact.inputs().size()) {
+      problems.add("model.json: inputs: found %s, expected each once".formatted(artifact.inputs()));
+    }
     if (!unknown.isEmpty()) {
       problems.add("model.json: inputs: found %s, expected names among %s".formatted(unknown, SpanModel.INPUTS));
     }
-    if (artifact.outputs().size() != 2) {
-      problems.add("model.json: outputs: found %s, expected start_logits and end_logits".formatted(artifact.outputs()));
+    if (!artifact.outputs().equals(SpanModel.OUTPUTS)) {
+      problems.add("model.json: outputs: found %s, expected %s".formatted(artifact.outputs(), SpanModel.OUTPUTS));
     }
     if (!problems.isEmpty()) {
       throw new ModelArtifactException(artifact.directory(), problems);

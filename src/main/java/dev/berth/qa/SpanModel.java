@@ -18,6 +18,7 @@ import java.util.Map;
 /// a whole tensor at once, so that a neighbour or padding would change a row's scores.
 public final class SpanModel {
 
+  static final List<String> OUTPUTS = List.of("start_logits", "end_logits");
   static final List<String> INPUTS = List.of("input_ids", "attention_mask", "token_type_ids");
 
   private static final int MAX_TOKENS_OF_A_FORWARD = 16_384;

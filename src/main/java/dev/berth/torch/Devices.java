@@ -2,6 +2,7 @@ package dev.berth.torch;
 
 import dev.berth.artifact.Target;
 import dev.berth.hooks.Accelerator;
+import dev.berth.hooks.CpuProfile;
 import java.util.List;
 import java.util.Optional;
 import java.util.OptionalInt;
@@ -51,7 +52,7 @@ public record Devices(Target target, List<Accelerator> accelerators, String orig
   private static Devices detect(OptionalInt neuronCores, Machine machine) {
     if (machine.neuron().isPresent()) {
       if (machine.neuronCores() == 0) {
-        throw new DeviceException("the Neuron driver tells what its devices are only to root; "
+        throw new DeviceException("the Neuron driver does not tell what its devices are, newer ones only to root; "
             + "set INSTANCE_TYPE to inf1, inf2 or trn1, and NEURON_RT_NUM_CORES to the number of NeuronCores");
       }
       return of(machine.neuron().get(), neuronCores, machine, "detected: /dev/neuron0");
@@ -66,7 +67,7 @@ public record Devices(Target target, List<Accelerator> accelerators, String orig
 
   private static Devices of(Target target, OptionalInt neuronCores, Machine machine, String origin) {
     return switch (target) {
-      case CPU -> new Devices(target, List.of(new Accelerator.Cpu(machine.processors())), origin);
+      case CPU -> new Devices(target, List.of(new Accelerator.Cpu(machine.processors(), CpuProfile.ADAPTIVE)), origin);
       case GPU -> new Devices(target, numbered(machine.gpus(), Accelerator.Gpu::new), origin);
       case INF1 -> new Devices(target, numbered(cores(neuronCores, machine), Accelerator.Inf1::new), origin);
       case INF2 -> new Devices(target, numbered(cores(neuronCores, machine), Accelerator.Inf2::new), origin);
@@ -82,7 +83,7 @@ public record Devices(Target target, List<Accelerator> accelerators, String orig
     int there = machine.neuronCores();
     if (asked.isEmpty() && there == 0) {
       throw new DeviceException(
-          "the Neuron driver tells the number of its NeuronCores only to root; set NEURON_RT_NUM_CORES to it");
+          "the Neuron driver does not tell how many NeuronCores there are, newer ones only to root; set NEURON_RT_NUM_CORES to it");
     }
     int cores = asked.orElse(there);
     if (there > 0 && cores > there) {

@@ -28,7 +28,8 @@ final class InstanceType {
     return switch (parts.group(1)) {
       case "g", "gr", "p" -> Optional.of(Target.GPU);
       case "inf" -> parts.group(2).equals("1") ? Optional.of(Target.INF1) : Optional.of(Target.INF2);
-      case "trn" -> Optional.of(Target.TRN1);
+      // Later ones have another generation of NeuronCores, which no target here compiles for.
+      case "trn" -> parts.group(2).equals("1") ? Optional.of(Target.TRN1) : Optional.empty();
       default -> Optional.of(Target.CPU);
     };
   }

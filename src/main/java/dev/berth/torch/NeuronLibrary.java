@@ -18,7 +18,6 @@ final class NeuronLibrary {
   static Path find(Target target, List<Path> libtorch) {
     var sdk = target == Target.INF1 ? "torch_neuron" : "torch_neuronx";
     return libtorch.stream()
-        .map(path -> Files.isDirectory(path) ? path : path.toAbsolutePath().getParent())
         .map(lib -> lib.resolve("../..").resolve(sdk).resolve("lib").resolve(NAME).normalize())
         .filter(Files::isRegularFile)
         .findFirst()

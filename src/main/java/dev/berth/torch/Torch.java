@@ -3,18 +3,13 @@ package dev.berth.torch;
 import ai.djl.engine.Engine;
 import ai.djl.engine.EngineException;
 import ai.djl.pytorch.jni.JniUtils;
-import ai.djl.util.Utils;
 import dev.berth.artifact.Target;
-import java.io.File;
 import java.nio.file.Path;
 import java.util.List;
-import java.util.Optional;
-import java.util.stream.Stream;
 
 /// The engine: libtorch, loaded once per process, and the libraries that bring it more operators.
 ///
-/// A forward runs on as many cores as are idle: all of them for a lone request, one each when every worker is busy.
-/// On a CPU that layout gains half as much again over threads that fight for the same cores.
+/// libtorch has the threads of one core unless a forward asks for more.
 public final class Torch {
 
   private static final String NAME = "PyTorch";
@@ -38,7 +33,7 @@ public final class Torch {
   public static void load(Target target, List<Path> libraries) {
     engine();
     if (target.isNeuron() && libraries.stream().noneMatch(library -> library.endsWith(NeuronLibrary.NAME))) {
-      load(NeuronLibrary.find(target, chosenDirectories()));
+      load(NeuronLibrary.find(target, ChosenLibtorch.directories()));
     }
     libraries.forEach(Torch::load);
   }
@@ -64,14 +59,6 @@ public final class Torch {
     return engine().getGpuCount();
   }
 
-  /// The directories that libtorch is loaded from, where somebody has chosen them.
-  private static List<Path> chosenDirectories() {
-    return Optional.ofNullable(Utils.getEnvOrSystemProperty("PYTORCH_LIBRARY_PATH")).stream()
-        .flatMap(path -> Stream.of(path.split(File.pathSeparator)))
-        .map(Path::of)
-        .toList();
-  }
-
   /// Sets how many cores the calling thread's next operations use. libtorch keeps this per thread once the thread has
   /// run its first parallel operation.
   static void useCores(int cores) {
@@ -93,10 +80,13 @@ public final class Torch {
       Engine engine = null;
       TorchException problem = null;
       try {
+        ChosenLibtorch.check(ChosenLibtorch.directories());
         engine = Engine.getEngine(NAME);
         if (System.getProperty("os.arch").equals("aarch64")) {
           QuantizedEngine.QNNPACK.use();
         }
+      } catch (TorchException e) {
+        problem = e;
       } catch (EngineException e) {
         problem = new TorchException("libtorch can't be loaded: " + EngineMessage.ofCause(e), e);
       }

@@ -68,10 +68,13 @@ class ModelArtifactTest {
     write();
     assertThatThrownBy(() -> ModelArtifact.open(directory))
         .hasMessageContaining("files: found a sequence of 513, expected at most the maxSequenceLength of 512");
-    model.put("shapes", "dynamic").put("target", "inf2");
+    model.put("shapes", "dynamic").put("target", "inf2").put("precision", "fp8");
+    model.withArray("files").addObject().put("path", "model.pt");
     write();
     assertThatThrownBy(() -> ModelArtifact.open(directory))
-        .hasMessageContaining("shapes: found \"dynamic\", expected \"compiled\" for inf2");
+        .hasMessageContaining("shapes: found \"dynamic\", expected \"compiled\" for inf2")
+        .hasMessageContaining("precision: found \"fp8\", expected one of fp32, fp16, bf16, int8")
+        .hasMessageContaining("files: found 2, expected one that takes every shape");
   }
 
   @Test
@@ -89,7 +92,7 @@ class ModelArtifactTest {
         .hasMessageContaining("shapes: found \"round\"")
         .hasMessageContaining("maxSequenceLength: found 0")
         .hasMessageContaining("pair.before: found nothing")
-        .hasMessageContaining("inputs: found a list, expected a list of names")
+        .hasMessageContaining("inputs: found an empty list, expected a list of names")
         .hasMessageContaining("tokenizer.json: not found");
   }
 
@@ -119,8 +122,10 @@ class ModelArtifactTest {
     assertThatThrownBy(() -> ModelArtifact.open(directory)).hasMessageContaining("still packed");
     Files.writeString(directory.resolve("model.json"), "{\n oops");
     assertThatThrownBy(() -> ModelArtifact.open(directory)).hasMessageContaining("model.json: line 2");
+    Files.writeString(directory.resolve("model.json"), "[".repeat(100_000));
+    assertThatThrownBy(() -> ModelArtifact.open(directory)).hasMessageContaining("model.json: ").hasMessageContaining("depth");
     Files.writeString(directory.resolve("model.json"), "[]");
-    assertThatThrownBy(() -> ModelArtifact.open(directory)).hasMessageContaining("found a list, expected an object");
+    assertThatThrownBy(() -> ModelArtifact.open(directory)).hasMessageContaining("found an empty list, expected an object");
   }
 
   private void write() throws Exception {

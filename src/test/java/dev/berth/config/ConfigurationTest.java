@@ -3,6 +3,7 @@ package dev.berth.config;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.catchThrowableOfType;
 
+import dev.berth.hooks.CpuProfile;
 import dev.berth.hooks.MediaType;
 import java.io.IOException;
 import java.nio.file.Files;
@@ -265,18 +266,18 @@ class ConfigurationTest {
   }
 
   @Test
-  void our_own_number_of_neuron_cores_wins_and_the_runtimes_zero_means_all() {
+  void what_the_neuron_runtime_is_told_wins_and_its_zero_means_all() {
     assertThat(read(Map.of("NEURON_RT_VISIBLE_CORES", "0-3", "NEURON_RT_NUM_CORES", "8", "BERTH_NEURON_CORES", "2"))
-        .model().neuronCores()).hasValue(2);
-    assertThat(read(Map.of("NEURON_RT_VISIBLE_CORES", "0-3", "NEURON_RT_NUM_CORES", "8")).model().neuronCores()).hasValue(4);
+        .model().neuronCores()).hasValue(4);
+    assertThat(read(Map.of("NEURON_RT_NUM_CORES", "8", "BERTH_NEURON_CORES", "2")).model().neuronCores()).hasValue(8);
     assertThat(read(Map.of("NEURON_RT_NUM_CORES", "0")).model().neuronCores()).isEmpty();
   }
 
   @ParameterizedTest
-  @ValueSource(strings = {"3-1", "a", "1-", "0,,1", "-1", "99999"})
+  @ValueSource(strings = {"3-1", "a", "1-", "0,,1", "-1", "99999", "0,0", "0-3,2"})
   void cores_that_are_no_range_are_a_problem(String cores) {
     assertThat(problems(Map.of("NEURON_RT_VISIBLE_CORES", cores))).singleElement().asString()
-        .isEqualTo("NEURON_RT_VISIBLE_CORES: found \"%s\", expected NeuronCores such as 0, 0-3 or 0,2-3", cores);
+        .isEqualTo("NEURON_RT_VISIBLE_CORES: found \"%s\", expected NeuronCores such as 0, 0-3 or 0,2-3, each once", cores);
   }
 
   @Test

@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import com.fasterxml.jackson.databind.ObjectMapper;
 import dev.berth.artifact.ModelArtifact;
 import dev.berth.hooks.Accelerator;
+import dev.berth.hooks.CpuProfile;
 import dev.berth.hooks.ModelContext;
 import dev.berth.testing.TestArtifact;
 import dev.berth.testing.TestServer;
@@ -26,7 +27,7 @@ import org.junit.jupiter.params.provider.CsvSource;
 class CompiledShapesTest {
 
   private static final ObjectMapper JSON = new ObjectMapper();
-  private static final Accelerator CPU = new Accelerator.Cpu(1);
+  private static final Accelerator CPU = new Accelerator.Cpu(1, CpuProfile.ADAPTIVE);
 
   @TempDir
   private Path directory;

@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
+import com.fasterxml.jackson.databind.node.ObjectNode;
 import dev.berth.StartException;
 import dev.berth.testing.CapturedLog;
 import dev.berth.testing.TestArtifact;
@@ -50,6 +51,22 @@ class SampleTest {
   }
 
   @Test
+  void anotherScoreIsAWarning() throws Exception {
+    respond(((ObjectNode) answers().path(0)).put("score", -1));
+    try (var log = new CapturedLog(); var server = TestServer.artifact(artifact).start()) {
+      assertThat(server.get("/ping").statusCode()).isEqualTo(200);
+      assertThat(log.text()).contains("WARN sample.json: the model answers").contains("score -1.000");
+    }
+  }
+
+  @Test
+  void aModelThatFailsOnItStopsTheStart() throws Exception {
+    Files.delete(artifact.resolve("waves.pt"));
+    Files.copy(TestArtifact.TORCHSCRIPT.resolve("fixed-shape.pt"), artifact.resolve("waves.pt"));
+    assertStopsWith("the model does not take what model.json says it does", "expected the shape [2, 32]");
+  }
+
+  @Test
   void anyOtherAnswerStopsTheStart() throws Exception {
     respond(answers().path(5));
     assertStopsWith("sample.json: the model answers", "and when it was traced it answered", "belong together");
@@ -64,7 +81,7 @@ class SampleTest {
       sample(QUESTION, "sample.json: sample-response.json: found ");
     }
     Files.writeString(artifact.resolve("sample-response.json"), "no JSON");
-    sample(QUESTION, "sample.json: it or sample-response.json can't be read");
+    sample(QUESTION, "sample.json: sample-response.json: not JSON");
   }
 
   @Test

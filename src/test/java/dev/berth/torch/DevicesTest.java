@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.berth.artifact.Target;
 import dev.berth.hooks.Accelerator;
+import dev.berth.hooks.CpuProfile;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -37,7 +38,7 @@ class DevicesTest {
   }
 
   @ParameterizedTest
-  @ValueSource(strings = {"tpu", "", "ml.", "xlarge", "ml.g5", "gpu.xlarge"})
+  @ValueSource(strings = {"tpu", "", "ml.", "xlarge", "ml.g5", "gpu.xlarge", "ml.trn2.48xlarge"})
   void anythingElseIsAStartUpError(String instanceType) {
     assertThatThrownBy(() -> choose(instanceType, PLAIN))
         .isInstanceOf(DeviceException.class)
@@ -51,7 +52,7 @@ class DevicesTest {
         .containsExactly(new Accelerator.Gpu(0), new Accelerator.Gpu(1));
     assertThat(choose("inf1", INFERENTIA).accelerators()).hasSize(4).contains(new Accelerator.Inf1(3));
     assertThat(choose("trn1", INFERENTIA2).accelerators()).hasSize(2).contains(new Accelerator.Trn1(1));
-    assertThat(choose("cpu", TWO_GPUS).accelerators()).containsExactly(new Accelerator.Cpu(TWO_GPUS.processors()));
+    assertThat(choose("cpu", TWO_GPUS).accelerators()).containsExactly(new Accelerator.Cpu(TWO_GPUS.processors(), CpuProfile.ADAPTIVE));
   }
 
   @ParameterizedTest
@@ -143,7 +144,24 @@ class DevicesTest {
     var inf1 = Files.createFile(Files.createDirectories(packages.resolve("torch_neuron/lib")).resolve(NeuronLibrary.NAME));
     var inf2 = Files.createFile(Files.createDirectories(packages.resolve("torch_neuronx/lib")).resolve(NeuronLibrary.NAME));
     assertThat(NeuronLibrary.find(Target.INF1, List.of(libtorch))).isEqualTo(inf1);
-    assertThat(NeuronLibrary.find(Target.INF2, List.of(libtorch.resolve("libtorch.so")))).isEqualTo(inf2);
+    assertThat(NeuronLibrary.find(Target.INF2, List.of(libtorch))).isEqualTo(inf2);
+  }
+
+  @Test
+  void aLibtorchOfAnotherVersionIsRefusedBeforeItIsLoaded(@TempDir Path torch) throws IOException {
+    var lib = Files.createDirectories(torch.resolve("lib"));
+    ChosenLibtorch.check(List.of());
+    assertThatThrownBy(() -> ChosenLibtorch.check(List.of(lib)))
+        .isInstanceOf(TorchException.class).hasMessageContaining("PYTORCH_LIBRARY_PATH: found no libtorch.so in [" + lib);
+    Files.createFile(lib.resolve("libtorch.so"));
+    ChosenLibtorch.check(List.of(lib));
+    Files.writeString(torch.resolve("build-version"), "2.7.1+cpu\n");
+    ChosenLibtorch.check(List.of(lib));
+    Files.writeString(torch.resolve("version.py"), "from typing import Optional\n\n__version__ = '2.13.0+cpu'\ndebug = False\n");
+    assertThatThrownBy(() -> ChosenLibtorch.check(List.of(torch.resolve("other"), lib)))
+        .isInstanceOf(TorchException.class).hasMessageContaining("found libtorch 2.13.0 in " + lib).hasMessageContaining("expected 2.7.x");
+    Files.createFile(lib.resolve("libdjl_torch.so"));
+    ChosenLibtorch.check(List.of(lib));
   }
 
   private static Machine machine(boolean nvidiaDevice, int gpus, int neuronDevices, int coresOfADevice) {

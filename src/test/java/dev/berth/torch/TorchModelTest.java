@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import ai.djl.pytorch.jni.JniUtils;
 import dev.berth.artifact.Target;
 import dev.berth.hooks.Accelerator;
+import dev.berth.hooks.CpuProfile;
 import dev.berth.hooks.InsufficientMemoryException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -18,6 +19,8 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.condition.EnabledOnOs;
 import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 
 /// Real libtorch with small TorchScript files; `trace/fixtures.py` makes them.
 class TorchModelTest {
@@ -25,7 +28,7 @@ class TorchModelTest {
   private static final Path FILES = Path.of("src/test/resources/torchscript");
   private static final List<String> OUTPUTS = List.of("start_logits", "end_logits");
   private static final long POISON = 13;
-  private static final Accelerator CPU = new Accelerator.Cpu(Runtime.getRuntime().availableProcessors());
+  private static final Accelerator CPU = new Accelerator.Cpu(2, CpuProfile.ADAPTIVE);
 
   @Test
   void aForwardGivesEachOutputRowByRow() {
@@ -78,13 +81,19 @@ class TorchModelTest {
   }
 
   @Test
-  void aForwardUsesAsManyCoresAsItMay() {
-    for (int threads : new int[] {1, Runtime.getRuntime().availableProcessors()}) {
-      try (var model = TorchModel.load(FILES.resolve("echo.pt"), new Accelerator.Cpu(threads), OUTPUTS)) {
+  void aForwardUsesTheCoresOfItsProfile() {
+    for (var profile : CpuProfile.values()) {
+      try (var model = TorchModel.load(FILES.resolve("echo.pt"), new Accelerator.Cpu(3, profile), OUTPUTS)) {
         model.forward(inputs(1), 1, 1);
-        assertThat(JniUtils.getNumThreads()).isEqualTo(threads);
+        assertThat(JniUtils.getNumThreads()).isEqualTo(profile == CpuProfile.LATENCY ? 3 : 1);
       }
     }
+  }
+
+  @ParameterizedTest
+  @CsvSource({"1,28,1", "1,255,1", "1,256,2", "1,512,4", "1,100000,8", "2,100000,4", "3,512,2", "8,100000,1", "20,100000,1"})
+  void aLongInputHasTheIdleCores(int running, int tokens, int threads) {
+    assertThat(TorchModel.threads(new Accelerator.Cpu(8, CpuProfile.ADAPTIVE), running, tokens)).isEqualTo(threads);
   }
 
   /// On the other architecture it is another engine's number, and the same two functions.

@@ -1,11 +1,11 @@
-package dev.berth.config;
+package dev.berth.hooks;
 
 /// How workers share the cores of a CPU.
 public enum CpuProfile {
-  /// A worker for each core; a lone request has all cores, and each of many has one.
+  /// A worker for each core. A long input has the cores that are idle, every other has one.
   ADAPTIVE,
   /// One worker, which always has all cores: the shortest time for one request after another.
   LATENCY,
-  /// A worker for each core, which never has more: the most answers a second.
+  /// A worker for each core, which never has more.
   THROUGHPUT
 }
