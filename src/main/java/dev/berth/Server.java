@@ -2,13 +2,13 @@ package dev.berth;
 
 import dev.berth.artifact.ModelArtifactException;
 import dev.berth.config.ServerConfig;
+import dev.berth.device.DeviceException;
 import dev.berth.http.HttpServer;
 import dev.berth.metrics.ServingMetrics;
 import dev.berth.model.HandlerFactory;
 import dev.berth.model.HookPermits;
 import dev.berth.model.PayloadMemory;
 import dev.berth.model.ServedModel;
-import dev.berth.torch.DeviceException;
 import dev.berth.torch.TorchException;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutionException;

@@ -33,6 +33,7 @@ class ArchitectureTest {
       Map.entry("config", Set.of("hooks")),
       Map.entry("artifact", Set.of()),
       Map.entry("torch", Set.of("hooks", "artifact")),
+      Map.entry("device", Set.of("hooks", "artifact", "torch")),
       Map.entry("qa", Set.of("hooks", "artifact", "torch")),
       Map.entry("batching", Set.of("error", "metrics")),
       Map.entry("model", Set.of("batching", "hooks", "error", "metrics")),

@@ -5,7 +5,6 @@ import static org.awaitility.Awaitility.await;
 
 import com.fasterxml.jackson.databind.ObjectMapper;
 import dev.berth.testing.ServeProcess;
-import dev.berth.testing.TestArtifact;
 import dev.berth.testing.TestServer;
 import java.io.IOException;
 import java.net.InetSocketAddress;
@@ -24,7 +23,6 @@ import java.util.stream.Collectors;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.condition.EnabledOnOs;
 import org.junit.jupiter.api.io.TempDir;
 
 /// `./serve` in a process of its own, from its start to its end.
@@ -232,110 +230,6 @@ class ServeTest {
     try (var server = ServeProcess.serve(Map.of("SAGEMAKER_MODEL_SERVER_WORKERS", "1"), "--queue-capacity", "7").awaitReady()) {
       assertThat(server.out().lines().filter(line -> line.contains("workers") && line.contains("SAGEMAKER_MODEL_SERVER_WORKERS"))).hasSize(1);
       assertThat(server.out()).containsPattern("queue-capacity.*7.*--queue-capacity").containsPattern("metrics-path.*/metrics.*default");
-    }
-  }
-
-  @Test
-  void aCheckReportsWhatItFindsAndEndsWithZero() throws Exception {
-    try (var check = ServeProcess.serve(Map.of("INSTANCE_TYPE", "cpu"), "check", TestServer.SAMPLE_ARTIFACT.toString())) {
-      assertThat(check.exitCode(PLATFORM_LIMIT)).as(check.err()).isZero();
-      assertThat(check.out()).contains("minilm-qa").contains("Warsaw").contains("records/s").doesNotContain("INFO");
-      assertThat(check.err()).isEmpty();
-    }
-  }
-
-  @Test
-  @Tag("RUN-14")
-  void aCheckThatFindsProblemsNamesThemAndEndsWithOne(@TempDir Path directory) throws Exception {
-    TestArtifact.compiled(directory, "inf2", "waves-1x128.pt");
-    Files.delete(directory.resolve("tokenizer.json"));
-    try (var check = ServeProcess.serve(Map.of("INSTANCE_TYPE", "inf2"), "check", directory.toString())) {
-      assertThat(check.exitCode(PLATFORM_LIMIT)).isEqualTo(1);
-      assertThat(check.err().lines()).hasSize(2)
-          .anyMatch(line -> line.contains("no Neuron device")).anyMatch(line -> line.contains("tokenizer.json: not found"));
-      assertThat(check.out()).isEmpty();
-    }
-    try (var check = ServeProcess.serve(Map.of(), "check", directory.resolve("none").toString())) {
-      assertThat(check.exitCode(PLATFORM_LIMIT)).isEqualTo(1);
-      assertThat(check.err().lines()).singleElement().asString().contains("none: found no such directory");
-    }
-    try (var check = ServeProcess.serve(Map.of(), "--workers", "0", "check")) {
-      assertThat(check.exitCode(PLATFORM_LIMIT)).isEqualTo(2);
-      assertThat(check.err().lines()).singleElement().asString().contains("--workers: found \"0\"");
-    }
-  }
-
-  @Test
-  void aCheckLogsToStderr() throws Exception {
-    try (var check = ServeProcess.serve(Map.of("SAGEMAKER_MODEL_SERVER_WORKER", "1"), "--workers", "3", "check")) {
-      assertThat(check.exitCode(PLATFORM_LIMIT)).isZero();
-      assertThat(check.out()).containsPattern("workers +3,").doesNotContain("WARN");
-      assertThat(check.err()).contains("WARN").contains("did you mean SAGEMAKER_MODEL_SERVER_WORKERS?");
-    }
-  }
-
-  @Test
-  @EnabledOnOs(architectures = "amd64")
-  void aModelMayNeedTheOperatorsOfAnExtraLibrary(@TempDir Path directory) throws Exception {
-    TestArtifact.compiled(directory, "cpu", "neuron-1x128.pt", "neuron-2x384.pt");
-    try (var server = ServeProcess.serve(Map.of(), "--model-dir", directory.toString())) {
-      assertThat(server.exitCode(PLATFORM_LIMIT)).isEqualTo(1);
-      assertThat(server.err().lines()).singleElement().asString()
-          .contains("Unknown builtin op: berth_test::negate").contains("--extra-libraries");
-    }
-    var library = TestArtifact.OPERATORS.toString();
-    try (var server = ServeProcess.serve(
-        Map.of("PYTORCH_EXTRA_LIBRARY_PATH", library), "--model-dir", directory.toString()).awaitReady()) {
-      assertThat(server.client().send(server.invocation(BOB).build(), BodyHandlers.ofString()).body()).contains("\"answer\":");
-    }
-    // A flag wins, and blanks do not matter.
-    try (var server = ServeProcess.serve(Map.of("PYTORCH_EXTRA_LIBRARY_PATH", "/none.so"), "--model-dir", directory.toString(),
-        "--extra-libraries", library + " , " + library).awaitReady()) {
-      assertThat(server.client().send(server.invocation(BOB).build(), BodyHandlers.ofString()).body()).contains("\"answer\":");
-    }
-  }
-
-  @Test
-  void anExtraLibraryThatIsNotSetOrBrokenIsToldApart(@TempDir Path directory) throws Exception {
-    try (var server = ServeProcess.serve(Map.of("PYTORCH_EXTRA_LIBRARY_PATH", "")).awaitReady()) {
-      assertThat(server.out()).contains("extra-libraries = none (default)");
-    }
-    var broken = Files.writeString(directory.resolve("libops.so"), "no library, and longer than the header of one: " + "x".repeat(64));
-    try (var server = ServeProcess.serve(Map.of("PYTORCH_EXTRA_LIBRARY_PATH", broken.toString()))) {
-      assertThat(server.exitCode(PLATFORM_LIMIT)).isEqualTo(1);
-      assertThat(server.err().lines()).last().asString().contains(broken + " can't be loaded beside libtorch");
-    }
-  }
-
-  /// The one that DJL has unpacked, given as somebody would who has libtorch elsewhere.
-  @Test
-  void libtorchMayComeFromAnotherDirectory(@TempDir Path cache) throws Exception {
-    try (var server = ServeProcess.serve(Map.of("DJL_CACHE_DIR", cache.toString())).awaitReady()) {
-      assertThat(server.terminate().exitCode(PLATFORM_LIMIT)).isZero();
-    }
-    Path libtorch;
-    try (var files = Files.walk(cache)) {
-      libtorch = files.filter(file -> file.endsWith("libtorch_cpu.so")).findFirst().orElseThrow().getParent();
-    }
-    try (var server = ServeProcess.serve(Map.of("PYTORCH_LIBRARY_PATH", libtorch.toString())).awaitReady()) {
-      assertThat(server.client().send(server.invocation(BOB).build(), BodyHandlers.ofString()).body()).contains("Bob");
-    }
-  }
-
-  @Test
-  @Tag("RUN-14")
-  void aLibtorchThatIsNoneIsNamedAndEndsTheProcess(@TempDir Path directory) throws Exception {
-    for (var name : List.of("libtorch.so", "libtorch_cpu.so", "libc10.so")) {
-      Files.writeString(directory.resolve(name), "no library");
-    }
-    try (var server = ServeProcess.serve(Map.of("PYTORCH_LIBRARY_PATH", directory.toString()))) {
-      assertThat(server.exitCode(PLATFORM_LIMIT)).isEqualTo(1);
-      // The JVM may say something of its own about such a file first.
-      assertThat(server.err().lines()).last().asString().contains("libtorch can't be loaded: " + directory);
-    }
-    try (var server = ServeProcess.serve(Map.of("PYTORCH_LIBRARY_PATH", directory.resolve("none").toString()))) {
-      assertThat(server.exitCode(PLATFORM_LIMIT)).isEqualTo(1);
-      assertThat(server.err().lines()).singleElement().asString().contains("PYTORCH_LIBRARY_PATH: found no libtorch.so");
     }
   }
 

@@ -8,6 +8,12 @@ import java.util.stream.Collectors;
 public final class ModelArtifactException extends RuntimeException {
 
   public ModelArtifactException(Path directory, List<String> problems) {
-    super(problems.stream().map(problem -> "model artifact %s: %s".formatted(directory, problem)).collect(Collectors.joining("\n")));
+    this(directory, problems, null);
+  }
+
+  public ModelArtifactException(Path directory, List<String> problems, Throwable cause) {
+    super(
+        problems.stream().map(problem -> "model artifact %s: %s".formatted(directory, problem)).collect(Collectors.joining("\n")),
+        cause);
   }
 }

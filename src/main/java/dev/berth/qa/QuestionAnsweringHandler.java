@@ -19,7 +19,6 @@ import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.concurrent.CancellationException;
 import java.util.function.Supplier;
 
 /// Extractive question answering: finds the answer to a question in a context, and where it stands there.
@@ -39,6 +38,7 @@ public class QuestionAnsweringHandler
   private final Tokenizer tokenizer;
   private final QuestionReader reader;
   private final QuestionEncoder encoder;
+  private final AnswerFinder finder;
   private final AnswerWriter writer = new AnswerWriter();
   private final Sample sample;
 
@@ -61,6 +61,7 @@ public class QuestionAnsweringHandler
     this.reader = new QuestionReader(parameters(artifact, longestRow), longestRow);
     this.tokenizer = Tokenizer.load(artifact.tokenizer());
     this.encoder = new QuestionEncoder(tokenizer, artifact.pair(), longestRow);
+    this.finder = new AnswerFinder(encoder, artifact.pair().hasClassification());
   }
 
   @Override
@@ -75,37 +76,23 @@ public class QuestionAnsweringHandler
 
   /// Runs every shape, then the artifact's sample through all hooks.
   ///
-  /// @throws ModelArtifactException when what the sample was answered with when the model was traced is no longer among
-  ///     the best answers
+  /// @throws ModelArtifactException when the model fails, or when what it answered to the sample when it was traced is no
+  ///     longer among its best answers
   @Override
   public void warmUpFn(SpanModel model) throws IOException {
     try {
       model.warmUp();
+      var records = inputFn(sample.request(MediaType.JSON));
+      var answers = predictFn(records, model);
+      for (var type : responseTypes()) {
+        outputFn(answers, sample.request(type));
+      }
+      sample.check(predictFn(sample.question(records), model));
+    } catch (BadInputException e) {
+      throw sample.problem(e.getMessage(), e);
     } catch (TorchException e) {
       throw new ModelArtifactException(artifact.directory(), List.of(
-          "the model does not take what model.json says it does: " + e.getMessage()));
-    }
-    for (var type : responseTypes()) {
-      var request = sample.request(type);
-      var records = sampleRecords(request);
-      outputFn(predictSample(records, model), request);
-      sample.check(predictFn(sample.question(records), model));
-    }
-  }
-
-  private List<QuestionAnswer> predictSample(List<QuestionRecord> records, SpanModel model) {
-    try {
-      return predictFn(records, model);
-    } catch (TorchException e) {
-      throw sample.problem("%s; do its files belong together?".formatted(e.getMessage()));
-    }
-  }
-
-  private List<QuestionRecord> sampleRecords(InvocationRequest request) throws IOException {
-    try {
-      return inputFn(request);
-    } catch (BadInputException e) {
-      throw sample.problem(e.getMessage());
+          "the model does not take what model.json and tokenizer.json say it does: " + e.getMessage()), e);
     }
   }
 
@@ -144,32 +131,7 @@ public class QuestionAnsweringHandler
 
   @Override
   public List<QuestionAnswer> predictFn(List<QuestionRecord> records, SpanModel model) {
-    var searches = records.stream().map(this::search).toList();
-    var waiting = new ArrayList<Window>();
-    int longest = 0;
-    for (int i = 0; i < records.size(); i++) {
-      if (!(records.get(i) instanceof QuestionRecord.Encoded record)) {
-        continue;
-      }
-      for (int w = 0; w < record.windows().count(); w++) {
-        var window = new Window(record, w, encoder.row(record, w), searches.get(i));
-        int length = Math.max(longest, window.row.ids().length);
-        if (!waiting.isEmpty() && waiting.size() >= model.rowsOfAForward(length)) {
-          predict(waiting, model);
-          length = window.row.ids().length;
-        }
-        waiting.add(window);
-        longest = length;
-      }
-    }
-    if (!waiting.isEmpty()) {
-      predict(waiting, model);
-    }
-    var answers = new ArrayList<QuestionAnswer>(records.size());
-    for (int i = 0; i < records.size(); i++) {
-      answers.add(answer(records.get(i), searches.get(i)));
-    }
-    return answers;
+    return finder.find(records, model);
   }
 
   @Override
@@ -186,9 +148,6 @@ public class QuestionAnsweringHandler
     tokenizer.close();
   }
 
-  /// One window of a record on its way through the model.
-  private record Window(QuestionRecord.Encoded record, int number, SpanModel.Row row, SpanSearch search) {}
-
   private QuestionRecord record(Supplier<Question> question, boolean keep) {
     try {
       return encoder.encode(question.get());
@@ -200,64 +159,13 @@ public class QuestionAnsweringHandler
     }
   }
 
-  /// A record that was rejected has no search and needs none.
-  private SpanSearch search(QuestionRecord record) {
-    return switch (record) {
-      case QuestionRecord.Encoded encoded ->
-          new SpanSearch(encoded.question().parameters(), artifact.pair().hasClassification());
-      case QuestionRecord.Rejected _ -> null;
-    };
-  }
-
-  /// Runs the waiting windows through the model and empties the list. A long context takes many forwards, so this is
-  /// the place to stop when nobody waits for the answer any more.
-  private void predict(List<Window> waiting, SpanModel model) {
-    if (Thread.currentThread().isInterrupted()) {
-      throw new CancellationException("nobody waits for this batch any more");
-    }
-    var logits = model.forward(waiting.stream().map(Window::row).toList());
-    for (int r = 0; r < waiting.size(); r++) {
-      var window = waiting.get(r);
-      int first = window.record.windows().start(window.number);
-      int tokens = window.record.windows().end(window.number) - first;
-      int row = r * logits.columns();
-      window.search.add(logits.start(), logits.end(), row, encoder.contextOffset(window.record), tokens, first);
-    }
-    waiting.clear();
-  }
-
-  private static QuestionAnswer answer(QuestionRecord record, SpanSearch search) {
-    return switch (record) {
-      case QuestionRecord.Rejected(var message) -> new QuestionAnswer.Rejected(message);
-      case QuestionRecord.Encoded encoded -> {
-        var question = encoded.question();
-        var answers = search.best().stream().map(span -> answer(encoded, span)).toList();
-        yield new QuestionAnswer.Answered(answers, question.parameters().topK() > 1, question.alone());
-      }
-    };
-  }
-
-  private static Answer answer(QuestionRecord.Encoded record, SpanSearch.Span span) {
-    if (span.first() == SpanSearch.NO_ANSWER) {
-      return new Answer("", span.score(), 0, 0);
-    }
-    var tokens = record.context();
-    var whole = record.question().parameters().alignToWords();
-    int start = whole ? tokens.wordStart(span.first()) : tokens.starts()[span.first()];
-    int end = whole ? tokens.wordEnd(span.last()) : tokens.ends()[span.last()];
-    var context = record.question().context();
-    int from = context.offsetByCodePoints(0, start);
-    int to = context.offsetByCodePoints(from, end - start);
-    return new Answer(context.substring(from, to), span.score(), start, end);
-  }
-
   /// The pipeline's defaults with the artifact's own over them.
   private static Parameters parameters(ModelArtifact artifact, int longestRow) {
     try {
       return Parameters.defaults(longestRow)
           .with(JSON.valueToTree(artifact.parameters()), "model.json: parameters", longestRow);
     } catch (BadInputException e) {
-      throw new ModelArtifactException(artifact.directory(), List.of(e.getMessage()));
+      throw new ModelArtifactException(artifact.directory(), List.of(e.getMessage()), e);
     }
   }
 

@@ -45,9 +45,9 @@ final class Sample {
           ? Optional.of(answer(JSON.readTree(artifact.sampleResponse().toFile())))
           : Optional.empty();
     } catch (JsonProcessingException e) {
-      throw problem("sample-response.json: not JSON: " + e.getOriginalMessage());
+      throw problem("sample-response.json: not JSON: " + e.getOriginalMessage(), e);
     } catch (IOException e) {
-      throw problem("it or sample-response.json can't be read: " + e.getMessage());
+      throw problem("it or sample-response.json can't be read: " + e.getMessage(), e);
     }
   }
 
@@ -85,8 +85,12 @@ final class Sample {
     log.warn("sample.json: {}, which is still among the best {}", difference, BEST);
   }
 
-  ModelArtifactException problem(String what) {
-    return new ModelArtifactException(artifact.directory(), List.of("sample.json: " + what));
+  private ModelArtifactException problem(String what) {
+    return problem(what, null);
+  }
+
+  ModelArtifactException problem(String what, Throwable cause) {
+    return new ModelArtifactException(artifact.directory(), List.of("sample.json: " + what), cause);
   }
 
   /// The answer of a response: an object, or the first of a list.

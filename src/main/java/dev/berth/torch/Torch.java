@@ -28,8 +28,7 @@ public final class Torch {
   /// Loads libtorch, then what models for `target` need besides, then `libraries` of operators that a TorchScript may
   /// use. What is loaded already stays as it is.
   ///
-  /// @throws DeviceException when the library of Neuron models is not there
-  /// @throws TorchException when a library can't be loaded
+  /// @throws TorchException when a library is not there or can't be loaded
   public static void load(Target target, List<Path> libraries) {
     engine();
     if (target.isNeuron() && libraries.stream().noneMatch(library -> library.endsWith(NeuronLibrary.NAME))) {
@@ -55,7 +54,8 @@ public final class Torch {
     return Started.ENGINE;
   }
 
-  static int gpus() {
+  /// The GPUs that libtorch can use.
+  public static int gpus() {
     return engine().getGpuCount();
   }
 

@@ -1,6 +1,6 @@
-/// libtorch through DJL, and the devices that it runs on. Outside this package only tokenizers touch DJL.
+/// libtorch through DJL, which nothing outside this package touches: from a file to a loaded model, from arrays to arrays,
+/// from text to tokens.
 ///
-/// From `INSTANCE_TYPE` to accelerators, from a file to a loaded model, from arrays to arrays: it knows nothing of
-/// questions, batches or HTTP. Models run on the workers' platform threads; nothing here starts a thread or holds a
-/// lock.
+/// It knows nothing of questions, batches or HTTP. Models run on the workers' platform threads; nothing here starts a
+/// thread or holds a lock.
 package dev.berth.torch;

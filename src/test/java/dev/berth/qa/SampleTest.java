@@ -63,7 +63,7 @@ class SampleTest {
   void aModelThatFailsOnItStopsTheStart() throws Exception {
     Files.delete(artifact.resolve("waves.pt"));
     Files.copy(TestArtifact.TORCHSCRIPT.resolve("fixed-shape.pt"), artifact.resolve("waves.pt"));
-    assertStopsWith("the model does not take what model.json says it does", "expected the shape [2, 32]");
+    assertStopsWith("the model does not take what model.json and tokenizer.json say it does", "expected the shape [2, 32]");
   }
 
   @Test

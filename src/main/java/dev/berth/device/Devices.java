@@ -1,4 +1,4 @@
-package dev.berth.torch;
+package dev.berth.device;
 
 import dev.berth.artifact.Target;
 import dev.berth.hooks.Accelerator;

@@ -1,4 +1,4 @@
-package dev.berth.torch;
+package dev.berth.device;
 
 import java.io.IOException;
 import java.io.UncheckedIOException;

@@ -1,4 +1,4 @@
-package dev.berth.torch;
+package dev.berth.device;
 
 /// The device that was asked for is not known, not there, or not the one that the model was traced for.
 public final class DeviceException extends RuntimeException {

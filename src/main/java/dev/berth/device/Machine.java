@@ -1,6 +1,7 @@
-package dev.berth.torch;
+package dev.berth.device;
 
 import dev.berth.artifact.Target;
+import dev.berth.torch.Torch;
 import java.nio.file.Path;
 import java.util.Optional;
 
