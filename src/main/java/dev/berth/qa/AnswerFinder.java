@@ -4,8 +4,8 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CancellationException;
 
-/// Runs the windows of records through a model, as many at once as it has a shape for, and cuts the best spans out of the
-/// contexts. Runs on the workers' threads, and may run on several at once.
+/// Runs the windows of records through a model, as many at once as it has a shape for, and cuts the best spans out of
+/// the contexts. Runs on the workers' threads, and may run on several at once.
 final class AnswerFinder {
 
   /// One window of a record on its way through the model.
