@@ -112,10 +112,17 @@ public record Configuration(ServerConfig config, List<EffectiveSetting> effectiv
         reading.get(Settings.TIMEOUT, batch ? BATCH_TIMEOUT : REAL_TIME_TIMEOUT));
   }
 
+  /// The SDK's local mode starts a container with `True`, the platform with `true`. Each reads its own spelling only.
+  private static ExecutionParametersAnswer executionParameters(Reading reading) {
+    return reading.written(Settings.BATCH).equals("True")
+        ? ExecutionParametersAnswer.LOCAL_MODE
+        : ExecutionParametersAnswer.SAGEMAKER;
+  }
+
   private static TransformConfig transform(Reading reading, boolean batch) {
     return new TransformConfig(
         batch,
-        reading.get(Settings.EXECUTION_PARAMETERS),
+        reading.get(Settings.EXECUTION_PARAMETERS, executionParameters(reading)),
         number(reading.find(Settings.MAX_CONCURRENT_TRANSFORMS)),
         reading.find(Settings.BATCH_STRATEGY),
         number(reading.find(Settings.MAX_PAYLOAD_IN_MB)),

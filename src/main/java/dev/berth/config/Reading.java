@@ -58,7 +58,12 @@ final class Reading {
 
   /// Whether anybody has chosen this, rightly or wrongly.
   boolean isSet(Setting<?> setting) {
-    return setting.sources().stream().anyMatch(source -> !text(source).isBlank());
+    return !written(setting).isEmpty();
+  }
+
+  /// What somebody has written for this; nothing where it is unset.
+  String written(Setting<?> setting) {
+    return setting.sources().stream().map(this::text).filter(text -> !text.isBlank()).findFirst().orElse("");
   }
 
   void problem(String message) {

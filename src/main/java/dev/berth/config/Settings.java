@@ -131,7 +131,7 @@ public final class Settings {
       variable("SAGEMAKER_MAX_PAYLOAD_IN_MB", Syntax.mebibyteCount()));
 
   static final Setting<ExecutionParametersAnswer> EXECUTION_PARAMETERS = setting(
-      "execution-parameters", fixed(ExecutionParametersAnswer.SAGEMAKER),
+      "execution-parameters", rule("sagemaker, or local-mode where that has started the container"),
       "What /execution-parameters answers: the platform's spelling, the one of the SDK's local mode, or 404",
       flag("--execution-parameters", Syntax.oneOf(ExecutionParametersAnswer.class, Settings::kebab)),
       variable("BERTH_EXECUTION_PARAMETERS", Syntax.oneOf(ExecutionParametersAnswer.class, Settings::kebab)));

@@ -60,7 +60,7 @@ class BatchTransformTest {
   @Tag("BAT-04")
   void executionParametersFollowThePlatformsVariables() throws Exception {
     try (var server = TestServer.with(new TextHandler())
-        .set("SAGEMAKER_BATCH", "True")
+        .set("SAGEMAKER_BATCH", "true")
         .set("SAGEMAKER_BATCH_STRATEGY", "SINGLE_RECORD")
         .set("SAGEMAKER_MAX_CONCURRENT_TRANSFORMS", "10")
         .set("SAGEMAKER_MAX_PAYLOAD_IN_MB", "20")
@@ -74,6 +74,10 @@ class BatchTransformTest {
   @Tag("BAT-01")
   @Tag("BAT-03")
   void localModeGetsItsSpellingOrA404() throws Exception {
+    // As local mode writes it, and nobody else.
+    try (var server = TestServer.with(new TextHandler()).set("SAGEMAKER_BATCH", "True").start()) {
+      assertThat(server.get("/execution-parameters").body()).contains("\"BatchStrategy\":\"MultiRecord\"");
+    }
     try (var server = TestServer.with(new TextHandler()).set("BERTH_EXECUTION_PARAMETERS", "local-mode").start()) {
       assertThat(server.get("/execution-parameters").body()).contains("\"BatchStrategy\":\"MultiRecord\"");
     }
