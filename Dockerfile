@@ -1,0 +1,181 @@
+# The image that serves, one target for each kind of device:
+#
+#     docker build -t berth .                       CPU, for the processor of this machine: amd64 or arm64
+#     docker build --target gpu -t berth:gpu .      also inf1, and inf2 for Inf2 and Trn1; these three on amd64
+#     docker buildx bake                            docker-bake.hcl names them all
+#
+# Needs BuildKit: Docker 23 or newer, or DOCKER_BUILDKIT=1 before that. An image is, from bottom to top and so from what
+# seldom changes to what often does: Debian, Java, libtorch, other people's jars, Berth's jar, and the cache of its
+# classes.
+#
+# Behind a package mirror, pip's own settings are build arguments: PIP_INDEX_URL, PIP_EXTRA_INDEX_URL, PIP_TRUSTED_HOST.
+
+# A Java runtime with the compiler that hooks need, and whatever else of Java SE they may use. ct.sym only serves `javac
+# --release`.
+FROM eclipse-temurin:25-jdk AS java
+RUN jlink --output /java --compress zip-6 --no-header-files --no-man-pages --exclude-files '**/ct.sym' \
+      --add-modules java.se,jdk.charsets,jdk.compiler,jdk.jcmd,jdk.jfr,jdk.management,jdk.unsupported,jdk.zipfs
+
+# The jars of others. Native libraries are taken out of them, those that this image's processor needs, so that nothing
+# is unpacked when the server starts.
+FROM --platform=$BUILDPLATFORM maven:3-eclipse-temurin-25 AS libraries
+ARG TARGETARCH
+WORKDIR /build
+COPY pom.xml ./
+RUN --mount=type=cache,target=/root/.m2/repository,sharing=locked \
+    case $TARGETARCH in amd64) machine=x86_64 ;; arm64) machine=aarch64 ;; esac \
+    && mvn -B -ntp -q dependency:copy-dependencies@copy-runtime-libraries -Dnative.classifier=linux-$machine \
+    && mkdir -p unpacked torch/cpu torch/gpu native \
+    && mv target/lib . \
+    && for jar in pytorch-native-cpu pytorch-jni tokenizers jna; do \
+         jar --extract --file lib/$jar-[0-9]*.jar --dir unpacked/$jar; \
+       done \
+    && mv unpacked/pytorch-native-cpu/pytorch/cpu/linux-$machine/*.so* torch/cpu \
+    && mv unpacked/pytorch-jni/jnilib/linux-$machine/cpu/libdjl_torch.so torch/cpu \
+    && if [ $machine = x86_64 ]; then mv unpacked/pytorch-jni/jnilib/linux-x86_64/cu128/libdjl_torch.so torch/gpu; fi \
+    && mv unpacked/tokenizers/native/lib/linux-$machine/cpu/libtokenizers.so native \
+    && mv unpacked/jna/com/sun/jna/linux-$(echo $machine | tr _ -)/libjnidispatch.so native \
+    && rm -r unpacked/tokenizers/native/lib/*/ \
+    && jar --create --no-manifest --file lib/tokenizers-[0-9]*.jar -C unpacked/tokenizers . \
+    && rm -r lib/pytorch-native-cpu-* lib/pytorch-jni-* unpacked
+
+# A fifth of libtorch is names of functions that nothing outside it can call; only a native debugger reads them.
+FROM debian:bookworm-slim AS native
+RUN apt-get update && apt-get install -y --no-install-recommends binutils
+COPY --from=libraries /build/torch /torch
+COPY --from=libraries /build/native /native
+RUN find /torch /native -name '*.so*' -exec strip --strip-unneeded {} + -exec chmod 644 {} +
+
+# What changes with Berth itself.
+FROM --platform=$BUILDPLATFORM libraries AS server
+COPY src/main src/main
+RUN --mount=type=cache,target=/root/.m2/repository,sharing=locked \
+    mvn -B -ntp -q -Dmaven.test.skip=true package
+COPY serve LICENSE NOTICE /berth/
+RUN cp target/berth.jar target/berth.cdx.json /berth
+
+FROM debian:bookworm-slim AS pip
+RUN apt-get update && apt-get install -y --no-install-recommends ca-certificates python3-pip
+ENV PIP_NO_CACHE_DIR=1 PIP_NO_COMPILE=1 PIP_TARGET=/site-packages
+ARG PIP_INDEX_URL PIP_TRUSTED_HOST
+
+# 2.7.1 is the libtorch that DJL's library was made for, and cu128 the CUDA. libtorch needs the NVIDIA libraries that
+# pip brings with it, but for the driver, which is the host's. The server looks for CUDA under the name of libcudart
+# that has no version.
+FROM pip AS gpu-libraries
+ARG PIP_EXTRA_INDEX_URL=https://download.pytorch.org/whl/cu128
+RUN pip install torch==2.7.1+cu128 \
+    && rm /site-packages/torch/lib/libtorch_python.so \
+    && ln -s libcudart.so.12 /site-packages/nvidia/cuda_runtime/lib/libcudart.so
+COPY --from=native /torch/gpu/libdjl_torch.so /site-packages/torch/lib/
+
+# The last torch-neuron that AWS released, and the torch it is made for. No Python runs here, so that these wheels are
+# for another one does not matter. DJL's library is the newest that was made for 1.13.1, in the older of GCC's two ABIs,
+# as pip's torch was then.
+FROM --platform=$BUILDPLATFORM maven:3-eclipse-temurin-25 AS inf1-jni
+RUN --mount=type=cache,target=/root/.m2/repository,sharing=locked \
+    mvn -B -ntp -q dependency:copy -Dartifact=ai.djl.pytorch:pytorch-jni:1.13.1-0.22.0 -DoutputDirectory=/jni \
+    && jar --extract --file /jni/pytorch-jni-*.jar --dir /jni
+FROM pip AS inf1-libraries
+ARG PIP_EXTRA_INDEX_URL="https://pip.repos.neuron.amazonaws.com https://download.pytorch.org/whl/cpu"
+RUN pip install --no-deps --only-binary :all: --python-version 3.10 torch==1.13.1+cpu torch-neuron==1.13.1.2.11.13.0 \
+    && rm /site-packages/torch/lib/libtorch_python.so
+COPY --from=inf1-jni /jni/jnilib/linux-x86_64/cpu-precxx11/libdjl_torch.so /site-packages/torch/lib/
+
+# Neuron SDK 2.28.1 is the last one with a torch 2.7, which DJL's library needs.
+FROM pip AS inf2-libraries
+ARG PIP_EXTRA_INDEX_URL="https://pip.repos.neuron.amazonaws.com https://download.pytorch.org/whl/cpu"
+RUN pip install --no-deps --only-binary :all: torch==2.7.0+cpu torch-neuronx==2.7.0.2.12.22436 \
+    && rm /site-packages/torch/lib/libtorch_python.so
+COPY --from=native /torch/cpu/libdjl_torch.so /site-packages/torch/lib/
+
+# What all images begin with. `serve` and other commands are arguments of the entry point, which becomes the server:
+# there is no init. SageMaker wants root; any other user will do.
+FROM debian:bookworm-slim AS base
+COPY --from=java /java /opt/java/openjdk
+RUN mkdir -p /opt/ml/model
+ENV JAVA_HOME=/opt/java/openjdk \
+    PATH=/opt/berth:/opt/java/openjdk/bin:/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin \
+    LANG=C.UTF-8
+EXPOSE 8080
+STOPSIGNAL SIGTERM
+ENTRYPOINT ["/opt/berth/serve"]
+ARG VERSION=0.1.0-SNAPSHOT
+ARG REVISION=unknown
+LABEL com.amazonaws.sagemaker.capabilities.accept-bind-to-port=true \
+      org.opencontainers.image.title=Berth \
+      org.opencontainers.image.description="A SageMaker-compatible model-serving container for the JVM" \
+      org.opencontainers.image.licenses=Apache-2.0 \
+      org.opencontainers.image.version=$VERSION \
+      org.opencontainers.image.revision=$REVISION
+
+FROM base AS cpu-base
+COPY --from=native /torch/cpu /opt/berth/torch
+COPY --from=native /native /opt/berth/native
+COPY --from=libraries /build/lib /opt/berth/lib
+ENV INSTANCE_TYPE=cpu \
+    PYTORCH_LIBRARY_PATH=/opt/berth/torch
+
+# The server with a sample model answers requests, and the JVM keeps the classes as they are then, loaded and linked. A
+# JVM takes them back only if the jars are the same, and they are in every image.
+FROM cpu-base AS training
+COPY --from=server /berth /opt/berth
+RUN --mount=type=bind,source=src/image,target=/training \
+    --mount=type=bind,source=model-artifact,target=/opt/ml/model \
+    java /training/TrainingRun.java /opt/berth/serve /opt/berth/berth.aot
+
+FROM base AS gpu
+COPY --from=gpu-libraries /site-packages/nvidia /opt/site-packages/nvidia
+COPY --from=gpu-libraries /site-packages/torch/lib /opt/site-packages/torch/lib
+COPY --from=native /native /opt/berth/native
+COPY --from=libraries /build/lib /opt/berth/lib
+COPY --from=server /berth /opt/berth
+COPY --from=training /opt/berth/berth.aot /opt/berth/
+# NVIDIA's container toolkit mounts the driver for these two.
+ENV NVIDIA_VISIBLE_DEVICES=all \
+    NVIDIA_DRIVER_CAPABILITIES=compute,utility \
+    INSTANCE_TYPE=gpu \
+    PYTORCH_LIBRARY_PATH=/opt/site-packages/torch/lib \
+    LD_LIBRARY_PATH=/opt/site-packages/nvidia/cuda_runtime/lib
+
+# The Neuron runtime is no Python package. AWS makes it for Ubuntu 22.04, whose C library is older than Debian 12's.
+FROM base AS neuron-base
+RUN apt-get update && apt-get install -y --no-install-recommends ca-certificates \
+    && rm -rf /var/lib/apt/lists/* /var/cache/apt /var/cache/debconf /var/log/*
+ADD --chmod=644 https://apt.repos.neuron.amazonaws.com/GPG-PUB-KEY-AMAZON-AWS-NEURON.PUB /etc/apt/keyrings/neuron.asc
+RUN echo "deb [signed-by=/etc/apt/keyrings/neuron.asc] https://apt.repos.neuron.amazonaws.com jammy main" \
+      > /etc/apt/sources.list.d/neuron.list
+
+# 2.24 is the last runtime that knows Inf1.
+FROM neuron-base AS inf1
+RUN apt-get update && apt-get install -y --no-install-recommends 'aws-neuronx-runtime-lib=2.24.53.0*' \
+    && rm -rf /var/lib/apt/lists/* /var/cache/apt /var/cache/debconf /var/log/*
+COPY --from=inf1-libraries /site-packages/torch_neuron/lib /opt/site-packages/torch_neuron/lib
+COPY --from=inf1-libraries /site-packages/torch/lib /opt/site-packages/torch/lib
+COPY --from=native /native /opt/berth/native
+COPY --from=libraries /build/lib /opt/berth/lib
+COPY --from=server /berth /opt/berth
+COPY --from=training /opt/berth/berth.aot /opt/berth/
+ENV INSTANCE_TYPE=inf1 \
+    PYTORCH_LIBRARY_PATH=/opt/site-packages/torch/lib \
+    LD_LIBRARY_PATH=/opt/site-packages/torch_neuron/lib:/opt/aws/neuron/lib
+
+# The runtime of SDK 2.28.1, as torch-neuronx is. INSTANCE_TYPE=trn1 makes it an image for Trn1.
+FROM neuron-base AS inf2
+RUN apt-get update \
+    && apt-get install -y --no-install-recommends 'aws-neuronx-runtime-lib=2.30.51.0*' 'aws-neuronx-collectives=2.30.59.0*' \
+    && rm -rf /var/lib/apt/lists/* /var/cache/apt /var/cache/debconf /var/log/*
+COPY --from=inf2-libraries /site-packages/torch_neuronx/lib /opt/site-packages/torch_neuronx/lib
+COPY --from=inf2-libraries /site-packages/torch/lib /opt/site-packages/torch/lib
+COPY --from=native /native /opt/berth/native
+COPY --from=libraries /build/lib /opt/berth/lib
+COPY --from=server /berth /opt/berth
+COPY --from=training /opt/berth/berth.aot /opt/berth/
+ENV INSTANCE_TYPE=inf2 \
+    PYTORCH_LIBRARY_PATH=/opt/site-packages/torch/lib \
+    LD_LIBRARY_PATH=/opt/site-packages/torch_neuronx/lib:/opt/aws/neuron/lib
+
+# The last stage is what `docker build .` makes.
+FROM cpu-base AS cpu
+COPY --from=server /berth /opt/berth
+COPY --from=training /opt/berth/berth.aot /opt/berth/
