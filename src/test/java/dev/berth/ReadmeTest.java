@@ -1,8 +1,10 @@
 package dev.berth;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
 
 import com.fasterxml.jackson.databind.ObjectMapper;
+import dev.berth.testing.BerthImage;
 import dev.berth.testing.ServeProcess;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
@@ -48,6 +50,28 @@ class ReadmeTest {
       }
     }
     assertThat(requests).isEqualTo(2);
+  }
+
+  @Test
+  void itsThreeLinesServeInAContainer() throws Exception {
+    BerthImage.build();
+    var lines = blocks().stream().map(Block::text).filter(text -> text.startsWith("docker build -t berth .\n")).findFirst().orElseThrow()
+        .replaceAll("\\bberth\\b", BerthImage.NAME).lines().toList();
+    assertThat(lines).hasSize(3);
+    var port = ServeProcess.freePort();
+    run("DOCKER_BUILDKIT=1 " + lines.get(0));
+    // Detached, because this test does not have two terminals.
+    var container = run(lines.get(1).replace("docker run", "docker run --detach").replace("8080:8080", port + ":8080")).strip();
+    try {
+      await().atMost(BerthImage.LONGEST).until(() -> answers("curl -sf localhost:%d/ping".formatted(port)));
+      assertThat(run(lines.get(2).replace("localhost:8080", "localhost:" + port))).contains("\"answer\":\"Bob\"");
+    } finally {
+      run("docker stop " + container);
+    }
+  }
+
+  private static boolean answers(String command) throws IOException, InterruptedException {
+    return new ProcessBuilder("bash", "-c", command).start().waitFor() == 0;
   }
 
   @Test

@@ -1,0 +1,126 @@
+package dev.berth;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import com.fasterxml.jackson.databind.ObjectMapper;
+import com.github.dockerjava.api.command.InspectImageResponse;
+import dev.berth.testing.BerthImage;
+import java.util.Map;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
+import org.testcontainers.DockerClientFactory;
+import org.testcontainers.containers.GenericContainer;
+
+/// What is in the image, what is not, and what it says of itself.
+@Tag("packaged")
+class ImageTest {
+
+  private static final long GIGABYTE = 1_000_000_000;
+
+  private static GenericContainer<?> container;
+  private static InspectImageResponse image;
+
+  @BeforeAll
+  static void buildAndStart() throws Exception {
+    BerthImage.build();
+    image = DockerClientFactory.instance().client().inspectImageCmd(BerthImage.NAME).exec();
+    // Something that runs, to look around in.
+    container = new GenericContainer<>(BerthImage.NAME)
+        .withCreateContainerCmdModifier(cmd -> cmd.withEntrypoint("sleep").withCmd("infinity"));
+    container.start();
+  }
+
+  @AfterAll
+  static void stop() {
+    if (container != null) {
+      container.close();
+    }
+  }
+
+  @Test
+  @Tag("RUN-03")
+  @Tag("RUN-04")
+  void itStartsTheServerItselfAsRoot() {
+    var config = image.getConfig();
+    // The shell's form would be an array that begins with /bin/sh.
+    assertThat(config.getEntrypoint()).containsExactly("/opt/berth/serve");
+    assertThat(config.getCmd()).isNullOrEmpty();
+    assertThat(config.getUser()).isIn("", "root", "0");
+  }
+
+  /// Not of multi-models: the server has none of the routes of a multi-model endpoint yet.
+  @Test
+  @Tag("RUN-11")
+  @Tag("RUN-12")
+  void itsLabelsSayWhatItCan() {
+    assertThat(image.getConfig().getLabels())
+        .containsEntry("com.amazonaws.sagemaker.capabilities.accept-bind-to-port", "true")
+        .doesNotContainKey("com.amazonaws.sagemaker.capabilities.multi-models")
+        .containsAllEntriesOf(Map.of(
+            "org.opencontainers.image.title", "Berth",
+            "org.opencontainers.image.licenses", "Apache-2.0"))
+        .containsKeys("org.opencontainers.image.version", "org.opencontainers.image.revision");
+  }
+
+  @Test
+  void itIsMadeForTheCpu() {
+    assertThat(image.getConfig().getEnv()).contains("INSTANCE_TYPE=cpu");
+  }
+
+  @Test
+  @Tag("SLS-02")
+  void itIsATenthOfWhatServerlessTakes() {
+    assertThat(image.getSize()).isLessThan(GIGABYTE);
+  }
+
+  @Test
+  @Tag("RUN-20")
+  void itHasNothingOfAGpu() throws Exception {
+    assertThat(run("find", "/", "-xdev", "-name", "libcuda*", "-o", "-name", "*nvidia*")).isEmpty();
+  }
+
+  @Test
+  void nobodyButRootMayChangeIt() throws Exception {
+    assertThat(run("find", "/", "-xdev", "-type", "f", "-perm", "-0002")).isEmpty();
+    assertThat(run("find", "/opt", "-xdev", "!", "-perm", "-0004")).as("what an unprivileged user can't read").isEmpty();
+  }
+
+  @Test
+  void nothingIsLeftOfItsMaking() throws Exception {
+    assertThat(run("find", "/var/lib/apt/lists", "/var/cache/apt/archives", "-type", "f", "-size", "+0")).isEmpty();
+    assertThat(run("find", "/root", "/tmp", "/opt/ml", "-type", "f", "!", "-name", ".bashrc", "!", "-name", ".profile")).isEmpty();
+    assertThat(run("bash", "-c", "command -v mvn gcc strip pip jlink; true")).isEmpty();
+  }
+
+  /// Those of DJL unpack themselves into a cache when the server starts.
+  @Test
+  void itsNativeLibrariesAreUnpacked() throws Exception {
+    assertThat(run("sh", "-c", "cd /opt/berth && ls native torch"))
+        .contains("libtokenizers.so", "libjnidispatch.so", "libtorch_cpu.so", "libdjl_torch.so");
+    assertThat(run("sh", "-c", "ls /opt/berth/lib")).doesNotContain("pytorch-native", "pytorch-jni").contains("tokenizers-");
+  }
+
+  @Test
+  void itsJavaCanCompileHooks() throws Exception {
+    assertThat(run("java", "-XX:-UsePerfData", "--list-modules")).contains("jdk.compiler@25", "java.desktop@25", "java.net.http@25");
+  }
+
+  @Test
+  void itListsWhatItIsMadeOf() throws Exception {
+    var bill = new ObjectMapper().readTree(run("cat", "/opt/berth/berth.cdx.json"));
+    assertThat(bill.path("bomFormat").asText()).isEqualTo("CycloneDX");
+    assertThat(bill.at("/metadata/component/name").asText()).isEqualTo("berth");
+    assertThat(bill.path("components").findValuesAsText("name"))
+        .contains("api", "pytorch-engine", "pytorch-native-cpu", "tokenizers", "javalin", "jackson-databind")
+        .doesNotContain("junit-jupiter", "testcontainers");
+    assertThat(run("ls", "/opt/berth")).contains("LICENSE", "NOTICE");
+  }
+
+  private static String run(String... command) throws Exception {
+    var result = container.execInContainer(command);
+    assertThat(result.getExitCode()).as(result.getStderr()).isZero();
+    return result.getStdout();
+  }
+}

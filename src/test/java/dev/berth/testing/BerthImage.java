@@ -1,0 +1,131 @@
+package dev.berth.testing;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assumptions.assumeThat;
+import static org.awaitility.Awaitility.await;
+
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.List;
+import org.testcontainers.DockerClientFactory;
+import org.testcontainers.containers.BindMode;
+import org.testcontainers.containers.GenericContainer;
+import org.testcontainers.containers.output.OutputFrame;
+
+/// The image, built from this checkout as the README says, and its containers.
+///
+/// Requests are made inside a container, since some have no network, unless a test has its own way in.
+public final class BerthImage {
+
+  public static final String NAME = "berth-test";
+
+  /// A question that the sample model answers with `Bob`.
+  public static final String BODY = "{\"question\": \"Who came?\", \"context\": \"Bob came.\"}";
+
+  /// Some machines take a minute for what others do in two seconds.
+  public static final Duration LONGEST = Duration.ofMinutes(5);
+
+  private static final Path LOG = Path.of("target", "docker-build.log");
+
+  private static boolean built;
+
+  private BerthImage() {}
+
+  /// Builds the image, once for all tests. Skips the calling test, and says so, where no Docker engine answers; fails it
+  /// if there has to be one.
+  public static synchronized void build() throws IOException, InterruptedException {
+    needsDocker();
+    if (!built) {
+      System.err.println("[berth] building the image, its log is " + LOG);
+      Files.createDirectories(LOG.getParent());
+      run(List.of("docker", "build", "-t", NAME, "."), LOG);
+      built = true;
+    }
+  }
+
+  private static void needsDocker() {
+    boolean available = DockerClientFactory.instance().isDockerAvailable();
+    if ("true".equals(System.getenv("REQUIRE_DOCKER"))) {
+      assertThat(available).as("a Docker engine, which REQUIRE_DOCKER=true asks for").isTrue();
+    }
+    if (!available) {
+      System.err.println("[berth] NO DOCKER ENGINE ANSWERS: the image is neither built nor tested");
+    }
+    assumeThat(available).as("a Docker engine").isTrue();
+  }
+
+  /// A container that is told to serve the sample artifact; to be started.
+  public static GenericContainer<?> serving() {
+    return serving(TestServer.SAMPLE_ARTIFACT);
+  }
+
+  public static GenericContainer<?> serving(Path artifact) {
+    return new GenericContainer<>(NAME)
+        .withFileSystemBind(artifact.toAbsolutePath().toString(), "/opt/ml/model", BindMode.READ_ONLY)
+        .withStartupTimeout(LONGEST)
+        .withCommand("serve");
+  }
+
+  /// Waits until `/ping` is 200, asks a question and compares the answer.
+  public static void assertAnswers(GenericContainer<?> container) throws Exception {
+    assertAnswers(container, 8080, "\"answer\":\"Bob\"");
+  }
+
+  public static void assertAnswers(GenericContainer<?> container, int port, String expected) throws Exception {
+    awaitReady(container, port);
+    assertThat(ask(container, port)).startsWith("HTTP/1.1 200").contains(expected);
+  }
+
+  public static void awaitReady(GenericContainer<?> container, int port) {
+    await().atMost(LONGEST).until(() -> {
+      assertThat(isRunning(container)).as(container.getLogs()).isTrue();
+      return send(container, port, "GET /ping HTTP/1.1\\r\\nHost: x\\r\\nConnection: close\\r\\n\\r\\n").startsWith("HTTP/1.1 200");
+    });
+  }
+
+  private static String ask(GenericContainer<?> container, int port) throws IOException, InterruptedException {
+    return send(container, port,
+        "POST /invocations HTTP/1.1\\r\\nHost: x\\r\\nConnection: close\\r\\nContent-Type: application/json\\r\\n"
+            + "Content-Length: " + BODY.length() + "\\r\\n\\r\\n" + BODY);
+  }
+
+  private static String send(GenericContainer<?> container, int port, String request) throws IOException, InterruptedException {
+    var script = "exec 3<>/dev/tcp/127.0.0.1/$1 && printf '%b' \"$2\" >&3 && cat <&3";
+    return container.execInContainer("bash", "-c", script, "bash", String.valueOf(port), request).getStdout();
+  }
+
+  /// Sends a signal to the server, which is process 1.
+  public static void signal(GenericContainer<?> container, String name) {
+    container.getDockerClient().killContainerCmd(container.getContainerId()).withSignal(name).exec();
+  }
+
+  /// Waits for the end and gives the exit code.
+  public static int exitCode(GenericContainer<?> container) {
+    await().atMost(LONGEST).until(() -> !isRunning(container));
+    return container.getCurrentContainerInfo().getState().getExitCodeLong().intValue();
+  }
+
+  /// Asked of the engine; Testcontainers takes a container that was started again for one that has ended.
+  private static boolean isRunning(GenericContainer<?> container) {
+    return container.getCurrentContainerInfo().getState().getRunning();
+  }
+
+  public static String err(GenericContainer<?> container) {
+    return container.getLogs(OutputFrame.OutputType.STDERR);
+  }
+
+  public static String out(GenericContainer<?> container) {
+    return container.getLogs(OutputFrame.OutputType.STDOUT);
+  }
+
+  /// Runs a command here, not in a container, and fails with what it printed.
+  public static void run(List<String> command, Path log) throws IOException, InterruptedException {
+    var builder = new ProcessBuilder(command).redirectErrorStream(true).redirectOutput(log.toFile());
+    // Docker before version 23 builds with BuildKit only if it is told to.
+    builder.environment().put("DOCKER_BUILDKIT", "1");
+    int code = builder.start().waitFor();
+    assertThat(code).as("%s%n%s", command, Files.readString(log)).isZero();
+  }
+}
