@@ -89,6 +89,11 @@ RUN pip install --no-deps --only-binary :all: torch==2.7.0+cpu torch-neuronx==2.
     && rm /site-packages/torch/lib/libtorch_python.so
 COPY --from=native /torch/cpu/libdjl_torch.so /site-packages/torch/lib/
 
+# The layer below Berth's own.
+FROM scratch AS jars
+COPY --from=native /native /native
+COPY --from=libraries /build/lib /lib
+
 # What all images begin with. `serve` and other commands are arguments of the entry point, which becomes the server:
 # there is no init. SageMaker wants root; any other user will do.
 FROM debian:bookworm-slim AS base
@@ -111,8 +116,7 @@ LABEL com.amazonaws.sagemaker.capabilities.accept-bind-to-port=true \
 
 FROM base AS cpu-base
 COPY --from=native /torch/cpu /opt/berth/torch
-COPY --from=native /native /opt/berth/native
-COPY --from=libraries /build/lib /opt/berth/lib
+COPY --from=jars / /opt/berth/
 ENV INSTANCE_TYPE=cpu \
     PYTORCH_LIBRARY_PATH=/opt/berth/torch
 
@@ -123,14 +127,15 @@ COPY --from=server /berth /opt/berth
 RUN --mount=type=bind,source=src/image,target=/training \
     --mount=type=bind,source=model-artifact,target=/opt/ml/model \
     java /training/TrainingRun.java /opt/berth/serve /opt/berth/berth.aot
+FROM scratch AS trained-server
+COPY --from=server /berth /
+COPY --from=training /opt/berth/berth.aot /
 
 FROM base AS gpu
 COPY --from=gpu-libraries /site-packages/nvidia /opt/site-packages/nvidia
 COPY --from=gpu-libraries /site-packages/torch/lib /opt/site-packages/torch/lib
-COPY --from=native /native /opt/berth/native
-COPY --from=libraries /build/lib /opt/berth/lib
-COPY --from=server /berth /opt/berth
-COPY --from=training /opt/berth/berth.aot /opt/berth/
+COPY --from=jars / /opt/berth/
+COPY --from=trained-server / /opt/berth/
 # NVIDIA's container toolkit mounts the driver for these two.
 ENV NVIDIA_VISIBLE_DEVICES=all \
     NVIDIA_DRIVER_CAPABILITIES=compute,utility \
@@ -145,6 +150,7 @@ RUN apt-get update && apt-get install -y --no-install-recommends ca-certificates
 ADD --chmod=644 https://apt.repos.neuron.amazonaws.com/GPG-PUB-KEY-AMAZON-AWS-NEURON.PUB /etc/apt/keyrings/neuron.asc
 RUN echo "deb [signed-by=/etc/apt/keyrings/neuron.asc] https://apt.repos.neuron.amazonaws.com jammy main" \
       > /etc/apt/sources.list.d/neuron.list
+ENV PYTORCH_LIBRARY_PATH=/opt/site-packages/torch/lib
 
 # 2.24 is the last runtime that knows Inf1.
 FROM neuron-base AS inf1
@@ -152,12 +158,9 @@ RUN apt-get update && apt-get install -y --no-install-recommends 'aws-neuronx-ru
     && rm -rf /var/lib/apt/lists/* /var/cache/apt /var/cache/debconf /var/log/*
 COPY --from=inf1-libraries /site-packages/torch_neuron/lib /opt/site-packages/torch_neuron/lib
 COPY --from=inf1-libraries /site-packages/torch/lib /opt/site-packages/torch/lib
-COPY --from=native /native /opt/berth/native
-COPY --from=libraries /build/lib /opt/berth/lib
-COPY --from=server /berth /opt/berth
-COPY --from=training /opt/berth/berth.aot /opt/berth/
+COPY --from=jars / /opt/berth/
+COPY --from=trained-server / /opt/berth/
 ENV INSTANCE_TYPE=inf1 \
-    PYTORCH_LIBRARY_PATH=/opt/site-packages/torch/lib \
     LD_LIBRARY_PATH=/opt/site-packages/torch_neuron/lib:/opt/aws/neuron/lib
 
 # The runtime of SDK 2.28.1, as torch-neuronx is. INSTANCE_TYPE=trn1 makes it an image for Trn1.
@@ -167,15 +170,11 @@ RUN apt-get update \
     && rm -rf /var/lib/apt/lists/* /var/cache/apt /var/cache/debconf /var/log/*
 COPY --from=inf2-libraries /site-packages/torch_neuronx/lib /opt/site-packages/torch_neuronx/lib
 COPY --from=inf2-libraries /site-packages/torch/lib /opt/site-packages/torch/lib
-COPY --from=native /native /opt/berth/native
-COPY --from=libraries /build/lib /opt/berth/lib
-COPY --from=server /berth /opt/berth
-COPY --from=training /opt/berth/berth.aot /opt/berth/
+COPY --from=jars / /opt/berth/
+COPY --from=trained-server / /opt/berth/
 ENV INSTANCE_TYPE=inf2 \
-    PYTORCH_LIBRARY_PATH=/opt/site-packages/torch/lib \
     LD_LIBRARY_PATH=/opt/site-packages/torch_neuronx/lib:/opt/aws/neuron/lib
 
 # The last stage is what `docker build .` makes.
 FROM cpu-base AS cpu
-COPY --from=server /berth /opt/berth
-COPY --from=training /opt/berth/berth.aot /opt/berth/
+COPY --from=trained-server / /opt/berth/
