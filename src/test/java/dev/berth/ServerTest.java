@@ -11,12 +11,14 @@ import dev.berth.qa.QuestionAnswer;
 import dev.berth.qa.QuestionAnsweringHandler;
 import dev.berth.qa.QuestionRecord;
 import dev.berth.qa.SpanModel;
+import dev.berth.testing.CapturedLog;
 import dev.berth.testing.Gate;
 import dev.berth.testing.GatedHandler;
 import dev.berth.testing.RawConnection;
 import dev.berth.testing.TestServer;
 import dev.berth.testing.TextHandler;
 import java.io.IOException;
+import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CopyOnWriteArrayList;
@@ -124,6 +126,28 @@ class ServerTest {
     gate.awaitArrival();
     server.server().close();
     assertThat(running.get().statusCode()).isEqualTo(503);
+  }
+
+  @Test
+  void aClientThatTakesItsResponseTooSlowlyDoesNotKeepTheServerFromStopping() throws Exception {
+    var handler = new TextHandler() {
+      @Override
+      public List<String> predictFn(List<String> records, Object model) {
+        return List.of("x".repeat(100_000_000));
+      }
+    };
+    var server = TestServer.with(handler).start();
+    try (var log = new CapturedLog(); var client = new RawConnection(server.port())) {
+      client.send("POST /invocations HTTP/1.1\r\nHost: x\r\nContent-Length: 1\r\n\r\na");
+      assertThat(client.readLine()).isEqualTo("HTTP/1.1 200 OK");
+      var stopped = closeInBackground(server);
+      await().pollInterval(Duration.ofMillis(50)).atMost(Duration.ofMinutes(1)).until(() -> {
+        client.socket().getInputStream().readNBytes(100_000);
+        return stopped.isDone();
+      });
+      stopped.get();
+      assertThat(log.text()).contains("cut off responses");
+    }
   }
 
   @Test

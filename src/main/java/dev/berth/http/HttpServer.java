@@ -6,16 +6,22 @@ import dev.berth.model.ServedModel;
 import io.javalin.Javalin;
 import io.javalin.compression.CompressionStrategy;
 import io.javalin.config.JavalinConfig;
+import io.javalin.util.JavalinException;
 import java.time.Duration;
 import java.util.concurrent.Executors;
+import java.util.concurrent.TimeoutException;
 import org.eclipse.jetty.server.HttpConfiguration;
 import org.eclipse.jetty.server.Server;
 import org.eclipse.jetty.server.handler.GracefulHandler;
 import org.eclipse.jetty.util.thread.QueuedThreadPool;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /// The listener: Javalin on Jetty. Connections are accepted and selected on a few platform threads; each request runs
 /// on a virtual thread of its own.
 public final class HttpServer implements AutoCloseable {
+
+  private static final Logger log = LoggerFactory.getLogger(HttpServer.class);
 
   /// How long a connection may be silent between requests.
   private static final Duration IDLE = Duration.ofSeconds(60);
@@ -45,10 +51,18 @@ public final class HttpServer implements AutoCloseable {
     return javalin.port();
   }
 
-  /// Waits for responses that are being written, then closes the listener and every connection.
+  /// Waits for responses that are being written, then closes the listener and every connection. A client that has not
+  /// taken its response within [#LAST_RESPONSES], or takes nothing of it for a second, loses it.
   @Override
   public void close() {
-    javalin.stop();
+    try {
+      javalin.stop();
+    } catch (JavalinException e) {
+      if (!(e.getCause() instanceof TimeoutException)) {
+        throw e;
+      }
+      log.warn("cut off responses that had not left {} s after the model had stopped", LAST_RESPONSES.toSeconds());
+    }
   }
 
   private static void configure(JavalinConfig javalin, ServerConfig config, Routes routes) {
