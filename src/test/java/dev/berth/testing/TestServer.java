@@ -51,6 +51,8 @@ public final class TestServer implements AutoCloseable {
         "SAGEMAKER_BIND_TO_PORT", "0",
         "BERTH_HOST", "127.0.0.1",
         "INSTANCE_TYPE", "cpu",
+        // Some machines take a minute for what others do in two seconds.
+        "SAGEMAKER_MODEL_SERVER_TIMEOUT_SECONDS", "600",
         "BERTH_MODEL_DIR", SAMPLE_ARTIFACT.toString()));
 
     private Builder(InferenceHandler<?, ?, ?> handler) {
