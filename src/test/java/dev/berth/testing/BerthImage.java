@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assumptions.assumeThat;
 import static org.awaitility.Awaitility.await;
 
+import com.github.dockerjava.api.DockerClient;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -13,6 +14,7 @@ import org.testcontainers.DockerClientFactory;
 import org.testcontainers.containers.BindMode;
 import org.testcontainers.containers.GenericContainer;
 import org.testcontainers.containers.output.OutputFrame;
+import org.testcontainers.containers.startupcheck.StartupCheckStrategy;
 
 /// The image, built from this checkout as the README says, and its containers.
 ///
@@ -28,6 +30,13 @@ public final class BerthImage {
   public static final Duration LONGEST = Duration.ofMinutes(5);
 
   private static final Path LOG = Path.of("target", "docker-build.log");
+
+  private static final StartupCheckStrategy EVEN_IF_IT_HAS_ENDED = new StartupCheckStrategy() {
+    @Override
+    public StartupStatus checkStartupState(DockerClient client, String container) {
+      return StartupStatus.SUCCESSFUL;
+    }
+  };
 
   private static boolean built;
 
@@ -105,6 +114,15 @@ public final class BerthImage {
   public static int exitCode(GenericContainer<?> container) {
     await().atMost(LONGEST).until(() -> !isRunning(container));
     return container.getCurrentContainerInfo().getState().getExitCodeLong().intValue();
+  }
+
+  /// Starts a container and expects it to end by itself, with one line that says why.
+  public static void assertEnds(GenericContainer<?> container, String problem) {
+    try (container) {
+      container.withStartupCheckStrategy(EVEN_IF_IT_HAS_ENDED).start();
+      assertThat(exitCode(container)).isEqualTo(1);
+      assertThat(err(container).lines()).singleElement().asString().contains(problem);
+    }
   }
 
   /// Asked of the engine; Testcontainers takes a container that was started again for one that has ended.
