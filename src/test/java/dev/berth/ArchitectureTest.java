@@ -32,7 +32,9 @@ class ArchitectureTest {
       Map.entry("metrics", Set.of()),
       Map.entry("config", Set.of("hooks")),
       Map.entry("artifact", Set.of()),
-      Map.entry("torch", Set.of("hooks", "artifact")),
+      Map.entry("tensor", Set.of()),
+      Map.entry("content", Set.of("hooks", "tensor")),
+      Map.entry("torch", Set.of("hooks", "artifact", "tensor")),
       Map.entry("device", Set.of("hooks", "artifact", "torch")),
       Map.entry("qa", Set.of("hooks", "artifact", "torch")),
       Map.entry("batching", Set.of("error", "metrics")),
@@ -64,9 +66,9 @@ class ArchitectureTest {
   }
 
   @Test
-  void thePublishedHooksUseNothingButTheJdk() {
-    classes().that().resideInAPackage("dev.berth.hooks")
-        .should().onlyDependOnClassesThat(resideInAnyPackage("java..", "dev.berth.hooks"))
+  void thePublishedHooksAndTensorsUseNothingButTheJdk() {
+    classes().that().resideInAnyPackage("dev.berth.hooks", "dev.berth.tensor")
+        .should().onlyDependOnClassesThat(resideInAnyPackage("java..", "dev.berth.hooks", "dev.berth.tensor"))
         .check(BERTH);
   }
 

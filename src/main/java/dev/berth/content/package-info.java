@@ -1,0 +1,6 @@
+/// Content types for hooks, each in a few lines: bytes of a request into records, predictions into bytes of a response.
+///
+/// What is wrong with a payload is a [dev.berth.hooks.BadInputException] that names the place, what was found and what
+/// was expected. Everything here is immutable and may be used by any threads; nothing here knows of models, queues or
+/// HTTP.
+package dev.berth.content;
