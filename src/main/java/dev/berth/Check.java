@@ -1,22 +1,16 @@
 package dev.berth;
 
-import dev.berth.artifact.ModelArtifact;
-import dev.berth.artifact.Shapes;
 import dev.berth.batching.BatchLimits;
 import dev.berth.config.ServerConfig;
 import dev.berth.hooks.InferenceHandler;
-import dev.berth.hooks.InvocationRequest;
-import dev.berth.hooks.MediaType;
 import dev.berth.hooks.ModelContext;
-import java.io.IOException;
-import java.io.UncheckedIOException;
+import dev.berth.hooks.TransformHandler;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;
-import java.util.Optional;
 import java.util.stream.Collectors;
 
 /// Loads a model artifact on every device as the server does, asks it its sample, and measures it. Runs on one thread,
@@ -41,20 +35,20 @@ final class Check {
     }
   }
 
+  private final Path directory;
   private final Deployment deployment;
-  private final ModelArtifact artifact;
 
-  private Check(Deployment deployment) {
+  private Check(Path directory, Deployment deployment) {
+    this.directory = directory;
     this.deployment = deployment;
-    this.artifact = deployment.artifact().orElseThrow();
   }
 
   /// @return the report, line by line
   /// @throws StartException with every problem that was found
   static List<String> run(ServerConfig config) throws StartException {
-    var check = new Check(Deployment.plan(config));
     try {
-      var handler = check.deployment.handlers().create(config.model().directory());
+      var check = new Check(config.model().directory(), Deployment.plan(config));
+      var handler = check.deployment.hooks().handler();
       try {
         return check.report(handler);
       } finally {
@@ -62,6 +56,8 @@ final class Check {
           closeable.close();
         }
       }
+    } catch (StartException e) {
+      throw e;
     } catch (Exception e) {
       throw new StartException(Server.reason(e), e);
     }
@@ -72,42 +68,44 @@ final class Check {
     var accelerators = deployment.workers().stream().distinct().toList();
     var models = new ArrayList<M>();
     for (int worker = 0; worker < accelerators.size(); worker++) {
-      var context = new ModelContext(artifact.directory(), accelerators.get(worker), worker, accelerators);
+      var context = new ModelContext(directory, accelerators.get(worker), worker, accelerators);
       models.add(handler.modelFn(context));
       handler.warmUpFn(models.getLast());
     }
     double loaded = (System.nanoTime() - start) / 1e9;
 
     var report = new ArrayList<String>();
-    report.add(line("artifact", artifact.directory()));
-    report.add(line("model", "%s, %s, %s, traced for %s with torch %s".formatted(
-        name(), artifact.task(), artifact.precision(), artifact.target(), artifact.torch())));
+    report.add(line("artifact", directory));
+    deployment.hooks().description().forEach((name, value) -> report.add(line(name, value)));
     report.add(line("device", "%s; %s".formatted(
         accelerators.stream().map(Object::toString).collect(Collectors.joining(", ")), deployment.devices().origin())));
     report.add(line("workers", "%d, each on batches of up to %d".formatted(
         deployment.workers().size(), deployment.limits().maxBatchSize())));
-    report.add(line("shapes", shapes()));
-    report.add(line("files", files()));
     report.add(line("load", "%.1f s for %d cop%s, warm-up included".formatted(
         loaded, models.size(), models.size() == 1 ? "y" : "ies")));
-    if (Files.exists(artifact.sample())) {
-      report.addAll(sample(handler, models.getFirst()));
+    var sample = SampleRequest.in(directory);
+    if (sample.isPresent()) {
+      report.addAll(tried(sample.get(), handler, models.getFirst()));
     } else {
       report.add(line("sample", "none: put a request into sample.json, and it is tried and measured here"));
     }
     return report;
   }
 
-  private <M, I, O> List<String> sample(InferenceHandler<M, I, O> handler, M model) throws Exception {
+  private <M, I, O> List<String> tried(SampleRequest sample, InferenceHandler<M, I, O> handler, M model) throws Exception {
     var report = new ArrayList<String>();
     I record;
-    try (var body = Files.newInputStream(artifact.sample())) {
-      var request = new InvocationRequest(body, MediaType.JSON, MediaType.JSON, Optional.empty(), "check", false);
+    try (var body = Files.newInputStream(sample.file())) {
+      var request = sample.request(body, handler.responseTypes());
       var records = handler.inputFn(request);
       var response = handler.outputFn(handler.predictFn(records, model), request);
       report.add(line("sample", new String(response.body(), StandardCharsets.UTF_8)
-          + (Files.exists(artifact.sampleResponse()) ? " (checked against sample-response.json)" : "")));
+          + (sample.check(response) ? " (checked against sample-response.json)" : "")));
       record = records.getFirst();
+    }
+    if (handler instanceof TransformHandler<?>) {
+      // Its record is a whole request, whose body can be read once.
+      return report;
     }
     var alone = measure(handler, model, record, 1);
     report.add(line("batch of 1", shown(alone)));
@@ -155,40 +153,6 @@ final class Check {
 
   private static String shown(Speed speed) {
     return "%.1f ms, %.0f records/s of one worker while the others are idle".formatted(speed.milliseconds, speed.recordsPerSecond());
-  }
-
-  private Object name() {
-    var name = artifact.provenance().get("model");
-    return name == null ? artifact.directory().getFileName() : name;
-  }
-
-  private String shapes() {
-    return switch (artifact.shapes()) {
-      case Shapes.Dynamic _ -> "any batch, any sequence of up to %d tokens".formatted(artifact.maxSequenceLength());
-      case Shapes.Compiled(var shapes) -> shapes.stream()
-          .map(shape -> "[%d, %d]".formatted(shape.batch(), shape.sequence()))
-          .collect(Collectors.joining(", "));
-    };
-  }
-
-  private String files() {
-    var files = new ArrayList<Path>();
-    switch (artifact.shapes()) {
-      case Shapes.Dynamic(var file) -> files.add(file);
-      case Shapes.Compiled(var shapes) -> shapes.forEach(shape -> files.add(shape.file()));
-    }
-    files.add(artifact.tokenizer());
-    return files.stream()
-        .map(file -> "%s %.1f MB".formatted(artifact.directory().relativize(file), size(file) / 1e6))
-        .collect(Collectors.joining(", "));
-  }
-
-  private static long size(Path file) {
-    try {
-      return Files.size(file);
-    } catch (IOException e) {
-      throw new UncheckedIOException(e);
-    }
   }
 
   private static String line(String name, Object value) {

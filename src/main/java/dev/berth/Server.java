@@ -1,15 +1,20 @@
 package dev.berth;
 
 import dev.berth.artifact.ModelArtifactException;
+import dev.berth.code.HookPlace;
 import dev.berth.config.ServerConfig;
 import dev.berth.device.DeviceException;
+import dev.berth.hooks.InferenceHandler;
 import dev.berth.http.HttpServer;
 import dev.berth.metrics.ServingMetrics;
-import dev.berth.model.HandlerFactory;
 import dev.berth.model.HookPermits;
 import dev.berth.model.PayloadMemory;
 import dev.berth.model.ServedModel;
 import dev.berth.torch.TorchException;
+import java.util.LinkedHashMap;
+import java.util.Map;
+import java.util.Optional;
+import java.util.concurrent.Callable;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutionException;
 import org.slf4j.Logger;
@@ -28,20 +33,25 @@ public final class Server implements AutoCloseable {
   private final HttpServer http;
   private final CompletableFuture<Void> ready = new CompletableFuture<>();
 
-  /// Starts to listen and to load the model of the artifact with its built-in handler.
+  /// Starts to listen and to load the model of the artifact with the hooks that it asks for.
   public static Server start(ServerConfig config) {
-    return start(config, null);
+    return start(config, () -> Deployment.plan(config));
   }
 
-  /// The same with hooks of one's own.
-  public static Server start(ServerConfig config, HandlerFactory handlers) {
+  /// The same with hooks of one's own, which it closes. Messages name the class; the artifact may be anything.
+  public static Server start(ServerConfig config, InferenceHandler<?, ?, ?> handler) {
+    return start(config, () -> Deployment.plan(config, _ ->
+        new ArtifactHooks(handler, Optional.empty(), new LinkedHashMap<>(Map.of("hooks", handler.getClass().getName())))));
+  }
+
+  private static Server start(ServerConfig config, Callable<Deployment> plan) {
     var server = new Server(config);
     if (config.model().multiModel()) {
       server.model.refuse("a server for a multi-model endpoint (SAGEMAKER_MULTI_MODEL=true) has no model of its own");
       server.ready.complete(null);
       return server;
     }
-    Thread.ofPlatform().name("berth-loader").daemon().start(() -> server.load(handlers));
+    Thread.ofPlatform().name("berth-loader").daemon().start(() -> server.load(plan));
     return server;
   }
 
@@ -76,16 +86,16 @@ public final class Server implements AutoCloseable {
     log.info("stopped");
   }
 
-  private void load(HandlerFactory handlers) {
+  private void load(Callable<Deployment> plan) {
     try {
-      var deployment = handlers == null ? Deployment.plan(config) : Deployment.plan(config, handlers);
+      var deployment = plan.call();
       log.info("accelerators: {} ({})", deployment.devices().accelerators(), deployment.devices().origin());
-      deployment.artifact().ifPresent(artifact -> log.info("model artifact: {}, {} for {}, traced with torch {}, provenance {}",
-          artifact.task(), artifact.precision(), artifact.target(), artifact.torch(), artifact.provenance()));
-      model.load(config.model().directory(), deployment.handlers(), deployment.workers(), deployment.limits());
+      deployment.hooks().description().forEach((name, value) -> log.info("{}: {}", name, value));
+      model.load(config.model().directory(), deployment.hooks().handler(), deployment.workers(), deployment.limits());
       log.info("ready: {} workers, each on {}", deployment.workers().size(), deployment.limits());
       ready.complete(null);
     } catch (Throwable e) {
+      model.refuse("the model could not be loaded");
       ready.completeExceptionally(e);
     }
   }
@@ -99,7 +109,7 @@ public final class Server implements AutoCloseable {
       case ModelArtifactException known -> known.getMessage();
       case DeviceException known -> known.getMessage();
       case TorchException known -> known.getMessage();
-      default -> "the model could not be loaded: " + e;
+      default -> "the model could not be loaded%s: %s".formatted(HookPlace.of(e), e);
     };
   }
 }

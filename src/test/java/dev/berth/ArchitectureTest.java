@@ -31,14 +31,16 @@ class ArchitectureTest {
       Map.entry("error", Set.of()),
       Map.entry("metrics", Set.of()),
       Map.entry("config", Set.of("hooks")),
-      Map.entry("artifact", Set.of()),
+      Map.entry("artifact", Set.of("tensor")),
       Map.entry("tensor", Set.of()),
       Map.entry("content", Set.of("hooks", "tensor")),
       Map.entry("torch", Set.of("hooks", "artifact", "tensor")),
       Map.entry("device", Set.of("hooks", "artifact", "torch")),
-      Map.entry("qa", Set.of("hooks", "artifact", "torch")),
+      Map.entry("torchscript", Set.of("hooks", "artifact", "content", "tensor", "torch")),
+      Map.entry("qa", Set.of("hooks", "artifact", "content", "tensor", "torch")),
       Map.entry("batching", Set.of("error", "metrics")),
-      Map.entry("model", Set.of("batching", "hooks", "error", "metrics")),
+      Map.entry("code", Set.of("hooks", "artifact")),
+      Map.entry("model", Set.of("batching", "code", "hooks", "error", "metrics")),
       Map.entry("http", Set.of("model", "hooks", "error", "metrics", "config")));
 
   @Test

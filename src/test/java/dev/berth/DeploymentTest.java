@@ -47,7 +47,7 @@ class DeploymentTest {
     all.putAll(environment);
     var config = Configuration.read(all, Map.of(), Path.of(".")).config();
     var deployment = Deployment.plan(config);
-    ((AutoCloseable) deployment.handlers().create(config.model().directory())).close();
+    ((AutoCloseable) deployment.hooks().handler()).close();
     return deployment;
   }
 }

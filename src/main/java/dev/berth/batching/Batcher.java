@@ -24,15 +24,18 @@ public final class Batcher<I, O> implements AutoCloseable {
   /// How long [#close] waits for workers after it has interrupted them: native code may never look.
   private static final Duration JOIN = Duration.ofSeconds(5);
 
+  private final String predictor;
   private final ToIntFunction<I> length;
   private final LongSupplier clock;
   private final BatchQueue<I, O> queue;
   private final List<Worker<I, O>> workers;
 
   /// @param name the model's name, for threads, messages and the log
+  /// @param predictor what records run through, for messages
   /// @param length the cost of a record in a batch, in tokens; called on the requests' threads
   public Batcher(
       String name,
+      String predictor,
       int workers,
       BatchLimits limits,
       ToIntFunction<I> length,
@@ -41,6 +44,7 @@ public final class Batcher<I, O> implements AutoCloseable {
     if (workers < 1) {
       throw new IllegalArgumentException("workers: found %d, expected at least 1".formatted(workers));
     }
+    this.predictor = predictor;
     this.length = length;
     this.clock = System::nanoTime;
     this.queue = new BatchQueue<>(name, limits, clock, metrics);
@@ -82,7 +86,9 @@ public final class Batcher<I, O> implements AutoCloseable {
       case Ending.Failed(var cause) -> throw new ExecutionException(cause);
       case Ending.Expired() -> throw new ServingException(
           ErrorType.DEADLINE_EXCEEDED,
-          "the request's time ran out while it was " + (submission.hasStarted() ? "running" : "queued"));
+          submission.hasStarted()
+              ? "the request's time ran out while %s ran".formatted(predictor)
+              : "the request's time ran out while it was queued");
       case Ending.Abandoned() -> throw new ServingException(ErrorType.CALLER_GONE, "the caller has gone away");
       case Ending.Refused(var why) -> throw new ServingException(ErrorType.NOT_READY, why);
     };

@@ -147,17 +147,17 @@ final class Worker<I, O> {
   private static <O> List<O> checked(List<O> predictions, int expected) {
     if (predictions == null) {
       throw new IllegalStateException(
-          "predictFn: found null, expected a list of %d predictions, one for each record".formatted(expected));
+          "found null, expected a list of %d predictions, one for each record".formatted(expected));
     }
     var values = new ArrayList<>(predictions);
     if (values.size() != expected) {
       throw new IllegalStateException(
-          "predictFn: found %d predictions, expected %d, one for each record".formatted(values.size(), expected));
+          "found %d predictions, expected %d, one for each record".formatted(values.size(), expected));
     }
     int missing = values.indexOf(null);
     if (missing >= 0) {
       throw new IllegalStateException(
-          "predictFn: found null as prediction %d of %d, expected one for each record"
+          "found null as prediction %d of %d, expected one for each record"
               .formatted(missing + 1, expected));
     }
     return values;

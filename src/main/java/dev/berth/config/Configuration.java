@@ -82,6 +82,7 @@ public record Configuration(ServerConfig config, List<EffectiveSetting> effectiv
     boolean multiModel = reading.get(Settings.MULTI_MODEL);
     return new ModelConfig(
         modelDirectory(reading, home, multiModel),
+        reading.find(Settings.PROGRAM),
         reading.find(Settings.INSTANCE_TYPE),
         number(reading.find(Settings.WORKERS)),
         reading.get(Settings.CPU_PROFILE),

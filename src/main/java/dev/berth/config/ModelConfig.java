@@ -10,6 +10,7 @@ import java.util.OptionalInt;
 /// Which model is served, and on what.
 ///
 /// @param directory the model artifact: the directory unpacked from `model.tar.gz`
+/// @param program the file of `code/` that has the hooks; empty: `Inference.java`
 /// @param instanceType the value of `INSTANCE_TYPE`, unchecked; empty: look at the machine
 /// @param workers threads that predict; empty: as the accelerator wants
 /// @param cpuProfile how they share the cores of a CPU
@@ -18,6 +19,7 @@ import java.util.OptionalInt;
 /// @param multiModel whether this container runs for a multi-model endpoint, and so starts without a model
 public record ModelConfig(
     Path directory,
+    Optional<String> program,
     Optional<String> instanceType,
     OptionalInt workers,
     CpuProfile cpuProfile,
@@ -27,6 +29,7 @@ public record ModelConfig(
 
   public ModelConfig {
     Objects.requireNonNull(directory, "directory");
+    Objects.requireNonNull(program, "program");
     Objects.requireNonNull(instanceType, "instanceType");
     Objects.requireNonNull(cpuProfile, "cpuProfile");
     Require.atLeast("workers", workers, 1);

@@ -33,6 +33,11 @@ public final class Settings {
       flag("--model-dir", Syntax.directory()),
       variable("BERTH_MODEL_DIR", Syntax.directory()));
 
+  static final Setting<String> PROGRAM = setting(
+      "program", rule("Inference.java"), "The file of code/ in the model artifact that has the hooks",
+      flag("--program", Syntax.word("<file>", "the name of a file")),
+      variable("SAGEMAKER_PROGRAM", Syntax.word("<file>", "the name of a file")));
+
   static final Setting<Path> BASE_DIRECTORY = setting(
       "base-dir", fixed(Path.of("/opt/ml")), "Where the platform mounts its files",
       variable("SAGEMAKER_BASE_DIR", Syntax.anyPath()));
@@ -171,7 +176,7 @@ public final class Settings {
 
   /// In the order in which people meet them.
   public static final List<Setting<?>> ALL = List.of(
-      PORT, HOST, MODEL_DIRECTORY, BASE_DIRECTORY, INSTANCE_TYPE, WORKERS, CPU_PROFILE, NEURON_CORES,
+      PORT, HOST, MODEL_DIRECTORY, PROGRAM, BASE_DIRECTORY, INSTANCE_TYPE, WORKERS, CPU_PROFILE, NEURON_CORES,
       EXTRA_LIBRARIES, TIMEOUT, MAX_PAYLOAD, DEFAULT_ACCEPT, QUEUE_CAPACITY, MAX_BATCH_SIZE, MAX_BATCH_TOKENS, MAX_BATCH_DELAY,
       MULTI_MODEL, BATCH, BATCH_STRATEGY, MAX_CONCURRENT_TRANSFORMS, MAX_PAYLOAD_IN_MB,
       EXECUTION_PARAMETERS, BAD_RECORDS, TRAILING_NEWLINE,
@@ -179,7 +184,7 @@ public final class Settings {
 
   /// Those that say which model is served on what.
   public static final List<Setting<?>> OF_THE_MODEL = List.of(
-      INSTANCE_TYPE, WORKERS, CPU_PROFILE, NEURON_CORES, EXTRA_LIBRARIES, MAX_BATCH_SIZE, MAX_BATCH_TOKENS, LOG_LEVEL);
+      PROGRAM, INSTANCE_TYPE, WORKERS, CPU_PROFILE, NEURON_CORES, EXTRA_LIBRARIES, MAX_BATCH_SIZE, MAX_BATCH_TOKENS, LOG_LEVEL);
 
   /// The choice behind [TransformConfig#keepBadRecords()].
   enum BadRecords {

@@ -34,6 +34,7 @@ import java.util.List;
 /// ```
 ///
 /// The four hooks are required; the rest is optional. To change one hook of a built-in handler, extend that handler.
+/// [TransformHandler] has one hook, from request to response, in place of the last three.
 ///
 /// A handler is made once per served model, through a public constructor that takes the model directory as a
 /// [java.nio.file.Path] or takes nothing. `inputFn`, `outputFn` and `length` run on many threads at the same time, so
@@ -80,6 +81,13 @@ public interface InferenceHandler<M, I, O> {
   /// What a record costs next to others, for instance its tokens: records of like length share a batch. At least 1.
   default int length(I record) {
     return 1;
+  }
+
+  /// The most records that are worth predicting together on an accelerator; [Integer#MAX_VALUE]: any number. One on a
+  /// CPU, where several workers do as well, and 32 elsewhere, unless a handler knows better. The operator may have the
+  /// last word with `--max-batch-size`.
+  default int maxBatchSize(Accelerator accelerator) {
+    return accelerator instanceof Accelerator.Cpu ? 1 : 32;
   }
 
   /// Makes predictions of every shape that requests will have, so that the first of them is as quick as the rest.

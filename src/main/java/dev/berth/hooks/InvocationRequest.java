@@ -5,8 +5,10 @@ import java.io.InputStream;
 import java.nio.ByteBuffer;
 import java.nio.charset.CharacterCodingException;
 import java.nio.charset.Charset;
+import java.util.Map;
 import java.util.Objects;
 import java.util.Optional;
+import java.util.concurrent.ConcurrentHashMap;
 
 /// One HTTP call to `/invocations`, as the hooks see it.
 ///
@@ -20,6 +22,7 @@ public final class InvocationRequest {
   private final Optional<String> customAttributes;
   private final String inferenceId;
   private final boolean keepBadRecords;
+  private final Map<String, Object> attributes;
 
   /// @param accept the one type that the response should have, negotiated from `Accept`
   /// @param customAttributes `X-Amzn-SageMaker-Custom-Attributes`, unchanged
@@ -32,17 +35,29 @@ public final class InvocationRequest {
       Optional<String> customAttributes,
       String inferenceId,
       boolean keepBadRecords) {
+    this(body, contentType, accept, customAttributes, inferenceId, keepBadRecords, new ConcurrentHashMap<>());
+  }
+
+  private InvocationRequest(
+      InputStream body,
+      MediaType contentType,
+      MediaType accept,
+      Optional<String> customAttributes,
+      String inferenceId,
+      boolean keepBadRecords,
+      Map<String, Object> attributes) {
     this.body = Objects.requireNonNull(body, "body");
     this.contentType = Objects.requireNonNull(contentType, "contentType");
     this.accept = Objects.requireNonNull(accept, "accept");
     this.customAttributes = Objects.requireNonNull(customAttributes, "customAttributes");
     this.inferenceId = Objects.requireNonNull(inferenceId, "inferenceId");
     this.keepBadRecords = keepBadRecords;
+    this.attributes = attributes;
   }
 
-  /// The same request with another body.
+  /// The same request with another body, and with the same [#attributes()].
   public InvocationRequest withBody(InputStream other) {
-    return new InvocationRequest(other, contentType, accept, customAttributes, inferenceId, keepBadRecords);
+    return new InvocationRequest(other, contentType, accept, customAttributes, inferenceId, keepBadRecords, attributes);
   }
 
   /// The body, to be read once. Reading past the server's payload limit fails, and the caller gets 413.
@@ -97,6 +112,12 @@ public final class InvocationRequest {
   /// response.
   public Optional<String> customAttributes() {
     return customAttributes;
+  }
+
+  /// What `inputFn` leaves here for `outputFn` of the same request, such as the form that the body had. It may be
+  /// changed by any thread; neither names nor values may be null.
+  public Map<String, Object> attributes() {
+    return attributes;
   }
 
   /// The name of this call in the log.

@@ -18,6 +18,14 @@ public record MediaType(String type, String subtype, Map<String, String> paramet
   public static final MediaType JSON_LINES = of("application", "jsonlines");
   public static final MediaType CSV = of("text", "csv");
   public static final MediaType TEXT = of("text", "plain");
+  /// Bytes of any kind.
+  public static final MediaType BYTES = of("application", "octet-stream");
+  /// A NumPy array.
+  public static final MediaType NPY = of("application", "x-npy");
+  /// Several NumPy arrays by name.
+  public static final MediaType NPZ = of("application", "x-npz");
+  /// An image of any kind, in SageMaker's own examples.
+  public static final MediaType IMAGE = of("application", "x-image");
 
   /// SageMaker's own limit for `Content-Type` and `Accept`.
   private static final int MAX_LENGTH = 1024;

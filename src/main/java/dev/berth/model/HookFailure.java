@@ -1,6 +1,7 @@
 package dev.berth.model;
 
 import dev.berth.batching.WorkerLostException;
+import dev.berth.code.HookPlace;
 import dev.berth.error.ErrorType;
 import dev.berth.error.ServingException;
 import dev.berth.hooks.BadInputException;
@@ -34,7 +35,7 @@ final class HookFailure {
       case Throwable other when other.getCause() instanceof ServingException cause -> cause;
       case Throwable other -> new ServingException(
           ErrorType.INTERNAL,
-          "%s failed: %s".formatted(hook, Objects.requireNonNullElse(other.getMessage(), other.getClass().getSimpleName())),
+          "%s failed%s: %s".formatted(hook, HookPlace.of(other), Objects.requireNonNullElse(other.getMessage(), other.getClass().getSimpleName())),
           other);
     };
   }

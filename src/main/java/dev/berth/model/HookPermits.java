@@ -2,9 +2,15 @@ package dev.berth.model;
 
 import dev.berth.error.ErrorType;
 import dev.berth.error.ServingException;
+import java.util.Map;
+import java.util.Objects;
 import java.util.concurrent.Callable;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.FutureTask;
 import java.util.concurrent.Semaphore;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
+import org.slf4j.MDC;
 
 /// How many `inputFn` and `outputFn` calls run at the same time.
 ///
@@ -29,18 +35,33 @@ public final class HookPermits {
     return new HookPermits(Math.max(1, carriers - RESERVED_CARRIERS));
   }
 
-  /// Runs a hook as soon as there is a permit.
+  /// Runs a hook as soon as there is a permit, on a virtual thread of its own, so that the caller is answered in time
+  /// whatever the hook does. One that does not end in time is interrupted and left behind, with its permit until it ends.
   ///
-  /// @throws ServingException when none comes before the deadline
-  <T> T call(long deadlineNanos, Callable<T> hook) throws Exception {
+  /// @param name what messages call the hook
+  /// @throws ServingException when it does not end before the deadline
+  /// @throws ExecutionException with what the hook threw
+  <T> T call(String name, long deadlineNanos, Callable<T> hook) throws InterruptedException, ExecutionException {
     if (!permits.tryAcquire(deadlineNanos - System.nanoTime(), TimeUnit.NANOSECONDS)) {
       throw new ServingException(
           ErrorType.DEADLINE_EXCEEDED, "the request's time ran out while it waited for a hook to be free");
     }
+    var context = Objects.requireNonNullElse(MDC.getCopyOfContextMap(), Map.<String, String>of());
+    var task = new FutureTask<>(() -> {
+      try {
+        MDC.setContextMap(context);
+        return hook.call();
+      } finally {
+        permits.release();
+      }
+    });
+    var thread = Thread.ofVirtual().name("berth-hook").start(task);
     try {
-      return hook.call();
-    } finally {
-      permits.release();
+      return task.get(deadlineNanos - System.nanoTime(), TimeUnit.NANOSECONDS);
+    } catch (TimeoutException e) {
+      thread.interrupt();
+      throw new ServingException(
+          ErrorType.DEADLINE_EXCEEDED, "the request's time ran out while %s ran".formatted(name), e);
     }
   }
 

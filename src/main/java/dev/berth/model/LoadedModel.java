@@ -27,6 +27,7 @@ import java.util.function.BooleanSupplier;
 final class LoadedModel<M, I, O> {
 
   private final InferenceHandler<M, I, O> handler;
+  private final HookNames names;
   private final Batcher<I, O> batcher;
   private final HookPermits permits;
   private final PayloadMemory memory;
@@ -46,24 +47,28 @@ final class LoadedModel<M, I, O> {
       ServingMetrics metrics)
       throws InterruptedException, ExecutionException {
     var distinct = accelerators.stream().distinct().toList();
+    var names = HookNames.of(handler);
     var batcher = new Batcher<I, O>(
         name,
+        names.predictFn(),
         accelerators.size(),
         limits,
-        record -> hook("length", "a length", () -> handler.length(record)),
+        record -> hook(names.length(), "a length", () -> handler.length(record)),
         worker -> predictor(handler, new ModelContext(directory, accelerators.get(worker), worker, distinct)),
         metrics);
     batcher.start();
-    return new LoadedModel<>(handler, batcher, permits, memory, metrics);
+    return new LoadedModel<>(handler, names, batcher, permits, memory, metrics);
   }
 
   private LoadedModel(
       InferenceHandler<M, I, O> handler,
+      HookNames names,
       Batcher<I, O> batcher,
       HookPermits permits,
       PayloadMemory memory,
       ServingMetrics metrics) {
     this.handler = handler;
+    this.names = names;
     this.batcher = batcher;
     this.permits = permits;
     this.memory = memory;
@@ -92,17 +97,17 @@ final class LoadedModel<M, I, O> {
 
   private Invocation invoke(InvocationRequest request, long deadlineNanos, BooleanSupplier abandoned) {
     var decode = Stopwatch.start();
-    List<I> records = hook("inputFn", "a list of records", () ->
-        permits.call(deadlineNanos, () -> handler.inputFn(request)));
+    List<I> records = hook(names.inputFn(), "a list of records", () ->
+        permits.call(names.inputFn(), deadlineNanos, () -> handler.inputFn(request)));
     var decoded = decode.elapsed();
     metrics.decoded(decoded);
 
-    var predictions = hook("predictFn", "a list of predictions", () ->
+    var predictions = hook(names.predictFn(), "a list of predictions", () ->
         batcher.predict(records, deadlineNanos, abandoned));
 
     var encode = Stopwatch.start();
-    InvocationResponse response = hook("outputFn", "a response", () ->
-        permits.call(deadlineNanos, () -> handler.outputFn(predictions.values(), request)));
+    InvocationResponse response = hook(names.outputFn(), "a response", () ->
+        permits.call(names.outputFn(), deadlineNanos, () -> handler.outputFn(predictions.values(), request)));
     var encoded = encode.elapsed();
     metrics.encoded(encoded);
     return new Invocation(

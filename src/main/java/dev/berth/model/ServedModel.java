@@ -51,16 +51,16 @@ public final class ServedModel {
     this.metrics = metrics;
   }
 
-  /// Makes the hooks, loads the model on every worker, warms it up and starts to serve. Call once.
+  /// Loads the model on every worker, warms it up and starts to serve. Call once.
   ///
+  /// @param handler closed with the model
   /// @param accelerators one for each worker
   /// @throws Exception whatever a hook threw; the model is stopped then
-  public void load(Path directory, HandlerFactory handlers, List<Accelerator> accelerators, BatchLimits limits)
+  public void load(
+      Path directory, InferenceHandler<?, ?, ?> handler, List<Accelerator> accelerators, BatchLimits limits)
       throws Exception {
     long start = System.nanoTime();
-    InferenceHandler<?, ?, ?> handler = null;
     try {
-      handler = handlers.create(directory);
       var loaded = LoadedModel.load(name, directory, handler, accelerators, limits, permits, memory, metrics);
       metrics.modelLoaded(Duration.ofNanos(System.nanoTime() - start));
       if (!state.compareAndSet(LOADING, new State.Ready(loaded))) {

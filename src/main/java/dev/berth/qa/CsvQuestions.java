@@ -1,10 +1,7 @@
 package dev.berth.qa;
 
-import com.fasterxml.jackson.core.JsonProcessingException;
-import com.fasterxml.jackson.databind.ObjectReader;
-import com.fasterxml.jackson.dataformat.csv.CsvFactory;
-import com.fasterxml.jackson.dataformat.csv.CsvMapper;
-import com.fasterxml.jackson.dataformat.csv.CsvParser;
+import dev.berth.content.Csv;
+import dev.berth.content.Found;
 import dev.berth.hooks.BadInputException;
 import dev.berth.hooks.MediaType;
 import java.io.IOException;
@@ -18,11 +15,6 @@ import java.util.function.Supplier;
 /// Quoted fields may hold commas, doubled quotes and line breaks.
 final class CsvQuestions {
 
-  private static final ObjectReader ROWS =
-      new CsvMapper(CsvFactory.builder().streamReadConstraints(QuestionReader.ANY_LENGTH).build())
-          .readerFor(String[].class)
-          .with(CsvParser.Feature.WRAP_AS_ARRAY);
-
   private final Parameters parameters;
 
   CsvQuestions(Parameters parameters) {
@@ -32,7 +24,7 @@ final class CsvQuestions {
   /// @param contentType its parameter `header` (`present` or `absent`) settles whether the first row is a header;
   ///     else the row is one when it names both columns
   List<Supplier<Question>> read(String text, MediaType contentType) throws IOException {
-    var rows = rows(text.stripTrailing());
+    var rows = Csv.rows(text);
     var header = header(rows.getFirst(), contentType.parameters().get("header"));
     var questions = new ArrayList<Supplier<Question>>(rows.size());
     for (int i = header.rows(); i < rows.size(); i++) {
@@ -41,18 +33,6 @@ final class CsvQuestions {
       questions.add(() -> question(row, name, header));
     }
     return questions;
-  }
-
-  private static List<String[]> rows(String text) throws IOException {
-    var rows = new ArrayList<String[]>();
-    try (var iterator = ROWS.<String[]>readValues(text)) {
-      while (iterator.hasNextValue()) {
-        rows.add(iterator.nextValue());
-      }
-    } catch (JsonProcessingException e) {
-      throw new BadInputException("row %d: not CSV: %s".formatted(rows.size() + 1, e.getOriginalMessage()), e);
-    }
-    return rows;
   }
 
   private static Header header(String[] row, String declared) {

@@ -1,6 +1,7 @@
 package dev.berth.qa;
 
 import com.fasterxml.jackson.databind.JsonNode;
+import dev.berth.content.Found;
 import dev.berth.hooks.BadInputException;
 import java.util.List;
 import org.apache.commons.text.similarity.LevenshteinDistance;

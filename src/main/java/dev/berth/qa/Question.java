@@ -1,6 +1,7 @@
 package dev.berth.qa;
 
 import com.fasterxml.jackson.databind.JsonNode;
+import dev.berth.content.Found;
 import dev.berth.hooks.BadInputException;
 
 /// One record as the caller wrote it: a question about a context.

@@ -129,6 +129,14 @@ public class QuestionAnsweringHandler
     };
   }
 
+  /// A compiled model takes a fixed number of records, and more would only wait while other workers are free.
+  @Override
+  public int maxBatchSize(Accelerator accelerator) {
+    return artifact.shapes() instanceof Shapes.Compiled compiled
+        ? compiled.largestBatch()
+        : InferenceHandler.super.maxBatchSize(accelerator);
+  }
+
   @Override
   public List<QuestionAnswer> predictFn(List<QuestionRecord> records, SpanModel model) {
     return finder.find(records, model);

@@ -1,16 +1,14 @@
 package dev.berth.qa;
 
-import com.fasterxml.jackson.core.JsonFactory;
-import com.fasterxml.jackson.core.JsonProcessingException;
-import com.fasterxml.jackson.core.StreamReadConstraints;
 import com.fasterxml.jackson.databind.JsonNode;
-import com.fasterxml.jackson.databind.json.JsonMapper;
+import dev.berth.content.Found;
+import dev.berth.content.Json;
+import dev.berth.content.JsonLines;
 import dev.berth.hooks.BadInputException;
 import dev.berth.hooks.InvocationRequest;
 import dev.berth.hooks.MediaType;
 import dev.berth.hooks.UnsupportedMediaTypeException;
 import java.io.IOException;
-import java.io.UncheckedIOException;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.function.Supplier;
@@ -23,31 +21,20 @@ import java.util.stream.Stream;
 /// payload.
 final class QuestionReader {
 
-  /// SageMaker's name for lines of JSON, and others that people use.
-  static final List<MediaType> JSON_LINES = List.of(
-      MediaType.JSON_LINES, MediaType.of("application", "jsonl"), MediaType.of("application", "x-ndjson"));
-
   static final List<MediaType> TYPES =
-      Stream.of(List.of(MediaType.JSON), JSON_LINES, List.of(MediaType.CSV)).flatMap(List::stream).toList();
-
-  /// The server limits the payload's size; a context may be as long as that.
-  static final StreamReadConstraints ANY_LENGTH =
-      StreamReadConstraints.builder().maxStringLength(Integer.MAX_VALUE).build();
+      Stream.of(List.of(MediaType.JSON), JsonLines.TYPES, List.of(MediaType.CSV)).flatMap(List::stream).toList();
 
   private static final String FORMS =
       "expected {\"question\": …, \"context\": …}, a list of those, or {\"inputs\": …, \"parameters\": …}";
 
   private final Parameters defaults;
   private final int modelLimit;
-  private final JsonMapper json;
 
   /// @param defaults what a request's parameters are where it leaves them out
   /// @param modelLimit the most tokens that the model takes at once
   QuestionReader(Parameters defaults, int modelLimit) {
     this.defaults = defaults;
     this.modelLimit = modelLimit;
-    var factory = JsonFactory.builder().streamReadConstraints(ANY_LENGTH).build();
-    this.json = JsonMapper.builder(factory).build();
   }
 
   /// Whether the payload's records are lines, each of which may be answered by an error in its place.
@@ -64,7 +51,7 @@ final class QuestionReader {
     if (type.equals(MediaType.JSON)) {
       return readJson(text);
     }
-    if (JSON_LINES.contains(type)) {
+    if (JsonLines.TYPES.contains(type)) {
       return readJsonLines(text);
     }
     if (type.equals(MediaType.CSV)) {
@@ -73,8 +60,8 @@ final class QuestionReader {
     throw new UnsupportedMediaTypeException("Content-Type: found %s, expected one of %s".formatted(type, TYPES));
   }
 
-  private List<Supplier<Question>> readJson(String text) throws IOException {
-    var body = parse(text, "body");
+  private List<Supplier<Question>> readJson(String text) {
+    var body = Json.parse(text, "body");
     if (body.isObject() && body.has("inputs")) {
       var parameters = defaults.with(body.path("parameters"), "parameters", modelLimit);
       return questions(body.path("inputs"), "inputs", parameters);
@@ -98,62 +85,16 @@ final class QuestionReader {
     return questions;
   }
 
-  /// Blank lines at the end do not count. One before that is a bad record and not skipped, because a batch-transform
-  /// job joins its input and output line by line.
   private List<Supplier<Question>> readJsonLines(String text) {
-    var lines = text.stripTrailing().split("\n", -1);
-    var questions = new ArrayList<Supplier<Question>>(lines.length);
-    for (int i = 0; i < lines.length; i++) {
-      var line = lines[i];
-      var name = "line " + (i + 1);
-      questions.add(() -> readLine(line, name));
-    }
-    return questions;
+    return JsonLines.lines(text).stream().<Supplier<Question>>map(line -> () -> readLine(line)).toList();
   }
 
-  private Question readLine(String line, String name) {
-    try {
-      return parseLine(line, name);
-    } catch (IOException e) {
-      throw new UncheckedIOException("a line is in memory already", e);
-    }
-  }
-
-  private Question parseLine(String line, String name) throws IOException {
-    if (line.isBlank()) {
-      throw new BadInputException(name + ": found a blank line, expected a JSON object");
-    }
-    var object = parse(line, name);
+  private Question readLine(JsonLines.Line line) {
+    var name = line.name();
+    var object = line.json();
     var parameters = defaults.with(object.path("parameters"), name + ": parameters", modelLimit);
     return object.has("inputs")
         ? Question.read(object.path("inputs"), name + ": inputs", parameters, false)
         : Question.read(object, name, parameters, false);
-  }
-
-  private JsonNode parse(String text, String name) throws IOException {
-    try (var parser = json.createParser(text)) {
-      JsonNode value = json.readTree(parser);
-      if (parser.nextToken() != null) {
-        throw new BadInputException(
-            "%s: found a second JSON value at line %d, column %d; for JSON Lines the content type is application/jsonlines"
-                .formatted(
-                    name, parser.currentTokenLocation().getLineNr(), parser.currentTokenLocation().getColumnNr()));
-      }
-      return value;
-    } catch (JsonProcessingException e) {
-      throw new BadInputException("%s: not JSON%s: %s".formatted(name, place(text, e), e.getOriginalMessage()), e);
-    }
-  }
-
-  /// Where the text stops to be JSON; one line needs no line number, and a text that is too deep or too long has no
-  /// place.
-  private static String place(String text, JsonProcessingException e) {
-    var location = e.getLocation();
-    if (location == null) {
-      return "";
-    }
-    return text.indexOf('\n') < 0
-        ? " at column " + location.getColumnNr()
-        : " at line %d, column %d".formatted(location.getLineNr(), location.getColumnNr());
   }
 }

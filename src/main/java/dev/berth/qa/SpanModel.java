@@ -3,6 +3,9 @@ package dev.berth.qa;
 import dev.berth.artifact.ModelArtifact;
 import dev.berth.artifact.Shapes;
 import dev.berth.hooks.Accelerator;
+import dev.berth.tensor.ElementType;
+import dev.berth.tensor.Tensor;
+import dev.berth.torch.TorchException;
 import dev.berth.torch.TorchModel;
 import java.util.ArrayList;
 import java.util.Arrays;
@@ -22,6 +25,10 @@ public final class SpanModel {
   static final List<String> INPUTS = List.of("input_ids", "attention_mask", "token_type_ids");
 
   private static final int MAX_TOKENS_OF_A_FORWARD = 16_384;
+
+  /// With less work each, cores that sleep between the parts of a forward are woken more slowly than one core computes
+  /// it alone: with 2 cores, 28 tokens took 8.6 ms instead of 3.8, and 500 tokens 30 instead of 40.
+  private static final int TOKENS_FOR_A_CORE = 128;
 
   /// One sequence for the model.
   ///
@@ -61,7 +68,7 @@ public final class SpanModel {
     try {
       for (var shape : shapes) {
         files.forEach((accelerator, loaded) -> loaded.add(new Loaded(
-            TorchModel.load(shape.file(), accelerator, artifact.outputs()), shape.batch(), shape.sequence())));
+            TorchModel.load(shape.file(), accelerator), shape.batch(), shape.sequence())));
       }
     } catch (RuntimeException e) {
       files.values().forEach(loaded -> loaded.forEach(file -> file.model.close()));
@@ -106,8 +113,19 @@ public final class SpanModel {
     int columns = dynamic ? longest : file.sequence;
     int count = dynamic ? rows.size() : file.batch;
     var tensors = inputs.stream().map(input -> tensor(input, rows, count, columns)).toList();
-    var outputs = file.model.forward(tensors, count, columns);
-    return new Logits(outputs[0], outputs[1], columns);
+    var outputs = file.model.forward(tensors, count * columns / TOKENS_FOR_A_CORE);
+    if (outputs.size() != OUTPUTS.size()) {
+      throw new TorchException("the model returned %d tensors, expected %s".formatted(outputs.size(), OUTPUTS));
+    }
+    return new Logits(logits(outputs, 0, count, columns), logits(outputs, 1, count, columns), columns);
+  }
+
+  private static float[] logits(List<Tensor> outputs, int index, int count, int columns) {
+    var output = outputs.get(index);
+    if (output.type() != ElementType.FLOAT32 || !Arrays.equals(output.shape(), new int[] {count, columns})) {
+      throw new TorchException("%s: found %s, expected float32[%d, %d]".formatted(OUTPUTS.get(index), output, count, columns));
+    }
+    return output.floats();
   }
 
   /// Not [AutoCloseable]: workers share it, and only the handler knows when the last one is gone.
@@ -124,7 +142,7 @@ public final class SpanModel {
     return candidates.stream().filter(file -> file.batch >= rows).findFirst().orElseGet(candidates::getLast);
   }
 
-  private long[] tensor(String input, List<Row> rows, int count, int columns) {
+  private Tensor tensor(String input, List<Row> rows, int count, int columns) {
     var values = new long[Math.multiplyExact(count, columns)];
     if (input.equals("input_ids")) {
       Arrays.fill(values, padding);
@@ -139,6 +157,6 @@ public final class SpanModel {
         default -> throw new IllegalArgumentException("%s is none of the inputs %s".formatted(input, INPUTS));
       }
     }
-    return values;
+    return Tensor.of(values, count, columns);
   }
 }

@@ -4,16 +4,13 @@ import ai.djl.Device;
 import ai.djl.MalformedModelException;
 import ai.djl.Model;
 import ai.djl.engine.EngineException;
-import ai.djl.ndarray.NDArray;
 import ai.djl.ndarray.NDList;
-import ai.djl.ndarray.types.DataType;
-import ai.djl.ndarray.types.Shape;
 import ai.djl.training.ParameterStore;
 import dev.berth.hooks.Accelerator;
 import dev.berth.hooks.InsufficientMemoryException;
 import dev.berth.hooks.ModelUnusableException;
+import dev.berth.tensor.Tensor;
 import java.io.IOException;
-import java.nio.ByteOrder;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.Map;
@@ -31,35 +28,28 @@ public final class TorchModel implements AutoCloseable {
   /// Forwards that run at this moment in this process.
   private static final AtomicInteger RUNNING = new AtomicInteger();
 
-  /// With less work each, cores that sleep between the parts of a forward are woken more slowly than one core computes
-  /// it alone: with 2 cores, 28 tokens took 8.6 ms instead of 3.8, and 500 tokens 30 instead of 40.
-  private static final int TOKENS_FOR_A_CORE = 128;
-
   /// What TorchScript's reader says of code that needs a library.
   private static final Pattern UNKNOWN_OPERATOR =
       Pattern.compile("Unknown builtin op|Unknown type name '__torch__\\.torch\\.classes");
 
   private final Model model;
   private final Accelerator accelerator;
-  private final List<String> outputs;
 
-  private TorchModel(Model model, Accelerator accelerator, List<String> outputs) {
+  private TorchModel(Model model, Accelerator accelerator) {
     this.model = model;
     this.accelerator = accelerator;
-    this.outputs = outputs;
   }
 
   /// Loads `file` onto `accelerator`.
   ///
-  /// @param outputs the names of what `forward` returns, for messages
   /// @throws TorchException when the file is missing, damaged or needs operators that are not there
-  public static TorchModel load(Path file, Accelerator accelerator, List<String> outputs) {
+  public static TorchModel load(Path file, Accelerator accelerator) {
     Torch.engine();
     var model = Model.newInstance(file.getFileName().toString(), device(accelerator));
     try {
       model.load(file.toAbsolutePath().getParent(), file.getFileName().toString(),
           Map.of("mapLocation", "true"));
-      return new TorchModel(model, accelerator, List.copyOf(outputs));
+      return new TorchModel(model, accelerator);
     } catch (IOException | MalformedModelException | EngineException e) {
       model.close();
       throw new TorchException("%s can't be loaded as TorchScript: %s".formatted(file, reason(e)), e);
@@ -78,24 +68,33 @@ public final class TorchModel implements AutoCloseable {
     return message;
   }
 
+  /// Runs the model on all cores that no other forward uses.
+  ///
+  /// @see #forward(List, int)
+  public List<Tensor> forward(List<Tensor> inputs) {
+    return forward(inputs, Integer.MAX_VALUE);
+  }
+
   /// Runs the model.
   ///
-  /// @param inputs for each input of the model its values, `rows` × `columns` of them, row by row
-  /// @return for each output its values, `rows` × `columns` of them
+  /// @param inputs one for each parameter of the model's `forward`, in their order. Of `int16` they become `int32`, as
+  ///     the engine can't make the former
+  /// @param mostCores on a CPU, the most cores that it is worth
+  /// @return what `forward` returns, in that order where it is a tuple, a list or a dict. What the engine has no type
+  ///     for, such as `bfloat16`, becomes `float32`
   /// @throws InsufficientMemoryException when the device has no memory for these shapes
   /// @throws ModelUnusableException when the device has failed for good
-  /// @throws TorchException when the model refuses its inputs or answers with another shape or type than it should
-  public float[][] forward(List<long[]> inputs, int rows, int columns) {
+  /// @throws TorchException when the model refuses its inputs
+  public List<Tensor> forward(List<Tensor> inputs, int mostCores) {
     int running = RUNNING.incrementAndGet();
     try (var manager = model.getNDManager().newSubManager()) {
       if (accelerator instanceof Accelerator.Cpu cpu) {
-        Torch.useCores(threads(cpu, running, rows * columns));
+        Torch.useCores(threads(cpu, running, mostCores));
       }
-      var shape = new Shape(rows, columns);
       var arrays = new NDList(inputs.size());
-      inputs.forEach(values -> arrays.add(manager.create(values, shape)));
+      inputs.forEach(input -> arrays.add(TensorCopy.in(input, manager)));
       var results = model.getBlock().forward(new ParameterStore(manager, false), arrays, false);
-      return copyOut(results, shape);
+      return results.stream().map(TensorCopy::out).toList();
     } catch (EngineException e) {
       var translated = translate(e);
       if (translated instanceof InsufficientMemoryException && accelerator instanceof Accelerator.Gpu) {
@@ -110,10 +109,10 @@ public final class TorchModel implements AutoCloseable {
   /// How many cores a forward uses.
   ///
   /// @param running the forwards that run now, this one included
-  /// @param tokens what it computes, padding included
-  static int threads(Accelerator.Cpu cpu, int running, int tokens) {
+  /// @param most how many it is worth
+  static int threads(Accelerator.Cpu cpu, int running, int most) {
     return switch (cpu.profile()) {
-      case ADAPTIVE -> Math.clamp(Math.min(cpu.cores() / running, tokens / TOKENS_FOR_A_CORE), 1, cpu.cores());
+      case ADAPTIVE -> Math.clamp(Math.min(cpu.cores() / running, most), 1, cpu.cores());
       case LATENCY -> cpu.cores();
       case THROUGHPUT -> 1;
     };
@@ -122,28 +121,6 @@ public final class TorchModel implements AutoCloseable {
   @Override
   public void close() {
     model.close();
-  }
-
-  private float[][] copyOut(NDList results, Shape shape) {
-    if (results.size() != outputs.size()) {
-      throw new TorchException("the model returned %d tensors, expected %s".formatted(results.size(), outputs));
-    }
-    var copies = new float[results.size()][];
-    for (int i = 0; i < copies.length; i++) {
-      copies[i] = copyOut(outputs.get(i), results.get(i), shape);
-    }
-    return copies;
-  }
-
-  /// The dtype is checked first: asking the engine for a type that it has no name for aborts the JVM.
-  private static float[] copyOut(String name, NDArray result, Shape shape) {
-    if (result.getDataType() != DataType.FLOAT32 || !result.getShape().equals(shape)) {
-      throw new TorchException("%s: found %s of type %s, expected %s of type float32"
-          .formatted(name, result.getShape(), result.getDataType(), shape));
-    }
-    var values = new float[(int) shape.size()];
-    result.toByteBuffer().order(ByteOrder.nativeOrder()).asFloatBuffer().get(values);
-    return values;
   }
 
   /// The engine reports everything as one type of exception, so its text is all there is to tell these apart by.

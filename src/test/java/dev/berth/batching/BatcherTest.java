@@ -174,7 +174,7 @@ class BatcherTest {
   void aLengthBelowZeroFailsItsRequestAlone() throws Exception {
     try (var serving = new Serving(1, new BatchLimits(1, 1, Duration.ZERO, 1));
         var batcher = new Batcher<String, String>(
-            "words", 1, new BatchLimits(1, 1, Duration.ZERO, 1), _ -> -1, serving.model, serving.metrics)) {
+            "words", "the model", 1, new BatchLimits(1, 1, Duration.ZERO, 1), _ -> -1, serving.model, serving.metrics)) {
       assertThatThrownBy(() -> batcher.predict(List.of("a"), Long.MAX_VALUE, () -> false))
           .isInstanceOf(IllegalArgumentException.class)
           .hasMessage("length: found -1, expected zero or more");

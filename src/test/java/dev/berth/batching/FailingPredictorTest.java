@@ -41,9 +41,9 @@ class FailingPredictorTest {
 
   @ParameterizedTest
   @CsvSource(delimiter = '|', value = {
-    "short | predictFn: found 0 predictions, expected 1, one for each record",
-    "null | predictFn: found null as prediction 1 of 1, expected one for each record",
-    "nothing | predictFn: found null, expected a list of 1 predictions, one for each record"
+    "short | found 0 predictions, expected 1, one for each record",
+    "null | found null as prediction 1 of 1, expected one for each record",
+    "nothing | found null, expected a list of 1 predictions, one for each record"
   })
   void aWrongCountIsNamed(String culprit, String message) throws Exception {
     try (var serving = Serving.started()) {

@@ -43,7 +43,7 @@ class GoneCallersTest {
   void aRequestThatExpiresWhileItRunsInterruptsItsPredictor() throws Exception {
     try (var serving = Serving.started()) {
       assertRefused(serving.ask(Duration.ofMillis(200), () -> false, "hold"), ErrorType.DEADLINE_EXCEEDED)
-          .hasMessageEndingWith("while it was running");
+          .hasMessageEndingWith("while the model ran");
 
       assertAnswered(serving.ask("calm"), "CALM");
       assertThat(serving.model.events).contains("interrupt 0 on words-worker-0");

@@ -23,7 +23,7 @@ final class Serving implements AutoCloseable {
   private final ExecutorService callers = Executors.newVirtualThreadPerTaskExecutor();
 
   Serving(int workers, BatchLimits limits) {
-    batcher = new Batcher<>("words", workers, limits, String::length, model, metrics);
+    batcher = new Batcher<>("words", "the model", workers, limits, String::length, model, metrics);
   }
 
   /// One worker, batches of up to four records, room for six.

@@ -39,8 +39,8 @@ class ConfigurationTest {
     assertThat(read(Map.of())).isEqualTo(new ServerConfig(
         new HttpConfig("0.0.0.0", 8080, 104_857_600, MediaType.JSON, "/metrics", Duration.ofSeconds(20)),
         new ModelConfig(
-            home.resolve("model-artifact"), Optional.empty(), OptionalInt.empty(), CpuProfile.ADAPTIVE, OptionalInt.empty(), List.of(),
-            false),
+            home.resolve("model-artifact"), Optional.empty(), Optional.empty(), OptionalInt.empty(), CpuProfile.ADAPTIVE,
+            OptionalInt.empty(), List.of(), false),
         new BatchingConfig(1000, OptionalInt.empty(), OptionalInt.empty(), Duration.ZERO, Duration.ofSeconds(60)),
         new TransformConfig(
             false, ExecutionParametersAnswer.SAGEMAKER, OptionalInt.empty(), Optional.empty(), OptionalInt.empty(),
@@ -56,6 +56,7 @@ class ConfigurationTest {
         "SAGEMAKER_BIND_TO_PORT", "9123",
         "BERTH_HOST", "localhost",
         "BERTH_MODEL_DIR", model.toString(),
+        "SAGEMAKER_PROGRAM", "Answers.java",
         "INSTANCE_TYPE", "inf2",
         "SAGEMAKER_MODEL_SERVER_WORKERS", "2",
         "SAGEMAKER_MODEL_SERVER_TIMEOUT_SECONDS", "90",
@@ -86,7 +87,8 @@ class ConfigurationTest {
             "localhost", 9123, 6 * 1024 * 1024, new MediaType("text", "csv", Map.of("header", "absent")),
             "/server/metrics", Duration.ofSeconds(3)),
         new ModelConfig(
-            model, Optional.of("inf2"), OptionalInt.of(2), CpuProfile.THROUGHPUT, OptionalInt.of(1), List.of(library), false),
+            model, Optional.of("Answers.java"), Optional.of("inf2"), OptionalInt.of(2), CpuProfile.THROUGHPUT, OptionalInt.of(1),
+            List.of(library), false),
         new BatchingConfig(50, OptionalInt.of(16), OptionalInt.of(4096), Duration.ofMillis(5), Duration.ofSeconds(90)),
         new TransformConfig(
             false, ExecutionParametersAnswer.LOCAL_MODE, OptionalInt.of(8), Optional.of(BatchStrategy.SINGLE_RECORD),

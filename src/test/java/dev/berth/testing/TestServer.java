@@ -73,7 +73,7 @@ public final class TestServer implements AutoCloseable {
 
     public TestServer startWithoutWaiting() {
       var config = Configuration.read(environment, Map.of(), Path.of(".")).config();
-      return new TestServer(handler == null ? Server.start(config) : Server.start(config, _ -> handler));
+      return new TestServer(handler == null ? Server.start(config) : Server.start(config, handler));
     }
   }
 

@@ -1,15 +1,16 @@
-package dev.berth.qa;
+package dev.berth.content;
 
 import com.fasterxml.jackson.databind.JsonNode;
 
 /// Says what was found where something else was expected, short enough for an error message.
-final class Found {
+public final class Found {
 
   private static final int MAX_LENGTH = 60;
 
   private Found() {}
 
-  static String in(JsonNode value) {
+  /// The kind of a value, and what it is where that is short.
+  public static String in(JsonNode value) {
     return switch (value.getNodeType()) {
       case MISSING -> "nothing";
       case NULL -> "null";
@@ -20,7 +21,8 @@ final class Found {
     };
   }
 
-  static String quoted(String text) {
+  /// A text in quotes, cut where it is long.
+  public static String quoted(String text) {
     return '"' + cut(text) + '"';
   }
 

@@ -1,0 +1,165 @@
+package dev.berth.artifact;
+
+import com.fasterxml.jackson.core.JsonProcessingException;
+import com.fasterxml.jackson.core.type.TypeReference;
+import com.fasterxml.jackson.databind.JsonNode;
+import com.fasterxml.jackson.databind.ObjectMapper;
+import com.fasterxml.jackson.databind.node.MissingNode;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.stream.Collectors;
+
+/// The `model.json` of one directory, read field by field; collects what is wrong with it and with the files that it
+/// names, so that all of it is said at once. Used by one thread, once.
+final class ModelJson {
+
+  static final String NAME = "model.json";
+
+  private static final int FORMAT = 1;
+  private static final ObjectMapper JSON = new ObjectMapper();
+
+  private final Path directory;
+  private final List<String> problems = new ArrayList<>();
+  private final JsonNode json;
+
+  private ModelJson(Path directory) {
+    this.directory = directory;
+    this.json = readJson();
+  }
+
+  /// @throws ModelArtifactException when there is no such file, or it is not a JSON object
+  static ModelJson read(Path directory) {
+    var json = new ModelJson(directory);
+    json.stopIfWrong();
+    return json;
+  }
+
+  ModelJson checkFormat() {
+    var format = integer(json, "format", "model.json: format");
+    if (problems.isEmpty() && format != FORMAT) {
+      problem("model.json: format: found %d, expected %d; trace the model again with this version's trace.py"
+          .formatted(format, FORMAT));
+    }
+    return this;
+  }
+
+  static boolean isIn(Path directory) {
+    return Files.exists(directory.resolve(NAME));
+  }
+
+  JsonNode json() {
+    return json;
+  }
+
+  /// A text that may be left out.
+  Optional<String> find(String name) {
+    return json.has(name) ? Optional.of(text(name)) : Optional.empty();
+  }
+
+  void problem(String message) {
+    problems.add(message);
+  }
+
+  private JsonNode readJson() {
+    var file = directory.resolve("model.json");
+    if (!Files.isDirectory(directory)) {
+      problem("not a directory");
+    } else if (!Files.isReadable(file)) {
+      problem(Files.exists(directory.resolve("model.tar.gz"))
+          ? "model.json: not found, only a model.tar.gz that is still packed"
+          : "model.json: not found; expected an artifact made by trace.py");
+    } else {
+      try {
+        var json = JSON.readTree(file.toFile());
+        if (json.isObject()) {
+          return json;
+        }
+        problem("model.json: found %s, expected an object".formatted(kind(json)));
+      } catch (JsonProcessingException e) {
+        // A text that is too deep has no place.
+        var line = e.getLocation() == null ? "" : " line %d:".formatted(e.getLocation().getLineNr());
+        problem("model.json:%s %s".formatted(line, e.getOriginalMessage()));
+      } catch (IOException e) {
+        problem("model.json: can't be read: " + e.getMessage());
+      }
+    }
+    return MissingNode.getInstance();
+  }
+
+  Target target() {
+    var name = text("target");
+    return Arrays.stream(Target.values()).filter(t -> t.toString().equals(name)).findFirst().orElseGet(() -> {
+      if (!name.isEmpty()) {
+        var known = Arrays.stream(Target.values()).map(Target::toString).collect(Collectors.joining(", "));
+        problem("model.json: target: found \"%s\", expected one of %s".formatted(name, known));
+      }
+      return Target.CPU;
+    });
+  }
+
+  Path modelFile(JsonNode entry, String name) {
+    var path = entry.path("path").asText("");
+    var file = directory.resolve(path).normalize();
+    if (path.isEmpty() || !file.startsWith(directory.normalize()) || !Files.isReadable(file)) {
+      problem("%s.path: found \"%s\", which is no file of the artifact that can be read".formatted(name, path));
+    }
+    return file;
+  }
+
+  String text(String name) {
+    var value = json.path(name);
+    if (!value.isTextual() || value.textValue().isBlank()) {
+      problem("model.json: %s: found %s, expected a text".formatted(name, kind(value)));
+    }
+    return value.asText("");
+  }
+
+  List<String> texts(String name) {
+    var values = json.path(name);
+    if (!values.isArray() || values.isEmpty() || !values.valueStream().allMatch(JsonNode::isTextual)) {
+      problem("model.json: %s: found %s, expected a list of names".formatted(name, kind(values)));
+    }
+    return values.valueStream().map(JsonNode::asText).toList();
+  }
+
+  /// An object that may be left out.
+  Map<String, Object> object(String name) {
+    var value = json.path(name);
+    if (value.isObject()) {
+      return JSON.convertValue(value, new TypeReference<Map<String, Object>>() {});
+    }
+    if (!value.isMissingNode()) {
+      problem("model.json: %s: found %s, expected an object".formatted(name, kind(value)));
+    }
+    return Map.of();
+  }
+
+  int integer(JsonNode json, String field, String name) {
+    var value = json.path(field);
+    if (!value.isInt() || value.intValue() < 1) {
+      problem("%s: found %s, expected a whole number of at least 1".formatted(name, kind(value)));
+    }
+    return value.asInt(1);
+  }
+
+  static String kind(JsonNode value) {
+    return switch (value.getNodeType()) {
+      case MISSING -> "nothing";
+      case OBJECT -> "an object";
+      case ARRAY -> value.isEmpty() ? "an empty list" : "a list";
+      default -> value.toString();
+    };
+  }
+
+  void stopIfWrong() {
+    if (!problems.isEmpty()) {
+      throw new ModelArtifactException(directory, problems);
+    }
+  }
+}

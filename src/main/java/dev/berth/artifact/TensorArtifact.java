@@ -1,0 +1,121 @@
+package dev.berth.artifact;
+
+import dev.berth.tensor.ElementType;
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.Arrays;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+
+/// A model artifact that is a TorchScript and nothing more: tensors in, tensors out. Its `model.json` has no task, or
+/// there is none.
+///
+/// ```json
+/// {
+///   "format": 1,
+///   "files": [{"path": "model.pt"}],
+///   "inputs": [{"name": "pixels", "type": "float32"}],
+///   "outputs": ["probabilities"]
+/// }
+/// ```
+///
+/// Only `format` and `files` must be there. Without a `model.json` the file is `model.pt`, or the only `.pt` or `.pth`
+/// file that there is.
+///
+/// @param directory the directory unpacked from `model.tar.gz`
+/// @param file the TorchScript
+/// @param target the device that the model was traced for; empty: any but Neuron
+/// @param inputs the parameters of the model's `forward`, in their order; empty: one
+/// @param outputs the names of what `forward` returns, in its order; empty: unknown
+public record TensorArtifact(
+    Path directory, Path file, Optional<Target> target, List<Input> inputs, List<String> outputs) {
+
+  /// A parameter of the model's `forward`.
+  ///
+  /// @param type what it takes; numbers of JSON and CSV are read as that
+  public record Input(String name, ElementType type) {}
+
+  public TensorArtifact {
+    inputs = List.copyOf(inputs);
+    outputs = List.copyOf(outputs);
+  }
+
+  /// Reads and checks the artifact in `directory`.
+  ///
+  /// @throws ModelArtifactException with everything that is wrong
+  public static TensorArtifact open(Path directory) {
+    if (!ModelJson.isIn(directory)) {
+      return new TensorArtifact(directory, onlyFile(directory), Optional.empty(), List.of(), List.of());
+    }
+    var json = ModelJson.read(directory).checkFormat();
+    var files = json.json().path("files");
+    if (files.size() != 1) {
+      json.problem("model.json: files: found %d, expected one that takes every shape: [{\"path\": …}]".formatted(files.size()));
+    }
+    var artifact = new TensorArtifact(
+        directory,
+        files.isEmpty() ? directory : json.modelFile(files.path(0), "model.json: files[0]"),
+        json.find("target").map(_ -> json.target()),
+        inputs(json),
+        json.json().has("outputs") ? json.texts("outputs") : List.of());
+    artifact.target.filter(Target::isNeuron).ifPresent(neuron -> json.problem(
+        "model.json: target: found \"%s\", expected cpu or gpu: a compiled model needs hooks that know its shapes".formatted(neuron)));
+    json.stopIfWrong();
+    return artifact;
+  }
+
+  private static List<Input> inputs(ModelJson json) {
+    var inputs = new ArrayList<Input>();
+    var listed = json.json().path("inputs");
+    for (int i = 0; i < listed.size(); i++) {
+      var input = listed.path(i);
+      var name = "model.json: inputs[%d]".formatted(i);
+      var type = input.path("type").asText(ElementType.FLOAT32.toString());
+      if (!input.isTextual() && !input.path("name").isTextual()) {
+        json.problem("%s: found %s, expected a name or {\"name\": …, \"type\": …}".formatted(name, ModelJson.kind(input)));
+      }
+      inputs.add(new Input(
+          input.isTextual() ? input.textValue() : input.path("name").asText(),
+          ElementType.named(type).orElseGet(() -> {
+            json.problem("%s.type: found \"%s\", expected one of %s".formatted(name, type, Arrays.toString(ElementType.values())));
+            return ElementType.FLOAT32;
+          })));
+    }
+    if (json.json().has("inputs") && (listed.isEmpty() || !listed.isArray())) {
+      json.problem("model.json: inputs: found %s, expected a list of names".formatted(ModelJson.kind(listed)));
+    }
+    if (inputs.stream().map(Input::name).distinct().count() < inputs.size()) {
+      json.problem("model.json: inputs: found %s, expected each once".formatted(inputs.stream().map(Input::name).toList()));
+    }
+    return inputs;
+  }
+
+  private static Path onlyFile(Path directory) {
+    if (Files.isRegularFile(directory.resolve("model.pt"))) {
+      return directory.resolve("model.pt");
+    }
+    var found = torchScripts(directory);
+    if (found.size() != 1) {
+      throw new ModelArtifactException(directory, List.of(found.isEmpty()
+          ? "model.json: not found, nor hooks in code/, nor a TorchScript file (.pt or .pth)%s".formatted(
+              Files.exists(directory.resolve("model.tar.gz")) ? ", only a model.tar.gz that is still packed" : "")
+          : "found %s and no model.json that says which one is served; expected one, or model.pt".formatted(
+              found.stream().map(Path::getFileName).toList())));
+    }
+    return found.getFirst();
+  }
+
+  private static List<Path> torchScripts(Path directory) {
+    if (!Files.isDirectory(directory)) {
+      throw new ModelArtifactException(directory, List.of("not a directory"));
+    }
+    try (var files = Files.list(directory)) {
+      return files.filter(file -> file.toString().matches(".*\\.pth?")).sorted().toList();
+    } catch (IOException e) {
+      throw new UncheckedIOException(e);
+    }
+  }
+}

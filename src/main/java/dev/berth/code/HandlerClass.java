@@ -1,0 +1,116 @@
+package dev.berth.code;
+
+import dev.berth.artifact.ModelArtifactException;
+import dev.berth.hooks.InferenceHandler;
+import dev.berth.hooks.InvocationRequest;
+import dev.berth.hooks.TransformHandler;
+import java.lang.reflect.Constructor;
+import java.lang.reflect.InvocationTargetException;
+import java.lang.reflect.Method;
+import java.lang.reflect.Modifier;
+import java.nio.file.Path;
+import java.util.Arrays;
+import java.util.List;
+import java.util.Set;
+import java.util.stream.Collectors;
+
+/// The class that is an artifact's handler: checks it, and makes the handler.
+final class HandlerClass {
+
+  private static final Set<String> EXCLUDED_BY_TRANSFORM = Set.of("inputFn", "predictFn", "outputFn");
+
+  private final Path modelDirectory;
+  private final String name;
+  private final HookClassLoader loader;
+
+  HandlerClass(Path modelDirectory, String name, HookClassLoader loader) {
+    this.modelDirectory = modelDirectory;
+    this.name = name;
+    this.loader = loader;
+  }
+
+  /// The name that the class of a source file has, without its package.
+  static String simpleName(Path source) {
+    return source.getFileName().toString().replaceFirst("\\.java$", "");
+  }
+
+  InferenceHandler<?, ?, ?> create() throws Exception {
+    var type = load();
+    if (!InferenceHandler.class.isAssignableFrom(type)) {
+      throw problem("found a class that implements neither InferenceHandler nor TransformHandler and extends no built-in "
+          + "handler, expected one that does");
+    }
+    if (Modifier.isAbstract(type.getModifiers())) {
+      throw problem("found an abstract class, expected one that can be made");
+    }
+    if (TransformHandler.class.isAssignableFrom(type)) {
+      checkTransform(type);
+    }
+    return (InferenceHandler<?, ?, ?>) make(constructor(type));
+  }
+
+  private Class<?> load() {
+    try {
+      return Class.forName(name, true, loader);
+    } catch (ClassNotFoundException e) {
+      throw problem("found no such class in code/");
+    } catch (LinkageError e) {
+      var cause = e instanceof ExceptionInInitializerError ? e.getCause() : e;
+      throw new ModelArtifactException(modelDirectory, List.of("%s: it can't be loaded: %s".formatted(name, cause)), e);
+    }
+  }
+
+  /// HOOK-02: as in Python, where `transform_fn` beside one of the three is an error.
+  private void checkTransform(Class<?> type) {
+    var besides = Arrays.stream(type.getMethods())
+        .filter(method -> EXCLUDED_BY_TRANSFORM.contains(method.getName()) && !method.isBridge())
+        .filter(method -> method.getDeclaringClass() != TransformHandler.class)
+        .map(Method::getName)
+        .distinct()
+        .sorted()
+        .collect(Collectors.joining(", "));
+    if (!besides.isEmpty()) {
+      throw problem("found transformFn and besides it %s, expected either transformFn or those".formatted(besides));
+    }
+  }
+
+  private Constructor<?> constructor(Class<?> type) {
+    try {
+      return type.getDeclaredConstructor(Path.class);
+    } catch (NoSuchMethodException _) {
+      try {
+        return type.getDeclaredConstructor();
+      } catch (NoSuchMethodException e) {
+        throw problem("found the constructors %s, expected one that takes a Path, the model directory, or nothing".formatted(
+            Arrays.stream(type.getDeclaredConstructors())
+                .map(constructor -> Arrays.stream(constructor.getParameterTypes())
+                    .map(Class::getSimpleName)
+                    .collect(Collectors.joining(", ", type.getSimpleName() + "(", ")")))
+                .toList()));
+      }
+    }
+  }
+
+  private Object make(Constructor<?> constructor) throws Exception {
+    // Neither the class nor its constructor need be public.
+    constructor.setAccessible(true);
+    try {
+      return constructor.getParameterCount() == 0 ? constructor.newInstance() : constructor.newInstance(modelDirectory);
+    } catch (InvocationTargetException e) {
+      throw thrown(e.getCause());
+    }
+  }
+
+  /// What a built-in handler's constructor says of the artifact stays as it is.
+  private Exception thrown(Throwable cause) {
+    if (cause instanceof Exception exception && cause.getClass().getClassLoader() == HandlerClass.class.getClassLoader()) {
+      return exception;
+    }
+    return new ModelArtifactException(
+        modelDirectory, List.of("%s: its constructor failed%s: %s".formatted(name, HookPlace.of(cause), cause)), cause);
+  }
+
+  private ModelArtifactException problem(String message) {
+    return new ModelArtifactException(modelDirectory, List.of(name + ": " + message));
+  }
+}

@@ -1,0 +1,54 @@
+package dev.berth.content;
+
+import com.fasterxml.jackson.core.JsonProcessingException;
+import com.fasterxml.jackson.databind.ObjectReader;
+import com.fasterxml.jackson.databind.SequenceWriter;
+import com.fasterxml.jackson.dataformat.csv.CsvFactory;
+import com.fasterxml.jackson.dataformat.csv.CsvGenerator;
+import com.fasterxml.jackson.dataformat.csv.CsvMapper;
+import com.fasterxml.jackson.dataformat.csv.CsvParser;
+import dev.berth.hooks.BadInputException;
+import java.io.IOException;
+import java.io.StringWriter;
+import java.util.ArrayList;
+import java.util.List;
+
+/// CSV (RFC 4180) in and out. Quoted fields may hold commas, doubled quotes and line breaks.
+public final class Csv {
+
+  private static final ObjectReader ROWS =
+      new CsvMapper(CsvFactory.builder().streamReadConstraints(Json.ANY_LENGTH).build())
+          .readerFor(String[].class)
+          .with(CsvParser.Feature.WRAP_AS_ARRAY);
+
+  private static final CsvMapper CSV =
+      CsvMapper.builder().enable(CsvGenerator.Feature.STRICT_CHECK_FOR_QUOTING).build();
+
+  private Csv() {}
+
+  /// The rows of a text, a header included where it has one. Blank lines at its end do not count.
+  ///
+  /// @throws BadInputException with the row that is not CSV
+  public static List<String[]> rows(String text) throws IOException {
+    var rows = new ArrayList<String[]>();
+    try (var iterator = ROWS.<String[]>readValues(text.stripTrailing())) {
+      while (iterator.hasNextValue()) {
+        rows.add(iterator.nextValue());
+      }
+    } catch (JsonProcessingException e) {
+      throw new BadInputException("row %d: not CSV: %s".formatted(rows.size() + 1, e.getOriginalMessage()), e);
+    }
+    return rows;
+  }
+
+  /// Rows of cells, which are quoted where they have to be; each ends in a line break.
+  public static String write(List<Object[]> rows) throws IOException {
+    var text = new StringWriter();
+    try (SequenceWriter writer = CSV.writerFor(Object[].class).writeValues(text)) {
+      for (var row : rows) {
+        writer.write(row);
+      }
+    }
+    return text.toString();
+  }
+}

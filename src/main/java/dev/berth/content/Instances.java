@@ -1,0 +1,64 @@
+package dev.berth.content;
+
+import com.fasterxml.jackson.databind.JsonNode;
+import com.fasterxml.jackson.databind.node.JsonNodeFactory;
+import dev.berth.hooks.BadInputException;
+import java.util.List;
+import java.util.Map;
+
+/// The records of a JSON body, as TensorFlow Serving and AWS's containers take them.
+///
+/// ```
+/// {"instances": [A, B]}      two records; answered by {"predictions": [a, b]}
+/// [A, B]                     two records, where A is a list or an object; answered by [a, b]
+/// A                          one record, anything else: an object, a number, a list of numbers; answered by a
+/// ```
+///
+/// @param values the records
+/// @param form how they were written
+public record Instances(List<JsonNode> values, Form form) {
+
+  /// How the records of a body are written, and so how its predictions are.
+  public enum Form {
+    INSTANCES,
+    LIST,
+    ONE
+  }
+
+  public Instances {
+    values = List.copyOf(values);
+  }
+
+  /// @throws BadInputException when `instances` is no list
+  public static Instances read(JsonNode body) {
+    if (body.has("instances")) {
+      var instances = body.path("instances");
+      if (!instances.isArray()) {
+        throw new BadInputException("instances: found %s, expected a list".formatted(Found.in(instances)));
+      }
+      return new Instances(instances.valueStream().toList(), Form.INSTANCES);
+    }
+    if (body.isArray() && (body.isEmpty() || body.path(0).isContainerNode())) {
+      return new Instances(body.valueStream().toList(), Form.LIST);
+    }
+    return new Instances(List.of(body), Form.ONE);
+  }
+
+  /// What messages call a record of a body in some form: `instances[2]`, `[2]`, or `body`.
+  public String name(int index) {
+    return switch (form) {
+      case INSTANCES -> "instances[%d]".formatted(index);
+      case LIST -> "[%d]".formatted(index);
+      case ONE -> "body";
+    };
+  }
+
+  /// The predictions of records in a form, as one value for [Json#write].
+  public static Object answer(List<?> predictions, Form form) {
+    return switch (form) {
+      case INSTANCES -> Map.of("predictions", predictions);
+      case LIST -> predictions;
+      case ONE -> predictions.isEmpty() ? JsonNodeFactory.instance.nullNode() : predictions.getFirst();
+    };
+  }
+}

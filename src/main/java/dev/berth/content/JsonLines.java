@@ -1,0 +1,54 @@
+package dev.berth.content;
+
+import com.fasterxml.jackson.databind.JsonNode;
+import dev.berth.hooks.BadInputException;
+import dev.berth.hooks.InvocationRequest;
+import dev.berth.hooks.MediaType;
+import java.io.IOException;
+import java.util.List;
+import java.util.stream.Collectors;
+import java.util.stream.IntStream;
+
+/// JSON Lines in and out: a JSON value on each line, each of them a record.
+public final class JsonLines {
+
+  /// SageMaker's name for it, and others that people use.
+  public static final List<MediaType> TYPES = List.of(
+      MediaType.JSON_LINES, MediaType.of("application", "jsonl"), MediaType.of("application", "x-ndjson"));
+
+  /// A line that has not been looked at, so that a bad one can fail alone.
+  ///
+  /// @param name what messages call it: `line 1`, `line 2`, …
+  public record Line(String name, String text) {
+
+    /// The line's value.
+    ///
+    /// @throws BadInputException when it is blank or not JSON
+    public JsonNode json() {
+      if (text.isBlank()) {
+        throw new BadInputException(name + ": found a blank line, expected a JSON value");
+      }
+      return Json.parse(text, name);
+    }
+  }
+
+  private JsonLines() {}
+
+  /// The lines of a body. Blank ones at its end do not count. One before that is a bad record and not skipped, because a
+  /// batch-transform job joins its input and output line by line.
+  public static List<Line> read(InvocationRequest request) throws IOException {
+    return lines(request.text());
+  }
+
+  /// The lines of a text, as [#read] gives those of a body.
+  public static List<Line> lines(String text) {
+    var lines = text.stripTrailing().split("\n", -1);
+    return IntStream.range(0, lines.length).mapToObj(i -> new Line("line " + (i + 1), lines[i])).toList();
+  }
+
+  /// A line for each value, as [Json#write] writes it. The last one has no line break: the server adds one where a job
+  /// wants it.
+  public static String write(List<?> values) {
+    return values.stream().map(Json::write).collect(Collectors.joining("\n"));
+  }
+}

@@ -1,0 +1,131 @@
+package dev.berth.content;
+
+import com.fasterxml.jackson.databind.JsonNode;
+import com.fasterxml.jackson.databind.node.ArrayNode;
+import com.fasterxml.jackson.databind.node.JsonNodeFactory;
+import dev.berth.hooks.BadInputException;
+import dev.berth.tensor.ElementType;
+import dev.berth.tensor.Tensor;
+import java.util.ArrayList;
+import java.util.Arrays;
+
+/// Tensors as JSON: a number, a list of numbers, a list of lists, and so on.
+public final class JsonTensors {
+
+  private JsonTensors() {}
+
+  /// Reads numbers into a tensor of the shape that their lists have. `{"b64": "…"}` is bytes: a `uint8` tensor of one
+  /// dimension. true and false are 1 and 0.
+  ///
+  /// @param type what the elements become; a fraction is refused where that has none, and so is a number out of range
+  /// @param name what messages call the value
+  /// @throws BadInputException naming the element that is no such number, or the list of another length than the first
+  public static Tensor read(JsonNode value, ElementType type, String name) {
+    if (value.isObject()) {
+      var bytes = Base64Bytes.read(value, name);
+      return Tensor.ofUnsigned(bytes, bytes.length);
+    }
+    var elements = new Elements(type, shape(value));
+    elements.add(value, 0, name);
+    return elements.tensor();
+  }
+
+  /// A tensor as nested lists. A number that JSON does not have, NaN or an infinity, becomes null.
+  public static JsonNode write(Tensor tensor) {
+    if (tensor.rank() == 0) {
+      return numbers(tensor).path(0);
+    }
+    if (tensor.rank() == 1) {
+      return numbers(tensor);
+    }
+    var list = new ArrayNode(JsonNodeFactory.instance, tensor.shape()[0]);
+    tensor.unstack().forEach(part -> list.add(write(part)));
+    return list;
+  }
+
+  private static ArrayNode numbers(Tensor tensor) {
+    var list = new ArrayNode(JsonNodeFactory.instance, tensor.size());
+    switch (tensor.type()) {
+      case BOOL -> Arrays.stream(tensor.longs()).forEach(value -> list.add(value != 0));
+      case UINT8, INT8, INT16, INT32, INT64 -> Arrays.stream(tensor.longs()).forEach(list::add);
+      case FLOAT64 -> Arrays.stream(tensor.doubles()).forEach(value -> list.add(Double.isFinite(value) ? (Double) value : null));
+      case FLOAT16, FLOAT32 -> {
+        for (float value : tensor.floats()) {
+          list.add(Float.isFinite(value) ? (Float) value : null);
+        }
+      }
+    }
+    return list;
+  }
+
+  /// The lengths that the first list on each level has.
+  private static int[] shape(JsonNode value) {
+    var lengths = new ArrayList<Integer>();
+    for (var part = value; part.isArray(); part = part.path(0)) {
+      lengths.add(part.size());
+    }
+    return lengths.stream().mapToInt(Integer::intValue).toArray();
+  }
+
+  /// The elements that have been read so far. Room is made for those that are there, not for those that a shape promises.
+  private static final class Elements {
+
+    private static final int FIRST = 16;
+
+    private final ElementType type;
+    private final int[] shape;
+    private double[] fractions = new double[0];
+    private long[] wholes = new long[0];
+    private int count;
+
+    Elements(ElementType type, int[] shape) {
+      this.type = type;
+      this.shape = shape;
+    }
+
+    void add(JsonNode value, int depth, String name) {
+      if (depth < shape.length) {
+        if (!value.isArray() || value.size() != shape[depth]) {
+          throw new BadInputException("%s: found %s, expected a list of %d as before it".formatted(
+              name, value.isArray() ? "a list of " + value.size() : Found.in(value), shape[depth]));
+        }
+        for (int i = 0; i < value.size(); i++) {
+          add(value.path(i), depth + 1, "%s[%d]".formatted(name, i));
+        }
+      } else if (type.isFloating()) {
+        fractions = count < fractions.length ? fractions : Arrays.copyOf(fractions, Math.max(FIRST, 2 * count));
+        fractions[count++] = fraction(value, name);
+      } else {
+        wholes = count < wholes.length ? wholes : Arrays.copyOf(wholes, Math.max(FIRST, 2 * count));
+        wholes[count++] = whole(value, name);
+      }
+    }
+
+    Tensor tensor() {
+      return type.isFloating()
+          ? Tensor.of(Arrays.copyOf(fractions, count), shape).as(type)
+          : Tensor.of(Arrays.copyOf(wholes, count), shape).as(type);
+    }
+
+    private static double fraction(JsonNode value, String name) {
+      if (value.isBoolean()) {
+        return value.booleanValue() ? 1 : 0;
+      }
+      if (!value.isNumber()) {
+        throw new BadInputException("%s: found %s, expected a number".formatted(name, Found.in(value)));
+      }
+      return value.doubleValue();
+    }
+
+    private long whole(JsonNode value, String name) {
+      if (value.isBoolean()) {
+        return value.booleanValue() ? 1 : 0;
+      }
+      if (!value.isNumber() || !value.canConvertToExactIntegral() || !value.canConvertToLong()
+          || Tensor.of(new long[] {value.longValue()}, 1).as(type).longs()[0] != value.longValue()) {
+        throw new BadInputException("%s: found %s, expected a whole number that is %s".formatted(name, Found.in(value), type));
+      }
+      return value.longValue();
+    }
+  }
+}
