@@ -1,0 +1,155 @@
+package dev.berth.content;
+
+import dev.berth.hooks.BadInputException;
+import dev.berth.tensor.ElementType;
+import dev.berth.tensor.Tensor;
+import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
+import java.nio.charset.StandardCharsets;
+import java.util.Arrays;
+
+/// NumPy's `.npy`, `application/x-npy`: one array with its type and shape, as `numpy.save` writes it (NEP 1).
+///
+/// ```java
+/// var tensor = Npy.read(request.bytes());
+/// return InvocationResponse.of(Npy.write(tensor), MediaType.of("application", "x-npy"));
+/// ```
+public final class Npy {
+
+  private static final byte[] MAGIC = {(byte) 0x93, 'N', 'U', 'M', 'P', 'Y'};
+
+  /// Where the version stands, its major and its minor number as one byte each, and behind it the header's length.
+  private static final int VERSION_OFFSET = 6;
+  private static final int LENGTH_OFFSET = 8;
+
+  /// NumPy lets the data begin at a multiple of this, and leaves room for a first dimension of so many digits.
+  private static final int ALIGNMENT = 64;
+  private static final int MAX_DIGITS = 21;
+
+  private Npy() {}
+
+  /// Reads versions 1.0, 2.0 and 3.0, in either byte order, row by row or column by column. Elements of uint16 and
+  /// uint32 become int32 and int64; every other type stays as it is.
+  ///
+  /// @param bytes the whole file; the tensor may stand on them, so they must not be changed any more
+  /// @throws BadInputException where it is no such file, is shorter or longer than its header says, or has elements
+  ///     that are not numbers. Pickled objects are among these: reading them would run the sender's code.
+  public static Tensor read(byte[] bytes) {
+    var header = header(bytes);
+    var source = ByteBuffer.wrap(bytes, header.dataOffset(), bytes.length - header.dataOffset()).slice();
+    long expected = (long) header.size() * header.type().bytes();
+    if (source.limit() != expected) {
+      throw new BadInputException("offset %d: found %d bytes of data, expected %d for %s of %s".formatted(
+          header.dataOffset(), source.limit(), expected,
+          Quote.cut(Arrays.toString(header.shape())), Quote.cut(header.type().name())));
+    }
+    if (header.type().element() == ElementType.BOOL) {
+      checkBooleans(source, header.dataOffset());
+    }
+    boolean inOrder = !header.columnMajor() || header.shape().length < 2;
+    var data = inOrder && header.type().isPlain() || header.size() == 0 ? source : converted(source, header);
+    return Tensor.of(header.type().element(), data, header.shape());
+  }
+
+  /// Writes version 1.0, byte for byte as `numpy.save` does.
+  ///
+  /// @throws IllegalArgumentException for a tensor of more than 64 dimensions, which NumPy could not read
+  public static byte[] write(Tensor tensor) {
+    if (tensor.rank() > NpyHeaderReader.MAX_RANK) {
+      throw new IllegalArgumentException(
+          "found %d dimensions, expected at most %d".formatted(tensor.rank(), NpyHeaderReader.MAX_RANK));
+    }
+    var header = headerText(tensor);
+    int prefix = LENGTH_OFFSET + Short.BYTES;
+    // The line break counts, and a header that fits as it is gets a whole block more, as NumPy's does.
+    int unpadded = prefix + header.length() + 1;
+    int dataOffset = unpadded + ALIGNMENT - unpadded % ALIGNMENT;
+    var file = ByteBuffer.allocate(Math.addExact(dataOffset, tensor.data().remaining())).order(ByteOrder.LITTLE_ENDIAN);
+    file.put(MAGIC).put((byte) 1).put((byte) 0).putShort((short) (dataOffset - prefix));
+    file.put((header + " ".repeat(dataOffset - unpadded) + "\n").getBytes(StandardCharsets.US_ASCII));
+    return file.put(tensor.data()).array();
+  }
+
+  private static NpyHeader header(byte[] bytes) {
+    int matching = Arrays.mismatch(bytes, MAGIC);
+    if (matching >= 0 && matching < MAGIC.length) {
+      throw new BadInputException("offset %d: found %s, expected \\x93NUMPY, with which an .npy file begins"
+          .formatted(matching, matching == bytes.length ? "the end" : "the byte 0x%02x".formatted(bytes[matching])));
+    }
+    var buffer = ByteBuffer.wrap(bytes).order(ByteOrder.LITTLE_ENDIAN);
+    need(LENGTH_OFFSET, bytes);
+    int major = bytes[VERSION_OFFSET] & 0xff;
+    int minor = bytes[VERSION_OFFSET + 1] & 0xff;
+    if (major < 1 || major > 3 || minor != 0) {
+      throw new BadInputException("offset %d: found the version %d.%d, expected 1.0, 2.0 or 3.0"
+          .formatted(VERSION_OFFSET, major, minor));
+    }
+    int textOffset = LENGTH_OFFSET + (major == 1 ? Short.BYTES : Integer.BYTES);
+    need(textOffset, bytes);
+    long length = major == 1
+        ? Short.toUnsignedLong(buffer.getShort(LENGTH_OFFSET))
+        : Integer.toUnsignedLong(buffer.getInt(LENGTH_OFFSET));
+    need(textOffset + length, bytes);
+    return new NpyHeaderReader(bytes, textOffset, textOffset + (int) length).read();
+  }
+
+  private static void need(long count, byte[] bytes) {
+    if (bytes.length < count) {
+      throw new BadInputException(
+          "offset %d: found the end, expected a header up to offset %d".formatted(bytes.length, count));
+    }
+  }
+
+  private static void checkBooleans(ByteBuffer source, int dataOffset) {
+    for (int i = 0; i < source.limit(); i++) {
+      if ((source.get(i) & ~1) != 0) {
+        throw new BadInputException(
+            "offset %d: found the byte 0x%02x, expected 0 or 1 for a bool".formatted(dataOffset + i, source.get(i)));
+      }
+    }
+  }
+
+  /// The elements row by row and little-endian, copied in the order in which they go out.
+  private static ByteBuffer converted(ByteBuffer source, NpyHeader header) {
+    var type = header.type();
+    var shape = header.shape();
+    var strides = header.strides();
+    var index = new int[shape.length];
+    source.order(type.order());
+    var data = ByteBuffer.allocate(header.size() * type.element().bytes()).order(ByteOrder.LITTLE_ENDIAN);
+    int from = 0;
+    while (data.hasRemaining()) {
+      type.copy(source, from * type.bytes(), data);
+      for (int axis = shape.length - 1; axis >= 0; axis--) {
+        from += strides[axis];
+        if (++index[axis] < shape[axis]) {
+          break;
+        }
+        from -= strides[axis] * shape[axis];
+        index[axis] = 0;
+      }
+    }
+    return data.flip();
+  }
+
+  private static String headerText(Tensor tensor) {
+    var shape = Arrays.stream(tensor.shape()).mapToObj(Integer::toString).toList();
+    var tuple = shape.size() == 1 ? shape.getFirst() + "," : String.join(", ", shape);
+    var room = shape.isEmpty() ? "" : " ".repeat(MAX_DIGITS - shape.getFirst().length());
+    return "{'descr': '%s', 'fortran_order': False, 'shape': (%s), }%s".formatted(descr(tensor.type()), tuple, room);
+  }
+
+  private static String descr(ElementType type) {
+    return switch (type) {
+      case BOOL -> "|b1";
+      case UINT8 -> "|u1";
+      case INT8 -> "|i1";
+      case INT16 -> "<i2";
+      case INT32 -> "<i4";
+      case INT64 -> "<i8";
+      case FLOAT16 -> "<f2";
+      case FLOAT32 -> "<f4";
+      case FLOAT64 -> "<f8";
+    };
+  }
+}

@@ -1,0 +1,142 @@
+package dev.berth.content;
+
+import dev.berth.hooks.BadInputException;
+import java.io.ByteArrayOutputStream;
+import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
+import java.util.ArrayList;
+import java.util.List;
+
+/// MXNet's RecordIO, the framing of SageMaker's `SplitType=RecordIO` and of `application/x-recordio-protobuf`.
+///
+/// A record is the magic number, a word of a continuation flag (3 bits) and a length (29 bits), the bytes, and zeros
+/// up to a multiple of 4; numbers are little-endian. Where a record's bytes hold the magic number themselves, at a
+/// multiple of 4, the record is cut there into parts: flag 1 for the first, 2 for those between, 3 for the last. The
+/// magic number at the cuts is left out. So a reader may find records from anywhere in a file (dmlc-core, recordio.h).
+public final class RecordIo {
+
+  private static final int MAGIC = 0xced7230a;
+  private static final int HEADER_BYTES = 8;
+  private static final int LENGTH_BITS = 29;
+  private static final int MAX_LENGTH = (1 << LENGTH_BITS) - 1;
+
+  private static final int WHOLE = 0;
+  private static final int FIRST = 1;
+  private static final int BETWEEN = 2;
+  private static final int LAST = 3;
+
+  private RecordIo() {}
+
+  /// The records of a request's body, whichever of SageMaker's batch strategies sent it: framed records
+  /// (`MultiRecord`), or one bare record (`SingleRecord`) where the body does not begin with the magic number.
+  ///
+  /// @param body not copied where it is one bare record
+  /// @throws BadInputException naming the record, counted from 1, and the offset
+  public static List<byte[]> read(byte[] body) {
+    var buffer = ByteBuffer.wrap(body).order(ByteOrder.LITTLE_ENDIAN);
+    if (body.length < Integer.BYTES || buffer.getInt(0) != MAGIC) {
+      return List.of(body);
+    }
+    var records = new ArrayList<byte[]>();
+    while (buffer.hasRemaining()) {
+      records.add(record(buffer, records.size() + 1));
+    }
+    return records;
+  }
+
+  /// Framed records, as MXNet writes them.
+  ///
+  /// @throws IllegalArgumentException for a record of 512 MiB or more
+  public static byte[] write(List<byte[]> records) {
+    var body = new ByteArrayOutputStream();
+    for (var record : records) {
+      var words = ByteBuffer.wrap(record).order(ByteOrder.LITTLE_ENDIAN);
+      int start = 0;
+      for (int at = 0; at + Integer.BYTES <= record.length; at += Integer.BYTES) {
+        if (words.getInt(at) == MAGIC) {
+          writePart(body, start == 0 ? FIRST : BETWEEN, record, start, at);
+          start = at + Integer.BYTES;
+        }
+      }
+      writePart(body, start == 0 ? WHOLE : LAST, record, start, record.length);
+    }
+    return body.toByteArray();
+  }
+
+  private static byte[] record(ByteBuffer buffer, int number) {
+    int offset = buffer.position();
+    var first = part(buffer, number);
+    if (first.flag == WHOLE) {
+      return first.bytes;
+    }
+    if (first.flag != FIRST) {
+      throw bad(number, offset, "the continuation flag " + first.flag, "0 or 1 at the beginning of a record");
+    }
+    var joined = new ByteArrayOutputStream();
+    joined.writeBytes(first.bytes);
+    boolean more = true;
+    while (more) {
+      offset = buffer.position();
+      var part = part(buffer, number);
+      if (part.flag != BETWEEN && part.flag != LAST) {
+        throw bad(number, offset, "the continuation flag " + part.flag, "2 or 3 within a record");
+      }
+      joined.writeBytes(word(MAGIC));
+      joined.writeBytes(part.bytes);
+      more = part.flag == BETWEEN;
+    }
+    return joined.toByteArray();
+  }
+
+  private static Part part(ByteBuffer buffer, int number) {
+    int offset = buffer.position();
+    if (buffer.remaining() < HEADER_BYTES) {
+      throw bad(number, offset, buffer.remaining() + " bytes", HEADER_BYTES + " for the magic number and the length");
+    }
+    int magic = buffer.getInt();
+    if (magic != MAGIC) {
+      throw bad(number, offset, "0x%08x".formatted(magic), "the magic number 0x%08x".formatted(MAGIC));
+    }
+    int word = buffer.getInt();
+    int length = word & MAX_LENGTH;
+    if (buffer.remaining() < padded(length)) {
+      throw bad(number, offset + HEADER_BYTES, buffer.remaining() + " bytes",
+          "%d with the padding, as the length says".formatted(padded(length)));
+    }
+    var bytes = new byte[length];
+    buffer.get(bytes);
+    buffer.position(buffer.position() + padded(length) - length);
+    return new Part(word >>> LENGTH_BITS, bytes);
+  }
+
+  private static void writePart(ByteArrayOutputStream body, int flag, byte[] record, int start, int end) {
+    int length = end - start;
+    body.writeBytes(word(MAGIC));
+    body.writeBytes(word(lengthWord(flag, length)));
+    body.write(record, start, length);
+    body.writeBytes(new byte[padded(length) - length]);
+  }
+
+  static int lengthWord(int flag, int length) {
+    if (length > MAX_LENGTH) {
+      throw new IllegalArgumentException(
+          "found a record of %d bytes, expected at most %d in RecordIO".formatted(length, MAX_LENGTH));
+    }
+    return flag << LENGTH_BITS | length;
+  }
+
+  private static int padded(int length) {
+    return (length + 3) & ~3;
+  }
+
+  private static byte[] word(int value) {
+    return ByteBuffer.allocate(Integer.BYTES).order(ByteOrder.LITTLE_ENDIAN).putInt(value).array();
+  }
+
+  private static BadInputException bad(int number, int offset, String found, String expected) {
+    return new BadInputException(
+        "record %d, offset %d: found %s, expected %s".formatted(number, offset, found, expected));
+  }
+
+  private record Part(int flag, byte[] bytes) {}
+}

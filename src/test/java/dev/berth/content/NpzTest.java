@@ -1,0 +1,156 @@
+package dev.berth.content;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import dev.berth.hooks.BadInputException;
+import dev.berth.tensor.Tensor;
+import java.io.ByteArrayOutputStream;
+import java.io.IOException;
+import java.nio.charset.StandardCharsets;
+import java.util.Arrays;
+import java.util.LinkedHashMap;
+import java.util.Map;
+import java.util.SequencedMap;
+import java.util.zip.ZipEntry;
+import java.util.zip.ZipOutputStream;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+class NpzTest {
+
+  private static final Tensor SECOND = Tensor.of(new int[] {0, 1, 2}, 3);
+  private static final Tensor FIRST = Tensor.of(new float[] {0.5f});
+
+  /// One [Npy] file of 128 bytes of header and 4 of data.
+  private static final int ONE_FILE = 132;
+
+  @ParameterizedTest
+  @ValueSource(strings = {"stored.npz", "compressed.npz", "piped-compressed.npz"})
+  void whatNumpyWroteIsReadInItsOrder(String name) {
+    assertThat(Npz.read(NpyFiles.read(name)))
+        .containsExactly(Map.entry("second", SECOND), Map.entry("first/ä", FIRST));
+  }
+
+  @Test
+  void noArraysAreReadAsNone() {
+    assertThat(Npz.read(NpyFiles.read("empty.npz"))).isEmpty();
+    assertThat(Npz.read(Npz.write(new LinkedHashMap<>()))).isEmpty();
+  }
+
+  @Test
+  void whatIsWrittenComesBack() {
+    assertThat(Npz.read(Npz.write(both()))).containsExactly(Map.entry("second", SECOND), Map.entry("first/ä", FIRST));
+    assertThat(Npz.write(both())).isEqualTo(Npz.write(both()));
+  }
+
+  @Test
+  @Tag("HOOK-05")
+  void pickledObjectsAreRefused() {
+    assertThatThrownBy(() -> Npz.read(NpyFiles.read("object.npz"))).isInstanceOf(BadInputException.class)
+        .hasMessage("array \"arr_0.npy\": offset 20: found the type \"|O\", expected numbers: "
+            + "pickled objects are refused because they can run code");
+  }
+
+  /// An archive without compression that was written to a pipe says nowhere at its front how long its arrays are.
+  @Test
+  void uncompressedArchivesFromAPipeAreRefused() {
+    assertThatThrownBy(() -> Npz.read(NpyFiles.read("piped.npz"))).isInstanceOf(BadInputException.class)
+        .hasMessageStartingWith("array 1: found a broken ZIP archive (");
+  }
+
+  @Test
+  void allArraysTogetherMayUnpackToTheLimitAndNoFurther() throws IOException {
+    var archive = compressed("a.npy", Npy.write(FIRST), "b.npy", Npy.write(FIRST));
+    assertThat(Npz.read(archive, 2 * ONE_FILE)).hasSize(2);
+    assertThatThrownBy(() -> Npz.read(archive, 2 * ONE_FILE - 1)).isInstanceOf(BadInputException.class)
+        .hasMessage("array \"b.npy\": found too much, expected at most 263 bytes unpacked for all arrays");
+    assertThatThrownBy(() -> Npz.read(archive, ONE_FILE - 1)).isInstanceOf(BadInputException.class)
+        .hasMessageContaining("array \"a.npy\": found too much");
+    assertThat(Npz.read(archive, Integer.MAX_VALUE)).hasSize(2);
+  }
+
+  @Test
+  void otherFilesAreRefused() throws IOException {
+    var archive = compressed("readme.txt", new byte[1]);
+    assertThatThrownBy(() -> Npz.read(archive)).isInstanceOf(BadInputException.class)
+        .hasMessage("array \"readme.txt\": found another file, expected arrays alone, each named ….npy");
+  }
+
+  @Test
+  void twoArraysOfOneNameAreRefused() throws IOException {
+    var archive = compressed("a.npy", Npy.write(FIRST), "b.npy", Npy.write(FIRST));
+    rename(archive, "b.npy", "a.npy");
+    assertThatThrownBy(() -> Npz.read(archive)).isInstanceOf(BadInputException.class)
+        .hasMessage("array \"a.npy\": found a second array of this name, expected one");
+  }
+
+  @Test
+  void namesThatAreNotUtf8AreRefused() {
+    var archive = Npz.write(both());
+    rename(archive, "first/ä.npy", "first/\u00ff\u00ff.npy");
+    assertThatThrownBy(() -> Npz.read(archive)).isInstanceOf(BadInputException.class)
+        .hasMessageStartingWith("array 2: found a broken ZIP archive (");
+  }
+
+  @Test
+  void whatIsNoArchiveIsRefused() {
+    assertThatThrownBy(() -> Npz.read(NpyFiles.read("i4-5.npy"))).isInstanceOf(BadInputException.class)
+        .hasMessage("found 148 bytes without the end of a ZIP archive, expected an .npz file");
+    assertThatThrownBy(() -> Npz.read(new byte[0])).isInstanceOf(BadInputException.class)
+        .hasMessage("found 0 bytes without the end of a ZIP archive, expected an .npz file");
+  }
+
+  @Test
+  void archivesThatLackArraysAreRefused() {
+    var archive = Npz.write(both());
+    archive[0] = 0;
+    assertThatThrownBy(() -> Npz.read(archive)).isInstanceOf(BadInputException.class)
+        .hasMessage("found 0 arrays, expected 2 as the archive's end says");
+    assertThatThrownBy(() -> Npz.read(Arrays.copyOf(Npz.write(both()), 200))).isInstanceOf(BadInputException.class);
+  }
+
+  @Test
+  void changedArraysAreFoundByTheirChecksum() {
+    var archive = NpyFiles.read("stored.npz");
+    archive[40 + 138] ^= 1;
+    assertThatThrownBy(() -> Npz.read(archive)).isInstanceOf(BadInputException.class)
+        .hasMessageStartingWith("array 1: found a broken ZIP archive (invalid entry CRC");
+  }
+
+  @ParameterizedTest
+  @ValueSource(strings = {"stored.npz", "compressed.npz", "piped.npz", "piped-compressed.npz", "empty.npz"})
+  void damagedArchivesAreReadOrRefused(String name) {
+    DamagedBytes.areReadOrRefused(NpyFiles.read(name), bytes -> Npz.read(bytes, 1 << 20));
+  }
+
+  private static SequencedMap<String, Tensor> both() {
+    var tensors = new LinkedHashMap<String, Tensor>();
+    tensors.put("second", SECOND);
+    tensors.put("first/ä", FIRST);
+    return tensors;
+  }
+
+  private static byte[] compressed(Object... namesAndFiles) throws IOException {
+    var bytes = new ByteArrayOutputStream();
+    try (var zip = new ZipOutputStream(bytes)) {
+      for (int i = 0; i < namesAndFiles.length; i += 2) {
+        zip.putNextEntry(new ZipEntry((String) namesAndFiles[i]));
+        zip.write((byte[]) namesAndFiles[i + 1]);
+      }
+    }
+    return bytes.toByteArray();
+  }
+
+  /// Writes another name of as many bytes, one for each character, over all places of a name.
+  private static void rename(byte[] archive, String from, String to) {
+    var name = from.getBytes(StandardCharsets.UTF_8);
+    for (int at = 0; at + name.length <= archive.length; at++) {
+      if (Arrays.equals(archive, at, at + name.length, name, 0, name.length)) {
+        System.arraycopy(to.getBytes(StandardCharsets.ISO_8859_1), 0, archive, at, name.length);
+      }
+    }
+  }
+}
