@@ -4,7 +4,6 @@ import dev.berth.artifact.ModelArtifact;
 import dev.berth.artifact.ModelArtifactException;
 import dev.berth.artifact.ModelDescription;
 import dev.berth.artifact.Shapes;
-import dev.berth.artifact.Target;
 import dev.berth.artifact.TensorArtifact;
 import dev.berth.code.HookCode;
 import dev.berth.code.HookPlace;
@@ -17,7 +16,6 @@ import java.nio.file.Path;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.Optional;
 import java.util.SequencedMap;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
@@ -28,10 +26,8 @@ import org.slf4j.LoggerFactory;
 /// tensor handler.
 ///
 /// @param handler made, and not loaded; whoever opens this closes it
-/// @param target the device that the artifact is traced for; empty: any
 /// @param description what there is to say of the artifact, by name
-record ArtifactHooks(
-    InferenceHandler<?, ?, ?> handler, Optional<Target> target, SequencedMap<String, String> description) {
+record ArtifactHooks(InferenceHandler<?, ?, ?> handler, SequencedMap<String, String> description) {
 
   private static final Logger log = LoggerFactory.getLogger(ArtifactHooks.class);
 
@@ -42,7 +38,7 @@ record ArtifactHooks(
     var json = ModelDescription.read(directory);
     var code = HookCode.find(directory, config.program(), json.handler());
     if (code.isPresent()) {
-      return own(code.get().create(), json);
+      return own(code.get().create());
     }
     if (HookCode.hasPython(directory)) {
       log.warn("{}: code/ has hooks in Python, which are not run; docs/hooks.md turns them into Java", directory);
@@ -54,9 +50,9 @@ record ArtifactHooks(
     return ofTensors(TensorArtifact.open(directory));
   }
 
-  private static ArtifactHooks own(InferenceHandler<?, ?, ?> handler, ModelDescription json) {
+  private static ArtifactHooks own(InferenceHandler<?, ?, ?> handler) {
     var type = handler.getClass();
-    return new ArtifactHooks(handler, json.target(), description(Map.entry(
+    return new ArtifactHooks(handler, description(Map.entry(
         "hooks", "%s of %s".formatted(type.getName(), HookPlace.file(type).orElse("the server")))));
   }
 
@@ -66,7 +62,7 @@ record ArtifactHooks(
       default -> throw new ModelArtifactException(artifact.directory(), List.of(
           "model.json: task: found \"%s\", expected \"question-answering\"".formatted(artifact.task())));
     };
-    return new ArtifactHooks(handler, Optional.of(artifact.target()), description(
+    return new ArtifactHooks(handler, description(
         Map.entry("model", "%s, %s, %s, traced for %s with torch %s".formatted(
             name(artifact), artifact.task(), artifact.precision(), artifact.target(), artifact.torch())),
         Map.entry("provenance", artifact.provenance().toString()),
@@ -75,7 +71,7 @@ record ArtifactHooks(
   }
 
   private static ArtifactHooks ofTensors(TensorArtifact artifact) {
-    return new ArtifactHooks(new TensorHandler(artifact), artifact.target(), description(
+    return new ArtifactHooks(new TensorHandler(artifact), description(
         Map.entry("hooks", "the tensor handler"),
         Map.entry("inputs", artifact.inputs().isEmpty() ? "one, of any name" : artifact.inputs().stream()
             .map(input -> input.name() + " " + input.type()).collect(Collectors.joining(", "))),

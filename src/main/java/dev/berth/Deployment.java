@@ -1,9 +1,8 @@
 package dev.berth;
 
 import dev.berth.artifact.ModelArtifactException;
-import dev.berth.artifact.Target;
+import dev.berth.artifact.ModelDescription;
 import dev.berth.batching.BatchLimits;
-import dev.berth.config.ModelConfig;
 import dev.berth.config.ServerConfig;
 import dev.berth.device.DeviceException;
 import dev.berth.device.Devices;
@@ -31,33 +30,24 @@ record Deployment(Devices devices, ArtifactHooks hooks, List<Accelerator> worker
   /// On a GPU, where records of like length share a batch.
   private static final int BATCH_TOKENS = 16_384;
 
-  /// Gives the hooks of an artifact.
-  interface HooksSource {
-    ArtifactHooks open(ModelConfig config) throws Exception;
-  }
-
   /// Plans to serve the artifact with the hooks that it asks for.
   ///
   /// @throws StartException with every problem, each on a line
+  /// @throws Exception whatever the constructor of the artifact's own handler throws
   static Deployment plan(ServerConfig config) throws Exception {
-    return plan(config, ArtifactHooks::open);
+    return plan(config, () -> ArtifactHooks.open(config.model()));
   }
 
   /// Plans to serve given hooks.
-  ///
-  /// @throws Exception whatever `source` throws that the user can't put right
-  static Deployment plan(ServerConfig config, HooksSource source) throws Exception {
+  static Deployment plan(ServerConfig config, Callable<ArtifactHooks> source) throws Exception {
     var problems = new Problems();
     var devices = problems.get(() -> devices(config));
     if (devices.isPresent()) {
       problems.run(() -> loadLibraries(config, devices.get()));
+      problems.run(() -> checkTarget(config.model().directory(), devices.get()));
     }
     // Made before the problems are reported, because it may have some of its own.
-    var hooks = problems.get(() -> source.open(config.model()));
-    var target = hooks.flatMap(ArtifactHooks::target);
-    if (target.isPresent() && devices.isPresent()) {
-      problems.run(() -> checkTarget(config.model().directory(), target.get(), devices.get()));
-    }
+    var hooks = problems.get(source);
     if (!problems.found.isEmpty()) {
       if (hooks.isPresent() && hooks.get().handler() instanceof AutoCloseable closeable) {
         closeable.close();
@@ -79,12 +69,13 @@ record Deployment(Devices devices, ArtifactHooks hooks, List<Accelerator> worker
     }
   }
 
-  private static void checkTarget(Path directory, Target target, Devices devices) {
-    if (!devices.target().runs(target)) {
+  private static void checkTarget(Path directory, Devices devices) {
+    var target = ModelDescription.read(directory).target();
+    if (target.isPresent() && !devices.target().runs(target.get())) {
       throw new DeviceException(
           "model artifact %s is traced for %2$s, and this server uses %3$s (%4$s); "
               .concat("trace it with --target %3$s, or set INSTANCE_TYPE=%2$s")
-              .formatted(directory, target, devices.target(), devices.origin()));
+              .formatted(directory, target.get(), devices.target(), devices.origin()));
     }
   }
 

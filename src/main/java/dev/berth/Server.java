@@ -13,7 +13,6 @@ import dev.berth.model.ServedModel;
 import dev.berth.torch.TorchException;
 import java.util.LinkedHashMap;
 import java.util.Map;
-import java.util.Optional;
 import java.util.concurrent.Callable;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutionException;
@@ -40,8 +39,8 @@ public final class Server implements AutoCloseable {
 
   /// The same with hooks of one's own, which it closes. Messages name the class; the artifact may be anything.
   public static Server start(ServerConfig config, InferenceHandler<?, ?, ?> handler) {
-    return start(config, () -> Deployment.plan(config, _ ->
-        new ArtifactHooks(handler, Optional.empty(), new LinkedHashMap<>(Map.of("hooks", handler.getClass().getName())))));
+    return start(config, () -> Deployment.plan(config, () ->
+        new ArtifactHooks(handler, new LinkedHashMap<>(Map.of("hooks", handler.getClass().getName())))));
   }
 
   private static Server start(ServerConfig config, Callable<Deployment> plan) {

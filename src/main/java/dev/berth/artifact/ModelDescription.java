@@ -10,15 +10,14 @@ import java.util.Optional;
 /// @param target the device that the model was traced for
 public record ModelDescription(Optional<String> task, Optional<String> handler, Optional<Target> target) {
 
-  /// @throws ModelArtifactException when there is a `model.json` that can't be read
+  /// Reads what can be read; [ModelArtifact] and [TensorArtifact] say what is wrong with the rest.
+  ///
+  /// @throws ModelArtifactException when there is a `model.json` that is no JSON object
   public static ModelDescription read(Path directory) {
     if (!ModelJson.isIn(directory)) {
       return new ModelDescription(Optional.empty(), Optional.empty(), Optional.empty());
     }
     var json = ModelJson.read(directory);
-    var description = new ModelDescription(
-        json.find("task"), json.find("handler"), json.find("target").map(_ -> json.target()));
-    json.stopIfWrong();
-    return description;
+    return new ModelDescription(json.find("task"), json.find("handler"), json.find("target").map(_ -> json.target()));
   }
 }

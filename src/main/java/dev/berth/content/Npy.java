@@ -41,7 +41,7 @@ public final class Npy {
     if (source.limit() != expected) {
       throw new BadInputException("offset %d: found %d bytes of data, expected %d for %s of %s".formatted(
           header.dataOffset(), source.limit(), expected,
-          Quote.cut(Arrays.toString(header.shape())), Quote.cut(header.type().name())));
+          Found.quoted(Arrays.toString(header.shape())), Found.quoted(header.type().name())));
     }
     if (header.type().element() == ElementType.BOOL) {
       checkBooleans(source, header.dataOffset());

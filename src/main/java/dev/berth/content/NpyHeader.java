@@ -19,7 +19,7 @@ record NpyHeader(NpyType type, boolean columnMajor, int[] shape, int dataOffset)
       bytes *= length;
       if (bytes > MAX_TENSOR_BYTES) {
         throw new BadInputException("shape: found %s of %s, expected a tensor of less than 2 GiB"
-            .formatted(Quote.cut(Arrays.toString(shape)), type.element()));
+            .formatted(Found.quoted(Arrays.toString(shape)), type.element()));
       }
     }
   }

@@ -120,7 +120,7 @@ public final class Npz {
     try {
       return Npy.read(file);
     } catch (BadInputException e) {
-      throw new BadInputException("array %s: %s".formatted(Quote.cut(entry.getName()), e.getMessage()), e);
+      throw new BadInputException("array %s: %s".formatted(Found.quoted(entry.getName()), e.getMessage()), e);
     }
   }
 
@@ -136,6 +136,6 @@ public final class Npz {
   }
 
   private static BadInputException bad(ZipEntry entry, String message) {
-    return new BadInputException("array %s: %s".formatted(Quote.cut(entry.getName()), message));
+    return new BadInputException("array %s: %s".formatted(Found.quoted(entry.getName()), message));
   }
 }

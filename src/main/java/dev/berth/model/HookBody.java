@@ -16,6 +16,7 @@ final class HookBody extends FilterInputStream {
   private final HookPermits permits;
   private final PayloadMemory.Share share;
   private final long deadlineNanos;
+  private volatile boolean waiting;
 
   /// @param length the body's length, where the caller declared one
   HookBody(InputStream body, OptionalLong length, HookPermits permits, PayloadMemory.Share share, long deadlineNanos) {
@@ -28,12 +29,12 @@ final class HookBody extends FilterInputStream {
 
   @Override
   public int read() throws IOException {
-    return permits.yielding(in::read);
+    return waiting(in::read);
   }
 
   @Override
   public int read(byte[] buffer, int offset, int count) throws IOException {
-    return permits.yielding(() -> in.read(buffer, offset, count));
+    return waiting(() -> in.read(buffer, offset, count));
   }
 
   /// A body of unknown length takes all the memory there is, and so waits to be alone, unless it turns out to be small.
@@ -52,6 +53,20 @@ final class HookBody extends FilterInputStream {
     var whole = Arrays.copyOf(start, start.length + rest.length);
     System.arraycopy(rest, 0, whole, start.length, rest.length);
     return whole;
+  }
+
+  /// Whether a hook waits for the caller to send more.
+  boolean isWaiting() {
+    return waiting;
+  }
+
+  private int waiting(HookPermits.Blocking<Integer, IOException> read) throws IOException {
+    waiting = true;
+    try {
+      return permits.yielding(read);
+    } finally {
+      waiting = false;
+    }
   }
 
   private void take(long bytes) {

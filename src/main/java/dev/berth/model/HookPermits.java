@@ -2,6 +2,7 @@ package dev.berth.model;
 
 import dev.berth.error.ErrorType;
 import dev.berth.error.ServingException;
+import java.time.Duration;
 import java.util.Map;
 import java.util.Objects;
 import java.util.concurrent.Callable;
@@ -10,6 +11,7 @@ import java.util.concurrent.FutureTask;
 import java.util.concurrent.Semaphore;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
+import java.util.function.Supplier;
 import org.slf4j.MDC;
 
 /// How many `inputFn` and `outputFn` calls run at the same time.
@@ -21,6 +23,9 @@ public final class HookPermits {
 
   /// Carriers that hooks never take: requests arrive, pings are answered and responses leave on these.
   private static final int RESERVED_CARRIERS = 4;
+
+  /// How long a hook may take to notice that it is interrupted.
+  private static final Duration AFTER_INTERRUPT = Duration.ofMillis(100);
 
   private final Semaphore permits;
 
@@ -38,10 +43,10 @@ public final class HookPermits {
   /// Runs a hook as soon as there is a permit, on a virtual thread of its own, so that the caller is answered in time
   /// whatever the hook does. One that does not end in time is interrupted and left behind, with its permit until it ends.
   ///
-  /// @param name what messages call the hook
+  /// @param activity what is going on, for the message when the time is over
   /// @throws ServingException when it does not end before the deadline
   /// @throws ExecutionException with what the hook threw
-  <T> T call(String name, long deadlineNanos, Callable<T> hook) throws InterruptedException, ExecutionException {
+  <T> T call(Supplier<String> activity, long deadlineNanos, Callable<T> hook) throws InterruptedException, ExecutionException {
     if (!permits.tryAcquire(deadlineNanos - System.nanoTime(), TimeUnit.NANOSECONDS)) {
       throw new ServingException(
           ErrorType.DEADLINE_EXCEEDED, "the request's time ran out while it waited for a hook to be free");
@@ -59,9 +64,11 @@ public final class HookPermits {
     try {
       return task.get(deadlineNanos - System.nanoTime(), TimeUnit.NANOSECONDS);
     } catch (TimeoutException e) {
+      var message = "the request's time ran out while " + activity.get();
       thread.interrupt();
-      throw new ServingException(
-          ErrorType.DEADLINE_EXCEEDED, "the request's time ran out while %s ran".formatted(name), e);
+      // It may be reading the body, which is the request's own thread's to deal with now.
+      thread.join(AFTER_INTERRUPT);
+      throw new ServingException(ErrorType.DEADLINE_EXCEEDED, message, e);
     }
   }
 

@@ -91,14 +91,17 @@ final class LoadedModel<M, I, O> {
   Invocation invoke(InvocationRequest request, OptionalLong length, long deadlineNanos, BooleanSupplier abandoned) {
     try (var share = memory.new Share()) {
       var body = new HookBody(request.body(), length, permits, share, deadlineNanos);
-      return invoke(request.withBody(body), deadlineNanos, abandoned);
+      return invoke(request.withBody(body), body, deadlineNanos, abandoned);
     }
   }
 
-  private Invocation invoke(InvocationRequest request, long deadlineNanos, BooleanSupplier abandoned) {
+  private Invocation invoke(InvocationRequest request, HookBody body, long deadlineNanos, BooleanSupplier abandoned) {
     var decode = Stopwatch.start();
     List<I> records = hook(names.inputFn(), "a list of records", () ->
-        permits.call(names.inputFn(), deadlineNanos, () -> handler.inputFn(request)));
+        permits.call(
+            () -> body.isWaiting() ? "the rest of its body was awaited" : names.inputFn() + " ran",
+            deadlineNanos,
+            () -> handler.inputFn(request)));
     var decoded = decode.elapsed();
     metrics.decoded(decoded);
 
@@ -107,7 +110,7 @@ final class LoadedModel<M, I, O> {
 
     var encode = Stopwatch.start();
     InvocationResponse response = hook(names.outputFn(), "a response", () ->
-        permits.call(names.outputFn(), deadlineNanos, () -> handler.outputFn(predictions.values(), request)));
+        permits.call(() -> names.outputFn() + " ran", deadlineNanos, () -> handler.outputFn(predictions.values(), request)));
     var encoded = encode.elapsed();
     metrics.encoded(encoded);
     return new Invocation(

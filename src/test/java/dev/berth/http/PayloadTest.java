@@ -171,7 +171,7 @@ class PayloadTest {
         connection.send("x");
         return response.isDone();
       });
-      assertThat(response.get()).startsWith("HTTP/1.1 504").contains("of its body");
+      assertThat(response.get()).startsWith("HTTP/1.1 504").contains("its body");
     }
   }
 
