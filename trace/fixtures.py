@@ -2,7 +2,8 @@
 
     python trace/fixtures.py --output src/test/resources/torchscript --library src/test/resources/native
 
-All take the inputs of a BERT. They answer as `echo` does unless their name says otherwise. Among the others:
+Most take the inputs of a BERT and answer as `echo` does unless their name says otherwise. `doubled`, `sum-and-product`,
+`summed-up`, `two-columns` and `any-type` take tensors of other kinds. Among the others:
 
 - `waves-4x128` answers as `waves` and takes 4 rows of 128 tokens and nothing else, like a model compiled for one shape.
 - `neuron-1x128` does so too, and loads only after a library that brings its operator, as a Neuron trace does after
@@ -165,6 +166,45 @@ class OneOutput(nn.Module):
         return start
 
 
+class Doubled(nn.Module):
+    """Any numbers in any shape, times two."""
+
+    def forward(self, values: Tensor) -> Tensor:
+        return values * 2
+
+
+class SumAndProduct(nn.Module):
+    """Two inputs, two outputs by name."""
+
+    def forward(self, left: Tensor, right: Tensor) -> dict[str, Tensor]:
+        return {"sum": left + right, "product": left * right}
+
+
+class SummedUp(nn.Module):
+    """Loses the batch dimension, as no model that is served may."""
+
+    def forward(self, values: Tensor) -> Tensor:
+        return values.sum()
+
+
+class TwoColumns(nn.Module):
+    """Takes rows of two numbers and no others."""
+
+    def forward(self, values: Tensor) -> Tensor:
+        return values @ torch.tensor([[1.0], [10.0]])
+
+
+class AnyType(nn.Module):
+    """The same number in every type that the engine has, and in two that it has no name for."""
+
+    def forward(self, values: Tensor) -> list[Tensor]:
+        return [
+            *(values.to(torch.bool), values.to(torch.uint8), values.to(torch.int8), values.to(torch.int32)),
+            *(values.to(torch.int64), values.to(torch.float16), values.to(torch.float32), values.to(torch.float64)),
+            *(values.to(torch.bfloat16), values.to(torch.int16)),
+        ]
+
+
 FIXTURES = {
     "echo": Echo(),
     "waves": Waves(),
@@ -179,6 +219,11 @@ FIXTURES = {
     "fixed-shape": FixedShape(),
     "float64": Float64(),
     "one-output": OneOutput(),
+    "doubled": Doubled(),
+    "sum-and-product": SumAndProduct(),
+    "summed-up": SummedUp(),
+    "two-columns": TwoColumns(),
+    "any-type": AnyType(),
 }
 
 

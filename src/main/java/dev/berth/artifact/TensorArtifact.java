@@ -29,7 +29,8 @@ import java.util.Optional;
 /// @param file the TorchScript
 /// @param target the device that the model was traced for; empty: any but Neuron
 /// @param inputs the parameters of the model's `forward`, in their order; empty: one
-/// @param outputs the names of what `forward` returns, in its order; empty: unknown
+/// @param outputs the names of what `forward` returns, in its order, or in that of its keys where it returns a dict;
+///     empty: unknown
 public record TensorArtifact(
     Path directory, Path file, Optional<Target> target, List<Input> inputs, List<String> outputs) {
 

@@ -4,6 +4,7 @@ import ai.djl.Device;
 import ai.djl.MalformedModelException;
 import ai.djl.Model;
 import ai.djl.engine.EngineException;
+import ai.djl.ndarray.NDArray;
 import ai.djl.ndarray.NDList;
 import ai.djl.training.ParameterStore;
 import dev.berth.hooks.Accelerator;
@@ -12,8 +13,10 @@ import dev.berth.hooks.ModelUnusableException;
 import dev.berth.tensor.Tensor;
 import java.io.IOException;
 import java.nio.file.Path;
+import java.util.Comparator;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.regex.Pattern;
 import java.util.stream.Stream;
@@ -80,8 +83,8 @@ public final class TorchModel implements AutoCloseable {
   /// @param inputs one for each parameter of the model's `forward`, in their order. Of `int16` they become `int32`, as
   ///     the engine can't make the former
   /// @param mostCores on a CPU, the most cores that it is worth
-  /// @return what `forward` returns, in that order where it is a tuple, a list or a dict. What the engine has no type
-  ///     for, such as `bfloat16`, becomes `float32`
+  /// @return what `forward` returns: the tensors of a tuple or a list in their order, those of a dict in that of their
+  ///     keys, as the engine does not keep the dict's. What it has no type for, such as `bfloat16`, becomes `float32`
   /// @throws InsufficientMemoryException when the device has no memory for these shapes
   /// @throws ModelUnusableException when the device has failed for good
   /// @throws TorchException when the model refuses its inputs
@@ -94,7 +97,10 @@ public final class TorchModel implements AutoCloseable {
       var arrays = new NDList(inputs.size());
       inputs.forEach(input -> arrays.add(TensorCopy.in(input, manager)));
       var results = model.getBlock().forward(new ParameterStore(manager, false), arrays, false);
-      return results.stream().map(TensorCopy::out).toList();
+      return results.stream()
+          .sorted(Comparator.comparing(TorchModel::key))
+          .map(TensorCopy::out)
+          .toList();
     } catch (EngineException e) {
       var translated = translate(e);
       if (translated instanceof InsufficientMemoryException && accelerator instanceof Accelerator.Gpu) {
@@ -104,6 +110,11 @@ public final class TorchModel implements AutoCloseable {
     } finally {
       RUNNING.decrementAndGet();
     }
+  }
+
+  /// The key of a dict's tensor; the same for all others, so that sorting leaves them as they are.
+  private static String key(NDArray result) {
+    return Objects.requireNonNullElse(result.getName(), "");
   }
 
   /// How many cores a forward uses.

@@ -10,6 +10,7 @@ import java.net.http.HttpRequest;
 import java.net.http.HttpRequest.BodyPublisher;
 import java.net.http.HttpRequest.BodyPublishers;
 import java.net.http.HttpResponse;
+import java.net.http.HttpResponse.BodyHandler;
 import java.net.http.HttpResponse.BodyHandlers;
 import java.nio.file.Path;
 import java.util.HashMap;
@@ -109,7 +110,11 @@ public final class TestServer implements AutoCloseable {
   }
 
   public HttpResponse<String> send(HttpRequest request) throws IOException, InterruptedException {
-    return client.send(request, BodyHandlers.ofString());
+    return send(request, BodyHandlers.ofString());
+  }
+
+  public <T> HttpResponse<T> send(HttpRequest request, BodyHandler<T> handler) throws IOException, InterruptedException {
+    return client.send(request, handler);
   }
 
   @Override
