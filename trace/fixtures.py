@@ -1,6 +1,7 @@
 """Makes the small TorchScript files that stand in for models in the Java tests.
 
-    python trace/fixtures.py --output src/test/resources/torchscript --library src/test/resources/native
+    python trace/fixtures.py --output src/test/resources/torchscript --library src/test/resources/native \\
+        --templates src/main/templates
 
 Most take the inputs of a BERT and answer as `echo` does unless their name says otherwise. `doubled`, `sum-and-product`,
 `summed-up`, `two-columns` and `any-type` take tensors of other kinds. Among the others:
@@ -205,6 +206,13 @@ class AnyType(nn.Module):
         ]
 
 
+class Flats(nn.Module):
+    """What a flat costs, from its square metres and its rooms; the model of `serve init --template tensor`."""
+
+    def forward(self, flats: Tensor) -> Tensor:
+        return flats @ torch.tensor([[5.0], [50.0]]) + 20
+
+
 FIXTURES = {
     "echo": Echo(),
     "waves": Waves(),
@@ -288,11 +296,14 @@ def main() -> None:
     parser = argparse.ArgumentParser(description="Make the TorchScript files of the Java tests.")
     parser.add_argument("--output", type=Path, required=True)
     parser.add_argument("--library", type=Path, help="where to put the library that some of the files need")
+    parser.add_argument("--templates", type=Path, help="where the templates of `serve init` are")
     arguments = parser.parse_args()
     arguments.output.mkdir(parents=True, exist_ok=True)
     for name, module in FIXTURES.items():
         write(arguments.output / f"{name}.pt", torchscript.to_bytes(torch.jit.script(module.eval())))
     write(arguments.output / "needs-neuron-class.pt", needs_neuron_class())
+    if arguments.templates is not None:
+        write(arguments.templates / "tensor" / "model.pt", torchscript.to_bytes(torch.jit.script(Flats().eval())))
     if arguments.library is not None:
         library = compile_library(arguments.library)
         print(f"{library}: {library.stat().st_size} bytes")

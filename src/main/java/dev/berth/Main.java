@@ -21,17 +21,23 @@ public final class Main {
   }
 
   private static int run(Map<String, String> environment, Path home, String[] args) {
-    var serve = ServeCommand.spec().name(ServeCommand.NAME).addSubcommand(CheckCommand.NAME, CheckCommand.spec());
+    var serve = ServeCommand.spec()
+        .name(ServeCommand.NAME)
+        .addSubcommand(CheckCommand.NAME, CheckCommand.spec())
+        .addSubcommand(InitCommand.NAME, InitCommand.spec());
     return new CommandLine(serve)
+        .setCaseInsensitiveEnumValuesAllowed(true)
         .setParameterExceptionHandler(Main::explain)
         .setExecutionStrategy(parsed -> {
           var helped = CommandLine.executeHelpRequest(parsed);
           if (helped != null) {
             return helped;
           }
-          return parsed.hasSubcommand()
-              ? new CheckCommand(environment, home).run(parsed, parsed.subcommand())
-              : new ServeCommand(environment, home).run(parsed);
+          return switch (parsed.hasSubcommand() ? parsed.subcommand().commandSpec().name() : ServeCommand.NAME) {
+            case CheckCommand.NAME -> new CheckCommand(environment, home).run(parsed, parsed.subcommand());
+            case InitCommand.NAME -> new InitCommand(home).run(parsed.subcommand());
+            default -> new ServeCommand(environment, home).run(parsed);
+          };
         })
         .execute(args);
   }

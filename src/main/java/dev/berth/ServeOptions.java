@@ -23,7 +23,7 @@ final class ServeOptions {
   static CommandSpec spec() {
     var spec = with(Settings.ALL);
     spec.usageMessage()
-        .customSynopsis("serve [option]...", "serve check [option]... [MODEL_DIR]")
+        .customSynopsis("serve [option]...", "serve check [option]... [MODEL_DIR]", "serve init [--template <template>] DIR")
         .description(
             "Serves a model as a SageMaker container does: /ping and /invocations.",
             "A flag wins over the environment.",
