@@ -11,7 +11,6 @@ import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Comparator;
-import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.stream.IntStream;
@@ -29,6 +28,9 @@ public final class Inference extends TensorHandler {
   /// What ImageNet's models were trained with: the mean and the deviation of red, green and blue.
   private static final float[] MEAN = {0.485f, 0.456f, 0.406f};
   private static final float[] DEVIATION = {0.229f, 0.224f, 0.225f};
+
+  /// Becomes a JSON object: the likeliest classes, and how likely each is.
+  record Prediction(List<?> classes, List<Float> probabilities) {}
 
   private final List<String> labels;
 
@@ -73,14 +75,13 @@ public final class Inference extends TensorHandler {
     return Image.read(picture).resizeShorterSide(256).centerCrop(224, 224).rgb(MEAN, DEVIATION);
   }
 
-  private Map<String, List<?>> prediction(float[] probabilities) {
+  private Prediction prediction(float[] probabilities) {
     var likeliest = IntStream.range(0, probabilities.length).boxed()
         .sorted(Comparator.comparing(label -> -probabilities[label]))
         .limit(MOST)
         .toList();
-    var prediction = new LinkedHashMap<String, List<?>>();
-    prediction.put("classes", likeliest.stream().map(label -> label < labels.size() ? labels.get(label) : label).toList());
-    prediction.put("probabilities", likeliest.stream().map(label -> probabilities[label]).toList());
-    return prediction;
+    return new Prediction(
+        likeliest.stream().map(label -> label < labels.size() ? labels.get(label) : label).toList(),
+        likeliest.stream().map(label -> probabilities[label]).toList());
   }
 }

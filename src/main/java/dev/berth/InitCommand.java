@@ -4,11 +4,13 @@ import dev.berth.init.Template;
 import java.io.IOException;
 import java.nio.file.FileAlreadyExistsException;
 import java.nio.file.Path;
+import java.util.Arrays;
 import picocli.CommandLine.ExitCode;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Model.OptionSpec;
 import picocli.CommandLine.Model.PositionalParamSpec;
 import picocli.CommandLine.ParseResult;
+import picocli.CommandLine.TypeConversionException;
 
 /// The `serve init` command: writes a model artifact with hooks to begin with.
 final class InitCommand {
@@ -25,6 +27,7 @@ final class InitCommand {
     var spec = CommandSpec.create().mixinStandardHelpOptions(true);
     spec.addOption(OptionSpec.builder("--template")
         .type(Template.class)
+        .converters(InitCommand::template)
         .paramLabel("<template>")
         .defaultValue(Template.TENSOR.toString())
         .description(
@@ -37,6 +40,7 @@ final class InitCommand {
     spec.addPositional(PositionalParamSpec.builder()
         .index("0")
         .arity("1")
+        .required(true)
         .type(Path.class)
         .paramLabel("DIR")
         .description("The directory to write; it must be empty, or not there")
@@ -45,6 +49,11 @@ final class InitCommand {
         .customSynopsis("serve init [--template qa|image|tensor|recommender] DIR")
         .description("Writes a model artifact to begin with: hooks with comments, a request to try, and a test.", "");
     return spec;
+  }
+
+  private static Template template(String name) {
+    return Arrays.stream(Template.values()).filter(template -> template.toString().equals(name)).findFirst().orElseThrow(() ->
+        new TypeConversionException("found \"%s\", expected one of %s".formatted(name, Arrays.toString(Template.values()))));
   }
 
   int run(ParseResult parsed) {

@@ -26,7 +26,6 @@ public final class Main {
         .addSubcommand(CheckCommand.NAME, CheckCommand.spec())
         .addSubcommand(InitCommand.NAME, InitCommand.spec());
     return new CommandLine(serve)
-        .setCaseInsensitiveEnumValuesAllowed(true)
         .setParameterExceptionHandler(Main::explain)
         .setExecutionStrategy(parsed -> {
           var helped = CommandLine.executeHelpRequest(parsed);

@@ -7,7 +7,6 @@ import dev.berth.qa.QuestionAnswer;
 import dev.berth.qa.QuestionAnsweringHandler;
 import java.nio.file.Path;
 import java.util.List;
-import java.util.Map;
 
 /// Answers questions as the built-in handler does, and says so where it is not sure of an answer.
 ///
@@ -15,6 +14,13 @@ import java.util.Map;
 public final class Inference extends QuestionAnsweringHandler {
 
   private static final double SURE = 0.5;
+
+  /// Records become JSON objects.
+  record Answers(List<Object> answers) {}
+
+  record Found(String answer, boolean sure) {}
+
+  record Bad(String error) {}
 
   /// The server makes one of these, and gives it the directory of the model artifact.
   public Inference(Path modelDirectory) {
@@ -29,17 +35,18 @@ public final class Inference extends QuestionAnsweringHandler {
   /// Predictions of one request to bytes, one for each record in their order, on the request's own thread.
   @Override
   public InvocationResponse outputFn(List<QuestionAnswer> answers, InvocationRequest request) {
-    return InvocationResponse.of(Json.write(Map.of("answers", answers.stream().map(Inference::value).toList())), MediaType.JSON);
+    var values = answers.stream().map(Inference::value).toList();
+    return InvocationResponse.of(Json.write(new Answers(values)), MediaType.JSON);
   }
 
   private static Object value(QuestionAnswer answer) {
     return switch (answer) {
       case QuestionAnswer.Answered answered -> {
         Answer best = answered.answers().getFirst();
-        yield Map.of("answer", best.answer(), "sure", best.score() >= SURE);
+        yield new Found(best.answer(), best.score() >= SURE);
       }
       // A bad line, where the operator keeps those: --bad-records keep.
-      case QuestionAnswer.Rejected rejected -> Map.of("error", rejected.message());
+      case QuestionAnswer.Rejected rejected -> new Bad(rejected.message());
     };
   }
 }

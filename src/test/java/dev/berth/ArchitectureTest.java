@@ -29,6 +29,7 @@ class ArchitectureTest {
   private static final Map<String, Set<String>> EDGES = Map.ofEntries(
       Map.entry("hooks", Set.of()),
       Map.entry("error", Set.of()),
+      Map.entry("init", Set.of()),
       Map.entry("metrics", Set.of()),
       Map.entry("config", Set.of("hooks")),
       Map.entry("artifact", Set.of("tensor")),

@@ -31,7 +31,7 @@ public enum Template {
   private final List<String> files;
 
   Template(String... files) {
-    this.files = Stream.concat(COMMON.stream(), Stream.of(files)).toList();
+    this.files = List.of(files);
   }
 
   /// Writes the artifact.
@@ -48,7 +48,7 @@ public enum Template {
       }
     }
     copy("pom.xml", directory.resolve("pom.xml"));
-    for (var file : files) {
+    for (var file : Stream.concat(COMMON.stream(), files.stream()).toList()) {
       copy(this + "/" + file, directory.resolve(file));
     }
     var missing = new ArrayList<String>();
