@@ -24,6 +24,7 @@ def save(module: nn.Module, path: Path, batches: list[list[torch.Tensor]], froze
     warnings.filterwarnings("ignore", category=DeprecationWarning)
     warnings.filterwarnings("ignore", category=torch.jit.TracerWarning)
     script = torchscript.trace(module, batches[0])
+    torchscript.forget_devices(script)
     if frozen:
         script = torch.jit.freeze(script)
     content = torchscript.to_bytes(script)
@@ -37,4 +38,4 @@ def save(module: nn.Module, path: Path, batches: list[list[torch.Tensor]], froze
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_bytes(content)
     shapes = ", ".join(str(list(batch[0].shape)) for batch in batches)
-    print(f"{path}: {len(content) / 1e6:.2f} MB, differs by at most {difference:.1g} from the untraced model at {shapes}")
+    print(f"{path}: {len(content) / 1e6:.2f} MB, at {shapes} within {difference:.1g} of the untraced model")
