@@ -52,15 +52,24 @@ record SampleRequest(Path file, MediaType contentType) {
     return new InvocationRequest(body, contentType, accept, Optional.empty(), "check", false);
   }
 
+  /// Whether the artifact says what the response is.
+  boolean hasResponse() {
+    return Files.exists(response());
+  }
+
+  private Path response() {
+    return file.resolveSibling("sample-response.json");
+  }
+
   /// Compares a response with the one that the artifact expects.
   ///
   /// @return whether it expects one
   /// @throws StartException when they differ
   boolean check(InvocationResponse response) throws IOException, StartException {
-    var expected = file.resolveSibling("sample-response.json");
-    if (!Files.exists(expected)) {
+    if (!hasResponse()) {
       return false;
     }
+    var expected = response();
     var found = JSON.readTree(response.body());
     if (!found.equals(SampleRequest::compare, JSON.readTree(expected.toFile()))) {
       throw new StartException("%s: found another response to %s: %s".formatted(expected, file.getFileName(), found), null);

@@ -1,0 +1,155 @@
+import com.fasterxml.jackson.databind.JsonNode;
+import dev.berth.content.Found;
+import dev.berth.content.Json;
+import dev.berth.content.JsonLines;
+import dev.berth.content.JsonTensors;
+import dev.berth.content.Npy;
+import dev.berth.hooks.Accelerator;
+import dev.berth.hooks.BadInputException;
+import dev.berth.hooks.InferenceHandler;
+import dev.berth.hooks.InvocationRequest;
+import dev.berth.hooks.InvocationResponse;
+import dev.berth.hooks.MediaType;
+import dev.berth.hooks.ModelContext;
+import dev.berth.tensor.Tensor;
+import dev.berth.torch.Tokenizer;
+import dev.berth.torch.TorchModel;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+import java.util.stream.IntStream;
+
+/// Turns sentences into vectors with a BERT encoder: the mean of the tokens' vectors, scaled to length 1, so that the
+/// product of two is their cosine.
+///
+/// All four hooks. The model is a TorchScript, a record the ids of one sentence's tokens, a prediction its vector.
+public final class Inference implements InferenceHandler<TorchModel, long[], Tensor>, AutoCloseable {
+
+  private final Tokenizer tokenizer;
+  private final int longest;
+  private final long begin;
+  private final long end;
+
+  public Inference(Path modelDirectory) throws IOException {
+    var encoder = Json.parse(Files.readString(modelDirectory.resolve("encoder.json")), "encoder.json");
+    var vocabulary = Json.parse(Files.readString(modelDirectory.resolve("tokenizer.json")), "tokenizer.json").at("/model/vocab");
+    this.longest = encoder.path("maxSequenceLength").intValue();
+    this.begin = vocabulary.path("[CLS]").longValue();
+    this.end = vocabulary.path("[SEP]").longValue();
+    this.tokenizer = Tokenizer.load(modelDirectory.resolve("tokenizer.json"));
+  }
+
+  @Override
+  public TorchModel modelFn(ModelContext context) {
+    return TorchModel.load(context.modelDirectory().resolve("model.pt"), context.accelerator());
+  }
+
+  @Override
+  public List<MediaType> requestTypes() {
+    return List.of(MediaType.JSON, MediaType.JSON_LINES);
+  }
+
+  @Override
+  public List<MediaType> responseTypes() {
+    return List.of(MediaType.JSON, MediaType.JSON_LINES, MediaType.NPY);
+  }
+
+  /// JSON: `"one"`, `["one", "two"]`, or either as `{"inputs": …}`; JSON Lines: one on each line.
+  @Override
+  public List<long[]> inputFn(InvocationRequest request) throws IOException {
+    if (request.contentType().withoutParameters().equals(MediaType.JSON_LINES)) {
+      return JsonLines.read(request).stream().map(line -> ids(inputs(line.json()), line.name())).toList();
+    }
+    var inputs = inputs(Json.read(request));
+    if (!inputs.isArray()) {
+      return List.of(ids(inputs, "inputs"));
+    }
+    return IntStream.range(0, inputs.size()).mapToObj(i -> ids(inputs.path(i), "inputs[%d]".formatted(i))).toList();
+  }
+
+  /// Records of like length share a batch, so that little of it is padding.
+  @Override
+  public int length(long[] ids) {
+    return ids.length;
+  }
+
+  @Override
+  public int maxBatchSize(Accelerator accelerator) {
+    return 32;
+  }
+
+  @Override
+  public List<Tensor> predictFn(List<long[]> records, TorchModel model) {
+    int columns = records.stream().mapToInt(ids -> ids.length).max().orElseThrow();
+    var ids = new long[records.size() * columns];
+    var mask = new long[records.size() * columns];
+    for (int row = 0; row < records.size(); row++) {
+      var record = records.get(row);
+      System.arraycopy(record, 0, ids, row * columns, record.length);
+      Arrays.fill(mask, row * columns, row * columns + record.length, 1);
+    }
+    var tokens = model.forward(List.of(Tensor.of(ids, records.size(), columns), Tensor.of(mask, records.size(), columns)))
+        .getFirst().unstack();
+    var vectors = new ArrayList<Tensor>();
+    for (int row = 0; row < records.size(); row++) {
+      vectors.add(normalisedMean(tokens.get(row), records.get(row).length));
+    }
+    return vectors;
+  }
+
+  @Override
+  public InvocationResponse outputFn(List<Tensor> vectors, InvocationRequest request) {
+    if (request.accept().equals(MediaType.NPY)) {
+      var matrix = vectors.isEmpty() ? Tensor.of(new float[0], 0, 0) : Tensor.stack(vectors);
+      return InvocationResponse.of(Npy.write(matrix), MediaType.NPY);
+    }
+    var lists = vectors.stream().map(JsonTensors::write).toList();
+    var body = request.accept().equals(MediaType.JSON_LINES) ? JsonLines.write(lists) : Json.write(lists);
+    return InvocationResponse.of(body, request.accept());
+  }
+
+  @Override
+  public void close() {
+    tokenizer.close();
+  }
+
+  private static JsonNode inputs(JsonNode body) {
+    return body.isObject() ? body.path("inputs") : body;
+  }
+
+  /// The tokens of a sentence between the two special ones, cut where the model takes no more.
+  private long[] ids(JsonNode sentence, String name) {
+    if (!sentence.isTextual() || sentence.textValue().isBlank()) {
+      throw new BadInputException("%s: found %s, expected a sentence".formatted(name, Found.in(sentence)));
+    }
+    var tokens = tokenizer.encode(sentence.textValue()).ids();
+    var ids = Arrays.copyOf(new long[] {begin}, Math.min(tokens.length, longest - 2) + 2);
+    System.arraycopy(tokens, 0, ids, 1, ids.length - 2);
+    ids[ids.length - 1] = end;
+    return ids;
+  }
+
+  /// @param tokens a vector for each token, those of the padding at the end
+  private static Tensor normalisedMean(Tensor tokens, int count) {
+    int dimension = tokens.shape()[1];
+    var values = tokens.floats();
+    var mean = new float[dimension];
+    for (int token = 0; token < count; token++) {
+      for (int i = 0; i < dimension; i++) {
+        mean[i] += values[token * dimension + i];
+      }
+    }
+    // The mean's own length does not matter, as it is scaled to 1.
+    double length = 0;
+    for (float value : mean) {
+      length += (double) value * value;
+    }
+    for (int i = 0; i < dimension; i++) {
+      mean[i] /= (float) Math.sqrt(length);
+    }
+    return Tensor.of(mean, dimension);
+  }
+}
