@@ -16,7 +16,6 @@ import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
 import java.util.Random;
-import java.util.regex.Pattern;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Tag;
@@ -29,7 +28,6 @@ class RecommenderTest {
 
   private static final Path EXAMPLE = Path.of("examples/recommender");
   private static final ObjectMapper JSON = new ObjectMapper();
-  private static final Pattern BLOCK = Pattern.compile("```(\\w+)\\n(.*?)```", Pattern.DOTALL);
   private static final String LINES = "application/jsonlines";
 
   private static TestServer server;
@@ -42,21 +40,6 @@ class RecommenderTest {
   @AfterAll
   static void stop() throws Exception {
     server.close();
-  }
-
-  @Test
-  void theCommandsOfItsReadmeGiveTheAnswersThatItShows() throws Exception {
-    var blocks = BLOCK.matcher(Files.readString(EXAMPLE.resolve("README.md"))).results().toList();
-    int commands = 0;
-    for (int i = 0; i + 1 < blocks.size(); i++) {
-      var command = blocks.get(i).group(2);
-      if (command.contains("curl ")) {
-        assertThat(run(command.replace("localhost:8080", "127.0.0.1:" + server.port())).strip())
-            .isEqualTo(blocks.get(i + 1).group(2).strip());
-        commands++;
-      }
-    }
-    assertThat(commands).isEqualTo(3);
   }
 
   @Test
@@ -221,12 +204,5 @@ class RecommenderTest {
   private static String refusal(HttpResponse<String> response) throws IOException {
     assertThat(response.statusCode()).as(response.body()).isEqualTo(400);
     return JSON.readTree(response.body()).path("message").textValue();
-  }
-
-  private static String run(String command) throws IOException, InterruptedException {
-    var process = new ProcessBuilder("bash", "-c", command).redirectErrorStream(true).start();
-    var output = new String(process.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
-    assertThat(process.waitFor()).as(output).isZero();
-    return output;
   }
 }

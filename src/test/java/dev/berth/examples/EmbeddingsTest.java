@@ -1,0 +1,111 @@
+package dev.berth.examples;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.within;
+
+import com.fasterxml.jackson.databind.JsonNode;
+import com.fasterxml.jackson.databind.ObjectMapper;
+import dev.berth.content.Npy;
+import dev.berth.tensor.Tensor;
+import dev.berth.testing.TestServer;
+import java.net.http.HttpRequest;
+import java.net.http.HttpRequest.BodyPublishers;
+import java.net.http.HttpResponse.BodyHandlers;
+import java.nio.file.Path;
+import java.util.Collections;
+import java.util.List;
+import java.util.Map;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
+
+/// The encoder of `examples/`, asked over HTTP.
+class EmbeddingsTest {
+
+  private static final Path EXAMPLE = Path.of("examples/embeddings");
+  private static final ObjectMapper JSON = new ObjectMapper();
+
+  private static TestServer server;
+  private static JsonNode expected;
+
+  @BeforeAll
+  static void start() throws Exception {
+    expected = JSON.readTree(EXAMPLE.resolve("expected.json").toFile());
+    server = TestServer.artifact(EXAMPLE).start();
+  }
+
+  @AfterAll
+  static void stop() throws Exception {
+    server.close();
+  }
+
+  @Test
+  @Tag("HOOK-05")
+  @Tag("HOOK-06")
+  void sentencesHaveTheCosinesThatPythonSays() throws Exception {
+    assertCosines(npy(JSON.writeValueAsString(Map.of("inputs", expected.path("sentences")))));
+    assertCosines(npy(JSON.writeValueAsString(expected.path("sentences"))));
+  }
+
+  @Test
+  void aBatchOfAnySizeGetsWhatEachSentenceGetsAlone() throws Exception {
+    var many = Collections.nCopies(100, expected.path("sentences").path(1).textValue());
+    var vectors = npy(JSON.writeValueAsString(many)).unstack();
+    assertThat(vectors).hasSize(100).allSatisfy(vector -> assertThat(dot(vector, vectors.getFirst())).isCloseTo(1, within(1e-4)));
+    assertThat(npy("[]").shape()).startsWith(0);
+    assertThat(npy(JSON.writeValueAsString(List.of("word ".repeat(10_000)))).shape()).containsExactly(1, 384);
+  }
+
+  @Test
+  void jsonAndJsonLinesHoldTheSameNumbers() throws Exception {
+    var one = JSON.readTree(server.invoke("\"one sentence\"", "Content-Type", "application/json").body());
+    var line = server.invoke("\"one sentence\"\n{\"inputs\": \"another\"}", "Content-Type", "application/jsonlines", "Accept", "application/jsonlines");
+    assertThat(line.body().lines()).hasSize(2);
+    var first = JSON.readTree(line.body().lines().findFirst().orElseThrow());
+    for (int i = 0; i < 384; i++) {
+      assertThat(first.path(i).doubleValue()).isCloseTo(one.path(0).path(i).doubleValue(), within(1e-4));
+    }
+  }
+
+  @Test
+  @Tag("ERR-01")
+  void whatIsNoSentenceIsNamed() throws Exception {
+    assertThat(server.invoke("[\"one\", \" \"]").body()).contains("inputs[1]: found the text \\\" \\\", expected a sentence");
+    assertThat(server.invoke("{\"input\": \"one\"}").body()).contains("inputs: found nothing, expected a sentence");
+    assertThat(server.invoke("7", "Content-Type", "application/jsonlines").body()).contains("line 1: found 7, expected a sentence");
+    assertThat(server.invoke("one", "Content-Type", "text/plain").statusCode()).isEqualTo(415);
+  }
+
+  private static void assertCosines(Tensor matrix) {
+    var vectors = matrix.unstack();
+    for (int a = 0; a < vectors.size(); a++) {
+      for (int b = 0; b < vectors.size(); b++) {
+        assertThat(dot(vectors.get(a), vectors.get(b)))
+            .isCloseTo(expected.path("cosines").path(a).path(b).doubleValue(), within(expected.path("tolerance").doubleValue()));
+      }
+    }
+  }
+
+  private static double dot(Tensor a, Tensor b) {
+    var left = a.floats();
+    var right = b.floats();
+    double sum = 0;
+    for (int i = 0; i < left.length; i++) {
+      sum += left[i] * right[i];
+    }
+    return sum;
+  }
+
+  private static Tensor npy(String body) throws Exception {
+    var response = server.send(
+        HttpRequest.newBuilder(server.uri("/invocations"))
+            .POST(BodyPublishers.ofString(body))
+            .header("Content-Type", "application/json")
+            .header("Accept", "application/x-npy")
+            .build(),
+        BodyHandlers.ofByteArray());
+    assertThat(response.statusCode()).as(new String(response.body())).isEqualTo(200);
+    return Npy.read(response.body());
+  }
+}

@@ -1,0 +1,92 @@
+package dev.berth.examples;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import com.fasterxml.jackson.databind.JsonNode;
+import com.fasterxml.jackson.databind.ObjectMapper;
+import dev.berth.testing.TestServer;
+import java.net.http.HttpRequest.BodyPublisher;
+import java.net.http.HttpRequest.BodyPublishers;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.Base64;
+import java.util.List;
+import java.util.Map;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
+
+/// The classifier of `examples/`, asked over HTTP.
+class ImageClassificationTest {
+
+  private static final Path EXAMPLE = Path.of("examples/image-classification");
+  private static final ObjectMapper JSON = new ObjectMapper();
+
+  private static TestServer server;
+  private static List<Path> pictures;
+
+  @BeforeAll
+  static void start() throws Exception {
+    server = TestServer.artifact(EXAMPLE).start();
+    try (var files = Files.list(EXAMPLE.resolve("pictures"))) {
+      pictures = files.sorted().toList();
+    }
+  }
+
+  @AfterAll
+  static void stop() throws Exception {
+    server.close();
+  }
+
+  @Test
+  @Tag("BAT-12")
+  void aRawPictureIsClassified() throws Exception {
+    assertThat(pictures).hasSize(6);
+    for (var picture : pictures) {
+      for (var type : List.of("application/x-image", "image/jpeg")) {
+        var predictions = predictions(BodyPublishers.ofFile(picture), type);
+        assertThat(predictions).singleElement().satisfies(prediction -> assertIs(prediction, picture));
+      }
+    }
+  }
+
+  @Test
+  @Tag("TFS-01")
+  @Tag("TFS-03")
+  void instancesOfBase64AreClassifiedInTheirOrder() throws Exception {
+    var instances = new ArrayList<Map<String, String>>();
+    for (var picture : pictures) {
+      instances.add(Map.of("b64", Base64.getEncoder().encodeToString(Files.readAllBytes(picture))));
+    }
+    var predictions = predictions(BodyPublishers.ofString(JSON.writeValueAsString(Map.of("instances", instances))), "application/json");
+    assertThat(predictions).hasSize(pictures.size());
+    for (int i = 0; i < pictures.size(); i++) {
+      assertIs(predictions.path(i), pictures.get(i));
+    }
+  }
+
+  @Test
+  @Tag("ERR-01")
+  void whatIsNoPictureIsNamed() throws Exception {
+    assertThat(server.invoke("{\"instances\": [{\"b64\": \"AAAA\"}]}").body()).contains("image: found the first bytes 00 00 00");
+    assertThat(server.invoke("{\"instances\": [7]}").body()).contains("instances[0]: found 7, expected {\\\"b64\\\"");
+    assertThat(server.invoke("x", "Content-Type", "text/csv").statusCode()).isEqualTo(415);
+  }
+
+  /// The likeliest class is what the file is called, and probabilities fall.
+  private static void assertIs(JsonNode prediction, Path picture) {
+    assertThat(prediction.path("classes").path(0).asText().replace(' ', '-') + ".jpg").isEqualTo(picture.getFileName().toString());
+    assertThat(prediction.path("classes")).hasSize(5);
+    var probabilities = prediction.path("probabilities").valueStream().map(JsonNode::doubleValue).toList();
+    assertThat(probabilities).hasSize(5).isSortedAccordingTo((a, b) -> Double.compare(b, a));
+    assertThat(probabilities.getFirst()).isBetween(0.5, 1.0);
+  }
+
+  private static JsonNode predictions(BodyPublisher body, String type) throws Exception {
+    var response = server.invoke(body, "Content-Type", type);
+    assertThat(response.statusCode()).as(response.body()).isEqualTo(200);
+    return JSON.readTree(response.body()).path("predictions");
+  }
+}

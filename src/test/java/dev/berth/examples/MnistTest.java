@@ -1,0 +1,70 @@
+package dev.berth.examples;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.berth.content.RecordIo;
+import dev.berth.testing.TestServer;
+import java.net.http.HttpRequest.BodyPublishers;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.stream.Collectors;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
+
+/// The digits of `examples/`, asked over HTTP.
+class MnistTest {
+
+  private static final Path EXAMPLE = Path.of("examples/mnist");
+
+  private static TestServer server;
+  private static List<Path> digits;
+
+  @BeforeAll
+  static void start() throws Exception {
+    server = TestServer.artifact(EXAMPLE).start();
+    try (var files = Files.list(EXAMPLE.resolve("digits"))) {
+      digits = files.sorted().toList();
+    }
+  }
+
+  @AfterAll
+  static void stop() throws Exception {
+    server.close();
+  }
+
+  @Test
+  @Tag("BAT-12")
+  void eachPictureIsReadRightly() throws Exception {
+    assertThat(digits).hasSize(40);
+    for (var digit : digits) {
+      assertThat(invoke(Files.readAllBytes(digit), "application/x-image")).as(digit.toString()).isEqualTo(answer(digit));
+      assertThat(invoke(Files.readAllBytes(digit), "image/png")).isEqualTo(answer(digit));
+    }
+  }
+
+  @Test
+  @Tag("BAT-13")
+  void framedRecordsAndABareOneGetTheSamePredictions() throws Exception {
+    var records = new ArrayList<byte[]>();
+    for (var digit : digits) {
+      records.add(Files.readAllBytes(digit));
+    }
+    assertThat(invoke(RecordIo.write(records), "application/x-recordio"))
+        .isEqualTo(digits.stream().map(MnistTest::answer).collect(Collectors.joining("\n")));
+    assertThat(invoke(records.getFirst(), "application/x-recordio")).isEqualTo(answer(digits.getFirst()));
+  }
+
+  private static String answer(Path digit) {
+    return "{\"predictions\":%s}".formatted(digit.getFileName().toString().charAt(0));
+  }
+
+  private static String invoke(byte[] body, String type) throws Exception {
+    var response = server.invoke(BodyPublishers.ofByteArray(body), "Content-Type", type, "Accept", "application/jsonlines, */*;q=0.1");
+    assertThat(response.statusCode()).as(response.body()).isEqualTo(200);
+    return response.body();
+  }
+}
