@@ -6,6 +6,7 @@ import static org.awaitility.Awaitility.await;
 import com.fasterxml.jackson.databind.ObjectMapper;
 import dev.berth.testing.BerthImage;
 import dev.berth.testing.ServeProcess;
+import dev.berth.testing.TestServer;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
@@ -14,7 +15,6 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.regex.Pattern;
-import javax.tools.ToolProvider;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -75,13 +75,24 @@ class ReadmeTest {
   }
 
   @Test
-  void itsHandlerCompiles(@TempDir Path directory) throws IOException {
+  void itsHandlerIsServed(@TempDir Path artifact) throws Exception {
     var program = blocks().stream().filter(block -> block.language.equals("java")).map(Block::text).findFirst().orElseThrow();
-    var source = Files.writeString(
-        directory.resolve("Upper.java"), "import dev.berth.hooks.*;\nimport java.io.IOException;\nimport java.util.List;\n" + program);
-    int result = ToolProvider.getSystemJavaCompiler()
-        .run(null, null, null, "-cp", System.getProperty("java.class.path"), "-d", directory.toString(), source.toString());
-    assertThat(result).isZero();
+    Files.writeString(Files.createDirectory(artifact.resolve("code")).resolve("Inference.java"), program);
+    try (var server = TestServer.artifact(artifact).start()) {
+      assertThat(server.invoke("one\ntwo", "Content-Type", "text/plain").body()).isEqualTo("ONE\nTWO");
+    }
+  }
+
+  @Test
+  void itsCommandsForHooksWork(@TempDir Path directory) throws Exception {
+    var commands = blocks().stream().map(Block::text).filter(text -> text.startsWith("./serve init")).findFirst().orElseThrow()
+        .replace("my-hooks", directory.resolve("my-hooks").toString()).lines().toList();
+    run(commands.get(0));
+    assertThat(run(commands.get(1))).contains("(checked against sample-response.json)");
+    try (var server = ServeProcess.start(Map.of(), List.of("bash", "-c", "exec " + commands.get(2))).awaitReady()) {
+      assertThat(run("curl -s localhost:%d/invocations -d '{\"squareMetres\": 70, \"rooms\": 3}'".formatted(server.port())))
+          .isEqualTo("{\"prices\":[520.0]}");
+    }
   }
 
   @Test
