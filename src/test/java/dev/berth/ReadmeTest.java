@@ -90,7 +90,7 @@ class ReadmeTest {
     run(commands.get(0));
     assertThat(run(commands.get(1))).contains("(checked against sample-response.json)");
     try (var server = ServeProcess.start(Map.of(), List.of("bash", "-c", "exec " + commands.get(2))).awaitReady()) {
-      assertThat(run("curl -s localhost:%d/invocations -d '{\"squareMetres\": 70, \"rooms\": 3}'".formatted(server.port())))
+      assertThat(run("curl -s localhost:%d/invocations -H 'Content-Type: application/json' -d '{\"squareMetres\": 70, \"rooms\": 3}'".formatted(server.port())))
           .isEqualTo("{\"prices\":[520.0]}");
     }
   }
