@@ -27,7 +27,7 @@ RUN --mount=type=cache,target=/root/.m2/repository,sharing=locked \
     && mvn -B -ntp -q dependency:copy-dependencies@copy-runtime-libraries -Dnative.classifier=linux-$machine \
     && mkdir -p unpacked torch/cpu torch/gpu native \
     && mv target/lib . \
-    && for jar in pytorch-native-cpu pytorch-jni tokenizers jna; do \
+    && for jar in pytorch-native-cpu pytorch-jni tokenizers jna webp-imageio; do \
          jar --extract --file lib/$jar-[0-9]*.jar --dir unpacked/$jar; \
        done \
     && mv unpacked/pytorch-native-cpu/pytorch/cpu/linux-$machine/*.so* torch/cpu \
@@ -35,8 +35,10 @@ RUN --mount=type=cache,target=/root/.m2/repository,sharing=locked \
     && if [ $machine = x86_64 ]; then mv unpacked/pytorch-jni/jnilib/linux-x86_64/cu128/libdjl_torch.so torch/gpu; fi \
     && mv unpacked/tokenizers/native/lib/linux-$machine/cpu/libtokenizers.so native \
     && mv unpacked/jna/com/sun/jna/linux-$(echo $machine | tr _ -)/libjnidispatch.so native \
-    && rm -r unpacked/tokenizers/native/lib/*/ \
+    && mv unpacked/webp-imageio/native/Linux/$machine/libwebp-imageio.so native \
+    && rm -r unpacked/tokenizers/native/lib/*/ unpacked/webp-imageio/native \
     && jar --create --no-manifest --file lib/tokenizers-[0-9]*.jar -C unpacked/tokenizers . \
+    && jar --create --no-manifest --file lib/webp-imageio-[0-9]*.jar -C unpacked/webp-imageio . \
     && rm -r lib/pytorch-native-cpu-* lib/pytorch-jni-* unpacked
 
 # A fifth of libtorch is names of functions that nothing outside it can call; only a native debugger reads them.

@@ -29,9 +29,8 @@ def picture(size: tuple[int, int], seed: int = 1) -> Image.Image:
     draw = ImageDraw.Draw(image)
     draw.rectangle((2, 2, size[0] // 3, size[1] // 2), fill=(250, 20, 30))
     draw.line((0, size[1] - 1, size[0] - 1, 0), fill=(255, 255, 255))
-    image.putdata(
-        [tuple(min(255, max(0, value + chance.randrange(-9, 10))) for value in pixel) for pixel in image.getdata()]
-    )
+    pixels = image.get_flattened_data()
+    image.putdata([tuple(min(255, max(0, value + chance.randrange(-9, 10))) for value in pixel) for pixel in pixels])
     return image
 
 
@@ -101,7 +100,7 @@ def bmp(size: tuple[int, int], bits: int, compression: int, between: bytes, data
 def short_pixels_bmp(image: Image.Image) -> bytes:
     """5 bits of red, 6 of green, 5 of blue."""
     data = b""
-    for row in reversed(rows_of(list(image.getdata()), image.width)):
+    for row in reversed(rows_of(list(image.get_flattened_data()), image.width)):
         line = b"".join(struct.pack("<H", r >> 3 << 11 | g >> 2 << 5 | b >> 3) for r, g, b in row)
         data += line + bytes(-len(line) % 4)
     return bmp(image.size, 16, 3, struct.pack("<III", 0xF800, 0x07E0, 0x001F), data)
@@ -113,7 +112,7 @@ def run_length_bmp(image: Image.Image) -> bytes:
     colours = indexed.getpalette()[: 16 * 3]
     palette = b"".join(bytes((b, g, r, 0)) for r, g, b in rows_of(colours, 3))
     data = b""
-    for row in reversed(rows_of(list(indexed.getdata()), image.width)):
+    for row in reversed(rows_of(list(indexed.get_flattened_data()), image.width)):
         rest = bytes(row[3:])
         data += bytes((3, row[0], 0, len(rest))) + rest + bytes(len(rest) % 2) + b"\0\0"
     return bmp(image.size, 8, 1, palette, data + b"\0\1")

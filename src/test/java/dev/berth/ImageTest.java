@@ -98,7 +98,7 @@ class ImageTest {
   @Test
   void itsNativeLibrariesAreUnpacked() throws Exception {
     assertThat(run("sh", "-c", "cd /opt/berth && ls native torch"))
-        .contains("libtokenizers.so", "libjnidispatch.so", "libtorch_cpu.so", "libdjl_torch.so");
+        .contains("libtokenizers.so", "libjnidispatch.so", "libwebp-imageio.so", "libtorch_cpu.so", "libdjl_torch.so");
     assertThat(run("sh", "-c", "ls /opt/berth/lib")).doesNotContain("pytorch-native", "pytorch-jni").contains("tokenizers-");
   }
 

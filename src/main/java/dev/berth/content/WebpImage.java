@@ -13,7 +13,8 @@ import javax.imageio.stream.MemoryCacheImageInputStream;
 
 /// A WebP file, lossy or lossless, or the first picture of an animated one.
 ///
-/// Decoded by libwebp, as in Pillow; decoders written in Java differ visibly.
+/// Decoded by libwebp, as in Pillow, and so exact. TwelveMonkeys 3.15, which is written in Java, is off by 1 to 3 of 255
+/// on average where a file is lossy, and by up to 80.
 ///
 /// @param frame where the picture is on the canvas of an animation
 /// @param chunk the picture, with the chunk's name and length before it; its transparency, which another has, is left
