@@ -51,6 +51,8 @@ RUN find /torch /native -name '*.so*' -exec strip --strip-unneeded {} + -exec ch
 # What changes with Berth itself.
 FROM --platform=$BUILDPLATFORM libraries AS server
 COPY src/main src/main
+# The model of a template is that of an example.
+COPY examples/mnist examples/mnist
 RUN --mount=type=cache,target=/root/.m2/repository,sharing=locked \
     mvn -B -ntp -q -Dmaven.test.skip=true package
 COPY serve LICENSE NOTICE /berth/

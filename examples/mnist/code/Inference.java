@@ -1,9 +1,9 @@
-import dev.berth.content.Image;
 import dev.berth.content.Json;
 import dev.berth.content.RecordIo;
 import dev.berth.hooks.InvocationRequest;
 import dev.berth.hooks.InvocationResponse;
 import dev.berth.hooks.MediaType;
+import dev.berth.image.Image;
 import dev.berth.tensor.Tensor;
 import dev.berth.torchscript.TensorHandler;
 import java.io.IOException;

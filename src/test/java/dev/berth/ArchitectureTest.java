@@ -35,6 +35,7 @@ class ArchitectureTest {
       Map.entry("artifact", Set.of("tensor")),
       Map.entry("tensor", Set.of()),
       Map.entry("content", Set.of("hooks", "tensor")),
+      Map.entry("image", Set.of("hooks", "tensor")),
       Map.entry("torch", Set.of("hooks", "artifact", "tensor")),
       Map.entry("device", Set.of("hooks", "artifact", "torch")),
       Map.entry("torchscript", Set.of("hooks", "artifact", "content", "tensor", "torch")),

@@ -1,4 +1,4 @@
-package dev.berth.content;
+package dev.berth.image;
 
 import com.luciad.imageio.webp.WebPImageReaderSpi;
 import com.luciad.imageio.webp.WebPReadParam;

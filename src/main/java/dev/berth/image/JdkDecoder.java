@@ -1,4 +1,4 @@
-package dev.berth.content;
+package dev.berth.image;
 
 import java.awt.image.BufferedImage;
 import java.awt.image.IndexColorModel;

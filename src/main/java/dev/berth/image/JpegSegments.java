@@ -1,6 +1,6 @@
-package dev.berth.content;
+package dev.berth.image;
 
-import dev.berth.content.JpegImage.Colours;
+import dev.berth.image.JpegImage.Colours;
 import dev.berth.hooks.BadInputException;
 import java.io.ByteArrayOutputStream;
 import java.nio.ByteBuffer;

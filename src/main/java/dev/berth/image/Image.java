@@ -1,4 +1,4 @@
-package dev.berth.content;
+package dev.berth.image;
 
 import dev.berth.hooks.BadInputException;
 import dev.berth.tensor.ElementType;

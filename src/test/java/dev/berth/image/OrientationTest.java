@@ -1,4 +1,4 @@
-package dev.berth.content;
+package dev.berth.image;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
