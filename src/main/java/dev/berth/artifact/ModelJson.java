@@ -105,8 +105,9 @@ final class ModelJson {
 
   Path modelFile(JsonNode entry, String name) {
     var path = entry.path("path").asText("");
-    var file = directory.resolve(path).normalize();
-    if (path.isEmpty() || !file.startsWith(directory.normalize()) || !Files.isReadable(file)) {
+    var file = directory.resolve(path);
+    boolean inside = file.toAbsolutePath().normalize().startsWith(directory.toAbsolutePath().normalize());
+    if (path.isEmpty() || !inside || !Files.isReadable(file)) {
       problem("%s.path: found \"%s\", which is no file of the artifact that can be read".formatted(name, path));
     }
     return file;

@@ -51,6 +51,13 @@ class ModelArtifactTest {
   }
 
   @Test
+  void aRelativePathWillDo() {
+    var sample = Path.of("").toAbsolutePath().relativize(TestServer.SAMPLE_ARTIFACT);
+    assertThat(ModelArtifact.open(sample).task()).isEqualTo("question-answering");
+    assertThat(TensorArtifact.open(Path.of("examples/mnist/../mnist/.")).file()).exists();
+  }
+
+  @Test
   void compiledShapesAreSortedByTheirLength() throws Exception {
     model.put("shapes", "compiled");
     model.withArray("files").removeAll();
