@@ -124,13 +124,14 @@ COPY --from=jars / /opt/berth/
 ENV INSTANCE_TYPE=cpu \
     PYTORCH_LIBRARY_PATH=/opt/berth/torch
 
-# The server with a sample model answers requests, and the JVM keeps the classes as they are then, loaded and linked. A
-# JVM takes them back only if the jars are the same, and they are in every image.
+# The server with a sample model and a hook that it has to compile answers requests, and the JVM keeps the classes as they
+# are then, loaded and linked. A JVM takes them back only if the jars are the same, and they are in every image.
 FROM cpu-base AS training
 COPY --from=server /berth /opt/berth
 RUN --mount=type=bind,source=src/image,target=/training \
     --mount=type=bind,source=model-artifact,target=/opt/ml/model \
-    java /training/TrainingRun.java /opt/berth/serve /opt/berth/berth.aot
+    mkdir -p /model/code && ln -s /opt/ml/model/* /model && cp /training/Inference.java /model/code \
+    && BERTH_MODEL_DIR=/model java /training/TrainingRun.java /opt/berth/serve /opt/berth/berth.aot
 FROM scratch AS trained-server
 COPY --from=server /berth /
 COPY --from=training /opt/berth/berth.aot /

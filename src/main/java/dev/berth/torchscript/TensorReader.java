@@ -20,6 +20,7 @@ import java.io.IOException;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.SequencedMap;
+import java.util.function.Supplier;
 import java.util.stream.IntStream;
 import java.util.stream.Stream;
 
@@ -45,11 +46,15 @@ final class TensorReader {
       return json(Json.read(request), request);
     }
     if (JsonLines.TYPES.contains(type)) {
-      return jsonLines(request);
+      return lines(
+          JsonLines.read(request).stream().<Supplier<List<Tensor>>>map(line -> () -> record(line.json(), line.name())).toList(),
+          request);
     }
     if (type.equals(MediaType.CSV)) {
       needsOneInput(type);
-      return CsvTensors.read(request, elementType(0)).stream().map(List::of).toList();
+      return lines(
+          CsvTensors.read(request).stream().<Supplier<List<Tensor>>>map(row -> () -> List.of(row.tensor(elementType(0)))).toList(),
+          request);
     }
     if (type.equals(MediaType.NPY)) {
       needsOneInput(type);
@@ -81,12 +86,12 @@ final class TensorReader {
     return rows(fields(columns, "inputs"), "inputs");
   }
 
-  private List<List<Tensor>> jsonLines(InvocationRequest request) throws IOException {
+  /// The records of lines, some of which may be bad.
+  private static List<List<Tensor>> lines(List<Supplier<List<Tensor>>> lines, InvocationRequest request) {
     var records = new ArrayList<List<Tensor>>();
-    var lines = JsonLines.read(request);
     for (int i = 0; i < lines.size(); i++) {
       try {
-        records.add(record(lines.get(i).json(), lines.get(i).name()));
+        records.add(lines.get(i).get());
       } catch (BadInputException e) {
         if (!request.keepBadRecords()) {
           throw e;

@@ -182,6 +182,8 @@ class TensorHandlerTest {
               + "'null', 'true' or 'false')\"}\n[2.0]\n{\"error\":\"line 3: found a blank line, expected a JSON value\"}\n[4.0]");
       assertThat(server.invoke("x\n[1]", "Content-Type", "application/jsonlines", "Accept", "text/csv").body())
           .startsWith("\"ERROR: line 1").endsWith("\n2.0");
+      assertThat(server.invoke("1,2\n3\n4,5", "Content-Type", "text/csv", "Accept", "text/csv").body())
+          .isEqualTo("2.0,4.0\n\"ERROR: row 2: found 1 column, expected 2 as in row 1\"\n8.0,10.0");
       assertThat(server.invoke("x\n[1]", "Content-Type", "application/jsonlines", "Accept", "application/x-npy").statusCode()).isEqualTo(406);
     }
   }
