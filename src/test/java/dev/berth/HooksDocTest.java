@@ -1,0 +1,234 @@
+package dev.berth;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.berth.artifact.TensorArtifact;
+import dev.berth.init.Template;
+import dev.berth.tensor.ElementType;
+import dev.berth.testing.TestServer;
+import java.io.ByteArrayOutputStream;
+import java.io.File;
+import java.io.IOException;
+import java.net.URL;
+import java.net.URLClassLoader;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.regex.Pattern;
+import java.util.stream.Stream;
+import javax.tools.ToolProvider;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+/// Does what `docs/hooks.md` says: compiles its code, serves its programs and compares their answers with those that it
+/// shows.
+class HooksDocTest {
+
+  private static final Path DOC = Path.of("docs/hooks.md");
+  private static final Pattern BLOCK = Pattern.compile("```(\\w+)\\n(.*?)```", Pattern.DOTALL);
+  private static final Pattern CODE = Pattern.compile("`([^`]+)`");
+  private static final Pattern CURL = Pattern.compile("curl .* -H 'Content-Type: ([^']+)' -d (?:'([^']+)'|(\\S+))");
+
+  private record Block(String language, String text) {
+    /// Whole programs begin with their imports.
+    boolean isProgram() {
+      return language.equals("java") && text.startsWith("import ");
+    }
+
+    boolean isFragment() {
+      return language.equals("java") && !isProgram();
+    }
+  }
+
+  @TempDir
+  private static Path directory;
+
+  private static String doc;
+
+  @BeforeAll
+  static void read() throws IOException {
+    doc = Files.readString(DOC);
+  }
+
+  @Test
+  @Tag("HOOK-01")
+  void itsSmallestArtifactAnswers() throws Exception {
+    var artifact = Files.createDirectories(directory.resolve("smallest"));
+    writeHooks(artifact, programs().getFirst());
+    var request = CURL.matcher(doc);
+    assertThat(request.find()).isTrue();
+    try (var server = TestServer.artifact(artifact).start()) {
+      var response = server.invoke(request.group(3), "Content-Type", request.group(1));
+      assertThat(response.body()).isEqualTo(request.group(3).toUpperCase());
+    }
+  }
+
+  @Test
+  @Tag("HOOK-01")
+  void itsInferencePyInJavaGivesTheAnswersThatItShows() throws Exception {
+    var artifact = template("translated");
+    writeHooks(artifact, translated());
+    var blocks = blocks();
+    int program = blocks.indexOf(new Block("java", translated()));
+    var commands = blocks.get(program + 1).text.lines().toList();
+    var answers = blocks.get(program + 2).text.lines().toList();
+    assertThat(commands).hasSize(2).hasSameSizeAs(answers);
+    try (var server = TestServer.artifact(artifact).start()) {
+      for (int i = 0; i < commands.size(); i++) {
+        var request = CURL.matcher(commands.get(i));
+        assertThat(request.find()).as(commands.get(i)).isTrue();
+        assertThat(server.invoke(request.group(2), "Content-Type", request.group(1)).body()).isEqualTo(answers.get(i));
+      }
+    }
+  }
+
+  @Test
+  void itsFormsOfTensorsAreAnsweredAsItSays() throws Exception {
+    var artifact = template("tensors");
+    Files.delete(artifact.resolve("code/Inference.java"));
+    var rows = table("| content type |").stream().filter(row -> row.get(1).startsWith("`")).toList();
+    assertThat(rows).hasSizeGreaterThan(5);
+    try (var server = TestServer.artifact(artifact).start()) {
+      for (var row : rows) {
+        var body = code(row.get(1)).getFirst().replace("\\n", "\n");
+        var response = server.invoke(body, "Content-Type", code(row.get(0)).getFirst());
+        assertThat(response.body()).as(body).isEqualTo(code(row.get(3)).getFirst());
+      }
+    }
+  }
+
+  @Test
+  void itsModelJsonIsOne() throws IOException {
+    var artifact = Files.createDirectories(directory.resolve("described"));
+    Files.createFile(artifact.resolve("model.pt"));
+    var json = blocks().stream().map(Block::text).filter(text -> text.startsWith("{\"format\"")).findFirst();
+    Files.writeString(artifact.resolve("model.json"), json.orElseThrow());
+    var opened = TensorArtifact.open(artifact);
+    assertThat(opened.inputs()).containsExactly(
+        new TensorArtifact.Input("left", ElementType.FLOAT32), new TensorArtifact.Input("right", ElementType.FLOAT32));
+    assertThat(opened.outputs()).containsExactly("sum", "product");
+  }
+
+  @Test
+  void itsSnippetsOfContentTypesCompile() throws IOException {
+    var rows = table("| what | in `inputFn` |");
+    assertThat(rows).hasSizeGreaterThan(10);
+    var methods = new StringBuilder();
+    for (int i = 0; i < rows.size(); i++) {
+      methods.append("static void read%d(InvocationRequest request, JsonNode value) throws Exception { %s }\n"
+          .formatted(i, String.join("\n", code(rows.get(i).get(1)))));
+      for (var written : code(rows.get(i).get(2))) {
+        methods.append("""
+            static InvocationResponse write%d(
+                InvocationRequest request, List<Double> predictions, Tensor tensor, byte[] bytes) throws Exception {
+              return InvocationResponse.of(%s, request.accept());
+            }
+            """.formatted(i, written));
+      }
+    }
+    compile("Snippets", """
+        import com.fasterxml.jackson.databind.JsonNode;
+        import dev.berth.content.*;
+        import dev.berth.hooks.*;
+        import dev.berth.tensor.*;
+        import java.util.*;
+        final class Snippets { %s }
+        """.formatted(methods), directory.resolve("snippets"));
+  }
+
+  @Test
+  void itsOverriddenHookCompiles() throws IOException {
+    compile("Fragment", """
+        import dev.berth.hooks.*;
+        import dev.berth.qa.*;
+        import java.io.IOException;
+        import java.util.List;
+        final class Fragment extends QuestionAnsweringHandler {
+          Fragment(java.nio.file.Path modelDirectory) { super(modelDirectory); }
+          %s
+        }
+        """.formatted(fragment("@Override")), directory.resolve("overridden"));
+  }
+
+  @Test
+  @Tag("HOOK-01")
+  void itsTestPasses() throws Exception {
+    var classes = compile("Inference", translated(), directory.resolve("tested"));
+    compile("Fragment", """
+        import static org.junit.jupiter.api.Assertions.assertEquals;
+        import dev.berth.hooks.*;
+        public final class Fragment {
+          public static void run(java.nio.file.Path artifact) throws Exception { %s }
+        }
+        """.formatted(fragment("try ")), classes);
+    try (var loader = new URLClassLoader(new URL[] {classes.toUri().toURL()})) {
+      loader.loadClass("Fragment").getMethod("run", Path.class).invoke(null, template("for-its-test"));
+    }
+  }
+
+  @Test
+  void itsLinksLeadSomewhere() {
+    var links = Pattern.compile("]\\(([^)#:]+)\\)").matcher(doc);
+    var targets = links.results().map(link -> link.group(1)).toList();
+    assertThat(targets).isNotEmpty().allSatisfy(target -> assertThat(DOC.resolveSibling(target)).exists());
+  }
+
+  private static List<Block> blocks() {
+    return BLOCK.matcher(doc).results().map(block -> new Block(block.group(1), block.group(2))).toList();
+  }
+
+  private static List<String> programs() {
+    var programs = blocks().stream().filter(Block::isProgram).map(Block::text).toList();
+    assertThat(programs).as("the smallest artifact, and an inference.py in Java").hasSize(2);
+    return programs;
+  }
+
+  private static String translated() {
+    return programs().getLast();
+  }
+
+  private static String fragment(String beginning) {
+    var fragments = blocks().stream().filter(Block::isFragment).map(Block::text).toList();
+    assertThat(fragments).as("each has a test of its own").hasSize(2);
+    return fragments.stream().filter(text -> text.startsWith(beginning)).findFirst().orElseThrow();
+  }
+
+  /// The cells of the rows of the table that begins with this header.
+  private static List<List<String>> table(String header) {
+    var rows = new ArrayList<List<String>>();
+    doc.lines().dropWhile(line -> !line.startsWith(header)).takeWhile(line -> line.startsWith("|")).skip(2)
+        .forEach(line -> rows.add(Stream.of(line.split("\\|")).skip(1).map(String::strip).toList()));
+    return rows;
+  }
+
+  private static List<String> code(String cell) {
+    return CODE.matcher(cell).results().map(span -> span.group(1)).toList();
+  }
+
+  /// The artifact that `serve init` writes.
+  private static Path template(String name) throws IOException {
+    var artifact = directory.resolve(name);
+    Template.TENSOR.write(artifact, TestServer.SAMPLE_ARTIFACT);
+    return artifact;
+  }
+
+  private static void writeHooks(Path artifact, String program) throws IOException {
+    Files.createDirectories(artifact.resolve("code"));
+    Files.writeString(artifact.resolve("code/Inference.java"), program);
+  }
+
+  /// @return where the classes are, which is on the class path too
+  private static Path compile(String name, String program, Path classes) throws IOException {
+    Files.createDirectories(classes);
+    var source = Files.writeString(classes.resolve(name + ".java"), program);
+    var classPath = System.getProperty("java.class.path") + File.pathSeparator + classes;
+    var errors = new ByteArrayOutputStream();
+    int result = ToolProvider.getSystemJavaCompiler()
+        .run(null, null, errors, "-proc:none", "-cp", classPath, "-d", classes.toString(), source.toString());
+    assertThat(result).as(errors.toString()).isZero();
+    return classes;
+  }
+}
