@@ -132,6 +132,7 @@ class HooksDocTest {
     compile("Snippets", """
         import com.fasterxml.jackson.databind.JsonNode;
         import dev.berth.content.*;
+        import dev.berth.image.*;
         import dev.berth.hooks.*;
         import dev.berth.tensor.*;
         import java.util.*;

@@ -5,12 +5,17 @@ import dev.berth.hooks.InvocationRequest;
 import dev.berth.tensor.ElementType;
 import dev.berth.tensor.Tensor;
 import java.io.IOException;
+import java.math.BigDecimal;
 import java.util.Arrays;
 import java.util.List;
+import java.util.regex.Pattern;
 import java.util.stream.IntStream;
 
 /// Tensors as CSV: each row a record of numbers.
 public final class CsvTensors {
+
+  /// As JSON and Python write numbers, and no others that Java reads.
+  private static final Pattern NUMBER = Pattern.compile("[-+]?(\\d+\\.?\\d*|\\.\\d+)([eE][-+]?\\d+)?|NaN");
 
   /// A row that has not been looked at, so that a bad one can fail alone.
   ///
@@ -20,18 +25,44 @@ public final class CsvTensors {
 
     /// The numbers as a tensor of one dimension, or as a scalar where there is one column.
     ///
-    /// @param type what the numbers become
-    /// @throws BadInputException naming the column that holds no number, or the number of columns
+    /// @param type what the numbers become; a fraction is refused where that has none, and so is a number out of range
+    /// @throws BadInputException naming the column that holds no such number, or the number of columns
     public Tensor tensor(ElementType type) {
       if (cells.length != columns) {
         throw new BadInputException("%s: found %d column%s, expected %d as in row 1".formatted(
             name, cells.length, cells.length == 1 ? "" : "s", columns));
       }
-      var values = new double[columns];
-      for (int c = 0; c < columns; c++) {
-        values[c] = number(cells[c].strip(), "%s, column %d".formatted(name, c + 1));
+      var shape = columns == 1 ? new int[0] : new int[] {columns};
+      return type.isFloating()
+          ? Tensor.of(IntStream.range(0, columns).mapToDouble(this::fraction).toArray(), shape).as(type)
+          : Tensor.of(IntStream.range(0, columns).mapToLong(column -> whole(column, type)).toArray(), shape).as(type);
+    }
+
+    private double fraction(int column) {
+      var cell = cells[column].strip();
+      if (!NUMBER.matcher(cell).matches()) {
+        throw bad(column, "a number");
       }
-      return (columns == 1 ? Tensor.of(values) : Tensor.of(values, columns)).as(type);
+      return Double.parseDouble(cell);
+    }
+
+    private long whole(int column, ElementType type) {
+      try {
+        long value = new BigDecimal(cells[column].strip()).longValueExact();
+        if (type.holds(value)) {
+          return value;
+        }
+      } catch (NumberFormatException e) {
+        throw bad(column, "a number");
+      } catch (ArithmeticException _) {
+        // It has a fraction, or more digits than any type.
+      }
+      throw bad(column, "a whole number that is " + type);
+    }
+
+    private BadInputException bad(int column, String expected) {
+      return new BadInputException("%s, column %d: found %s, expected %s".formatted(
+          name, column + 1, Found.quoted(cells[column].strip()), expected));
     }
   }
 
@@ -64,13 +95,5 @@ public final class CsvTensors {
         yield cells;
       }
     };
-  }
-
-  private static double number(String cell, String name) {
-    try {
-      return Double.parseDouble(cell);
-    } catch (NumberFormatException e) {
-      throw new BadInputException("%s: found %s, expected a number".formatted(name, Found.quoted(cell)), e);
-    }
   }
 }

@@ -34,6 +34,9 @@ public final class Json {
   /// @throws BadInputException with the place where the text stops to be JSON
   public static JsonNode parse(String text, String name) {
     try (var parser = JSON.createParser(text)) {
+      if (parser.nextToken() == null) {
+        throw new BadInputException("%s: found nothing, expected JSON".formatted(name));
+      }
       JsonNode value = JSON.readTree(parser);
       if (parser.nextToken() != null) {
         throw new BadInputException(

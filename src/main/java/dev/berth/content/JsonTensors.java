@@ -121,8 +121,7 @@ public final class JsonTensors {
       if (value.isBoolean()) {
         return value.booleanValue() ? 1 : 0;
       }
-      if (!value.isNumber() || !value.canConvertToExactIntegral() || !value.canConvertToLong()
-          || Tensor.of(new long[] {value.longValue()}, 1).as(type).longs()[0] != value.longValue()) {
+      if (!value.isNumber() || !value.canConvertToExactIntegral() || !value.canConvertToLong() || !type.holds(value.longValue())) {
         throw new BadInputException("%s: found %s, expected a whole number that is %s".formatted(name, Found.in(value), type));
       }
       return value.longValue();

@@ -34,6 +34,19 @@ public enum ElementType {
     return this == FLOAT16 || this == FLOAT32 || this == FLOAT64;
   }
 
+  /// Whether a whole number is within the range of a type without fractions.
+  public boolean holds(long value) {
+    return switch (this) {
+      case BOOL -> value == 0 || value == 1;
+      case UINT8 -> value >= 0 && value <= 255;
+      case INT8 -> value == (byte) value;
+      case INT16 -> value == (short) value;
+      case INT32 -> value == (int) value;
+      case INT64 -> true;
+      case FLOAT16, FLOAT32, FLOAT64 -> throw new IllegalStateException(this + " has fractions");
+    };
+  }
+
   /// The type of this name, such as `float32`; nothing where there is none.
   public static Optional<ElementType> named(String name) {
     return Arrays.stream(values()).filter(type -> type.toString().equals(name)).findFirst();

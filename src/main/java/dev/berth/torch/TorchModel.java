@@ -23,8 +23,7 @@ import java.util.stream.Stream;
 
 /// One TorchScript file on one accelerator. Every native object that a forward makes is freed before it returns.
 ///
-/// [#forward] may be called by several threads at once after one call has ended: the engine switches the module to
-/// inference on the first one without a lock. Call it from a small fixed set of platform threads only, because libtorch
+/// [#forward] may be called by several threads at once. Call it from a small fixed set of platform threads only, because libtorch
 /// keeps a team of threads for each thread that calls it.
 public final class TorchModel implements AutoCloseable {
 
@@ -37,6 +36,10 @@ public final class TorchModel implements AutoCloseable {
 
   private final Model model;
   private final Accelerator accelerator;
+
+  /// Held by the first forward, in which the engine switches the module to inference without a lock of its own.
+  private final Object switching = new Object();
+  private volatile boolean switched;
 
   private TorchModel(Model model, Accelerator accelerator) {
     this.model = model;
@@ -96,7 +99,7 @@ public final class TorchModel implements AutoCloseable {
       }
       var arrays = new NDList(inputs.size());
       inputs.forEach(input -> arrays.add(TensorCopy.in(input, manager)));
-      var results = model.getBlock().forward(new ParameterStore(manager, false), arrays, false);
+      var results = run(new ParameterStore(manager, false), arrays);
       return results.stream()
           .sorted(Comparator.comparing(TorchModel::key))
           .map(TensorCopy::out)
@@ -110,6 +113,19 @@ public final class TorchModel implements AutoCloseable {
     } finally {
       RUNNING.decrementAndGet();
     }
+  }
+
+  private NDList run(ParameterStore parameters, NDList inputs) {
+    if (!switched) {
+      synchronized (switching) {
+        if (!switched) {
+          var results = model.getBlock().forward(parameters, inputs, false);
+          switched = true;
+          return results;
+        }
+      }
+    }
+    return model.getBlock().forward(parameters, inputs, false);
   }
 
   /// The key of a dict's tensor; the same for all others, so that sorting leaves them as they are.

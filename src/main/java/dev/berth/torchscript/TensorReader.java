@@ -18,6 +18,7 @@ import dev.berth.tensor.ElementType;
 import dev.berth.tensor.Tensor;
 import java.io.IOException;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.List;
 import java.util.SequencedMap;
 import java.util.function.Supplier;
@@ -182,8 +183,8 @@ final class TensorReader {
       return tensor.type() == ElementType.FLOAT64 ? tensor.as(ElementType.FLOAT32) : tensor;
     }
     var type = inputs.get(input).type();
-    if (tensor.type().isFloating() && !type.isFloating()) {
-      throw new BadInputException("%s: found %s, expected elements of type %s".formatted(name, tensor, type));
+    if (!type.isFloating() && (tensor.type().isFloating() || !Arrays.stream(tensor.longs()).allMatch(type::holds))) {
+      throw new BadInputException("%s: found %s, expected elements of type %s and within its range".formatted(name, tensor, type));
     }
     return tensor.as(type);
   }

@@ -16,6 +16,7 @@ import java.net.http.HttpResponse.BodyHandlers;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.LinkedHashMap;
+import java.util.List;
 import java.util.Map;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
@@ -144,6 +145,8 @@ class TensorHandlerTest {
       "text/csv              | 1,2~3,x                     | row 2, column 2: found \"x\", expected a number",
       "text/csv              | 1,2~3                       | row 2: found 1 column, expected 2 as in row 1",
       "text/csv              | ' '                         | body: found nothing, expected rows of numbers",
+      "application/json      | ''                          | body: found nothing, expected JSON",
+      "text/csv              | 1d                          | row 1, column 1: found \"1d\", expected a number",
       "application/x-npy     | no array                    | offset 0"})
   void whatIsWrongIsNamed(String type, String body, String message) throws Exception {
     var response = doubled.invoke(body.replace('~', '\n'), "Content-Type", type);
@@ -163,6 +166,20 @@ class TensorHandlerTest {
     var response = twoInputs.invoke(body, "Content-Type", type);
     assertThat(response.statusCode()).as(response.body()).isIn(400, 415);
     assertThat(response.body()).contains(message);
+  }
+
+  @Test
+  void wholeNumbersAreNeverChangedInSilence() throws Exception {
+    var whole = "{\"format\": 1, \"files\": [{\"path\": \"doubled.pt\"}], \"inputs\": [{\"name\": \"x\", \"type\": \"uint8\"}]}";
+    try (var server = TestServer.artifact(artifact("whole", "doubled.pt", whole)).start()) {
+      assertAnswer(server, "text/csv", "text/csv", "1,2e0\n3.0,100", "2,4\n6,200");
+      for (var cell : List.of("2.7", "NaN", "1e300", "256", "-1")) {
+        assertThat(server.invoke(cell + ",1", "Content-Type", "text/csv").body()).contains("row 1, column 1: found \\\"" + cell + "\\\"");
+        assertThat(server.invoke("[" + cell + "]", "Content-Type", "application/json").statusCode()).isEqualTo(400);
+      }
+      assertThat(send(server, Npy.write(Tensor.of(new long[] {1, 300}, 2)), "application/x-npy", "application/x-npy").statusCode()).isEqualTo(400);
+      assertThat(npy(server, Tensor.of(new long[] {1, 100}, 2)).longs()).containsExactly(2, 200);
+    }
   }
 
   @Test
