@@ -1,6 +1,7 @@
 package dev.berth;
 
 import dev.berth.batching.BatchLimits;
+import dev.berth.code.HookCode;
 import dev.berth.config.ServerConfig;
 import dev.berth.hooks.InferenceHandler;
 import dev.berth.hooks.InvocationResponse;
@@ -55,9 +56,7 @@ final class Check {
       try {
         return check.report(handler);
       } finally {
-        if (handler instanceof AutoCloseable closeable) {
-          closeable.close();
-        }
+        HookCode.close(handler);
       }
     } catch (StartException e) {
       throw e;

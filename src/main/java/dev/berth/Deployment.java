@@ -3,6 +3,7 @@ package dev.berth;
 import dev.berth.artifact.ModelArtifactException;
 import dev.berth.artifact.ModelDescription;
 import dev.berth.batching.BatchLimits;
+import dev.berth.code.HookCode;
 import dev.berth.config.ServerConfig;
 import dev.berth.device.DeviceException;
 import dev.berth.device.Devices;
@@ -49,13 +50,19 @@ record Deployment(Devices devices, ArtifactHooks hooks, List<Accelerator> worker
     // Made before the problems are reported, because it may have some of its own.
     var hooks = problems.get(source);
     if (!problems.found.isEmpty()) {
-      if (hooks.isPresent() && hooks.get().handler() instanceof AutoCloseable closeable) {
-        closeable.close();
+      if (hooks.isPresent()) {
+        HookCode.close(hooks.get().handler());
       }
       throw new StartException(problems.found);
     }
-    var workers = workers(config, devices.orElseThrow());
-    return new Deployment(devices.get(), hooks.orElseThrow(), workers, limits(config, hooks.get().handler(), workers.getFirst()));
+    try {
+      var workers = workers(config, devices.orElseThrow());
+      var limits = limits(config, hooks.orElseThrow().handler(), workers.getFirst());
+      return new Deployment(devices.get(), hooks.get(), workers, limits);
+    } catch (Throwable e) {
+      HookCode.close(hooks.orElseThrow().handler());
+      throw e;
+    }
   }
 
   private static Devices devices(ServerConfig config) {

@@ -8,6 +8,7 @@ import dev.berth.hooks.InferenceHandler;
 import dev.berth.http.HttpServer;
 import dev.berth.metrics.ServingMetrics;
 import dev.berth.model.HookPermits;
+import dev.berth.model.LoadException;
 import dev.berth.model.PayloadMemory;
 import dev.berth.model.ServedModel;
 import dev.berth.torch.TorchException;
@@ -104,11 +105,16 @@ public final class Server implements AutoCloseable {
   static String reason(Throwable e) {
     return switch (e) {
       case ExecutionException wrapped -> reason(wrapped.getCause());
-      case StartException known -> known.getMessage();
-      case ModelArtifactException known -> known.getMessage();
-      case DeviceException known -> known.getMessage();
-      case TorchException known -> known.getMessage();
+      case LoadException hook -> saysWhy(hook.getCause()) ? hook.getCause().getMessage() : hook.getMessage();
+      case Throwable known when saysWhy(known) -> known.getMessage();
       default -> "the model could not be loaded%s: %s".formatted(HookPlace.of(e), e);
     };
+  }
+
+  private static boolean saysWhy(Throwable e) {
+    return e instanceof StartException
+        || e instanceof ModelArtifactException
+        || e instanceof DeviceException
+        || e instanceof TorchException;
   }
 }

@@ -3,12 +3,18 @@ package dev.berth.code;
 import java.io.InputStream;
 import java.lang.classfile.ClassFile;
 import java.lang.classfile.ClassHierarchyResolver;
+import java.lang.classfile.ClassHierarchyResolver.ClassHierarchyInfo;
 import java.lang.classfile.ClassTransform;
 import java.lang.classfile.Opcode;
 import java.lang.classfile.constantpool.MethodRefEntry;
+import java.lang.classfile.instruction.InvokeDynamicInstruction;
 import java.lang.classfile.instruction.InvokeInstruction;
 import java.lang.constant.ClassDesc;
+import java.lang.constant.ConstantDesc;
 import java.lang.constant.ConstantDescs;
+import java.lang.constant.DirectMethodHandleDesc;
+import java.lang.constant.DynamicCallSiteDesc;
+import java.lang.constant.MethodHandleDesc;
 import java.lang.constant.MethodTypeDesc;
 import java.util.function.Function;
 import java.util.stream.StreamSupport;
@@ -37,12 +43,17 @@ public final class ExitRefused extends Error {
     throw new ExitRefused(status);
   }
 
-  /// The class with its calls replaced; the same bytes where it has none.
+  /// The class with its calls and its method references replaced; the same bytes where it has none. Reflection is not
+  /// looked into.
   ///
   /// @param resources gives the bytes of a class by its file name, or null
+  /// @throws RuntimeException when it is no class
   static byte[] in(byte[] bytes, Function<String, InputStream> resources) {
-    var file = ClassFile.of(ClassFile.ClassHierarchyResolverOption.of(ClassHierarchyResolver.ofResourceParsing(
-        (ClassDesc type) -> resources.apply(fileName(type))).orElse(ClassHierarchyResolver.defaultResolver())));
+    var hierarchy = ClassHierarchyResolver.ofResourceParsing((ClassDesc type) -> resources.apply(fileName(type)))
+        .orElse(ClassHierarchyResolver.defaultResolver())
+        // A library may do without classes that it names. Where the verifier does without them too, any parent is right.
+        .orElse(_ -> ClassHierarchyInfo.ofClass(ConstantDescs.CD_Object));
+    var file = ClassFile.of(ClassFile.ClassHierarchyResolverOption.of(hierarchy));
     var model = file.parse(bytes);
     boolean none = StreamSupport.stream(model.constantPool().spliterator(), false)
         .noneMatch(entry -> entry instanceof MethodRefEntry method && isExit(method));
@@ -50,14 +61,29 @@ public final class ExitRefused extends Error {
       switch (element) {
         case InvokeInstruction call when call.method() instanceof MethodRefEntry method && isExit(method) ->
             code.invokestatic(THIS, "exit", call.opcode() == Opcode.INVOKESTATIC ? STATUS : RUNTIME_AND_STATUS);
+        case InvokeDynamicInstruction call -> code.invokedynamic(DynamicCallSiteDesc.of(
+            call.bootstrapMethod(), call.name().stringValue(), call.typeSymbol(),
+            call.bootstrapArgs().stream().map(ExitRefused::refused).toArray(ConstantDesc[]::new)));
         default -> code.with(element);
       }
     }));
   }
 
+  /// `System::exit` stands in the class as a method handle.
+  private static ConstantDesc refused(ConstantDesc argument) {
+    return argument instanceof DirectMethodHandleDesc method && isExit(internalName(method.owner()), method.methodName())
+        ? MethodHandleDesc.ofMethod(
+            DirectMethodHandleDesc.Kind.STATIC, THIS, "exit",
+            method.kind() == DirectMethodHandleDesc.Kind.STATIC ? STATUS : RUNTIME_AND_STATUS)
+        : argument;
+  }
+
   private static boolean isExit(MethodRefEntry method) {
-    var name = method.name().stringValue();
-    return switch (method.owner().asInternalName()) {
+    return isExit(method.owner().asInternalName(), method.name().stringValue());
+  }
+
+  private static boolean isExit(String owner, String name) {
+    return switch (owner) {
       case "java/lang/System" -> name.equals("exit");
       case "java/lang/Runtime" -> name.equals("exit") || name.equals("halt");
       default -> false;
@@ -65,7 +91,11 @@ public final class ExitRefused extends Error {
   }
 
   private static String fileName(ClassDesc type) {
+    return internalName(type) + ".class";
+  }
+
+  private static String internalName(ClassDesc type) {
     var descriptor = type.descriptorString();
-    return descriptor.substring(1, descriptor.length() - 1) + ".class";
+    return descriptor.substring(1, descriptor.length() - 1);
   }
 }

@@ -2,7 +2,6 @@ package dev.berth.code;
 
 import dev.berth.artifact.ModelArtifactException;
 import dev.berth.hooks.InferenceHandler;
-import dev.berth.hooks.InvocationRequest;
 import dev.berth.hooks.TransformHandler;
 import java.lang.reflect.Constructor;
 import java.lang.reflect.InvocationTargetException;
@@ -34,19 +33,18 @@ final class HandlerClass {
     return source.getFileName().toString().replaceFirst("\\.java$", "");
   }
 
+  /// Makes the handler. Meanwhile libraries that look for services find those of the artifact.
   InferenceHandler<?, ?, ?> create() throws Exception {
-    var type = load();
-    if (!InferenceHandler.class.isAssignableFrom(type)) {
-      throw problem("found a class that implements neither InferenceHandler nor TransformHandler and extends no built-in "
-          + "handler, expected one that does");
+    var thread = Thread.currentThread();
+    var outer = thread.getContextClassLoader();
+    thread.setContextClassLoader(loader);
+    try {
+      var type = load();
+      check(type);
+      return (InferenceHandler<?, ?, ?>) make(constructor(type));
+    } finally {
+      thread.setContextClassLoader(outer);
     }
-    if (Modifier.isAbstract(type.getModifiers())) {
-      throw problem("found an abstract class, expected one that can be made");
-    }
-    if (TransformHandler.class.isAssignableFrom(type)) {
-      checkTransform(type);
-    }
-    return (InferenceHandler<?, ?, ?>) make(constructor(type));
   }
 
   private Class<?> load() {
@@ -54,9 +52,26 @@ final class HandlerClass {
       return Class.forName(name, true, loader);
     } catch (ClassNotFoundException e) {
       throw problem("found no such class in code/");
-    } catch (LinkageError e) {
+    } catch (Throwable e) {
       var cause = e instanceof ExceptionInInitializerError ? e.getCause() : e;
-      throw new ModelArtifactException(modelDirectory, List.of("%s: it can't be loaded: %s".formatted(name, cause)), e);
+      throw problem("it can't be loaded%s: %s".formatted(HookPlace.of(cause), cause), cause);
+    }
+  }
+
+  private void check(Class<?> type) {
+    if (type.getClassLoader() != loader) {
+      throw problem("found a class of the server's own, which goes before one of the same name in code/; expected another");
+    }
+    if (!InferenceHandler.class.isAssignableFrom(type)) {
+      throw problem("found a class that implements neither InferenceHandler nor TransformHandler and extends no built-in "
+          + "handler, expected one that does");
+    }
+    if (Modifier.isAbstract(type.getModifiers())) {
+      throw problem("found %s, expected a class that can be made".formatted(
+          type.isInterface() ? "an interface" : "an abstract class"));
+    }
+    if (TransformHandler.class.isAssignableFrom(type)) {
+      checkTransform(type);
     }
   }
 
@@ -103,14 +118,19 @@ final class HandlerClass {
 
   /// What a built-in handler's constructor says of the artifact stays as it is.
   private Exception thrown(Throwable cause) {
-    if (cause instanceof Exception exception && cause.getClass().getClassLoader() == HandlerClass.class.getClassLoader()) {
-      return exception;
+    if (cause instanceof RuntimeException known && known.getClass().getName().startsWith("dev.berth.")) {
+      return known;
     }
-    return new ModelArtifactException(
-        modelDirectory, List.of("%s: its constructor failed%s: %s".formatted(name, HookPlace.of(cause), cause)), cause);
+    return problem("its constructor failed%s: %s".formatted(HookPlace.of(cause), cause), cause);
   }
 
   private ModelArtifactException problem(String message) {
-    return new ModelArtifactException(modelDirectory, List.of(name + ": " + message));
+    return problem(message, null);
+  }
+
+  /// The class, the file that it comes from, and what is wrong with it.
+  private ModelArtifactException problem(String message, Throwable cause) {
+    var shown = loader.shownFile(name).map(file -> "%s: class %s".formatted(file, name)).orElse(name);
+    return new ModelArtifactException(modelDirectory, List.of("%s: %s".formatted(shown, message)), cause);
   }
 }

@@ -1,26 +1,34 @@
 package dev.berth.code;
 
+import com.fasterxml.jackson.databind.type.TypeFactory;
 import java.io.ByteArrayInputStream;
+import java.io.Closeable;
 import java.io.IOException;
 import java.io.InputStream;
 import java.net.MalformedURLException;
 import java.net.URI;
+import java.net.URISyntaxException;
 import java.net.URL;
-import java.net.URLClassLoader;
+import java.net.URLConnection;
+import java.net.URLStreamHandler;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 import java.security.CodeSource;
-import java.security.ProtectionDomain;
+import java.security.SecureClassLoader;
 import java.security.cert.Certificate;
 import java.util.ArrayList;
+import java.util.Collections;
+import java.util.Enumeration;
 import java.util.List;
+import java.util.Optional;
 
-/// The classes of one artifact. Those that it shares with the server come from there: the JDK's, Berth's, and the
-/// libraries that Berth's own signatures show. All others are looked for in the artifact first, so that hooks may bring
-/// another version of a library than the server has.
+/// The classes and resources of one artifact. Those that it shares with the server come from there: the JDK's, Berth's,
+/// and the libraries that Berth's own signatures show. All others are looked for in the artifact first, so that hooks may
+/// bring another version of a library than the server has.
 ///
-/// Each class knows the file it comes from as its [CodeSource], which is how messages name it.
-final class HookClassLoader extends URLClassLoader {
+/// It reads its jars itself, because what goes through the JDK's cache of jar files stays open after [#close] or, worse,
+/// closes for another artifact that has the same jar.
+final class HookClassLoader extends SecureClassLoader implements Closeable {
 
   /// As stack traces name it.
   static final String NAME = "code";
@@ -30,42 +38,59 @@ final class HookClassLoader extends URLClassLoader {
 
   private static final String SERVICES = "META-INF/services/dev.berth.hooks.InferenceHandler";
 
+  private static final URLStreamHandler UNCACHED = new URLStreamHandler() {
+    @Override
+    protected URLConnection openConnection(URL url) throws IOException {
+      var connection = URI.create(url.toString()).toURL().openConnection();
+      connection.setUseCaches(false);
+      return connection;
+    }
+  };
+
   static {
     registerAsParallelCapable();
   }
 
   private final Path modelDirectory;
   private final SourceCompiler.Classes compiled;
+  private final HookJars jars;
 
-  HookClassLoader(Path modelDirectory, SourceCompiler.Classes compiled, URL[] jars) {
-    super(NAME, jars, HookClassLoader.class.getClassLoader());
-    this.modelDirectory = modelDirectory.toAbsolutePath().normalize();
+  /// @param jars closed with this
+  HookClassLoader(Path modelDirectory, SourceCompiler.Classes compiled, HookJars jars) {
+    super(NAME, HookClassLoader.class.getClassLoader());
+    this.modelDirectory = modelDirectory;
     this.compiled = compiled;
+    this.jars = jars;
   }
 
-  /// The file of the artifact that one of these classes comes from.
-  String file(Class<?> type) {
-    var source = type.getProtectionDomain().getCodeSource().getLocation();
-    return modelDirectory.relativize(Path.of(URI.create(source.toString()))).toString();
+  /// Whether classes of a package come from the server where it has them.
+  static boolean isShared(String packageName) {
+    return SHARED.stream().anyMatch((packageName + ".")::startsWith);
   }
 
-  /// The classes that the jars offer as handlers.
-  List<String> services() throws IOException {
-    var names = new ArrayList<String>();
-    for (var resources = findResources(SERVICES); resources.hasMoreElements(); ) {
-      try (var in = resources.nextElement().openStream()) {
-        new String(in.readAllBytes(), StandardCharsets.UTF_8).lines()
-            .map(line -> line.replaceFirst("#.*", "").strip())
-            .filter(line -> !line.isEmpty())
-            .forEach(names::add);
-      }
+  /// The file that one of the artifact's classes comes from, such as `code/Inference.java`.
+  Optional<String> shownFile(String className) {
+    return Optional.ofNullable(compiled.byName().get(className))
+        .map(SourceCompiler.CompiledClass::source)
+        .or(() -> jars.find(classFile(className)).map(HookJars.Entry::jar))
+        .map(file -> modelDirectory.relativize(file).toString());
+  }
+
+  /// The classes that a jar offers as handlers.
+  List<String> services(Path jar) throws IOException {
+    var file = jars.in(jar, SERVICES);
+    if (file.isEmpty()) {
+      return List.of();
     }
-    return names;
+    return new String(file.get().read(), StandardCharsets.UTF_8).lines()
+        .map(line -> line.replaceFirst("#.*", "").strip())
+        .filter(line -> !line.isEmpty())
+        .toList();
   }
 
   @Override
   protected Class<?> loadClass(String name, boolean resolve) throws ClassNotFoundException {
-    if (SHARED.stream().anyMatch(name::startsWith)) {
+    if (isShared(packageName(name, '.'))) {
       return super.loadClass(name, resolve);
     }
     synchronized (getClassLoadingLock(name)) {
@@ -83,42 +108,86 @@ final class HookClassLoader extends URLClassLoader {
 
   @Override
   protected Class<?> findClass(String name) throws ClassNotFoundException {
-    var own = compiled.byName().get(name);
-    if (own != null) {
-      try {
-        return define(name, own.bytes(), own.source().toUri().toURL());
-      } catch (MalformedURLException e) {
-        throw new ClassNotFoundException(name, e);
+    try {
+      var own = compiled.byName().get(name);
+      if (own != null) {
+        return define(name, own.bytes(), own.source());
       }
-    }
-    var file = name.replace('.', '/') + ".class";
-    var resource = findResource(file);
-    if (resource == null) {
-      throw new ClassNotFoundException(name);
-    }
-    try (var in = resource.openStream()) {
-      return define(name, in.readAllBytes(), jar(resource, file));
+      var entry = jars.find(classFile(name)).orElseThrow(() -> new ClassNotFoundException(name));
+      return define(name, entry.read(), entry.jar());
     } catch (IOException e) {
       throw new ClassNotFoundException(name, e);
     }
   }
 
-  private Class<?> define(String name, byte[] bytes, URL source) {
-    var safe = ExitRefused.in(bytes, this::classFile);
-    return defineClass(
-        name, safe, 0, safe.length, new ProtectionDomain(new CodeSource(source, (Certificate[]) null), null, this, null));
+  private Class<?> define(String name, byte[] bytes, Path file) throws MalformedURLException {
+    var source = new CodeSource(file.toUri().toURL(), (Certificate[]) null);
+    byte[] safe;
+    try {
+      safe = ExitRefused.in(bytes, this::anyClassFile);
+    } catch (RuntimeException e) {
+      throw new ClassFormatError("%s: %s".formatted(name, e));
+    }
+    return defineClass(name, safe, 0, safe.length, source);
   }
 
-  /// The bytes of a class by the name of its file, whichever loader has it.
-  private InputStream classFile(String file) {
-    var own = compiled.byName().get(file.substring(0, file.length() - ".class".length()).replace('/', '.'));
+  /// The bytes of a class by the name of its file, whichever loader has it; null where none has.
+  private InputStream anyClassFile(String file) {
+    var name = file.substring(0, file.length() - ".class".length()).replace('/', '.');
+    var own = compiled.byName().get(name);
     return own == null ? getResourceAsStream(file) : new ByteArrayInputStream(own.bytes());
   }
 
-  /// The jar of `jar:file:/…/x.jar!/Some.class`.
-  @SuppressWarnings("deprecation")
-  private static URL jar(URL resource, String file) throws MalformedURLException {
-    var text = resource.toString();
-    return new URL(text.substring("jar:".length(), text.length() - file.length() - "!/".length()));
+  @Override
+  public URL getResource(String name) {
+    var own = isShared(packageName(name, '/')) ? null : findResource(name);
+    return own == null ? super.getResource(name) : own;
+  }
+
+  @Override
+  public Enumeration<URL> getResources(String name) throws IOException {
+    if (isShared(packageName(name, '/'))) {
+      return super.getResources(name);
+    }
+    var all = Collections.list(findResources(name));
+    all.addAll(Collections.list(getParent().getResources(name)));
+    return Collections.enumeration(all);
+  }
+
+  @Override
+  protected URL findResource(String name) {
+    return jars.find(name).map(HookClassLoader::url).orElse(null);
+  }
+
+  @Override
+  protected Enumeration<URL> findResources(String name) {
+    return Collections.enumeration(jars.findAll(name).stream().map(HookClassLoader::url).toList());
+  }
+
+  /// Closes the jars; classes that are not loaded by now can't be.
+  @Override
+  public void close() throws IOException {
+    // All of Jackson's mappers share this cache, which would keep the artifact's classes.
+    TypeFactory.defaultInstance().clearCache();
+    jars.close();
+  }
+
+  private static URL url(HookJars.Entry entry) {
+    try {
+      var path = new URI(null, null, "/" + entry.name(), null).getRawPath();
+      // The fragment is how the JDK asks for the file of this release.
+      var release = entry.open().isMultiRelease() ? "#runtime" : "";
+      return URL.of(URI.create("jar:%s!%s%s".formatted(entry.jar().toUri(), path, release)), UNCACHED);
+    } catch (URISyntaxException | IOException e) {
+      throw new IllegalStateException(e);
+    }
+  }
+
+  private static String classFile(String className) {
+    return className.replace('.', '/') + ".class";
+  }
+
+  private static String packageName(String name, char separator) {
+    return name.substring(0, Math.max(0, name.lastIndexOf(separator))).replace(separator, '.');
   }
 }

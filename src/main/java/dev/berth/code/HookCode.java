@@ -4,7 +4,7 @@ import dev.berth.artifact.ModelArtifactException;
 import dev.berth.hooks.InferenceHandler;
 import java.io.IOException;
 import java.io.UncheckedIOException;
-import java.net.URL;
+import java.nio.file.FileVisitOption;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
@@ -12,6 +12,7 @@ import java.util.List;
 import java.util.Optional;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
+import java.util.stream.StreamSupport;
 
 /// What lies in a model artifact's `code/`: sources, jars with hooks, and the jars that both need.
 ///
@@ -71,18 +72,28 @@ public final class HookCode {
     return !files(modelDirectory.resolve("code"), 1, ".py").isEmpty();
   }
 
-  /// Compiles what has to be, and makes the handler.
+  /// Compiles what has to be, and makes the handler, which [#close] closes.
   ///
   /// @throws ModelArtifactException with every error of the compiler, or with what is wrong with the class
   /// @throws Exception whatever the class throws that is not its own, such as what is wrong with the artifact
   public InferenceHandler<?, ?, ?> create() throws Exception {
-    var compiled = SourceCompiler.compile(modelDirectory, sources, Stream.of(jars, libraries).flatMap(List::stream).toList());
-    var loader = new HookClassLoader(modelDirectory, compiled, urls());
+    var paths = Stream.of(jars, libraries).flatMap(List::stream).toList();
+    var opened = new HookJars(modelDirectory, paths);
     try {
+      var compiled = SourceCompiler.compile(modelDirectory, sources, paths);
+      var loader = new HookClassLoader(modelDirectory, compiled, opened);
       return new HandlerClass(modelDirectory, name(compiled, loader), loader).create();
     } catch (Throwable e) {
-      loader.close();
+      opened.close();
       throw e;
+    }
+  }
+
+  /// Closes a handler, if it wants to be, and lets the classes go that its artifact brought.
+  public static void close(InferenceHandler<?, ?, ?> handler) throws Exception {
+    try (var _ = handler.getClass().getClassLoader() instanceof HookClassLoader loader ? loader : null;
+        var _ = handler instanceof AutoCloseable closeable ? closeable : null) {
+      // Both are closed, the handler first.
     }
   }
 
@@ -102,7 +113,10 @@ public final class HookCode {
           Stream.of(sources, jars).flatMap(List::stream).map(this::shown).collect(Collectors.joining(", ")),
           "SAGEMAKER_PROGRAM names the one with the hooks"));
     }
-    var services = loader.services();
+    var services = new ArrayList<String>();
+    for (var jar : jars) {
+      services.addAll(loader.services(jar));
+    }
     if (services.size() != 1) {
       throw problem("%s: found %s as services of %s, expected one; or name the class in model.json as \"handler\"".formatted(
           jars.stream().map(this::shown).collect(Collectors.joining(", ")),
@@ -110,14 +124,6 @@ public final class HookCode {
           InferenceHandler.class.getName()));
     }
     return services.getFirst();
-  }
-
-  private URL[] urls() throws IOException {
-    var urls = new ArrayList<URL>();
-    for (var jar : Stream.of(jars, libraries).flatMap(List::stream).toList()) {
-      urls.add(jar.toUri().toURL());
-    }
-    return urls.toArray(URL[]::new);
   }
 
   private String shown(Path file) {
@@ -132,14 +138,20 @@ public final class HookCode {
     if (!Files.isDirectory(directory)) {
       return List.of();
     }
-    try (var files = Files.walk(directory, depth)) {
+    try (var files = Files.walk(directory, depth, FileVisitOption.FOLLOW_LINKS)) {
       return files
           .filter(file -> file.getFileName().toString().endsWith(ending) && Files.isRegularFile(file))
+          // Such as the ._Inference.java that tar adds on a Mac, and a notebook's .ipynb_checkpoints.
+          .filter(file -> !isHidden(directory.relativize(file)))
           .map(Path::normalize)
           .sorted()
           .toList();
     } catch (IOException e) {
       throw new UncheckedIOException(e);
     }
+  }
+
+  private static boolean isHidden(Path file) {
+    return StreamSupport.stream(file.spliterator(), false).anyMatch(name -> name.toString().startsWith("."));
   }
 }

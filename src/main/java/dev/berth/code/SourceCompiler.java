@@ -9,13 +9,15 @@ import java.net.URI;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 import java.util.Optional;
-import java.util.stream.Collectors;
+import java.util.Set;
 import java.util.stream.Stream;
+import java.util.stream.StreamSupport;
 import javax.tools.Diagnostic;
 import javax.tools.DiagnosticCollector;
 import javax.tools.FileObject;
@@ -24,6 +26,7 @@ import javax.tools.JavaFileManager;
 import javax.tools.JavaFileObject;
 import javax.tools.SimpleJavaFileObject;
 import javax.tools.StandardJavaFileManager;
+import javax.tools.StandardLocation;
 import javax.tools.ToolProvider;
 
 /// Compiles the sources of one artifact in memory, with the server's classes and the artifact's jars on the class path.
@@ -63,25 +66,36 @@ final class SourceCompiler {
           "code/: this Java runtime has no compiler (the module jdk.compiler); run the server with a JDK, or put a jar there"));
     }
     var diagnostics = new DiagnosticCollector<JavaFileObject>();
-    var classes = new LinkedHashMap<String, Output>();
-    try (var files = new MemoryFiles(compiler.getStandardFileManager(diagnostics, Locale.ENGLISH, StandardCharsets.UTF_8), classes)) {
-      var options = List.of("-classpath", classPath(jars), "-proc:none", "-parameters", "-g", "-implicit:none");
-      var units = files.standard().getJavaFileObjectsFromPaths(sources);
+    var standard = compiler.getStandardFileManager(diagnostics, Locale.ENGLISH, StandardCharsets.UTF_8);
+    try (var files = new MemoryFiles(standard)) {
+      // The path for sources is empty, because a source in a jar would be compiled in place of its class, and not kept.
+      standard.setLocationFromPaths(StandardLocation.SOURCE_PATH, List.of());
+      standard.setLocationFromPaths(StandardLocation.CLASS_PATH, serverClassPath());
+      standard.setLocationFromPaths(MemoryFiles.JARS, jars);
+      var options = List.of("-proc:none", "-parameters", "-g", "-implicit:none");
+      var units = standard.getJavaFileObjectsFromPaths(sources);
       boolean compiled = compiler.getTask(null, files, diagnostics, options, null, units).call();
-      var errors = diagnostics.getDiagnostics().stream().filter(d -> d.getKind() == Diagnostic.Kind.ERROR).toList();
-      if (!compiled) {
-        throw new ModelArtifactException(
-            modelDirectory, errors.stream().limit(MOST_ERRORS).map(error -> shown(error, modelDirectory)).toList());
+      var errors = errors(diagnostics.getDiagnostics(), modelDirectory);
+      // Bytes that are not UTF-8 are an error of which the compiler itself does not know.
+      if (!compiled || !errors.isEmpty()) {
+        throw new ModelArtifactException(modelDirectory, errors);
       }
+      return files.classes();
     }
-    return new Classes(classes.entrySet().stream().collect(
-        Collectors.toMap(Map.Entry::getKey, entry -> entry.getValue().compiled(), (a, _) -> a, LinkedHashMap::new)));
   }
 
-  /// The server's own class path, whose jars may name further ones in their manifests, as the compiler knows.
-  private static String classPath(List<Path> jars) {
-    return Stream.concat(Stream.of(System.getProperty("java.class.path")), jars.stream().map(Path::toString))
-        .collect(Collectors.joining(File.pathSeparator));
+  /// The server's jars may name further ones in their manifests, as the compiler knows.
+  private static List<Path> serverClassPath() {
+    return Arrays.stream(System.getProperty("java.class.path").split(File.pathSeparator)).map(Path::of).toList();
+  }
+
+  private static List<String> errors(List<Diagnostic<? extends JavaFileObject>> diagnostics, Path modelDirectory) {
+    var errors = diagnostics.stream().filter(d -> d.getKind() == Diagnostic.Kind.ERROR).toList();
+    var shown = new ArrayList<>(errors.stream().limit(MOST_ERRORS).map(error -> shown(error, modelDirectory)).toList());
+    if (errors.size() > MOST_ERRORS) {
+      shown.add("code/: and %d more errors".formatted(errors.size() - MOST_ERRORS));
+    }
+    return shown;
   }
 
   private static String shown(Diagnostic<? extends JavaFileObject> error, Path modelDirectory) {
@@ -135,25 +149,43 @@ final class SourceCompiler {
     }
   }
 
-  /// Files as they are on disk, but for the classes that the compiler writes.
+  /// Files as they are on disk, but for the classes that the compiler writes. Of a class that both the artifact and the
+  /// server have, it gives the one that the hooks will see.
   private static final class MemoryFiles extends ForwardingJavaFileManager<StandardJavaFileManager> {
 
-    private final Map<String, Output> classes;
+    /// The artifact's jars.
+    static final JavaFileManager.Location JARS = StandardLocation.locationFor("CODE_JARS");
 
-    MemoryFiles(StandardJavaFileManager files, Map<String, Output> classes) {
+    private final Map<String, Output> outputs = new LinkedHashMap<>();
+
+    MemoryFiles(StandardJavaFileManager files) {
       super(files);
-      this.classes = classes;
     }
 
-    StandardJavaFileManager standard() {
-      return fileManager;
+    Classes classes() {
+      var classes = new LinkedHashMap<String, CompiledClass>();
+      outputs.forEach((name, output) -> classes.put(name, output.compiled()));
+      return new Classes(classes);
+    }
+
+    @Override
+    public Iterable<JavaFileObject> list(
+        JavaFileManager.Location location, String packageName, Set<JavaFileObject.Kind> kinds, boolean recurse)
+        throws IOException {
+      var files = super.list(location, packageName, kinds, recurse);
+      if (location != StandardLocation.CLASS_PATH) {
+        return files;
+      }
+      var own = super.list(JARS, packageName, kinds, recurse);
+      var all = HookClassLoader.isShared(packageName) ? Stream.of(files, own) : Stream.of(own, files);
+      return all.flatMap(some -> StreamSupport.stream(some.spliterator(), false)).toList();
     }
 
     @Override
     public JavaFileObject getJavaFileForOutput(
         JavaFileManager.Location location, String className, JavaFileObject.Kind kind, FileObject sibling) {
       var output = new Output(className, kind, Path.of(sibling.toUri()).normalize());
-      classes.put(className, output);
+      outputs.put(className, output);
       return output;
     }
   }

@@ -36,7 +36,11 @@ public interface TransformHandler<M> extends InferenceHandler<M, InvocationReque
   default List<InvocationResponse> predictFn(List<InvocationRequest> records, M model) throws Exception {
     var responses = new ArrayList<InvocationResponse>(records.size());
     for (var request : records) {
-      responses.add(transformFn(request, model));
+      var response = transformFn(request, model);
+      if (response == null) {
+        throw new IllegalStateException("found null, expected a response");
+      }
+      responses.add(response);
     }
     return responses;
   }

@@ -22,7 +22,9 @@ final class HookFailure {
   static ServingException of(String hook, Throwable thrown) {
     return switch (thrown) {
       case ServingException known -> known;
-      case ExecutionException wrapped -> of(hook, wrapped.getCause());
+      // From the hook's own thread, whose interrupts are none of the server's.
+      case ExecutionException hooks when hooks.getCause() instanceof InterruptedException e -> failed(hook, e);
+      case ExecutionException hooks -> of(hook, hooks.getCause());
       case WorkerLostException lost -> new ServingException(ErrorType.INTERNAL, lost.getMessage(), lost);
       case HookException chosen -> new ServingException(type(chosen), chosen.getMessage(), chosen);
       case OutOfMemoryError memory -> new ServingException(
@@ -33,10 +35,22 @@ final class HookFailure {
       }
       // A library between the hook and the body may have wrapped the server's own exception.
       case Throwable other when other.getCause() instanceof ServingException cause -> cause;
-      case Throwable other -> new ServingException(
-          ErrorType.INTERNAL,
-          "%s failed%s: %s".formatted(hook, HookPlace.of(other), Objects.requireNonNullElse(other.getMessage(), other.getClass().getSimpleName())),
-          other);
+      case Throwable other -> failed(hook, other);
+    };
+  }
+
+  private static ServingException failed(String hook, Throwable thrown) {
+    return new ServingException(
+        ErrorType.INTERNAL, "%s failed%s: %s".formatted(hook, HookPlace.of(thrown), message(thrown)), thrown);
+  }
+
+  /// The message of a class that can't be loaded is only its name.
+  private static String message(Throwable thrown) {
+    var name = thrown.getClass().getSimpleName();
+    return switch (thrown) {
+      case ExceptionInInitializerError e when e.getCause() != null -> "%s: %s".formatted(name, e.getCause());
+      case LinkageError e -> "%s: %s".formatted(name, e.getMessage());
+      default -> Objects.requireNonNullElse(thrown.getMessage(), name);
     };
   }
 

@@ -4,24 +4,24 @@ import java.time.Duration;
 import java.util.concurrent.locks.Condition;
 import java.util.concurrent.locks.ReentrantLock;
 
-/// Counts the requests that are inside, so that a server that stops can wait for them: for their bodies, their hooks
-/// and their predictions. Entered and left on requests' threads.
+/// Counts those who are inside, so that a server that stops can wait for them: requests with their bodies and their
+/// predictions, or hooks. May be entered and left by any thread.
 final class InFlight {
 
   private final ReentrantLock lock = new ReentrantLock();
   private final Condition none = lock.newCondition();
-  private int requests;
+  private int inside;
 
   void enter() {
     lock.lock();
-    requests++;
+    inside++;
     lock.unlock();
   }
 
   void leave() {
     lock.lock();
-    requests--;
-    if (requests == 0) {
+    inside--;
+    if (inside == 0) {
       none.signalAll();
     }
     lock.unlock();
@@ -32,10 +32,10 @@ final class InFlight {
     lock.lock();
     try {
       long left = time.toNanos();
-      while (requests > 0 && left > 0) {
+      while (inside > 0 && left > 0) {
         left = none.awaitNanos(left);
       }
-      return requests == 0;
+      return inside == 0;
     } finally {
       lock.unlock();
     }

@@ -4,6 +4,7 @@ import dev.berth.batching.BatchLimits;
 import dev.berth.batching.Batcher;
 import dev.berth.batching.Predictor;
 import dev.berth.batching.WorkerLostException;
+import dev.berth.code.HookCode;
 import dev.berth.error.ErrorType;
 import dev.berth.error.ServingException;
 import dev.berth.hooks.Accelerator;
@@ -16,8 +17,11 @@ import dev.berth.hooks.ModelUnusableException;
 import dev.berth.metrics.ServingMetrics;
 import java.nio.file.Path;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.List;
+import java.util.Objects;
 import java.util.OptionalLong;
+import java.util.concurrent.Callable;
 import java.util.concurrent.ExecutionException;
 import java.util.function.BooleanSupplier;
 
@@ -26,16 +30,23 @@ import java.util.function.BooleanSupplier;
 /// [#invoke] runs on the request's virtual thread. Hooks run outside of every lock.
 final class LoadedModel<M, I, O> {
 
+  /// A record, and what it costs in a batch.
+  private record Measured<I>(I record, int length) {}
+
   private final InferenceHandler<M, I, O> handler;
   private final HookNames names;
-  private final Batcher<I, O> batcher;
+  private final Batcher<Measured<I>, O> batcher;
+  private final HookThreads threads;
   private final HookPermits permits;
   private final PayloadMemory memory;
   private final ServingMetrics metrics;
+  private final List<MediaType> requestTypes;
+  private final List<MediaType> responseTypes;
 
   /// Loads the model on every worker, and returns when all of them are warm.
   ///
   /// @param accelerators one for each worker
+  /// @throws ExecutionException with the [LoadException] of a worker
   static <M, I, O> LoadedModel<M, I, O> load(
       String name,
       Path directory,
@@ -45,42 +56,52 @@ final class LoadedModel<M, I, O> {
       HookPermits permits,
       PayloadMemory memory,
       ServingMetrics metrics)
-      throws InterruptedException, ExecutionException {
+      throws InterruptedException, ExecutionException, LoadException {
     var distinct = accelerators.stream().distinct().toList();
     var names = HookNames.of(handler);
-    var batcher = new Batcher<I, O>(
+    var batcher = new Batcher<Measured<I>, O>(
         name,
         names.predictFn(),
         accelerators.size(),
         limits,
-        record -> hook(names.length(), "a length", () -> handler.length(record)),
-        worker -> predictor(handler, new ModelContext(directory, accelerators.get(worker), worker, distinct)),
+        Measured::length,
+        worker -> predictor(handler, names, new ModelContext(directory, accelerators.get(worker), worker, distinct)),
         metrics);
     batcher.start();
-    return new LoadedModel<>(handler, names, batcher, permits, memory, metrics);
+    try {
+      return new LoadedModel<>(handler, names, batcher, permits, memory, metrics);
+    } catch (LoadException e) {
+      batcher.close();
+      throw e;
+    }
   }
 
   private LoadedModel(
       InferenceHandler<M, I, O> handler,
       HookNames names,
-      Batcher<I, O> batcher,
+      Batcher<Measured<I>, O> batcher,
       HookPermits permits,
       PayloadMemory memory,
-      ServingMetrics metrics) {
+      ServingMetrics metrics)
+      throws LoadException {
     this.handler = handler;
     this.names = names;
     this.batcher = batcher;
+    this.threads = new HookThreads(permits, handler.getClass().getClassLoader());
     this.permits = permits;
     this.memory = memory;
     this.metrics = metrics;
+    // Asked once and not for each request, none of which it can hold up then.
+    this.requestTypes = types(names.requestTypes(), handler::requestTypes);
+    this.responseTypes = types(names.responseTypes(), handler::responseTypes);
   }
 
   List<MediaType> requestTypes() {
-    return handler.requestTypes();
+    return requestTypes;
   }
 
   List<MediaType> responseTypes() {
-    return handler.responseTypes();
+    return responseTypes;
   }
 
   int liveWorkers() {
@@ -98,23 +119,42 @@ final class LoadedModel<M, I, O> {
   private Invocation invoke(InvocationRequest request, HookBody body, long deadlineNanos, BooleanSupplier abandoned) {
     var decode = Stopwatch.start();
     List<I> records = hook(names.inputFn(), "a list of records", () ->
-        permits.call(
+        threads.call(
             () -> body.isWaiting() ? "the rest of its body was awaited" : names.inputFn() + " ran",
             deadlineNanos,
             () -> handler.inputFn(request)));
+    List<Measured<I>> measured = hook(names.length(), "lengths", () ->
+        threads.call(() -> names.length() + " ran", deadlineNanos, () -> measure(records)));
     var decoded = decode.elapsed();
     metrics.decoded(decoded);
 
     var predictions = hook(names.predictFn(), "a list of predictions", () ->
-        batcher.predict(records, deadlineNanos, abandoned));
+        batcher.predict(measured, deadlineNanos, abandoned));
 
     var encode = Stopwatch.start();
     InvocationResponse response = hook(names.outputFn(), "a response", () ->
-        permits.call(() -> names.outputFn() + " ran", deadlineNanos, () -> handler.outputFn(predictions.values(), request)));
+        threads.call(() -> names.outputFn() + " ran", deadlineNanos, () -> handler.outputFn(predictions.values(), request)));
     var encoded = encode.elapsed();
     metrics.encoded(encoded);
     return new Invocation(
-        response, records.size(), decoded, predictions.queued(), predictions.predicted(), encoded);
+        response, measured.size(), decoded, predictions.queued(), predictions.predicted(), encoded);
+  }
+
+  private List<Measured<I>> measure(List<I> records) {
+    var measured = new ArrayList<Measured<I>>(records.size());
+    for (var record : records) {
+      if (record == null) {
+        throw new ServingException(ErrorType.INTERNAL, "%s returned null as record %d of %d, expected a record".formatted(
+            names.inputFn(), measured.size() + 1, records.size()));
+      }
+      int length = handler.length(record);
+      if (length < 0) {
+        throw new ServingException(ErrorType.INTERNAL, "%s returned %d, expected a positive number".formatted(
+            names.length(), length));
+      }
+      measured.add(new Measured<>(record, length));
+    }
+    return measured;
   }
 
   /// Fails what is still queued or running and stops the workers, which close their models.
@@ -125,22 +165,30 @@ final class LoadedModel<M, I, O> {
     return batcher.liveWorkers() == 0;
   }
 
-  /// Frees what the hooks share. No worker and no request may be inside.
-  void closeHooks() throws Exception {
-    if (handler instanceof AutoCloseable closeable) {
-      closeable.close();
-    }
+  /// Waits for hooks that requests have left behind; false: the time is over.
+  boolean awaitHooks(Duration time) throws InterruptedException {
+    return threads.awaitNone(time);
   }
 
-  private static <M, I, O> Predictor<I, O> predictor(InferenceHandler<M, I, O> handler, ModelContext context)
-      throws Exception {
-    var model = handler.modelFn(context);
-    handler.warmUpFn(model);
+  /// Frees what the hooks share, and their classes. No worker, no request and no hook may be inside.
+  void closeHooks() throws Exception {
+    HookCode.close(handler);
+  }
+
+  /// Opens a worker's model, on the worker's thread, which ends with it.
+  private static <M, I, O> Predictor<Measured<I>, O> predictor(
+      InferenceHandler<M, I, O> handler, HookNames names, ModelContext context) throws LoadException {
+    Thread.currentThread().setContextClassLoader(handler.getClass().getClassLoader());
+    var model = LoadException.during(names.modelFn(), () -> handler.modelFn(context));
+    LoadException.during(names.warmUpFn(), () -> {
+      handler.warmUpFn(model);
+      return model;
+    });
     return new Predictor<>() {
       @Override
-      public List<O> predict(List<I> records) throws Exception {
+      public List<O> predict(List<Measured<I>> records) throws Exception {
         try {
-          return handler.predictFn(records, model);
+          return handler.predictFn(records.stream().map(Measured::record).toList(), model);
         } catch (ModelUnusableException e) {
           throw new WorkerLostException(e.getMessage(), e);
         }
@@ -153,6 +201,14 @@ final class LoadedModel<M, I, O> {
         }
       }
     };
+  }
+
+  private static List<MediaType> types(String hook, Callable<List<MediaType>> call) throws LoadException {
+    var types = LoadException.during(hook, call);
+    if (types == null || types.stream().anyMatch(Objects::isNull)) {
+      throw new LoadException("%s returned %s, expected a list of media types".formatted(hook, types));
+    }
+    return List.copyOf(types);
   }
 
   private static <T> T hook(String name, String expected, HookCall<T> call) {

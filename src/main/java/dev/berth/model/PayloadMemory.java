@@ -27,9 +27,10 @@ public final class PayloadMemory {
     return new PayloadMemory(Runtime.getRuntime().maxMemory() / GROWTH);
   }
 
-  /// One request's share. Used by that request's thread.
+  /// One request's share, which the request closes. A hook that it has left behind may still ask for some.
   final class Share implements AutoCloseable {
     private int held;
+    private boolean closed;
 
     /// Waits until there is room for `bytes`. A payload larger than everything there is waits to be alone.
     ///
@@ -48,11 +49,20 @@ public final class PayloadMemory {
         Thread.currentThread().interrupt();
         throw new ServingException(ErrorType.NOT_READY, "the server is stopping", e);
       }
-      held += wanted;
+      keep(wanted);
+    }
+
+    private synchronized void keep(int taken) {
+      if (closed) {
+        units.release(taken);
+        throw new ServingException(ErrorType.DEADLINE_EXCEEDED, "the request has ended");
+      }
+      held += taken;
     }
 
     @Override
-    public void close() {
+    public synchronized void close() {
+      closed = true;
       units.release(held);
     }
   }

@@ -1,6 +1,7 @@
 package dev.berth.model;
 
 import dev.berth.batching.BatchLimits;
+import dev.berth.code.HookCode;
 import dev.berth.error.ErrorType;
 import dev.berth.error.ServingException;
 import dev.berth.hooks.Accelerator;
@@ -69,9 +70,7 @@ public final class ServedModel {
       }
     } catch (Throwable e) {
       state.set(new State.Stopped("the model could not be loaded"));
-      if (handler instanceof AutoCloseable closeable) {
-        closeable.close();
-      }
+      HookCode.close(handler);
       throw e;
     }
   }
@@ -122,7 +121,7 @@ public final class ServedModel {
     if (state.getAndSet(new State.Stopped("the server is stopping")) instanceof State.Ready(var model)) {
       inFlight.awaitNone(drain);
       boolean stopped = model.stopWorkers();
-      if (stopped && inFlight.awaitNone(LAST_HOOKS)) {
+      if (stopped && inFlight.awaitNone(LAST_HOOKS) && model.awaitHooks(LAST_HOOKS)) {
         model.closeHooks();
       } else {
         log.warn("{}: a hook does not end; what it uses is left open", name);
