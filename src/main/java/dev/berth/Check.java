@@ -70,7 +70,7 @@ final class Check {
     var accelerators = deployment.workers().stream().distinct().toList();
     var models = new ArrayList<M>();
     for (int worker = 0; worker < accelerators.size(); worker++) {
-      var context = new ModelContext(directory, accelerators.get(worker), worker, accelerators);
+      var context = new ModelContext(directory.toAbsolutePath().normalize(), accelerators.get(worker), worker, accelerators);
       models.add(handler.modelFn(context));
       handler.warmUpFn(models.getLast());
     }

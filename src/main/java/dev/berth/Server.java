@@ -91,7 +91,7 @@ public final class Server implements AutoCloseable {
       var deployment = plan.call();
       log.info("accelerators: {} ({})", deployment.devices().accelerators(), deployment.devices().origin());
       deployment.hooks().description().forEach((name, value) -> log.info("{}: {}", name, value));
-      model.load(config.model().directory(), deployment.hooks().handler(), deployment.workers(), deployment.limits());
+      model.load(config.model().directory().toAbsolutePath().normalize(), deployment.hooks().handler(), deployment.workers(), deployment.limits());
       log.info("ready: {} workers, each on {}", deployment.workers().size(), deployment.limits());
       ready.complete(null);
     } catch (Throwable e) {

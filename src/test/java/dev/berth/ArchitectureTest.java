@@ -41,7 +41,7 @@ class ArchitectureTest {
       Map.entry("torchscript", Set.of("hooks", "artifact", "content", "tensor", "torch")),
       Map.entry("qa", Set.of("hooks", "artifact", "content", "tensor", "torch")),
       Map.entry("batching", Set.of("error", "metrics")),
-      Map.entry("code", Set.of("hooks", "artifact")),
+      Map.entry("code", Set.of("hooks", "artifact", "content")),
       Map.entry("model", Set.of("batching", "code", "hooks", "error", "metrics")),
       Map.entry("http", Set.of("model", "hooks", "error", "metrics", "config")));
 

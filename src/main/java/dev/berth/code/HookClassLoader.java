@@ -1,6 +1,6 @@
 package dev.berth.code;
 
-import com.fasterxml.jackson.databind.type.TypeFactory;
+import dev.berth.content.Json;
 import java.io.ByteArrayInputStream;
 import java.io.Closeable;
 import java.io.IOException;
@@ -167,8 +167,7 @@ final class HookClassLoader extends SecureClassLoader implements Closeable {
   /// Closes the jars; classes that are not loaded by now can't be.
   @Override
   public void close() throws IOException {
-    // All of Jackson's mappers share this cache, which would keep the artifact's classes.
-    TypeFactory.defaultInstance().clearCache();
+    Json.forgetClasses();
     jars.close();
   }
 

@@ -102,12 +102,14 @@ public final class HookCode {
     if (className.isPresent()) {
       return className.get();
     }
-    var file = directory.resolve(program.orElse(DEFAULT_PROGRAM)).normalize();
+    // SageMaker's SDK sets inference.py by itself, whatever is in the artifact.
+    var named = program.filter(name -> !name.endsWith(".py"));
+    var file = directory.resolve(named.orElse(DEFAULT_PROGRAM)).normalize();
     if (sources.contains(file)) {
       return compiled.mainClass(file).orElseThrow(() -> problem("%s: found the classes %s, expected a class %s".formatted(
           shown(file), compiled.of(file), HandlerClass.simpleName(file))));
     }
-    if (program.isPresent() || jars.isEmpty()) {
+    if (named.isPresent() || jars.isEmpty()) {
       throw problem("%s: found no such file, only %s; %s".formatted(
           shown(file),
           Stream.of(sources, jars).flatMap(List::stream).map(this::shown).collect(Collectors.joining(", ")),

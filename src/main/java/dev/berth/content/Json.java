@@ -5,6 +5,8 @@ import com.fasterxml.jackson.core.JsonProcessingException;
 import com.fasterxml.jackson.core.StreamReadConstraints;
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.json.JsonMapper;
+import com.fasterxml.jackson.databind.ser.DefaultSerializerProvider;
+import com.fasterxml.jackson.databind.type.TypeFactory;
 import dev.berth.hooks.BadInputException;
 import dev.berth.hooks.InvocationRequest;
 import java.io.IOException;
@@ -60,6 +62,13 @@ public final class Json {
     } catch (JsonProcessingException e) {
       throw new IllegalArgumentException("found a value that has no JSON: " + e.getOriginalMessage(), e);
     }
+  }
+
+  /// Lets the classes go that values had, so that those of a model can be unloaded with it.
+  public static void forgetClasses() {
+    // Of all mappers: they share this one.
+    TypeFactory.defaultInstance().clearCache();
+    ((DefaultSerializerProvider) JSON.getSerializerProvider()).flushCachedSerializers();
   }
 
   /// Where the text stops to be JSON; one line needs no line number, and a text that is too deep or too long has no

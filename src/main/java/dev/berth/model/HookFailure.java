@@ -50,6 +50,7 @@ final class HookFailure {
     return switch (thrown) {
       case ExceptionInInitializerError e when e.getCause() != null -> "%s: %s".formatted(name, e.getCause());
       case LinkageError e -> "%s: %s".formatted(name, e.getMessage());
+      case ReflectiveOperationException e -> "%s: %s".formatted(name, e.getMessage());
       default -> Objects.requireNonNullElse(thrown.getMessage(), name);
     };
   }

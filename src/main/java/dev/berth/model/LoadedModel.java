@@ -23,6 +23,7 @@ import java.util.Objects;
 import java.util.OptionalLong;
 import java.util.concurrent.Callable;
 import java.util.concurrent.ExecutionException;
+import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.BooleanSupplier;
 
 /// Hooks with a batcher and its workers: the way of a request through `inputFn`, the queue, `predictFn` and `outputFn`.
@@ -118,13 +119,12 @@ final class LoadedModel<M, I, O> {
 
   private Invocation invoke(InvocationRequest request, HookBody body, long deadlineNanos, BooleanSupplier abandoned) {
     var decode = Stopwatch.start();
-    List<I> records = hook(names.inputFn(), "a list of records", () ->
+    var running = new AtomicReference<>(names.inputFn());
+    List<Measured<I>> measured = hook(names.inputFn(), "a list of records", () ->
         threads.call(
-            () -> body.isWaiting() ? "the rest of its body was awaited" : names.inputFn() + " ran",
+            () -> body.isWaiting() ? "the rest of its body was awaited" : running.get() + " ran",
             deadlineNanos,
-            () -> handler.inputFn(request)));
-    List<Measured<I>> measured = hook(names.length(), "lengths", () ->
-        threads.call(() -> names.length() + " ran", deadlineNanos, () -> measure(records)));
+            () -> decode(request, running)));
     var decoded = decode.elapsed();
     metrics.decoded(decoded);
 
@@ -140,21 +140,37 @@ final class LoadedModel<M, I, O> {
         response, measured.size(), decoded, predictions.queued(), predictions.predicted(), encoded);
   }
 
-  private List<Measured<I>> measure(List<I> records) {
+  /// @param running is told which hook runs
+  private List<Measured<I>> decode(InvocationRequest request, AtomicReference<String> running) throws Exception {
+    var records = handler.inputFn(request);
+    if (records == null) {
+      return null;
+    }
+    running.set(names.length());
     var measured = new ArrayList<Measured<I>>(records.size());
     for (var record : records) {
       if (record == null) {
         throw new ServingException(ErrorType.INTERNAL, "%s returned null as record %d of %d, expected a record".formatted(
             names.inputFn(), measured.size() + 1, records.size()));
       }
-      int length = handler.length(record);
-      if (length < 0) {
-        throw new ServingException(ErrorType.INTERNAL, "%s returned %d, expected a positive number".formatted(
-            names.length(), length));
-      }
-      measured.add(new Measured<>(record, length));
+      measured.add(new Measured<>(record, length(record)));
     }
     return measured;
+  }
+
+  private int length(I record) {
+    int length;
+    try {
+      length = handler.length(record);
+    } catch (Throwable e) {
+      // As the hook's own thread gives it, which this is.
+      throw HookFailure.of(names.length(), new ExecutionException(e));
+    }
+    if (length < 0) {
+      throw new ServingException(
+          ErrorType.INTERNAL, "%s returned %d, expected a positive number".formatted(names.length(), length));
+    }
+    return length;
   }
 
   /// Fails what is still queued or running and stops the workers, which close their models.
