@@ -44,6 +44,7 @@ class UnloadingTest {
       @Override public List<String> inputFn(InvocationRequest request) throws IOException {
         LOCAL.set(new Point(1, List.of()));
         request.attributes().put("own", new Point(2, List.of()));
+        dev.berth.content.Json.write(new Point(2, List.of()));
         org.slf4j.MDC.put("own", "value");
         return super.inputFn(request);
       }

@@ -25,6 +25,7 @@ import java.util.concurrent.Callable;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.BooleanSupplier;
+import java.util.function.Supplier;
 
 /// Hooks with a batcher and its workers: the way of a request through `inputFn`, the queue, `predictFn` and `outputFn`.
 ///
@@ -120,7 +121,7 @@ final class LoadedModel<M, I, O> {
   private Invocation invoke(InvocationRequest request, HookBody body, long deadlineNanos, BooleanSupplier abandoned) {
     var decode = Stopwatch.start();
     var running = new AtomicReference<>(names.inputFn());
-    List<Measured<I>> measured = hook(names.inputFn(), "a list of records", () ->
+    List<Measured<I>> measured = hook(running::get, "a list of records", () ->
         threads.call(
             () -> body.isWaiting() ? "the rest of its body was awaited" : running.get() + " ran",
             deadlineNanos,
@@ -159,13 +160,7 @@ final class LoadedModel<M, I, O> {
   }
 
   private int length(I record) {
-    int length;
-    try {
-      length = handler.length(record);
-    } catch (Throwable e) {
-      // As the hook's own thread gives it, which this is.
-      throw HookFailure.of(names.length(), new ExecutionException(e));
-    }
+    int length = handler.length(record);
     if (length < 0) {
       throw new ServingException(
           ErrorType.INTERNAL, "%s returned %d, expected a positive number".formatted(names.length(), length));
@@ -228,14 +223,19 @@ final class LoadedModel<M, I, O> {
   }
 
   private static <T> T hook(String name, String expected, HookCall<T> call) {
+    return hook(() -> name, expected, call);
+  }
+
+  /// @param running the hook that runs when something is wrong
+  private static <T> T hook(Supplier<String> running, String expected, HookCall<T> call) {
     try {
       var result = call.run();
       if (result == null) {
-        throw new ServingException(ErrorType.INTERNAL, "%s returned null, expected %s".formatted(name, expected));
+        throw new ServingException(ErrorType.INTERNAL, "%s returned null, expected %s".formatted(running.get(), expected));
       }
       return result;
     } catch (Throwable e) {
-      throw HookFailure.of(name, e);
+      throw HookFailure.of(running.get(), e);
     }
   }
 
