@@ -1,16 +1,16 @@
-import com.fasterxml.jackson.core.JsonGenerator;
-import com.fasterxml.jackson.core.io.SerializedString;
-import com.fasterxml.jackson.databind.json.JsonMapper;
+import dev.berth.content.Json;
+import dev.berth.content.JsonLines;
 import dev.berth.hooks.InferenceHandler;
 import dev.berth.hooks.InvocationRequest;
 import dev.berth.hooks.InvocationResponse;
 import dev.berth.hooks.MediaType;
 import dev.berth.hooks.ModelContext;
 import java.io.IOException;
-import java.io.StringWriter;
 import java.nio.file.Path;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.List;
+import java.util.Map;
 
 /// Recommends items to users: those whose vectors have the largest dot products with the user's.
 ///
@@ -23,8 +23,6 @@ import java.util.List;
 ///
 /// `inputFn` and `outputFn` run on many threads at the same time, so nothing here ever changes.
 public final class Inference implements InferenceHandler<Vectors, Query, Answer> {
-
-  private static final JsonMapper JSON = new JsonMapper();
 
   private final Vectors users;
   private final Vectors items;
@@ -77,38 +75,26 @@ public final class Inference implements InferenceHandler<Vectors, Query, Answer>
 
   /// An object for an object, a list for a list, and a line for a line.
   @Override
-  public InvocationResponse outputFn(List<Answer> answers, InvocationRequest request) throws IOException {
-    boolean alone = answers.size() == 1 && answers.getFirst() instanceof Answer.Best best && best.query().alone();
-    boolean list = request.accept().equals(MediaType.JSON) && !alone;
-    var text = new StringWriter();
-    try (var json = JSON.createGenerator(text)) {
-      json.setRootValueSeparator(new SerializedString("\n"));
-      if (list) {
-        json.writeStartArray();
-      }
-      for (var answer : answers) {
-        json.writeStartObject();
-        switch (answer) {
-          case Answer.Best best -> write(json, best);
-          case Query.Rejected rejected -> json.writeStringField("error", rejected.message());
-        }
-        json.writeEndObject();
-      }
-      if (list) {
-        json.writeEndArray();
-      }
+  public InvocationResponse outputFn(List<Answer> answers, InvocationRequest request) {
+    var values = answers.stream().map(this::value).toList();
+    if (request.accept().equals(MediaType.JSON_LINES)) {
+      return InvocationResponse.of(JsonLines.write(values), request.accept());
     }
-    return InvocationResponse.of(text.toString(), request.accept());
+    boolean alone = answers.size() == 1 && answers.getFirst() instanceof Answer.Best best && best.query().alone();
+    return InvocationResponse.of(Json.write(alone ? values.getFirst() : values), request.accept());
   }
 
-  private void write(JsonGenerator json, Answer.Best best) throws IOException {
-    json.writeStringField("user_id", users.id(best.query().user()));
-    json.writeArrayFieldStart("recommendations");
-    for (var item : best.items()) {
-      json.writeStartObject();
-      json.writeNumberField(items.id(Ranking.row(item)), Math.round(Ranking.score(item) * 100.0) / 100.0);
-      json.writeEndObject();
-    }
-    json.writeEndArray();
+  /// Records become JSON objects with their fields in this order.
+  private record Recommended(String user_id, List<Map<String, Double>> recommendations) {}
+
+  private record Bad(String error) {}
+
+  private Object value(Answer answer) {
+    return switch (answer) {
+      case Answer.Best best -> new Recommended(users.id(best.query().user()), Arrays.stream(best.items())
+          .mapToObj(item -> Map.of(items.id(Ranking.row(item)), Math.round(Ranking.score(item) * 100.0) / 100.0))
+          .toList());
+      case Query.Rejected rejected -> new Bad(rejected.message());
+    };
   }
 }

@@ -1,6 +1,7 @@
-import com.fasterxml.jackson.core.JsonProcessingException;
 import com.fasterxml.jackson.databind.JsonNode;
-import com.fasterxml.jackson.databind.json.JsonMapper;
+import dev.berth.content.Found;
+import dev.berth.content.Json;
+import dev.berth.content.JsonLines;
 import dev.berth.hooks.BadInputException;
 import dev.berth.hooks.InvocationRequest;
 import dev.berth.hooks.MediaType;
@@ -13,7 +14,6 @@ import java.util.Set;
 /// each says where something is wrong, what was found and what was expected.
 final class QueryReader {
 
-  private static final JsonMapper JSON = new JsonMapper();
   private static final Set<String> FIELDS = Set.of("user_id", "k");
   private static final String EXPECTED = "expected {\"user_id\": …, \"k\": …}";
   private static final int DEFAULT_K = 10;
@@ -31,13 +31,9 @@ final class QueryReader {
   }
 
   List<Query> read(InvocationRequest request) throws IOException {
-    var text = request.text();
-    if (text.isBlank()) {
-      throw new BadInputException("body: found nothing, " + EXPECTED);
-    }
     var queries = MediaType.JSON_LINES.includes(request.contentType())
-        ? lines(text, request.keepBadRecords())
-        : json(parse("body", text));
+        ? lines(JsonLines.read(request), request.keepBadRecords())
+        : json(Json.read(request));
     long wanted = queries.stream().mapToLong(query -> query instanceof Query.Wanted one ? one.k() : 0).sum();
     if (wanted > MAX_ITEMS_OF_A_REQUEST) {
       throw new BadInputException("body: found %d queries for %d items in all, expected at most %d items in a request"
@@ -57,14 +53,11 @@ final class QueryReader {
     return queries;
   }
 
-  /// A batch-transform job joins its input and output line by line, so no line is skipped but blank ones at the end.
-  private List<Query> lines(String text, boolean keepBadLines) throws IOException {
-    var lines = text.stripTrailing().split("\n", -1);
-    var queries = new ArrayList<Query>(lines.length);
-    for (int i = 0; i < lines.length; i++) {
-      var place = "line " + (i + 1);
+  private List<Query> lines(List<JsonLines.Line> lines, boolean keepBadLines) {
+    var queries = new ArrayList<Query>(lines.size());
+    for (var line : lines) {
       try {
-        queries.add(query(place + ": ", parse(place, lines[i]), false));
+        queries.add(query(line.name() + ": ", line.json(), false));
       } catch (BadInputException e) {
         if (!keepBadLines) {
           throw e;
@@ -75,40 +68,16 @@ final class QueryReader {
     return queries;
   }
 
-  private static JsonNode parse(String place, String text) throws IOException {
-    try (var parser = JSON.createParser(text)) {
-      JsonNode value = JSON.readTree(parser);
-      if (value == null) {
-        throw new BadInputException(place + ": found nothing, " + EXPECTED);
-      }
-      if (parser.nextToken() != null) {
-        throw new BadInputException(
-            place + ": found a second JSON value; for JSON Lines the content type is application/jsonlines");
-      }
-      return value;
-    } catch (JsonProcessingException e) {
-      throw new BadInputException("%s: not JSON%s: %s".formatted(place, where(e), e.getOriginalMessage()), e);
-    }
-  }
-
-  /// JSON that nests too deeply has no place.
-  private static String where(JsonProcessingException e) {
-    var location = e.getLocation();
-    return location == null ? "" : location.getLineNr() == 1
-        ? " at column " + location.getColumnNr()
-        : " at line %d, column %d".formatted(location.getLineNr(), location.getColumnNr());
-  }
-
   /// @param prefix what to put before a field's name in messages
   private Query query(String prefix, JsonNode json, boolean alone) {
     if (!json.isObject()) {
       throw new BadInputException(
-          "%sfound %s, %s".formatted(prefix.isEmpty() ? "body: " : prefix, shown(json), EXPECTED));
+          "%sfound %s, %s".formatted(prefix.isEmpty() ? "body: " : prefix, Found.in(json), EXPECTED));
     }
     for (var field : (Iterable<String>) json::fieldNames) {
       if (!FIELDS.contains(field)) {
         throw new BadInputException(
-            "%sfound the unknown field %s, expected user_id and k".formatted(prefix, quoted(field)));
+            "%sfound the unknown field %s, expected user_id and k".formatted(prefix, Found.quoted(field)));
       }
     }
     return new Query.Wanted(user(prefix, json.path("user_id")), k(prefix, json.path("k")), alone);
@@ -117,11 +86,11 @@ final class QueryReader {
   private int user(String prefix, JsonNode id) {
     if (!id.isTextual() && !id.isIntegralNumber()) {
       throw new BadInputException(
-          "%suser_id: found %s, expected a text or a whole number".formatted(prefix, shown(id)));
+          "%suser_id: found %s, expected a text or a whole number".formatted(prefix, Found.in(id)));
     }
     return users.row(id.asText()).orElseThrow(() -> new BadInputException(
         "%suser_id: found the unknown user %s, expected one of the %d in users.csv.gz"
-            .formatted(prefix, quoted(id.asText()), users.count())));
+            .formatted(prefix, Found.quoted(id.asText()), users.count())));
   }
 
   private int k(String prefix, JsonNode k) {
@@ -130,26 +99,8 @@ final class QueryReader {
     }
     if (!k.isIntegralNumber() || !k.canConvertToInt() || k.intValue() < 1 || k.intValue() > items) {
       throw new BadInputException(
-          "%sk: found %s, expected a whole number from 1 to %d".formatted(prefix, shown(k), items));
+          "%sk: found %s, expected a whole number from 1 to %d".formatted(prefix, Found.in(k), items));
     }
     return k.intValue();
-  }
-
-  private static String shown(JsonNode value) {
-    return switch (value.getNodeType()) {
-      case MISSING -> "nothing";
-      case OBJECT -> "an object";
-      case ARRAY -> "a list";
-      case STRING -> quoted(value.textValue());
-      default -> cut(value.asText());
-    };
-  }
-
-  private static String quoted(String text) {
-    return '"' + cut(text) + '"';
-  }
-
-  private static String cut(String text) {
-    return text.length() <= 60 ? text : text.substring(0, 60) + "…";
   }
 }

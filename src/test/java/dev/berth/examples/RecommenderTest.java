@@ -68,15 +68,15 @@ class RecommenderTest {
       {"user_id": "114521", "k": 1001}  | k: found 1001, expected a whole number from 1 to 1000
       {"user_id": "114521", "k": 1e9}   | k: found 1.0E9, expected a whole number from 1 to 1000
       {"user_id": "114521", "k": 2.5}   | k: found 2.5, expected a whole number from 1 to 1000
-      {"user_id": "114521", "k": "3"}   | k: found "3", expected a whole number from 1 to 1000
+      {"user_id": "114521", "k": "3"}   | k: found the text "3", expected a whole number from 1 to 1000
       {"user_id": "114521", "k": null}  | k: found null, expected a whole number from 1 to 1000
       {"user_id": "114521", "k": {}}    | k: found an object, expected a whole number from 1 to 1000
       {"user_id": "114521", "top": 3}   | found the unknown field "top", expected user_id and k
-      "114521"                          | body: found "114521", expected {"user_id": …, "k": …}
+      "114521"                          | body: found the text "114521", expected {"user_id": …, "k": …}
       [{"user_id": "114521"}, true]     | [1]: found true, expected {"user_id": …, "k": …}
       [{"user_id": "114521", "k": 0}]   | [0]: k: found 0, expected a whole number from 1 to 1000
       {"user_id": "114521"              | body: not JSON at column 21: Unexpected end-of-input
-      {"user_id": "114521"} {"k": 1}    | body: found a second JSON value; for JSON Lines the content type is
+      {"user_id": "114521"} {"k": 1}    | body: found a second JSON value at line 1, column 23; for JSON Lines the content type is
       """)
   void whatIsWrongIsNamed(String body, String message) throws Exception {
     assertThat(refusal(server.invoke(body, "Content-Type", "application/json"))).startsWith(message);
@@ -85,7 +85,7 @@ class RecommenderTest {
   @Test
   void anEmptyBodyALongTextAndDeepJsonAreRefusedInAFewWords() throws Exception {
     assertThat(refusal(server.invoke(" \n", "Content-Type", "application/json"))).startsWith("body: found nothing");
-    assertThat(refusal(server.invoke("\n\n", "Content-Type", LINES))).startsWith("body: found nothing");
+    assertThat(refusal(server.invoke("\n\n", "Content-Type", LINES))).startsWith("line 1: found a blank line");
     assertThat(refusal(server.invoke("{\"user_id\":\n \"114521\",}", "Content-Type", "application/json")))
         .startsWith("body: not JSON at line 2, column 11: ");
     assertThat(refusal(server.invoke("{\"%s\": 1}".formatted("x".repeat(500)), "Content-Type", "application/json")))
@@ -145,7 +145,7 @@ class RecommenderTest {
       assertThat(lines).extracting(line -> line.path("user_id").asText())
           .containsExactly("115000", "", "", "", "", "113001");
       assertThat(lines.get(1).path("error").textValue()).startsWith("line 2: user_id: found the unknown user \"7\"");
-      assertThat(lines.get(2).path("error").textValue()).startsWith("line 3: found nothing");
+      assertThat(lines.get(2).path("error").textValue()).startsWith("line 3: found a blank line");
       assertThat(lines.get(3).path("error").textValue()).startsWith("line 4: not JSON at column 12: ");
       assertThat(lines.get(4).path("error").textValue()).startsWith("line 5: user_id: found the unknown user");
 
