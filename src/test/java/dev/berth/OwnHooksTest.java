@@ -35,7 +35,8 @@ class OwnHooksTest {
         public final class Inference implements InferenceHandler<String, Integer, Double>, AutoCloseable {
           public Inference() { HookProbe.note("made"); }
           @Override public String modelFn(ModelContext context) {
-            HookProbe.note("modelFn " + context.modelDirectory() + " " + context.accelerator().getClass().getSimpleName());
+            var accelerator = context.accelerator().getClass().getSimpleName();
+            HookProbe.note("modelFn " + context.modelDirectory() + " " + accelerator);
             return "model";
           }
           @Override public void warmUpFn(String model) { HookProbe.note("warmUpFn " + model); }
@@ -51,13 +52,15 @@ class OwnHooksTest {
           }
           @Override public InvocationResponse outputFn(List<Double> predictions, InvocationRequest request) {
             HookProbe.note("outputFn " + predictions + " " + request.accept());
-            return InvocationResponse.of("<" + predictions + ">", MediaType.parse("application/xml; charset=utf-8").orElseThrow())
+            var xml = MediaType.parse("application/xml; charset=utf-8").orElseThrow();
+            return InvocationResponse.of("<" + predictions + ">", xml)
                 .withCustomAttributes("halves=" + predictions.size());
           }
           @Override public void close() { HookProbe.note("closed"); }
         }
         """);
-    try (var server = artifact.server().set("SAGEMAKER_MODEL_SERVER_WORKERS", "1").set("BERTH_MAX_BATCH_SIZE", "4").start()) {
+    try (var server = artifact.server()
+        .set("SAGEMAKER_MODEL_SERVER_WORKERS", "1").set("BERTH_MAX_BATCH_SIZE", "4").start()) {
       var response = server.invoke("1,2", "Content-Type", "text/csv", "Accept", "text/plain");
       assertThat(response.body()).isEqualTo("<[0.5, 1.0]>");
       assertThat(response.headers().firstValue("Content-Type")).as("the hook's own, and not that of Accept")
@@ -79,7 +82,8 @@ class OwnHooksTest {
               @Override public List<String> predictFn(List<String> records, Object model) { return List.of("own"); }
             }
             """);
-    try (var log = new CapturedLog(); var server = artifact.server().set("SAGEMAKER_PROGRAM", "com/acme/Own.java").start()) {
+    try (var log = new CapturedLog();
+        var server = artifact.server().set("SAGEMAKER_PROGRAM", "com/acme/Own.java").start()) {
       assertThat(server.invoke("a").body()).isEqualTo("own");
       assertThat(log.text()).contains("hooks: com.acme.Own of code/com/acme/Own.java");
     }
@@ -89,7 +93,10 @@ class OwnHooksTest {
   void modelJsonMayNameTheClass() throws Exception {
     var artifact = new CodeArtifact(directory)
         .file("model.json", "{\"handler\": \"com.acme.Own\"}")
-        .jar("hooks.jar", Jar.of("com.acme.Own", "package com.acme; public class Own extends dev.berth.testing.TextHandler {}"));
+        .jar("hooks.jar", Jar.of("com.acme.Own", """
+            package com.acme;
+            public class Own extends dev.berth.testing.TextHandler {}
+            """));
     try (var log = new CapturedLog(); var server = artifact.server().start()) {
       assertThat(server.invoke("a").body()).isEqualTo("A");
       assertThat(log.text()).contains("hooks: com.acme.Own of code/hooks.jar");
@@ -103,10 +110,11 @@ class OwnHooksTest {
           private static final ObjectMapper JSON = new ObjectMapper();
           public Inference(Path modelDirectory) { super(modelDirectory); }
           @Override public List<MediaType> responseTypes() { return List.of(MediaType.JSON); }
-          @Override public InvocationResponse outputFn(List<QuestionAnswer> answers, InvocationRequest request) throws IOException {
+          @Override public InvocationResponse outputFn(List<QuestionAnswer> answers, InvocationRequest request)
+              throws IOException {
             var response = super.outputFn(answers, request);
-            var json = JSON.readTree(response.body());
-            return InvocationResponse.of(JSON.writeValueAsBytes(Map.of("shouted", json.path("answer").asText().toUpperCase())), MediaType.JSON);
+            var answer = JSON.readTree(response.body()).path("answer").asText();
+            return InvocationResponse.of(JSON.writeValueAsBytes(Map.of("shouted", answer.toUpperCase())), MediaType.JSON);
           }
         }
         """);
@@ -114,7 +122,8 @@ class OwnHooksTest {
     try (var server = artifact.server().start()) {
       var response = server.invoke(question, "Content-Type", "application/json");
       assertThat(new ObjectMapper().readTree(response.body()).path("shouted").textValue()).startsWith("BOB");
-      assertThat(server.invoke("a", "Content-Type", "image/png").statusCode()).as("the other hooks are as they were").isEqualTo(415);
+      assertThat(server.invoke("a", "Content-Type", "image/png").statusCode())
+          .as("the other hooks are as they were").isEqualTo(415);
       assertThat(server.invoke(question, "Accept", "image/png").statusCode()).isEqualTo(406);
     }
   }
@@ -135,7 +144,8 @@ class OwnHooksTest {
           "body", "Content-Type", "text/plain", "Accept", "text/html", "X-Amzn-SageMaker-Custom-Attributes", "a=1");
       assertThat(response.body()).isEqualTo("model body text/plain text/html a=1");
       assertThat(response.headers().firstValue("Content-Type")).contains("text/csv");
-      assertThat(server.invoke("").body()).as("an empty body is a request too").isEqualTo("model  application/json application/json none");
+      assertThat(server.invoke("").body())
+          .as("an empty body is a request too").isEqualTo("model  application/json application/json none");
     }
   }
 
@@ -148,7 +158,7 @@ class OwnHooksTest {
     }
     try (var server = TestServer.artifact(directory).set("SAGEMAKER_PROGRAM", "inference.py").startWithoutWaiting()) {
       assertThatThrownBy(() -> server.server().awaitReady()).isInstanceOf(StartException.class)
-          .hasMessageContaining("SAGEMAKER_PROGRAM: found inference.py, expected a .java file of code/: Python does not run here");
+          .hasMessageContaining("SAGEMAKER_PROGRAM: found inference.py, expected a .java file of code/: Python does not");
       assertThat(server.get("/ping").statusCode()).isEqualTo(503);
     }
   }

@@ -51,7 +51,7 @@ public final class ExitRefused extends Error {
   static byte[] in(byte[] bytes, Function<String, InputStream> resources) {
     var hierarchy = ClassHierarchyResolver.ofResourceParsing((ClassDesc type) -> resources.apply(fileName(type)))
         .orElse(ClassHierarchyResolver.defaultResolver())
-        // A library may do without classes that it names. Where the verifier does without them too, any parent is right.
+        // A library may do without classes that it names. Where the verifier does too, any parent is right.
         .orElse(_ -> ClassHierarchyInfo.ofClass(ConstantDescs.CD_Object));
     var file = ClassFile.of(ClassFile.ClassHierarchyResolverOption.of(hierarchy));
     var model = file.parse(bytes);
@@ -71,11 +71,12 @@ public final class ExitRefused extends Error {
 
   /// `System::exit` stands in the class as a method handle.
   private static ConstantDesc refused(ConstantDesc argument) {
-    return argument instanceof DirectMethodHandleDesc method && isExit(internalName(method.owner()), method.methodName())
-        ? MethodHandleDesc.ofMethod(
-            DirectMethodHandleDesc.Kind.STATIC, THIS, "exit",
-            method.kind() == DirectMethodHandleDesc.Kind.STATIC ? STATUS : RUNTIME_AND_STATUS)
-        : argument;
+    if (argument instanceof DirectMethodHandleDesc method
+        && isExit(internalName(method.owner()), method.methodName())) {
+      var type = method.kind() == DirectMethodHandleDesc.Kind.STATIC ? STATUS : RUNTIME_AND_STATUS;
+      return MethodHandleDesc.ofMethod(DirectMethodHandleDesc.Kind.STATIC, THIS, "exit", type);
+    }
+    return argument;
   }
 
   private static boolean isExit(MethodRefEntry method) {

@@ -60,11 +60,11 @@ final class HandlerClass {
 
   private void check(Class<?> type) {
     if (type.getClassLoader() != loader) {
-      throw problem("found a class of the server's own, which goes before one of the same name in code/; expected another");
+      throw problem("found a class of the server's own, which goes before one of that name in code/; expected another");
     }
     if (!InferenceHandler.class.isAssignableFrom(type)) {
-      throw problem("found a class that implements neither InferenceHandler nor TransformHandler and extends no built-in "
-          + "handler, expected one that does");
+      throw problem("found a class that implements neither InferenceHandler nor TransformHandler and extends no "
+          + "built-in handler, expected one that does");
     }
     if (Modifier.isAbstract(type.getModifiers())) {
       throw problem("found %s, expected a class that can be made".formatted(
@@ -96,12 +96,13 @@ final class HandlerClass {
       try {
         return type.getDeclaredConstructor();
       } catch (NoSuchMethodException e) {
-        throw problem("found the constructors %s, expected one that takes a Path, the model directory, or nothing".formatted(
-            Arrays.stream(type.getDeclaredConstructors())
-                .map(constructor -> Arrays.stream(constructor.getParameterTypes())
-                    .map(Class::getSimpleName)
-                    .collect(Collectors.joining(", ", type.getSimpleName() + "(", ")")))
-                .toList()));
+        var found = Arrays.stream(type.getDeclaredConstructors())
+            .map(constructor -> Arrays.stream(constructor.getParameterTypes())
+                .map(Class::getSimpleName)
+                .collect(Collectors.joining(", ", type.getSimpleName() + "(", ")")))
+            .toList();
+        throw problem("found the constructors %s, expected one that takes a Path, the model directory, or nothing"
+            .formatted(found));
       }
     }
   }

@@ -22,12 +22,12 @@ import java.util.Enumeration;
 import java.util.List;
 import java.util.Optional;
 
-/// The classes and resources of one artifact. Those that it shares with the server come from there: the JDK's, Berth's,
-/// and the libraries that Berth's own signatures show. All others are looked for in the artifact first, so that hooks may
-/// bring another version of a library than the server has.
+/// The classes and resources of one artifact. Those that it shares with the server come from there: the JDK's,
+/// Berth's, and the libraries that Berth's own signatures show. All others are looked for in the artifact first, so
+/// that hooks may bring another version of a library than the server has.
 ///
-/// It reads its jars itself, because what goes through the JDK's cache of jar files stays open after [#close] or, worse,
-/// closes for another artifact that has the same jar.
+/// It reads its jars itself, because what goes through the JDK's cache of jar files stays open after [#close] or,
+/// worse, closes for another artifact that has the same jar.
 final class HookClassLoader extends SecureClassLoader implements Closeable {
 
   /// As stack traces name it.

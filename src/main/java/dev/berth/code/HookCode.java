@@ -60,8 +60,8 @@ public final class HookCode {
     }
     if (program.isPresent()) {
       throw code.problem(program.get().endsWith(".py")
-          ? ("SAGEMAKER_PROGRAM: found %s, expected a .java file of code/: Python does not run here; docs/hooks.md turns an "
-              + "inference.py into an Inference.java").formatted(program.get())
+          ? ("SAGEMAKER_PROGRAM: found %s, expected a .java file of code/: Python does not run here; docs/hooks.md "
+              + "turns an inference.py into an Inference.java").formatted(program.get())
           : "SAGEMAKER_PROGRAM: found %s, expected a file of code/".formatted(program.get()));
     }
     return Optional.empty();
@@ -106,8 +106,8 @@ public final class HookCode {
     var named = program.filter(name -> !name.endsWith(".py"));
     var file = directory.resolve(named.orElse(DEFAULT_PROGRAM)).normalize();
     if (sources.contains(file)) {
-      return compiled.mainClass(file).orElseThrow(() -> problem("%s: found the classes %s, expected a class %s".formatted(
-          shown(file), compiled.of(file), HandlerClass.simpleName(file))));
+      return compiled.mainClass(file).orElseThrow(() -> problem("%s: found the classes %s, expected a class %s"
+          .formatted(shown(file), compiled.of(file), HandlerClass.simpleName(file))));
     }
     if (named.isPresent() || jars.isEmpty()) {
       throw problem("%s: found no such file, only %s; %s".formatted(
@@ -120,10 +120,11 @@ public final class HookCode {
       services.addAll(loader.services(jar));
     }
     if (services.size() != 1) {
-      throw problem("%s: found %s as services of %s, expected one; or name the class in model.json as \"handler\"".formatted(
-          jars.stream().map(this::shown).collect(Collectors.joining(", ")),
-          services.isEmpty() ? "nothing" : services,
-          InferenceHandler.class.getName()));
+      throw problem("%s: found %s as services of %s, expected one; or name the class in model.json as \"handler\""
+          .formatted(
+              jars.stream().map(this::shown).collect(Collectors.joining(", ")),
+              services.isEmpty() ? "nothing" : services,
+              InferenceHandler.class.getName()));
     }
     return services.getFirst();
   }

@@ -14,7 +14,9 @@ public final class HookPlace {
 
   /// The file of the artifact that a class comes from, such as `code/Inference.java`; nothing for the server's classes.
   public static Optional<String> file(Class<?> type) {
-    return type.getClassLoader() instanceof HookClassLoader loader ? loader.shownFile(type.getName()) : Optional.empty();
+    return type.getClassLoader() instanceof HookClassLoader loader
+        ? loader.shownFile(type.getName())
+        : Optional.empty();
   }
 
   /// ` at Inference.java:17`, the line of the artifact's code that threw or passed on an exception; empty where it has
@@ -31,9 +33,10 @@ public final class HookPlace {
 
   /// Jars may have been compiled without the names of files, or without lines.
   private static String shown(StackTraceElement frame) {
-    if (frame.getFileName() == null) {
+    var file = frame.getFileName();
+    if (file == null) {
       return "%s.%s".formatted(frame.getClassName(), frame.getMethodName());
     }
-    return frame.getLineNumber() < 0 ? frame.getFileName() : "%s:%d".formatted(frame.getFileName(), frame.getLineNumber());
+    return frame.getLineNumber() < 0 ? file : "%s:%d".formatted(file, frame.getLineNumber());
   }
 }

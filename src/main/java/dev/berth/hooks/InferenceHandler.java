@@ -94,14 +94,14 @@ public interface InferenceHandler<M, I, O> {
   default void warmUpFn(M model) throws Exception {}
 
   /// The content types that [#inputFn] reads. Any other is refused with 415 before the body is read. Empty, the
-  /// default: `inputFn` decides.
+  /// default: `inputFn` decides. Asked once, when the model is loaded.
   default List<MediaType> requestTypes() {
     return List.of();
   }
 
   /// The content types that [#outputFn] writes, the preferred one first. A request that accepts none of them is refused
   /// with 406 before the model is asked. Empty, the default: `outputFn` decides, and gets the type that the caller
-  /// likes best.
+  /// likes best. Asked once, when the model is loaded.
   default List<MediaType> responseTypes() {
     return List.of();
   }

@@ -33,7 +33,8 @@ record HookNames(
 
   private static String name(Class<?> type, String hook, int parameters) {
     return Arrays.stream(type.getMethods())
-        .filter(method -> method.getName().equals(hook) && method.getParameterCount() == parameters && !method.isBridge())
+        .filter(method -> method.getName().equals(hook) && method.getParameterCount() == parameters)
+        .filter(method -> !method.isBridge())
         .findFirst()
         .map(Method::getDeclaringClass)
         .flatMap(HookPlace::file)

@@ -38,7 +38,8 @@ final class HookThreads {
   /// @param activity what is going on, for the message when the time is over
   /// @throws ServingException when it does not end before the deadline
   /// @throws ExecutionException with what the hook threw
-  <T> T call(Supplier<String> activity, long deadlineNanos, Callable<T> hook) throws InterruptedException, ExecutionException {
+  <T> T call(Supplier<String> activity, long deadlineNanos, Callable<T> hook)
+      throws InterruptedException, ExecutionException {
     permits.acquire(deadlineNanos);
     running.enter();
     var context = Objects.requireNonNullElse(MDC.getCopyOfContextMap(), Map.<String, String>of());

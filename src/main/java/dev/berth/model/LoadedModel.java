@@ -134,7 +134,10 @@ final class LoadedModel<M, I, O> {
 
     var encode = Stopwatch.start();
     InvocationResponse response = hook(names.outputFn(), "a response", () ->
-        threads.call(() -> names.outputFn() + " ran", deadlineNanos, () -> handler.outputFn(predictions.values(), request)));
+        threads.call(
+            () -> names.outputFn() + " ran",
+            deadlineNanos,
+            () -> handler.outputFn(predictions.values(), request)));
     var encoded = encode.elapsed();
     metrics.encoded(encoded);
     return new Invocation(
@@ -151,8 +154,8 @@ final class LoadedModel<M, I, O> {
     var measured = new ArrayList<Measured<I>>(records.size());
     for (var record : records) {
       if (record == null) {
-        throw new ServingException(ErrorType.INTERNAL, "%s returned null as record %d of %d, expected a record".formatted(
-            names.inputFn(), measured.size() + 1, records.size()));
+        throw new ServingException(ErrorType.INTERNAL, "%s returned null as record %d of %d, expected a record"
+            .formatted(names.inputFn(), measured.size() + 1, records.size()));
       }
       measured.add(new Measured<>(record, length(record)));
     }

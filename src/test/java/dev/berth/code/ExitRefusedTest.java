@@ -26,7 +26,9 @@ class ExitRefusedTest {
         switch (records.getFirst()) {
           case "exit" -> System.exit(1);
           case "runtime exit" -> runtime.exit(2);
-          case "halt" -> { try { runtime.halt(3); } catch (Exception e) { all.add("swallowed"); } finally { all.add("finally"); } }
+          case "halt" -> {
+            try { runtime.halt(3); } catch (Exception e) { all.add("swallowed"); } finally { all.add("finally"); }
+          }
           case "lambda" -> records.forEach(record -> System.exit(4));
           case "reference" -> ((Ending) System::exit).end(5);
           case "bound reference" -> ((Ending) runtime::halt).end(6);
@@ -82,7 +84,8 @@ class ExitRefusedTest {
       var way = ways.get(i);
       assertThatThrownBy(() -> handler.predictFn(List.of(way), null)).as(way).isInstanceOf(ExitRefused.class)
           .hasMessage("it called exit(%d), which would have ended the server", i + 1)
-          .satisfies(e -> assertThat(HookPlace.of(e)).startsWith(way.equals("library") ? " at Tool.java:11" : " at Inference.java:"));
+          .satisfies(e -> assertThat(HookPlace.of(e))
+              .startsWith(way.equals("library") ? " at Tool.java:11" : " at Inference.java:"));
     }
     assertThat(handler.predictFn(List.of("nothing"), null)).containsExactly("no exit");
     HookCode.close(handler);
@@ -98,9 +101,10 @@ class ExitRefusedTest {
 
   @Test
   void bytesThatAreNoClassAreAnErrorOfTheClass() throws Exception {
-    var artifact = new CodeArtifact(directory).jar("hooks.jar", Jar.empty().file("com/acme/Broken.class", "no class").service("com.acme.Broken"));
+    var artifact = new CodeArtifact(directory)
+        .jar("hooks.jar", Jar.empty().file("com/acme/Broken.class", "no class").service("com.acme.Broken"));
     assertThat(artifact.problems()).singleElement().asString()
-        .startsWith("code/hooks.jar: class com.acme.Broken: it can't be loaded: java.lang.ClassFormatError: com.acme.Broken: ");
+        .startsWith("code/hooks.jar: class com.acme.Broken: it can't be loaded: java.lang.ClassFormatError: com.acme.Bro");
   }
 
   private static final class TextFiles {

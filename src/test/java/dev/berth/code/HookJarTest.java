@@ -25,7 +25,10 @@ class HookJarTest {
       }
       """;
 
-  private static final String WORDS = "package com.acme.lib; public class Words { public static String of() { return \"%s\"; } }";
+  private static final String WORDS = """
+      package com.acme.lib;
+      public class Words { public static String of() { return "%s"; } }
+      """;
 
   /// Answers with the result of an expression.
   private static final String EXPRESSION = """
@@ -65,7 +68,8 @@ class HookJarTest {
 
   @Test
   void aJarWithoutAServiceNeedsAName() throws Exception {
-    artifact.jar("a.jar", Jar.of("com.acme.One", HANDLER.formatted("One"))).jar("b.jar", Jar.of("com.acme.Two", HANDLER.formatted("Two")));
+    artifact.jar("a.jar", Jar.of("com.acme.One", HANDLER.formatted("One")))
+        .jar("b.jar", Jar.of("com.acme.Two", HANDLER.formatted("Two")));
     assertThat(artifact.problems()).singleElement().asString()
         .startsWith("code/a.jar, code/b.jar: found nothing as services of dev.berth.hooks.InferenceHandler, expected one");
     assertThat(answer(artifact.code(null, "com.acme.Two"), "a")).isEqualTo("aTwo");
@@ -96,7 +100,8 @@ class HookJarTest {
   void librariesAreThereForSourcesAndForJars() throws Exception {
     artifact.jar("lib/words.jar", Jar.of("com.acme.lib.Words", WORDS.formatted("!")));
     var library = artifact.directory().resolve("code/lib/words.jar");
-    artifact.jar("hooks.jar", Jar.of("com.acme.One", HANDLER.formatted("One").replace("\"One\"", "com.acme.lib.Words.of()"))
+    artifact.jar("hooks.jar", Jar
+        .of("com.acme.One", HANDLER.formatted("One").replace("\"One\"", "com.acme.lib.Words.of()"))
         .using(library).service("com.acme.One"));
     assertThat(answer(artifact.code(), "a")).isEqualTo("a!");
     CodeArtifact.hooks(artifact.directory(), EXPRESSION.formatted("com.acme.lib.Words.of()"));
@@ -114,8 +119,8 @@ class HookJarTest {
         }
         """).using(library).service("com.acme.One"));
     Files.delete(library);
-    assertThat(artifact.problems()).containsExactly("code/hooks.jar: class com.acme.One: it can't be loaded at One.java:3: "
-        + "java.lang.NoClassDefFoundError: com/acme/lib/Words");
+    assertThat(artifact.problems()).containsExactly("code/hooks.jar: class com.acme.One: it can't be loaded at "
+        + "One.java:3: java.lang.NoClassDefFoundError: com/acme/lib/Words");
   }
 
   @Test
@@ -127,7 +132,9 @@ class HookJarTest {
 
   @Test
   void aSourceInAJarIsNotCompiled() throws Exception {
-    artifact.jar("lib/words.jar", Jar.of("com.acme.lib.Words", WORDS.formatted("!")).file("com/acme/lib/Words.java", "no Java"));
+    artifact.jar("lib/words.jar", Jar
+        .of("com.acme.lib.Words", WORDS.formatted("!"))
+        .file("com/acme/lib/Words.java", "no Java"));
     CodeArtifact.hooks(artifact.directory(), EXPRESSION.formatted("com.acme.lib.Words.of()"));
     assertThat(answer(artifact.code(), "a")).isEqualTo("!");
   }
@@ -135,17 +142,22 @@ class HookJarTest {
   /// The class is one of AssertJ's, which the server under test has on its class path.
   @Test
   void theArtifactsVersionOfALibraryGoesBeforeTheServers() throws Exception {
-    var own = "package org.assertj.core.api; public class Assertions { public static String own() { return \"own\"; } }";
+    var own = """
+        package org.assertj.core.api;
+        public class Assertions { public static String own() { return "own"; } }
+        """;
     artifact.jar("lib/assertj.jar", Jar.of("org.assertj.core.api.Assertions", own));
     CodeArtifact.hooks(artifact.directory(), EXPRESSION.formatted(
-        "org.assertj.core.api.Assertions.own() + org.assertj.core.api.AssertionsForClassTypes.class.getClassLoader().getName()"));
+        "org.assertj.core.api.Assertions.own()"
+            + " + org.assertj.core.api.AssertionsForClassTypes.class.getClassLoader().getName()"));
     assertThat(answer(artifact.code(), "a")).as("another class of it comes from the server").isEqualTo("ownapp");
   }
 
   @Test
   void whatHooksShareWithTheServerComesFromTheServer() throws Exception {
     artifact.jar("lib/own.jar", Jar
-        .of("com.fasterxml.jackson.databind.ObjectMapper", "package com.fasterxml.jackson.databind; public class ObjectMapper {}")
+        .of("com.fasterxml.jackson.databind.ObjectMapper",
+            "package com.fasterxml.jackson.databind; public class ObjectMapper {}")
         .and("com.fasterxml.jackson.datatype.Own",
             "package com.fasterxml.jackson.datatype; public class Own { public String toString() { return \"own\"; } }")
         .and("dev.berth.testing.TextHandler", "package dev.berth.testing; public class TextHandler {}"));
@@ -159,7 +171,8 @@ class HookJarTest {
     artifact.source("Gate.java", "package dev.berth.testing;\n public class Gate extends TextHandler {}");
     assertThat(artifact.problems(() -> artifact.code("Gate.java", null).create())).singleElement().asString()
         .startsWith("code/Gate.java: class dev.berth.testing.Gate: found a class of the server's own");
-    assertThat(artifact.problems(() -> artifact.code(null, "dev.berth.testing.TextHandler").create())).singleElement().asString()
+    assertThat(artifact.problems(() -> artifact.code(null, "dev.berth.testing.TextHandler").create()))
+        .singleElement().asString()
         .startsWith("dev.berth.testing.TextHandler: found a class of the server's own");
   }
 
@@ -231,6 +244,7 @@ class HookJarTest {
         """.replace("URL", URL.class.getName()));
     var code = artifact.directory().resolve("code");
     assertThat(answer(artifact.code(), "a").lines()).containsExactly(
-        code.resolve("Inference.java").toUri().toURL().toString(), code.resolve("lib/words.jar").toUri().toURL().toString());
+        code.resolve("Inference.java").toUri().toURL().toString(),
+        code.resolve("lib/words.jar").toUri().toURL().toString());
   }
 }

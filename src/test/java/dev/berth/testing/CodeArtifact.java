@@ -49,7 +49,8 @@ public record CodeArtifact(Path directory) {
   ///
   /// @param hooks methods of `Inference`, in place of those of the same name in [TextHandler], and whatever they need
   public static CodeArtifact hooks(Path directory, String hooks) throws IOException {
-    return new CodeArtifact(directory).source("Inference.java", "public class Inference extends TextHandler {\n" + hooks + "}\n");
+    return new CodeArtifact(directory)
+        .source("Inference.java", "public class Inference extends TextHandler {\n" + hooks + "}\n");
   }
 
   /// Writes a file of `code/`. The imports that sources need stand before its first line, and change no line number.
@@ -109,8 +110,8 @@ public record CodeArtifact(Path directory) {
   private static <M, I, O> String answer(InferenceHandler<M, I, O> handler, String body) throws Exception {
     var accelerator = new Accelerator.Cpu(1, CpuProfile.ADAPTIVE);
     var model = handler.modelFn(new ModelContext(Path.of("."), accelerator, 0, List.of(accelerator)));
-    var request = new InvocationRequest(
-        new ByteArrayInputStream(body.getBytes(StandardCharsets.UTF_8)), MediaType.TEXT, MediaType.TEXT, Optional.empty(), "test", false);
+    var bytes = new ByteArrayInputStream(body.getBytes(StandardCharsets.UTF_8));
+    var request = new InvocationRequest(bytes, MediaType.TEXT, MediaType.TEXT, Optional.empty(), "test", false);
     var response = handler.outputFn(handler.predictFn(handler.inputFn(request), model), request);
     return new String(response.body(), StandardCharsets.UTF_8);
   }
@@ -177,13 +178,14 @@ public record CodeArtifact(Path directory) {
       var compiler = ToolProvider.getSystemJavaCompiler();
       var sourceDirectory = Files.createDirectory(classes.resolveSibling("sources"));
       var files = sources.entrySet().stream().map(source -> written(sourceDirectory, source)).toList();
-      var classPath = Stream.concat(this.classPath.stream().map(Path::toString), Stream.of(System.getProperty("java.class.path")))
+      var classPath = Stream
+          .concat(this.classPath.stream().map(Path::toString), Stream.of(System.getProperty("java.class.path")))
           .collect(Collectors.joining(File.pathSeparator));
       var messages = new StringWriter();
       try (var manager = compiler.getStandardFileManager(null, null, null)) {
         var options = Arrays.asList("-d", classes.toString(), "-classpath", classPath, "-proc:none");
-        boolean compiled = compiler.getTask(messages, manager, null, options, null, manager.getJavaFileObjectsFromPaths(files)).call();
-        assertThat(compiled).as(messages.toString()).isTrue();
+        var task = compiler.getTask(messages, manager, null, options, null, manager.getJavaFileObjectsFromPaths(files));
+        assertThat(task.call()).as(messages.toString()).isTrue();
       }
     }
 
