@@ -24,7 +24,8 @@ public final class Main {
     var serve = ServeCommand.spec()
         .name(ServeCommand.NAME)
         .addSubcommand(CheckCommand.NAME, CheckCommand.spec())
-        .addSubcommand(InitCommand.NAME, InitCommand.spec());
+        .addSubcommand(InitCommand.NAME, InitCommand.spec())
+        .addSubcommand(TransformCommand.NAME, TransformCommand.spec());
     return new CommandLine(serve)
         .setParameterExceptionHandler(Main::explain)
         .setExecutionStrategy(parsed -> {
@@ -35,6 +36,7 @@ public final class Main {
           return switch (parsed.hasSubcommand() ? parsed.subcommand().commandSpec().name() : ServeCommand.NAME) {
             case CheckCommand.NAME -> new CheckCommand(environment, home).run(parsed, parsed.subcommand());
             case InitCommand.NAME -> new InitCommand(home).run(parsed.subcommand());
+            case TransformCommand.NAME -> new TransformCommand(environment, home).run(parsed.subcommand());
             default -> new ServeCommand(environment, home).run(parsed);
           };
         })

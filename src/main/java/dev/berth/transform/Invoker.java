@@ -1,0 +1,128 @@
+package dev.berth.transform;
+
+import com.fasterxml.jackson.databind.JsonNode;
+import com.fasterxml.jackson.databind.ObjectMapper;
+import java.io.IOException;
+import java.io.InputStream;
+import java.net.URI;
+import java.net.http.HttpClient;
+import java.net.http.HttpRequest;
+import java.net.http.HttpRequest.BodyPublisher;
+import java.net.http.HttpRequest.BodyPublishers;
+import java.net.http.HttpResponse;
+import java.net.http.HttpResponse.BodyHandlers;
+import java.net.http.HttpTimeoutException;
+import java.nio.charset.StandardCharsets;
+import java.time.Duration;
+import java.util.Optional;
+import java.util.concurrent.Semaphore;
+import java.util.function.Supplier;
+
+/// Sends payloads to a container's `/invocations`, so many at the same time as the job says, and again where that may
+/// help: after a connection that failed, a request that took too long, and the statuses 429 and 5xx.
+///
+/// Used by many threads.
+final class Invoker implements AutoCloseable {
+
+  private static final ObjectMapper JSON = new ObjectMapper();
+  private static final Duration CONNECT = Duration.ofSeconds(10);
+  private static final Duration FIRST_PAUSE = Duration.ofMillis(200);
+  private static final int LONGEST_REASON = 2048;
+
+  private final HttpClient client =
+      HttpClient.newBuilder().version(HttpClient.Version.HTTP_1_1).connectTimeout(CONNECT).build();
+  private final URI endpoint;
+  private final TransformFormats formats;
+  private final Duration timeout;
+  private final int retries;
+  private final Semaphore permits;
+
+  /// @param concurrent how many requests may run at the same time
+  Invoker(URI endpoint, TransformFormats formats, Duration timeout, int retries, int concurrent) {
+    this.endpoint = endpoint;
+    this.formats = formats;
+    this.timeout = timeout;
+    this.retries = retries;
+    this.permits = new Semaphore(concurrent);
+  }
+
+  /// The answer to a payload that is in memory.
+  ///
+  /// @throws InvocationException when it is refused, or fails for the last time
+  byte[] invoke(byte[] body) throws InterruptedException {
+    return invoke(() -> BodyPublishers.ofByteArray(body));
+  }
+
+  /// The answer to a payload of any length, sent in chunks.
+  ///
+  /// @param body opens the payload anew, for each attempt
+  byte[] invokeStream(Supplier<InputStream> body) throws InterruptedException {
+    return invoke(() -> BodyPublishers.ofInputStream(body));
+  }
+
+  private byte[] invoke(Supplier<BodyPublisher> body) throws InterruptedException {
+    permits.acquire();
+    try {
+      for (int attempt = 0; ; attempt++) {
+        try {
+          return attempt(body.get());
+        } catch (InvocationException e) {
+          if (!e.isRetryable() || attempt == retries) {
+            throw e;
+          }
+        }
+        Thread.sleep(FIRST_PAUSE.multipliedBy(1L << Math.min(attempt, 10)));
+      }
+    } finally {
+      permits.release();
+    }
+  }
+
+  private byte[] attempt(BodyPublisher body) throws InterruptedException {
+    var request = HttpRequest.newBuilder(endpoint.resolve("/invocations")).timeout(timeout).POST(body);
+    formats.contentType().ifPresent(type -> request.header("Content-Type", type));
+    formats.accept().ifPresent(type -> request.header("Accept", type));
+    HttpResponse<byte[]> response;
+    try {
+      response = client.send(request.build(), BodyHandlers.ofByteArray());
+    } catch (HttpTimeoutException e) {
+      throw new InvocationException(true, "no answer within %d s".formatted(timeout.toSeconds()), e);
+    } catch (IOException e) {
+      throw new InvocationException(true, "the connection failed: " + e, e);
+    }
+    int status = response.statusCode();
+    if (status != 200) {
+      throw new InvocationException(
+          status == 429 || status >= 500, "status %d: %s".formatted(status, reason(response.body())), null);
+    }
+    return response.body();
+  }
+
+  /// What an error's body says: its `message` where it is JSON that has one.
+  private static String reason(byte[] body) {
+    var text = new String(body, StandardCharsets.UTF_8).strip();
+    try {
+      text = JSON.readTree(text).path("message").asText(text);
+    } catch (IOException _) {
+      // It is not JSON.
+    }
+    return text.substring(0, Math.min(text.length(), LONGEST_REASON));
+  }
+
+  /// What the container says of itself; nothing where it does not know the question.
+  Optional<JsonNode> executionParameters() throws InterruptedException {
+    try {
+      var response = client.send(
+          HttpRequest.newBuilder(endpoint.resolve("/execution-parameters")).timeout(timeout).build(),
+          BodyHandlers.ofByteArray());
+      return response.statusCode() == 200 ? Optional.of(JSON.readTree(response.body())) : Optional.empty();
+    } catch (IOException e) {
+      return Optional.empty();
+    }
+  }
+
+  @Override
+  public void close() {
+    client.shutdownNow();
+  }
+}

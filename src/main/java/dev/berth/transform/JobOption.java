@@ -1,0 +1,53 @@
+package dev.berth.transform;
+
+import java.util.Locale;
+
+/// What a job says, as a flag of `transform` and as a field of `CreateTransformJob`.
+public enum JobOption {
+  INPUT("TransformInput.DataSource.S3DataSource.S3Uri", "s3://… | DIR | FILE", "The objects: a prefix, a directory, an object, or a manifest"),
+  DATA_TYPE("TransformInput.DataSource.S3DataSource.S3DataType", "type", "S3Prefix (the default), or ManifestFile: a list of names behind their prefix"),
+  CONTENT_TYPE("TransformInput.ContentType", "type", "Content type of the requests"),
+  SPLIT_TYPE("TransformInput.SplitType", "type", "None (the default), Line, RecordIO or TFRecord: where records end"),
+  COMPRESSION_TYPE("TransformInput.CompressionType", "type", "None (the default), or Gzip"),
+  OUTPUT("TransformOutput.S3OutputPath", "s3://… | DIR", "Where outputs go, each under its object's name and .out"),
+  ACCEPT("TransformOutput.Accept", "type", "Content type of the answers"),
+  ASSEMBLE_WITH("TransformOutput.AssembleWith", "type", "None (the default), or Line: a newline after each answer"),
+  BATCH_STRATEGY("BatchStrategy", "strategy", "MultiRecord or SingleRecord; unset, as the container says, else MultiRecord"),
+  MAX_PAYLOAD_IN_MB("MaxPayloadInMB", "n", "Largest request in MiB, 0 for unlimited; unset, as the container says, else 6"),
+  MAX_CONCURRENT_TRANSFORMS("MaxConcurrentTransforms", "n", "Requests at the same time; unset or 0, as the container says, else 1"),
+  INPUT_FILTER("DataProcessing.InputFilter", "path", "JSONPath of what is sent of a record"),
+  OUTPUT_FILTER("DataProcessing.OutputFilter", "path", "JSONPath of what is kept of an answer"),
+  JOIN_SOURCE("DataProcessing.JoinSource", "source", "None (the default), or Input: answers are joined with their records"),
+  INVOCATIONS_TIMEOUT("ModelClientConfig.InvocationsTimeoutInSeconds", "seconds", "How long a request may take, 600 unless set"),
+  INVOCATIONS_MAX_RETRIES("ModelClientConfig.InvocationsMaxRetries", "n", "How often a request is sent again, 3 unless set"),
+  INSTANCE_COUNT("TransformResources.InstanceCount", "n", "Machines that share the objects out by key; counts with --instance-index only"),
+  INSTANCE_INDEX("", "n", "Which of them this is, from 0");
+
+  private final String field;
+  private final String label;
+  private final String meaning;
+
+  JobOption(String field, String label, String meaning) {
+    this.field = field;
+    this.label = label;
+    this.meaning = meaning;
+  }
+
+  /// `--max-payload-in-mb`.
+  public String flag() {
+    return "--" + name().toLowerCase(Locale.ROOT).replace('_', '-');
+  }
+
+  /// The path of the API's field, with dots; empty where the API has none.
+  public String field() {
+    return field;
+  }
+
+  public String label() {
+    return "<%s>".formatted(label);
+  }
+
+  public String meaning() {
+    return meaning;
+  }
+}

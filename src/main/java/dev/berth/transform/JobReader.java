@@ -1,0 +1,133 @@
+package dev.berth.transform;
+
+import dev.berth.config.BatchStrategy;
+import dev.berth.storage.Location;
+import dev.berth.storage.StorageException;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.OptionalInt;
+
+/// Makes a job of what was said of it, and collects what is wrong with that. One use, one thread.
+public final class JobReader {
+
+  private static final int DEFAULT_TIMEOUT = 600;
+  private static final int LONGEST_TIMEOUT = 3600;
+  private static final int DEFAULT_RETRIES = 3;
+  private static final int MOST_PAYLOAD = 100;
+
+  private final Map<JobOption, String> options;
+  private final List<String> problems = new ArrayList<>();
+
+  private JobReader(Map<JobOption, String> options) {
+    this.options = options;
+  }
+
+  /// @param environment for a server of the runner's own
+  /// @param inclusiveSlices whether the end of a filter's slice is part of it
+  /// @param overwrite whether objects whose output is there are done again
+  /// @throws JobException with everything that is wrong
+  public static TransformJob read(
+      Map<JobOption, String> options, Map<String, String> environment, boolean inclusiveSlices, boolean overwrite)
+      throws JobException {
+    return new JobReader(options).read(environment, inclusiveSlices, overwrite);
+  }
+
+  private TransformJob read(Map<String, String> environment, boolean inclusiveSlices, boolean overwrite) throws JobException {
+    var formats = new TransformFormats(
+        text(JobOption.CONTENT_TYPE),
+        text(JobOption.ACCEPT),
+        word(JobOption.SPLIT_TYPE, SplitType.class).orElse(SplitType.NONE),
+        word(JobOption.ASSEMBLE_WITH, AssembleWith.class).orElse(AssembleWith.NONE));
+    var processing = new DataProcessing(
+        text(JobOption.INPUT_FILTER).orElse("$"),
+        text(JobOption.JOIN_SOURCE).orElse("None"),
+        text(JobOption.OUTPUT_FILTER).orElse("$"),
+        inclusiveSlices ? SliceEnd.INCLUSIVE : SliceEnd.EXCLUSIVE);
+    problems.addAll(processing.problems(formats));
+    var index = number(JobOption.INSTANCE_INDEX, 0, 99);
+    int instances = index.isPresent() ? number(JobOption.INSTANCE_COUNT, 1, 100).orElse(1) : 1;
+    if (index.orElse(0) >= instances) {
+      problems.add("--instance-index: found %d, expected less than the --instance-count of %d".formatted(index.orElse(0), instances));
+    }
+    var input = location(JobOption.INPUT);
+    var output = location(JobOption.OUTPUT);
+    var job = new TransformJob(
+        input,
+        oneOf(JobOption.DATA_TYPE, "S3Prefix", "ManifestFile"),
+        oneOf(JobOption.COMPRESSION_TYPE, "None", "Gzip"),
+        output,
+        formats,
+        processing,
+        word(JobOption.BATCH_STRATEGY, BatchStrategy.class),
+        number(JobOption.MAX_PAYLOAD_IN_MB, 0, MOST_PAYLOAD),
+        number(JobOption.MAX_CONCURRENT_TRANSFORMS, 0, Integer.MAX_VALUE),
+        environment,
+        Duration.ofSeconds(number(JobOption.INVOCATIONS_TIMEOUT, 1, LONGEST_TIMEOUT).orElse(DEFAULT_TIMEOUT)),
+        number(JobOption.INVOCATIONS_MAX_RETRIES, 0, 3).orElse(DEFAULT_RETRIES),
+        instances,
+        index.orElse(0),
+        overwrite);
+    if (!problems.isEmpty()) {
+      throw new JobException(problems);
+    }
+    return job;
+  }
+
+  private Optional<String> text(JobOption option) {
+    return Optional.ofNullable(options.get(option));
+  }
+
+  private Location location(JobOption option) {
+    var text = text(option);
+    if (text.isEmpty()) {
+      problems.add("%s: found nothing, expected %s".formatted(option.flag(), option.label()));
+      return null;
+    }
+    try {
+      return Location.of(text.get());
+    } catch (StorageException e) {
+      problems.add("%s: %s".formatted(option.flag(), e.getMessage()));
+      return null;
+    }
+  }
+
+  private <E extends Enum<E>> Optional<E> word(JobOption option, Class<E> type) {
+    var text = text(option);
+    var word = text.flatMap(given -> ApiWords.parse(type, given));
+    if (text.isPresent() && word.isEmpty()) {
+      problems.add("%s: found %s, expected %s".formatted(
+          option.flag(), text.get(), ApiWords.expected(List.of(type.getEnumConstants()))));
+    }
+    return word;
+  }
+
+  /// Whether the second of two words was given; the first stands for nothing too.
+  private boolean oneOf(JobOption option, String first, String second) {
+    var text = text(option).orElse(first);
+    if (!text.equals(first) && !text.equals(second)) {
+      problems.add("%s: found %s, expected %s or %s".formatted(option.flag(), text, first, second));
+    }
+    return text.equals(second);
+  }
+
+  private OptionalInt number(JobOption option, int least, int most) {
+    var text = text(option);
+    if (text.isEmpty()) {
+      return OptionalInt.empty();
+    }
+    try {
+      int number = Integer.parseInt(text.get());
+      if (number >= least && number <= most) {
+        return OptionalInt.of(number);
+      }
+    } catch (NumberFormatException _) {
+      // It is named below.
+    }
+    problems.add("%s: found %s, expected a whole number from %d%s".formatted(
+        option.flag(), text.get(), least, most == Integer.MAX_VALUE ? "" : " to " + most));
+    return OptionalInt.empty();
+  }
+}

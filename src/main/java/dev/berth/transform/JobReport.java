@@ -1,0 +1,26 @@
+package dev.berth.transform;
+
+import java.util.List;
+
+/// What became of a job, of this instance's part of it.
+///
+/// @param objects those that were found; succeeded, skipped and failed are as many together
+/// @param failures at most the first thousand
+/// @param problem what ended the job before all objects were done; empty: nothing
+public record JobReport(
+    int instance,
+    int instances,
+    long objects,
+    long succeeded,
+    long skipped,
+    long failed,
+    long records,
+    double seconds,
+    List<ObjectOutcome> failures,
+    String problem) {
+
+  /// Whether every object has its output.
+  public boolean isComplete() {
+    return failed == 0 && problem.isEmpty();
+  }
+}

@@ -1,0 +1,42 @@
+package dev.berth.transform;
+
+import com.fasterxml.jackson.databind.JsonNode;
+import com.fasterxml.jackson.databind.ObjectMapper;
+import dev.berth.storage.Location;
+import dev.berth.storage.Storage;
+import dev.berth.storage.StoredObject;
+import java.io.IOException;
+import java.util.stream.IntStream;
+import java.util.stream.Stream;
+
+/// The objects of a job: those below its prefix, or those that its manifest names.
+final class Objects {
+
+  private static final ObjectMapper JSON = new ObjectMapper();
+
+  private Objects() {}
+
+  static Stream<StoredObject> of(TransformJob job, Storage storage) {
+    return job.manifest() ? named(manifest(job.input(), storage), job, storage) : storage.list(job.input());
+  }
+
+  private static Stream<StoredObject> named(JsonNode manifest, TransformJob job, Storage storage) {
+    var prefix = manifest.path(0).path("prefix");
+    if (!manifest.isArray() || !prefix.isTextual()) {
+      throw new TransformException(
+          "%s: found no manifest, expected [{\"prefix\": \"s3://…\"}, \"name\", …]".formatted(job.input()), null);
+    }
+    return IntStream.range(1, manifest.size()).mapToObj(i -> {
+      var name = manifest.path(i).asText();
+      return new StoredObject(Location.of(prefix.textValue() + name), name, 0);
+    });
+  }
+
+  private static JsonNode manifest(Location location, Storage storage) {
+    try (var in = storage.open(location)) {
+      return JSON.readTree(in);
+    } catch (IOException e) {
+      throw new TransformException("%s: found no manifest: %s".formatted(location, e.getMessage()), e);
+    }
+  }
+}

@@ -1,0 +1,59 @@
+package dev.berth.transform;
+
+import dev.berth.config.BatchStrategy;
+import dev.berth.storage.Location;
+import java.time.Duration;
+import java.util.LinkedHashMap;
+import java.util.Map;
+import java.util.Optional;
+import java.util.OptionalInt;
+
+/// A batch-transform job, in the words of `CreateTransformJob`.
+///
+/// @param input `S3Uri`: a prefix, a directory or an object, or the manifest
+/// @param manifest whether `input` is a manifest that names the objects
+/// @param gzip whether objects are decompressed before they are split
+/// @param formats the content types, how objects are split and how answers are put together
+/// @param strategy empty: as the container says, else `MultiRecord`
+/// @param maxPayloadInMb 0 is unlimited; empty: as the container says, else 6
+/// @param maxConcurrentTransforms requests at the same time; empty or 0: as the container says, else 1
+/// @param environment for a server of the runner's own
+/// @param timeout of one request
+/// @param retries how often a request is sent again
+/// @param instances of how many machines that do this job together this is `instance`, from 0
+/// @param overwrite whether objects whose output is there are done again
+public record TransformJob(
+    Location input,
+    boolean manifest,
+    boolean gzip,
+    Location output,
+    TransformFormats formats,
+    DataProcessing processing,
+    Optional<BatchStrategy> strategy,
+    OptionalInt maxPayloadInMb,
+    OptionalInt maxConcurrentTransforms,
+    Map<String, String> environment,
+    Duration timeout,
+    int retries,
+    int instances,
+    int instance,
+    boolean overwrite) {
+
+  public TransformJob {
+    environment = Map.copyOf(environment);
+  }
+
+  /// The variables that the platform gives a container for this job. Answers of lines that nothing is written between end
+  /// in a newline of their own.
+  public Map<String, String> serverEnvironment() {
+    var variables = new LinkedHashMap<String, String>();
+    variables.put("SAGEMAKER_BATCH", "true");
+    strategy.ifPresent(value -> variables.put("SAGEMAKER_BATCH_STRATEGY", value.name()));
+    maxPayloadInMb.ifPresent(value -> variables.put("SAGEMAKER_MAX_PAYLOAD_IN_MB", String.valueOf(value)));
+    maxConcurrentTransforms.stream().filter(value -> value > 0).forEach(value ->
+        variables.put("SAGEMAKER_MAX_CONCURRENT_TRANSFORMS", String.valueOf(value)));
+    variables.put("BERTH_TRAILING_NEWLINE", String.valueOf(formats.assembleWith() == AssembleWith.NONE));
+    variables.putAll(environment);
+    return variables;
+  }
+}

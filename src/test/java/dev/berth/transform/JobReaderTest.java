@@ -1,0 +1,95 @@
+package dev.berth.transform;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.catchThrowableOfType;
+
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.List;
+import java.util.Map;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+class JobReaderTest {
+
+  @TempDir
+  private Path directory;
+
+  @Test
+  @Tag("BAT-05")
+  void whatIsNotSaidIsThePlatformsDefault() throws Exception {
+    var job = JobReader.read(Map.of(JobOption.INPUT, "in", JobOption.OUTPUT, "s3://bucket/out"), Map.of(), false, false);
+    assertThat(job.formats().splitType()).isEqualTo(SplitType.NONE);
+    assertThat(job.formats().assembleWith()).isEqualTo(AssembleWith.NONE);
+    assertThat(job.timeout()).isEqualTo(Duration.ofMinutes(10));
+    assertThat(job.retries()).isEqualTo(3);
+    assertThat(job.strategy()).isEmpty();
+    assertThat(job.maxPayloadInMb()).isEmpty();
+    assertThat(job.instances()).isEqualTo(1);
+    assertThat(job.serverEnvironment()).containsEntry("SAGEMAKER_BATCH", "true").containsEntry("BERTH_TRAILING_NEWLINE", "true")
+        .doesNotContainKey("SAGEMAKER_BATCH_STRATEGY");
+  }
+
+  @Test
+  void theJsonOfACreateTransformJobCallIsTakenAsItIs() throws Exception {
+    var file = Files.writeString(directory.resolve("job.json"), """
+        {
+          "TransformJobName": "digits", "ModelName": "mnist", "Tags": [{"Key": "a", "Value": "b"}],
+          "BatchStrategy": "SingleRecord", "MaxPayloadInMB": 1, "MaxConcurrentTransforms": 64,
+          "Environment": {"BERTH_BAD_RECORDS": "keep"},
+          "ModelClientConfig": {"InvocationsTimeoutInSeconds": 30, "InvocationsMaxRetries": 1},
+          "TransformInput": {
+            "DataSource": {"S3DataSource": {"S3DataType": "ManifestFile", "S3Uri": "s3://bucket/manifest"}},
+            "ContentType": "text/csv", "CompressionType": "Gzip", "SplitType": "Line"},
+          "TransformOutput": {"S3OutputPath": "s3://bucket/out", "Accept": "text/csv", "AssembleWith": "Line", "KmsKeyId": "k"},
+          "DataProcessing": {"InputFilter": "$[1:]", "OutputFilter": "$[0,-1]", "JoinSource": "Input"},
+          "TransformResources": {"InstanceType": "ml.m5.large", "InstanceCount": 4}
+        }""");
+    var read = JobFile.read(file);
+    var job = JobReader.read(read.options(), read.environment(), false, false);
+    assertThat(job.manifest()).isTrue();
+    assertThat(job.gzip()).isTrue();
+    assertThat(job.input()).hasToString("s3://bucket/manifest");
+    assertThat(job.output()).hasToString("s3://bucket/out");
+    assertThat(job.maxPayloadInMb()).hasValue(1);
+    assertThat(job.maxConcurrentTransforms()).hasValue(64);
+    assertThat(job.timeout()).isEqualTo(Duration.ofSeconds(30));
+    assertThat(job.processing()).isEqualTo(new DataProcessing("$[1:]", "Input", "$[0,-1]", SliceEnd.EXCLUSIVE));
+    assertThat(job.instances()).as("without an index one machine does it all").isEqualTo(1);
+    assertThat(job.serverEnvironment()).containsEntry("BERTH_BAD_RECORDS", "keep").containsEntry("SAGEMAKER_BATCH_STRATEGY", "SINGLE_RECORD")
+        .containsEntry("SAGEMAKER_MAX_PAYLOAD_IN_MB", "1").containsEntry("BERTH_TRAILING_NEWLINE", "false");
+  }
+
+  @Test
+  void everythingThatIsWrongIsSaid() {
+    var options = new java.util.HashMap<>(Map.of(
+        JobOption.OUTPUT, "ftp://host/x", JobOption.SPLIT_TYPE, "Lines", JobOption.MAX_PAYLOAD_IN_MB, "101",
+        JobOption.DATA_TYPE, "Prefix", JobOption.INSTANCE_INDEX, "2", JobOption.INSTANCE_COUNT, "2",
+        JobOption.INVOCATIONS_MAX_RETRIES, "many", JobOption.INPUT_FILTER, "id", JobOption.JOIN_SOURCE, "All"));
+    options.put(JobOption.BATCH_STRATEGY, "MULTI_RECORD");
+    var problems = catchThrowableOfType(JobException.class, () -> JobReader.read(options, Map.of(), false, false)).problems();
+    assertThat(problems)
+        .anyMatch(problem -> problem.startsWith("--input: found nothing"))
+        .anyMatch(problem -> problem.startsWith("--output: "))
+        .anyMatch(problem -> problem.startsWith("--split-type: found Lines, expected None, Line, RecordIO or TFRecord"))
+        .anyMatch(problem -> problem.startsWith("--max-payload-in-mb: found 101, expected a whole number from 0 to 100"))
+        .anyMatch(problem -> problem.startsWith("--data-type: found Prefix, expected S3Prefix or ManifestFile"))
+        .anyMatch(problem -> problem.startsWith("--instance-index: found 2, expected less than"))
+        .anyMatch(problem -> problem.startsWith("--invocations-max-retries: found many"))
+        .anyMatch(problem -> problem.startsWith("--batch-strategy: found MULTI_RECORD, expected SingleRecord or MultiRecord"))
+        .anyMatch(problem -> problem.contains("DataProcessing.InputFilter"))
+        .anyMatch(problem -> problem.contains("DataProcessing.JoinSource"));
+  }
+
+  @Test
+  void aFileThatIsNoJobIsNamed() throws Exception {
+    for (var text : List.of("", "[1]", "{\"TransformInputs\": {\"x\": 1}}", "{")) {
+      var file = Files.writeString(directory.resolve("job.json"), text);
+      assertThat(catchThrowableOfType(JobException.class, () -> JobFile.read(file)).problems()).isNotEmpty()
+          .allMatch(problem -> problem.startsWith(file.toString()));
+    }
+    assertThat(catchThrowableOfType(JobException.class, () -> JobFile.read(directory.resolve("none"))).problems()).hasSize(1);
+  }
+}

@@ -1,0 +1,321 @@
+package dev.berth.transform;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.berth.content.RecordIo;
+import dev.berth.content.TfRecord;
+import dev.berth.hooks.BadInputException;
+import dev.berth.hooks.InvocationRequest;
+import dev.berth.storage.S3Options;
+import dev.berth.storage.Storage;
+import dev.berth.testing.TestServer;
+import dev.berth.testing.TextHandler;
+import java.io.ByteArrayOutputStream;
+import java.io.IOException;
+import java.net.URI;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.EnumMap;
+import java.util.List;
+import java.util.Map;
+import java.util.TreeMap;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.stream.Collectors;
+import java.util.stream.IntStream;
+import java.util.zip.GZIPOutputStream;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+/// Jobs on files, against a real server whose model writes lines in upper case.
+class JobRunnerTest {
+
+  private static final Progress QUIET = new Progress() {
+    @Override
+    public void found(long objects) {}
+
+    @Override
+    public void records(long records) {}
+
+    @Override
+    public void ended(ObjectOutcome outcome) {}
+  };
+
+  /// Fails for the word `bad`, and twice for each text that begins with `flaky`.
+  private static final class Words extends TextHandler {
+    final List<String> bodies = new CopyOnWriteArrayList<>();
+    final Map<String, AtomicInteger> attempts = new ConcurrentHashMap<>();
+
+    @Override
+    public List<String> inputFn(InvocationRequest request) throws IOException {
+      var records = super.inputFn(request);
+      bodies.add(String.join("\n", records));
+      for (var record : records) {
+        if (record.equals("bad")) {
+          throw new BadInputException("word: found bad, expected a better one");
+        }
+        if (record.startsWith("flaky") && attempts.computeIfAbsent(record, _ -> new AtomicInteger()).incrementAndGet() < 3) {
+          throw new IllegalStateException("not yet");
+        }
+      }
+      return records;
+    }
+  }
+
+  private static final Words WORDS = new Words();
+  private static TestServer server;
+
+  @TempDir
+  private Path directory;
+
+  private final Map<JobOption, String> options = new EnumMap<>(JobOption.class);
+
+  @BeforeAll
+  static void start() throws Exception {
+    server = TestServer.with(WORDS).set("SAGEMAKER_BATCH", "true").start();
+  }
+
+  @AfterAll
+  static void stop() throws Exception {
+    server.close();
+  }
+
+  @BeforeEach
+  void prepare() throws Exception {
+    WORDS.bodies.clear();
+    WORDS.attempts.clear();
+    Files.createDirectory(directory.resolve("in"));
+    options.put(JobOption.INPUT, directory.resolve("in").toString());
+    options.put(JobOption.OUTPUT, directory.resolve("out").toString());
+    options.put(JobOption.CONTENT_TYPE, "text/plain");
+    options.put(JobOption.ACCEPT, "text/plain");
+    options.put(JobOption.SPLIT_TYPE, "Line");
+    options.put(JobOption.ASSEMBLE_WITH, "Line");
+    options.put(JobOption.MAX_CONCURRENT_TRANSFORMS, "8");
+  }
+
+  @Test
+  @Tag("BAT-07")
+  @Tag("BAT-10")
+  @Tag("BAT-20")
+  void eachObjectHasALineForEachRecordInItsOrder() throws Exception {
+    var words = IntStream.range(0, 5000).mapToObj(i -> "word-" + i).toList();
+    write("a.txt", String.join("\n", words));
+    write("deep/er/b.txt", "one\ntwo\n");
+    write("empty.txt", "");
+    options.put(JobOption.BATCH_STRATEGY, "SingleRecord");
+    var report = run();
+    assertThat(report).matches(JobReport::isComplete)
+        .extracting(JobReport::objects, JobReport::succeeded, JobReport::records).containsExactly(3L, 3L, 5002L);
+    assertThat(output("a.txt")).isEqualTo(words.stream().map(word -> word.toUpperCase() + "\n").collect(Collectors.joining()));
+    assertThat(output("deep/er/b.txt")).isEqualTo("ONE\nTWO\n");
+    assertThat(output("empty.txt")).isEmpty();
+    assertThat(WORDS.bodies).hasSize(5002);
+  }
+
+  @Test
+  @Tag("BAT-19")
+  void aRequestHoldsAsManyRecordsAsFit() throws Exception {
+    var line = "x".repeat(1023) + "\n";
+    write("a.txt", line.repeat(3000));
+    options.put(JobOption.MAX_PAYLOAD_IN_MB, "1");
+    assertThat(run().records()).isEqualTo(3000);
+    assertThat(WORDS.bodies).hasSize(3);
+    assertThat(output("a.txt")).isEqualTo(line.toUpperCase().repeat(3000));
+    write("long.txt", "y".repeat(2 << 20));
+    assertThat(run().failures()).singleElement().extracting(ObjectOutcome::failure).asString().contains("record 1");
+  }
+
+  @Test
+  @Tag("BAT-21")
+  void anObjectThatFailsHasNoOutputAndTheOthersHaveTheirs() throws Exception {
+    write("a.txt", "one\n");
+    write("b.txt", "one\ntwo\nbad\n");
+    write("c.txt", "three\n");
+    options.put(JobOption.BATCH_STRATEGY, "SingleRecord");
+    var report = run();
+    assertThat(report.isComplete()).isFalse();
+    assertThat(report.failures()).singleElement().satisfies(failure -> {
+      assertThat(failure.key()).isEqualTo("b.txt");
+      assertThat(failure.failure()).isEqualTo("record 3: status 400: word: found bad, expected a better one");
+    });
+    assertThat(outputs()).containsOnlyKeys("a.txt.out", "c.txt.out");
+    assertThat(WORDS.bodies.stream().filter("bad"::equals)).as("a bad request is not sent again").hasSize(1);
+  }
+
+  @Test
+  @Tag("BAT-17")
+  void whatFailsForAWhileIsSentAgain() throws Exception {
+    write("a.txt", "flaky-1\nflaky-2\nfine\n");
+    options.put(JobOption.BATCH_STRATEGY, "SingleRecord");
+    assertThat(run().isComplete()).isTrue();
+    assertThat(output("a.txt")).isEqualTo("FLAKY-1\nFLAKY-2\nFINE\n");
+    WORDS.attempts.clear();
+    options.put(JobOption.INVOCATIONS_MAX_RETRIES, "1");
+    write("b.txt", "flaky-3\n");
+    assertThat(run().failures()).singleElement().extracting(ObjectOutcome::failure).asString().contains("status 500: inputFn failed: not yet");
+  }
+
+  @Test
+  void whatIsDoneIsSkippedUnlessItIsToBeOverwritten() throws Exception {
+    write("a.txt", "one\n");
+    write("b.txt", "two\n");
+    assertThat(run().succeeded()).isEqualTo(2);
+    write("a.txt", "new\n");
+    Files.delete(directory.resolve("out/b.txt.out"));
+    assertThat(run()).extracting(JobReport::succeeded, JobReport::skipped).containsExactly(1L, 1L);
+    assertThat(outputs()).containsEntry("a.txt.out", "ONE\n").containsEntry("b.txt.out", "TWO\n");
+    assertThat(run(true).succeeded()).isEqualTo(2);
+    assertThat(output("a.txt")).isEqualTo("NEW\n");
+  }
+
+  @Test
+  void instancesShareTheObjectsAmongThem() throws Exception {
+    for (int i = 0; i < 40; i++) {
+      write("%d.txt".formatted(i), "word\n");
+    }
+    options.put(JobOption.INSTANCE_COUNT, "3");
+    long all = 0;
+    for (int i = 0; i < 3; i++) {
+      options.put(JobOption.INSTANCE_INDEX, String.valueOf(i));
+      var report = run();
+      assertThat(report.skipped()).as("nobody else's").isZero();
+      assertThat(report.succeeded()).isPositive();
+      all += report.succeeded();
+    }
+    assertThat(all).isEqualTo(40);
+    assertThat(outputs()).hasSize(40);
+  }
+
+  @Test
+  @Tag("BAT-22")
+  void aManifestNamesTheObjects() throws Exception {
+    write("x", "one");
+    write("y", "two");
+    write("z", "three");
+    var manifest = write("manifest.json", "[{\"prefix\": \"%s/\"}, \"x\", \"y\"]".formatted(directory.resolve("in")));
+    options.put(JobOption.INPUT, manifest.toString());
+    options.put(JobOption.DATA_TYPE, "ManifestFile");
+    assertThat(run().isComplete()).isTrue();
+    assertThat(outputs()).containsOnlyKeys("x.out", "y.out");
+    Files.writeString(manifest, "{}");
+    assertThat(run().problem()).contains("found no manifest");
+  }
+
+  @Test
+  @Tag("BAT-23")
+  void gzipIsUnpacked() throws Exception {
+    var packed = new ByteArrayOutputStream();
+    try (var gzip = new GZIPOutputStream(packed)) {
+      gzip.write("one\ntwo\n".getBytes(StandardCharsets.UTF_8));
+    }
+    Files.write(directory.resolve("in/a.gz"), packed.toByteArray());
+    write("plain.txt", "one\n");
+    options.put(JobOption.COMPRESSION_TYPE, "Gzip");
+    var report = run();
+    assertThat(output("a.gz")).isEqualTo("ONE\nTWO\n");
+    assertThat(report.failures()).singleElement().extracting(ObjectOutcome::failure).asString().contains("not gzip");
+  }
+
+  @Test
+  void anObjectThatIsNotSplitIsOneRequestOfAnyLength() throws Exception {
+    options.put(JobOption.SPLIT_TYPE, "None");
+    options.put(JobOption.ASSEMBLE_WITH, "None");
+    for (var payload : List.of("0", "6")) {
+      options.put(JobOption.MAX_PAYLOAD_IN_MB, payload);
+      write("a.txt", "one\ntwo");
+      assertThat(run(true).isComplete()).isTrue();
+      assertThat(output("a.txt")).isEqualTo("ONE\nTWO");
+    }
+  }
+
+  @Test
+  @Tag("BAT-13")
+  @Tag("BAT-14")
+  void binaryRecordsLoseTheirFramesWhenEachIsARequest() throws Exception {
+    var records = List.of("one".getBytes(StandardCharsets.UTF_8), "two".getBytes(StandardCharsets.UTF_8));
+    options.put(JobOption.BATCH_STRATEGY, "SingleRecord");
+    Files.write(directory.resolve("in/a"), RecordIo.write(records));
+    options.put(JobOption.SPLIT_TYPE, "RecordIO");
+    assertThat(run().isComplete()).isTrue();
+    assertThat(output("a")).isEqualTo("ONE\nTWO\n");
+    Files.write(directory.resolve("in/a"), TfRecord.write(records));
+    options.put(JobOption.SPLIT_TYPE, "TFRecord");
+    assertThat(run(true).isComplete()).isTrue();
+    assertThat(output("a")).isEqualTo("ONE\nTWO\n");
+  }
+
+  @Test
+  @Tag("JOIN-03")
+  void answersAreJoinedWithTheirRecords() throws Exception {
+    options.put(JobOption.CONTENT_TYPE, "text/csv");
+    options.put(JobOption.ACCEPT, "text/csv");
+    options.put(JobOption.INPUT_FILTER, "$[1]");
+    options.put(JobOption.JOIN_SOURCE, "Input");
+    write("a.csv", "7,one\n8,two\n");
+    assertThat(run().isComplete()).isTrue();
+    assertThat(output("a.csv")).isEqualTo("7,one,ONE\n8,two,TWO\n");
+  }
+
+  @Test
+  void aContainerThatIsNotThereFailsEveryObject() throws Exception {
+    write("a.txt", "one\n");
+    options.put(JobOption.INVOCATIONS_MAX_RETRIES, "0");
+    var report = run(job(false), URI.create("http://127.0.0.1:1"));
+    assertThat(report.failures()).singleElement().extracting(ObjectOutcome::failure).asString().contains("the connection failed");
+  }
+
+  @Test
+  void anInputThatIsNotThereEndsTheJob() throws Exception {
+    options.put(JobOption.INPUT, directory.resolve("none").toString());
+    assertThat(run()).matches(report -> !report.isComplete()).extracting(JobReport::problem).asString().contains("none");
+  }
+
+  private Path write(String key, String text) throws IOException {
+    var file = directory.resolve("in").resolve(key);
+    Files.createDirectories(file.getParent());
+    return Files.writeString(file, text);
+  }
+
+  private String output(String key) throws IOException {
+    return Files.readString(directory.resolve("out").resolve(key + ".out"));
+  }
+
+  /// All that there is in the output, temporary files included.
+  private Map<String, String> outputs() throws IOException {
+    var all = new TreeMap<String, String>();
+    var files = new ArrayList<Path>();
+    try (var walk = Files.walk(directory.resolve("out"))) {
+      walk.filter(Files::isRegularFile).forEach(files::add);
+    }
+    for (var file : files) {
+      all.put(directory.resolve("out").relativize(file).toString(), Files.readString(file));
+    }
+    return all;
+  }
+
+  private TransformJob job(boolean overwrite) throws JobException {
+    return JobReader.read(options, Map.of(), false, overwrite);
+  }
+
+  private JobReport run() throws Exception {
+    return run(false);
+  }
+
+  private JobReport run(boolean overwrite) throws Exception {
+    return run(job(overwrite), server.uri("/"));
+  }
+
+  private static JobReport run(TransformJob job, URI endpoint) throws Exception {
+    try (var storage = new Storage(S3Options.DEFAULT)) {
+      return new JobRunner(job, storage, QUIET).run(endpoint);
+    }
+  }
+}
