@@ -56,7 +56,7 @@ COPY examples/mnist examples/mnist
 RUN --mount=type=cache,target=/root/.m2/repository,sharing=locked \
     mvn -B -ntp -q -Dmaven.test.skip=true package
 COPY serve LICENSE NOTICE /berth/
-RUN cp target/berth.jar target/berth.cdx.json /berth
+RUN cp target/berth.jar target/berth.cdx.json /berth && ln -s serve /berth/transform
 
 FROM debian:bookworm-slim AS pip
 RUN apt-get update && apt-get install -y --no-install-recommends ca-certificates python3-pip

@@ -35,9 +35,14 @@ final class ServeOptions {
   /// A command with those of the settings that have a flag.
   static CommandSpec with(List<Setting<?>> settings) {
     var spec = CommandSpec.create().mixinStandardHelpOptions(true).version("berth " + version());
-    settings.forEach(setting -> setting.flag().ifPresent(flag -> spec.addOption(option(setting, flag))));
+    add(settings, spec);
     spec.usageMessage().width(HELP_WIDTH).sortOptions(false);
     return spec;
+  }
+
+  /// Gives a command those of the settings that have a flag.
+  static void add(List<Setting<?>> settings, CommandSpec spec) {
+    settings.forEach(setting -> setting.flag().ifPresent(flag -> spec.addOption(option(setting, flag))));
   }
 
   /// The text of each flag that was given, by its name.

@@ -3,7 +3,6 @@ package dev.berth;
 import com.fasterxml.jackson.databind.ObjectMapper;
 import dev.berth.config.Configuration;
 import dev.berth.config.ConfigurationException;
-import dev.berth.config.Setting;
 import dev.berth.config.Settings;
 import dev.berth.storage.S3Options;
 import dev.berth.storage.Storage;
@@ -13,13 +12,14 @@ import dev.berth.transform.JobOption;
 import dev.berth.transform.JobReader;
 import dev.berth.transform.JobReport;
 import dev.berth.transform.JobRunner;
+import dev.berth.transform.JobSwitch;
 import dev.berth.transform.TransformJob;
 import java.io.IOException;
 import java.net.URI;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.util.ArrayList;
 import java.util.EnumMap;
+import java.util.EnumSet;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
@@ -51,9 +51,7 @@ final class TransformCommand {
   }
 
   static CommandSpec spec() {
-    var settings = new ArrayList<Setting<?>>(Settings.OF_A_TRANSFORM);
-    settings.addAll(Settings.OF_THE_MODEL);
-    var spec = ServeOptions.with(settings);
+    var spec = ServeOptions.with(List.of());
     for (var option : JobOption.values()) {
       spec.addOption(text(option.flag(), option.label(), option.meaning(),
           option.field().isEmpty() ? "" : "  " + option.field()));
@@ -61,12 +59,15 @@ final class TransformCommand {
     spec.addOption(text("--job", "<file>", "The JSON of a CreateTransformJob call; flags win over it"));
     spec.addOption(text("--endpoint", "<url>", "A container that is up; unset, the server runs in this process"));
     spec.addOption(text("--report", "<file>", "Where the report goes, transform-report.json unless set"));
-    spec.addOption(flag("--overwrite", "Does objects again whose output is there"));
-    spec.addOption(flag("--inclusive-slices", "Takes the end of a filter's slice as part of it"));
+    for (var jobSwitch : JobSwitch.values()) {
+      spec.addOption(flag(jobSwitch.flag(), jobSwitch.meaning()));
+    }
     spec.addOption(text("--endpoint-url", "<url>", "An S3 server other than AWS's"));
     spec.addOption(text("--region", "<region>", "The region of S3, where nothing else says it"));
     spec.addOption(flag("--path-style", "Addresses buckets by path"));
     spec.addOption(flag("--no-sign-request", "Sends no signature, for public buckets"));
+    ServeOptions.add(Settings.OF_A_TRANSFORM, spec);
+    ServeOptions.add(Settings.OF_THE_MODEL, spec);
     spec.usageMessage()
         .customSynopsis("transform --input <in> --output <out> [option]...")
         .description(
@@ -149,8 +150,13 @@ final class TransformCommand {
         options.put(option, value);
       }
     }
-    return JobReader.read(
-        options, environment, parsed.hasMatchedOption("--inclusive-slices"), parsed.hasMatchedOption("--overwrite"));
+    var switches = EnumSet.noneOf(JobSwitch.class);
+    for (var jobSwitch : JobSwitch.values()) {
+      if (parsed.hasMatchedOption(jobSwitch.flag())) {
+        switches.add(jobSwitch);
+      }
+    }
+    return JobReader.read(options, environment, switches);
   }
 
   private static S3Options s3(ParseResult parsed) {

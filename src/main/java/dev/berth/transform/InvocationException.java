@@ -1,17 +1,24 @@
 package dev.berth.transform;
 
+import java.util.OptionalInt;
+
 /// A payload that the container did not answer, or answered with an error.
 final class InvocationException extends RuntimeException {
 
-  private final boolean retryable;
+  private final OptionalInt status;
 
-  InvocationException(boolean retryable, String message, Throwable cause) {
+  /// @param status of the answer; empty: there was none
+  InvocationException(OptionalInt status, String message, Throwable cause) {
     super(message, cause);
-    this.retryable = retryable;
+    this.status = status;
+  }
+
+  OptionalInt status() {
+    return status;
   }
 
   /// Whether the same payload may be answered at another time.
   boolean isRetryable() {
-    return retryable;
+    return status.isEmpty() || status.getAsInt() == 429 || status.getAsInt() >= 500;
   }
 }

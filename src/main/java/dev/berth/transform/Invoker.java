@@ -15,6 +15,7 @@ import java.net.http.HttpTimeoutException;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.Optional;
+import java.util.OptionalInt;
 import java.util.concurrent.Semaphore;
 import java.util.function.Supplier;
 
@@ -86,14 +87,14 @@ final class Invoker implements AutoCloseable {
     try {
       response = client.send(request.build(), BodyHandlers.ofByteArray());
     } catch (HttpTimeoutException e) {
-      throw new InvocationException(true, "no answer within %d s".formatted(timeout.toSeconds()), e);
+      throw new InvocationException(OptionalInt.empty(), "no answer within %d s".formatted(timeout.toSeconds()), e);
     } catch (IOException e) {
-      throw new InvocationException(true, "the connection failed: " + e, e);
+      throw new InvocationException(OptionalInt.empty(), "the connection failed: " + e, e);
     }
     int status = response.statusCode();
     if (status != 200) {
       throw new InvocationException(
-          status == 429 || status >= 500, "status %d: %s".formatted(status, reason(response.body())), null);
+          OptionalInt.of(status), "status %d: %s".formatted(status, reason(response.body())), null);
     }
     return response.body();
   }

@@ -21,7 +21,8 @@ public enum JobOption {
   INVOCATIONS_TIMEOUT("ModelClientConfig.InvocationsTimeoutInSeconds", "seconds", "How long a request may take, 600 unless set"),
   INVOCATIONS_MAX_RETRIES("ModelClientConfig.InvocationsMaxRetries", "n", "How often a request is sent again, 3 unless set"),
   INSTANCE_COUNT("TransformResources.InstanceCount", "n", "Machines that share the objects out by key; counts with --instance-index only"),
-  INSTANCE_INDEX("", "n", "Which of them this is, from 0");
+  INSTANCE_INDEX("", "n", "Which of them this is, from 0"),
+  FORMAT("", "format", "sagemaker (the default), or bedrock: JSON Lines of recordId and modelInput");
 
   private final String field;
   private final String label;

@@ -5,10 +5,12 @@ import dev.berth.storage.Location;
 import dev.berth.storage.StorageException;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.EnumMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.OptionalInt;
+import java.util.Set;
 
 /// Makes a job of what was said of it, and collects what is wrong with that. One use, one thread.
 public final class JobReader {
@@ -22,20 +24,25 @@ public final class JobReader {
   private final List<String> problems = new ArrayList<>();
 
   private JobReader(Map<JobOption, String> options) {
-    this.options = options;
+    this.options = new EnumMap<>(options);
   }
 
   /// @param environment for a server of the runner's own
-  /// @param inclusiveSlices whether the end of a filter's slice is part of it
-  /// @param overwrite whether objects whose output is there are done again
+  /// @param switches those that were given
   /// @throws JobException with everything that is wrong
   public static TransformJob read(
-      Map<JobOption, String> options, Map<String, String> environment, boolean inclusiveSlices, boolean overwrite)
-      throws JobException {
-    return new JobReader(options).read(environment, inclusiveSlices, overwrite);
+      Map<JobOption, String> options, Map<String, String> environment, Set<JobSwitch> switches) throws JobException {
+    return new JobReader(options).read(environment, switches);
   }
 
-  private TransformJob read(Map<String, String> environment, boolean inclusiveSlices, boolean overwrite) throws JobException {
+  private TransformJob read(Map<String, String> environment, Set<JobSwitch> switches) throws JobException {
+    boolean bedrock = oneOf(JobOption.FORMAT, "sagemaker", "bedrock");
+    boolean imagesAsFiles = switches.contains(JobSwitch.IMAGES_AS_FILES);
+    boolean overwrite = switches.contains(JobSwitch.OVERWRITE);
+    if (bedrock) {
+      options.put(JobOption.CONTENT_TYPE, "application/json");
+      options.put(JobOption.ACCEPT, "application/json");
+    }
     var formats = new TransformFormats(
         text(JobOption.CONTENT_TYPE),
         text(JobOption.ACCEPT),
@@ -45,7 +52,7 @@ public final class JobReader {
         text(JobOption.INPUT_FILTER).orElse("$"),
         text(JobOption.JOIN_SOURCE).orElse("None"),
         text(JobOption.OUTPUT_FILTER).orElse("$"),
-        inclusiveSlices ? SliceEnd.INCLUSIVE : SliceEnd.EXCLUSIVE);
+        switches.contains(JobSwitch.INCLUSIVE_SLICES) ? SliceEnd.INCLUSIVE : SliceEnd.EXCLUSIVE);
     problems.addAll(processing.problems(formats));
     var index = number(JobOption.INSTANCE_INDEX, 0, 99);
     int instances = index.isPresent() ? number(JobOption.INSTANCE_COUNT, 1, 100).orElse(1) : 1;
@@ -69,7 +76,9 @@ public final class JobReader {
         number(JobOption.INVOCATIONS_MAX_RETRIES, 0, 3).orElse(DEFAULT_RETRIES),
         instances,
         index.orElse(0),
-        overwrite);
+        overwrite,
+        bedrock,
+        imagesAsFiles);
     if (!problems.isEmpty()) {
       throw new JobException(problems);
     }

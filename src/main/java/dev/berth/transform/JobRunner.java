@@ -28,6 +28,7 @@ public final class JobRunner {
 
   private static final int DEFAULT_PAYLOAD_IN_MB = 6;
   private static final int MOST_FAILURES = 1000;
+  private static final Splitting RECORDS_OF_BEDROCK = Splitting.ofMebibytes(SplitType.LINE, BatchStrategy.SINGLE_RECORD, 0);
 
   private final TransformJob job;
   private final Storage storage;
@@ -55,9 +56,19 @@ public final class JobRunner {
       int concurrent = concurrent(container);
       try (var invoker = new Invoker(endpoint, job.formats(), job.timeout(), job.retries(), concurrent);
           var threads = Executors.newVirtualThreadPerTaskExecutor()) {
-        var transform = new ObjectTransform(
-            job, storage, splitting(container), invoker, threads, new Semaphore(2 * concurrent), progress);
-        transformAll(transform, threads, concurrent);
+        var reader = new ObjectReader(storage, job.gzip());
+        var slots = new Semaphore(2 * concurrent);
+        if (job.bedrock()) {
+          var exchange = new BedrockExchange(invoker, storage, job.output(), job.imagesAsFiles());
+          transformAll(new ObjectTransform(
+              reader, RECORDS_OF_BEDROCK, Optional.empty(), Optional.empty(), exchange, threads, slots, progress), threads, concurrent);
+          exchange.writeManifest();
+        } else {
+          var processing = job.processing().processing(job.formats());
+          var exchange = new TransformExchange(job, processing, invoker, reader);
+          transformAll(new ObjectTransform(
+              reader, splitting(container), processing, job.formats().accept(), exchange, threads, slots, progress), threads, concurrent);
+        }
       }
     } catch (StorageException | TransformException e) {
       problem = e.getMessage();

@@ -7,15 +7,12 @@ import dev.berth.storage.Storage;
 import dev.berth.storage.StorageException;
 import dev.berth.storage.StoredObject;
 import java.io.IOException;
-import java.io.InputStream;
 import java.util.ArrayDeque;
 import java.util.Optional;
-import java.util.concurrent.Callable;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Future;
 import java.util.concurrent.Semaphore;
-import java.util.zip.GZIPInputStream;
 import java.util.zip.ZipException;
 
 /// Transforms one object: its payloads are sent as they are read, several at the same time, and their answers written in
@@ -25,49 +22,51 @@ import java.util.zip.ZipException;
 /// objects together, is limited, and so is the memory that a job takes, whatever the size of its objects.
 final class ObjectTransform {
 
-  private static final byte[] NEWLINE = {'\n'};
-
-  private final TransformJob job;
+  private final ObjectReader reader;
   private final Storage storage;
   private final Splitting splitting;
   private final Optional<RecordProcessing> processing;
-  private final Invoker invoker;
+  private final Optional<String> contentType;
+  private final Exchange exchange;
   private final ExecutorService threads;
   private final Semaphore slots;
   private final Progress progress;
 
+  /// @param contentType of the output
   /// @param slots as many as payloads may be between reading and writing
   ObjectTransform(
-      TransformJob job,
-      Storage storage,
+      ObjectReader reader,
       Splitting splitting,
-      Invoker invoker,
+      Optional<RecordProcessing> processing,
+      Optional<String> contentType,
+      Exchange exchange,
       ExecutorService threads,
       Semaphore slots,
       Progress progress) {
-    this.job = job;
-    this.storage = storage;
+    this.reader = reader;
+    this.storage = reader.storage();
     this.splitting = splitting;
-    this.processing = job.processing().processing(job.formats());
-    this.invoker = invoker;
+    this.processing = processing;
+    this.contentType = contentType;
+    this.exchange = exchange;
     this.threads = threads;
     this.slots = slots;
     this.progress = progress;
   }
 
-  /// A payload whose answer is on its way.
-  private record Sent(Payload payload, Future<byte[]> answer) {}
+  /// A payload whose output is on its way.
+  private record Sent(int records, Future<byte[]> output) {}
 
   /// @return how many records it has
   /// @throws TransformException when a record, its answer, or the storage fails; there is no output then
   long transform(StoredObject object, Location output) throws InterruptedException {
     var sent = new ArrayDeque<Sent>();
-    try (var in = open(object); var out = storage.create(output, job.formats().accept())) {
+    try (var in = reader.open(object); var out = storage.create(output, contentType)) {
       var payloads = new MiniBatches(in, splitting, processing);
       long records = 0;
       for (var payload = payloads.next(); payload.isPresent(); payload = payloads.next()) {
         while (!slots.tryAcquire()) {
-          // The oldest answer is on its way, whatever the other objects do.
+          // The oldest output is on its way, whatever the other objects do.
           if (sent.isEmpty()) {
             slots.acquire();
             break;
@@ -75,7 +74,7 @@ final class ObjectTransform {
           records += write(sent, out);
         }
         sent.add(send(payload.get(), object));
-        while (!sent.isEmpty() && sent.peek().answer.isDone()) {
+        while (!sent.isEmpty() && sent.peek().output.isDone()) {
           records += write(sent, out);
         }
       }
@@ -92,71 +91,34 @@ final class ObjectTransform {
       throw new TransformException("it can't be read: " + e.getMessage(), e);
     } finally {
       for (var left : sent) {
-        left.answer.cancel(true);
+        left.output.cancel(true);
         slots.release();
       }
     }
   }
 
-  private InputStream open(StoredObject object) throws IOException {
-    var in = storage.open(object.location());
-    return job.gzip() ? new GZIPInputStream(in, 1 << 16) : in;
-  }
-
   private Sent send(Payload payload, StoredObject object) {
-    Callable<byte[]> call = switch (payload) {
-      case Payload.MiniBatch batch -> () -> invoker.invoke(batch.body());
-      // Opened anew for each attempt, and closed by the client.
-      case Payload.WholeObject _ -> () -> invoker.invokeStream(() -> {
-        try {
-          return open(object);
-        } catch (IOException e) {
-          throw new java.io.UncheckedIOException(e);
-        }
-      });
+    int records = switch (payload) {
+      case Payload.MiniBatch batch -> batch.records();
+      case Payload.WholeObject _ -> 1;
     };
-    return new Sent(payload, threads.submit(call));
+    return new Sent(records, threads.submit(() -> exchange.output(payload, object)));
   }
 
-  /// Writes the oldest answer, waiting for it where it is not there.
+  /// Writes the oldest output, waiting for it where it is not there.
   private long write(ArrayDeque<Sent> sent, ObjectWriter out) throws InterruptedException {
     var oldest = sent.peek();
-    byte[] answer;
     try {
-      answer = oldest.answer.get();
+      out.write(oldest.output.get());
     } catch (ExecutionException e) {
-      throw new TransformException("%s: %s".formatted(place(oldest.payload), e.getCause().getMessage()), e.getCause());
+      if (e.getCause() instanceof TransformException known) {
+        throw known;
+      }
+      throw new TransformException(e.getCause().toString(), e.getCause());
     }
     sent.remove();
     slots.release();
-    long records = switch (oldest.payload) {
-      case Payload.MiniBatch batch -> {
-        assemble(processing.map(filters -> filters.output(batch, answer)).orElse(answer), out);
-        yield batch.records();
-      }
-      case Payload.WholeObject _ -> {
-        assemble(answer, out);
-        yield 1;
-      }
-    };
-    progress.records(records);
-    return records;
-  }
-
-  /// A newline after each answer, unless it ends in one: no line of the output is blank that the container did not want.
-  private void assemble(byte[] answer, ObjectWriter out) {
-    out.write(answer);
-    if (job.formats().assembleWith() == AssembleWith.LINE && (answer.length == 0 || answer[answer.length - 1] != '\n')) {
-      out.write(NEWLINE);
-    }
-  }
-
-  private static String place(Payload payload) {
-    return switch (payload) {
-      case Payload.MiniBatch batch when batch.records() == 1 -> "record " + batch.firstRecord();
-      case Payload.MiniBatch batch -> "records %d to %d".formatted(
-          batch.firstRecord(), batch.firstRecord() + batch.records() - 1);
-      case Payload.WholeObject _ -> "the object";
-    };
+    progress.records(oldest.records);
+    return oldest.records;
   }
 }

@@ -22,6 +22,8 @@ import java.util.OptionalInt;
 /// @param retries how often a request is sent again
 /// @param instances of how many machines that do this job together this is `instance`, from 0
 /// @param overwrite whether objects whose output is there are done again
+/// @param bedrock whether objects are JSON Lines of Bedrock's records, each a request of its own
+/// @param imagesAsFiles whether the images of Bedrock's outputs are written as files of their own
 public record TransformJob(
     Location input,
     boolean manifest,
@@ -37,7 +39,9 @@ public record TransformJob(
     int retries,
     int instances,
     int instance,
-    boolean overwrite) {
+    boolean overwrite,
+    boolean bedrock,
+    boolean imagesAsFiles) {
 
   public TransformJob {
     environment = Map.copyOf(environment);

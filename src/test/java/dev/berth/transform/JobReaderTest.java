@@ -8,6 +8,7 @@ import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -20,7 +21,7 @@ class JobReaderTest {
   @Test
   @Tag("BAT-05")
   void whatIsNotSaidIsThePlatformsDefault() throws Exception {
-    var job = JobReader.read(Map.of(JobOption.INPUT, "in", JobOption.OUTPUT, "s3://bucket/out"), Map.of(), false, false);
+    var job = JobReader.read(Map.of(JobOption.INPUT, "in", JobOption.OUTPUT, "s3://bucket/out"), Map.of(), Set.of());
     assertThat(job.formats().splitType()).isEqualTo(SplitType.NONE);
     assertThat(job.formats().assembleWith()).isEqualTo(AssembleWith.NONE);
     assertThat(job.timeout()).isEqualTo(Duration.ofMinutes(10));
@@ -48,7 +49,7 @@ class JobReaderTest {
           "TransformResources": {"InstanceType": "ml.m5.large", "InstanceCount": 4}
         }""");
     var read = JobFile.read(file);
-    var job = JobReader.read(read.options(), read.environment(), false, false);
+    var job = JobReader.read(read.options(), read.environment(), Set.of());
     assertThat(job.manifest()).isTrue();
     assertThat(job.gzip()).isTrue();
     assertThat(job.input()).hasToString("s3://bucket/manifest");
@@ -69,7 +70,7 @@ class JobReaderTest {
         JobOption.DATA_TYPE, "Prefix", JobOption.INSTANCE_INDEX, "2", JobOption.INSTANCE_COUNT, "2",
         JobOption.INVOCATIONS_MAX_RETRIES, "many", JobOption.INPUT_FILTER, "id", JobOption.JOIN_SOURCE, "All"));
     options.put(JobOption.BATCH_STRATEGY, "MULTI_RECORD");
-    var problems = catchThrowableOfType(JobException.class, () -> JobReader.read(options, Map.of(), false, false)).problems();
+    var problems = catchThrowableOfType(JobException.class, () -> JobReader.read(options, Map.of(), Set.of())).problems();
     assertThat(problems)
         .anyMatch(problem -> problem.startsWith("--input: found nothing"))
         .anyMatch(problem -> problem.startsWith("--output: "))

@@ -20,6 +20,7 @@ import java.util.ArrayList;
 import java.util.EnumMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import java.util.TreeMap;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.CopyOnWriteArrayList;
@@ -302,7 +303,7 @@ class JobRunnerTest {
   }
 
   private TransformJob job(boolean overwrite) throws JobException {
-    return JobReader.read(options, Map.of(), false, overwrite);
+    return JobReader.read(options, Map.of(), overwrite ? Set.of(JobSwitch.OVERWRITE) : Set.of());
   }
 
   private JobReport run() throws Exception {

@@ -1,0 +1,162 @@
+package dev.berth.transform;
+
+import com.fasterxml.jackson.core.JsonProcessingException;
+import com.fasterxml.jackson.databind.JsonNode;
+import com.fasterxml.jackson.databind.ObjectMapper;
+import com.fasterxml.jackson.databind.node.ArrayNode;
+import com.fasterxml.jackson.databind.node.ObjectNode;
+import dev.berth.storage.Location;
+import dev.berth.storage.Storage;
+import dev.berth.storage.StoredObject;
+import java.io.IOException;
+import java.nio.charset.StandardCharsets;
+import java.util.Base64;
+import java.util.Optional;
+import java.util.concurrent.atomic.LongAdder;
+
+/// Bedrock's way: each line is a record with its own id and input, and its output line says what came of it. A record that
+/// fails is an error in its line and costs no other.
+final class BedrockExchange implements Exchange {
+
+  private static final ObjectMapper JSON = new ObjectMapper();
+  private static final String PNG_IN_BASE64 = "iVBORw0KGgo";
+  private static final int BAD_REQUEST = 400;
+  private static final int SERVER_FAILED = 500;
+
+  private final Invoker invoker;
+  private final Storage storage;
+  private final Location output;
+  private final boolean imagesAsFiles;
+  private final LongAdder succeeded = new LongAdder();
+  private final LongAdder failed = new LongAdder();
+  private final LongAdder inputTokens = new LongAdder();
+  private final LongAdder outputTokens = new LongAdder();
+
+  /// @param imagesAsFiles whether a PNG in base64 is written as a file of its own, `KEY/000001.png` for the first record
+  BedrockExchange(Invoker invoker, Storage storage, Location output, boolean imagesAsFiles) {
+    this.invoker = invoker;
+    this.storage = storage;
+    this.output = output;
+    this.imagesAsFiles = imagesAsFiles;
+  }
+
+  @Override
+  public byte[] output(Payload payload, StoredObject object) throws InterruptedException {
+    return switch (payload) {
+      case Payload.MiniBatch batch -> (line(batch, object) + "\n").getBytes(StandardCharsets.UTF_8);
+      case Payload.WholeObject _ -> throw new IllegalStateException("records are lines");
+    };
+  }
+
+  private String line(Payload.MiniBatch batch, StoredObject object) throws InterruptedException {
+    var line = JSON.createObjectNode();
+    try {
+      var record = JSON.readTree(batch.body());
+      if (record == null || !record.path("modelInput").isObject()) {
+        return failure(line, batch, BAD_REQUEST, "expected {\"recordId\": …, \"modelInput\": {…}}");
+      }
+      line.put("recordId", record.path("recordId").asText(generatedId(batch)));
+      line.set("modelInput", record.path("modelInput"));
+      var answer = JSON.readTree(invoker.invoke(JSON.writeValueAsBytes(record.path("modelInput"))));
+      inputTokens.add(tokens(answer, "input_tokens", "inputTokens"));
+      outputTokens.add(tokens(answer, "output_tokens", "outputTokens"));
+      line.set("modelOutput", imagesAsFiles ? withoutImage(answer, batch, object) : answer);
+      succeeded.increment();
+      return line.toString();
+    } catch (InvocationException e) {
+      return failure(line, batch, e.status().orElse(SERVER_FAILED), e.getMessage());
+    } catch (JsonProcessingException e) {
+      boolean ofModel = line.has("modelInput");
+      return failure(line, batch, ofModel ? SERVER_FAILED : BAD_REQUEST,
+          "%s is not JSON: %s".formatted(ofModel ? "the answer" : "the record", e.getOriginalMessage()));
+    } catch (IOException e) {
+      throw new TransformException("record %d: %s".formatted(batch.firstRecord(), e), e);
+    }
+  }
+
+  private String failure(ObjectNode line, Payload.MiniBatch batch, int code, String message) {
+    failed.increment();
+    if (!line.has("recordId")) {
+      line.put("recordId", generatedId(batch));
+    }
+    line.putObject("error").put("errorCode", code).put("errorMessage", message);
+    return line.toString();
+  }
+
+  /// BED-03: a record without an id gets one; here it is its line.
+  private static String generatedId(Payload.MiniBatch batch) {
+    return "RECORD%08d".formatted(batch.firstRecord());
+  }
+
+  private static long tokens(JsonNode answer, String name, String otherName) {
+    var usage = answer.path("usage");
+    return usage.path(name).asLong(usage.path(otherName).asLong(0));
+  }
+
+  /// Writes the answer's first image and puts its file's name in its place.
+  private JsonNode withoutImage(JsonNode answer, Payload.MiniBatch batch, StoredObject object) {
+    var name = "%s/%06d.png".formatted(object.key(), batch.firstRecord());
+    return image(answer).map(image -> {
+      try (var out = storage.create(output.resolve(name), Optional.of("image/png"))) {
+        out.write(Base64.getDecoder().decode(image.text));
+        out.commit();
+      }
+      image.replace(name);
+      return answer;
+    }).orElse(answer);
+  }
+
+  /// An image's base64 in an answer, and how to put something else in its place.
+  private record Image(JsonNode parent, String field, int index, String text) {
+    void replace(String name) {
+      if (parent instanceof ObjectNode object) {
+        object.put(field, name);
+      } else {
+        ((ArrayNode) parent).set(index, name);
+      }
+    }
+  }
+
+  private static Optional<Image> image(JsonNode parent) {
+    int index = 0;
+    for (var element : parent) {
+      if (parent.isArray() && isImage(element)) {
+        return Optional.of(new Image(parent, "", index, element.textValue()));
+      }
+      index++;
+    }
+    for (var field : parent.properties()) {
+      if (isImage(field.getValue())) {
+        return Optional.of(new Image(parent, field.getKey(), 0, field.getValue().textValue()));
+      }
+    }
+    for (var child : parent) {
+      var inside = image(child);
+      if (inside.isPresent()) {
+        return inside;
+      }
+    }
+    return Optional.empty();
+  }
+
+  private static boolean isImage(JsonNode value) {
+    return value.isTextual() && value.textValue().startsWith(PNG_IN_BASE64);
+  }
+
+  /// Writes the job's `manifest.json.out`.
+  void writeManifest() {
+    long good = succeeded.sum();
+    long bad = failed.sum();
+    var manifest = JSON.createObjectNode()
+        .put("totalRecordCount", good + bad)
+        .put("processedRecordCount", good + bad)
+        .put("successRecordCount", good)
+        .put("errorRecordCount", bad)
+        .put("inputTokenCount", inputTokens.sum())
+        .put("outputTokenCount", outputTokens.sum());
+    try (var out = storage.create(output.resolve("manifest.json.out"), Optional.of("application/json"))) {
+      out.write(manifest.toString().getBytes(StandardCharsets.UTF_8));
+      out.commit();
+    }
+  }
+}

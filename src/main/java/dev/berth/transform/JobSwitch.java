@@ -1,0 +1,25 @@
+package dev.berth.transform;
+
+import java.util.Locale;
+
+/// What a job is told to do by naming it alone, as a flag of `transform`.
+public enum JobSwitch {
+  OVERWRITE("Does objects again whose output is there"),
+  INCLUSIVE_SLICES("Takes the end of a filter's slice as part of it"),
+  IMAGES_AS_FILES("With --format bedrock: writes a PNG in an output as a file of its own");
+
+  private final String meaning;
+
+  JobSwitch(String meaning) {
+    this.meaning = meaning;
+  }
+
+  /// `--images-as-files`.
+  public String flag() {
+    return "--" + name().toLowerCase(Locale.ROOT).replace('_', '-');
+  }
+
+  public String meaning() {
+    return meaning;
+  }
+}
