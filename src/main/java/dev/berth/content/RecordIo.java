@@ -1,7 +1,9 @@
 package dev.berth.content;
 
 import dev.berth.hooks.BadInputException;
+import java.io.ByteArrayInputStream;
 import java.io.ByteArrayOutputStream;
+import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 import java.util.ArrayList;
@@ -15,15 +17,15 @@ import java.util.List;
 /// magic number at the cuts is left out. So a reader may find records from anywhere in a file (dmlc-core, recordio.h).
 public final class RecordIo {
 
-  private static final int MAGIC = 0xced7230a;
-  private static final int HEADER_BYTES = 8;
-  private static final int LENGTH_BITS = 29;
-  private static final int MAX_LENGTH = (1 << LENGTH_BITS) - 1;
+  static final int MAGIC = 0xced7230a;
+  static final int HEADER_BYTES = 8;
+  static final int LENGTH_BITS = 29;
+  static final int MAX_LENGTH = (1 << LENGTH_BITS) - 1;
 
-  private static final int WHOLE = 0;
-  private static final int FIRST = 1;
-  private static final int BETWEEN = 2;
-  private static final int LAST = 3;
+  static final int WHOLE = 0;
+  static final int FIRST = 1;
+  static final int BETWEEN = 2;
+  static final int LAST = 3;
 
   private RecordIo() {}
 
@@ -37,9 +39,14 @@ public final class RecordIo {
     if (body.length < Integer.BYTES || buffer.getInt(0) != MAGIC) {
       return List.of(body);
     }
+    var reader = new RecordIoReader(new ByteArrayInputStream(body), Framing.STRIPPED, Integer.MAX_VALUE);
     var records = new ArrayList<byte[]>();
-    while (buffer.hasRemaining()) {
-      records.add(record(buffer, records.size() + 1));
+    try {
+      for (var record = reader.next(); record.isPresent(); record = reader.next()) {
+        records.add(record.get());
+      }
+    } catch (IOException e) {
+      throw new IllegalStateException("a body is in memory already", e);
     }
     return records;
   }
@@ -63,52 +70,6 @@ public final class RecordIo {
     return body.toByteArray();
   }
 
-  private static byte[] record(ByteBuffer buffer, int number) {
-    int offset = buffer.position();
-    var first = part(buffer, number);
-    if (first.flag == WHOLE) {
-      return first.bytes;
-    }
-    if (first.flag != FIRST) {
-      throw bad(number, offset, "the continuation flag " + first.flag, "0 or 1 at the beginning of a record");
-    }
-    var joined = new ByteArrayOutputStream();
-    joined.writeBytes(first.bytes);
-    boolean more = true;
-    while (more) {
-      offset = buffer.position();
-      var part = part(buffer, number);
-      if (part.flag != BETWEEN && part.flag != LAST) {
-        throw bad(number, offset, "the continuation flag " + part.flag, "2 or 3 within a record");
-      }
-      joined.writeBytes(word(MAGIC));
-      joined.writeBytes(part.bytes);
-      more = part.flag == BETWEEN;
-    }
-    return joined.toByteArray();
-  }
-
-  private static Part part(ByteBuffer buffer, int number) {
-    int offset = buffer.position();
-    if (buffer.remaining() < HEADER_BYTES) {
-      throw bad(number, offset, buffer.remaining() + " bytes", HEADER_BYTES + " for the magic number and the length");
-    }
-    int magic = buffer.getInt();
-    if (magic != MAGIC) {
-      throw bad(number, offset, "0x%08x".formatted(magic), "the magic number 0x%08x".formatted(MAGIC));
-    }
-    int word = buffer.getInt();
-    int length = word & MAX_LENGTH;
-    if (buffer.remaining() < padded(length)) {
-      throw bad(number, offset + HEADER_BYTES, buffer.remaining() + " bytes",
-          "%d with the padding, as the length says".formatted(padded(length)));
-    }
-    var bytes = new byte[length];
-    buffer.get(bytes);
-    buffer.position(buffer.position() + padded(length) - length);
-    return new Part(word >>> LENGTH_BITS, bytes);
-  }
-
   private static void writePart(ByteArrayOutputStream body, int flag, byte[] record, int start, int end) {
     int length = end - start;
     body.writeBytes(word(MAGIC));
@@ -125,18 +86,11 @@ public final class RecordIo {
     return flag << LENGTH_BITS | length;
   }
 
-  private static int padded(int length) {
+  static int padded(int length) {
     return (length + 3) & ~3;
   }
 
-  private static byte[] word(int value) {
+  static byte[] word(int value) {
     return ByteBuffer.allocate(Integer.BYTES).order(ByteOrder.LITTLE_ENDIAN).putInt(value).array();
   }
-
-  private static BadInputException bad(int number, int offset, String found, String expected) {
-    return new BadInputException(
-        "record %d, offset %d: found %s, expected %s".formatted(number, offset, found, expected));
-  }
-
-  private record Part(int flag, byte[] bytes) {}
 }

@@ -1,10 +1,11 @@
 package dev.berth.content;
 
 import dev.berth.hooks.BadInputException;
+import java.io.ByteArrayInputStream;
+import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 import java.util.ArrayList;
-import java.util.Arrays;
 import java.util.List;
 import java.util.zip.CRC32C;
 
@@ -15,7 +16,12 @@ import java.util.zip.CRC32C;
 /// (TensorFlow, tfrecord.md).
 public final class TfRecord {
 
-  private static final int HEADER_BYTES = Long.BYTES + Integer.BYTES;
+  static final int HEADER_BYTES = Long.BYTES + Integer.BYTES;
+  static final int FRAME_BYTES = HEADER_BYTES + Integer.BYTES;
+
+  /// So much that it still is one array with its frame.
+  static final int MAX_RECORD_BYTES = Integer.MAX_VALUE - 2 * FRAME_BYTES;
+
   private static final int CHECKSUM_ROTATION = 15;
   private static final int CHECKSUM_OFFSET = 0xa282ead8;
 
@@ -30,10 +36,14 @@ public final class TfRecord {
     if (body.length < HEADER_BYTES || !isFramed(body)) {
       return List.of(body);
     }
-    var buffer = ByteBuffer.wrap(body).order(ByteOrder.LITTLE_ENDIAN);
+    var reader = new TfRecordReader(new ByteArrayInputStream(body), Framing.STRIPPED, Integer.MAX_VALUE);
     var records = new ArrayList<byte[]>();
-    while (buffer.hasRemaining()) {
-      records.add(record(buffer, records.size() + 1));
+    try {
+      for (var record = reader.next(); record.isPresent(); record = reader.next()) {
+        records.add(record.get());
+      }
+    } catch (IOException e) {
+      throw new IllegalStateException("a body is in memory already", e);
     }
     return records;
   }
@@ -57,46 +67,12 @@ public final class TfRecord {
   }
 
   private static int framedBytes(byte[] record) {
-    return Math.addExact(record.length, HEADER_BYTES + Integer.BYTES);
+    return Math.addExact(record.length, FRAME_BYTES);
   }
 
-  private static byte[] record(ByteBuffer buffer, int number) {
-    int offset = buffer.position();
-    if (buffer.remaining() < HEADER_BYTES) {
-      throw bad(number, offset, buffer.remaining() + " bytes", HEADER_BYTES + " for the length and its checksum");
-    }
-    long length = buffer.getLong();
-    check(buffer, number, "length", offset, Long.BYTES);
-    if (length < 0 || length > buffer.remaining() - Integer.BYTES) {
-      throw bad(number, offset + HEADER_BYTES, buffer.remaining() + " bytes",
-          "%s and a checksum of 4, as the length says".formatted(Long.toUnsignedString(length)));
-    }
-    int start = buffer.position();
-    int end = start + (int) length;
-    buffer.position(end);
-    check(buffer, number, "data", start, (int) length);
-    return Arrays.copyOfRange(buffer.array(), start, end);
-  }
-
-  /// Takes the checksum that comes next and compares it with that of the bytes before it.
-  private static void check(ByteBuffer buffer, int number, String of, int start, int length) {
-    int offset = buffer.position();
-    int found = buffer.getInt();
-    int expected = checksum(buffer.array(), start, length);
-    if (found != expected) {
-      throw bad(number, offset,
-          "the checksum 0x%08x".formatted(found), "0x%08x for the %s before it".formatted(expected, of));
-    }
-  }
-
-  private static int checksum(byte[] bytes, int start, int length) {
+  static int checksum(byte[] bytes, int start, int length) {
     var checksum = new CRC32C();
     checksum.update(bytes, start, length);
     return Integer.rotateRight((int) checksum.getValue(), CHECKSUM_ROTATION) + CHECKSUM_OFFSET;
-  }
-
-  private static BadInputException bad(int number, int offset, String found, String expected) {
-    return new BadInputException(
-        "record %d, offset %d: found %s, expected %s".formatted(number, offset, found, expected));
   }
 }

@@ -32,7 +32,7 @@ final class ExecutionParameters implements Handler {
     ctx.contentType("application/json").result(switch (config.executionParameters()) {
       case SAGEMAKER -> json(strategy().name());
       // Local mode hands the value on to a factory that only knows the API's spelling.
-      case LOCAL_MODE -> json(strategy() == BatchStrategy.MULTI_RECORD ? "MultiRecord" : "SingleRecord");
+      case LOCAL_MODE -> json(strategy().toString());
       case OFF -> throw new ServingException(
           ErrorType.NOT_FOUND, "/execution-parameters is switched off by BERTH_EXECUTION_PARAMETERS");
     });

@@ -8,13 +8,13 @@ import java.util.Random;
 import java.util.function.Consumer;
 
 /// Cuts and changes valid bytes at every place, and checks that a reader gives a value or says what is wrong.
-final class DamagedBytes {
+public final class DamagedBytes {
 
   private static final int CHANGES_PER_BYTE = 4;
 
   private DamagedBytes() {}
 
-  static void areReadOrRefused(byte[] valid, Consumer<byte[]> reader) {
+  public static void areReadOrRefused(byte[] valid, Consumer<byte[]> reader) {
     var random = new Random(42);
     for (int at = 0; at < valid.length; at++) {
       readOrRefuse(Arrays.copyOf(valid, at), reader);

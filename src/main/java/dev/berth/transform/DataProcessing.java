@@ -1,0 +1,129 @@
+package dev.berth.transform;
+
+import dev.berth.content.Found;
+import dev.berth.hooks.BadInputException;
+import dev.berth.hooks.MediaType;
+import dev.berth.transform.RecordProcessing.Unit;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Objects;
+import java.util.Optional;
+
+/// `DataProcessing` of a job, as its author wrote it: what of a record is sent, whether it is joined with its answer,
+/// and what of that is kept. The order is `InputFilter`, container, `JoinSource`, `OutputFilter`.
+///
+/// @param sliceEnd how both filters read slices
+record DataProcessing(String inputFilter, String joinSource, String outputFilter, SliceEnd sliceEnd) {
+
+  /// The API's defaults: records and answers are left as they are.
+  static final DataProcessing NONE = new DataProcessing("$", "None", "$", SliceEnd.EXCLUSIVE);
+
+  private static final List<MediaType> TYPES = List.of(MediaType.CSV, MediaType.JSON, MediaType.JSON_LINES);
+
+  DataProcessing {
+    Objects.requireNonNull(inputFilter, "inputFilter");
+    Objects.requireNonNull(joinSource, "joinSource");
+    Objects.requireNonNull(outputFilter, "outputFilter");
+    Objects.requireNonNull(sliceEnd, "sliceEnd");
+  }
+
+  /// Whether records and answers are left as they are. Only then may they have any format.
+  boolean isNone() {
+    return List.of(inputFilter, joinSource, outputFilter)
+        .equals(List.of(NONE.inputFilter, NONE.joinSource, NONE.outputFilter));
+  }
+
+  /// What is done to the records of a job with these formats; nothing where they are left as they are.
+  ///
+  /// @throws IllegalArgumentException where there are [#problems]
+  Optional<RecordProcessing> processing(TransformFormats formats) {
+    var problems = problems(formats);
+    if (!problems.isEmpty()) {
+      throw new IllegalArgumentException(String.join(System.lineSeparator(), problems));
+    }
+    if (isNone()) {
+      return Optional.empty();
+    }
+    var type = mediaType(formats.contentType()).orElseThrow();
+    return Optional.of(new RecordProcessing(
+        type.equals(MediaType.CSV) ? new CsvFormat() : new JsonFormat(),
+        unit(type, formats.splitType()),
+        JsonPathFilter.parse(inputFilter, sliceEnd),
+        ApiWords.parse(JoinSource.class, joinSource).orElseThrow(),
+        JsonPathFilter.parse(outputFilter, sliceEnd)));
+  }
+
+  /// What keeps a job with these formats from running, each problem with the name of the API's field; empty where
+  /// nothing does.
+  List<String> problems(TransformFormats formats) {
+    var problems = new ArrayList<String>();
+    if (isNone()) {
+      return problems;
+    }
+    var type = mediaType(formats.contentType()).filter(TYPES::contains);
+    checkFilter("DataProcessing.InputFilter", inputFilter, type, problems);
+    if (ApiWords.parse(JoinSource.class, joinSource).isEmpty()) {
+      problems.add("DataProcessing.JoinSource: found %s, expected %s".formatted(
+          Found.quoted(joinSource), ApiWords.expected(List.of(JoinSource.values()))));
+    }
+    checkFilter("DataProcessing.OutputFilter", outputFilter, type, problems);
+    type.ifPresentOrElse(
+        given -> {
+          checkAccept(formats, problems);
+          checkSplitting(formats, given, problems);
+        },
+        () -> problems.add(
+            "TransformInput.ContentType: found %s, expected %s, the types that DataProcessing can read".formatted(
+                found(formats.contentType()), "text/csv, application/json or application/jsonlines")));
+    return problems;
+  }
+
+  private void checkFilter(String field, String text, Optional<MediaType> type, List<String> problems) {
+    try {
+      var filter = JsonPathFilter.parse(text, sliceEnd);
+      if (type.filter(MediaType.CSV::equals).isPresent() && !filter.isForRows()) {
+        problems.add("%s: found %s, expected columns of text/csv by their indexes alone, such as $[0,5:]".formatted(
+            field, Found.quoted(text)));
+      }
+    } catch (BadInputException e) {
+      problems.add(field + ": " + e.getMessage());
+    }
+  }
+
+  private static void checkAccept(TransformFormats formats, List<String> problems) {
+    if (!mediaType(formats.accept()).equals(mediaType(formats.contentType()))) {
+      problems.add("TransformOutput.Accept: found %s, expected %s as TransformInput.ContentType with DataProcessing"
+          .formatted(found(formats.accept()), found(formats.contentType())));
+    }
+  }
+
+  private static void checkSplitting(TransformFormats formats, MediaType type, List<String> problems) {
+    var allowed = type.equals(MediaType.CSV) ? List.of(SplitType.LINE) : List.of(SplitType.NONE, SplitType.LINE);
+    boolean isAllowed = allowed.contains(formats.splitType());
+    if (!isAllowed) {
+      problems.add("TransformInput.SplitType: found %s, expected %s for %s with DataProcessing".formatted(
+          formats.splitType(), ApiWords.expected(allowed), type));
+    }
+    var assembled = isAllowed ? formats.splitType() : SplitType.LINE;
+    if (!formats.assembleWith().toString().equals(assembled.toString())) {
+      problems.add("TransformOutput.AssembleWith: found %s, expected %s as TransformInput.SplitType with DataProcessing"
+          .formatted(formats.assembleWith(), assembled));
+    }
+  }
+
+  private static Unit unit(MediaType type, SplitType splitType) {
+    if (!type.equals(MediaType.JSON)) {
+      return Unit.LINE;
+    }
+    return splitType == SplitType.NONE ? Unit.WHOLE : Unit.LINE_OR_SINGLE_ANSWER;
+  }
+
+  /// Parameters such as `header=present` are between the job and its container.
+  private static Optional<MediaType> mediaType(Optional<String> text) {
+    return text.flatMap(MediaType::parse).map(MediaType::withoutParameters);
+  }
+
+  private static String found(Optional<String> text) {
+    return text.map(Found::quoted).orElse("nothing");
+  }
+}

@@ -1,0 +1,57 @@
+package dev.berth.transform;
+
+import java.io.ByteArrayOutputStream;
+import java.io.IOException;
+import java.io.InputStream;
+import java.util.Optional;
+
+/// Reads lines. They end at `\n`; the last one may go without. An empty line is a record too.
+///
+/// Whether SageMaker sends a line's newline is not documented. Its local mode does, under both batch strategies, and so
+/// does this; but a line's bytes are sent as they are, where local mode makes `\n` of `\r\n` and of `\r` alone. A
+/// newline within a quoted field of CSV ends the record, as the platform's documents say.
+final class LineReader implements RecordReader {
+
+  static final int BUFFER_BYTES = 64 * 1024;
+
+  private final InputStream object;
+  private final int maxBytes;
+  private final byte[] buffer = new byte[BUFFER_BYTES];
+  private int start;
+  private int end;
+  private long number;
+
+  LineReader(InputStream object, int maxBytes) {
+    this.object = object;
+    this.maxBytes = maxBytes;
+  }
+
+  @Override
+  public Optional<byte[]> next() throws IOException {
+    number++;
+    var line = new ByteArrayOutputStream();
+    boolean ended = false;
+    while (!ended && hasMore()) {
+      int stop = start;
+      while (stop < end && buffer[stop] != '\n') {
+        stop++;
+      }
+      ended = stop < end;
+      int length = (ended ? stop + 1 : stop) - start;
+      if (length > maxBytes - line.size()) {
+        throw RecordReader.tooLong(number, maxBytes);
+      }
+      line.write(buffer, start, length);
+      start += length;
+    }
+    return line.size() == 0 ? Optional.empty() : Optional.of(line.toByteArray());
+  }
+
+  private boolean hasMore() throws IOException {
+    if (start == end) {
+      start = 0;
+      end = Math.max(0, object.read(buffer));
+    }
+    return start < end;
+  }
+}

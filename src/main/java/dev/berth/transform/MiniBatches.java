@@ -1,0 +1,124 @@
+package dev.berth.transform;
+
+import dev.berth.hooks.BadInputException;
+import java.io.BufferedInputStream;
+import java.io.IOException;
+import java.io.InputStream;
+import java.nio.ByteBuffer;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+
+/// Forms the payloads of one object, in order. For one thread; the stream is the caller's to close.
+///
+/// Under `MultiRecord` a payload holds as many whole records as fit, else one. Where answers are joined with what was
+/// filtered out of the records, that has to fit too, so that a payload never needs more memory than its limit allows.
+/// An unlimited payload (`MaxPayloadInMB` 0) is the whole object, unless it has to be a single record, or to be
+/// filtered or joined.
+///
+/// An empty object is one empty request where nothing is split, and none else: it has no records. (Local mode sends an
+/// empty request for it under `Line` and `MultiRecord` too.)
+final class MiniBatches {
+
+  /// What a payload holds that may be unlimited but has to be in memory: the most that the API knows.
+  private static final int LARGEST_LIMIT = 100 << 20;
+
+  private final InputStream object;
+  private final Splitting splitting;
+  private final Optional<RecordProcessing> processing;
+  private final RecordReader reader;
+  private final int maxPayload;
+  private final boolean isStreamed;
+  private boolean isStarted;
+  private long records;
+  private Optional<Sent> waiting = Optional.empty();
+
+  /// A record as it was and as it is sent.
+  private record Sent(byte[] input, byte[] body) {}
+
+  /// @param processing nothing where records and answers are left as they are
+  MiniBatches(InputStream object, Splitting splitting, Optional<RecordProcessing> processing) {
+    this.object = new BufferedInputStream(object);
+    this.splitting = splitting;
+    this.processing = processing;
+    this.reader = RecordReader.of(this.object, splitting);
+    this.maxPayload = splitting.isUnlimited() ? LARGEST_LIMIT : splitting.maxRecord();
+    this.isStreamed = splitting.isUnlimited() && processing.isEmpty()
+        && (splitting.splitType() == SplitType.NONE || splitting.isMultiRecord());
+  }
+
+  /// The next payload; nothing at the end of the object.
+  ///
+  /// @throws BadInputException naming the record that can't be sent
+  /// @throws IOException when the object can't be read
+  Optional<Payload> next() throws IOException {
+    return isStreamed ? wholeObject() : miniBatch();
+  }
+
+  private Optional<Payload> wholeObject() throws IOException {
+    if (isStarted || (splitting.splitType() != SplitType.NONE && isEmpty())) {
+      return Optional.empty();
+    }
+    isStarted = true;
+    return Optional.of(new Payload.WholeObject(object));
+  }
+
+  private boolean isEmpty() throws IOException {
+    object.mark(1);
+    int first = object.read();
+    object.reset();
+    return first < 0;
+  }
+
+  private Optional<Payload> miniBatch() throws IOException {
+    var next = waiting.isPresent() ? waiting : read();
+    waiting = Optional.empty();
+    if (next.isEmpty()) {
+      return Optional.empty();
+    }
+    var batch = new ArrayList<Sent>();
+    long inputBytes = 0;
+    long bodyBytes = 0;
+    do {
+      batch.add(next.get());
+      inputBytes += next.get().input.length;
+      bodyBytes += next.get().body.length;
+      next = splitting.isMultiRecord() ? read() : Optional.empty();
+    } while (next.isPresent()
+        && inputBytes + next.get().input.length <= maxPayload && bodyBytes + next.get().body.length <= maxPayload);
+    waiting = next;
+    long first = records - batch.size() - (waiting.isPresent() ? 1 : 0) + 1;
+    var body = concatenated(batch.stream().map(Sent::body).toList());
+    var input = keepsInput() ? concatenated(batch.stream().map(Sent::input).toList()) : body;
+    return Optional.of(new Payload.MiniBatch(first, batch.size(), body, input));
+  }
+
+  private Optional<Sent> read() throws IOException {
+    var record = reader.next();
+    if (record.isEmpty()) {
+      return Optional.empty();
+    }
+    records++;
+    var input = record.get();
+    var body = processing.isPresent() ? processing.get().filterInput(input, records) : input;
+    if (body.length > splitting.maxRecord()) {
+      throw new BadInputException("record %d: found %d bytes after InputFilter, expected at most %d in one record"
+          .formatted(records, body.length, splitting.maxRecord()));
+    }
+    return Optional.of(new Sent(keepsInput() ? input : body, body));
+  }
+
+  /// Whether what was filtered out is needed once more.
+  private boolean keepsInput() {
+    return processing.map(RecordProcessing::joinsUnfilteredInput).orElse(false);
+  }
+
+  private static byte[] concatenated(List<byte[]> records) {
+    if (records.size() == 1) {
+      return records.getFirst();
+    }
+    var bytes = ByteBuffer.allocate(records.stream().mapToInt(record -> record.length).sum());
+    records.forEach(bytes::put);
+    return bytes.array();
+  }
+}

@@ -1,0 +1,145 @@
+package dev.berth.transform;
+
+import com.fasterxml.jackson.databind.JsonNode;
+import dev.berth.hooks.BadInputException;
+import java.nio.ByteBuffer;
+import java.nio.charset.CharacterCodingException;
+import java.nio.charset.StandardCharsets;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Objects;
+import java.util.StringJoiner;
+import java.util.function.Supplier;
+
+/// What a job's [DataProcessing] does to its records on their way to the container, and to the answers on their way
+/// back. Immutable; used by any threads.
+record RecordProcessing(
+    RecordFormat format, Unit unit, JsonPathFilter inputFilter, JoinSource joinSource, JsonPathFilter outputFilter) {
+
+  /// What of an object or an answer is one record.
+  enum Unit {
+    /// All of it.
+    WHOLE,
+    /// A line. The answer to one record alone is one value, on as many lines as it likes.
+    LINE_OR_SINGLE_ANSWER,
+    /// A line.
+    LINE
+  }
+
+  private static final String BYTE_ORDER_MARK = "\uFEFF";
+
+  RecordProcessing {
+    Objects.requireNonNull(format, "format");
+    Objects.requireNonNull(unit, "unit");
+    Objects.requireNonNull(inputFilter, "inputFilter");
+    Objects.requireNonNull(joinSource, "joinSource");
+    Objects.requireNonNull(outputFilter, "outputFilter");
+  }
+
+  /// Whether the answers are joined with something else than what was sent.
+  boolean joinsUnfilteredInput() {
+    return joinSource == JoinSource.INPUT && !inputFilter.selectsAll();
+  }
+
+  /// What `InputFilter` leaves of a record. The newline at its end stays as it was.
+  ///
+  /// @param number the record's place in its object, counted from 1
+  /// @throws BadInputException naming the record
+  byte[] filterInput(byte[] record, long number) {
+    if (inputFilter.selectsAll()) {
+      return record;
+    }
+    var filtered = new StringBuilder();
+    long line = number;
+    for (var text : records(text(record, "record " + number))) {
+      var name = "record " + line++;
+      var value = read(text, name);
+      var selected = at(name + ", InputFilter " + inputFilter, () -> inputFilter.apply(value));
+      filtered.append(format.write(selected)).append(text.substring(withoutNewline(text).length()));
+    }
+    return filtered.toString().getBytes(StandardCharsets.UTF_8);
+  }
+
+  /// What the container's answer becomes in the output, after `JoinSource` and `OutputFilter`: a line for each record
+  /// of the payload. The last one has no newline.
+  ///
+  /// @throws BadInputException naming the record, or saying that there are more or fewer answers than records
+  byte[] output(Payload.MiniBatch batch, byte[] answer) {
+    if (joinSource == JoinSource.NONE && outputFilter.selectsAll()) {
+      return answer;
+    }
+    long first = batch.firstRecord();
+    var inputs = records(text(batch.input(), "records from %d on".formatted(first)));
+    var answers = answers(text(answer, "answer to the records from %d on".formatted(first)), inputs.size());
+    if (answers.size() != inputs.size()) {
+      throw new BadInputException("answer to %s: found %d line%s, expected %d, one for each record".formatted(
+          inputs.size() == 1 ? "record " + first : "the records %d to %d".formatted(first, first + inputs.size() - 1),
+          answers.size(), answers.size() == 1 ? "" : "s", inputs.size()));
+    }
+    var output = new StringJoiner("\n");
+    for (int i = 0; i < answers.size(); i++) {
+      output.add(output(inputs.get(i), answers.get(i), first + i));
+    }
+    return output.toString().getBytes(StandardCharsets.UTF_8);
+  }
+
+  private String output(String input, String answer, long number) {
+    var name = "record " + number;
+    var answered = read(answer, "answer to " + name);
+    var joined = switch (joinSource) {
+      case NONE -> answered;
+      case INPUT -> format.join(read(input, name), answered);
+    };
+    return format.write(at(name + ", OutputFilter " + outputFilter, () -> outputFilter.apply(joined)));
+  }
+
+  private JsonNode read(String record, String name) {
+    return at(name, () -> format.read(withoutNewline(record)));
+  }
+
+  private List<String> records(String text) {
+    return unit == Unit.WHOLE ? List.of(text) : lines(text);
+  }
+
+  private List<String> answers(String text, int records) {
+    return unit == Unit.LINE_OR_SINGLE_ANSWER && records == 1 ? List.of(text) : records(text);
+  }
+
+  /// Lines with their newlines. There is none behind the last newline.
+  private static List<String> lines(String text) {
+    var lines = new ArrayList<String>();
+    int start = 0;
+    while (start < text.length()) {
+      int newline = text.indexOf('\n', start);
+      int end = newline < 0 ? text.length() : newline + 1;
+      lines.add(text.substring(start, end));
+      start = end;
+    }
+    return lines;
+  }
+
+  private static String withoutNewline(String line) {
+    int end = line.endsWith("\r\n") ? line.length() - 2 : line.endsWith("\n") ? line.length() - 1 : line.length();
+    return line.substring(0, end);
+  }
+
+  /// UTF-8 without a byte order mark. Malformed bytes are never replaced.
+  private static String text(byte[] bytes, String name) {
+    var buffer = ByteBuffer.wrap(bytes);
+    try {
+      var text = StandardCharsets.UTF_8.newDecoder().decode(buffer).toString();
+      return text.startsWith(BYTE_ORDER_MARK) ? text.substring(1) : text;
+    } catch (CharacterCodingException e) {
+      throw new BadInputException("%s: found the byte 0x%02x at offset %d, expected UTF-8 text".formatted(
+          name, bytes[buffer.position()], buffer.position()), e);
+    }
+  }
+
+  private static JsonNode at(String place, Supplier<JsonNode> step) {
+    try {
+      return step.get();
+    } catch (BadInputException e) {
+      throw new BadInputException("%s: %s".formatted(place, e.getMessage()), e);
+    }
+  }
+}

@@ -1,0 +1,43 @@
+package dev.berth.transform;
+
+import dev.berth.config.BatchStrategy;
+import java.util.Objects;
+
+/// How an object becomes requests.
+///
+/// @param batchStrategy does not matter where nothing is split
+/// @param maxPayload the bytes that a request's body may have; 0 is unlimited
+record Splitting(SplitType splitType, BatchStrategy batchStrategy, long maxPayload) {
+
+  private static final long MEBIBYTE = 1 << 20;
+
+  /// The longest array that a JVM surely makes.
+  private static final int LONGEST_ARRAY = Integer.MAX_VALUE - 8;
+
+  Splitting {
+    Objects.requireNonNull(splitType, "splitType");
+    Objects.requireNonNull(batchStrategy, "batchStrategy");
+    if (maxPayload < 0) {
+      throw new IllegalArgumentException("maxPayload: found %d, expected at least 0".formatted(maxPayload));
+    }
+  }
+
+  /// @param maxPayloadInMb `MaxPayloadInMB` of the API, which means MiB; 0 is unlimited
+  static Splitting ofMebibytes(SplitType splitType, BatchStrategy batchStrategy, int maxPayloadInMb) {
+    return new Splitting(splitType, batchStrategy, maxPayloadInMb * MEBIBYTE);
+  }
+
+  boolean isUnlimited() {
+    return maxPayload == 0;
+  }
+
+  /// The bytes that one record may have: it must fit into a request, and into an array.
+  int maxRecord() {
+    return isUnlimited() ? LONGEST_ARRAY : (int) Math.min(maxPayload, LONGEST_ARRAY);
+  }
+
+  /// Whether a request may hold several records.
+  boolean isMultiRecord() {
+    return splitType != SplitType.NONE && batchStrategy == BatchStrategy.MULTI_RECORD;
+  }
+}

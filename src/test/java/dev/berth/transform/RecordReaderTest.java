@@ -1,0 +1,194 @@
+package dev.berth.transform;
+
+import static java.nio.charset.StandardCharsets.UTF_8;
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import dev.berth.config.BatchStrategy;
+import dev.berth.content.DamagedBytes;
+import dev.berth.content.RecordIo;
+import dev.berth.content.TfRecord;
+import dev.berth.hooks.BadInputException;
+import java.io.ByteArrayInputStream;
+import java.io.IOException;
+import java.io.InputStream;
+import java.io.UncheckedIOException;
+import java.util.ArrayList;
+import java.util.List;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
+
+class RecordReaderTest {
+
+  private static final long MEBIBYTE = 1 << 20;
+
+  @ParameterizedTest
+  @EnumSource(BatchStrategy.class)
+  @Tag("BAT-07")
+  void linesKeepTheirOwnNewlines(BatchStrategy strategy) throws IOException {
+    assertThat(lines("a\nb\r\n\nc\rd\né", strategy)).containsExactly("a\n", "b\r\n", "\n", "c\rd\n", "é");
+    assertThat(lines("a\n", strategy)).containsExactly("a\n");
+    assertThat(lines("\n\n", strategy)).containsExactly("\n", "\n");
+    assertThat(lines("", strategy)).isEmpty();
+  }
+
+  /// As the platform's documents say.
+  @Test
+  void aNewlineInAQuotedCellEndsTheRecord() throws IOException {
+    assertThat(lines("1,\"a\nb\"\n", BatchStrategy.SINGLE_RECORD)).containsExactly("1,\"a\n", "b\"\n");
+  }
+
+  @Test
+  void linesOfEveryLengthAroundTheBufferAreWhole() throws IOException {
+    for (int length = LineReader.BUFFER_BYTES - 3; length <= LineReader.BUFFER_BYTES + 3; length++) {
+      var line = "x".repeat(length);
+      assertThat(lines("a\n" + line + "\n" + line, BatchStrategy.SINGLE_RECORD))
+          .containsExactly("a\n", line + "\n", line);
+    }
+  }
+
+  @Test
+  void lengthLimitsCountTheNewline() throws IOException {
+    assertThat(all(object("ab\ncd"), new Splitting(SplitType.LINE, BatchStrategy.MULTI_RECORD, 3))).hasSize(2);
+    assertRefused("abc\nd", SplitType.LINE, 3, "record 1: found more than 3 bytes, expected at most 3 in one record");
+    assertRefused("a\nabcd", SplitType.LINE, 3, "record 2: found more than 3 bytes, expected at most 3 in one record");
+  }
+
+  @Test
+  void anUnsplitObjectIsOneRecordEvenWhenEmpty() throws IOException {
+    for (var limit : List.of(0L, 3L)) {
+      assertThat(texts(object("a\nb"), new Splitting(SplitType.NONE, BatchStrategy.MULTI_RECORD, limit)))
+          .containsExactly("a\nb");
+      assertThat(texts(object(""), new Splitting(SplitType.NONE, BatchStrategy.SINGLE_RECORD, limit)))
+          .containsExactly("");
+    }
+    assertRefused("abcd", SplitType.NONE, 3, "record 1: found more than 3 bytes, expected at most 3 in one record");
+  }
+
+  @Test
+  @Tag("BAT-13")
+  @Tag("BAT-14")
+  void framesAreStrippedForSingleRecordsAndKeptForSeveral() throws IOException {
+    var records = List.of("abc".getBytes(UTF_8), new byte[0], "defgh".getBytes(UTF_8));
+    var recordIo = RecordIo.write(records);
+    var tfRecord = TfRecord.write(records);
+    assertThat(all(recordIo, SplitType.RECORD_IO, BatchStrategy.SINGLE_RECORD)).containsExactlyElementsOf(records);
+    assertThat(all(tfRecord, SplitType.TF_RECORD, BatchStrategy.SINGLE_RECORD)).containsExactlyElementsOf(records);
+    assertThat(all(recordIo, SplitType.RECORD_IO, BatchStrategy.MULTI_RECORD))
+        .containsExactlyElementsOf(records.stream().map(record -> RecordIo.write(List.of(record))).toList());
+    assertThat(all(tfRecord, SplitType.TF_RECORD, BatchStrategy.MULTI_RECORD))
+        .containsExactlyElementsOf(records.stream().map(record -> TfRecord.write(List.of(record))).toList());
+    assertThat(all(new byte[0], SplitType.RECORD_IO, BatchStrategy.MULTI_RECORD)).isEmpty();
+    assertThat(all(new byte[0], SplitType.TF_RECORD, BatchStrategy.SINGLE_RECORD)).isEmpty();
+  }
+
+  /// The reader never holds more than the record that it gives and one buffer.
+  @Test
+  void aLargeObjectIsReadInConstantMemory() throws IOException {
+    var object = new SyntheticObject(("x".repeat(100_000) + "\n" + "short\n").getBytes(UTF_8), 200 * MEBIBYTE);
+    assertReadInConstantMemory(object, SplitType.LINE);
+    var recordIo = RecordIo.write(List.of(new byte[100_000], new byte[3]));
+    assertReadInConstantMemory(new SyntheticObject(recordIo, 2_000L * recordIo.length), SplitType.RECORD_IO);
+    var tfRecord = TfRecord.write(List.of(new byte[100_000], new byte[3]));
+    assertReadInConstantMemory(new SyntheticObject(tfRecord, 2_000L * tfRecord.length), SplitType.TF_RECORD);
+  }
+
+  private static void assertReadInConstantMemory(SyntheticObject object, SplitType splitType) throws IOException {
+    var reader = RecordReader.of(object, new Splitting(splitType, BatchStrategy.MULTI_RECORD, MEBIBYTE));
+    long given = 0;
+    long mostAhead = 0;
+    for (var record = reader.next(); record.isPresent(); record = reader.next()) {
+      given += record.get().length;
+      mostAhead = Math.max(mostAhead, object.bytesRead() - given);
+    }
+    assertThat(given).isEqualTo(object.bytesRead()).isGreaterThan(190 * MEBIBYTE);
+    assertThat(mostAhead).isLessThanOrEqualTo(64 * 1024);
+    assertThat(object.largestRead()).isLessThanOrEqualTo(64 * 1024);
+  }
+
+  /// A line without an end is refused when the limit is reached, and so is an object.
+  @Test
+  void whatIsTooLongIsNotReadToItsEnd() {
+    for (var splitType : List.of(SplitType.LINE, SplitType.NONE)) {
+      var object = new SyntheticObject("x".getBytes(UTF_8), 200 * MEBIBYTE);
+      var reader = RecordReader.of(object, Splitting.ofMebibytes(splitType, BatchStrategy.MULTI_RECORD, 1));
+      assertThatThrownBy(reader::next).isInstanceOf(BadInputException.class)
+          .hasMessage("record 1: found more than 1048576 bytes, expected at most 1048576 in one record");
+      assertThat(object.bytesRead()).isLessThanOrEqualTo(MEBIBYTE + 64 * 1024);
+    }
+  }
+
+  @Test
+  void unlimitedRecordsEndWithWhatAnArrayHolds() {
+    assertThat(new Splitting(SplitType.LINE, BatchStrategy.MULTI_RECORD, 0).maxRecord())
+        .isEqualTo(Integer.MAX_VALUE - 8);
+    assertThat(new Splitting(SplitType.LINE, BatchStrategy.MULTI_RECORD, 1L << 40).maxRecord())
+        .isEqualTo(Integer.MAX_VALUE - 8);
+    assertThat(Splitting.ofMebibytes(SplitType.LINE, BatchStrategy.MULTI_RECORD, 6).maxRecord()).isEqualTo(6_291_456);
+    assertThatThrownBy(() -> new Splitting(SplitType.LINE, BatchStrategy.MULTI_RECORD, -1))
+        .isInstanceOf(IllegalArgumentException.class).hasMessage("maxPayload: found -1, expected at least 0");
+  }
+
+  @ParameterizedTest
+  @EnumSource(SplitType.class)
+  void aStreamThatFailsIsNoBadInput(SplitType splitType) {
+    var reader = RecordReader.of(new FailingObject(), Splitting.ofMebibytes(splitType, BatchStrategy.MULTI_RECORD, 6));
+    assertThatThrownBy(reader::next).isInstanceOf(IOException.class).hasMessage("cut");
+  }
+
+  @ParameterizedTest
+  @EnumSource(SplitType.class)
+  void damagedObjectsAreReadOrRefused(SplitType splitType) {
+    var records = List.of("abc".getBytes(UTF_8), new byte[0], "d\n\r\ne".getBytes(UTF_8));
+    var object = splitType == SplitType.TF_RECORD ? TfRecord.write(records) : RecordIo.write(records);
+    for (var strategy : BatchStrategy.values()) {
+      DamagedBytes.areReadOrRefused(object, bytes -> {
+        try {
+          all(new ByteArrayInputStream(bytes), new Splitting(splitType, strategy, 40));
+        } catch (IOException e) {
+          throw new UncheckedIOException(e);
+        }
+      });
+    }
+  }
+
+  private static final class FailingObject extends InputStream {
+    @Override
+    public int read() throws IOException {
+      throw new IOException("cut");
+    }
+  }
+
+  private static InputStream object(String text) {
+    return new ByteArrayInputStream(text.getBytes(UTF_8));
+  }
+
+  private static List<String> lines(String text, BatchStrategy strategy) throws IOException {
+    return texts(object(text), Splitting.ofMebibytes(SplitType.LINE, strategy, 6));
+  }
+
+  private static List<byte[]> all(byte[] object, SplitType splitType, BatchStrategy strategy) throws IOException {
+    return all(new ByteArrayInputStream(object), Splitting.ofMebibytes(splitType, strategy, 6));
+  }
+
+  private static List<String> texts(InputStream object, Splitting splitting) throws IOException {
+    return all(object, splitting).stream().map(record -> new String(record, UTF_8)).toList();
+  }
+
+  private static List<byte[]> all(InputStream object, Splitting splitting) throws IOException {
+    var reader = RecordReader.of(object, splitting);
+    var records = new ArrayList<byte[]>();
+    for (var record = reader.next(); record.isPresent(); record = reader.next()) {
+      records.add(record.get());
+    }
+    assertThat(reader.next()).isEmpty();
+    return records;
+  }
+
+  private static void assertRefused(String text, SplitType splitType, long limit, String message) {
+    assertThatThrownBy(() -> all(object(text), new Splitting(splitType, BatchStrategy.MULTI_RECORD, limit)))
+        .isInstanceOf(BadInputException.class).hasMessage(message);
+  }
+}
