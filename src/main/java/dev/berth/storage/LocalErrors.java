@@ -1,0 +1,30 @@
+package dev.berth.storage;
+
+import java.io.IOException;
+import java.nio.channels.ClosedByInterruptException;
+import java.nio.file.AccessDeniedException;
+import java.nio.file.FileSystemException;
+import java.nio.file.NoSuchFileException;
+
+/// Says what the operating system refused, in words of its own where it has some.
+final class LocalErrors {
+
+  private LocalErrors() {}
+
+  /// @param verb what could not be done, such as `read`
+  static StorageException of(Location location, String verb, IOException cause) {
+    if (cause instanceof ClosedByInterruptException) {
+      return StorageException.retryable(location, "interrupted", cause);
+    }
+    return StorageException.permanent(location, "can't be %s: %s".formatted(verb, reason(cause)), cause);
+  }
+
+  private static String reason(IOException cause) {
+    return switch (cause) {
+      case NoSuchFileException _ -> "no such file or directory";
+      case AccessDeniedException _ -> "permission denied";
+      case FileSystemException e when e.getReason() != null -> e.getReason();
+      default -> Shortened.explanation(String.valueOf(cause.getMessage()));
+    };
+  }
+}

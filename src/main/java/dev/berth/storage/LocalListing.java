@@ -1,0 +1,116 @@
+package dev.berth.storage;
+
+import java.io.IOException;
+import java.nio.file.DirectoryIteratorException;
+import java.nio.file.Files;
+import java.nio.file.NoSuchFileException;
+import java.nio.file.Path;
+import java.nio.file.attribute.BasicFileAttributes;
+import java.util.ArrayDeque;
+import java.util.ArrayList;
+import java.util.Deque;
+import java.util.Iterator;
+import java.util.List;
+import java.util.NoSuchElementException;
+import java.util.Optional;
+
+/// The files of a directory tree, in the order of their keys. It holds the names in the directories that it is within, and
+/// no directory open.
+final class LocalListing implements Iterator<StoredObject> {
+
+  /// @param real free of symbolic links, by which a way back into it is known
+  /// @param key of the directory with a slash, or empty
+  /// @param names those of directories end in a slash, so that they stand where the keys of their files do
+  private record Directory(Path path, Path real, String key, Iterator<String> names) {}
+
+  private final Location.Local root;
+  private final Deque<Directory> within = new ArrayDeque<>();
+  private Optional<StoredObject> next;
+
+  /// Reads the names in the root directory.
+  LocalListing(Location.Local root) {
+    this.root = root;
+    enter(root.path(), "");
+    this.next = advance();
+  }
+
+  @Override
+  public boolean hasNext() {
+    return next.isPresent();
+  }
+
+  @Override
+  public StoredObject next() {
+    var object = next.orElseThrow(NoSuchElementException::new);
+    next = advance();
+    return object;
+  }
+
+  private Optional<StoredObject> advance() {
+    while (!within.isEmpty()) {
+      var directory = within.peek();
+      if (!directory.names.hasNext()) {
+        within.pop();
+        continue;
+      }
+      var name = directory.names.next();
+      if (name.endsWith("/")) {
+        enter(directory.path.resolve(name), directory.key + name);
+      } else {
+        var object = file(directory.path.resolve(name), directory.key + name);
+        if (object.isPresent()) {
+          return object;
+        }
+      }
+    }
+    return Optional.empty();
+  }
+
+  private void enter(Path path, String key) {
+    try {
+      var real = path.toRealPath();
+      if (within.stream().noneMatch(directory -> directory.real.equals(real))) {
+        within.push(new Directory(path, real, key, names(path).iterator()));
+      }
+    } catch (IOException e) {
+      throw LocalErrors.of(located(key), "listed", e);
+    } catch (DirectoryIteratorException e) {
+      throw LocalErrors.of(located(key), "listed", e.getCause());
+    }
+  }
+
+  private static List<String> names(Path path) throws IOException {
+    var names = new ArrayList<String>();
+    try (var entries = Files.newDirectoryStream(path)) {
+      for (var entry : entries) {
+        var name = entry.getFileName().toString();
+        if (!name.startsWith(".")) {
+          names.add(Files.isDirectory(entry) ? name + "/" : name);
+        }
+      }
+    }
+    names.sort(new KeyOrder());
+    return names;
+  }
+
+  /// Nothing for a file that is gone meanwhile, and for pipes, sockets and devices.
+  private Optional<StoredObject> file(Path path, String key) {
+    try {
+      var attributes = Files.readAttributes(path, BasicFileAttributes.class);
+      return attributes.isRegularFile()
+          ? Optional.of(new StoredObject(located(key), key, attributes.size()))
+          : Optional.empty();
+    } catch (NoSuchFileException e) {
+      if (Files.isSymbolicLink(path)) {
+        throw StorageException.permanent(located(key), "can't be read: found a symbolic link to nothing", e);
+      }
+      return Optional.empty();
+    } catch (IOException e) {
+      throw LocalErrors.of(located(key), "read", e);
+    }
+  }
+
+  private Location.Local located(String key) {
+    return key.isEmpty() ? root : root.resolve(key.endsWith("/") ? key.substring(0, key.length() - 1) : key);
+  }
+}

@@ -1,0 +1,57 @@
+package dev.berth.storage;
+
+import java.io.FilterInputStream;
+import java.io.IOException;
+import java.io.InputStream;
+
+/// Reads a file, and says which one it is when that fails.
+final class LocalReader extends FilterInputStream {
+
+  private final Location.Local location;
+
+  LocalReader(Location.Local location, InputStream in) {
+    super(in);
+    this.location = location;
+  }
+
+  @Override
+  public int read() {
+    var one = new byte[1];
+    return read(one, 0, 1) < 0 ? -1 : one[0] & 0xff;
+  }
+
+  @Override
+  public int read(byte[] bytes, int offset, int length) {
+    return named(() -> in.read(bytes, offset, length));
+  }
+
+  @Override
+  public long skip(long count) {
+    return named(() -> in.skip(count));
+  }
+
+  @Override
+  public int available() {
+    return named(in::available);
+  }
+
+  @Override
+  public void close() {
+    named(() -> {
+      in.close();
+      return null;
+    });
+  }
+
+  private <T> T named(Reading<T> reading) {
+    try {
+      return reading.get();
+    } catch (IOException e) {
+      throw LocalErrors.of(location, "read", e);
+    }
+  }
+
+  private interface Reading<T> {
+    T get() throws IOException;
+  }
+}

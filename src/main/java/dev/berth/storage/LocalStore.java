@@ -1,0 +1,50 @@
+package dev.berth.storage;
+
+import java.io.IOException;
+import java.io.InputStream;
+import java.nio.file.Files;
+import java.util.OptionalLong;
+import java.util.Spliterator;
+import java.util.Spliterators;
+import java.util.stream.Stream;
+import java.util.stream.StreamSupport;
+
+/// Files and directories.
+final class LocalStore {
+
+  private final Leftovers leftovers = new Leftovers();
+
+  Stream<StoredObject> list(Location.Local location) {
+    var path = location.path();
+    if (Files.isRegularFile(path)) {
+      return Stream.of(new StoredObject(location, path.getFileName().toString(), size(location).orElseThrow()));
+    }
+    var files = new LocalListing(location);
+    return StreamSupport.stream(
+        Spliterators.spliteratorUnknownSize(files, Spliterator.ORDERED | Spliterator.NONNULL), false);
+  }
+
+  OptionalLong size(Location.Local location) {
+    var path = location.path();
+    try {
+      return Files.isRegularFile(path) ? OptionalLong.of(Files.size(path)) : OptionalLong.empty();
+    } catch (IOException e) {
+      throw LocalErrors.of(location, "read", e);
+    }
+  }
+
+  InputStream open(Location.Local location) {
+    if (Files.isDirectory(location.path())) {
+      throw StorageException.permanent(location, "can't be read: found a directory, expected a file");
+    }
+    try {
+      return new LocalReader(location, Files.newInputStream(location.path()));
+    } catch (IOException e) {
+      throw LocalErrors.of(location, "read", e);
+    }
+  }
+
+  ObjectWriter create(Location.Local location) {
+    return LocalWriter.create(location, leftovers);
+  }
+}

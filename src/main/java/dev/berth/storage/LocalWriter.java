@@ -1,0 +1,100 @@
+package dev.berth.storage;
+
+import java.io.BufferedOutputStream;
+import java.io.IOException;
+import java.io.OutputStream;
+import java.nio.channels.Channels;
+import java.nio.channels.FileChannel;
+import java.nio.file.Files;
+import java.nio.file.NoSuchFileException;
+import java.nio.file.Path;
+import java.nio.file.StandardCopyOption;
+import java.nio.file.StandardOpenOption;
+
+/// Writes a file under a temporary name beside its own, flushes it to the disk and renames it.
+final class LocalWriter extends ObjectWriter {
+
+  private static final int BUFFER_BYTES = 1 << 16;
+
+  private final Location.Local location;
+  private final Path temporary;
+  private final FileChannel file;
+  private final OutputStream out;
+
+  private LocalWriter(Location.Local location, Path temporary, FileChannel file) {
+    this.location = location;
+    this.temporary = temporary;
+    this.file = file;
+    this.out = new BufferedOutputStream(Channels.newOutputStream(file), BUFFER_BYTES);
+  }
+
+  static LocalWriter create(Location.Local location, Leftovers leftovers) {
+    var target = location.path().toAbsolutePath();
+    if (Files.isDirectory(target)) {
+      throw StorageException.permanent(location, "can't be written: found a directory, expected a file or nothing");
+    }
+    for (var parent = target.getParent(); parent != null; parent = parent.getParent()) {
+      if (Files.exists(parent) && !Files.isDirectory(parent)) {
+        throw StorageException.permanent(
+            location, "can't be written: found a file at %s, expected a directory".formatted(parent));
+      }
+    }
+    try {
+      Files.createDirectories(target.getParent());
+      leftovers.remove(target);
+      var temporary = Leftovers.temporary(target);
+      return new LocalWriter(location, temporary,
+          FileChannel.open(temporary, StandardOpenOption.CREATE_NEW, StandardOpenOption.WRITE));
+    } catch (IOException e) {
+      throw LocalErrors.of(location, "written", e);
+    }
+  }
+
+  @Override
+  void append(byte[] bytes, int offset, int length) {
+    try {
+      out.write(bytes, offset, length);
+    } catch (IOException e) {
+      throw LocalErrors.of(location, "written", e);
+    }
+  }
+
+  @Override
+  void publish() {
+    try {
+      out.flush();
+      file.force(true);
+      file.close();
+      Files.move(temporary, location.path(), StandardCopyOption.ATOMIC_MOVE);
+    } catch (NoSuchFileException e) {
+      throw StorageException.permanent(location, "can't be written: another writer of it has begun meanwhile", e);
+    } catch (IOException e) {
+      throw LocalErrors.of(location, "written", e);
+    }
+    flushDirectory();
+  }
+
+  @Override
+  void discard() {
+    try {
+      file.close();
+      Files.deleteIfExists(temporary);
+    } catch (IOException e) {
+      throw LocalErrors.of(location, "removed", e);
+    }
+  }
+
+  /// So that the new name outlives a loss of power. Not every file system can; the file itself is safe.
+  private void flushDirectory() {
+    try (var directory = FileChannel.open(temporary.getParent(), StandardOpenOption.READ)) {
+      directory.force(true);
+    } catch (IOException e) {
+      // As said above.
+    }
+  }
+
+  @Override
+  public String toString() {
+    return location.toString();
+  }
+}

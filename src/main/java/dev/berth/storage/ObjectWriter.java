@@ -1,0 +1,76 @@
+package dev.berth.storage;
+
+import java.io.OutputStream;
+
+/// Writes one object, which appears under its name only when it is whole: with [#commit].
+///
+/// Used by one thread at a time. All methods throw [StorageException], and after that only [#close] is of use.
+public abstract sealed class ObjectWriter extends OutputStream permits LocalWriter, S3Writer {
+
+  private enum State { OPEN, FAILED, COMMITTED, CLOSED }
+
+  private State state = State.OPEN;
+
+  ObjectWriter() {}
+
+  @Override
+  public final void write(int value) {
+    write(new byte[] {(byte) value}, 0, 1);
+  }
+
+  @Override
+  public final void write(byte[] bytes) {
+    write(bytes, 0, bytes.length);
+  }
+
+  /// Takes the bytes, which may be used again afterwards. Small pieces are fine.
+  ///
+  /// @throws StorageException for these bytes or earlier ones
+  @Override
+  public final void write(byte[] bytes, int offset, int length) {
+    whileOpen(() -> append(bytes, offset, length));
+  }
+
+  /// Does nothing: an object has no parts that others could see.
+  @Override
+  public final void flush() {}
+
+  /// Lets the object appear, in the place of one that was there before. When this returns it is safe on disk or in S3.
+  ///
+  /// @throws IllegalStateException where something failed before, or this has been called
+  public final void commit() {
+    whileOpen(this::publish);
+    state = State.COMMITTED;
+  }
+
+  /// Removes what was written, unless it has been committed.
+  ///
+  /// @throws StorageException where some of it stays. Nobody takes that for an object, but in S3 it is stored and billed
+  @Override
+  public final void close() {
+    var before = state;
+    state = State.CLOSED;
+    if (before == State.OPEN || before == State.FAILED) {
+      discard();
+    }
+  }
+
+  abstract void append(byte[] bytes, int offset, int length);
+
+  abstract void publish();
+
+  abstract void discard();
+
+  private void whileOpen(Runnable action) {
+    if (state != State.OPEN) {
+      throw new IllegalStateException("%s: found a writer that has %s, expected an open one".formatted(this, switch (state) {
+        case OPEN, FAILED -> "failed";
+        case COMMITTED -> "committed";
+        case CLOSED -> "been closed";
+      }));
+    }
+    state = State.FAILED;
+    action.run();
+    state = State.OPEN;
+  }
+}

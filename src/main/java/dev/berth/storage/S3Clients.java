@@ -1,0 +1,104 @@
+package dev.berth.storage;
+
+import java.time.Duration;
+import software.amazon.awssdk.auth.credentials.AnonymousCredentialsProvider;
+import software.amazon.awssdk.auth.credentials.AwsCredentials;
+import software.amazon.awssdk.auth.credentials.AwsCredentialsProvider;
+import software.amazon.awssdk.auth.credentials.DefaultCredentialsProvider;
+import software.amazon.awssdk.awscore.retry.AwsRetryStrategy;
+import software.amazon.awssdk.core.checksums.RequestChecksumCalculation;
+import software.amazon.awssdk.core.checksums.ResponseChecksumValidation;
+import software.amazon.awssdk.core.exception.SdkClientException;
+import software.amazon.awssdk.http.urlconnection.UrlConnectionHttpClient;
+import software.amazon.awssdk.regions.Region;
+import software.amazon.awssdk.regions.providers.AwsProfileRegionProvider;
+import software.amazon.awssdk.regions.providers.AwsRegionProvider;
+import software.amazon.awssdk.regions.providers.AwsRegionProviderChain;
+import software.amazon.awssdk.regions.providers.DefaultAwsRegionProviderChain;
+import software.amazon.awssdk.regions.providers.SystemSettingsRegionProvider;
+import software.amazon.awssdk.retries.api.BackoffStrategy;
+import software.amazon.awssdk.retries.api.RetryStrategy;
+import software.amazon.awssdk.services.s3.S3Client;
+
+/// Sets the AWS SDK's client up.
+final class S3Clients {
+
+  private static final Duration CONNECT = Duration.ofSeconds(10);
+
+  private S3Clients() {}
+
+  /// @param checksums whether parts travel with a CRC of their own. AWS understands that, many other servers do not: so
+  ///     only where there is no endpoint
+  static S3Client create(S3Options options, boolean checksums) {
+    var builder = S3Client.builder()
+        .credentialsProvider(options.anonymous() ? AnonymousCredentialsProvider.create() : new DefaultCredentials())
+        .region(region(options))
+        .forcePathStyle(options.pathStyle() || options.endpoint().isPresent())
+        .crossRegionAccessEnabled(options.endpoint().isEmpty())
+        .httpClient(UrlConnectionHttpClient.builder()
+            .connectionTimeout(CONNECT)
+            .socketTimeout(options.retries().silence())
+            .build())
+        .overrideConfiguration(override -> override.retryStrategy(retries(options.retries())));
+    if (!checksums) {
+      builder.requestChecksumCalculation(RequestChecksumCalculation.WHEN_REQUIRED)
+          .responseChecksumValidation(ResponseChecksumValidation.WHEN_REQUIRED);
+    }
+    options.endpoint().ifPresent(builder::endpointOverride);
+    return builder.build();
+  }
+
+  static BackoffStrategy backoff(RetryPolicy policy) {
+    return BackoffStrategy.exponentialDelay(policy.firstDelay(), policy.longestDelay());
+  }
+
+  /// The standard strategy ends all retries of a client that has made many. A job of a million objects makes many.
+  private static RetryStrategy retries(RetryPolicy policy) {
+    return AwsRetryStrategy.standardRetryStrategy().toBuilder()
+        .maxAttempts(policy.attempts())
+        .backoffStrategy(backoff(policy))
+        .throttlingBackoffStrategy(backoff(policy))
+        .circuitBreakerEnabled(false)
+        .build();
+  }
+
+  private static Region region(S3Options options) {
+    return options.region().map(Region::of).orElseGet(() -> {
+      // The last of the default chain asks the instance, which has nothing to say about another server.
+      AwsRegionProvider chain = options.endpoint().isPresent()
+          ? new AwsRegionProviderChain(new SystemSettingsRegionProvider(), new AwsProfileRegionProvider())
+          : new DefaultAwsRegionProviderChain();
+      try {
+        return chain.getRegion();
+      } catch (SdkClientException e) {
+        return Region.US_EAST_1;
+      }
+    });
+  }
+
+  /// The default chain found no credentials.
+  static final class NoCredentialsException extends RuntimeException {
+    private NoCredentialsException(SdkClientException cause) {
+      super(cause);
+    }
+  }
+
+  /// The default chain, whose failure can be told from others.
+  private static final class DefaultCredentials implements AwsCredentialsProvider, AutoCloseable {
+    private final DefaultCredentialsProvider chain = DefaultCredentialsProvider.builder().build();
+
+    @Override
+    public AwsCredentials resolveCredentials() {
+      try {
+        return chain.resolveCredentials();
+      } catch (SdkClientException e) {
+        throw new NoCredentialsException(e);
+      }
+    }
+
+    @Override
+    public void close() {
+      chain.close();
+    }
+  }
+}

@@ -1,0 +1,99 @@
+package dev.berth.storage;
+
+import java.io.IOException;
+import java.net.UnknownHostException;
+import java.util.Optional;
+import java.util.function.Supplier;
+import java.util.stream.Stream;
+import javax.net.ssl.SSLException;
+import software.amazon.awssdk.awscore.exception.AwsErrorDetails;
+import software.amazon.awssdk.awscore.exception.AwsServiceException;
+import software.amazon.awssdk.core.exception.SdkException;
+
+/// Turns what the AWS SDK throws, after its retries, into a [StorageException].
+final class S3Errors {
+
+  private static final int UNAUTHORIZED = 401;
+  private static final int FORBIDDEN = 403;
+  private static final int THROTTLED = 429;
+  private static final int SERVER_ERROR = 500;
+  private static final int PRECONDITION_FAILED = 412;
+
+  private S3Errors() {}
+
+  /// Makes a request.
+  static <T> T naming(Location.S3 location, Supplier<T> request) {
+    try {
+      return request.get();
+    } catch (SdkException | S3Clients.NoCredentialsException e) {
+      throw of(location, e);
+    }
+  }
+
+  static StorageException of(Location.S3 location, RuntimeException e) {
+    if (Thread.currentThread().isInterrupted()) {
+      return StorageException.retryable(location, "interrupted", e);
+    }
+    if (e instanceof AwsServiceException answer) {
+      return answered(location, answer);
+    }
+    if (cause(e, S3Clients.NoCredentialsException.class).isPresent()) {
+      return StorageException.permanent(
+          location, "found no AWS credentials in the environment, a profile, the container or the instance", e);
+    }
+    var unknown = cause(e, UnknownHostException.class);
+    if (unknown.isPresent()) {
+      return StorageException.retryable(location, "can't be reached: unknown host " + unknown.get().getMessage(), e);
+    }
+    var insecure = cause(e, SSLException.class);
+    if (insecure.isPresent()) {
+      return StorageException.permanent(location, "can't be reached: " + explanation(insecure.get()), e);
+    }
+    var lost = cause(e, IOException.class);
+    if (lost.isPresent()) {
+      return StorageException.retryable(location, "the connection failed: " + explanation(lost.get()), e);
+    }
+    return StorageException.permanent(location, explanation(e), e);
+  }
+
+  static boolean isNoSuchUpload(AwsServiceException e) {
+    return code(e).equals("NoSuchUpload");
+  }
+
+  private static StorageException answered(Location.S3 location, AwsServiceException e) {
+    int status = e.statusCode();
+    var code = code(e);
+    var message = Optional.ofNullable(e.awsErrorDetails()).map(AwsErrorDetails::errorMessage)
+        .map(text -> ": " + Shortened.explanation(text)).orElse("");
+    var answer = "(%s)%s".formatted((status + " " + code).strip(), message);
+    if (code.equals("NoSuchBucket")) {
+      return StorageException.permanent(location, "no such bucket", e);
+    }
+    if (code.equals("NoSuchKey")) {
+      return StorageException.permanent(location, "no such object", e);
+    }
+    if (status == PRECONDITION_FAILED) {
+      return StorageException.permanent(location, "changed while it was read", e);
+    }
+    if (status == UNAUTHORIZED || status == FORBIDDEN) {
+      return StorageException.permanent(location, "access denied " + answer, e);
+    }
+    if (status >= SERVER_ERROR || status == THROTTLED || e.isThrottlingException()) {
+      return StorageException.retryable(location, "S3 failed " + answer, e);
+    }
+    return StorageException.permanent(location, "S3 refused " + answer, e);
+  }
+
+  /// Empty for an answer without a body, as to HEAD.
+  private static String code(AwsServiceException e) {
+    return Optional.ofNullable(e.awsErrorDetails()).map(AwsErrorDetails::errorCode).orElse("");
+  }
+
+  private static String explanation(Throwable e) {
+    return e.getMessage() == null ? e.getClass().getSimpleName() : Shortened.explanation(e.getMessage());
+  }
+
+  private static <T extends Throwable> Optional<T> cause(Throwable e, Class<T> type) {
+    return Stream.iterate(e, cause -> cause != null, Throwable::getCause).filter(type::isInstance).map(type::cast).findFirst();
+  }
+}

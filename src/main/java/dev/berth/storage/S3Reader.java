@@ -1,0 +1,135 @@
+package dev.berth.storage;
+
+import java.io.EOFException;
+import java.io.IOException;
+import java.io.InputStream;
+import java.util.Objects;
+import software.amazon.awssdk.core.ResponseInputStream;
+import software.amazon.awssdk.core.exception.SdkException;
+import software.amazon.awssdk.retries.api.BackoffStrategy;
+import software.amazon.awssdk.services.s3.S3Client;
+import software.amazon.awssdk.services.s3.model.GetObjectResponse;
+
+/// Reads an object as one stream. Where the connection ends before the object does, it asks for the rest, of the same
+/// version of the object (`If-Match`).
+final class S3Reader extends InputStream {
+
+  /// Less than this between two losses, and they count as losses in a row.
+  private static final int PROGRESS_BYTES = 1 << 16;
+
+  private final S3Client client;
+  private final Location.S3 location;
+  private final int attempts;
+  private final BackoffStrategy backoff;
+  private final String version;
+  private final long size;
+  /// Null between a loss and the next attempt.
+  private ResponseInputStream<GetObjectResponse> body;
+  private long position;
+  private long lastLoss;
+  private int losses;
+  private boolean closed;
+
+  S3Reader(S3Client client, Location.S3 location, RetryPolicy retries) {
+    this.client = client;
+    this.location = location;
+    this.attempts = retries.attempts();
+    this.backoff = S3Clients.backoff(retries);
+    this.body = S3Errors.naming(
+        location, () -> client.getObject(request -> request.bucket(location.bucket()).key(location.key())));
+    this.version = body.response().eTag();
+    if (body.response().contentLength() == null) {
+      body.abort();
+      throw StorageException.permanent(location, "found an answer without the object's size, expected a Content-Length");
+    }
+    this.size = body.response().contentLength();
+  }
+
+  @Override
+  public int read() {
+    var one = new byte[1];
+    return read(one, 0, 1) < 0 ? -1 : one[0] & 0xff;
+  }
+
+  @Override
+  public int read(byte[] bytes, int offset, int length) {
+    Objects.checkFromIndexSize(offset, length, bytes.length);
+    if (closed) {
+      throw new IllegalStateException(location + ": found a stream that has been closed, expected an open one");
+    }
+    if (length == 0) {
+      return 0;
+    }
+    while (true) {
+      if (body == null) {
+        body = rest();
+      }
+      try {
+        int count = body.read(bytes, offset, length);
+        if (count > 0) {
+          position += count;
+          return count;
+        }
+        if (position == size) {
+          return -1;
+        }
+        // Java's own client takes a connection that is closed too early for the end.
+        afterLoss(new EOFException("found the end of the connection"));
+      } catch (IOException e) {
+        if (position == size) {
+          return -1;
+        }
+        afterLoss(e);
+      } catch (SdkException e) {
+        throw S3Errors.of(location, e);
+      }
+    }
+  }
+
+  /// What has come but was not read; the rest of the answer is not waited for.
+  @Override
+  public void close() {
+    if (!closed && body != null) {
+      body.abort();
+    }
+    closed = true;
+  }
+
+  private void afterLoss(IOException cause) {
+    body.abort();
+    body = null;
+    if (position - lastLoss >= PROGRESS_BYTES) {
+      losses = 0;
+    }
+    lastLoss = position;
+    losses++;
+    if (Thread.currentThread().isInterrupted()) {
+      throw StorageException.retryable(location, "interrupted", cause);
+    }
+    if (losses >= attempts) {
+      throw StorageException.retryable(location, "the connection was lost %d times, last after %d of %d bytes: %s"
+          .formatted(losses, position, size, cause.getMessage()), cause);
+    }
+    try {
+      Thread.sleep(backoff.computeDelay(losses));
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+      throw StorageException.retryable(location, "interrupted", e);
+    }
+  }
+
+  private ResponseInputStream<GetObjectResponse> rest() {
+    var rest = S3Errors.naming(location, () -> client.getObject(request -> request
+        .bucket(location.bucket())
+        .key(location.key())
+        .ifMatch(version)
+        .range("bytes=%d-".formatted(position))));
+    var range = "bytes %d-%d/%d".formatted(position, size - 1, size);
+    if (!range.equals(rest.response().contentRange())) {
+      rest.abort();
+      throw StorageException.permanent(
+          location, "found the range %s, expected %s".formatted(rest.response().contentRange(), range));
+    }
+    return rest;
+  }
+}

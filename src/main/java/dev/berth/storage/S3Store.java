@@ -1,0 +1,94 @@
+package dev.berth.storage;
+
+import java.io.InputStream;
+import java.util.Objects;
+import java.util.Optional;
+import java.util.OptionalLong;
+import java.util.stream.Stream;
+import software.amazon.awssdk.services.s3.S3Client;
+import software.amazon.awssdk.services.s3.model.EncodingType;
+import software.amazon.awssdk.services.s3.model.ListObjectsV2Response;
+import software.amazon.awssdk.services.s3.model.S3Exception;
+import software.amazon.awssdk.services.s3.model.S3Object;
+
+/// The objects of S3, or of a server that speaks its protocol.
+final class S3Store implements AutoCloseable {
+
+  private final S3Client client;
+  private final RetryPolicy retries;
+  private final boolean checksums;
+
+  S3Store(S3Options options) {
+    this(options, options.endpoint().isEmpty());
+  }
+
+  S3Store(S3Options options, boolean checksums) {
+    this.client = S3Clients.create(options, checksums);
+    this.retries = options.retries();
+    this.checksums = checksums;
+  }
+
+  Stream<StoredObject> list(Location.S3 prefix) {
+    return Stream.iterate(page(prefix, null), Objects::nonNull, page -> pageAfter(prefix, page))
+        .flatMap(page -> page.contents().stream())
+        .filter(object -> !isDirectoryMarker(object))
+        .map(object -> new StoredObject(
+            new Location.S3(prefix.bucket(), object.key(), "s3://%s/%s".formatted(prefix.bucket(), object.key())),
+            key(prefix.key(), object.key()),
+            object.size()));
+  }
+
+  OptionalLong size(Location.S3 object) {
+    return S3Errors.naming(object, () -> {
+      try {
+        var head = client.headObject(request -> request.bucket(object.bucket()).key(object.key()));
+        return OptionalLong.of(head.contentLength());
+      } catch (S3Exception e) {
+        if (e.statusCode() == 404) {
+          return OptionalLong.empty();
+        }
+        throw e;
+      }
+    });
+  }
+
+  InputStream open(Location.S3 object) {
+    return new S3Reader(client, object, retries);
+  }
+
+  ObjectWriter create(Location.S3 object, Optional<String> contentType) {
+    return new S3Writer(new S3Uploads(client, object, contentType, checksums));
+  }
+
+  @Override
+  public void close() {
+    client.close();
+  }
+
+  private ListObjectsV2Response pageAfter(Location.S3 prefix, ListObjectsV2Response page) {
+    return page.isTruncated() ? page(prefix, page.nextContinuationToken()) : null;
+  }
+
+  /// @param token null for the first page
+  private ListObjectsV2Response page(Location.S3 prefix, String token) {
+    return S3Errors.naming(prefix, () -> client.listObjectsV2(request -> request
+        .bucket(prefix.bucket())
+        .prefix(prefix.key())
+        .continuationToken(token)
+        // XML can't hold every character that a key may have.
+        .encodingType(EncodingType.URL)));
+  }
+
+  private static boolean isDirectoryMarker(S3Object object) {
+    return object.key().endsWith("/") && object.size() == 0;
+  }
+
+  /// As [StoredObject] says.
+  static String key(String prefix, String key) {
+    var rest = key.substring(prefix.length());
+    if (prefix.isEmpty() || prefix.endsWith("/")) {
+      return rest;
+    }
+    return rest.startsWith("/") ? rest.substring(1) : key.substring(prefix.lastIndexOf('/') + 1);
+  }
+}

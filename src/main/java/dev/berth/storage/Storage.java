@@ -1,0 +1,125 @@
+package dev.berth.storage;
+
+import java.io.InputStream;
+import java.util.Optional;
+import java.util.OptionalLong;
+import java.util.concurrent.locks.ReentrantLock;
+import java.util.stream.Stream;
+
+/// Lists, reads and writes objects, on the local disk and in S3.
+///
+/// ```java
+/// try (var storage = new Storage(S3Options.DEFAULT);
+///     var objects = storage.list(Location.of("s3://bucket/in/"))) {
+///   objects.forEach(object -> {
+///     try (var in = storage.open(object.location()); var out = storage.create(output.resolve(object.key()))) {
+///       in.transferTo(out);
+///       out.commit();
+///     }
+///   });
+/// }
+/// ```
+///
+/// Any threads may use it at once. Everything that fails is a [StorageException]; what S3 may answer better the next time
+/// has been tried as often as the [RetryPolicy] says. A thread that is interrupted gets a [StorageException] too, and
+/// stays interrupted.
+public final class Storage implements AutoCloseable {
+
+  private final S3Options options;
+  private final LocalStore files = new LocalStore();
+  private final ReentrantLock lock = new ReentrantLock();
+  private S3Store s3;
+
+  /// @param options used from the first location in S3 on; before that, nobody is asked for credentials or a region
+  public Storage(S3Options options) {
+    this.options = options;
+  }
+
+  /// The objects below a location, in the order of their keys' UTF-8 bytes.
+  ///
+  /// In S3, as `S3DataType=S3Prefix` has it, those are all whose key begins with the location's key, within a name too;
+  /// empty ones whose key ends in `/` stand for directories and are left out. On disk they are the regular files in a
+  /// directory and all directories below, or the file that the location itself is. Symbolic links are followed, though
+  /// not into a directory that they are in; hidden files and directories (`.…`) are left out, and with them what an
+  /// unfinished writer leaves.
+  ///
+  /// @return to be consumed once. It asks for the objects as it goes: it holds a page of them, or the names in one
+  ///     directory
+  /// @throws StorageException from here or from the stream; for a path that does not exist, too. Nothing in a bucket is
+  ///     an empty stream
+  public Stream<StoredObject> list(Location prefix) {
+    return switch (prefix) {
+      case Location.Local local -> files.list(local);
+      case Location.S3 remote -> s3().list(remote);
+    };
+  }
+
+  /// The size in bytes; nothing where there is no such object.
+  public OptionalLong size(Location object) {
+    return switch (object) {
+      case Location.Local local -> files.size(local);
+      case Location.S3 remote -> s3().size(remote);
+    };
+  }
+
+  /// Whether there is such an object. A directory or a mere prefix is none.
+  public boolean exists(Location object) {
+    return size(object).isPresent();
+  }
+
+  /// Opens an object to be read from its beginning.
+  ///
+  /// Where S3 breaks off, the stream asks for the rest and goes on. An object that is replaced meanwhile is an error then,
+  /// never a mixture.
+  ///
+  /// @return a stream without a buffer, whose methods throw [StorageException]
+  public InputStream open(Location object) {
+    return switch (object) {
+      case Location.Local local -> files.open(local);
+      case Location.S3 remote -> s3().open(remote);
+    };
+  }
+
+  /// Begins an object without a type: a file, or `application/octet-stream` in S3.
+  public ObjectWriter create(Location object) {
+    return create(object, Optional.empty());
+  }
+
+  /// Begins an object, which appears, and takes the place of one that was there, with [ObjectWriter#commit].
+  ///
+  /// Directories are made. What an earlier writer of the same object left when it was killed is removed, so there must be
+  /// one writer of an object at a time: one that still writes fails when another begins.
+  ///
+  /// @param contentType kept by S3 only
+  public ObjectWriter create(Location object, Optional<String> contentType) {
+    return switch (object) {
+      case Location.Local local -> files.create(local);
+      case Location.S3 remote -> s3().create(remote, contentType);
+    };
+  }
+
+  /// Gives S3's connections back. Streams and writers must be closed before.
+  @Override
+  public void close() {
+    lock.lock();
+    try {
+      if (s3 != null) {
+        s3.close();
+      }
+    } finally {
+      lock.unlock();
+    }
+  }
+
+  private S3Store s3() {
+    lock.lock();
+    try {
+      if (s3 == null) {
+        s3 = new S3Store(options);
+      }
+      return s3;
+    } finally {
+      lock.unlock();
+    }
+  }
+}
