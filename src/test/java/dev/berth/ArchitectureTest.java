@@ -43,7 +43,8 @@ class ArchitectureTest {
       Map.entry("batching", Set.of("error", "metrics")),
       Map.entry("code", Set.of("hooks", "artifact", "content")),
       Map.entry("model", Set.of("batching", "code", "hooks", "error", "metrics")),
-      Map.entry("transform", Set.of("hooks", "content", "config")),
+      Map.entry("storage", Set.of()),
+      Map.entry("transform", Set.of("hooks", "content", "config", "storage")),
       Map.entry("http", Set.of("model", "hooks", "error", "metrics", "config")));
 
   @Test

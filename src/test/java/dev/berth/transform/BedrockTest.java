@@ -1,0 +1,149 @@
+package dev.berth.transform;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import com.fasterxml.jackson.databind.JsonNode;
+import com.fasterxml.jackson.databind.ObjectMapper;
+import dev.berth.content.Json;
+import dev.berth.hooks.BadInputException;
+import dev.berth.hooks.InvocationRequest;
+import dev.berth.hooks.InvocationResponse;
+import dev.berth.storage.S3Options;
+import dev.berth.storage.Storage;
+import dev.berth.testing.TestServer;
+import dev.berth.testing.TextHandler;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.Base64;
+import java.util.EnumMap;
+import java.util.EnumSet;
+import java.util.List;
+import java.util.Map;
+import java.util.stream.Collectors;
+import java.util.stream.IntStream;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+/// Jobs in Bedrock's format, against a real server whose model draws a picture of a prompt.
+class BedrockTest {
+
+  private static final ObjectMapper JSON = new ObjectMapper();
+  private static final Path PICTURE = Path.of("examples/mnist/sample.png");
+
+  private static TestServer server;
+
+  @TempDir
+  private Path directory;
+
+  @BeforeAll
+  static void start() throws Exception {
+    var picture = Base64.getEncoder().encodeToString(Files.readAllBytes(PICTURE));
+    server = TestServer.with(new TextHandler() {
+      @Override
+      public List<String> inputFn(InvocationRequest request) throws IOException {
+        var prompt = Json.read(request).path("prompt");
+        if (!prompt.isTextual()) {
+          throw new BadInputException("prompt: expected a text");
+        }
+        return List.of(prompt.textValue());
+      }
+
+      @Override
+      public InvocationResponse outputFn(List<String> predictions, InvocationRequest request) {
+        return InvocationResponse.of(
+            "{\"text\": \"%s\", \"images\": [\"%s\"], \"usage\": {\"input_tokens\": 2, \"output_tokens\": 3}}"
+                .formatted(predictions.getFirst(), picture), request.accept());
+      }
+    }).set("SAGEMAKER_BATCH", "true").start();
+  }
+
+  @AfterAll
+  static void stop() throws Exception {
+    server.close();
+  }
+
+  @Test
+  @Tag("BED-01")
+  @Tag("BED-04")
+  void eachLineIsAnsweredInItsPlaceAndCounted() throws Exception {
+    var lines = IntStream.range(0, 300)
+        .mapToObj("{\"recordId\": \"R%1$04d\", \"modelInput\": {\"prompt\": \"p%1$d\", \"n\": 1.50}}"::formatted)
+        .collect(Collectors.joining("\n"));
+    Files.writeString(directory.resolve("in.jsonl"), lines);
+    assertThat(run().isComplete()).isTrue();
+    var output = lines("in.jsonl.out");
+    assertThat(output).hasSize(300);
+    for (int i = 0; i < 300; i++) {
+      assertThat(output.get(i).path("recordId").asText()).isEqualTo("R%04d".formatted(i));
+      assertThat(output.get(i).path("modelInput").path("prompt").asText()).isEqualTo("p" + i);
+      assertThat(output.get(i).path("modelOutput").path("text").asText()).isEqualTo("P" + i);
+    }
+    assertThat(JSON.readTree(directory.resolve("out/manifest.json.out").toFile())).isEqualTo(JSON.readTree("""
+        {"totalRecordCount": 300, "processedRecordCount": 300, "successRecordCount": 300, "errorRecordCount": 0,
+         "inputTokenCount": 600, "outputTokenCount": 900}"""));
+  }
+
+  @Test
+  @Tag("BED-02")
+  @Tag("BED-03")
+  void aBadRecordIsAnErrorInItsLineAndAMissingIdIsMadeUp() throws Exception {
+    Files.writeString(directory.resolve("in.jsonl"), """
+        {"recordId": "A", "modelInput": {"prompt": "a"}}
+        {"recordId": "B", "modelInput": {"prompt": 7}}
+        no json
+        {"modelInput": {"prompt": "d"}}
+        {"recordId": "E", "modelInput": 5}
+        """);
+    assertThat(run().isComplete()).isTrue();
+    var output = lines("in.jsonl.out");
+    assertThat(output).hasSize(5);
+    assertThat(output).extracting(line -> line.path("recordId").asText()).containsExactly("A", "B", "RECORD00000003", "RECORD00000004", "RECORD00000005");
+    assertThat(output).extracting(line -> line.path("error").path("errorCode").asInt()).containsExactly(0, 400, 400, 0, 400);
+    assertThat(output.get(1).path("error").path("errorMessage").asText()).contains("prompt: expected a text");
+    assertThat(output.get(1).path("modelInput").path("prompt").asInt()).isEqualTo(7);
+    assertThat(output.get(3).path("modelOutput").path("text").asText()).isEqualTo("D");
+    assertThat(JSON.readTree(directory.resolve("out/manifest.json.out").toFile()).path("errorRecordCount").asInt()).isEqualTo(3);
+  }
+
+  @Test
+  void imagesMayBeFilesOfTheirOwn() throws Exception {
+    Files.writeString(directory.resolve("in.jsonl"), "{\"modelInput\": {\"prompt\": \"a\"}}\n{\"modelInput\": {\"prompt\": \"b\"}}\n");
+    assertThat(run(JobSwitch.IMAGES_AS_FILES).isComplete()).isTrue();
+    assertThat(lines("in.jsonl.out")).extracting(line -> line.path("modelOutput").path("images").path(0).asText())
+        .containsExactly("in.jsonl/000001.png", "in.jsonl/000002.png");
+    assertThat(directory.resolve("out/in.jsonl/000002.png")).hasSameBinaryContentAs(PICTURE);
+  }
+
+  private List<JsonNode> lines(String name) throws IOException {
+    try (var lines = JSON.readerFor(JsonNode.class).<JsonNode>readValues(directory.resolve("out").resolve(name).toFile())) {
+      return lines.readAll();
+    }
+  }
+
+  private JobReport run(JobSwitch... switches) throws Exception {
+    var options = new EnumMap<>(Map.of(
+        JobOption.INPUT, directory.resolve("in.jsonl").toString(),
+        JobOption.OUTPUT, directory.resolve("out").toString(),
+        JobOption.FORMAT, "bedrock",
+        JobOption.MAX_CONCURRENT_TRANSFORMS, "8"));
+    var given = EnumSet.noneOf(JobSwitch.class);
+    given.addAll(List.of(switches));
+    var progress = new Progress() {
+      @Override
+      public void found(long objects) {}
+
+      @Override
+      public void records(long records) {}
+
+      @Override
+      public void ended(ObjectOutcome outcome) {}
+    };
+    try (var storage = new Storage(S3Options.DEFAULT)) {
+      return new JobRunner(JobReader.read(options, Map.of(), given), storage, progress).run(server.uri("/"));
+    }
+  }
+}
