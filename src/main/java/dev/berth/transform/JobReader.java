@@ -61,6 +61,10 @@ public final class JobReader {
     }
     var input = location(JobOption.INPUT);
     var output = location(JobOption.OUTPUT);
+    if (input != null && output != null && isWithin(output, input)) {
+      problems.add("--output: found %s within the input %s, expected another place: outputs would be the next run's inputs".formatted(
+          output, input));
+    }
     var job = new TransformJob(
         input,
         oneOf(JobOption.DATA_TYPE, "S3Prefix", "ManifestFile"),
@@ -101,6 +105,15 @@ public final class JobReader {
       problems.add("%s: %s".formatted(option.flag(), e.getMessage()));
       return null;
     }
+  }
+
+  private static boolean isWithin(Location inner, Location outer) {
+    return switch (inner) {
+      case Location.Local(var path, _) -> outer instanceof Location.Local(var above, _)
+          && path.toAbsolutePath().normalize().startsWith(above.toAbsolutePath().normalize());
+      case Location.S3(var bucket, var key, _) -> outer instanceof Location.S3(var otherBucket, var prefix, _)
+          && bucket.equals(otherBucket) && key.startsWith(prefix);
+    };
   }
 
   private <E extends Enum<E>> Optional<E> word(JobOption option, Class<E> type) {

@@ -85,6 +85,15 @@ class JobReaderTest {
   }
 
   @Test
+  void anOutputWithinTheInputIsRefused() {
+    for (var places : List.of(List.of("in", "in/out"), List.of("in", "./in"), List.of("s3://b/in", "s3://b/in/out"), List.of("s3://b", "s3://b/x"))) {
+      var options = Map.of(JobOption.INPUT, places.getFirst(), JobOption.OUTPUT, places.getLast());
+      assertThat(catchThrowableOfType(JobException.class, () -> JobReader.read(options, Map.of(), Set.of())).problems())
+          .singleElement().asString().contains("within the input");
+    }
+  }
+
+  @Test
   void aFileThatIsNoJobIsNamed() throws Exception {
     for (var text : List.of("", "[1]", "{\"TransformInputs\": {\"x\": 1}}", "{")) {
       var file = Files.writeString(directory.resolve("job.json"), text);
