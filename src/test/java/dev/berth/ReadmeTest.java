@@ -96,6 +96,21 @@ class ReadmeTest {
   }
 
   @Test
+  void itsTransformCommandWritesAnOutputForEachObject(@TempDir Path directory) throws Exception {
+    var command = blocks().stream().map(Block::text).filter(text -> text.startsWith("./transform ")).findFirst().orElseThrow().strip();
+    var answers = directory.resolve("answers");
+    // It succeeds, or `run` says what it printed.
+    var printed = run("%s --report %s".formatted(
+        command.replace("--output answers", "--output " + answers), directory.resolve("report.json")));
+    assertThat(printed).contains("succeeded  40", "failed     0");
+    try (var outputs = Files.list(answers)) {
+      assertThat(outputs).hasSize(40).allSatisfy(file -> assertThat(file.getFileName().toString()).endsWith(".png.out"));
+    }
+    assertThat(answers.resolve("7-00.png.out")).hasContent("{\"predictions\":7}");
+    assertThat(JSON.readTree(directory.resolve("report.json").toFile()).path("complete").asBoolean()).isTrue();
+  }
+
+  @Test
   void itsLinksLeadSomewhere() throws IOException {
     var links = Pattern.compile("]\\(([^)#:]+)\\)").matcher(Files.readString(Path.of("README.md")));
     var targets = new ArrayList<String>();
