@@ -14,8 +14,8 @@ import dev.berth.transform.JobReport;
 import dev.berth.transform.JobRunner;
 import dev.berth.transform.JobSwitch;
 import dev.berth.transform.TransformJob;
-import java.io.IOException;
 import java.net.URI;
+import java.net.URISyntaxException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.EnumMap;
@@ -23,6 +23,7 @@ import java.util.EnumSet;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import picocli.CommandLine.ExitCode;
@@ -80,8 +81,10 @@ final class TransformCommand {
   int run(ParseResult parsed) {
     try {
       var job = job(parsed);
+      var report = report(job, parsed);
+      var endpoint = url(parsed, "--endpoint");
       try (var storage = new Storage(s3(parsed))) {
-        return run(job, storage, parsed);
+        return run(job, storage, endpoint, report, parsed);
       }
     } catch (JobException e) {
       e.problems().forEach(System.err::println);
@@ -100,13 +103,13 @@ final class TransformCommand {
     }
   }
 
-  private int run(TransformJob job, Storage storage, ParseResult parsed) throws Exception {
+  private int run(TransformJob job, Storage storage, Optional<URI> endpoint, Path reportFile, ParseResult parsed)
+      throws Exception {
     JobReport report;
     try (var progress = ProgressDisplay.here()) {
       var runner = new JobRunner(job, storage, progress);
-      String endpoint = parsed.matchedOptionValue("--endpoint", null);
-      if (endpoint != null) {
-        report = runner.run(URI.create(endpoint));
+      if (endpoint.isPresent()) {
+        report = runner.run(endpoint.get());
       } else {
         try (var server = server(job, parsed)) {
           server.awaitReady();
@@ -120,7 +123,7 @@ final class TransformCommand {
       System.err.println(report.problem());
     }
     System.out.println(ProgressDisplay.summary(report));
-    write(report, Path.of(parsed.matchedOptionValue("--report", defaultReport(job))));
+    Files.write(reportFile, JSON.writerWithDefaultPrettyPrinter().writeValueAsBytes(report));
     return report.isComplete() ? ExitCode.OK : ExitCode.SOFTWARE;
   }
 
@@ -130,8 +133,29 @@ final class TransformCommand {
         : "transform-report-%d-of-%d.json".formatted(job.instance(), job.instances());
   }
 
-  private static void write(JobReport report, Path file) throws IOException {
-    Files.write(file, JSON.writerWithDefaultPrettyPrinter().writeValueAsBytes(report));
+  /// Checked before the job: it would be known after hours otherwise.
+  private static Path report(TransformJob job, ParseResult parsed) throws JobException {
+    var file = Path.of(parsed.matchedOptionValue("--report", defaultReport(job))).toAbsolutePath();
+    if (Files.isDirectory(file) || !Files.isDirectory(file.getParent())) {
+      throw new JobException(List.of("--report: found %s, expected a file in a directory that is there".formatted(file)));
+    }
+    return file;
+  }
+
+  private static Optional<URI> url(ParseResult parsed, String option) throws JobException {
+    String text = parsed.matchedOptionValue(option, null);
+    if (text == null) {
+      return Optional.empty();
+    }
+    try {
+      var url = new URI(text);
+      if (url.getHost() != null && List.of("http", "https").contains(url.getScheme())) {
+        return Optional.of(url);
+      }
+    } catch (URISyntaxException _) {
+      // As said below.
+    }
+    throw new JobException(List.of("%s: found %s, expected a URL such as http://localhost:8080".formatted(option, text)));
   }
 
   /// The flags over the file.
@@ -159,13 +183,13 @@ final class TransformCommand {
     return JobReader.read(options, environment, switches);
   }
 
-  private static S3Options s3(ParseResult parsed) {
+  private static S3Options s3(ParseResult parsed) throws JobException {
     var options = S3Options.DEFAULT
         .withPathStyle(parsed.hasMatchedOption("--path-style"))
         .withAnonymous(parsed.hasMatchedOption("--no-sign-request"));
-    String endpoint = parsed.matchedOptionValue("--endpoint-url", null);
+    var endpoint = url(parsed, "--endpoint-url");
     String region = parsed.matchedOptionValue("--region", null);
-    options = endpoint == null ? options : options.withEndpoint(URI.create(endpoint));
+    options = endpoint.map(options::withEndpoint).orElse(options);
     return region == null ? options : options.withRegion(region);
   }
 

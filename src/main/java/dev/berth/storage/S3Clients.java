@@ -39,7 +39,9 @@ final class S3Clients {
             .connectionTimeout(CONNECT)
             .socketTimeout(options.retries().silence())
             .build())
-        .overrideConfiguration(override -> override.retryStrategy(retries(options.retries())));
+        .overrideConfiguration(override -> override
+            .retryStrategy(retries(options.retries()))
+            .addExecutionInterceptor(new WholeAnswers()));
     if (!checksums) {
       builder.requestChecksumCalculation(RequestChecksumCalculation.WHEN_REQUIRED)
           .responseChecksumValidation(ResponseChecksumValidation.WHEN_REQUIRED);

@@ -7,7 +7,7 @@ public final class JobException extends Exception {
 
   private final List<String> problems;
 
-  JobException(List<String> problems) {
+  public JobException(List<String> problems) {
     super(String.join("\n", problems));
     this.problems = List.copyOf(problems);
   }

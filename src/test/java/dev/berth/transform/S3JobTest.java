@@ -1,0 +1,247 @@
+package dev.berth.transform;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.berth.hooks.BadInputException;
+import dev.berth.hooks.InvocationRequest;
+import dev.berth.storage.Storage;
+import dev.berth.testing.FaultyProxy;
+import dev.berth.testing.FaultyProxy.Fault;
+import dev.berth.testing.FaultyProxy.Request;
+import dev.berth.testing.S3Server;
+import dev.berth.testing.TestServer;
+import dev.berth.testing.TextHandler;
+import java.io.ByteArrayOutputStream;
+import java.io.IOException;
+import java.net.URI;
+import java.nio.charset.StandardCharsets;
+import java.util.ArrayList;
+import java.util.EnumMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Random;
+import java.util.Set;
+import java.util.TreeMap;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.function.Function;
+import java.util.stream.Collectors;
+import java.util.stream.Stream;
+import java.util.zip.GZIPOutputStream;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.MethodSource;
+import org.junit.jupiter.params.provider.ValueSource;
+
+/// Jobs from S3 to S3, on a real server of its protocol, with and without faults on the way to it.
+class S3JobTest {
+
+  private static final String BUCKET = "jobs";
+  private static final int OBJECTS = 40;
+  /// Its output has several parts: the others are put in one piece.
+  private static final int LARGE = 7;
+  private static final int POISONED = 13;
+  private static final int RECORDS_OF_LARGE = 12_000;
+
+  private static final Progress QUIET = new Progress() {
+    @Override
+    public void found(long objects) {}
+
+    @Override
+    public void records(long records) {}
+
+    @Override
+    public void ended(ObjectOutcome outcome) {}
+  };
+
+  private static final class Words extends TextHandler {
+    @Override
+    public List<String> inputFn(InvocationRequest request) throws IOException {
+      var records = super.inputFn(request);
+      if (records.contains("poison")) {
+        throw new BadInputException("word: found poison, expected something else");
+      }
+      return records;
+    }
+  }
+
+  private static final Map<String, String> EXPECTED = new TreeMap<>();
+  private static S3Server s3;
+  private static TestServer container;
+
+  private final Map<JobOption, String> options = new EnumMap<>(JobOption.class);
+
+  @BeforeAll
+  static void start() throws Exception {
+    container = TestServer.with(new Words()).set("SAGEMAKER_BATCH", "true").start();
+    s3 = S3Server.start().createBucket(BUCKET);
+    for (int i = 0; i < OBJECTS; i++) {
+      var lines = new ArrayList<String>();
+      for (int record = 0; record < (i == LARGE ? RECORDS_OF_LARGE : 200 + 5 * i); record++) {
+        lines.add("word-%d of object %d%s".formatted(record, i, i == LARGE ? " and more".repeat(110) : ""));
+      }
+      if (i == POISONED) {
+        lines.set(150, "poison");
+      }
+      var text = lines.stream().map(line -> line + "\n").collect(Collectors.joining());
+      var key = "%s%02d.txt".formatted(i % 10 == 0 ? "deep/er/" : "", i);
+      s3.put(BUCKET, "in/" + key, text);
+      s3.put(BUCKET, "packed/" + key + ".gz", gzip(text));
+      if (i != POISONED) {
+        EXPECTED.put(key, text.toUpperCase());
+      }
+    }
+  }
+
+  @AfterAll
+  static void stop() throws Exception {
+    container.close();
+    s3.close();
+  }
+
+  @BeforeEach
+  void prepare() {
+    options.put(JobOption.INPUT, "s3://jobs/in/");
+    options.put(JobOption.CONTENT_TYPE, "text/plain");
+    options.put(JobOption.ACCEPT, "text/plain");
+    options.put(JobOption.SPLIT_TYPE, "Line");
+    options.put(JobOption.ASSEMBLE_WITH, "Line");
+    options.put(JobOption.MAX_PAYLOAD_IN_MB, "1");
+    options.put(JobOption.MAX_CONCURRENT_TRANSFORMS, "8");
+  }
+
+  @Test
+  @Tag("BAT-20")
+  @Tag("BAT-21")
+  void eachObjectThatCanBeDoneHasItsOutput() throws Exception {
+    var report = run("plain", s3.endpoint());
+    isAsExpected(report, "13.txt");
+    assertThat(outputs("plain")).isEqualTo(named(".out"));
+    assertThat(s3.contentType(BUCKET, "plain/01.txt.out")).isEqualTo("text/plain");
+    assertThat(s3.unfinishedUploads(BUCKET)).isEmpty();
+  }
+
+  @Test
+  @Tag("BAT-23")
+  void packedObjectsAreUnpacked() throws Exception {
+    options.put(JobOption.INPUT, "s3://jobs/packed/");
+    options.put(JobOption.COMPRESSION_TYPE, "Gzip");
+    isAsExpected(run("unpacked", s3.endpoint()), "13.txt.gz");
+    assertThat(outputs("unpacked")).isEqualTo(named(".gz.out"));
+  }
+
+  @Test
+  @Tag("BAT-22")
+  void aManifestAndItsObjectsAreBothInS3() throws Exception {
+    s3.put(BUCKET, "manifest.json", "[{\"prefix\": \"s3://jobs/in/\"}, \"01.txt\", \"deep/er/10.txt\", \"none.txt\"]");
+    options.put(JobOption.INPUT, "s3://jobs/manifest.json");
+    options.put(JobOption.DATA_TYPE, "ManifestFile");
+    var report = run("listed", s3.endpoint());
+    assertThat(report.failures()).extracting(ObjectOutcome::key).containsExactly("none.txt");
+    assertThat(outputs("listed")).containsOnlyKeys("01.txt.out", "deep/er/10.txt.out")
+        .containsEntry("01.txt.out", EXPECTED.get("01.txt"));
+  }
+
+  /// What may happen to the first two attempts of every request.
+  static Stream<Fault> faults() {
+    return Stream.of(
+        Fault.slowDown(), new Fault.Answer(500, "InternalError"), new Fault.CutRequest(0), new Fault.CutRequest(1000),
+        new Fault.LoseAnswer(), new Fault.CutAnswer(0), new Fault.CutAnswer(1000));
+  }
+
+  @ParameterizedTest
+  @MethodSource("faults")
+  void whatGoesWrongTwiceChangesNothing(Fault fault) throws Exception {
+    isUndisturbed("twice-" + fault.toString().replaceAll("\\W", "-"), request -> request.attempt() <= 2 ? fault : new Fault.Pass());
+  }
+
+  @ParameterizedTest
+  @ValueSource(ints = {1, 2, 3})
+  void whateverGoesWrongInWhicheverOrderChangesNothing(int seed) throws Exception {
+    var all = faults().toList();
+    isUndisturbed("mixed-" + seed, request -> {
+      // By the request alone, so that a seed is a schedule however the threads run.
+      var random = new Random(31L * (request.method() + withoutUpload(request.target())).hashCode() + 7L * request.attempt() + seed);
+      random.nextInt();
+      return request.attempt() <= 3 && random.nextInt(3) < 2 ? all.get(random.nextInt(all.size())) : new Fault.Pass();
+    });
+  }
+
+  @Test
+  void aRunAgainDoesWhatAnS3ThatFailedForGoodLeftUndone() throws Exception {
+    var down = ConcurrentHashMap.<String>newKeySet();
+    try (var proxy = new FaultyProxy(s3.endpoint(), request -> {
+      if (request.method().equals("PUT") && request.target().contains("/3")) {
+        down.add(request.target());
+        return Fault.slowDown();
+      }
+      return new Fault.Pass();
+    })) {
+      var report = run("again", proxy.endpoint());
+      assertThat(down).hasSize(10);
+      assertThat(report.failures()).extracting(ObjectOutcome::key).hasSize(11).contains("13.txt", "31.txt", "39.txt");
+      assertThat(report.succeeded()).isEqualTo(OBJECTS - 11);
+    }
+    var report = run("again", s3.endpoint());
+    assertThat(report.skipped()).isEqualTo(OBJECTS - 11);
+    assertThat(report.succeeded()).isEqualTo(10);
+    assertThat(outputs("again")).isEqualTo(named(".out"));
+  }
+
+  private void isUndisturbed(String output, Function<Request, Fault> schedule) throws Exception {
+    try (var proxy = new FaultyProxy(s3.endpoint(), schedule)) {
+      isAsExpected(run(output, proxy.endpoint()), "13.txt");
+      assertThat(proxy.requests()).as("of which many failed").hasSizeGreaterThan(4 * OBJECTS);
+    }
+    assertThat(outputs(output)).isEqualTo(named(".out"));
+    assertThat(s3.unfinishedUploads(BUCKET)).isEmpty();
+  }
+
+  private static void isAsExpected(JobReport report, String poisoned) {
+    assertThat(report.problem()).isEmpty();
+    assertThat(report.failures()).singleElement().satisfies(failure -> {
+      assertThat(failure.key()).isEqualTo(poisoned);
+      assertThat(failure.failure()).startsWith("records 1 to 265: status 400: word: found poison");
+    });
+    assertThat(report).extracting(JobReport::objects, JobReport::succeeded, JobReport::failed, JobReport::skipped)
+        .containsExactly((long) OBJECTS, OBJECTS - 1L, 1L, 0L);
+    assertThat(report.records())
+        .isEqualTo(EXPECTED.values().stream().mapToLong(text -> text.lines().count()).sum());
+  }
+
+  /// An upload's name differs from run to run.
+  private static String withoutUpload(String target) {
+    return target.replaceAll("uploadId=[^&]*", "uploadId");
+  }
+
+  private static Map<String, String> named(String end) {
+    return EXPECTED.entrySet().stream()
+        .collect(Collectors.toMap(entry -> entry.getKey() + end, Map.Entry::getValue, (one, _) -> one, TreeMap::new));
+  }
+
+  private static Map<String, String> outputs(String prefix) {
+    var all = new TreeMap<String, String>();
+    s3.keys(BUCKET).stream().filter(key -> key.startsWith(prefix + "/"))
+        .forEach(key -> all.put(key.substring(prefix.length() + 1), s3.text(BUCKET, key)));
+    return all;
+  }
+
+  private static byte[] gzip(String text) throws IOException {
+    var packed = new ByteArrayOutputStream();
+    try (var gzip = new GZIPOutputStream(packed)) {
+      gzip.write(text.getBytes(StandardCharsets.UTF_8));
+    }
+    return packed.toByteArray();
+  }
+
+  private JobReport run(String output, URI endpoint) throws Exception {
+    options.put(JobOption.OUTPUT, "s3://jobs/" + output);
+    var job = JobReader.read(options, Map.of(), Set.of());
+    try (var storage = new Storage(s3.options().withEndpoint(endpoint))) {
+      return new JobRunner(job, storage, QUIET).run(container.uri("/"));
+    }
+  }
+}
