@@ -188,6 +188,20 @@ class SummedUp(nn.Module):
         return values.sum()
 
 
+class Text(nn.Module):
+    """Returns a text, for which the engine has no native array."""
+
+    def forward(self, values: Tensor) -> str:
+        return "text"
+
+
+class Complex(nn.Module):
+    """Returns complex numbers, whose imaginary parts must not be dropped in silence."""
+
+    def forward(self, values: Tensor) -> Tensor:
+        return torch.complex(values.to(torch.float32), values.to(torch.float32))
+
+
 class TwoColumns(nn.Module):
     """Takes rows of two numbers and no others."""
 
@@ -230,6 +244,8 @@ FIXTURES = {
     "doubled": Doubled(),
     "sum-and-product": SumAndProduct(),
     "summed-up": SummedUp(),
+    "text": Text(),
+    "complex": Complex(),
     "two-columns": TwoColumns(),
     "any-type": AnyType(),
 }

@@ -10,6 +10,7 @@ import java.io.IOException;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.Map;
+import java.util.stream.Stream;
 
 /// Reads a picture of a handwritten digit and says which one it is: `{"predictions": 7}`.
 ///
@@ -25,7 +26,10 @@ public final class Inference extends TensorHandler {
 
   @Override
   public List<MediaType> requestTypes() {
-    return List.of(MediaType.IMAGE, MediaType.of("image", "png"), MediaType.of("image", "jpeg"), RECORD_IO);
+    return Stream.concat(
+            Stream.of(MediaType.IMAGE, RECORD_IO),
+            Stream.of("png", "jpeg", "gif", "bmp", "webp").map(kind -> MediaType.of("image", kind)))
+        .toList();
   }
 
   @Override

@@ -104,7 +104,7 @@ public final class HookCode {
     }
     // SageMaker's SDK sets inference.py by itself, whatever is in the artifact.
     var named = program.filter(name -> !name.endsWith(".py"));
-    var file = directory.resolve(named.orElse(DEFAULT_PROGRAM)).normalize();
+    var file = directory.resolve(named.orElse(DEFAULT_PROGRAM).replaceFirst("^code/", "")).normalize();
     if (sources.contains(file)) {
       return compiled.mainClass(file).orElseThrow(() -> problem("%s: found the classes %s, expected a class %s"
           .formatted(shown(file), compiled.of(file), HandlerClass.simpleName(file))));

@@ -14,8 +14,12 @@ import java.util.stream.IntStream;
 /// Tensors as CSV: each row a record of numbers.
 public final class CsvTensors {
 
-  /// As JSON and Python write numbers, and no others that Java reads.
-  private static final Pattern NUMBER = Pattern.compile("[-+]?(\\d+\\.?\\d*|\\.\\d+)([eE][-+]?\\d+)?|NaN");
+  /// As JSON and Python write numbers, and no others that Java reads. It never goes back, which would take hours for a
+  /// long row of digits.
+  private static final Pattern NUMBER = Pattern.compile("[-+]?(\\d++\\.?\\d*+|\\.\\d++)([eE][-+]?\\d++)?|NaN");
+
+  /// As in JSON, because reading more takes the square of the time.
+  private static final int MOST_DIGITS = 1000;
 
   /// A row that has not been looked at, so that a bad one can fail alone.
   ///
@@ -39,16 +43,12 @@ public final class CsvTensors {
     }
 
     private double fraction(int column) {
-      var cell = cells[column].strip();
-      if (!NUMBER.matcher(cell).matches()) {
-        throw bad(column, "a number");
-      }
-      return Double.parseDouble(cell);
+      return Double.parseDouble(number(column));
     }
 
     private long whole(int column, ElementType type) {
       try {
-        long value = new BigDecimal(cells[column].strip()).longValueExact();
+        long value = new BigDecimal(number(column)).longValueExact();
         if (type.holds(value)) {
           return value;
         }
@@ -58,6 +58,17 @@ public final class CsvTensors {
         // It has a fraction, or more digits than any type.
       }
       throw bad(column, "a whole number that is " + type);
+    }
+
+    private String number(int column) {
+      var cell = cells[column].strip();
+      if (cell.length() > MOST_DIGITS) {
+        throw bad(column, "a number of at most %d characters".formatted(MOST_DIGITS));
+      }
+      if (!NUMBER.matcher(cell).matches()) {
+        throw bad(column, "a number");
+      }
+      return cell;
     }
 
     private BadInputException bad(int column, String expected) {

@@ -8,6 +8,7 @@ import dev.berth.tensor.ElementType;
 import dev.berth.tensor.Tensor;
 import java.util.ArrayList;
 import java.util.Arrays;
+import java.util.stream.Collectors;
 
 /// Tensors as JSON: a number, a list of numbers, a list of lists, and so on.
 public final class JsonTensors {
@@ -25,8 +26,8 @@ public final class JsonTensors {
       var bytes = Base64Bytes.read(value, name);
       return Tensor.ofUnsigned(bytes, bytes.length);
     }
-    var elements = new Elements(type, shape(value));
-    elements.add(value, 0, name);
+    var elements = new Elements(type, shape(value), name);
+    elements.add(value, 0);
     return elements.tensor();
   }
 
@@ -74,30 +75,36 @@ public final class JsonTensors {
 
     private final ElementType type;
     private final int[] shape;
+    private final String name;
+    /// The index on each level of the value that is looked at: its name, put into words only where it is wrong.
+    private final int[] place;
     private double[] fractions = new double[0];
     private long[] wholes = new long[0];
     private int count;
 
-    Elements(ElementType type, int[] shape) {
+    Elements(ElementType type, int[] shape, String name) {
       this.type = type;
       this.shape = shape;
+      this.name = name;
+      this.place = new int[shape.length];
     }
 
-    void add(JsonNode value, int depth, String name) {
+    void add(JsonNode value, int depth) {
       if (depth < shape.length) {
         if (!value.isArray() || value.size() != shape[depth]) {
-          throw new BadInputException("%s: found %s, expected a list of %d as before it".formatted(
-              name, value.isArray() ? "a list of " + value.size() : Found.in(value), shape[depth]));
+          throw bad(depth, value.isArray() ? "a list of " + value.size() : Found.in(value),
+              "a list of %d as before it".formatted(shape[depth]));
         }
         for (int i = 0; i < value.size(); i++) {
-          add(value.path(i), depth + 1, "%s[%d]".formatted(name, i));
+          place[depth] = i;
+          add(value.path(i), depth + 1);
         }
       } else if (type.isFloating()) {
         fractions = count < fractions.length ? fractions : Arrays.copyOf(fractions, Math.max(FIRST, 2 * count));
-        fractions[count++] = fraction(value, name);
+        fractions[count++] = fraction(value);
       } else {
         wholes = count < wholes.length ? wholes : Arrays.copyOf(wholes, Math.max(FIRST, 2 * count));
-        wholes[count++] = whole(value, name);
+        wholes[count++] = whole(value);
       }
     }
 
@@ -107,24 +114,29 @@ public final class JsonTensors {
           : Tensor.of(Arrays.copyOf(wholes, count), shape).as(type);
     }
 
-    private static double fraction(JsonNode value, String name) {
+    private double fraction(JsonNode value) {
       if (value.isBoolean()) {
         return value.booleanValue() ? 1 : 0;
       }
       if (!value.isNumber()) {
-        throw new BadInputException("%s: found %s, expected a number".formatted(name, Found.in(value)));
+        throw bad(shape.length, Found.in(value), "a number");
       }
       return value.doubleValue();
     }
 
-    private long whole(JsonNode value, String name) {
+    private long whole(JsonNode value) {
       if (value.isBoolean()) {
         return value.booleanValue() ? 1 : 0;
       }
       if (!value.isNumber() || !value.canConvertToExactIntegral() || !value.canConvertToLong() || !type.holds(value.longValue())) {
-        throw new BadInputException("%s: found %s, expected a whole number that is %s".formatted(name, Found.in(value), type));
+        throw bad(shape.length, Found.in(value), "a whole number that is " + type);
       }
       return value.longValue();
+    }
+
+    private BadInputException bad(int depth, String found, String expected) {
+      var indexes = Arrays.stream(place, 0, depth).mapToObj("[%d]"::formatted).collect(Collectors.joining());
+      return new BadInputException("%s%s: found %s, expected %s".formatted(name, indexes, found, expected));
     }
   }
 }

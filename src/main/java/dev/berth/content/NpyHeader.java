@@ -12,10 +12,17 @@ record NpyHeader(NpyType type, boolean columnMajor, int[] shape, int dataOffset)
 
   private static final int MAX_TENSOR_BYTES = Integer.MAX_VALUE - 8;
 
+  /// Without elements a short file could promise billions of rows, each of which becomes a record.
+  private static final int MAX_EMPTY_ROWS = 65_535;
+
   /// @throws BadInputException where a tensor of this shape would be too large
   NpyHeader {
     long bytes = type.element().bytes();
     for (int length : shape) {
+      if (length == 0 && bytes > (long) MAX_EMPTY_ROWS * type.element().bytes()) {
+        throw new BadInputException("shape: found %s, expected at most %d rows without elements"
+            .formatted(Found.quoted(Arrays.toString(shape)), MAX_EMPTY_ROWS));
+      }
       bytes *= length;
       if (bytes > MAX_TENSOR_BYTES) {
         throw new BadInputException("shape: found %s of %s, expected a tensor of less than 2 GiB"

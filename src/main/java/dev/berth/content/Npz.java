@@ -22,8 +22,9 @@ import java.util.zip.ZipOutputStream;
 public final class Npz {
 
   /// What all arrays of an archive may unpack to unless told otherwise: some times SageMaker's largest payload. A ZIP
-  /// archive may unpack to a thousand times its size, so a small request could fill the memory else.
-  private static final int DEFAULT_MAX_BYTES = 256 << 20;
+  /// archive may unpack to a thousand times its size, so a small request could fill the memory else,
+  /// and several may unpack at once.
+  private static final int DEFAULT_MAX_BYTES = (int) Math.min(256 << 20, Runtime.getRuntime().maxMemory() / 8);
 
   private static final String EXTENSION = ".npy";
 
@@ -41,7 +42,8 @@ public final class Npz {
 
   private Npz() {}
 
-  /// The arrays in the archive's order, by their names without `.npy`; together at most 256 MiB.
+  /// The arrays in the archive's order, by their names without `.npy`; together at most 256 MiB, or an
+  /// eighth of the heap where that is less.
   ///
   /// @throws BadInputException where it is no such archive, or an array is one that [Npy#read] refuses
   public static SequencedMap<String, Tensor> read(byte[] bytes) {

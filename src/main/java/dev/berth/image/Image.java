@@ -27,6 +27,9 @@ public final class Image {
   /// decoding and turning that many would take more than half of the heap.
   static final long MAX_PIXELS = Math.min(100_000_000, Runtime.getRuntime().maxMemory() / 24);
 
+  /// As many as half of the heap holds while they are decoded.
+  private static final DecodingRoom ROOM = new DecodingRoom(Runtime.getRuntime().maxMemory() / 24);
+
   private static final int CHANNELS = 3;
   private static final int VALUES = 256;
   private static final int LONGEST_REASON = 60;
@@ -54,10 +57,14 @@ public final class Image {
   }
 
   /// The same with another limit, which is checked before anything is decoded. A pixel takes up to 12 bytes of heap
-  /// while it is decoded and 3 afterwards.
+  /// while it is decoded and 3 afterwards. Pictures that many threads read wait until half of the heap has room for them.
   public static Image read(byte[] bytes, long maxPixels) {
     var encoded = header(bytes);
     check(encoded.width(), encoded.height(), maxPixels);
+    return ROOM.decode((long) encoded.width() * encoded.height(), () -> decode(encoded));
+  }
+
+  private static Image decode(EncodedImage encoded) {
     try {
       return Orientation.turn(encoded.decode(), encoded.orientation());
     } catch (IOException | RuntimeException e) {

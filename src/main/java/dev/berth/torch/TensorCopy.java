@@ -38,8 +38,15 @@ final class TensorCopy {
   }
 
   static Tensor out(NDArray array) {
+    // Of a text there is no native array, and asking for one aborts the JVM.
+    if (array.getDataType() == DataType.STRING) {
+      throw new UnsupportedOperationException("the model returned a text, expected a tensor");
+    }
     if (array.isSparse()) {
-      throw new TorchException("the model returned a sparse tensor, expected a dense one");
+      throw new UnsupportedOperationException("the model returned a sparse tensor, expected a dense one");
+    }
+    if (array.getDataType() == DataType.COMPLEX64) {
+      throw new UnsupportedOperationException("the model returned complex numbers, expected real ones");
     }
     var type = type(array.getDataType());
     var known = type.isPresent() ? array : array.toType(DataType.FLOAT32, false);

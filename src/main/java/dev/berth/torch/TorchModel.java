@@ -91,6 +91,7 @@ public final class TorchModel implements AutoCloseable {
   /// @throws InsufficientMemoryException when the device has no memory for these shapes
   /// @throws ModelUnusableException when the device has failed for good
   /// @throws TorchException when the model refuses its inputs
+  /// @throws UnsupportedOperationException when it returns what is no dense tensor of real numbers, or none of those
   public List<Tensor> forward(List<Tensor> inputs, int mostCores) {
     int running = RUNNING.incrementAndGet();
     try (var manager = model.getNDManager().newSubManager()) {

@@ -81,8 +81,8 @@ final class TensorReader {
 
   /// TensorFlow Serving's column form: the batches of all records, input by input.
   private List<List<Tensor>> columns(JsonNode columns) {
-    if (inputs.size() < 2 && !columns.isObject()) {
-      return rows(List.of(JsonTensors.read(columns, elementType(0), "inputs")), "inputs");
+    if (inputs.isEmpty() || inputs.size() == 1 && !columns.isObject()) {
+      return rows(List.of(tensor(columns, "inputs")), "inputs");
     }
     return rows(fields(columns, "inputs"), "inputs");
   }
@@ -129,11 +129,16 @@ final class TensorReader {
     if (inputs.size() > 1 || value.isObject() && inputs.size() == 1 && value.has(inputs.getFirst().name())) {
       return fields(value, name);
     }
+    return List.of(tensor(value, name));
+  }
+
+  /// The tensor of the only input, which may stand under any name where it has none of its own.
+  private Tensor tensor(JsonNode value, String name) {
     if (value.isObject() && inputs.isEmpty() && value.size() == 1 && !value.has("b64")) {
       var field = value.properties().iterator().next();
-      return List.of(JsonTensors.read(field.getValue(), elementType(0), "%s.%s".formatted(name, field.getKey())));
+      return JsonTensors.read(field.getValue(), elementType(0), "%s.%s".formatted(name, field.getKey()));
     }
-    return List.of(JsonTensors.read(value, elementType(0), name));
+    return JsonTensors.read(value, elementType(0), name);
   }
 
   /// A tensor for each input from an object that has them by name.
@@ -149,7 +154,7 @@ final class TensorReader {
   }
 
   private void checkNames(List<String> found, String name) {
-    if (found.size() != inputs.size() || !found.containsAll(names())) {
+    if (inputs.isEmpty() || found.size() != inputs.size() || !found.containsAll(names())) {
       throw new BadInputException("%s: found the names %s, expected %s".formatted(
           name, Found.quoted(String.join(", ", found)), inputs.isEmpty() ? "one" : names()));
     }

@@ -41,6 +41,7 @@ class HookSourceTest {
     assertThat(answer(artifact.code(), "a\nb")).isEqualTo("A\nB");
     assertThat(artifact.code().create().getClass().getName()).isEqualTo("Inference");
     assertThat(artifact.code("Other.java", null).create().getClass().getName()).isEqualTo("Other");
+    assertThat(artifact.code("code/Other.java", null).create().getClass().getName()).as("from the artifact on").isEqualTo("Other");
     assertThat(artifact.code("Inference.java", "Other").create().getClass().getName())
         .as("model.json names it").isEqualTo("Other");
   }

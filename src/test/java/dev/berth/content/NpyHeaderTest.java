@@ -109,6 +109,15 @@ class NpyHeaderTest {
         .hasMessageEndingWith("of float32, expected a tensor of less than 2 GiB");
   }
 
+  @ParameterizedTest
+  @ValueSource(strings = {"(65536, 0)", "(536870909, 0, 7)", "(256, 256, 0)"})
+  void rowsWithoutElementsAreFew(String shape) {
+    assertThatThrownBy(() -> read(header(shape))).isInstanceOf(BadInputException.class)
+        .hasMessageStartingWith("shape: found \"[")
+        .hasMessageEndingWith("expected at most 65535 rows without elements");
+    assertThat(read(header("(65535, 0)")).size()).isZero();
+  }
+
   @Test
   void aLargeShapeIsReadWhereItHoldsNothingOrFits() {
     assertThat(read(header("(0, 2147483647, 2147483647)")).size()).isZero();

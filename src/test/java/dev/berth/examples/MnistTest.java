@@ -47,6 +47,15 @@ class MnistTest {
   }
 
   @Test
+  void everyFormatIsReadUnderItsOwnName() throws Exception {
+    var images = Path.of("src/test/resources/images");
+    for (var name : List.of("rgb.jpg", "still.gif", "rgb.bmp", "lossless.webp")) {
+      var format = name.substring(name.indexOf('.') + 1).replace("jpg", "jpeg");
+      assertThat(invoke(Files.readAllBytes(images.resolve(name)), "image/" + format)).startsWith("{\"predictions\":");
+    }
+  }
+
+  @Test
   @Tag("BAT-13")
   void framedRecordsAndABareOneGetTheSamePredictions() throws Exception {
     var records = new ArrayList<byte[]>();

@@ -73,6 +73,15 @@ class TorchModelTest {
     }
   }
 
+  @ParameterizedTest
+  @CsvSource({"text.pt, a text", "complex.pt, complex numbers"})
+  void whatIsNoTensorOfRealNumbersIsRefused(String file, String found) {
+    try (var model = load(file)) {
+      assertThatThrownBy(() -> model.forward(List.of(Tensor.of(new float[] {1}, 1)))).isInstanceOf(UnsupportedOperationException.class)
+          .hasMessageStartingWith("the model returned " + found);
+    }
+  }
+
   @Test
   void anotherShapeThanTheCompiledOneIsRefused() {
     try (var model = load("fixed-shape.pt")) {

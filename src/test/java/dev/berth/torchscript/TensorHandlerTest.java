@@ -60,6 +60,7 @@ class TensorHandlerTest {
       "{\"instances\": []}             | {\"predictions\":[]}",
       "{\"instances\": [{\"x\": [1]}]} | {\"predictions\":[[2.0]]}",
       "{\"inputs\": [[1, 2], [3, 4]]}  | {\"outputs\":[[2.0,4.0],[6.0,8.0]]}",
+      "{\"inputs\": {\"x\": [[1, 2]]}}  | {\"outputs\":[[2.0,4.0]]}",
       "[[1, 2], [3, 4]]                | [[2.0,4.0],[6.0,8.0]]",
       "[[1, 2], [3]]                   | [[2.0,4.0],[6.0]]",
       "[[[1], [0.1]]]                  | [[[2.0],[0.2]]]",
@@ -141,6 +142,7 @@ class TensorHandlerTest {
       "application/json      | {\"instances\": [{\"b64\": \"?\"}]} | instances[0].b64: not base64",
       "application/json      | [1                          | body: not JSON",
       "application/json      | {\"inputs\": 3}             | inputs: found [float32[]], expected as many rows in each",
+      "application/json      | {\"inputs\": {}}            | inputs: found an object, expected {\"b64\": \"…\"}",
       "application/jsonlines | [1]~~[2]                    | line 2: found a blank line",
       "text/csv              | 1,2~3,x                     | row 2, column 2: found \"x\", expected a number",
       "text/csv              | 1,2~3                       | row 2: found 1 column, expected 2 as in row 1",
@@ -152,6 +154,23 @@ class TensorHandlerTest {
     var response = doubled.invoke(body.replace('~', '\n'), "Content-Type", type);
     assertThat(response.statusCode()).as(response.body()).isEqualTo(400);
     assertThat(response.body()).contains(message.replace("\"", "\\\""));
+  }
+
+  @Test
+  @Tag("ERR-01")
+  void anArchiveWithoutArraysIsTheCallersFailure() throws Exception {
+    var response = send(doubled, Npz.write(new LinkedHashMap<>()), "application/x-npz", "application/json");
+    assertThat(response.statusCode()).isEqualTo(400);
+    assertThat(new String(response.body())).contains("body: found the names \\\"\\\", expected one");
+  }
+
+  @Test
+  void aCellOfManyDigitsIsLookedAtOnce() throws Exception {
+    var digits = "1".repeat(1_000_000);
+    var message = "row 1, column 1: found \\\"" + "1".repeat(60) + "…\\\", expected a number of at most 1000 characters";
+    assertThat(doubled.invoke(digits + "x", "Content-Type", "text/csv").body()).contains(message);
+    assertAnswer(doubled, "text/csv", "application/json", "1".repeat(990) + "e-989", "[2.2222223]");
+    assertThat(twoInputs.invoke("{\"left\": 1, \"right\": " + digits + "}").statusCode()).isEqualTo(400);
   }
 
   @ParameterizedTest
@@ -173,6 +192,7 @@ class TensorHandlerTest {
     var whole = "{\"format\": 1, \"files\": [{\"path\": \"doubled.pt\"}], \"inputs\": [{\"name\": \"x\", \"type\": \"uint8\"}]}";
     try (var server = TestServer.artifact(artifact("whole", "doubled.pt", whole)).start()) {
       assertAnswer(server, "text/csv", "text/csv", "1,2e0\n3.0,100", "2,4\n6,200");
+      assertThat(server.invoke("1".repeat(1_000_000), "Content-Type", "text/csv").statusCode()).isEqualTo(400);
       for (var cell : List.of("2.7", "NaN", "1e300", "256", "-1")) {
         assertThat(server.invoke(cell + ",1", "Content-Type", "text/csv").body()).contains("row 1, column 1: found \\\"" + cell + "\\\"");
         assertThat(server.invoke("[" + cell + "]", "Content-Type", "application/json").statusCode()).isEqualTo(400);
