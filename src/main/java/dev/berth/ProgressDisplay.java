@@ -44,12 +44,14 @@ interface ProgressDisplay extends Progress, AutoCloseable {
         .setStyle(ProgressBarStyle.ASCII)
         .setInitialMax(0)
         .build();
-    private final long start = System.nanoTime();
+    private final AtomicLong start = new AtomicLong();
     private final AtomicLong records = new AtomicLong();
     private final AtomicLong failed = new AtomicLong();
 
     @Override
     public void found(long objects) {
+      // The server may have taken a while before.
+      start.compareAndSet(0, System.nanoTime());
       bar.maxHint(objects);
     }
 
@@ -57,7 +59,7 @@ interface ProgressDisplay extends Progress, AutoCloseable {
     public void records(long count) {
       long all = records.addAndGet(count);
       bar.setExtraMessage(String.format(
-          Locale.ROOT, " %.1f records/s, %d failed", all / ((System.nanoTime() - start) / 1e9), failed.get()));
+          Locale.ROOT, " %.1f records/s, %d failed", all / ((System.nanoTime() - start.get()) / 1e9), failed.get()));
     }
 
     @Override
@@ -79,8 +81,8 @@ interface ProgressDisplay extends Progress, AutoCloseable {
 
     private static final long EVERY_NANOS = Duration.ofSeconds(5).toNanos();
 
-    private final long start = System.nanoTime();
-    private final AtomicLong shown = new AtomicLong(start);
+    private final AtomicLong start = new AtomicLong();
+    private final AtomicLong shown = new AtomicLong(System.nanoTime());
     private final AtomicLong found = new AtomicLong();
     private final AtomicLong ended = new AtomicLong();
     private final AtomicLong records = new AtomicLong();
@@ -88,6 +90,7 @@ interface ProgressDisplay extends Progress, AutoCloseable {
 
     @Override
     public void found(long objects) {
+      start.compareAndSet(0, System.nanoTime());
       found.set(objects);
     }
 
@@ -111,7 +114,7 @@ interface ProgressDisplay extends Progress, AutoCloseable {
       long last = shown.get();
       if (now - last >= EVERY_NANOS && shown.compareAndSet(last, now)) {
         System.out.printf(Locale.ROOT, "%d of %d objects, %d records, %.1f records/s, %d failed%n",
-            ended.get(), found.get(), records.get(), records.get() / ((now - start) / 1e9), failed.get());
+            ended.get(), found.get(), records.get(), records.get() / ((now - start.get()) / 1e9), failed.get());
       }
     }
 

@@ -196,7 +196,14 @@ final class TransformCommand {
   /// A server as the platform would start it for the job, on a port of its own and with less to say.
   private Server server(TransformJob job, ParseResult parsed) throws ConfigurationException {
     var variables = new HashMap<>(environment);
-    variables.putAll(job.serverEnvironment());
+    job.serverEnvironment().forEach((name, value) -> {
+      // Set by hand, it wins: hooks may write newlines as they like.
+      if (!name.equals("BERTH_TRAILING_NEWLINE")) {
+        variables.put(name, value);
+      } else {
+        variables.putIfAbsent(name, value);
+      }
+    });
     variables.put("SAGEMAKER_BIND_TO_PORT", "0");
     variables.put("BERTH_HOST", "127.0.0.1");
     variables.putIfAbsent("SAGEMAKER_CONTAINER_LOG_LEVEL", "WARN");

@@ -143,8 +143,24 @@ final class BedrockExchange implements Exchange {
     return value.isTextual() && value.textValue().startsWith(PNG_IN_BASE64);
   }
 
-  /// Writes the job's `manifest.json.out`.
-  void writeManifest() {
+  /// Counts the records of an output that was there already.
+  void countDone(Location done) {
+    try (var in = storage.open(done); var lines = JSON.readerFor(JsonNode.class).<JsonNode>readValues(in)) {
+      while (lines.hasNextValue()) {
+        var line = lines.nextValue();
+        (line.has("error") ? failed : succeeded).increment();
+        inputTokens.add(tokens(line.path("modelOutput"), "input_tokens", "inputTokens"));
+        outputTokens.add(tokens(line.path("modelOutput"), "output_tokens", "outputTokens"));
+      }
+    } catch (IOException e) {
+      throw new TransformException("%s: found what is no output of such a job: %s".formatted(done, e.getMessage()), e);
+    }
+  }
+
+  /// Writes what this instance did to the job's manifest.
+  ///
+  /// @param name `manifest.json.out`
+  void writeManifest(String name) {
     long good = succeeded.sum();
     long bad = failed.sum();
     var manifest = JSON.createObjectNode()
@@ -154,7 +170,7 @@ final class BedrockExchange implements Exchange {
         .put("errorRecordCount", bad)
         .put("inputTokenCount", inputTokens.sum())
         .put("outputTokenCount", outputTokens.sum());
-    try (var out = storage.create(output.resolve("manifest.json.out"), Optional.of("application/json"))) {
+    try (var out = storage.create(output.resolve(name), Optional.of("application/json"))) {
       out.write(manifest.toString().getBytes(StandardCharsets.UTF_8));
       out.commit();
     }

@@ -11,12 +11,14 @@ import java.net.http.HttpRequest.BodyPublisher;
 import java.net.http.HttpRequest.BodyPublishers;
 import java.net.http.HttpResponse;
 import java.net.http.HttpResponse.BodyHandlers;
-import java.net.http.HttpTimeoutException;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.Optional;
 import java.util.OptionalInt;
+import java.util.concurrent.ExecutionException;
 import java.util.concurrent.Semaphore;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
 import java.util.function.Supplier;
 
 /// Sends payloads to a container's `/invocations`, so many at the same time as the job says, and again where that may
@@ -80,23 +82,30 @@ final class Invoker implements AutoCloseable {
   }
 
   private byte[] attempt(BodyPublisher body) throws InterruptedException {
-    var request = HttpRequest.newBuilder(endpoint.resolve("/invocations")).timeout(timeout).POST(body);
+    var request = HttpRequest.newBuilder(endpoint.resolve("/invocations")).POST(body);
     formats.contentType().ifPresent(type -> request.header("Content-Type", type));
     formats.accept().ifPresent(type -> request.header("Accept", type));
-    HttpResponse<byte[]> response;
-    try {
-      response = client.send(request.build(), BodyHandlers.ofByteArray());
-    } catch (HttpTimeoutException e) {
-      throw new InvocationException(OptionalInt.empty(), "no answer within %d s".formatted(timeout.toSeconds()), e);
-    } catch (IOException e) {
-      throw new InvocationException(OptionalInt.empty(), "the connection failed: " + e, e);
-    }
+    var response = send(request.build());
     int status = response.statusCode();
     if (status != 200) {
       throw new InvocationException(
           OptionalInt.of(status), "status %d: %s".formatted(status, reason(response.body())), null);
     }
     return response.body();
+  }
+
+  /// The client's own timeout is for the headers only; this one is for the whole answer.
+  private HttpResponse<byte[]> send(HttpRequest request) throws InterruptedException {
+    var answer = client.sendAsync(request, BodyHandlers.ofByteArray());
+    try {
+      return answer.get(timeout.toNanos(), TimeUnit.NANOSECONDS);
+    } catch (TimeoutException e) {
+      throw new InvocationException(OptionalInt.empty(), "no answer within %d s".formatted(timeout.toSeconds()), e);
+    } catch (ExecutionException e) {
+      throw new InvocationException(OptionalInt.empty(), "the connection failed: " + e.getCause(), e.getCause());
+    } finally {
+      answer.cancel(true);
+    }
   }
 
   /// What an error's body says: its `message` where it is JSON that has one.
@@ -113,11 +122,9 @@ final class Invoker implements AutoCloseable {
   /// What the container says of itself; nothing where it does not know the question.
   Optional<JsonNode> executionParameters() throws InterruptedException {
     try {
-      var response = client.send(
-          HttpRequest.newBuilder(endpoint.resolve("/execution-parameters")).timeout(timeout).build(),
-          BodyHandlers.ofByteArray());
+      var response = send(HttpRequest.newBuilder(endpoint.resolve("/execution-parameters")).build());
       return response.statusCode() == 200 ? Optional.of(JSON.readTree(response.body())) : Optional.empty();
-    } catch (IOException e) {
+    } catch (InvocationException | IOException e) {
       return Optional.empty();
     }
   }

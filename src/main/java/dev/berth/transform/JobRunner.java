@@ -18,6 +18,7 @@ import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Semaphore;
 import java.util.concurrent.locks.ReentrantLock;
+import java.util.function.Consumer;
 import java.util.zip.CRC32;
 
 /// Runs a job against a container that is up: its objects, some at the same time, each to its output.
@@ -28,6 +29,9 @@ public final class JobRunner {
 
   private static final int DEFAULT_PAYLOAD_IN_MB = 6;
   private static final int MOST_FAILURES = 1000;
+
+  /// More connections than any machine has.
+  private static final int MOST_CONCURRENT = 10_000;
   private static final Splitting RECORDS_OF_BEDROCK = Splitting.ofMebibytes(SplitType.LINE, BatchStrategy.SINGLE_RECORD, 0);
 
   private final TransformJob job;
@@ -61,13 +65,17 @@ public final class JobRunner {
         if (job.bedrock()) {
           var exchange = new BedrockExchange(invoker, storage, job.output(), job.imagesAsFiles());
           transformAll(new ObjectTransform(
-              reader, RECORDS_OF_BEDROCK, Optional.empty(), Optional.empty(), exchange, threads, slots, progress), threads, concurrent);
-          exchange.writeManifest();
+              reader, RECORDS_OF_BEDROCK, Optional.empty(), Optional.empty(), exchange, threads, slots, progress),
+              exchange::countDone, threads, concurrent);
+          exchange.writeManifest(job.instances() == 1
+              ? "manifest.json.out"
+              : "manifest-%d-of-%d.json.out".formatted(job.instance(), job.instances()));
         } else {
           var processing = job.processing().processing(job.formats());
           var exchange = new TransformExchange(job, processing, invoker, reader);
           transformAll(new ObjectTransform(
-              reader, splitting(container), processing, job.formats().accept(), exchange, threads, slots, progress), threads, concurrent);
+              reader, splitting(container), processing, job.formats().accept(), exchange, threads, slots, progress),
+              _ -> {}, threads, concurrent);
         }
       }
     } catch (StorageException | TransformException e) {
@@ -79,7 +87,10 @@ public final class JobRunner {
   }
 
   /// No more objects are open than requests may run: each of them may be one request.
-  private void transformAll(ObjectTransform transform, ExecutorService threads, int concurrent) throws InterruptedException {
+  ///
+  /// @param done is told the outputs that were there already
+  private void transformAll(
+      ObjectTransform transform, Consumer<Location> done, ExecutorService threads, int concurrent) throws InterruptedException {
     var open = new Semaphore(concurrent);
     try (var objects = Objects.of(job, storage)) {
       for (Iterator<StoredObject> each = objects.iterator(); each.hasNext(); ) {
@@ -92,7 +103,7 @@ public final class JobRunner {
         open.acquire();
         threads.execute(() -> {
           try {
-            end(outcome(transform, object));
+            end(outcome(transform, done, object));
           } finally {
             open.release();
           }
@@ -110,11 +121,12 @@ public final class JobRunner {
     return hash.getValue() % job.instances() == job.instance();
   }
 
-  private ObjectOutcome outcome(ObjectTransform transform, StoredObject object) {
+  private ObjectOutcome outcome(ObjectTransform transform, Consumer<Location> done, StoredObject object) {
     long start = System.nanoTime();
     try {
       var output = output(object);
       if (!job.overwrite() && storage.exists(output)) {
+        done.accept(output);
         return new ObjectOutcome(object.key(), ObjectOutcome.Status.SKIPPED, 0, 0, "");
       }
       long count = transform.transform(object, output);
@@ -154,7 +166,11 @@ public final class JobRunner {
 
   /// The job's word, then the container's, then the platform's default.
   private int concurrent(Optional<JsonNode> container) {
-    return said(job.maxConcurrentTransforms(), container, "MaxConcurrentTransforms").stream().filter(n -> n > 0).findFirst().orElse(1);
+    return said(job.maxConcurrentTransforms(), container, "MaxConcurrentTransforms").stream()
+        .filter(n -> n > 0)
+        .map(n -> Math.min(n, MOST_CONCURRENT))
+        .findFirst()
+        .orElse(1);
   }
 
   private Splitting splitting(Optional<JsonNode> container) {

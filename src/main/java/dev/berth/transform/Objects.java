@@ -2,6 +2,7 @@ package dev.berth.transform;
 
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
+import dev.berth.content.Found;
 import dev.berth.storage.Location;
 import dev.berth.storage.Storage;
 import dev.berth.storage.StoredObject;
@@ -27,7 +28,11 @@ final class Objects {
           "%s: found no manifest, expected [{\"prefix\": \"s3://…\"}, \"name\", …]".formatted(job.input()), null);
     }
     return IntStream.range(1, manifest.size()).mapToObj(i -> {
-      var name = manifest.path(i).asText();
+      var element = manifest.path(i);
+      if (!element.isTextual() || element.textValue().isEmpty()) {
+        throw new TransformException("%s: [%d]: found %s, expected a name".formatted(job.input(), i, Found.in(element)), null);
+      }
+      var name = element.textValue();
       return new StoredObject(Location.of(prefix.textValue() + name), name, 0);
     });
   }

@@ -85,6 +85,8 @@ class BedrockTest {
     assertThat(JSON.readTree(directory.resolve("out/manifest.json.out").toFile())).isEqualTo(JSON.readTree("""
         {"totalRecordCount": 300, "processedRecordCount": 300, "successRecordCount": 300, "errorRecordCount": 0,
          "inputTokenCount": 600, "outputTokenCount": 900}"""));
+    assertThat(run().skipped()).as("what is done is counted once more").isEqualTo(1);
+    assertThat(JSON.readTree(directory.resolve("out/manifest.json.out").toFile()).path("totalRecordCount").asInt()).isEqualTo(300);
   }
 
   @Test

@@ -12,6 +12,9 @@ import dev.berth.testing.TestServer;
 import dev.berth.testing.TextHandler;
 import java.io.ByteArrayOutputStream;
 import java.io.IOException;
+import java.net.InetAddress;
+import java.net.ServerSocket;
+import java.net.Socket;
 import java.net.URI;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
@@ -208,6 +211,8 @@ class JobRunnerTest {
     assertThat(outputs()).containsOnlyKeys("x.out", "y.out");
     Files.writeString(manifest, "{}");
     assertThat(run().problem()).contains("found no manifest");
+    Files.writeString(manifest, "[{\"prefix\": \"s3://b/\"}, 7]");
+    assertThat(run().problem()).contains("[1]: found 7, expected a name");
   }
 
   @Test
@@ -271,6 +276,29 @@ class JobRunnerTest {
     options.put(JobOption.INVOCATIONS_MAX_RETRIES, "0");
     var report = run(job(false), URI.create("http://127.0.0.1:1"));
     assertThat(report.failures()).singleElement().extracting(ObjectOutcome::failure).asString().contains("the connection failed");
+  }
+
+  @Test
+  void anAnswerThatStopsOnItsWayIsNotWaitedFor() throws Exception {
+    write("a.txt", "one\n");
+    options.put(JobOption.INVOCATIONS_TIMEOUT, "1");
+    options.put(JobOption.INVOCATIONS_MAX_RETRIES, "0");
+    try (var listener = new ServerSocket(0, 50, InetAddress.getLoopbackAddress())) {
+      Thread.ofVirtual().start(() -> {
+        var open = new ArrayList<Socket>();
+        while (true) {
+          try {
+            var socket = listener.accept();
+            open.add(socket);
+            socket.getOutputStream().write("HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\nabc".getBytes(StandardCharsets.UTF_8));
+          } catch (IOException e) {
+            return;
+          }
+        }
+      });
+      var report = run(job(false), URI.create("http://127.0.0.1:" + listener.getLocalPort()));
+      assertThat(report.failures()).singleElement().extracting(ObjectOutcome::failure).asString().contains("no answer within 1 s");
+    }
   }
 
   @Test
