@@ -137,7 +137,8 @@ final class TransformCommand {
   private static Path report(TransformJob job, ParseResult parsed) throws JobException {
     var file = Path.of(parsed.matchedOptionValue("--report", defaultReport(job))).toAbsolutePath();
     if (Files.isDirectory(file) || !Files.isDirectory(file.getParent())) {
-      throw new JobException(List.of("--report: found %s, expected a file in a directory that is there".formatted(file)));
+      throw new JobException(
+          List.of("--report: found %s, expected a file in a directory that is there".formatted(file)));
     }
     return file;
   }
@@ -155,7 +156,8 @@ final class TransformCommand {
     } catch (URISyntaxException _) {
       // As said below.
     }
-    throw new JobException(List.of("%s: found %s, expected a URL such as http://localhost:8080".formatted(option, text)));
+    throw new JobException(
+        List.of("%s: found %s, expected a URL such as http://localhost:8080".formatted(option, text)));
   }
 
   /// The flags over the file.

@@ -1,7 +1,6 @@
 package dev.berth;
 
 import static org.assertj.core.api.Assertions.assertThat;
-import static org.awaitility.Awaitility.await;
 
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
@@ -13,17 +12,15 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
-import java.util.Random;
 import java.util.TreeMap;
-import java.util.stream.Collectors;
-import java.util.stream.IntStream;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/// `./transform` in a process of its own, as a user runs it. `JobRunnerTest` is about what becomes of the objects.
+/// `./transform` in a process of its own, as a user runs it. `JobRunnerTest` is about what becomes of the objects,
+/// [KilledJobTest] about processes that are killed.
 @Tag("packaged")
 class TransformCommandTest {
 
@@ -31,14 +28,9 @@ class TransformCommandTest {
   private static final Duration LONGEST = Duration.ofSeconds(120);
   private static final Map<String, String> ENVIRONMENT = Map.of("INSTANCE_TYPE", "cpu");
 
-  /// 128 and the number of SIGKILL.
-  private static final int KILLED = 137;
-
   private static final String MNIST = "examples/mnist";
   private static final String RECOMMENDER = "examples/recommender";
   private static final String QUERY = "{\"user_id\": \"114521\", \"k\": 3}\n";
-
-  private static final String[] ONE_BY_ONE = {"--batch-strategy", "SingleRecord", "--max-concurrent-transforms", "3"};
 
   @TempDir
   private Path directory;
@@ -60,14 +52,16 @@ class TransformCommandTest {
         "--model-dir", MNIST, "--input", "examples/mnist/digits", "--output", out.toString(),
         "--content-type", "application/x-image", "--report", report.toString())) {
       assertThat(job.exitCode(LONGEST)).as(job.err()).isZero();
-      assertThat(job.out()).containsPattern("objects +40\n").containsPattern("succeeded +40\n").containsPattern("failed +0\n");
+      assertThat(job.out())
+          .containsPattern("objects +40\n").containsPattern("succeeded +40\n").containsPattern("failed +0\n");
       assertThat(job.err()).isEmpty();
     }
     var outputs = files(out);
     assertThat(outputs).hasSize(40);
     outputs.forEach((name, text) -> assertThat(text).as(name).matches("\\{\"predictions\":[0-9]}"));
     // The first of each name is the digit that it shows.
-    assertThat(outputs.entrySet().stream().filter(entry -> entry.getValue().contains(":" + entry.getKey().charAt(0) + "}")))
+    assertThat(outputs.entrySet().stream()
+        .filter(entry -> entry.getValue().contains(":" + entry.getKey().charAt(0) + "}")))
         .as("those that are recognized").hasSizeGreaterThan(36);
     assertThat(report().path("objects").asInt()).isEqualTo(40);
     assertThat(report().path("complete").asBoolean()).isTrue();
@@ -91,7 +85,9 @@ class TransformCommandTest {
             "S3OutputPath": "%s", "Accept": "application/jsonlines", "AssembleWith": "Line"
           },
           "TransformResources": {"InstanceType": "ml.m5.large", "InstanceCount": 1},
-          "DataProcessing": {"InputFilter": "$", "OutputFilter": "$['user_id','SageMakerOutput']", "JoinSource": "Input"}
+          "DataProcessing": {
+            "InputFilter": "$", "OutputFilter": "$['user_id','SageMakerOutput']", "JoinSource": "Input"
+          }
         }
         """.formatted(in, out));
     try (var job = transform("--model-dir", RECOMMENDER, "--job", file.toString(), "--report", report.toString())) {
@@ -111,9 +107,11 @@ class TransformCommandTest {
     Files.writeString(in.resolve("poisoned.jsonl"), QUERY + "{\"user_id\": \"114521\", \"k\": 5000}\n" + QUERY);
     try (var job = recommend(out, "--batch-strategy", "SingleRecord")) {
       assertThat(job.exitCode(LONGEST)).isEqualTo(1);
-      assertThat(job.err().lines()).as(job.err()).filteredOn(line -> line.startsWith("failed: ")).singleElement().asString()
+      assertThat(job.err().lines()).as(job.err())
+          .filteredOn(line -> line.startsWith("failed: ")).singleElement().asString()
           .startsWith("failed: poisoned.jsonl: record 2: status 400: ").contains("k: found 5000");
-      assertThat(job.out()).containsPattern("succeeded +1\n").containsPattern("failed +1\n").containsPattern("records +3\n");
+      assertThat(job.out())
+          .containsPattern("succeeded +1\n").containsPattern("failed +1\n").containsPattern("records +3\n");
     }
     assertThat(files(out)).containsOnlyKeys("fine.jsonl.out");
     var written = report();
@@ -167,53 +165,6 @@ class TransformCommandTest {
     assertThat(Files.readAllLines(out.resolve("a.jsonl.out"))).hasSize(4);
   }
 
-  @Test
-  void aJobThatIsKilledIsFinishedByRunningItAgain() throws Exception {
-    var random = new Random(6);
-    for (int object = 0; object < 12; object++) {
-      int first = object;
-      Files.writeString(in.resolve("%02d.jsonl".formatted(object)), IntStream.range(0, 400)
-          .mapToObj(i -> QUERY.replace("3}", "%d}".formatted(1 + (first + i) % 20))).collect(Collectors.joining()));
-    }
-    var undisturbed = directory.resolve("undisturbed");
-    try (var job = recommend(undisturbed, ONE_BY_ONE)) {
-      assertThat(job.exitCode(LONGEST)).as(job.err()).isZero();
-    }
-    assertThat(files(undisturbed)).hasSize(12);
-    int kills = 0;
-    boolean done = false;
-    while (!done) {
-      try (var job = recommend(out, ONE_BY_ONE)) {
-        if (kills < 10) {
-          // When so many outputs are under way, or one more is whole: in the middle of others.
-          int writers = 1 + random.nextInt(3);
-          int before = whole();
-          await().atMost(LONGEST).pollInterval(Duration.ofMillis(1 + random.nextInt(40)))
-              .until(() -> !job.process().isAlive() || unfinished() >= writers || whole() > before);
-          job.process().destroyForcibly();
-          done = job.exitCode(LONGEST) != KILLED;
-          kills += done ? 0 : 1;
-          if (done) {
-            assertThat(job.process().exitValue()).as(job.err()).isZero();
-          }
-        } else {
-          assertThat(job.exitCode(LONGEST)).as(job.err()).isZero();
-          assertThat(job.out()).containsPattern("objects +12\n").containsPattern("failed +0\n");
-          done = true;
-        }
-      }
-      if (Files.exists(out)) {
-        for (var output : files(out).entrySet()) {
-          if (output.getKey().endsWith(".out")) {
-            assertThat(output.getValue().lines()).as(output.getKey()).hasSize(400);
-          }
-        }
-      }
-    }
-    assertThat(kills).isPositive();
-    assertThat(files(out)).isEqualTo(files(undisturbed));
-  }
-
   private static ServeProcess transform(String... arguments) throws IOException {
     var command = new ArrayList<>(List.of(Path.of("transform").toAbsolutePath().toString()));
     command.addAll(List.of(arguments));
@@ -222,7 +173,8 @@ class TransformCommandTest {
 
   private ServeProcess recommend(Path output, String... more) throws IOException {
     var arguments = Stream.of(
-        "--model-dir", RECOMMENDER, "--input", in.toString(), "--output", output.toString(), "--report", report.toString(),
+        "--model-dir", RECOMMENDER,
+        "--input", in.toString(), "--output", output.toString(), "--report", report.toString(),
         "--content-type", "application/jsonlines", "--accept", "application/jsonlines", "--split-type", "Line",
         "--assemble-with", "Line");
     return transform(Stream.concat(arguments, Stream.of(more)).toArray(String[]::new));
@@ -238,23 +190,6 @@ class TransformCommandTest {
 
   private JsonNode report() throws IOException {
     return JSON.readTree(report.toFile());
-  }
-
-  private int whole() throws IOException {
-    return (int) names().stream().filter(name -> name.endsWith(".out")).count();
-  }
-
-  private int unfinished() throws IOException {
-    return (int) names().stream().filter(name -> !name.endsWith(".out")).count();
-  }
-
-  private List<String> names() throws IOException {
-    if (!Files.exists(out)) {
-      return List.of();
-    }
-    try (var list = Files.list(out)) {
-      return list.map(file -> file.getFileName().toString()).toList();
-    }
   }
 
   /// All that there is below a directory, temporary files included.

@@ -155,7 +155,8 @@ class S3JobTest {
   @ParameterizedTest
   @MethodSource("faults")
   void whatGoesWrongTwiceChangesNothing(Fault fault) throws Exception {
-    isUndisturbed("twice-" + fault.toString().replaceAll("\\W", "-"), request -> request.attempt() <= 2 ? fault : new Fault.Pass());
+    var output = "twice-" + fault.toString().replaceAll("\\W", "-");
+    isUndisturbed(output, request -> request.attempt() <= 2 ? fault : new Fault.Pass());
   }
 
   @ParameterizedTest
@@ -164,7 +165,8 @@ class S3JobTest {
     var all = faults().toList();
     isUndisturbed("mixed-" + seed, request -> {
       // By the request alone, so that a seed is a schedule however the threads run.
-      var random = new Random(31L * (request.method() + withoutUpload(request.target())).hashCode() + 7L * request.attempt() + seed);
+      var name = request.method() + withoutUpload(request.target()) + request.attempt() + "-" + seed;
+      var random = new Random(name.hashCode());
       random.nextInt();
       return request.attempt() <= 3 && random.nextInt(3) < 2 ? all.get(random.nextInt(all.size())) : new Fault.Pass();
     });
