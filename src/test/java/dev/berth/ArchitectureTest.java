@@ -31,6 +31,7 @@ class ArchitectureTest {
       Map.entry("error", Set.of()),
       Map.entry("init", Set.of()),
       Map.entry("metrics", Set.of()),
+      Map.entry("storage", Set.of()),
       Map.entry("config", Set.of("hooks")),
       Map.entry("artifact", Set.of("tensor")),
       Map.entry("tensor", Set.of()),
@@ -89,6 +90,13 @@ class ArchitectureTest {
   void onlyHttpTouchesJavalinAndJetty() {
     noClasses().that().resideOutsideOfPackage("dev.berth.http")
         .should().dependOnClassesThat().resideInAnyPackage("io.javalin..", "org.eclipse.jetty..", "jakarta..")
+        .check(BERTH);
+  }
+
+  @Test
+  void onlyStorageTouchesTheAwsSdk() {
+    noClasses().that().resideOutsideOfPackage("dev.berth.storage")
+        .should().dependOnClassesThat().resideInAPackage("software.amazon.awssdk..")
         .check(BERTH);
   }
 

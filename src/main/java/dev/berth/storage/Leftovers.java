@@ -18,8 +18,8 @@ import java.util.regex.Pattern;
 
 /// Names the temporary files of writers, `.NAME.part-RANDOM`, and removes those that killed ones have left.
 ///
-/// A directory is read for them once, when the first file is written there, and not for each: it may hold a million files.
-/// Used by any threads.
+/// A directory is read for them once, when the first file is written there, and not for each: it may hold a million
+/// files. Used by any threads.
 final class Leftovers {
 
   private static final Pattern NAME = Pattern.compile("\\.(.+)\\.part-[0-9a-f]{16}", Pattern.DOTALL);

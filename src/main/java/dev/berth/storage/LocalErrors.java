@@ -24,7 +24,7 @@ final class LocalErrors {
       case NoSuchFileException _ -> "no such file or directory";
       case AccessDeniedException _ -> "permission denied";
       case FileSystemException e when e.getReason() != null -> e.getReason();
-      default -> Shortened.explanation(String.valueOf(cause.getMessage()));
+      default -> Shortened.explanation(cause);
     };
   }
 }

@@ -14,8 +14,8 @@ import java.util.List;
 import java.util.NoSuchElementException;
 import java.util.Optional;
 
-/// The files of a directory tree, in the order of their keys. It holds the names in the directories that it is within, and
-/// no directory open.
+/// The files of a directory tree, in the order of their keys. It holds the names in the directories that it is within,
+/// and no directory open. Used by one thread.
 final class LocalListing implements Iterator<StoredObject> {
 
   /// @param real free of symbolic links, by which a way back into it is known

@@ -1,23 +1,17 @@
 package dev.berth.storage;
 
-import java.io.FilterInputStream;
 import java.io.IOException;
 import java.io.InputStream;
 
 /// Reads a file, and says which one it is when that fails.
-final class LocalReader extends FilterInputStream {
+final class LocalReader extends ObjectReader {
 
   private final Location.Local location;
+  private final InputStream in;
 
   LocalReader(Location.Local location, InputStream in) {
-    super(in);
     this.location = location;
-  }
-
-  @Override
-  public int read() {
-    var one = new byte[1];
-    return read(one, 0, 1) < 0 ? -1 : one[0] & 0xff;
+    this.in = in;
   }
 
   @Override

@@ -50,8 +50,8 @@ public sealed interface Location {
 
   /// The location of a key below this one, with one slash between them.
   ///
-  /// @throws StorageException for a local location where the key would lead out of it, or two keys to one file: an empty
-  ///     part, `.` or `..`
+  /// @throws StorageException for a local location where the key would lead out of it, or two keys to one file: an
+  ///     empty part, `.` or `..`
   Location resolve(String key);
 
   private static String below(String parent, String child) {

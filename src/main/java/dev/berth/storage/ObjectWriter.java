@@ -35,7 +35,8 @@ public abstract sealed class ObjectWriter extends OutputStream permits LocalWrit
   @Override
   public final void flush() {}
 
-  /// Lets the object appear, in the place of one that was there before. When this returns it is safe on disk or in S3.
+  /// Lets the object appear, in the place of one that was there before. When this returns it is safe on disk or in
+  /// S3.
   ///
   /// @throws IllegalStateException where something failed before, or this has been called
   public final void commit() {
@@ -45,7 +46,7 @@ public abstract sealed class ObjectWriter extends OutputStream permits LocalWrit
 
   /// Removes what was written, unless it has been committed.
   ///
-  /// @throws StorageException where some of it stays. Nobody takes that for an object, but in S3 it is stored and billed
+  /// @throws StorageException where some of it stays. Nobody takes that for an object, but S3 stores it for money
   @Override
   public final void close() {
     var before = state;
@@ -63,11 +64,12 @@ public abstract sealed class ObjectWriter extends OutputStream permits LocalWrit
 
   private void whileOpen(Runnable action) {
     if (state != State.OPEN) {
-      throw new IllegalStateException("%s: found a writer that has %s, expected an open one".formatted(this, switch (state) {
+      var past = switch (state) {
         case OPEN, FAILED -> "failed";
         case COMMITTED -> "committed";
         case CLOSED -> "been closed";
-      }));
+      };
+      throw new IllegalStateException("%s: found a writer that has %s, expected an open one".formatted(this, past));
     }
     state = State.FAILED;
     action.run();

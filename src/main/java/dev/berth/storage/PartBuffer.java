@@ -12,7 +12,8 @@ import java.util.List;
 final class PartBuffer {
 
   private static final int FIRST_BLOCK_BYTES = 1 << 14;
-  private static final int LARGEST_BLOCK_BYTES = 1 << 20;
+  /// Small enough for G1 not to give each a region, or two, of its own.
+  private static final int LARGEST_BLOCK_BYTES = 1 << 18;
 
   private final List<byte[]> blocks = new ArrayList<>();
   private int size;

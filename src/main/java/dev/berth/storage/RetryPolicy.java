@@ -5,14 +5,14 @@ import java.time.Duration;
 /// How long to put up with an S3 that throttles, fails or falls silent. The delay before a retry is drawn at random
 /// below a limit that doubles from retry to retry.
 ///
-/// @param attempts how often a request is sent, at most; and how often in a row the rest of an object is asked for while
-///     hardly any of it comes
+/// @param attempts how often a request is sent, at most; and how often in a row the connection may be lost while hardly
+///     any of an object comes
 /// @param firstDelay the limit of the first delay
 /// @param longestDelay the limit that the others end at
 /// @param silence how long to wait for the next byte from S3 before the connection counts as lost
 public record RetryPolicy(int attempts, Duration firstDelay, Duration longestDelay, Duration silence) {
 
-  /// Half a minute to a minute and a half of retries before a request is given up.
+  /// A request is given up after half a minute of delays, more or less.
   public static final RetryPolicy DEFAULT =
       new RetryPolicy(10, Duration.ofMillis(200), Duration.ofSeconds(20), Duration.ofSeconds(30));
 
@@ -20,9 +20,9 @@ public record RetryPolicy(int attempts, Duration firstDelay, Duration longestDel
     if (attempts < 1) {
       throw new IllegalArgumentException("attempts: found %d, expected at least 1".formatted(attempts));
     }
-    if (firstDelay.isNegative() || firstDelay.compareTo(longestDelay) > 0) {
+    if (!firstDelay.isPositive() || firstDelay.compareTo(longestDelay) > 0) {
       throw new IllegalArgumentException(
-          "firstDelay: found %s, expected 0 to the longestDelay of %s".formatted(firstDelay, longestDelay));
+          "firstDelay: found %s, expected more than 0, up to the longestDelay of %s".formatted(firstDelay, longestDelay));
     }
     if (!silence.isPositive()) {
       throw new IllegalArgumentException("silence: found %s, expected more than 0".formatted(silence));

@@ -9,7 +9,7 @@ import software.amazon.awssdk.awscore.retry.AwsRetryStrategy;
 import software.amazon.awssdk.core.checksums.RequestChecksumCalculation;
 import software.amazon.awssdk.core.checksums.ResponseChecksumValidation;
 import software.amazon.awssdk.core.exception.SdkClientException;
-import software.amazon.awssdk.http.urlconnection.UrlConnectionHttpClient;
+import software.amazon.awssdk.http.apache5.Apache5HttpClient;
 import software.amazon.awssdk.regions.Region;
 import software.amazon.awssdk.regions.providers.AwsProfileRegionProvider;
 import software.amazon.awssdk.regions.providers.AwsRegionProvider;
@@ -24,6 +24,8 @@ import software.amazon.awssdk.services.s3.S3Client;
 final class S3Clients {
 
   private static final Duration CONNECT = Duration.ofSeconds(10);
+  /// Of streams and writers that are open at once. The SDK's 50 would be a trap: each open stream holds one.
+  private static final int MOST_CONNECTIONS = 1000;
 
   private S3Clients() {}
 
@@ -35,13 +37,14 @@ final class S3Clients {
         .region(region(options))
         .forcePathStyle(options.pathStyle() || options.endpoint().isPresent())
         .crossRegionAccessEnabled(options.endpoint().isEmpty())
-        .httpClient(UrlConnectionHttpClient.builder()
+        .httpClient(Apache5HttpClient.builder()
             .connectionTimeout(CONNECT)
             .socketTimeout(options.retries().silence())
+            .maxConnections(MOST_CONNECTIONS)
             .build())
         .overrideConfiguration(override -> override
-            .retryStrategy(retries(options.retries()))
-            .addExecutionInterceptor(new WholeAnswers()));
+            .addExecutionInterceptor(new WholeAnswers())
+            .retryStrategy(retries(options.retries())));
     if (!checksums) {
       builder.requestChecksumCalculation(RequestChecksumCalculation.WHEN_REQUIRED)
           .responseChecksumValidation(ResponseChecksumValidation.WHEN_REQUIRED);

@@ -2,6 +2,7 @@ package dev.berth.storage;
 
 import java.io.IOException;
 import java.net.UnknownHostException;
+import java.util.Objects;
 import java.util.Optional;
 import java.util.function.Supplier;
 import java.util.stream.Stream;
@@ -17,6 +18,7 @@ final class S3Errors {
   private static final int FORBIDDEN = 403;
   private static final int THROTTLED = 429;
   private static final int SERVER_ERROR = 500;
+  private static final int NOT_IMPLEMENTED = 501;
   private static final int PRECONDITION_FAILED = 412;
 
   private S3Errors() {}
@@ -47,13 +49,13 @@ final class S3Errors {
     }
     var insecure = cause(e, SSLException.class);
     if (insecure.isPresent()) {
-      return StorageException.permanent(location, "can't be reached: " + explanation(insecure.get()), e);
+      return StorageException.permanent(location, "can't be reached: " + Shortened.explanation(insecure.get()), e);
     }
     var lost = cause(e, IOException.class);
     if (lost.isPresent()) {
-      return StorageException.retryable(location, "the connection failed: " + explanation(lost.get()), e);
+      return StorageException.retryable(location, "the connection failed: " + Shortened.explanation(lost.get()), e);
     }
-    return StorageException.permanent(location, explanation(e), e);
+    return StorageException.permanent(location, Shortened.explanation(e), e);
   }
 
   static boolean isNoSuchUpload(AwsServiceException e) {
@@ -78,10 +80,19 @@ final class S3Errors {
     if (status == UNAUTHORIZED || status == FORBIDDEN) {
       return StorageException.permanent(location, "access denied " + answer, e);
     }
-    if (status >= SERVER_ERROR || status == THROTTLED || e.isThrottlingException()) {
+    if (isPassing(e)) {
       return StorageException.retryable(location, "S3 failed " + answer, e);
     }
     return StorageException.permanent(location, "S3 refused " + answer, e);
+  }
+
+  private static boolean isPassing(AwsServiceException e) {
+    int status = e.statusCode();
+    return (status >= SERVER_ERROR && status != NOT_IMPLEMENTED)
+        || status == THROTTLED
+        || e.isThrottlingException()
+        // The server waited for the body; its status is 400.
+        || code(e).equals("RequestTimeout");
   }
 
   /// Empty for an answer without a body, as to HEAD.
@@ -89,11 +100,8 @@ final class S3Errors {
     return Optional.ofNullable(e.awsErrorDetails()).map(AwsErrorDetails::errorCode).orElse("");
   }
 
-  private static String explanation(Throwable e) {
-    return e.getMessage() == null ? e.getClass().getSimpleName() : Shortened.explanation(e.getMessage());
-  }
-
   private static <T extends Throwable> Optional<T> cause(Throwable e, Class<T> type) {
-    return Stream.iterate(e, cause -> cause != null, Throwable::getCause).filter(type::isInstance).map(type::cast).findFirst();
+    return Stream.iterate(e, Objects::nonNull, Throwable::getCause)
+        .filter(type::isInstance).map(type::cast).findFirst();
   }
 }

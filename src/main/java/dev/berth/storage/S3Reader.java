@@ -2,7 +2,6 @@ package dev.berth.storage;
 
 import java.io.EOFException;
 import java.io.IOException;
-import java.io.InputStream;
 import java.util.Objects;
 import software.amazon.awssdk.core.ResponseInputStream;
 import software.amazon.awssdk.core.exception.SdkException;
@@ -12,7 +11,7 @@ import software.amazon.awssdk.services.s3.model.GetObjectResponse;
 
 /// Reads an object as one stream. Where the connection ends before the object does, it asks for the rest, of the same
 /// version of the object (`If-Match`).
-final class S3Reader extends InputStream {
+final class S3Reader extends ObjectReader {
 
   /// Less than this between two losses, and they count as losses in a row.
   private static final int PROGRESS_BYTES = 1 << 16;
@@ -40,15 +39,10 @@ final class S3Reader extends InputStream {
     this.version = body.response().eTag();
     if (body.response().contentLength() == null) {
       body.abort();
-      throw StorageException.permanent(location, "found an answer without the object's size, expected a Content-Length");
+      throw StorageException.permanent(
+          location, "found an answer without the object's size, expected a Content-Length");
     }
     this.size = body.response().contentLength();
-  }
-
-  @Override
-  public int read() {
-    var one = new byte[1];
-    return read(one, 0, 1) < 0 ? -1 : one[0] & 0xff;
   }
 
   @Override
@@ -73,8 +67,7 @@ final class S3Reader extends InputStream {
         if (position == size) {
           return -1;
         }
-        // Java's own client takes a connection that is closed too early for the end.
-        afterLoss(new EOFException("found the end of the connection"));
+        afterLoss(new EOFException("found the end"));
       } catch (IOException e) {
         if (position == size) {
           return -1;
@@ -86,7 +79,12 @@ final class S3Reader extends InputStream {
     }
   }
 
-  /// What has come but was not read; the rest of the answer is not waited for.
+  @Override
+  public int available() {
+    return closed || position == size ? 0 : 1;
+  }
+
+  /// Hangs up, rather than wait for what is not wanted any more.
   @Override
   public void close() {
     if (!closed && body != null) {
@@ -111,7 +109,7 @@ final class S3Reader extends InputStream {
           .formatted(losses, position, size, cause.getMessage()), cause);
     }
     try {
-      Thread.sleep(backoff.computeDelay(losses));
+      Thread.sleep(backoff.computeDelay(losses + 1));
     } catch (InterruptedException e) {
       Thread.currentThread().interrupt();
       throw StorageException.retryable(location, "interrupted", e);
@@ -125,10 +123,11 @@ final class S3Reader extends InputStream {
         .ifMatch(version)
         .range("bytes=%d-".formatted(position))));
     var range = "bytes %d-%d/%d".formatted(position, size - 1, size);
-    if (!range.equals(rest.response().contentRange())) {
+    var found = rest.response().contentRange();
+    if (!range.equals(found)) {
       rest.abort();
       throw StorageException.permanent(
-          location, "found the range %s, expected %s".formatted(rest.response().contentRange(), range));
+          location, "found %s, expected %s".formatted(found == null ? "an answer without a range" : found, range));
     }
     return rest;
   }

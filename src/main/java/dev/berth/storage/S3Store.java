@@ -41,6 +41,9 @@ final class S3Store implements AutoCloseable {
   }
 
   OptionalLong size(Location.S3 object) {
+    if (object.key().isEmpty()) {
+      return OptionalLong.empty();
+    }
     return S3Errors.naming(object, () -> {
       try {
         var head = client.headObject(request -> request.bucket(object.bucket()).key(object.key()));
@@ -55,16 +58,24 @@ final class S3Store implements AutoCloseable {
   }
 
   InputStream open(Location.S3 object) {
+    requireKey(object, "read");
     return new S3Reader(client, object, retries);
   }
 
   ObjectWriter create(Location.S3 object, Optional<String> contentType) {
+    requireKey(object, "written");
     return new S3Writer(new S3Uploads(client, object, contentType, checksums));
   }
 
   @Override
   public void close() {
     client.close();
+  }
+
+  private static void requireKey(Location.S3 object, String verb) {
+    if (object.key().isEmpty()) {
+      throw StorageException.permanent(object, "can't be %s: found a bucket, expected an object".formatted(verb));
+    }
   }
 
   private ListObjectsV2Response pageAfter(Location.S3 prefix, ListObjectsV2Response page) {
@@ -85,8 +96,8 @@ final class S3Store implements AutoCloseable {
     return object.key().endsWith("/") && object.size() == 0;
   }
 
-  /// A prefix that ends within a name may also be a directory's: `in/da` that of `in/data.csv` and of `in/da/data.csv`, whose
-  /// names below it would be the same.
+  /// A prefix that ends within a name may also be a directory's: `in/da` that of `in/data.csv` and of `in/da/data.csv`,
+  /// whose names below it would be the same.
   private static final class OneKindOfKeys {
 
     private final Location.S3 prefix;
@@ -102,8 +113,8 @@ final class S3Store implements AutoCloseable {
       }
       boolean isWithin = key.charAt(prefix.key().length()) == '/';
       if (within.isPresent() && within.get() != isWithin) {
-        throw StorageException.permanent(
-            prefix, "found objects in %s/ and beside it, expected one or the other; end the prefix in / or name more of it".formatted(
+        throw StorageException.permanent(prefix,
+            "found objects in %s/ and beside it, expected one or the other; end the prefix in / or name more of it".formatted(
                 prefix.key()));
       }
       within = Optional.of(isWithin);

@@ -6,6 +6,7 @@ import software.amazon.awssdk.core.sync.RequestBody;
 import software.amazon.awssdk.services.s3.S3Client;
 import software.amazon.awssdk.services.s3.model.ChecksumAlgorithm;
 import software.amazon.awssdk.services.s3.model.CompletedPart;
+import software.amazon.awssdk.services.s3.model.EncodingType;
 import software.amazon.awssdk.services.s3.model.MultipartUpload;
 import software.amazon.awssdk.services.s3.model.S3Exception;
 
@@ -24,8 +25,8 @@ record S3Uploads(S3Client client, Location.S3 location, Optional<String> content
 
   /// Begins an upload in parts.
   ///
-  /// Then all others of this object are ended: of earlier runs that were killed, and of this call where the answer to an
-  /// attempt was lost.
+  /// Then all others of this object are ended: of earlier runs that were killed, and of this call where the answer to
+  /// an attempt was lost.
   S3Upload begin() {
     try {
       var id = S3Errors.naming(location, () -> client.createMultipartUpload(request -> request
@@ -98,7 +99,8 @@ record S3Uploads(S3Client client, Location.S3 location, Optional<String> content
   private void endOthers(String id) {
     try {
       S3Errors.naming(location, () -> client
-          .listMultipartUploadsPaginator(request -> request.bucket(location.bucket()).prefix(location.key()))
+          .listMultipartUploadsPaginator(request -> request
+              .bucket(location.bucket()).prefix(location.key()).encodingType(EncodingType.URL))
           .uploads().stream()
           .filter(upload -> upload.key().equals(location.key()))
           .map(MultipartUpload::uploadId)

@@ -13,6 +13,10 @@ final class Shortened {
     return '"' + cut(text, MAX_LENGTH) + '"';
   }
 
+  static String explanation(Throwable e) {
+    return e.getMessage() == null ? e.getClass().getSimpleName() : explanation(e.getMessage());
+  }
+
   /// On one line.
   static String explanation(String text) {
     return cut(text.strip().replaceAll("\\s+", " "), MAX_EXPLANATION);

@@ -20,9 +20,9 @@ import java.util.stream.Stream;
 /// }
 /// ```
 ///
-/// Any threads may use it at once. Everything that fails is a [StorageException]; what S3 may answer better the next time
-/// has been tried as often as the [RetryPolicy] says. A thread that is interrupted gets a [StorageException] too, and
-/// stays interrupted.
+/// Any threads may use it at once. Everything that fails is a [StorageException]; what S3 may answer better the next
+/// time has been tried as often as the [RetryPolicy] says. A thread that is interrupted gets a [StorageException] too,
+/// and stays interrupted.
 public final class Storage implements AutoCloseable {
 
   private final S3Options options;
@@ -69,8 +69,8 @@ public final class Storage implements AutoCloseable {
 
   /// Opens an object to be read from its beginning.
   ///
-  /// Where S3 breaks off, the stream asks for the rest and goes on. An object that is replaced meanwhile is an error then,
-  /// never a mixture.
+  /// Where S3 breaks off, the stream asks for the rest and goes on. An object that is replaced meanwhile is an error
+  /// then, never a mixture.
   ///
   /// @return a stream without a buffer, whose methods throw [StorageException]
   public InputStream open(Location object) {
@@ -87,8 +87,8 @@ public final class Storage implements AutoCloseable {
 
   /// Begins an object, which appears, and takes the place of one that was there, with [ObjectWriter#commit].
   ///
-  /// Directories are made. What an earlier writer of the same object left when it was killed is removed, so there must be
-  /// one writer of an object at a time: one that still writes fails when another begins.
+  /// Directories are made. What an earlier writer of the same object left when it was killed is removed, so there must
+  /// be one writer of an object at a time: one that still writes fails where another begins.
   ///
   /// @param contentType kept by S3 only
   public ObjectWriter create(Location object, Optional<String> contentType) {

@@ -10,22 +10,21 @@ import software.amazon.awssdk.core.interceptor.ExecutionAttributes;
 import software.amazon.awssdk.core.interceptor.ExecutionInterceptor;
 import software.amazon.awssdk.services.s3.model.GetObjectRequest;
 
-/// Reads an answer to its end before it is parsed, so that one that is cut short is asked for again. The SDK fails for
-/// good where a connection ends within the XML.
-///
-/// Objects are left alone: they may be of any length, and [S3Reader] asks for the rest itself.
+/// Takes in each answer but an object itself before it is parsed, so that one that ends too early is a lost connection
+/// and the request is sent again. The AWS SDK takes it for XML that is not well-formed, and gives up.
 final class WholeAnswers implements ExecutionInterceptor {
 
   @Override
   public Optional<InputStream> modifyHttpResponseContent(
       Context.ModifyHttpResponse context, ExecutionAttributes attributes) {
-    if (context.request() instanceof GetObjectRequest || context.responseBody().isEmpty()) {
-      return context.responseBody();
+    var body = context.responseBody();
+    if (body.isEmpty() || (context.request() instanceof GetObjectRequest && context.httpResponse().isSuccessful())) {
+      return body;
     }
-    try (var body = context.responseBody().get()) {
-      return Optional.of(new ByteArrayInputStream(body.readAllBytes()));
+    try (var in = body.get()) {
+      return Optional.of(new ByteArrayInputStream(in.readAllBytes()));
     } catch (IOException e) {
-      throw RetryableException.create("the answer ended early", e);
+      throw RetryableException.create("the answer ended too early", e);
     }
   }
 }

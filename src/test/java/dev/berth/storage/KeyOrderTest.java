@@ -17,7 +17,8 @@ class KeyOrderTest {
   @Test
   void keysAreInTheOrderOfTheirBytes() {
     var keys = List.of(
-        "", "a", "ab", "a/", "a.txt", "a0", "B", "é", "日本", "\ud7ff", "\ue000", "\uffff", "😀", "😀a", "\ud800\udc00", "\udbff\udfff", "a\uffff", "a😀");
+        "", "a", "ab", "a/", "a.txt", "a0", "B", "é", "日本", "\ud7ff", "\ue000",
+        "\uffff", "😀", "😀a", "\ud800\udc00", "\udbff\udfff", "a\uffff", "a😀");
     assertThat(keys.stream().sorted(new KeyOrder())).containsExactlyElementsOf(keys.stream().sorted(BYTES).toList());
   }
 }

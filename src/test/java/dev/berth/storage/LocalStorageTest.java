@@ -142,6 +142,14 @@ class LocalStorageTest {
   }
 
   @Test
+  void aFileThatHasBeenClosedCannotBeRead() throws IOException {
+    var location = location(file("a", "text"));
+    var in = storage.open(location);
+    in.close();
+    assertThatThrownBy(in::read).isInstanceOf(StorageException.class).hasMessageContaining("/a: can't be read: Closed");
+  }
+
+  @Test
   void whatTheSystemRefusesToReadIsSaid() {
     var location = Location.of("/proc/self/mem");
     assumeTrue(storage.exists(location));

@@ -71,7 +71,9 @@ class LocalWriterTest {
 
   @Test
   void leftoversOfKilledWritersOfAFileAreRemovedWhenItIsWrittenAgain() throws IOException {
-    for (var name : List.of(".a.part-0123456789abcdef", ".a.part-00000000000000ff", ".b.part-0123456789abcdef", ".a.part-x", ".a.part", "a.part-0123456789abcdef")) {
+    for (var name : List.of(
+        ".a.part-0123456789abcdef", ".a.part-00000000000000ff", ".b.part-0123456789abcdef", ".a.part-x", ".a.part",
+        "a.part-0123456789abcdef")) {
       Files.createFile(directory.resolve(name));
     }
     write("a", "");

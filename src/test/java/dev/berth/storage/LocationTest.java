@@ -3,7 +3,9 @@ package dev.berth.storage;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import java.net.URI;
 import java.nio.file.Path;
+import java.time.Duration;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
@@ -53,7 +55,8 @@ class LocationTest {
 
   @ParameterizedTest
   @CsvSource({
-      "s3://b, a/c, a/c, s3://b/a/c", "s3://b/, a, a, s3://b/a", "s3://b/out, a, out/a, s3://b/out/a", "s3://b/out/, a//..%20, out/a//..%20, s3://b/out/a//..%20"})
+      "s3://b, a/c, a/c, s3://b/a/c", "s3://b/, a, a, s3://b/a", "s3://b/out, a, out/a, s3://b/out/a",
+      "s3://b/out/, a//..%20, out/a//..%20, s3://b/out/a//..%20"})
   void aKeyIsResolvedBelowALocationInS3(String location, String child, String key, String text) {
     assertThat(Location.of(location).resolve(child)).isEqualTo(new Location.S3("b", key, text));
   }
@@ -82,13 +85,15 @@ class LocationTest {
 
   @Test
   void optionsAndPoliciesThatCannotBeAreRefused() {
-    assertThatThrownBy(() -> S3Options.DEFAULT.withEndpoint(java.net.URI.create("localhost:9000")))
+    assertThatThrownBy(() -> S3Options.DEFAULT.withEndpoint(URI.create("localhost:9000")))
         .isInstanceOf(IllegalArgumentException.class)
         .hasMessage("endpoint: found localhost:9000, expected a URL such as http://localhost:9000");
-    var some = java.time.Duration.ofSeconds(1);
-    var none = java.time.Duration.ZERO;
-    assertThatThrownBy(() -> new RetryPolicy(0, none, some, some)).hasMessage("attempts: found 0, expected at least 1");
-    assertThatThrownBy(() -> new RetryPolicy(1, some, none, some)).hasMessageStartingWith("firstDelay: found PT1S");
-    assertThatThrownBy(() -> new RetryPolicy(1, none, some, none)).hasMessage("silence: found PT0S, expected more than 0");
+    var some = Duration.ofSeconds(1);
+    var none = Duration.ZERO;
+    var less = Duration.ofMillis(1);
+    assertThatThrownBy(() -> new RetryPolicy(0, less, some, some)).hasMessage("attempts: found 0, expected at least 1");
+    assertThatThrownBy(() -> new RetryPolicy(1, some, less, some)).hasMessageStartingWith("firstDelay: found PT1S");
+    assertThatThrownBy(() -> new RetryPolicy(1, none, some, some)).hasMessageStartingWith("firstDelay: found PT0S");
+    assertThatThrownBy(() -> new RetryPolicy(1, less, some, none)).hasMessage("silence: found PT0S, expected more than 0");
   }
 }

@@ -6,11 +6,14 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import dev.berth.testing.FaultyProxy;
 import dev.berth.testing.FaultyProxy.Fault;
 import dev.berth.testing.S3Server;
+import java.io.ByteArrayOutputStream;
 import java.io.IOException;
 import java.util.List;
 import java.util.Optional;
 import java.util.Random;
 import java.util.stream.IntStream;
+import java.util.zip.GZIPInputStream;
+import java.util.zip.GZIPOutputStream;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
@@ -165,6 +168,20 @@ class S3StorageTest {
           assertThat(in.readAllBytes()).isEqualTo(bytes(size));
         }
       }
+    }
+  }
+
+  @Test
+  void aGzipFileOfSeveralMembersIsReadToItsEnd() throws IOException {
+    var members = new ByteArrayOutputStream();
+    for (int i = 0; i < 3; i++) {
+      try (var gzip = new GZIPOutputStream(members)) {
+        gzip.write(bytes(100_000));
+      }
+    }
+    server.createBucket("gzip").put("gzip", "a.gz", members.toByteArray());
+    try (var in = new GZIPInputStream(storage.open(Location.of("s3://gzip/a.gz")))) {
+      assertThat(in.readAllBytes()).hasSize(300_000);
     }
   }
 

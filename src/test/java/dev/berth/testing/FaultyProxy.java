@@ -42,6 +42,9 @@ public final class FaultyProxy implements AutoCloseable {
     /// The server does what it is asked to, and the connection ends without an answer.
     record LoseAnswer() implements Fault {}
 
+    /// The server does what it is asked to, and no answer comes until the client hangs up.
+    record Silence() implements Fault {}
+
     /// The connection ends after so many bytes of the answer's body.
     record CutAnswer(long bytes) implements Fault {}
 
@@ -171,6 +174,9 @@ public final class FaultyProxy implements AutoCloseable {
       if (fault instanceof Fault.LoseAnswer) {
         return false;
       }
+      if (fault instanceof Fault.Silence) {
+        return client.read() >= 0;
+      }
       head.write(toClient);
       switch (fault) {
         case Fault.CutAnswer cut -> {
@@ -186,7 +192,7 @@ public final class FaultyProxy implements AutoCloseable {
             toClient.write(value);
           }
         }
-        case Fault.Pass _, Fault.Answer _, Fault.CutRequest _, Fault.LoseAnswer _ -> toClient.write(body);
+        case Fault.Pass _, Fault.Answer _, Fault.CutRequest _, Fault.LoseAnswer _, Fault.Silence _ -> toClient.write(body);
       }
       return true;
     }

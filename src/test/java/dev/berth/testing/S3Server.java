@@ -48,6 +48,7 @@ public final class S3Server implements AutoCloseable {
         .awsAuthentication(authentication, IDENTITY, SECRET)
         // Jetty's threads wait for slow clients; the default is 200.
         .jettyMaxThreads(40)
+        .stopTimeout(0)
         .build();
     proxy.start();
   }
