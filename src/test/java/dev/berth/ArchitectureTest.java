@@ -44,7 +44,6 @@ class ArchitectureTest {
       Map.entry("batching", Set.of("error", "metrics")),
       Map.entry("code", Set.of("hooks", "artifact", "content")),
       Map.entry("model", Set.of("batching", "code", "hooks", "error", "metrics")),
-      Map.entry("storage", Set.of()),
       Map.entry("transform", Set.of("hooks", "content", "config", "storage")),
       Map.entry("http", Set.of("model", "hooks", "error", "metrics", "config")));
 

@@ -29,11 +29,9 @@ final class S3Store implements AutoCloseable {
   }
 
   Stream<StoredObject> list(Location.S3 prefix) {
-    var checked = new OneKindOfKeys(prefix);
     return Stream.iterate(page(prefix, null), Objects::nonNull, page -> pageAfter(prefix, page))
         .flatMap(page -> page.contents().stream())
         .filter(object -> !isDirectoryMarker(object))
-        .peek(object -> checked.check(object.key()))
         .map(object -> new StoredObject(
             new Location.S3(prefix.bucket(), object.key(), "s3://%s/%s".formatted(prefix.bucket(), object.key())),
             key(prefix.key(), object.key()),
@@ -94,31 +92,6 @@ final class S3Store implements AutoCloseable {
 
   private static boolean isDirectoryMarker(S3Object object) {
     return object.key().endsWith("/") && object.size() == 0;
-  }
-
-  /// A prefix that ends within a name may also be a directory's: `in/da` that of `in/data.csv` and of `in/da/data.csv`,
-  /// whose names below it would be the same.
-  private static final class OneKindOfKeys {
-
-    private final Location.S3 prefix;
-    private Optional<Boolean> within = Optional.empty();
-
-    OneKindOfKeys(Location.S3 prefix) {
-      this.prefix = prefix;
-    }
-
-    void check(String key) {
-      if (prefix.key().isEmpty() || prefix.key().endsWith("/") || key.equals(prefix.key())) {
-        return;
-      }
-      boolean isWithin = key.charAt(prefix.key().length()) == '/';
-      if (within.isPresent() && within.get() != isWithin) {
-        throw StorageException.permanent(prefix,
-            "found objects in %s/ and beside it, expected one or the other; end the prefix in / or name more of it".formatted(
-                prefix.key()));
-      }
-      within = Optional.of(isWithin);
-    }
   }
 
   /// As [StoredObject] says.
