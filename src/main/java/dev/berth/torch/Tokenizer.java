@@ -4,6 +4,7 @@ import ai.djl.huggingface.tokenizers.HuggingFaceTokenizer;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.util.ArrayList;
+import java.util.concurrent.CancellationException;
 
 /// A Hugging Face `tokenizer.json`. Safe for use by many threads at once.
 ///
@@ -36,6 +37,8 @@ public final class Tokenizer implements AutoCloseable {
   }
 
   /// The tokens of `text` without special ones. `text` must have no unpaired surrogates.
+  ///
+  /// @throws CancellationException when the thread is interrupted while a long text is encoded
   public Tokens encode(String text) {
     if (text.length() <= PIECE) {
       return encodePiece(text);
@@ -44,6 +47,9 @@ public final class Tokenizer implements AutoCloseable {
     int codePoints = 0;
     long words = 0;
     for (int from = 0; from < text.length(); ) {
+      if (Thread.currentThread().isInterrupted()) {
+        throw new CancellationException("interrupted after %d characters".formatted(from));
+      }
       int to = endOfPiece(text, from);
       var piece = encodePiece(text.substring(from, to)).shifted(codePoints, words);
       pieces.add(piece);
