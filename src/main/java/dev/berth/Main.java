@@ -52,7 +52,7 @@ public final class Main {
     var err = e.getCommandLine().getErr();
     err.println(e.getMessage());
     UnmatchedArgumentException.printSuggestions(e, err);
-    err.println("Try 'serve --help'.");
+    err.println("Try '%s --help'.".formatted(e.getCommandLine().getCommandSpec().qualifiedName()));
     err.flush();
     return CommandLine.ExitCode.USAGE;
   }

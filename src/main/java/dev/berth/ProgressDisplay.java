@@ -1,6 +1,7 @@
 package dev.berth;
 
 import dev.berth.transform.JobReport;
+import dev.berth.transform.JobStatus;
 import dev.berth.transform.ObjectOutcome;
 import dev.berth.transform.Progress;
 import java.time.Duration;
@@ -24,6 +25,7 @@ interface ProgressDisplay extends Progress, AutoCloseable {
   /// A table of two columns.
   static String summary(JobReport report) {
     return """
+        status     %s
         objects    %d
         succeeded  %d
         skipped    %d
@@ -31,7 +33,7 @@ interface ProgressDisplay extends Progress, AutoCloseable {
         records    %d
         time       %.1f s
         records/s  %.1f""".formatted(
-        report.objects(), report.succeeded(), report.skipped(), report.failed(), report.records(), report.seconds(),
+        report.status(), report.objects(), report.succeeded(), report.skipped(), report.failed(), report.records(), report.seconds(),
         report.seconds() == 0 ? 0 : report.records() / report.seconds());
   }
 
@@ -47,6 +49,13 @@ interface ProgressDisplay extends Progress, AutoCloseable {
     private final AtomicLong start = new AtomicLong();
     private final AtomicLong records = new AtomicLong();
     private final AtomicLong failed = new AtomicLong();
+
+    @Override
+    public void status(JobStatus status) {
+      if (bar.getCurrent() == 0) {
+        bar.setExtraMessage(" " + status);
+      }
+    }
 
     @Override
     public void found(long objects) {
@@ -87,6 +96,11 @@ interface ProgressDisplay extends Progress, AutoCloseable {
     private final AtomicLong ended = new AtomicLong();
     private final AtomicLong records = new AtomicLong();
     private final AtomicLong failed = new AtomicLong();
+
+    @Override
+    public void status(JobStatus status) {
+      System.out.println(status);
+    }
 
     @Override
     public void found(long objects) {

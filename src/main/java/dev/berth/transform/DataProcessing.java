@@ -53,7 +53,7 @@ record DataProcessing(String inputFilter, String joinSource, String outputFilter
         JsonPathFilter.parse(outputFilter, sliceEnd)));
   }
 
-  /// What keeps a job with these formats from running, each problem with the name of the API's field; empty where
+  /// What keeps a job with these formats from running, each problem with the names of its flag and field; empty where
   /// nothing does.
   List<String> problems(TransformFormats formats) {
     var problems = new ArrayList<String>();
@@ -61,39 +61,40 @@ record DataProcessing(String inputFilter, String joinSource, String outputFilter
       return problems;
     }
     var type = mediaType(formats.contentType()).filter(TYPES::contains);
-    checkFilter("DataProcessing.InputFilter", inputFilter, type, problems);
+    checkFilter(JobOption.INPUT_FILTER, inputFilter, type, problems);
     if (ApiWords.parse(JoinSource.class, joinSource).isEmpty()) {
-      problems.add("DataProcessing.JoinSource: found %s, expected %s".formatted(
-          Found.quoted(joinSource), ApiWords.expected(List.of(JoinSource.values()))));
+      problems.add("%s: found %s, expected %s".formatted(
+          JobOption.JOIN_SOURCE, Found.quoted(joinSource), ApiWords.expected(List.of(JoinSource.values()))));
     }
-    checkFilter("DataProcessing.OutputFilter", outputFilter, type, problems);
+    checkFilter(JobOption.OUTPUT_FILTER, outputFilter, type, problems);
     type.ifPresentOrElse(
         given -> {
           checkAccept(formats, problems);
           checkSplitting(formats, given, problems);
         },
         () -> problems.add(
-            "TransformInput.ContentType: found %s, expected %s, the types that DataProcessing can read".formatted(
-                found(formats.contentType()), "text/csv, application/json or application/jsonlines")));
+            "%s: found %s, expected %s, the types that DataProcessing can read".formatted(
+                JobOption.CONTENT_TYPE, found(formats.contentType()),
+                "text/csv, application/json or application/jsonlines")));
     return problems;
   }
 
-  private void checkFilter(String field, String text, Optional<MediaType> type, List<String> problems) {
+  private void checkFilter(JobOption option, String text, Optional<MediaType> type, List<String> problems) {
     try {
       var filter = JsonPathFilter.parse(text, sliceEnd);
       if (type.filter(MediaType.CSV::equals).isPresent() && !filter.isForRows()) {
         problems.add("%s: found %s, expected columns of text/csv by their indexes alone, such as $[0,5:]".formatted(
-            field, Found.quoted(text)));
+            option, Found.quoted(text)));
       }
     } catch (BadInputException e) {
-      problems.add(field + ": " + e.getMessage());
+      problems.add(option + ": " + e.getMessage());
     }
   }
 
   private static void checkAccept(TransformFormats formats, List<String> problems) {
     if (!mediaType(formats.accept()).equals(mediaType(formats.contentType()))) {
-      problems.add("TransformOutput.Accept: found %s, expected %s as TransformInput.ContentType with DataProcessing"
-          .formatted(found(formats.accept()), found(formats.contentType())));
+      problems.add("%s: found %s, expected %s as the %s with DataProcessing".formatted(
+          JobOption.ACCEPT, found(formats.accept()), found(formats.contentType()), JobOption.CONTENT_TYPE.flag()));
     }
   }
 
@@ -101,13 +102,13 @@ record DataProcessing(String inputFilter, String joinSource, String outputFilter
     var allowed = type.equals(MediaType.CSV) ? List.of(SplitType.LINE) : List.of(SplitType.NONE, SplitType.LINE);
     boolean isAllowed = allowed.contains(formats.splitType());
     if (!isAllowed) {
-      problems.add("TransformInput.SplitType: found %s, expected %s for %s with DataProcessing".formatted(
-          formats.splitType(), ApiWords.expected(allowed), type));
+      problems.add("%s: found %s, expected %s for %s with DataProcessing".formatted(
+          JobOption.SPLIT_TYPE, formats.splitType(), ApiWords.expected(allowed), type));
     }
     var assembled = isAllowed ? formats.splitType() : SplitType.LINE;
     if (!formats.assembleWith().toString().equals(assembled.toString())) {
-      problems.add("TransformOutput.AssembleWith: found %s, expected %s as TransformInput.SplitType with DataProcessing"
-          .formatted(formats.assembleWith(), assembled));
+      problems.add("%s: found %s, expected %s as the %s with DataProcessing".formatted(
+          JobOption.ASSEMBLE_WITH, formats.assembleWith(), assembled, JobOption.SPLIT_TYPE.flag()));
     }
   }
 

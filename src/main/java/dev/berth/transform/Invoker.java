@@ -2,6 +2,7 @@ package dev.berth.transform;
 
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
+import com.fasterxml.jackson.databind.node.MissingNode;
 import java.io.IOException;
 import java.io.InputStream;
 import java.net.URI;
@@ -13,7 +14,6 @@ import java.net.http.HttpResponse;
 import java.net.http.HttpResponse.BodyHandlers;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
-import java.util.Optional;
 import java.util.OptionalInt;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.Semaphore;
@@ -89,7 +89,7 @@ final class Invoker implements AutoCloseable {
     int status = response.statusCode();
     if (status != 200) {
       throw new InvocationException(
-          OptionalInt.of(status), "status %d: %s".formatted(status, reason(response.body())), null);
+          OptionalInt.of(status), "status %d%s".formatted(status, reason(response.body())), null);
     }
     return response.body();
   }
@@ -102,13 +102,19 @@ final class Invoker implements AutoCloseable {
     } catch (TimeoutException e) {
       throw new InvocationException(OptionalInt.empty(), "no answer within %d s".formatted(timeout.toSeconds()), e);
     } catch (ExecutionException e) {
-      throw new InvocationException(OptionalInt.empty(), "the connection failed: " + e.getCause(), e.getCause());
+      throw new InvocationException(OptionalInt.empty(),
+          "the connection to %s failed: %s".formatted(endpoint, described(e.getCause())), e.getCause());
     } finally {
       answer.cancel(true);
     }
   }
 
-  /// What an error's body says: its `message` where it is JSON that has one.
+  /// The client's own exceptions often say nothing but their name.
+  private static String described(Throwable cause) {
+    return cause.getMessage() == null ? cause.getClass().getSimpleName() : cause.getMessage();
+  }
+
+  /// What an error's body says, behind a colon: its `message` where it is JSON that has one.
   private static String reason(byte[] body) {
     var text = new String(body, StandardCharsets.UTF_8).strip();
     try {
@@ -116,16 +122,16 @@ final class Invoker implements AutoCloseable {
     } catch (IOException _) {
       // It is not JSON.
     }
-    return text.substring(0, Math.min(text.length(), LONGEST_REASON));
+    return text.isEmpty() ? "" : ": " + text.substring(0, Math.min(text.length(), LONGEST_REASON));
   }
 
-  /// What the container says of itself; nothing where it does not know the question.
-  Optional<JsonNode> executionParameters() throws InterruptedException {
+  /// What a container says of itself; a missing node where it does not know the question.
+  JsonNode executionParameters() throws InterruptedException {
     try {
       var response = send(HttpRequest.newBuilder(endpoint.resolve("/execution-parameters")).build());
-      return response.statusCode() == 200 ? Optional.of(JSON.readTree(response.body())) : Optional.empty();
-    } catch (InvocationException | IOException e) {
-      return Optional.empty();
+      return response.statusCode() == 200 ? JSON.readTree(response.body()) : MissingNode.getInstance();
+    } catch (InvocationException | IOException _) {
+      return MissingNode.getInstance();
     }
   }
 

@@ -52,7 +52,8 @@ public record JobFile(Map<JobOption, String> options, Map<String, String> enviro
           return;
         }
       }
-      if (IGNORED.stream().noneMatch(known -> path.equals(known) || path.startsWith(known + ".") || path.startsWith(known + "["))) {
+      if (IGNORED.stream().noneMatch(known ->
+          path.equals(known) || path.startsWith(known + ".") || path.startsWith(known + "["))) {
         problems.add("%s: %s: found a field that CreateTransformJob does not have".formatted(file, path));
       }
     });

@@ -33,7 +33,11 @@ public enum JobOption {
   INSTANCE_COUNT("TransformResources.InstanceCount", "n",
       "Machines that share the objects out by key; counts with --instance-index only"),
   INSTANCE_INDEX("", "n", "Which of them this is, from 0"),
-  FORMAT("", "format", "sagemaker (the default), or bedrock: JSON Lines of recordId and modelInput");
+  FORMAT("", "format", "sagemaker (the default), or bedrock: JSON Lines of recordId and modelInput"),
+  MIN_RECORDS("", "n", "With --format bedrock: fewer records are refused, at the service 100"),
+  MAX_RECORDS("", "n", "With --format bedrock: more records are refused, at the service 100000"),
+  MAX_OBJECT_SIZE_IN_MB("", "n", "With --format bedrock: larger objects are refused, at the service 1024"),
+  MAX_JOB_SIZE_IN_MB("", "n", "With --format bedrock: more MiB in all are refused, at the service 5120");
 
   private final String field;
   private final String label;
@@ -53,6 +57,12 @@ public enum JobOption {
   /// The path of the API's field, with dots; empty where the API has none.
   public String field() {
     return field;
+  }
+
+  /// `--split-type (TransformInput.SplitType)`, to be found in a command and in a file.
+  @Override
+  public String toString() {
+    return field.isEmpty() ? flag() : "%s (%s)".formatted(flag(), field);
   }
 
   public String label() {

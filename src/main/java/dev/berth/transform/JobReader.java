@@ -10,6 +10,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.OptionalInt;
+import java.util.OptionalLong;
 import java.util.Set;
 
 /// Makes a job of what was said of it, and collects what is wrong with that. One use, one thread.
@@ -39,6 +40,10 @@ public final class JobReader {
     boolean bedrock = oneOf(JobOption.FORMAT, "sagemaker", "bedrock");
     boolean imagesAsFiles = switches.contains(JobSwitch.IMAGES_AS_FILES);
     boolean overwrite = switches.contains(JobSwitch.OVERWRITE);
+    if (imagesAsFiles && !bedrock) {
+      problems.add("%s: found nothing, expected bedrock with %s".formatted(
+          JobOption.FORMAT, JobSwitch.IMAGES_AS_FILES.flag()));
+    }
     if (bedrock) {
       options.put(JobOption.CONTENT_TYPE, "application/json");
       options.put(JobOption.ACCEPT, "application/json");
@@ -57,13 +62,14 @@ public final class JobReader {
     var index = number(JobOption.INSTANCE_INDEX, 0, 99);
     int instances = index.isPresent() ? number(JobOption.INSTANCE_COUNT, 1, 100).orElse(1) : 1;
     if (index.orElse(0) >= instances) {
-      problems.add("--instance-index: found %d, expected less than the --instance-count of %d".formatted(index.orElse(0), instances));
+      problems.add("%s: found %d, expected less than the %s of %d".formatted(
+          JobOption.INSTANCE_INDEX, index.orElse(0), JobOption.INSTANCE_COUNT.flag(), instances));
     }
     var input = location(JobOption.INPUT);
     var output = location(JobOption.OUTPUT);
     if (input != null && output != null && isWithin(output, input)) {
-      problems.add("--output: found %s within the input %s, expected another place: outputs would be the next run's inputs".formatted(
-          output, input));
+      problems.add("%s: found %s within the input %s, expected another place: outputs would be the next run's inputs"
+          .formatted(JobOption.OUTPUT, output, input));
     }
     var job = new TransformJob(
         input,
@@ -82,11 +88,28 @@ public final class JobReader {
         index.orElse(0),
         overwrite,
         bedrock,
+        quotas(bedrock),
         imagesAsFiles);
     if (!problems.isEmpty()) {
       throw new JobException(problems);
     }
     return job;
+  }
+
+  private Quotas quotas(boolean bedrock) {
+    var quotas = new Quotas(
+        quota(JobOption.MIN_RECORDS, 1),
+        quota(JobOption.MAX_RECORDS, 1),
+        quota(JobOption.MAX_OBJECT_SIZE_IN_MB, 1 << 20),
+        quota(JobOption.MAX_JOB_SIZE_IN_MB, 1 << 20));
+    if (!bedrock && !quotas.equals(Quotas.NONE)) {
+      problems.add("%s: found nothing, expected bedrock with a quota".formatted(JobOption.FORMAT));
+    }
+    return quotas;
+  }
+
+  private OptionalLong quota(JobOption option, long unit) {
+    return number(option, 1, Integer.MAX_VALUE).stream().mapToLong(n -> n * unit).findFirst();
   }
 
   private Optional<String> text(JobOption option) {
@@ -96,13 +119,13 @@ public final class JobReader {
   private Location location(JobOption option) {
     var text = text(option);
     if (text.isEmpty()) {
-      problems.add("%s: found nothing, expected %s".formatted(option.flag(), option.label()));
+      problems.add("%s: found nothing, expected %s".formatted(option, option.label()));
       return null;
     }
     try {
       return Location.of(text.get());
     } catch (StorageException e) {
-      problems.add("%s: %s".formatted(option.flag(), e.getMessage()));
+      problems.add("%s: %s".formatted(option, e.getMessage()));
       return null;
     }
   }
@@ -121,7 +144,7 @@ public final class JobReader {
     var word = text.flatMap(given -> ApiWords.parse(type, given));
     if (text.isPresent() && word.isEmpty()) {
       problems.add("%s: found %s, expected %s".formatted(
-          option.flag(), text.get(), ApiWords.expected(List.of(type.getEnumConstants()))));
+          option, text.get(), ApiWords.expected(List.of(type.getEnumConstants()))));
     }
     return word;
   }
@@ -130,7 +153,7 @@ public final class JobReader {
   private boolean oneOf(JobOption option, String first, String second) {
     var text = text(option).orElse(first);
     if (!text.equals(first) && !text.equals(second)) {
-      problems.add("%s: found %s, expected %s or %s".formatted(option.flag(), text, first, second));
+      problems.add("%s: found %s, expected %s or %s".formatted(option, text, first, second));
     }
     return text.equals(second);
   }
@@ -149,7 +172,7 @@ public final class JobReader {
       // It is named below.
     }
     problems.add("%s: found %s, expected a whole number from %d%s".formatted(
-        option.flag(), text.get(), least, most == Integer.MAX_VALUE ? "" : " to " + most));
+        option, text.get(), least, most == Integer.MAX_VALUE ? "" : " to " + most));
     return OptionalInt.empty();
   }
 }

@@ -4,10 +4,12 @@ import java.util.List;
 
 /// What became of a job, of this instance's part of it.
 ///
+/// @param status the last one that the job came to
 /// @param objects those that were found; succeeded, skipped and failed are as many together
 /// @param failures at most the first thousand
 /// @param problem what ended the job before all objects were done; empty: nothing
 public record JobReport(
+    JobStatus status,
     int instance,
     int instances,
     long objects,
@@ -21,6 +23,6 @@ public record JobReport(
 
   /// Whether every object has its output.
   public boolean isComplete() {
-    return failed == 0 && problem.isEmpty();
+    return status == JobStatus.COMPLETED;
   }
 }

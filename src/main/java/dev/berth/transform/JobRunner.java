@@ -1,7 +1,5 @@
 package dev.berth.transform;
 
-import com.fasterxml.jackson.databind.JsonNode;
-import dev.berth.config.BatchStrategy;
 import dev.berth.storage.Location;
 import dev.berth.storage.Storage;
 import dev.berth.storage.StorageException;
@@ -9,11 +7,10 @@ import dev.berth.storage.StoredObject;
 import java.net.URI;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
-import java.util.Arrays;
+import java.util.HashSet;
 import java.util.Iterator;
 import java.util.List;
 import java.util.Optional;
-import java.util.OptionalInt;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Semaphore;
@@ -27,12 +24,7 @@ import java.util.zip.CRC32;
 /// such as a listing that fails, ends it.
 public final class JobRunner {
 
-  private static final int DEFAULT_PAYLOAD_IN_MB = 6;
   private static final int MOST_FAILURES = 1000;
-
-  /// More connections than any machine has.
-  private static final int MOST_CONCURRENT = 10_000;
-  private static final Splitting RECORDS_OF_BEDROCK = Splitting.ofMebibytes(SplitType.LINE, BatchStrategy.SINGLE_RECORD, 0);
 
   private final TransformJob job;
   private final Storage storage;
@@ -55,43 +47,74 @@ public final class JobRunner {
   public JobReport run(URI endpoint) throws InterruptedException {
     long start = System.nanoTime();
     var problem = "";
-    try (var asked = new Invoker(endpoint, job.formats(), job.timeout(), 0, 1)) {
-      var container = asked.executionParameters();
-      int concurrent = concurrent(container);
-      try (var invoker = new Invoker(endpoint, job.formats(), job.timeout(), job.retries(), concurrent);
-          var threads = Executors.newVirtualThreadPerTaskExecutor()) {
-        var reader = new ObjectReader(storage, job.gzip());
-        var slots = new Semaphore(2 * concurrent);
-        if (job.bedrock()) {
-          var exchange = new BedrockExchange(invoker, storage, job.output(), job.imagesAsFiles());
-          transformAll(new ObjectTransform(
-              reader, RECORDS_OF_BEDROCK, Optional.empty(), Optional.empty(), exchange, threads, slots, progress),
-              exchange::countDone, threads, concurrent);
-          exchange.writeManifest(job.instances() == 1
-              ? "manifest.json.out"
-              : "manifest-%d-of-%d.json.out".formatted(job.instance(), job.instances()));
-        } else {
-          var processing = job.processing().processing(job.formats());
-          var exchange = new TransformExchange(job, processing, invoker, reader);
-          transformAll(new ObjectTransform(
-              reader, splitting(container), processing, job.formats().accept(), exchange, threads, slots, progress),
-              _ -> {}, threads, concurrent);
-        }
-      }
+    try {
+      run(endpoint, new ObjectReader(storage, job.gzip()));
     } catch (StorageException | TransformException e) {
       problem = e.getMessage();
     }
-    return new JobReport(
-        job.instance(), job.instances(), found, succeeded, skipped, failed, records,
-        (System.nanoTime() - start) / 1e9, List.copyOf(failures), problem);
+    var report = new JobReport(
+        status(problem), job.instance(), job.instances(), found, succeeded, skipped, failed, records, seconds(start),
+        List.copyOf(failures), problem);
+    progress.status(report.status());
+    return report;
+  }
+
+  private void run(URI endpoint, ObjectReader reader) throws InterruptedException {
+    var parameters = executionParameters(endpoint);
+    if (job.bedrock()) {
+      progress.status(JobStatus.SUBMITTED);
+      progress.status(JobStatus.VALIDATING);
+      try (var objects = Objects.of(job, storage)) {
+        job.quotas().check(objects, reader, parameters.splitting());
+      }
+      progress.status(JobStatus.SCHEDULED);
+    }
+    progress.status(JobStatus.IN_PROGRESS);
+    int concurrent = parameters.concurrent();
+    try (var invoker = new Invoker(endpoint, job.formats(), job.timeout(), job.retries(), concurrent);
+        var threads = Executors.newVirtualThreadPerTaskExecutor()) {
+      var room = PayloadRoom.of(concurrent);
+      if (job.bedrock()) {
+        var exchange = new BedrockExchange(invoker, storage, job.output(), job.imagesAsFiles());
+        transformAll(new ObjectTransform(
+            reader, parameters.splitting(), Optional.empty(), Optional.empty(), exchange, threads, room, progress),
+            exchange::countDone, threads, concurrent);
+        exchange.writeManifest(job.instances() == 1
+            ? "manifest.json.out"
+            : "manifest-%d-of-%d.json.out".formatted(job.instance(), job.instances()));
+      } else {
+        var processing = job.processing().processing(job.formats());
+        var exchange = new TransformExchange(job, processing, invoker, reader);
+        transformAll(new ObjectTransform(
+            reader, parameters.splitting(), processing, job.formats().accept(), exchange, threads, room, progress),
+            _ -> {}, threads, concurrent);
+      }
+    }
+  }
+
+  private ExecutionParameters executionParameters(URI endpoint) throws InterruptedException {
+    try (var container = new Invoker(endpoint, job.formats(), job.timeout(), 0, 1)) {
+      return ExecutionParameters.of(job, container.executionParameters());
+    }
+  }
+
+  private JobStatus status(String problem) {
+    if (failed == 0 && problem.isEmpty()) {
+      return JobStatus.COMPLETED;
+    }
+    return job.bedrock() && problem.isEmpty() && succeeded + skipped > 0
+        ? JobStatus.PARTIALLY_COMPLETED
+        : JobStatus.FAILED;
   }
 
   /// No more objects are open than requests may run: each of them may be one request.
   ///
   /// @param done is told the outputs that were there already
   private void transformAll(
-      ObjectTransform transform, Consumer<Location> done, ExecutorService threads, int concurrent) throws InterruptedException {
+      ObjectTransform transform, Consumer<Location> done, ExecutorService threads, int concurrent)
+      throws InterruptedException {
     var open = new Semaphore(concurrent);
+    var keys = new HashSet<String>();
     try (var objects = Objects.of(job, storage)) {
       for (Iterator<StoredObject> each = objects.iterator(); each.hasNext(); ) {
         var object = each.next();
@@ -100,6 +123,10 @@ public final class JobRunner {
         }
         found++;
         progress.found(found);
+        if (Objects.mayShareKeys(job) && !keys.add(object.key())) {
+          end(failure(object, System.nanoTime(), "%s would be written twice".formatted(output(object))));
+          continue;
+        }
         open.acquire();
         threads.execute(() -> {
           try {
@@ -132,12 +159,16 @@ public final class JobRunner {
       long count = transform.transform(object, output);
       return new ObjectOutcome(object.key(), ObjectOutcome.Status.SUCCEEDED, count, seconds(start), "");
     } catch (TransformException | StorageException e) {
-      return new ObjectOutcome(object.key(), ObjectOutcome.Status.FAILED, 0, seconds(start), e.getMessage());
+      return failure(object, start, e.getMessage());
     } catch (InterruptedException e) {
-      return new ObjectOutcome(object.key(), ObjectOutcome.Status.FAILED, 0, seconds(start), "interrupted");
+      return failure(object, start, "interrupted");
     } catch (RuntimeException | Error e) {
-      return new ObjectOutcome(object.key(), ObjectOutcome.Status.FAILED, 0, seconds(start), e.toString());
+      return failure(object, start, e.toString());
     }
+  }
+
+  private static ObjectOutcome failure(StoredObject object, long start, String reason) {
+    return new ObjectOutcome(object.key(), ObjectOutcome.Status.FAILED, 0, seconds(start), reason);
   }
 
   private Location output(StoredObject object) {
@@ -162,37 +193,6 @@ public final class JobRunner {
       lock.unlock();
     }
     progress.ended(outcome);
-  }
-
-  /// The job's word, then the container's, then the platform's default.
-  private int concurrent(Optional<JsonNode> container) {
-    return said(job.maxConcurrentTransforms(), container, "MaxConcurrentTransforms").stream()
-        .filter(n -> n > 0)
-        .map(n -> Math.min(n, MOST_CONCURRENT))
-        .findFirst()
-        .orElse(1);
-  }
-
-  private Splitting splitting(Optional<JsonNode> container) {
-    var strategy = job.strategy()
-        .or(() -> container.flatMap(parameters -> strategy(parameters.path("BatchStrategy").asText())))
-        .orElse(BatchStrategy.MULTI_RECORD);
-    return Splitting.ofMebibytes(
-        job.formats().splitType(), strategy, said(job.maxPayloadInMb(), container, "MaxPayloadInMB").orElse(DEFAULT_PAYLOAD_IN_MB));
-  }
-
-  /// The platform's containers spell it in capitals, the API does not.
-  private static Optional<BatchStrategy> strategy(String text) {
-    return Arrays.stream(BatchStrategy.values())
-        .filter(strategy -> strategy.name().equals(text) || strategy.toString().equals(text))
-        .findFirst();
-  }
-
-  private static OptionalInt said(OptionalInt job, Optional<JsonNode> container, String name) {
-    var answer = container.map(parameters -> parameters.path(name)).filter(JsonNode::isInt);
-    return job.isPresent() && !(job.getAsInt() == 0 && name.equals("MaxConcurrentTransforms"))
-        ? job
-        : answer.map(value -> OptionalInt.of(value.intValue())).orElse(OptionalInt.empty());
   }
 
   private static double seconds(long start) {

@@ -20,9 +20,6 @@ import java.util.Optional;
 /// empty request for it under `Line` and `MultiRecord` too.)
 final class MiniBatches {
 
-  /// What a payload holds that may be unlimited but has to be in memory: the most that the API knows.
-  private static final int LARGEST_LIMIT = 100 << 20;
-
   private final InputStream object;
   private final Splitting splitting;
   private final Optional<RecordProcessing> processing;
@@ -42,9 +39,16 @@ final class MiniBatches {
     this.splitting = splitting;
     this.processing = processing;
     this.reader = RecordReader.of(this.object, splitting);
-    this.maxPayload = splitting.isUnlimited() ? LARGEST_LIMIT : splitting.maxRecord();
+    this.maxPayload = splitting.maxRecord();
     this.isStreamed = splitting.isUnlimited() && processing.isEmpty()
         && (splitting.splitType() == SplitType.NONE || splitting.isMultiRecord());
+  }
+
+  /// The bytes that the next payload may have at most in memory: its body, or what that is made of.
+  ///
+  /// @param left what the object has at most
+  long mostBytes(long left) {
+    return isStreamed ? 0 : Math.min(left, maxPayload);
   }
 
   /// The next payload; nothing at the end of the object.

@@ -11,6 +11,11 @@ record ObjectReader(Storage storage, boolean gzip) {
 
   private static final int BUFFER = 1 << 16;
 
+  /// What an object may have unpacked; one whose size is not known, or that is packed, may have anything.
+  long mostBytes(StoredObject object) {
+    return gzip || object.size() == 0 ? Long.MAX_VALUE : object.size();
+  }
+
   InputStream open(StoredObject object) throws IOException {
     var in = storage.open(object.location());
     try {

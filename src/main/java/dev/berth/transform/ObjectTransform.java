@@ -12,7 +12,6 @@ import java.util.Optional;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Future;
-import java.util.concurrent.Semaphore;
 import java.util.zip.ZipException;
 
 /// Transforms one object: its payloads are sent as they are read, several at the same time, and their answers written in
@@ -29,11 +28,10 @@ final class ObjectTransform {
   private final Optional<String> contentType;
   private final Exchange exchange;
   private final ExecutorService threads;
-  private final Semaphore slots;
+  private final PayloadRoom room;
   private final Progress progress;
 
   /// @param contentType of the output
-  /// @param slots as many as payloads may be between reading and writing
   ObjectTransform(
       ObjectReader reader,
       Splitting splitting,
@@ -41,7 +39,7 @@ final class ObjectTransform {
       Optional<String> contentType,
       Exchange exchange,
       ExecutorService threads,
-      Semaphore slots,
+      PayloadRoom room,
       Progress progress) {
     this.reader = reader;
     this.storage = reader.storage();
@@ -50,12 +48,12 @@ final class ObjectTransform {
     this.contentType = contentType;
     this.exchange = exchange;
     this.threads = threads;
-    this.slots = slots;
+    this.room = room;
     this.progress = progress;
   }
 
   /// A payload whose output is on its way.
-  private record Sent(int records, Future<byte[]> output) {}
+  private record Sent(int records, PayloadRoom.Place place, Future<byte[]> output) {}
 
   /// @return how many records it has
   /// @throws TransformException when a record, its answer, or the storage fails; there is no output then
@@ -63,17 +61,20 @@ final class ObjectTransform {
     var sent = new ArrayDeque<Sent>();
     try (var in = reader.open(object); var out = storage.create(output, contentType)) {
       var payloads = new MiniBatches(in, splitting, processing);
+      long mostBytes = payloads.mostBytes(reader.mostBytes(object));
       long records = 0;
-      for (var payload = payloads.next(); payload.isPresent(); payload = payloads.next()) {
-        while (!slots.tryAcquire()) {
+      while (true) {
+        var place = room.tryTake(mostBytes);
+        while (place.isEmpty() && !sent.isEmpty()) {
           // The oldest output is on its way, whatever the other objects do.
-          if (sent.isEmpty()) {
-            slots.acquire();
-            break;
-          }
           records += write(sent, out);
+          place = room.tryTake(mostBytes);
         }
-        sent.add(send(payload.get(), object));
+        var next = send(payloads, place.isPresent() ? place.get() : room.take(mostBytes), object);
+        if (next.isEmpty()) {
+          break;
+        }
+        sent.add(next.get());
         while (!sent.isEmpty() && sent.peek().output.isDone()) {
           records += write(sent, out);
         }
@@ -92,17 +93,26 @@ final class ObjectTransform {
     } finally {
       for (var left : sent) {
         left.output.cancel(true);
-        slots.release();
+        left.place.close();
       }
     }
   }
 
-  private Sent send(Payload payload, StoredObject object) {
-    int records = switch (payload) {
-      case Payload.MiniBatch batch -> batch.records();
-      case Payload.WholeObject _ -> 1;
-    };
-    return new Sent(records, threads.submit(() -> exchange.output(payload, object)));
+  /// Reads the next payload and has it sent; nothing at the end of the object.
+  private Optional<Sent> send(MiniBatches payloads, PayloadRoom.Place place, StoredObject object) throws IOException {
+    boolean isSent = false;
+    try {
+      var next = payloads.next();
+      isSent = next.isPresent();
+      return next.map(payload -> {
+        place.shrinkTo(payload.bytes());
+        return new Sent(payload.records(), place, threads.submit(() -> exchange.output(payload, object)));
+      });
+    } finally {
+      if (!isSent) {
+        place.close();
+      }
+    }
   }
 
   /// Writes the oldest output, waiting for it where it is not there.
@@ -117,7 +127,7 @@ final class ObjectTransform {
       throw new TransformException(e.getCause().toString(), e.getCause());
     }
     sent.remove();
-    slots.release();
+    oldest.place.close();
     progress.records(oldest.records);
     return oldest.records;
   }

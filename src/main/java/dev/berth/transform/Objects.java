@@ -21,6 +21,12 @@ final class Objects {
     return job.manifest() ? named(manifest(job.input(), storage), job, storage) : storage.list(job.input());
   }
 
+  /// Whether several objects may have one key: where names stand in a manifest, or a prefix ends within one.
+  static boolean mayShareKeys(TransformJob job) {
+    return job.manifest()
+        || job.input() instanceof Location.S3(_, var prefix, _) && !prefix.isEmpty() && !prefix.endsWith("/");
+  }
+
   private static Stream<StoredObject> named(JsonNode manifest, TransformJob job, Storage storage) {
     var prefix = manifest.path(0).path("prefix");
     if (!manifest.isArray() || !prefix.isTextual()) {
@@ -30,7 +36,8 @@ final class Objects {
     return IntStream.range(1, manifest.size()).mapToObj(i -> {
       var element = manifest.path(i);
       if (!element.isTextual() || element.textValue().isEmpty()) {
-        throw new TransformException("%s: [%d]: found %s, expected a name".formatted(job.input(), i, Found.in(element)), null);
+        throw new TransformException(
+            "%s: [%d]: found %s, expected a name".formatted(job.input(), i, Found.in(element)), null);
       }
       var name = element.textValue();
       return new StoredObject(Location.of(prefix.textValue() + name), name, 0);

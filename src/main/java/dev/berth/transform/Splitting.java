@@ -11,6 +11,9 @@ record Splitting(SplitType splitType, BatchStrategy batchStrategy, long maxPaylo
 
   private static final long MEBIBYTE = 1 << 20;
 
+  /// What has to be in memory may not be unlimited: the most that the API knows.
+  private static final long LARGEST_LIMIT = 100 * MEBIBYTE;
+
   /// The longest array that a JVM surely makes.
   private static final int LONGEST_ARRAY = Integer.MAX_VALUE - 8;
 
@@ -31,9 +34,9 @@ record Splitting(SplitType splitType, BatchStrategy batchStrategy, long maxPaylo
     return maxPayload == 0;
   }
 
-  /// The bytes that one record may have: it must fit into a request, and into an array.
+  /// The bytes that one record may have: it must fit into a request, and into memory.
   int maxRecord() {
-    return isUnlimited() ? LONGEST_ARRAY : (int) Math.min(maxPayload, LONGEST_ARRAY);
+    return (int) (isUnlimited() ? LARGEST_LIMIT : Math.min(maxPayload, LONGEST_ARRAY));
   }
 
   /// Whether a request may hold several records.

@@ -23,6 +23,7 @@ import java.util.OptionalInt;
 /// @param instances of how many machines that do this job together this is `instance`, from 0
 /// @param overwrite whether objects whose output is there are done again
 /// @param bedrock whether objects are JSON Lines of Bedrock's records, each a request of its own
+/// @param quotas of a job in Bedrock's format
 /// @param imagesAsFiles whether the images of Bedrock's outputs are written as files of their own
 public record TransformJob(
     Location input,
@@ -41,6 +42,7 @@ public record TransformJob(
     int instance,
     boolean overwrite,
     boolean bedrock,
+    Quotas quotas,
     boolean imagesAsFiles) {
 
   public TransformJob {

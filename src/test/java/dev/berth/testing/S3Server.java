@@ -12,6 +12,8 @@ import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
+import java.util.TreeMap;
 import org.gaul.s3proxy.S3Proxy;
 import org.gaul.s3proxy.auth.AuthenticationType;
 import org.gaul.s3proxy.blobstore.BlobStore;
@@ -125,6 +127,14 @@ public final class S3Server implements AutoCloseable {
       page.contents().stream().map(S3Object::key).forEach(keys::add);
     } while (page.isTruncated());
     return keys;
+  }
+
+  /// The texts of the objects below a prefix, by what follows it.
+  public Map<String, String> texts(String bucket, String prefix) {
+    var texts = new TreeMap<String, String>();
+    keys(bucket).stream().filter(key -> key.startsWith(prefix))
+        .forEach(key -> texts.put(key.substring(prefix.length()), text(bucket, key)));
+    return texts;
   }
 
   /// The keys of the uploads in parts that have neither been completed nor aborted.

@@ -126,24 +126,65 @@ class BedrockTest {
     }
   }
 
+  @Test
+  @Tag("BED-05")
+  void jobsOutsideTheirQuotasAreRefusedBeforeARecordIsSent() throws Exception {
+    var quotas = Map.of(JobOption.MIN_RECORDS, "100", JobOption.MAX_RECORDS, "100000");
+    write(99);
+    assertThat(run(quotas)).matches(report -> report.status() == JobStatus.FAILED && report.records() == 0)
+        .extracting(JobReport::problem).isEqualTo("--min-records: found 99 records in the job, expected at least 100");
+    write(100);
+    assertThat(run(quotas).status()).isEqualTo(JobStatus.COMPLETED);
+    write(100_001);
+    assertThat(run(quotas).problem()).isEqualTo("--max-records: found more than 100000 records in the job, expected no more");
+    assertThat(run(Map.of(JobOption.MAX_OBJECT_SIZE_IN_MB, "1")).problem())
+        .isEqualTo("--max-object-size-in-mb: found more than 1 MiB in in.jsonl, expected no more");
+    assertThat(run(Map.of(JobOption.MAX_JOB_SIZE_IN_MB, "2")).problem())
+        .isEqualTo("--max-job-size-in-mb: found more than 2 MiB in the job, expected no more");
+    Files.writeString(directory.resolve("in.jsonl"), "x".repeat((100 << 20) + 1));
+    assertThat(run(quotas).problem()).startsWith("in.jsonl: record 1: found more than 104857600 bytes");
+  }
+
+  @Test
+  @Tag("BED-06")
+  void aJobGoesThroughTheStatesOfTheService() throws Exception {
+    write(1);
+    var states = new Unwatched();
+    assertThat(run(Map.of(), states).status()).isEqualTo(JobStatus.COMPLETED);
+    assertThat(states.states()).extracting(JobStatus::toString)
+        .containsExactly("Submitted", "Validating", "Scheduled", "InProgress", "Completed");
+    var refused = new Unwatched();
+    run(Map.of(JobOption.MIN_RECORDS, "2"), refused);
+    assertThat(refused.states()).extracting(JobStatus::toString).containsExactly("Submitted", "Validating", "Failed");
+    Files.createDirectory(directory.resolve("two"));
+    Files.writeString(directory.resolve("two/a.jsonl"), "{\"modelInput\": {\"prompt\": \"a\"}}");
+    Files.writeString(directory.resolve("two/b.jsonl"), "x".repeat((100 << 20) + 1));
+    var half = new Unwatched();
+    run(Map.of(JobOption.INPUT, directory.resolve("two").toString()), half);
+    assertThat(half.states()).last().hasToString("PartiallyCompleted");
+  }
+
+  private void write(int records) throws IOException {
+    Files.writeString(directory.resolve("in.jsonl"), "{\"modelInput\": {\"prompt\": \"a\"}}\n".repeat(records));
+  }
+
+  private JobReport run(Map<JobOption, String> more, JobSwitch... switches) throws Exception {
+    return run(more, new Unwatched(), switches);
+  }
+
   private JobReport run(JobSwitch... switches) throws Exception {
+    return run(Map.of(), switches);
+  }
+
+  private JobReport run(Map<JobOption, String> more, Progress progress, JobSwitch... switches) throws Exception {
     var options = new EnumMap<>(Map.of(
         JobOption.INPUT, directory.resolve("in.jsonl").toString(),
         JobOption.OUTPUT, directory.resolve("out").toString(),
         JobOption.FORMAT, "bedrock",
         JobOption.MAX_CONCURRENT_TRANSFORMS, "8"));
+    options.putAll(more);
     var given = EnumSet.noneOf(JobSwitch.class);
     given.addAll(List.of(switches));
-    var progress = new Progress() {
-      @Override
-      public void found(long objects) {}
-
-      @Override
-      public void records(long records) {}
-
-      @Override
-      public void ended(ObjectOutcome outcome) {}
-    };
     try (var storage = new Storage(S3Options.DEFAULT)) {
       return new JobRunner(JobReader.read(options, Map.of(), given), storage, progress).run(server.uri("/"));
     }

@@ -30,10 +30,10 @@ class DataProcessingTest {
   @Tag("JOIN-08")
   void filtersThatAreNoneAreRefused() {
     assertThat(processing("$." + "a".repeat(62), "None", "id").problems(JSON_LINES)).containsExactly(
-        "DataProcessing.InputFilter: found 64 characters, expected at most 63",
-        "DataProcessing.OutputFilter: found \"id\" at offset 0 of \"id\", expected $ at the beginning");
+        "--input-filter (DataProcessing.InputFilter): found 64 characters, expected at most 63",
+        "--output-filter (DataProcessing.OutputFilter): found \"id\" at offset 0 of \"id\", expected $ at the beginning");
     assertThat(processing("$['a','b.c']", "None", "$").problems(JSON_LINES)).containsExactly(
-        "DataProcessing.InputFilter: found \"'b.c']\" at offset 6 of \"$['a','b.c']\","
+        "--input-filter (DataProcessing.InputFilter): found \"'b.c']\" at offset 6 of \"$['a','b.c']\","
             + " expected a name without a path in it");
   }
 
@@ -42,7 +42,7 @@ class DataProcessingTest {
   @Tag("JOIN-08")
   void namesAndPathsIntoCellsAreRefusedForCsv(String filter) {
     assertThat(processing("$", "Input", filter).problems(CSV)).containsExactly(
-        "DataProcessing.OutputFilter: found \"" + filter
+        "--output-filter (DataProcessing.OutputFilter): found \"" + filter
             + "\", expected columns of text/csv by their indexes alone, such as $[0,5:]");
     assertThat(processing(filter, "None", filter).problems(CSV)).hasSize(2);
     assertThat(processing(filter, "None", filter).problems(JSON_LINES)).isEmpty();
@@ -58,11 +58,11 @@ class DataProcessingTest {
   @Tag("JOIN-09")
   void theAnswersTypeIsThatOfTheRecords() {
     assertThat(join().problems(formats("text/csv", "application/json", SplitType.LINE, AssembleWith.LINE)))
-        .containsExactly("TransformOutput.Accept: found \"application/json\", expected \"text/csv\""
-            + " as TransformInput.ContentType with DataProcessing");
+        .containsExactly("--accept (TransformOutput.Accept): found \"application/json\", expected \"text/csv\""
+            + " as the --content-type with DataProcessing");
     assertThat(join().problems(
             new TransformFormats(Optional.of("text/csv"), Optional.empty(), SplitType.LINE, AssembleWith.LINE)))
-        .containsExactly("TransformOutput.Accept: found nothing, expected \"text/csv\" as TransformInput.ContentType"
+        .containsExactly("--accept (TransformOutput.Accept): found nothing, expected \"text/csv\" as the --content-type"
             + " with DataProcessing");
     assertThat(join().problems(formats("TEXT/csv; header=present", "text/csv", SplitType.LINE, AssembleWith.LINE)))
         .isEmpty();
@@ -72,16 +72,16 @@ class DataProcessingTest {
   @Tag("JOIN-09")
   void answersArePutTogetherAsRecordsWereSplit() {
     assertThat(join().problems(formats("text/csv", "text/csv", SplitType.LINE, AssembleWith.NONE))).containsExactly(
-        "TransformOutput.AssembleWith: found None, expected Line as TransformInput.SplitType with DataProcessing");
+        "--assemble-with (TransformOutput.AssembleWith): found None, expected Line as the --split-type with DataProcessing");
     assertThat(join().problems(formats("application/json", "application/json", SplitType.NONE, AssembleWith.LINE)))
         .containsExactly(
-            "TransformOutput.AssembleWith: found Line, expected None as TransformInput.SplitType with DataProcessing");
+            "--assemble-with (TransformOutput.AssembleWith): found Line, expected None as the --split-type with DataProcessing");
     assertThat(join().problems(formats("text/csv", "text/csv", SplitType.NONE, AssembleWith.NONE))).containsExactly(
-        "TransformInput.SplitType: found None, expected Line for text/csv with DataProcessing",
-        "TransformOutput.AssembleWith: found None, expected Line as TransformInput.SplitType with DataProcessing");
+        "--split-type (TransformInput.SplitType): found None, expected Line for text/csv with DataProcessing",
+        "--assemble-with (TransformOutput.AssembleWith): found None, expected Line as the --split-type with DataProcessing");
     assertThat(join().problems(formats("application/json", "application/json", SplitType.RECORD_IO, AssembleWith.LINE)))
         .containsExactly(
-            "TransformInput.SplitType: found RecordIO, expected None or Line for application/json with DataProcessing");
+            "--split-type (TransformInput.SplitType): found RecordIO, expected None or Line for application/json with DataProcessing");
   }
 
   @ParameterizedTest
@@ -89,7 +89,7 @@ class DataProcessingTest {
   void otherTypesAreRefused(String type, String found) {
     var formats = new TransformFormats(
         Optional.ofNullable(type), Optional.ofNullable(type), SplitType.LINE, AssembleWith.LINE);
-    assertThat(join().problems(formats)).containsExactly("TransformInput.ContentType: found " + found
+    assertThat(join().problems(formats)).containsExactly("--content-type (TransformInput.ContentType): found " + found
         + ", expected text/csv, application/json or application/jsonlines, the types that DataProcessing can read");
   }
 
@@ -98,10 +98,10 @@ class DataProcessingTest {
     var processing = processing("$.a", "Output", "a");
     var formats = formats("text/csv", "application/json", SplitType.TF_RECORD, AssembleWith.NONE);
     assertThat(processing.problems(formats)).extracting(problem -> problem.substring(0, problem.indexOf(':')))
-        .containsExactly("DataProcessing.InputFilter", "DataProcessing.JoinSource", "DataProcessing.OutputFilter",
-            "TransformOutput.Accept", "TransformInput.SplitType", "TransformOutput.AssembleWith");
+        .containsExactly("--input-filter (DataProcessing.InputFilter)", "--join-source (DataProcessing.JoinSource)", "--output-filter (DataProcessing.OutputFilter)",
+            "--accept (TransformOutput.Accept)", "--split-type (TransformInput.SplitType)", "--assemble-with (TransformOutput.AssembleWith)");
     assertThat(processing.problems(formats).get(1))
-        .isEqualTo("DataProcessing.JoinSource: found \"Output\", expected None or Input");
+        .isEqualTo("--join-source (DataProcessing.JoinSource): found \"Output\", expected None or Input");
     assertThatThrownBy(() -> processing.processing(formats)).isInstanceOf(IllegalArgumentException.class)
         .hasMessage(String.join(System.lineSeparator(), processing.problems(formats)));
   }

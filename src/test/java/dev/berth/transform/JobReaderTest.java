@@ -72,14 +72,14 @@ class JobReaderTest {
     options.put(JobOption.BATCH_STRATEGY, "MULTI_RECORD");
     var problems = catchThrowableOfType(JobException.class, () -> JobReader.read(options, Map.of(), Set.of())).problems();
     assertThat(problems)
-        .anyMatch(problem -> problem.startsWith("--input: found nothing"))
-        .anyMatch(problem -> problem.startsWith("--output: "))
-        .anyMatch(problem -> problem.startsWith("--split-type: found Lines, expected None, Line, RecordIO or TFRecord"))
-        .anyMatch(problem -> problem.startsWith("--max-payload-in-mb: found 101, expected a whole number from 0 to 100"))
-        .anyMatch(problem -> problem.startsWith("--data-type: found Prefix, expected S3Prefix or ManifestFile"))
+        .anyMatch(problem -> problem.startsWith("--input (TransformInput.DataSource.S3DataSource.S3Uri): found nothing"))
+        .anyMatch(problem -> problem.startsWith("--output (TransformOutput.S3OutputPath): "))
+        .anyMatch(problem -> problem.startsWith("--split-type (TransformInput.SplitType): found Lines, expected None, Line, RecordIO or TFRecord"))
+        .anyMatch(problem -> problem.startsWith("--max-payload-in-mb (MaxPayloadInMB): found 101, expected a whole number from 0 to 100"))
+        .anyMatch(problem -> problem.startsWith("--data-type (TransformInput.DataSource.S3DataSource.S3DataType): found Prefix, expected S3Prefix or ManifestFile"))
         .anyMatch(problem -> problem.startsWith("--instance-index: found 2, expected less than"))
-        .anyMatch(problem -> problem.startsWith("--invocations-max-retries: found many"))
-        .anyMatch(problem -> problem.startsWith("--batch-strategy: found MULTI_RECORD, expected SingleRecord or MultiRecord"))
+        .anyMatch(problem -> problem.startsWith("--invocations-max-retries (ModelClientConfig.InvocationsMaxRetries): found many"))
+        .anyMatch(problem -> problem.startsWith("--batch-strategy (BatchStrategy): found MULTI_RECORD, expected SingleRecord or MultiRecord"))
         .anyMatch(problem -> problem.contains("DataProcessing.InputFilter"))
         .anyMatch(problem -> problem.contains("DataProcessing.JoinSource"));
   }

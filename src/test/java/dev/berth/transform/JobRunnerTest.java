@@ -41,17 +41,6 @@ import org.junit.jupiter.api.io.TempDir;
 /// Jobs on files, against a real server whose model writes lines in upper case.
 class JobRunnerTest {
 
-  private static final Progress QUIET = new Progress() {
-    @Override
-    public void found(long objects) {}
-
-    @Override
-    public void records(long records) {}
-
-    @Override
-    public void ended(ObjectOutcome outcome) {}
-  };
-
   /// Fails for the word `bad`, and twice for each text that begins with `flaky`.
   private static final class Words extends TextHandler {
     final List<String> bodies = new CopyOnWriteArrayList<>();
@@ -211,6 +200,10 @@ class JobRunnerTest {
     assertThat(outputs()).containsOnlyKeys("x.out", "y.out");
     Files.writeString(manifest, "{}");
     assertThat(run().problem()).contains("found no manifest");
+    Files.writeString(manifest, "[{\"prefix\": \"%s/\"}, \"z\", \"z\"]".formatted(directory.resolve("in")));
+    assertThat(run(true).failures()).as("of two names alike the second is not lost in silence").singleElement()
+        .extracting(ObjectOutcome::failure).isEqualTo(directory.resolve("out/z.out") + " would be written twice");
+    assertThat(output("z")).isEqualTo("THREE\n");
     Files.writeString(manifest, "[{\"prefix\": \"s3://b/\"}, 7]");
     assertThat(run().problem()).contains("[1]: found 7, expected a name");
   }
@@ -275,7 +268,8 @@ class JobRunnerTest {
     write("a.txt", "one\n");
     options.put(JobOption.INVOCATIONS_MAX_RETRIES, "0");
     var report = run(job(false), URI.create("http://127.0.0.1:1"));
-    assertThat(report.failures()).singleElement().extracting(ObjectOutcome::failure).asString().contains("the connection failed");
+    assertThat(report.failures()).singleElement().extracting(ObjectOutcome::failure).asString().isEqualTo(
+        "record 1: the connection to http://127.0.0.1:1 failed: ConnectException");
   }
 
   @Test
@@ -344,7 +338,7 @@ class JobRunnerTest {
 
   private static JobReport run(TransformJob job, URI endpoint) throws Exception {
     try (var storage = new Storage(S3Options.DEFAULT)) {
-      return new JobRunner(job, storage, QUIET).run(endpoint);
+      return new JobRunner(job, storage, new Unwatched()).run(endpoint);
     }
   }
 }

@@ -46,17 +46,6 @@ class S3JobTest {
   private static final int POISONED = 13;
   private static final int RECORDS_OF_LARGE = 12_000;
 
-  private static final Progress QUIET = new Progress() {
-    @Override
-    public void found(long objects) {}
-
-    @Override
-    public void records(long records) {}
-
-    @Override
-    public void ended(ObjectOutcome outcome) {}
-  };
-
   private static final class Words extends TextHandler {
     @Override
     public List<String> inputFn(InvocationRequest request) throws IOException {
@@ -145,6 +134,20 @@ class S3JobTest {
         .containsEntry("01.txt.out", EXPECTED.get("01.txt"));
   }
 
+  @Test
+  void twoObjectsWithOneOutputAreNotWrittenOverEachOther() throws Exception {
+    for (var key : List.of("a/in-2/x.txt", "a/in/in-2/x.txt", "a/in/y.txt")) {
+      s3.put(BUCKET, key, key);
+    }
+    options.put(JobOption.INPUT, "s3://jobs/a/in");
+    var report = run("twins", s3.endpoint());
+    assertThat(report.failures()).singleElement().isEqualTo(new ObjectOutcome(
+        "in-2/x.txt", ObjectOutcome.Status.FAILED, 0, report.failures().getFirst().seconds(),
+        "s3://jobs/twins/in-2/x.txt.out would be written twice"));
+    assertThat(outputs("twins")).containsOnlyKeys("in-2/x.txt.out", "y.txt.out")
+        .containsEntry("in-2/x.txt.out", "A/IN-2/X.TXT\n");
+  }
+
   /// What may happen to the first two attempts of every request.
   static Stream<Fault> faults() {
     return Stream.of(
@@ -225,10 +228,7 @@ class S3JobTest {
   }
 
   private static Map<String, String> outputs(String prefix) {
-    var all = new TreeMap<String, String>();
-    s3.keys(BUCKET).stream().filter(key -> key.startsWith(prefix + "/"))
-        .forEach(key -> all.put(key.substring(prefix.length() + 1), s3.text(BUCKET, key)));
-    return all;
+    return s3.texts(BUCKET, prefix + "/");
   }
 
   private static byte[] gzip(String text) throws IOException {
@@ -243,7 +243,7 @@ class S3JobTest {
     options.put(JobOption.OUTPUT, "s3://jobs/" + output);
     var job = JobReader.read(options, Map.of(), Set.of());
     try (var storage = new Storage(s3.options().withEndpoint(endpoint))) {
-      return new JobRunner(job, storage, QUIET).run(container.uri("/"));
+      return new JobRunner(job, storage, new Unwatched()).run(container.uri("/"));
     }
   }
 }

@@ -1,0 +1,61 @@
+package dev.berth.transform;
+
+import dev.berth.hooks.BadInputException;
+import dev.berth.storage.StoredObject;
+import java.io.BufferedInputStream;
+import java.io.IOException;
+import java.util.OptionalLong;
+import java.util.stream.Stream;
+
+/// What a job in Bedrock's format may have at most, and at least, so that a job that passes here is not refused there.
+/// All are off by default.
+///
+/// @param minRecords of all objects together
+/// @param maxRecords likewise
+/// @param maxObjectBytes of each object
+/// @param maxJobBytes of all objects together
+record Quotas(OptionalLong minRecords, OptionalLong maxRecords, OptionalLong maxObjectBytes, OptionalLong maxJobBytes) {
+
+  static final Quotas NONE =
+      new Quotas(OptionalLong.empty(), OptionalLong.empty(), OptionalLong.empty(), OptionalLong.empty());
+
+  private static final long MEBIBYTE = 1 << 20;
+
+  /// Reads all objects, up to the first that is too much.
+  ///
+  /// @throws TransformException naming the quota that they do not keep
+  void check(Stream<StoredObject> objects, ObjectReader reader, Splitting splitting) {
+    if (equals(NONE)) {
+      return;
+    }
+    long records = 0;
+    long bytes = 0;
+    for (var object : (Iterable<StoredObject>) objects::iterator) {
+      long objectBytes = 0;
+      try (var in = new BufferedInputStream(reader.open(object))) {
+        var lines = RecordReader.of(in, splitting);
+        for (var line = lines.next(); line.isPresent(); line = lines.next()) {
+          objectBytes += line.get().length;
+          records++;
+          atMost(maxRecords, records, JobOption.MAX_RECORDS, "records in the job", 1);
+          atMost(maxObjectBytes, objectBytes, JobOption.MAX_OBJECT_SIZE_IN_MB, "MiB in " + object.key(), MEBIBYTE);
+          atMost(maxJobBytes, bytes + objectBytes, JobOption.MAX_JOB_SIZE_IN_MB, "MiB in the job", MEBIBYTE);
+        }
+      } catch (BadInputException | IOException e) {
+        throw new TransformException("%s: %s".formatted(object.key(), e.getMessage()), e);
+      }
+      bytes += objectBytes;
+    }
+    if (records < minRecords.orElse(0)) {
+      throw new TransformException("%s: found %d records in the job, expected at least %d".formatted(
+          JobOption.MIN_RECORDS, records, minRecords.getAsLong()), null);
+    }
+  }
+
+  private static void atMost(OptionalLong quota, long found, JobOption option, String what, long unit) {
+    if (quota.isPresent() && found > quota.getAsLong()) {
+      throw new TransformException("%s: found more than %d %s, expected no more".formatted(
+          option, quota.getAsLong() / unit, what), null);
+    }
+  }
+}

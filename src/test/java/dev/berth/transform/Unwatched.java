@@ -1,0 +1,28 @@
+package dev.berth.transform;
+
+import java.util.List;
+import java.util.concurrent.CopyOnWriteArrayList;
+
+/// Progress that nobody looks at; only the job's states are kept.
+final class Unwatched implements Progress {
+
+  private final List<JobStatus> states = new CopyOnWriteArrayList<>();
+
+  List<JobStatus> states() {
+    return states;
+  }
+
+  @Override
+  public void status(JobStatus status) {
+    states.add(status);
+  }
+
+  @Override
+  public void found(long objects) {}
+
+  @Override
+  public void records(long records) {}
+
+  @Override
+  public void ended(ObjectOutcome outcome) {}
+}
