@@ -1,0 +1,82 @@
+"""All that is made before anything is measured: the server, the Java programs, the bodies, the peer's fp32 model."""
+
+import json
+import os
+import random
+import re
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+from whole_server import places
+from whole_server.errors import BenchmarkError
+from whole_server.options import Options
+
+JAVA_NEEDED = 25
+BODIES = 1190
+SEED = 7
+
+
+def prepare(options: Options) -> None:
+    if shutil.which("wrk") is None:
+        raise BenchmarkError("needs wrk on the path, a load generator (Debian, Ubuntu: apt-get install wrk)")
+    places.LOGS.mkdir(parents=True, exist_ok=True)
+    # Builds the server where its sources are newer.
+    call([str(places.SERVE), "--help"], "./serve could not be built")
+    compile_java()
+    write_bodies(options.mini_batch_bytes)
+    if options.model:
+        trace = [sys.executable, "-m", "whole_server.trace_published", str(options.model), str(places.PUBLISHED_MODEL)]
+        call(trace, f"{options.model} could not be traced")
+    call([sys.executable, "-c", f"import torch; torch.jit.load({str(places.MODEL)!r})"],
+         f"torch can't load {places.MODEL}; make it again with trace/trace.py")
+
+
+def call(command: list[str], problem: str) -> None:
+    done = subprocess.run(command, cwd=places.BENCH, capture_output=True, text=True)
+    if done.returncode:
+        reason = (done.stderr.strip() or done.stdout.strip()).splitlines()[-1:]
+        raise BenchmarkError(f"{problem}: {''.join(reason)}")
+
+
+def java_home() -> Path:
+    """The JDK that JAVA_HOME names, else the one on the path, else one of the system's, as in ./serve."""
+    named = [Path(os.environ["JAVA_HOME"])] if os.environ.get("JAVA_HOME") else []
+    on_path = shutil.which("javac")
+    linked = [Path(on_path).resolve().parent.parent] if on_path else []
+    for home in [*named, *linked, *sorted(Path("/usr/lib/jvm").glob("*"))]:
+        if (home / "bin" / "javac").is_file() and java_version(home) >= JAVA_NEEDED:
+            return home
+    raise BenchmarkError(f"found no JDK {JAVA_NEEDED} or newer; point JAVA_HOME at one")
+
+
+def java_version(home: Path) -> int:
+    release = home / "release"
+    found = re.search(r'^JAVA_VERSION="(\d+)', release.read_text(), re.MULTILINE) if release.is_file() else None
+    return int(found[1]) if found else 0
+
+
+def compile_java() -> None:
+    sources = [str(source) for source in sorted((places.BENCH / "java").glob("*.java"))]
+    call([str(java_home() / "bin" / "javac"), "-d", str(places.CLASSES), "-cp", str(places.JAR), *sources],
+         "the programs in bench/java could not be compiled")
+
+
+def write_bodies(mini_batch_bytes: int) -> None:
+    """The same bodies in the same order in every run."""
+    chance = random.Random(SEED)
+    questions = places.QUESTIONS.read_text(encoding="utf-8").splitlines()
+    bodies = questions * (BODIES // len(questions)) + chance.sample(questions, BODIES % len(questions))
+    chance.shuffle(bodies)
+    write_lines(places.BODIES, bodies)
+    write_lines(places.SHORT_BODIES, [json.dumps(json.loads(places.SAMPLE.read_text(encoding="utf-8")))])
+    mini_batch, size = [], 0
+    while size < mini_batch_bytes:
+        mini_batch.append(bodies[len(mini_batch) % BODIES])
+        size += len(mini_batch[-1].encode()) + 1
+    write_lines(places.MINI_BATCH, mini_batch)
+
+
+def write_lines(file: Path, lines: list[str]) -> None:
+    file.write_text("".join(line + "\n" for line in lines), encoding="utf-8")

@@ -1,0 +1,158 @@
+"""Servers as processes: started in a group of their own, asked until they answer, and stopped with all of it."""
+
+import http.client
+import os
+import signal
+import socket
+import subprocess
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from whole_server import places
+from whole_server.errors import BenchmarkError
+
+START_SECONDS = 120
+STOP_SECONDS = 30
+
+
+@dataclass(frozen=True)
+class Server:
+    """How to start a server. In its command, {port} stands for the port."""
+
+    name: str
+    command: list[str]
+    environment: dict[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Running:
+    """A server that answers."""
+
+    name: str
+    port: int
+    process: subprocess.Popen
+    start_seconds: float
+
+    @property
+    def url(self) -> str:
+        return f"http://127.0.0.1:{self.port}/invocations"
+
+    def resident_megabytes(self) -> float:
+        """What its processes hold together; pages that they share count once."""
+        return sum(proportional_kilobytes(pid) for pid in group(self.process.pid)) / 1000
+
+    def check(self) -> None:
+        if self.process.poll() is not None:
+            raise BenchmarkError(f"{self.name} ended while it was measured: {last_line(log_file(self.name))}")
+
+
+@contextmanager
+def started(server: Server, body: bytes | None = None) -> Iterator[Running]:
+    """Starts a server and waits until it answers `body`, by default the sample question, with 200."""
+    port = free_port()
+    command = [part.replace("{port}", str(port)) for part in server.command]
+    environment = os.environ | {name: value.replace("{port}", str(port)) for name, value in server.environment.items()}
+    with log_file(server.name).open("wb") as log:
+        begin = time.perf_counter()
+        process = subprocess.Popen(command, cwd=places.BENCH, env=environment, stdin=subprocess.DEVNULL,
+                                   stdout=log, stderr=subprocess.STDOUT, start_new_session=True)
+    try:
+        wait_for_answer(server.name, process, port, places.SAMPLE.read_bytes() if body is None else body)
+        yield Running(server.name, port, process, time.perf_counter() - begin)
+    finally:
+        stop(process)
+
+
+def printed(command: list[str], problem: str, environment: dict[str, str] | None = None) -> str:
+    """Runs a program to its end and returns the line of JSON that it prints. Nothing that it started outlives this.
+
+    @raises BenchmarkError: with `problem` where it fails
+    """
+    process = subprocess.Popen(command, cwd=places.BENCH, env=os.environ | (environment or {}), stdin=subprocess.DEVNULL,
+                               stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, start_new_session=True)
+    try:
+        output, errors = process.communicate()
+    finally:
+        stop(process)
+    found = [line for line in output.splitlines() if line.startswith("{")]
+    if process.returncode or not found:
+        raise BenchmarkError(f"{problem}: {''.join((errors.strip() or output.strip()).splitlines()[-1:])}")
+    return found[0]
+
+
+def wait_for_answer(name: str, process: subprocess.Popen, port: int, body: bytes) -> None:
+    end = time.perf_counter() + START_SECONDS
+    while not answers(port, body):
+        if process.poll() is not None:
+            raise BenchmarkError(f"{name} ended at its start: {last_line(log_file(name))}")
+        if time.perf_counter() > end:
+            raise BenchmarkError(f"{name} gave no answer within {START_SECONDS} s: {last_line(log_file(name))}")
+        time.sleep(0.005)
+
+
+def answers(port: int, body: bytes) -> bool:
+    connection = http.client.HTTPConnection("127.0.0.1", port, timeout=START_SECONDS)
+    try:
+        connection.request("POST", "/invocations", body, {"Content-Type": "application/json"})
+        return connection.getresponse().status == 200
+    except (OSError, http.client.HTTPException):
+        return False
+    finally:
+        connection.close()
+
+
+def stop(process: subprocess.Popen) -> None:
+    signal_group(process.pid, signal.SIGTERM)
+    end = time.perf_counter() + STOP_SECONDS
+    while group(process.pid) and time.perf_counter() < end:
+        process.poll()
+        time.sleep(0.05)
+    signal_group(process.pid, signal.SIGKILL)
+    process.wait()
+
+
+def signal_group(leader: int, number: signal.Signals) -> None:
+    try:
+        os.killpg(leader, number)
+    except ProcessLookupError:
+        pass
+
+
+def group(leader: int) -> list[int]:
+    """The living processes of a group."""
+    return [int(path.name) for path in Path("/proc").glob("[0-9]*") if belongs(path, leader)]
+
+
+def belongs(process: Path, leader: int) -> bool:
+    try:
+        # After the name, which is in brackets and may hold anything: state, parent, group.
+        state, _, number = (process / "stat").read_text().rpartition(")")[2].split()[:3]
+    except OSError:
+        return False
+    return int(number) == leader and state != "Z"
+
+
+def proportional_kilobytes(pid: int) -> int:
+    try:
+        lines = Path(f"/proc/{pid}/smaps_rollup").read_text().splitlines()
+    except OSError:
+        return 0
+    return sum(int(line.split()[1]) for line in lines if line.startswith("Pss:"))
+
+
+def free_port() -> int:
+    with socket.socket() as listener:
+        listener.bind(("127.0.0.1", 0))
+        return listener.getsockname()[1]
+
+
+def log_file(name: str) -> Path:
+    return places.LOGS / f"{name}.log"
+
+
+def last_line(log: Path) -> str:
+    lines = log.read_text(errors="replace").strip().splitlines()
+    return f"{lines[-1]} ({log})" if lines else f"its log {log} is empty"
