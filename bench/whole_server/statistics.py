@@ -4,8 +4,8 @@ import math
 from collections.abc import Callable, Iterable
 from statistics import median
 
-type Metrics = dict[str, float]
-type Round = dict[str, Metrics]
+Metrics = dict[str, float]
+Round = dict[str, Metrics]
 
 
 def percentile(values: Iterable[float], share: float) -> float:
@@ -28,3 +28,8 @@ def value_of(rounds: list[Round], name: str, metric: str) -> float:
 def ratio_of(rounds: list[Round], metric: str, name: str, other: str) -> float:
     """How many times as large it is for `name` as for `other`."""
     return median_of(rounds, lambda one: one[name][metric] / one[other][metric] if other in one else math.nan)
+
+
+def excess_of(rounds: list[Round], metric: str, name: str, other: str) -> float:
+    """How much larger it is for `name` than for `other`."""
+    return median_of(rounds, lambda one: one[name][metric] - one[other][metric])

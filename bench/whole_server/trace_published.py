@@ -12,7 +12,9 @@ from whole_server.answering import LONGEST_INPUT
 
 
 def main(directory: str, output: str) -> None:
-    model = AutoModelForQuestionAnswering.from_pretrained(directory, torchscript=True).eval()
+    model = AutoModelForQuestionAnswering.from_pretrained(directory).eval()
+    # Tracing takes tuples only.
+    model.config.return_dict = False
     ones = torch.ones(1, LONGEST_INPUT, dtype=torch.long)
     with torch.inference_mode():
         traced = torch.jit.trace(model, (ones, ones, torch.zeros_like(ones)))

@@ -1,0 +1,57 @@
+"""How long requests take as more of them arrive: an open loop at shares of each server's own capacity."""
+
+from contextlib import ExitStack
+
+from whole_server.arrivals import arrive
+from whole_server.options import Options
+from whole_server.process import Running, started
+from whole_server.servers import compared, labels
+from whole_server.statistics import Metrics, Round, percentile, value_of
+from whole_server.tables import Goal, number, table
+from whole_server.turn import Turn
+
+SHARES = (0.2, 0.4, 0.6, 0.8, 0.9, 1.0)
+TIMEOUT = 120
+
+
+def measure(turn: Turn) -> Round:
+    with ExitStack() as stack:
+        running = [stack.enter_context(started(server)) for server in turn.rotated(compared(turn.options))]
+        found: Round = {server.name: {} for server in running}
+        for server in running:
+            turn.warm(server)
+            turn.capacity(server)
+        for share in SHARES:
+            for server in running:
+                found[server.name] |= point(turn, server, share)
+    return found
+
+
+def point(turn: Turn, server: Running, share: float) -> Metrics:
+    rate = share * turn.capacity(server)
+    seconds = turn.options.seconds
+    arrivals = arrive(server, rate, seconds, TIMEOUT, seed=turn.number)
+    times = arrivals.times(200)
+    return {f"offered {share}": len(arrivals.requests) / seconds,
+            f"answered {share}": arrivals.answered(0, seconds, TIMEOUT * 1000),
+            f"p50 {share}": percentile(times, 0.5), f"p99 {share}": percentile(times, 0.99)}
+
+
+def report(rounds: list[Round], options: Options) -> list[str]:
+    rows = [[label, f"{share:.0%}", *[number(value_of(rounds, name, f"{metric} {share}"), 3)
+                                      for metric in ("offered", "answered", "p50", "p99")]]
+            for name, label in labels(options.cores).items() if name in rounds[0] for share in SHARES]
+    return [
+        "### Latency against load, open loop",
+        "",
+        "![Latency against load](latency-against-load.svg)",
+        "",
+        "Requests arrive at random at a share of what the server answered to 16 clients; times in milliseconds, from when a "
+        "request was due.",
+        "",
+        *table(["server", "share", "offered/s", "answered/s", "p50", "p99"], rows),
+    ]
+
+
+def goals(rounds: list[Round], options: Options) -> list[Goal]:
+    return []

@@ -1,0 +1,57 @@
+"""What a server holds after so many short requests of 16 clients."""
+
+import math
+
+from whole_server import places
+from whole_server.closed_loop import ask
+from whole_server.options import Options
+from whole_server.process import Running, started
+from whole_server.servers import BERTH, PUBLISHED, compared, labels
+from whole_server.statistics import Metrics, Round, value_of
+from whole_server.tables import Goal, at_most, number, table
+from whole_server.turn import CLIENTS, Turn
+
+SHARES = (0.1, 0.25, 0.5, 0.75, 1.0)
+
+
+def points(options: Options) -> list[int]:
+    return [int(options.memory_requests * share) for share in SHARES]
+
+
+def measure(turn: Turn) -> Round:
+    found = {}
+    for server in compared(turn.options):
+        # The published sample would take most of an hour.
+        if server.name != PUBLISHED:
+            with started(server) as running:
+                found[server.name] = watch(running, points(turn.options))
+    return found
+
+
+def watch(server: Running, requests: list[int]) -> Metrics:
+    found = {"0": server.resident_megabytes()}
+    done, rate = 0, 0.0
+    for target in requests:
+        while done < target:
+            seconds = max(1, math.ceil((target - done) / rate)) if rate else 1
+            load = ask(server, CLIENTS, seconds, places.SHORT_BODIES)
+            done, rate = done + load.answers, load.rate
+        found[str(target)] = server.resident_megabytes()
+    return found
+
+
+def report(rounds: list[Round], options: Options) -> list[str]:
+    requests = ["0", *map(str, points(options))]
+    rows = [[label, *[number(value_of(rounds, name, metric), 3) for metric in requests]]
+            for name, label in labels(options.cores).items() if name in rounds[0]]
+    return ["### Memory", "", *table(["resident MB after so many requests", *requests], rows), "",
+            "Of all processes together; pages that they share count once, and mapped files count as far as they are in memory."]
+
+
+def goals(rounds: list[Round], options: Options) -> list[Goal]:
+    half, last = (str(points(options)[index]) for index in (2, -1))
+    after = value_of(rounds, BERTH, last)
+    return [
+        at_most(f"resident after {last} requests", after, 300, " MB"),
+        at_most(f"the same, of what it was after {half}", after / value_of(rounds, BERTH, half), 1.02),
+    ]

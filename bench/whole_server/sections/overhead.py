@@ -1,0 +1,41 @@
+"""What the server itself costs: hooks that do nothing against a bare Javalin handler."""
+
+from contextlib import ExitStack
+
+from whole_server import places
+from whole_server.closed_loop import ask
+from whole_server.options import Options
+from whole_server.process import started
+from whole_server.servers import JAVALIN, NOTHING, labels, without_model
+from whole_server.statistics import Round, ratio_of, value_of
+from whole_server.tables import Goal, at_least, at_most, number, table
+from whole_server.turn import CLIENTS, Turn
+
+
+def measure(turn: Turn) -> Round:
+    found: Round = {}
+    with ExitStack() as stack:
+        running = [stack.enter_context(started(server)) for server in turn.rotated(without_model())]
+        for server in running:
+            ask(server, CLIENTS, turn.options.warm_seconds, places.SHORT_BODIES)
+        for server in running:
+            many = ask(server, CLIENTS, turn.options.seconds, places.SHORT_BODIES)
+            lonely = ask(server, 1, turn.options.seconds, places.SHORT_BODIES)
+            found[server.name] = {"rate": many.rate, "p50": lonely.p50, "p99": lonely.p99}
+    return found
+
+
+def report(rounds: list[Round], options: Options) -> list[str]:
+    rows = [[labels(options.cores)[name], number(value_of(rounds, name, "rate"), 3),
+             number(ratio_of(rounds, "rate", name, JAVALIN), 3),
+             number(value_of(rounds, name, "p50"), 3), number(value_of(rounds, name, "p99"), 3)]
+            for name in (NOTHING, JAVALIN)]
+    return ["### Overhead, closed loop, the sample's small body", "",
+            *table(["", "16 clients: answers/s", "of Javalin", "1 client: p50, ms", "p99, ms"], rows)]
+
+
+def goals(rounds: list[Round], options: Options) -> list[Goal]:
+    return [
+        at_least("hooks that do nothing: answers/s of a bare Javalin handler", ratio_of(rounds, "rate", NOTHING, JAVALIN), 0.6),
+        at_most("hooks that do nothing: a lonely client's p50", value_of(rounds, NOTHING, "p50"), 0.5, " ms"),
+    ]

@@ -1,0 +1,79 @@
+"""Three times the requests that Berth can answer, with its own settings and with a short deadline."""
+
+import math
+
+from whole_server.arrivals import Arrivals, arrive
+from whole_server.options import Options
+from whole_server.process import started
+from whole_server.servers import berth
+from whole_server.statistics import Metrics, Round, percentile, value_of
+from whole_server.tables import Goal, at_least, at_most, number, table
+from whole_server.turn import CLIENTS, Turn
+
+TIMES_CAPACITY = 3
+# Seconds. The first is Berth's own, the second what an impatient caller would set.
+DEADLINES = (60, 2)
+LONGEST_WAIT_FOR_AN_ANSWER = 30
+# Until the queue is full, nothing is refused.
+SETTLING = 2
+
+
+def measure(turn: Turn) -> Round:
+    return {f"deadline {deadline} s": one_deadline(turn, deadline) for deadline in DEADLINES}
+
+
+def one_deadline(turn: Turn, deadline: int) -> Metrics:
+    seconds = 5 if turn.options.quick else max(15, turn.options.seconds)
+    with started(berth(SAGEMAKER_MODEL_SERVER_TIMEOUT_SECONDS=str(deadline))) as server:
+        turn.warm(server)
+        before = turn.load(server, CLIENTS).rate
+        arrivals = arrive(server, TIMES_CAPACITY * before, seconds, deadline + LONGEST_WAIT_FOR_AN_ANSWER, turn.number)
+        after = turn.load(server, CLIENTS).rate
+    return metrics(arrivals, (before + after) / 2, seconds, deadline * 1000)
+
+
+def metrics(arrivals: Arrivals, capacity: float, seconds: int, deadline: float) -> Metrics:
+    refusals = arrivals.times(429, 503)
+    good = arrivals.answered(SETTLING, seconds, deadline)
+    longest = max(request.time for request in arrivals.requests)
+    return {
+        "capacity": capacity,
+        "offered": len(arrivals.requests) / seconds,
+        "good": good,
+        "kept": good / capacity,
+        "refused": len(refusals),
+        "refusal p50": percentile(refusals, 0.5),
+        "refusal p99": percentile(refusals, 0.99),
+        "longest": longest,
+        "longest of deadline": longest / deadline,
+        "ping p99": percentile(arrivals.pings, 0.99),
+        "ping longest": max(arrivals.pings, default=math.nan),
+    } | {f"status {status}": count for status, count in arrivals.statuses().items()}
+
+
+def report(rounds: list[Round], options: Options) -> list[str]:
+    statuses = sorted({metric for one in rounds for values in one.values() for metric in values if "status" in metric})
+    columns = ["capacity", "offered", "good", "kept", "refusal p50", "refusal p99", "longest", "ping p99", "ping longest"]
+    head = ["", "capacity, answers/s", "offered/s", "in time, answers/s", "of capacity", "refusal: p50", "p99",
+            "longest wait", "/ping: p99", "longest", *statuses]
+    rows = [[name, *[number(value_of(rounds, name, metric), 3) for metric in columns + statuses]] for name in rounds[0]]
+    return [
+        f"### Overload: {TIMES_CAPACITY} times what Berth can answer, open loop",
+        "",
+        *table(head, rows),
+        "",
+        "Times in milliseconds. `status 0` is no answer at all.",
+    ]
+
+
+def goals(rounds: list[Round], options: Options) -> list[Goal]:
+    found = []
+    for deadline in DEADLINES:
+        name = f"deadline {deadline} s"
+        found += [
+            at_least(f"overload, {name}: answers in time, of capacity", value_of(rounds, name, "kept"), 0.95),
+            at_most(f"overload, {name}: p99 of refusals", value_of(rounds, name, "refusal p99"), 20, " ms"),
+            at_most(f"overload, {name}: longest wait", value_of(rounds, name, "longest"), deadline * 1000, " ms"),
+            at_most(f"overload, {name}: longest /ping", value_of(rounds, name, "ping longest"), 100, " ms"),
+        ]
+    return found
