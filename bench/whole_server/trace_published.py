@@ -12,7 +12,7 @@ from whole_server.answering import LONGEST_INPUT
 
 
 def main(directory: str, output: str) -> None:
-    model = AutoModelForQuestionAnswering.from_pretrained(directory).eval()
+    model = AutoModelForQuestionAnswering.from_pretrained(directory, dtype=torch.float32).eval()
     # Tracing takes tuples only.
     model.config.return_dict = False
     ones = torch.ones(1, LONGEST_INPUT, dtype=torch.long)
