@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import TypeVar
 
-from whole_server.closed_loop import Load, ask
+from whole_server.closed_loop import Load, ask, drive
 from whole_server.options import Options
 from whole_server.process import Running
 
@@ -35,4 +35,4 @@ class Turn:
         return self.capacities[server.name]
 
     def warm(self, server: Running) -> None:
-        ask(server, CLIENTS, self.options.warm_seconds)
+        drive(server, CLIENTS, self.options.warm_seconds)
