@@ -1,5 +1,5 @@
--- For wrk: posts one body after another of the file that BODIES names, from number FIRST_BODY on, and prints the outcome as
--- one line of JSON. Times are in milliseconds.
+-- For wrk: posts one body after another of the file that BODIES names, from number FIRST_BODY on, and prints the
+-- outcome as one line of JSON. Times are in milliseconds.
 local requests = {}
 local next_request
 

@@ -40,8 +40,17 @@ class Arrivals:
 
 
 def arrive(server: Running, rate: float, seconds: int, timeout: int, seed: int) -> Arrivals:
-    command = [sys.executable, "-m", "whole_server.open_loop", server.url, str(places.BODIES),
-               str(rate), str(seconds), str(timeout), str(seed)]
+    command = [
+        sys.executable,
+        "-m",
+        "whole_server.open_loop",
+        server.url,
+        str(places.BODIES),
+        str(rate),
+        str(seconds),
+        str(timeout),
+        str(seed),
+    ]
     found = json.loads(printed(command, f"the open loop failed at {server.name}"))
     server.check()
     return Arrivals([Request(*request) for request in found["requests"]], found["pings"])

@@ -29,15 +29,32 @@ def loops(options: Options, parts: int) -> list[Loop]:
 
 def python_loop(options: Options, parts: int) -> Loop:
     threads = options.cores // parts
-    command = [sys.executable, "-m", "whole_server.bare_loop", str(places.MODEL), str(places.TOKENIZER),
-               str(places.BODIES), str(parts), str(threads), *durations(options)]
+    command = [
+        sys.executable,
+        "-m",
+        "whole_server.bare_loop",
+        str(places.MODEL),
+        str(places.TOKENIZER),
+        str(places.BODIES),
+        str(parts),
+        str(threads),
+        *durations(options),
+    ]
     return measure(f"Python, {parts} × {threads}", command)
 
 
 def java_loop(options: Options, parts: int) -> Loop:
-    command = [str(java_home() / "bin" / "java"), "--enable-native-access=ALL-UNNAMED",
-               "-cp", f"{places.CLASSES}:{places.JAR}", "BareLoop", str(places.ARTIFACT), str(places.BODIES),
-               str(parts), *durations(options)]
+    command = [
+        str(java_home() / "bin" / "java"),
+        "--enable-native-access=ALL-UNNAMED",
+        "-cp",
+        f"{places.CLASSES}:{places.JAR}",
+        "BareLoop",
+        str(places.ARTIFACT),
+        str(places.BODIES),
+        str(parts),
+        *durations(options),
+    ]
     return measure(f"Java, {parts} × {options.cores // parts}", command)
 
 

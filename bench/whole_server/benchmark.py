@@ -16,7 +16,13 @@ from whole_server.tables import goals_table
 from whole_server.turn import Turn
 
 MODULES: dict[str, ModuleType] = {
-    "load": load, "curve": curve, "overload": overload, "overhead": overhead, "start": start, "memory": memory, "batch": batch,
+    "load": load,
+    "curve": curve,
+    "overload": overload,
+    "overhead": overhead,
+    "start": start,
+    "memory": memory,
+    "batch": batch,
 }
 ONCE = {"memory"}
 
@@ -73,8 +79,8 @@ def describe(options: Options, found: dict[str, list[Round]]) -> list[str]:
     lines = [
         "# Results of bench/run",
         "",
-        "Medians of the rounds. A ratio is taken within each round, of which the median is shown: it may differ from the ratio "
-        "of two medians.",
+        "Medians of the rounds. A ratio is taken within each round, of which the median is shown: it may differ from "
+        "the ratio of two medians.",
         "",
         *machine.describe(options),
     ]

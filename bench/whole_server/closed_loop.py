@@ -33,7 +33,9 @@ def ask(server: Running, clients: int, seconds: int, bodies: Path = places.BODIE
     """
     load = drive(server, clients, seconds, bodies, first)
     if not load.answers:
-        raise BenchmarkError(f"{server.name} gave {clients} clients no answer within {seconds} s; allow more with --seconds")
+        raise BenchmarkError(
+            f"{server.name} gave {clients} clients no answer within {seconds} s; allow more with --seconds"
+        )
     return load
 
 
@@ -42,8 +44,20 @@ def drive(server: Running, clients: int, seconds: int, bodies: Path = places.BOD
 
     @raises BenchmarkError: where a request has failed, since nothing here should make one fail
     """
-    command = ["wrk", "--threads", "1", "--connections", str(clients), "--duration", f"{seconds}s", "--timeout", "120s",
-               "--script", str(places.ASK), server.url]
+    command = [
+        "wrk",
+        "--threads",
+        "1",
+        "--connections",
+        str(clients),
+        "--duration",
+        f"{seconds}s",
+        "--timeout",
+        "120s",
+        "--script",
+        str(places.ASK),
+        server.url,
+    ]
     environment = {"BODIES": str(bodies), "FIRST_BODY": str(first)}
     load = Load(**json.loads(printed(command, f"wrk failed at {server.name}", environment)))
     server.check()

@@ -23,8 +23,14 @@ def describe(options: Options) -> list[str]:
         ["system", f"Linux {platform.release()}"],
         ["Java", java()],
         ["Python", platform.python_version()],
-        ["its packages", ", ".join(f"{name} {version(name)}" for name in ("torch", "tokenizers", "fastapi", "uvicorn"))],
-        ["for the published sample", f"transformers {version('transformers')}" if options.model else "not measured: no --model"],
+        [
+            "its packages",
+            ", ".join(f"{name} {version(name)}" for name in ("torch", "tokenizers", "fastapi", "uvicorn")),
+        ],
+        [
+            "FastAPI as published",
+            f"transformers {version('transformers')}" if options.model else "left out: no --model",
+        ],
         ["Berth", commit()],
         ["date", datetime.date.today().isoformat()],
         ["measured", f"{options.rounds} rounds, {options.seconds} s each"],
@@ -44,7 +50,10 @@ def instructions() -> str:
 
 def java() -> str:
     release = java_home() / "release"
-    parts = [re.search(rf'^{name}="(.*)"', release.read_text(), re.MULTILINE) for name in ("IMPLEMENTOR", "JAVA_RUNTIME_VERSION")]
+    parts = [
+        re.search(rf'^{name}="(.*)"', release.read_text(), re.MULTILINE)
+        for name in ("IMPLEMENTOR", "JAVA_RUNTIME_VERSION")
+    ]
     return " ".join(part[1] for part in parts if part)
 
 

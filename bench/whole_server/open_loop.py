@@ -2,9 +2,10 @@
 
 python -m whole_server.open_loop URL BODIES RATE SECONDS TIMEOUT SEED
 
-Arrivals are a Poisson process, the same for the same seed. Meanwhile /ping is asked every 100 ms. Prints, as JSON, of each
-request when it was due in seconds, how long after that its answer was complete in milliseconds, and the status (0: none); and
-how long each ping took. Counting from when a request was due charges a late send to the server that kept the machine busy.
+Arrivals are a Poisson process, the same for the same seed. Meanwhile /ping is asked every 100 ms. Prints, as JSON, of
+each request when it was due in seconds, how long after that its answer was complete in milliseconds, and the status (0:
+none); and how long each ping took. Counting from when a request was due charges a late send to the server that kept the
+machine busy.
 """
 
 import asyncio
@@ -37,7 +38,7 @@ async def status_of(request: aiohttp.client._RequestContextManager) -> int:
         async with request as response:
             await response.read()
             return response.status
-    except (aiohttp.ClientError, asyncio.TimeoutError):
+    except (aiohttp.ClientError, TimeoutError):
         return 0
 
 

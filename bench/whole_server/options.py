@@ -45,9 +45,15 @@ def parse(arguments: list[str]) -> Options:
     parser.add_argument("--seconds", type=positive, default=8, help="length of one measurement (8)")
     parser.add_argument("--quick", action="store_true", help="one round of 2 s with small loads, to see that it works")
     parser.add_argument("--only", metavar="SECTION,…", help="some sections; the files of results stay as they are")
-    parser.add_argument("--model", type=Path, metavar="DIR",
-                        help="Hugging Face directory of the sample model, for the FastAPI sample as published")
-    parser.add_argument("--memory-requests", type=positive, default=10_000, help="requests of the section memory (10000)")
+    parser.add_argument(
+        "--model",
+        type=Path,
+        metavar="DIR",
+        help="Hugging Face directory of the sample model, for the FastAPI sample as published",
+    )
+    parser.add_argument(
+        "--memory-requests", type=positive, default=10_000, metavar="N", help="requests of the section memory (10000)"
+    )
     given = parser.parse_args(arguments)
     chosen = given.only.split(",") if given.only else list(SECTIONS)
     if unknown := [name for name in chosen if name not in SECTIONS]:

@@ -1,7 +1,7 @@
 """What a user would run instead of Berth: FastAPI with one traced model and one route. Uvicorn serves `app`.
 
-It is told by PEER_MODEL, PEER_TOKENIZER, PEER_THREADS and PEER_PADDED. The forward runs in the event loop, as in the sample
-that it follows: a pool of threads in front of so few cores only makes every answer late.
+It is told by PEER_MODEL, PEER_TOKENIZER, PEER_THREADS and PEER_PADDED. The forward runs in the event loop, as in the
+sample that it follows: a pool of threads in front of so few cores only makes every answer late.
 """
 
 import os

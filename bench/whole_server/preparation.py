@@ -29,8 +29,10 @@ def prepare(options: Options) -> None:
     if options.model:
         trace = [sys.executable, "-m", "whole_server.trace_published", str(options.model), str(places.PUBLISHED_MODEL)]
         call(trace, f"{options.model} could not be traced")
-    call([sys.executable, "-c", f"import torch; torch.jit.load({str(places.MODEL)!r})"],
-         f"torch can't load {places.MODEL}; make it again with trace/trace.py")
+    call(
+        [sys.executable, "-c", f"import torch; torch.jit.load({str(places.MODEL)!r})"],
+        f"torch can't load {places.MODEL}; make it again with trace/trace.py",
+    )
 
 
 def call(command: list[str], problem: str) -> None:
@@ -59,8 +61,10 @@ def java_version(home: Path) -> int:
 
 def compile_java() -> None:
     sources = [str(source) for source in sorted((places.BENCH / "java").glob("*.java"))]
-    call([str(java_home() / "bin" / "javac"), "-d", str(places.CLASSES), "-cp", str(places.JAR), *sources],
-         "the programs in bench/java could not be compiled")
+    call(
+        [str(java_home() / "bin" / "javac"), "-d", str(places.CLASSES), "-cp", str(places.JAR), *sources],
+        "the programs in bench/java could not be compiled",
+    )
 
 
 def write_bodies(mini_batch_bytes: int) -> None:

@@ -7,7 +7,7 @@ import socket
 import subprocess
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -57,8 +57,15 @@ def started(server: Server, body: bytes | None = None) -> Iterator[Running]:
     environment = os.environ | {name: value.replace("{port}", str(port)) for name, value in server.environment.items()}
     with log_file(server.name).open("wb") as log:
         begin = time.perf_counter()
-        process = subprocess.Popen(command, cwd=places.BENCH, env=environment, stdin=subprocess.DEVNULL,
-                                   stdout=log, stderr=subprocess.STDOUT, start_new_session=True)
+        process = subprocess.Popen(
+            command,
+            cwd=places.BENCH,
+            env=environment,
+            stdin=subprocess.DEVNULL,
+            stdout=log,
+            stderr=subprocess.STDOUT,
+            start_new_session=True,
+        )
     try:
         wait_for_answer(server.name, process, port, places.SAMPLE.read_bytes() if body is None else body)
         yield Running(server.name, port, process, time.perf_counter() - begin)
@@ -71,8 +78,16 @@ def printed(command: list[str], problem: str, environment: dict[str, str] | None
 
     @raises BenchmarkError: with `problem` where it fails
     """
-    process = subprocess.Popen(command, cwd=places.BENCH, env=os.environ | (environment or {}), stdin=subprocess.DEVNULL,
-                               stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, start_new_session=True)
+    process = subprocess.Popen(
+        command,
+        cwd=places.BENCH,
+        env=os.environ | (environment or {}),
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        start_new_session=True,
+    )
     try:
         output, errors = process.communicate()
     finally:
@@ -115,10 +130,8 @@ def stop(process: subprocess.Popen) -> None:
 
 
 def signal_group(leader: int, number: signal.Signals) -> None:
-    try:
+    with suppress(ProcessLookupError):
         os.killpg(leader, number)
-    except ProcessLookupError:
-        pass
 
 
 def group(leader: int) -> list[int]:

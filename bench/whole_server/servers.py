@@ -60,12 +60,29 @@ def tuned(name: str, processes: int, threads: int) -> Server:
 
 
 def fastapi(name: str, processes: int, model: Path, threads: int, padded: bool) -> Server:
-    command = [sys.executable, "-m", "uvicorn", "whole_server.peer:app", "--host", "127.0.0.1", "--port", "{port}",
-               "--workers", str(processes), "--log-level", "warning", "--no-access-log"]
-    return Server(name, command, {
-        "PEER_MODEL": str(model),
-        "PEER_TOKENIZER": str(places.TOKENIZER),
-        "PEER_THREADS": str(threads),
-        "PEER_PADDED": str(padded).lower(),
-        "TOKENIZERS_PARALLELISM": "false",
-    })
+    command = [
+        sys.executable,
+        "-m",
+        "uvicorn",
+        "whole_server.peer:app",
+        "--host",
+        "127.0.0.1",
+        "--port",
+        "{port}",
+        "--workers",
+        str(processes),
+        "--log-level",
+        "warning",
+        "--no-access-log",
+    ]
+    return Server(
+        name,
+        command,
+        {
+            "PEER_MODEL": str(model),
+            "PEER_TOKENIZER": str(places.TOKENIZER),
+            "PEER_THREADS": str(threads),
+            "PEER_PADDED": str(padded).lower(),
+            "TOKENIZERS_PARALLELISM": "false",
+        },
+    )

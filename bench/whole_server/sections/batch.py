@@ -33,8 +33,10 @@ def measure(turn: Turn) -> Round:
             shared_rate = sending.result()
     bare_rate = (before + best_loop(turn.options)) / 2
     p50, p99 = percentile(quiet, 0.5), percentile(beside, 0.99)
-    return {BERTH: {"rate": rate, "shared rate": shared_rate, "quiet p50": p50, "p99": p99, "starved": p99 / p50},
-            BARE: {"rate": bare_rate}}
+    return {
+        BERTH: {"rate": rate, "shared rate": shared_rate, "quiet p50": p50, "p99": p99, "starved": p99 / p50},
+        BARE: {"rate": bare_rate},
+    }
 
 
 def best_loop(options: Options) -> float:
@@ -86,10 +88,20 @@ def report(rounds: list[Round], options: Options) -> list[str]:
     return [
         f"### One request of {options.mini_batch_bytes / 1e6:g} MB of JSON Lines",
         "",
-        *table(["", "records/s", "of the bare loop", "a lonely client: quiet p50, ms", "beside the request: p99, ms",
-                "p99 / quiet p50"],
-               [["the request alone", cell("rate"), number(ratio_of(rounds, "rate", BERTH, BARE), 3), "", "", ""],
-                ["with a lonely client", cell("shared rate"), "", cell("quiet p50"), cell("p99"), cell("starved")]]),
+        *table(
+            [
+                "",
+                "records/s",
+                "of the bare loop",
+                "a lonely client: quiet p50, ms",
+                "beside the request: p99, ms",
+                "p99 / quiet p50",
+            ],
+            [
+                ["the request alone", cell("rate"), number(ratio_of(rounds, "rate", BERTH, BARE), 3), "", "", ""],
+                ["with a lonely client", cell("shared rate"), "", cell("quiet p50"), cell("p99"), cell("starved")],
+            ],
+        ),
     ]
 
 

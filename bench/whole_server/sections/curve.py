@@ -32,22 +32,35 @@ def point(turn: Turn, server: Running, share: float) -> Metrics:
     seconds = turn.options.seconds
     arrivals = arrive(server, rate, seconds, TIMEOUT, seed=turn.number)
     times = arrivals.times(200)
-    return {f"offered {share}": len(arrivals.requests) / seconds,
-            f"answered {share}": arrivals.answered(0, seconds, TIMEOUT * 1000),
-            f"p50 {share}": percentile(times, 0.5), f"p99 {share}": percentile(times, 0.99)}
+    return {
+        f"offered {share}": len(arrivals.requests) / seconds,
+        f"answered {share}": arrivals.answered(0, seconds, TIMEOUT * 1000),
+        f"p50 {share}": percentile(times, 0.5),
+        f"p99 {share}": percentile(times, 0.99),
+    }
 
 
 def report(rounds: list[Round], options: Options) -> list[str]:
-    rows = [[label, f"{share:.0%}", *[number(value_of(rounds, name, f"{metric} {share}"), 3)
-                                      for metric in ("offered", "answered", "p50", "p99")]]
-            for name, label in labels(options.cores).items() if name in rounds[0] for share in SHARES]
+    rows = [
+        [
+            label,
+            f"{share:.0%}",
+            *[
+                number(value_of(rounds, name, f"{metric} {share}"), 3)
+                for metric in ("offered", "answered", "p50", "p99")
+            ],
+        ]
+        for name, label in labels(options.cores).items()
+        if name in rounds[0]
+        for share in SHARES
+    ]
     return [
         "### Latency against load, open loop",
         "",
         "![Latency against load](latency-against-load.svg)",
         "",
-        "Requests arrive at random at a share of what the server answered to 16 clients; times in milliseconds, from when a "
-        "request was due.",
+        "Requests arrive at random, at a share of what the server answered to 16 clients. Times are in milliseconds, "
+        "from when a request was due.",
         "",
         *table(["server", "share", "offered/s", "answered/s", "p50", "p99"], rows),
     ]

@@ -6,7 +6,7 @@ from whole_server import bare
 from whole_server.bare import Loop
 from whole_server.options import Options
 from whole_server.process import started
-from whole_server.servers import BARE, BERTH, TUNED, TUNED_PROCESSES, PUBLISHED, compared, labels
+from whole_server.servers import BARE, BERTH, PUBLISHED, TUNED, TUNED_PROCESSES, compared, labels
 from whole_server.statistics import Metrics, Round, excess_of, median_of, ratio_of, value_of
 from whole_server.tables import Goal, at_least, at_most, number, table
 from whole_server.turn import Turn
@@ -35,8 +35,13 @@ def measure(turn: Turn) -> Round:
 
 
 def metrics(clients: int, rate: float, p50: float, p90: float, p99: float) -> Metrics:
-    return {f"rate {clients}": rate, f"p50 {clients}": p50, f"p90 {clients}": p90, f"p99 {clients}": p99,
-            f"spread {clients}": p99 / p50}
+    return {
+        f"rate {clients}": rate,
+        f"p50 {clients}": p50,
+        f"p90 {clients}": p90,
+        f"p99 {clients}": p99,
+        f"spread {clients}": p99 / p50,
+    }
 
 
 def bare_round(alone: list[Loop], together: list[Loop]) -> Round:
@@ -54,15 +59,32 @@ def report(rounds: list[Round], options: Options) -> list[str]:
     return [
         "### Load, closed loop",
         "",
-        *table(["server", "1 client: p50", "p90", "p99", "16 clients: answers/s", "of bare", "p50", "p99", "p99 / p50",
-                "64 clients: answers/s", "of bare"],
-               [[labels(options.cores)[name], *cells(rounds, name)] for name in names]),
+        *table(
+            [
+                "server",
+                "1 client: p50",
+                "p90",
+                "p99",
+                "16 clients: answers/s",
+                "of bare",
+                "p50",
+                "p99",
+                "p99 / p50",
+                "64 clients: answers/s",
+                "of bare",
+            ],
+            [[labels(options.cores)[name], *cells(rounds, name)] for name in names],
+        ),
         "",
         "Times in milliseconds. The bare model's row is the best of these loops, in each round:",
         "",
-        *table(["loop, parts × threads", "answers/s", "p50"],
-               [[name, number(value_of(rounds, name, "rate"), 3), number(value_of(rounds, name, "p50"), 3)]
-                for name in loops]),
+        *table(
+            ["loop, parts × threads", "answers/s", "p50"],
+            [
+                [name, number(value_of(rounds, name, "rate"), 3), number(value_of(rounds, name, "p50"), 3)]
+                for name in loops
+            ],
+        ),
     ]
 
 
@@ -87,12 +109,19 @@ def goals(rounds: list[Round], options: Options) -> list[Goal]:
         metric = f"rate {clients}"
         found += [
             at_least(f"throughput, {clients} clients: of the bare loop", ratio_of(rounds, metric, BERTH, BARE), 0.97),
-            at_least(f"throughput, {clients} clients: of the best FastAPI",
-                     median_of(rounds, lambda one, metric=metric: one[BERTH][metric] / best_fastapi(one, metric)), 1.05),
+            at_least(
+                f"throughput, {clients} clients: of the best FastAPI",
+                median_of(rounds, lambda one, metric=metric: one[BERTH][metric] / best_fastapi(one, metric)),
+                1.05,
+            ),
         ]
     return [
         *found,
-        at_most("a lonely client's p50: above the bare loop with all cores",
-                excess_of(rounds, f"p50 {LONELY}", BERTH, BARE), 1, " ms"),
+        at_most(
+            "a lonely client's p50: above the bare loop with all cores",
+            excess_of(rounds, f"p50 {LONELY}", BERTH, BARE),
+            1,
+            " ms",
+        ),
         at_most("16 clients: p99 / p50", value_of(rounds, BERTH, f"spread {MANY}"), 2),
     ]

@@ -42,10 +42,18 @@ def watch(server: Running, requests: list[int]) -> Metrics:
 
 def report(rounds: list[Round], options: Options) -> list[str]:
     requests = ["0", *map(str, points(options))]
-    rows = [[label, *[number(value_of(rounds, name, metric), 3) for metric in requests]]
-            for name, label in labels(options.cores).items() if name in rounds[0]]
-    return ["### Memory", "", *table(["resident MB after so many requests", *requests], rows), "",
-            "Of all processes together; pages that they share count once, and mapped files count as far as they are in memory."]
+    rows = [
+        [label, *[number(value_of(rounds, name, metric), 3) for metric in requests]]
+        for name, label in labels(options.cores).items()
+        if name in rounds[0]
+    ]
+    return [
+        "### Memory",
+        "",
+        *table(["resident MB after so many requests", *requests], rows),
+        "",
+        "Of all processes together. Pages that they share count once, mapped files as far as they are in memory.",
+    ]
 
 
 def goals(rounds: list[Round], options: Options) -> list[Goal]:

@@ -26,16 +26,29 @@ def measure(turn: Turn) -> Round:
 
 
 def report(rounds: list[Round], options: Options) -> list[str]:
-    rows = [[labels(options.cores)[name], number(value_of(rounds, name, "rate"), 3),
-             number(ratio_of(rounds, "rate", name, JAVALIN), 3),
-             number(value_of(rounds, name, "p50"), 3), number(value_of(rounds, name, "p99"), 3)]
-            for name in (NOTHING, JAVALIN)]
-    return ["### Overhead, closed loop, the sample's small body", "",
-            *table(["", "16 clients: answers/s", "of Javalin", "1 client: p50, ms", "p99, ms"], rows)]
+    rows = [
+        [
+            labels(options.cores)[name],
+            number(value_of(rounds, name, "rate"), 3),
+            number(ratio_of(rounds, "rate", name, JAVALIN), 3),
+            number(value_of(rounds, name, "p50"), 3),
+            number(value_of(rounds, name, "p99"), 3),
+        ]
+        for name in (NOTHING, JAVALIN)
+    ]
+    return [
+        "### Overhead, closed loop, the sample's small body",
+        "",
+        *table(["", "16 clients: answers/s", "of Javalin", "1 client: p50, ms", "p99, ms"], rows),
+    ]
 
 
 def goals(rounds: list[Round], options: Options) -> list[Goal]:
     return [
-        at_least("hooks that do nothing: answers/s of a bare Javalin handler", ratio_of(rounds, "rate", NOTHING, JAVALIN), 0.6),
+        at_least(
+            "hooks that do nothing: answers/s of a bare Javalin handler",
+            ratio_of(rounds, "rate", NOTHING, JAVALIN),
+            0.6,
+        ),
         at_most("hooks that do nothing: a lonely client's p50", value_of(rounds, NOTHING, "p50"), 0.5, " ms"),
     ]

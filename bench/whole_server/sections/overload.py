@@ -55,9 +55,30 @@ def metrics(arrivals: Arrivals, capacity: float, seconds: int, deadline: float) 
 
 def report(rounds: list[Round], options: Options) -> list[str]:
     statuses = sorted({metric for one in rounds for values in one.values() for metric in values if "status" in metric})
-    columns = ["capacity", "offered", "good", "kept", "refusal p50", "refusal p99", "longest", "ping p99", "ping longest"]
-    head = ["", "capacity, answers/s", "offered/s", "in time, answers/s", "of capacity", "refusal: p50", "p99",
-            "longest wait", "/ping: p99", "longest", *statuses]
+    columns = [
+        "capacity",
+        "offered",
+        "good",
+        "kept",
+        "refusal p50",
+        "refusal p99",
+        "longest",
+        "ping p99",
+        "ping longest",
+    ]
+    head = [
+        "",
+        "capacity, answers/s",
+        "offered/s",
+        "in time, answers/s",
+        "of capacity",
+        "refusal: p50",
+        "p99",
+        "longest wait",
+        "/ping: p99",
+        "longest",
+        *statuses,
+    ]
     rows = [[name, *[number(value_of(rounds, name, metric), 3) for metric in columns + statuses]] for name in rounds[0]]
     return [
         f"### Overload: {TIMES_CAPACITY} times what Berth can answer, open loop",

@@ -23,8 +23,11 @@ def measure(turn: Turn) -> Round:
 
 
 def report(rounds: list[Round], options: Options) -> list[str]:
-    rows = [[label, number(value_of(rounds, name, "seconds"), 3), number(value_of(rounds, name, "megabytes"), 3)]
-            for name, label in labels(options.cores).items() if name in rounds[0]]
+    rows = [
+        [label, number(value_of(rounds, name, "seconds"), 3), number(value_of(rounds, name, "megabytes"), 3)]
+        for name, label in labels(options.cores).items()
+        if name in rounds[0]
+    ]
     return ["### Start", "", *table(["server", "exec to the first answer, s", "resident then, MB"], rows)]
 
 
