@@ -1,7 +1,8 @@
 """So many clients, each of which asks again as soon as it has its answer: wrk with bench/ask.lua."""
 
 import json
-from dataclasses import dataclass
+import math
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from whole_server import places
@@ -40,7 +41,7 @@ def ask(server: Running, clients: int, seconds: int, bodies: Path = places.BODIE
 
 
 def drive(server: Running, clients: int, seconds: int, bodies: Path = places.BODIES, first: int = 0) -> Load:
-    """As `ask`, where it does not matter whether anything was answered in that time.
+    """As `ask`, but a server may be too slow to answer anything in that time; its times are no numbers then.
 
     @raises BenchmarkError: where a request has failed, since nothing here should make one fail
     """
@@ -63,4 +64,4 @@ def drive(server: Running, clients: int, seconds: int, bodies: Path = places.BOD
     server.check()
     if load.refused or load.lost:
         raise BenchmarkError(f"{server.name} failed {load.refused + load.lost} of the requests of {clients} clients")
-    return load
+    return load if load.answers else replace(load, p50=math.nan, p90=math.nan, p99=math.nan)

@@ -167,5 +167,6 @@ def log_file(name: str) -> Path:
 
 
 def last_line(log: Path) -> str:
-    lines = log.read_text(errors="replace").strip().splitlines()
+    """Without what a stack trace indents."""
+    lines = [line for line in log.read_text(errors="replace").splitlines() if line[:1].strip()]
     return f"{lines[-1]} ({log})" if lines else f"its log {log} is empty"

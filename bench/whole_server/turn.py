@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import TypeVar
 
-from whole_server.closed_loop import Load, ask, drive
+from whole_server.closed_loop import Load, drive
 from whole_server.options import Options
 from whole_server.process import Running
 
@@ -27,7 +27,7 @@ class Turn:
 
     def load(self, server: Running, clients: int) -> Load:
         """Other bodies come first in each round."""
-        return ask(server, clients, self.options.seconds, first=self.number * 137)
+        return drive(server, clients, self.options.seconds, first=self.number * 137)
 
     def capacity(self, server: Running) -> float:
         if server.name not in self.capacities:

@@ -29,6 +29,8 @@ def measure(turn: Turn) -> Round:
 
 def point(turn: Turn, server: Running, share: float) -> Metrics:
     rate = share * turn.capacity(server)
+    if not rate:
+        return {}
     seconds = turn.options.seconds
     arrivals = arrive(server, rate, seconds, TIMEOUT, seed=turn.number)
     times = arrivals.times(200)

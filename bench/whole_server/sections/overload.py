@@ -3,6 +3,7 @@
 import math
 
 from whole_server.arrivals import Arrivals, arrive
+from whole_server.closed_loop import ask
 from whole_server.options import Options
 from whole_server.process import started
 from whole_server.servers import berth
@@ -29,9 +30,9 @@ def one_deadline(turn: Turn, deadline: int) -> Metrics:
     seconds = 5 if turn.options.quick else max(15, turn.options.seconds)
     with started(berth(SAGEMAKER_MODEL_SERVER_TIMEOUT_SECONDS=str(deadline))) as server:
         turn.warm(server)
-        before = turn.load(server, CLIENTS).rate
+        before = ask(server, CLIENTS, turn.options.seconds).rate
         arrivals = arrive(server, TIMES_CAPACITY * before, seconds, deadline + PATIENCE, turn.number)
-        after = turn.load(server, CLIENTS).rate
+        after = ask(server, CLIENTS, turn.options.seconds).rate
     return metrics(arrivals, (before + after) / 2, seconds, deadline * 1000)
 
 
