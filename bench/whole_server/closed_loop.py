@@ -62,6 +62,7 @@ def drive(server: Running, clients: int, seconds: int, bodies: Path = places.BOD
     environment = {"BODIES": str(bodies), "FIRST_BODY": str(first)}
     load = Load(**json.loads(printed(command, f"wrk failed at {server.name}", environment)))
     server.check()
+    server.settle()
     if load.refused or load.lost:
         raise BenchmarkError(f"{server.name} failed {load.refused + load.lost} of the requests of {clients} clients")
     return load if load.answers else replace(load, p50=math.nan, p90=math.nan, p99=math.nan)

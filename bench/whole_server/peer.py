@@ -1,4 +1,4 @@
-"""What a user would run instead of Berth: FastAPI with one traced model and one route. Uvicorn serves `app`.
+"""What a user would run instead of Berth: FastAPI with one traced model and one route.
 
 It is told by PEER_MODEL, PEER_TOKENIZER, PEER_THREADS and PEER_PADDED. The forward runs in the event loop, as in the
 sample that it follows: a pool of threads in front of so few cores only makes every answer late.

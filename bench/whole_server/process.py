@@ -1,6 +1,7 @@
 """Servers as processes: started in a group of their own, asked until they answer, and stopped with all of it."""
 
 import http.client
+import math
 import os
 import signal
 import socket
@@ -16,6 +17,9 @@ from whole_server.errors import BenchmarkError
 
 START_SECONDS = 120
 STOP_SECONDS = 30
+SETTLE_SECONDS = 60
+# Of one core.
+IDLE_SHARE = 0.1
 
 
 @dataclass(frozen=True)
@@ -43,6 +47,18 @@ class Running:
     def resident_megabytes(self) -> float:
         """What its processes hold together; pages that they share count once."""
         return sum(proportional_kilobytes(pid) for pid in group(self.process.pid)) / 1000
+
+    def settle(self) -> None:
+        """Waits until it does nothing: some work on for clients that are gone, and would slow the next server."""
+        end = time.perf_counter() + SETTLE_SECONDS
+        busy = math.inf
+        while busy > IDLE_SHARE and time.perf_counter() < end:
+            before, begin = self.processor_seconds(), time.perf_counter()
+            time.sleep(0.25)
+            busy = (self.processor_seconds() - before) / (time.perf_counter() - begin)
+
+    def processor_seconds(self) -> float:
+        return sum(ticks(pid) for pid in group(self.process.pid)) / os.sysconf("SC_CLK_TCK")
 
     def check(self) -> None:
         if self.process.poll() is not None:
@@ -140,12 +156,23 @@ def group(leader: int) -> list[int]:
 
 
 def belongs(process: Path, leader: int) -> bool:
-    try:
-        # After the name, which is in brackets and may hold anything: state, parent, group.
-        state, _, number = (process / "stat").read_text().rpartition(")")[2].split()[:3]
-    except OSError:
-        return False
+    state, _, number = (statistics(process) or ["Z", "", "0"])[:3]
     return int(number) == leader and state != "Z"
+
+
+def ticks(pid: int) -> int:
+    """What it has used of the processor, in the kernel's ticks."""
+    user, system = (statistics(Path(f"/proc/{pid}")) or ["0"] * 13)[11:13]
+    return int(user) + int(system)
+
+
+def statistics(process: Path) -> list[str]:
+    """What the kernel says of a process: its state, parent, group and so on. Nothing where there is none any more."""
+    try:
+        # The name before it is in brackets and may hold anything.
+        return (process / "stat").read_text().rpartition(")")[2].split()
+    except OSError:
+        return []
 
 
 def proportional_kilobytes(pid: int) -> int:

@@ -60,21 +60,7 @@ def tuned(name: str, processes: int, threads: int) -> Server:
 
 
 def fastapi(name: str, processes: int, model: Path, threads: int, padded: bool) -> Server:
-    command = [
-        sys.executable,
-        "-m",
-        "uvicorn",
-        "whole_server.peer:app",
-        "--host",
-        "127.0.0.1",
-        "--port",
-        "{port}",
-        "--workers",
-        str(processes),
-        "--log-level",
-        "warning",
-        "--no-access-log",
-    ]
+    command = [sys.executable, "-m", "whole_server.serve_peer", "{port}", str(processes)]
     return Server(
         name,
         command,
