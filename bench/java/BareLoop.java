@@ -48,7 +48,7 @@ final class BareLoop {
       long begin = System.nanoTime();
       var times = run(pool.invokeAll(loop.parts(threads, seconds)));
       double took = (System.nanoTime() - begin) / 1e9;
-      System.out.println("{\"answers\": %d, \"seconds\": %f, \"times\": %s}".formatted(times.size(), took, times));
+      System.out.println("{\"answers\": " + times.size() + ", \"seconds\": " + took + ", \"times\": " + times + "}");
     }
   }
 

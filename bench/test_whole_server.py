@@ -1,0 +1,78 @@
+"""Tests what the benchmark computes; `pytest bench`, with what trace/requirements-cpu.txt installs."""
+
+import json
+import math
+import statistics
+
+import numpy
+import pytest
+from tokenizers import Tokenizer
+from whole_server import places
+from whole_server.answering import LONGEST_ANSWER, best_span, softmax
+from whole_server.arrivals import Arrivals, Request
+from whole_server.statistics import percentile, ratio_of, value_of
+from whole_server.tables import at_least, at_most, number
+
+
+def test_a_percentile_is_one_of_the_values():
+    values = [float(value) for value in range(1, 101)]
+    assert percentile(values, 0.5) == 50
+    assert percentile(values, 0.99) == 99
+    assert percentile([7.0], 0.99) == 7
+    assert math.isnan(percentile([], 0.5))
+
+
+def test_a_ratio_is_taken_within_each_round():
+    rounds = [
+        {"a": {"rate": 10}, "b": {"rate": 20}},
+        {"a": {"rate": 90}, "b": {"rate": 100}},
+        {"a": {"rate": 8}, "b": {"rate": 10}},
+    ]
+    assert ratio_of(rounds, "rate", "a", "b") == pytest.approx(0.8)
+    assert value_of(rounds, "a", "rate") == 10
+
+
+def test_a_round_without_a_value_does_not_count():
+    rounds = [{"a": {"p50": 3.0}}, {"a": {"p50": math.nan}}, {}]
+    assert value_of(rounds, "a", "p50") == 3
+    assert math.isnan(value_of(rounds, "b", "p50"))
+
+
+def test_answers_count_when_they_are_complete_and_in_time():
+    late, early, refused = Request(1.0, 5000, 200), Request(1.0, 1500, 200), Request(2.5, 10, 503)
+    arrivals = Arrivals([late, early, refused], [])
+    assert arrivals.answered(2, 4, longest=2000) == 0.5
+    assert arrivals.answered(2, 8, longest=60_000) == pytest.approx(2 / 6)
+
+
+@pytest.mark.parametrize(
+    ("value", "text"), [(0.12345, "0.123"), (1.5, "1.50"), (97.36, "97.4"), (1234.5, "1,234"), (math.nan, "–")]
+)
+def test_numbers_have_three_digits(value: float, text: str):
+    assert number(value, 3) == text
+
+
+def test_a_goal_without_a_number_is_not_met():
+    assert not at_least("x", math.nan, 1).met
+    assert not at_most("x", math.nan, 1).met
+    assert at_most("x", 1, 1).met
+
+
+def test_the_best_span_is_the_best_of_all():
+    chance = numpy.random.default_rng(7)
+    for _ in range(20):
+        start, end = chance.normal(size=(2, 40))
+        scores = numpy.outer(softmax(start), softmax(end))
+        spans = [(i, j) for i in range(40) for j in range(i, min(40, i + LONGEST_ANSWER))]
+        best = max(spans, key=lambda span: scores[span])
+        assert best_span(start, end) == (*best, pytest.approx(scores[best]))
+
+
+def test_the_questions_are_as_long_as_the_readme_says():
+    tokenizer = Tokenizer.from_file(str(places.TOKENIZER))
+    tokenizer.no_padding()
+    tokenizer.no_truncation()
+    questions = [json.loads(line) for line in places.QUESTIONS.read_text(encoding="utf-8").splitlines()]
+    lengths = [len(tokenizer.encode(one["question"], one["context"]).ids) for one in questions]
+    assert (len(lengths), min(lengths), max(lengths)) == (226, 37, 384)
+    assert statistics.mean(lengths) == pytest.approx(170, abs=0.5)
