@@ -8,11 +8,24 @@ final class Batch<I, O> {
 
   private final List<Pending<I, O>> pending;
   private final Thread worker;
+  private final long startedAt;
+  private final boolean hasFollowers;
   private boolean interrupted;
 
-  Batch(List<Pending<I, O>> pending, Thread worker) {
+  /// @param hasFollowers whether records were left to wait when it started
+  Batch(List<Pending<I, O>> pending, Thread worker, long startedAt, boolean hasFollowers) {
     this.pending = List.copyOf(pending);
     this.worker = worker;
+    this.startedAt = startedAt;
+    this.hasFollowers = hasFollowers;
+  }
+
+  long startedAt() {
+    return startedAt;
+  }
+
+  boolean hasFollowers() {
+    return hasFollowers;
   }
 
   List<Pending<I, O>> pending() {

@@ -4,10 +4,13 @@ import dev.berth.batching.Submission.Ending;
 import dev.berth.error.ErrorType;
 import dev.berth.error.ServingException;
 import dev.berth.metrics.ServingMetrics;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.HashSet;
 import java.util.List;
+import java.util.NavigableMap;
 import java.util.Optional;
+import java.util.TreeMap;
 import java.util.concurrent.locks.Condition;
 import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.LongSupplier;
@@ -25,8 +28,9 @@ final class BatchQueue<I, O> {
   private final ServingMetrics metrics;
 
   private final ReentrantLock lock = new ReentrantLock();
-  /// Workers wait here for records, for the batch delay, and for the end.
-  private final Condition recordsOrEnd = lock.newCondition();
+  /// The workers that wait for records, for the batch delay, or for the end, by their number. The first one is woken:
+  /// requests that come one at a time are all the same worker's, which has all cores.
+  private final NavigableMap<Integer, Condition> idle = new TreeMap<>();
 
   private final OpenRequests<I, O> requests;
   private boolean closed;
@@ -52,29 +56,45 @@ final class BatchQueue<I, O> {
   Ending submit(Submission<I, O> submission) throws InterruptedException {
     lock.lock();
     try {
-      requireRoom(submission.pending().size());
+      requireRoom(submission.pending().size(), submission.deadline());
       requests.add(submission);
-      recordsOrEnd.signalAll();
+      wakeWorker();
       return awaitEnd(submission);
     } finally {
       lock.unlock();
     }
   }
 
-  private void requireRoom(int count) {
+  /// @throws ServingException when not even one record can be queued
+  void requireRoom(long deadline) {
+    locked(() -> requireRoom(1, deadline));
+  }
+
+  private void requireRoom(int count, long deadline) {
     if (closed) {
       throw new ServingException(ErrorType.NOT_READY, "%s has stopped".formatted(name));
     }
     if (workers == 0) {
       throw new ServingException(ErrorType.NOT_READY, "%s has no worker that can predict".formatted(name));
     }
-    if (requests.waiting() > 0 && count > capacity - requests.waiting()) {
-      metrics.requestOverloaded();
-      throw new ServingException(
-          ErrorType.OVERLOADED,
-          "%s is overloaded: found %d records waiting and %d more, expected at most %d; try again later"
-              .formatted(name, requests.waiting(), count, capacity));
+    if (requests.waiting() == 0) {
+      return;
     }
+    if (count > capacity - requests.load()) {
+      throw overloaded("found %d records waiting and %d more, expected at most %d".formatted(
+          requests.waiting(), count, capacity));
+    }
+    var wait = requests.expectedWait(count, workers);
+    var left = Duration.ofNanos(deadline - clock.getAsLong());
+    if (wait.compareTo(left.multipliedBy(3).dividedBy(4)) > 0) {
+      throw overloaded("its records would wait %.1f s, and the request's time is over in %.1f s".formatted(
+          wait.toMillis() / 1e3, left.toMillis() / 1e3));
+    }
+  }
+
+  private ServingException overloaded(String why) {
+    metrics.requestOverloaded();
+    return new ServingException(ErrorType.OVERLOADED, "%s is overloaded: %s; try again later".formatted(name, why));
   }
 
   private Ending awaitEnd(Submission<I, O> submission) throws InterruptedException {
@@ -94,12 +114,14 @@ final class BatchQueue<I, O> {
     }
   }
 
-  /// Waits for a batch that somebody waits for, and starts it on the calling worker.
+  /// Waits for a batch that somebody waits for, and starts it on the calling worker. Where records are left, the next
+  /// worker is woken for them.
   ///
   /// Whether a caller has gone away is asked without the lock; the room that such callers leave is filled up again.
   ///
+  /// @param worker the calling worker's number
   /// @return nothing: closed
-  Optional<Batch<I, O>> take() throws InterruptedException {
+  Optional<Batch<I, O>> take(int worker) throws InterruptedException {
     var chosen = new ArrayList<Pending<I, O>>();
     var asked = new HashSet<Submission<I, O>>();
     while (true) {
@@ -107,11 +129,14 @@ final class BatchQueue<I, O> {
       try {
         requests.dropEnded(chosen);
         do {
-          if (chosen.isEmpty() && !awaitRipe()) {
+          if (chosen.isEmpty() && !awaitRipe(worker)) {
             return Optional.empty();
           }
           requests.fill(chosen);
         } while (chosen.isEmpty());
+        if (requests.waiting() > 0) {
+          wakeWorker();
+        }
         if (asked.containsAll(Submission.of(chosen))) {
           return Optional.of(requests.start(chosen));
         }
@@ -124,20 +149,30 @@ final class BatchQueue<I, O> {
   }
 
   /// Waits until a batch should be made; false: closed.
-  private boolean awaitRipe() throws InterruptedException {
+  private boolean awaitRipe(int worker) throws InterruptedException {
     while (!closed) {
       requests.endExpired();
-      if (requests.waiting() == 0) {
-        recordsOrEnd.await();
-        continue;
-      }
-      long delay = requests.delayNanos();
+      long delay = requests.waiting() == 0 ? Long.MAX_VALUE : requests.delayNanos();
       if (delay <= 0) {
         return true;
       }
-      recordsOrEnd.awaitNanos(delay);
+      var woken = lock.newCondition();
+      idle.put(worker, woken);
+      try {
+        woken.awaitNanos(delay);
+      } finally {
+        idle.remove(worker);
+      }
     }
     return false;
+  }
+
+  /// Wakes the first worker that waits. One that has been woken waits no more, so that the next call wakes another.
+  private void wakeWorker() {
+    var first = idle.pollFirstEntry();
+    if (first != null) {
+      first.getValue().signal();
+    }
   }
 
   /// Starts one record of a failed batch by itself; nothing: nobody waits for it any more.
@@ -203,7 +238,7 @@ final class BatchQueue<I, O> {
     locked(() -> {
       closed = true;
       requests.endAll(new Ending.Refused("%s has stopped".formatted(name)));
-      recordsOrEnd.signalAll();
+      idle.values().forEach(Condition::signal);
     });
   }
 

@@ -67,6 +67,14 @@ public final class Batcher<I, O> implements AutoCloseable {
     }
   }
 
+  /// Refuses what [#predict] would refuse however few records there were, before anything is spent on reading them.
+  ///
+  /// @param deadlineNanos when the request's time is over, as [System#nanoTime()] counts
+  /// @throws ServingException `OVERLOADED` or `NOT_READY`
+  public void requireRoom(long deadlineNanos) {
+    queue.requireRoom(deadlineNanos);
+  }
+
   /// Queues the records and waits for their predictions, in the same order. All of them are queued or none.
   ///
   /// @param deadlineNanos when the request's time is over, as [System#nanoTime()] counts

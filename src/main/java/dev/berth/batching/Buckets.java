@@ -39,6 +39,10 @@ final class Buckets<I, O> {
         .reduce((a, b) -> isOlder(b, a) ? b : a);
   }
 
+  boolean contains(Pending<I, O> pending) {
+    return lines.get(pending.bucket()).contains(pending);
+  }
+
   /// Removes a record; false where it does not wait.
   boolean remove(Pending<I, O> pending) {
     boolean removed = lines.get(pending.bucket()).remove(pending);

@@ -2,6 +2,7 @@ package dev.berth.batching;
 
 import dev.berth.batching.Submission.Ending;
 import dev.berth.metrics.ServingMetrics;
+import java.time.Duration;
 import java.util.Collection;
 import java.util.LinkedHashSet;
 import java.util.List;
@@ -19,9 +20,18 @@ final class OpenRequests<I, O> {
   private final LongSupplier clock;
   private final ServingMetrics metrics;
 
+  /// How often in a row the oldest record may be passed over.
+  private static final int PATIENCE = 3;
+
+  /// Over how many batches [#recordNanos] is taken.
+  private static final int MEMORY = 16;
+
   private final Set<Submission<I, O>> open = new LinkedHashSet<>();
   private final Buckets<I, O> waiting = new Buckets<>();
   private final Set<Batch<I, O>> running = new LinkedHashSet<>();
+  private int passedOver;
+  /// What a record has taken of late while others waited; 0: not known yet.
+  private double recordNanos;
 
   OpenRequests(BatchPolicy policy, LongSupplier clock, ServingMetrics metrics) {
     this.policy = policy;
@@ -32,6 +42,23 @@ final class OpenRequests<I, O> {
   /// The number of records that wait.
   int waiting() {
     return waiting.size();
+  }
+
+  /// How much of the line is taken. A request that is longer than the whole line, let in when nothing waited, takes half
+  /// of it at most, so that others are not refused until it is done.
+  int load() {
+    int capacity = policy.limits().queueCapacity();
+    return waiting.size() - open.stream()
+        .filter(submission -> submission.pending().size() > capacity)
+        .mapToInt(submission -> Math.max(0, submission.left() - capacity / 2))
+        .sum();
+  }
+
+  /// How long a request of `count` records would wait on so many workers: in turn with those that wait, so for as many
+  /// records of each.
+  Duration expectedWait(int count, int workers) {
+    long before = open.stream().mapToLong(submission -> Math.min(count, submission.left())).sum();
+    return Duration.ofNanos((long) (before * recordNanos / workers));
   }
 
   void add(Submission<I, O> submission) {
@@ -63,26 +90,68 @@ final class OpenRequests<I, O> {
     metrics.recordsAbandoned(before - chosen.size());
   }
 
-  /// Moves records that wait into `chosen`, as many as go together with those that it holds; with the oldest, where it
-  /// holds none. There must be a record that waits or is chosen.
+  /// Moves records that wait into `chosen`, as many as go together with those that it holds; with the one whose turn it
+  /// is, where it holds none. There must be a record that waits or is chosen.
   void fill(List<Pending<I, O>> chosen) {
     long now = clock.getAsLong();
-    var first = chosen.isEmpty() ? waiting.oldest().orElseThrow() : chosen.getFirst();
+    while (chosen.isEmpty()) {
+      if (waiting.size() == 0) {
+        return;
+      }
+      var first = turn();
+      if (first.submission().isExpired(now)) {
+        end(first.submission(), new Ending.Expired());
+      } else {
+        take(first, chosen);
+      }
+    }
     int longest = chosen.stream().mapToInt(Pending::length).max().orElse(0);
-    var line = waiting.line(first.bucket());
+    var line = waiting.line(chosen.getFirst().bucket());
     while (!line.isEmpty()) {
       var next = line.getFirst();
       if (next.submission().isExpired(now)) {
         end(next.submission(), new Ending.Expired());
       } else if (policy.hasRoom(chosen.size(), longest, next.length())) {
-        waiting.remove(next);
-        metrics.recordsDequeued(1);
-        chosen.add(next);
+        take(next, chosen);
         longest = Math.max(longest, next.length());
       } else {
         return;
       }
     }
+  }
+
+  private void take(Pending<I, O> pending, List<Pending<I, O>> chosen) {
+    waiting.remove(pending);
+    pending.submission().take();
+    metrics.recordsDequeued(1);
+    chosen.add(pending);
+  }
+
+  /// The record that the next batch begins with: of the request that has had the least, so that a request of thousands
+  /// of records does not hold up one of a few that came later. But the oldest record is passed over a few times only.
+  private Pending<I, O> turn() {
+    var oldest = waiting.oldest().orElseThrow();
+    var modest = modest();
+    if (modest.submission() == oldest.submission() || passedOver == PATIENCE) {
+      passedOver = 0;
+      return oldest;
+    }
+    passedOver++;
+    return modest;
+  }
+
+  /// The first record of the request that has had the least; of several, of the one that came first.
+  private Pending<I, O> modest() {
+    Pending<I, O> modest = null;
+    for (var submission : open) {
+      if (modest == null || submission.taken() < modest.submission().taken()) {
+        modest = submission.firstWaiting(waiting::contains).orElse(modest);
+      }
+      if (modest != null && modest.submission().taken() == 0) {
+        return modest;
+      }
+    }
+    return modest;
   }
 
   /// Starts a batch of chosen records on the calling worker.
@@ -98,7 +167,7 @@ final class OpenRequests<I, O> {
   /// Registers a batch of the calling worker, so that the worker is interrupted when nobody waits for the batch any
   /// more.
   Batch<I, O> run(List<Pending<I, O>> records) {
-    var batch = new Batch<>(records, Thread.currentThread());
+    var batch = new Batch<>(records, Thread.currentThread(), clock.getAsLong(), waiting.size() > 0);
     running.add(batch);
     return batch;
   }
@@ -110,6 +179,11 @@ final class OpenRequests<I, O> {
   }
 
   void answer(Batch<I, O> batch, List<O> values) {
+    // Without followers a batch is not full, and may have had more cores.
+    if (batch.hasFollowers()) {
+      double nanos = (double) (clock.getAsLong() - batch.startedAt()) / batch.size();
+      recordNanos += recordNanos == 0 ? nanos : (nanos - recordNanos) / MEMORY;
+    }
     for (int i = 0; i < values.size(); i++) {
       var pending = batch.pending().get(i);
       var submission = pending.submission();

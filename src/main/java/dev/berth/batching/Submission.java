@@ -9,6 +9,7 @@ import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.locks.Condition;
 import java.util.function.BooleanSupplier;
+import java.util.function.Predicate;
 import java.util.function.ToIntFunction;
 import java.util.stream.Collectors;
 import org.slf4j.Logger;
@@ -48,6 +49,10 @@ final class Submission<I, O> {
 
   private final List<O> values;
   private int unanswered;
+  /// How many of its records have left the line.
+  private int taken;
+  /// All before it have left the line.
+  private int next;
   private Optional<Long> startedAt = Optional.empty();
   private Optional<Ending> ending = Optional.empty();
   private long endedAt;
@@ -95,6 +100,10 @@ final class Submission<I, O> {
     }
   }
 
+  long deadline() {
+    return deadline;
+  }
+
   boolean isExpired(long now) {
     return deadline - now <= 0;
   }
@@ -111,6 +120,27 @@ final class Submission<I, O> {
     if (startedAt.isEmpty()) {
       startedAt = Optional.of(now);
     }
+  }
+
+  void take() {
+    taken++;
+  }
+
+  int taken() {
+    return taken;
+  }
+
+  /// How many of its records wait.
+  int left() {
+    return pending.size() - taken;
+  }
+
+  /// The first of its records that waits; nothing where none does.
+  Optional<Pending<I, O>> firstWaiting(Predicate<Pending<I, O>> waits) {
+    while (next < pending.size() && !waits.test(pending.get(next))) {
+      next++;
+    }
+    return next < pending.size() ? Optional.of(pending.get(next)) : Optional.empty();
   }
 
   /// Takes the prediction of one record; true when it was the last one.

@@ -84,7 +84,7 @@ final class Worker<I, O> {
   private void serve(Predictor<I, O> predictor) {
     while (true) {
       try {
-        var batch = queue.take();
+        var batch = queue.take(number);
         if (batch.isEmpty()) {
           return;
         }

@@ -112,6 +112,7 @@ final class LoadedModel<M, I, O> {
 
   /// @throws ServingException for every way in which this can fail
   Invocation invoke(InvocationRequest request, OptionalLong length, long deadlineNanos, BooleanSupplier abandoned) {
+    batcher.requireRoom(deadlineNanos);
     try (var share = memory.new Share()) {
       var body = new HookBody(request.body(), length, permits, share, deadlineNanos);
       return invoke(request.withBody(body), body, deadlineNanos, abandoned);

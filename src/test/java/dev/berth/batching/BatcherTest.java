@@ -54,7 +54,7 @@ class BatcherTest {
   }
 
   @Test
-  void theOldestRecordChoosesTheBucketAndOthersOfItsBucketComeAlong() throws Exception {
+  void theRecordWhoseTurnItIsChoosesTheBucketAndOthersOfItsBucketComeAlong() throws Exception {
     try (var serving = Serving.started()) {
       serving.holdWorker();
       var asked = List.of(
@@ -65,7 +65,7 @@ class BatcherTest {
       }
 
       assertThat(serving.model.batches)
-          .containsExactly(List.of("hold"), List.of("a", "b"), List.of(LONG_WORD, LONG_WORD + "x"));
+          .containsExactly(List.of("hold"), List.of("a", "b"), List.of(LONG_WORD + "x", LONG_WORD));
     }
   }
 
@@ -81,7 +81,7 @@ class BatcherTest {
       dear.get();
 
       assertThat(serving.model.batches).containsExactly(
-          List.of("hold"), List.of("w".repeat(10), "w".repeat(15)), List.of("w"), List.of(beyond), List.of(beyond));
+          List.of("hold"), List.of("w".repeat(10), "w".repeat(15)), List.of(beyond), List.of(beyond), List.of("w"));
     }
   }
 
@@ -109,10 +109,29 @@ class BatcherTest {
     try (var serving = Serving.started()) {
       serving.holdWorker();
       var large = serving.askAndWait(records);
+      var others = serving.askAndWait("a", "b", "c");
       assertRefused(serving.ask("one more"), ErrorType.OVERLOADED);
+      assertThatThrownBy(() -> serving.batcher.requireRoom(System.nanoTime() + Serving.LONG.toNanos()))
+          .hasMessageContaining("found 53 records waiting and 1 more");
+      serving.model.release();
+      assertAnswered(others, "A", "B", "C");
+      assertAnswered(large, IntStream.range(0, 50).mapToObj(i -> "R" + i).toArray(String[]::new));
+    }
+  }
+
+  @Test
+  void aRequestOfManyRecordsHoldsUpNoOthersAndIsNotHeldUpForeverItself() throws Exception {
+    try (var serving = Serving.started(1, new BatchLimits(1, 1_000, Duration.ZERO, 20))) {
+      serving.holdWorker();
+      var large = serving.askAndWait("a", "b", "c", LONG_WORD);
+      for (var word : List.of("s", "t", "u", "v", "w")) {
+        serving.askAndWait(word);
+      }
       serving.model.release();
 
-      assertAnswered(large, IntStream.range(0, 50).mapToObj(i -> "R" + i).toArray(String[]::new));
+      assertAnswered(large, "A", "B", "C", LONG_WORD.toUpperCase());
+      assertThat(serving.model.batches.stream().flatMap(List::stream))
+          .containsExactly("hold", "a", "s", "t", "u", "b", "v", "w", "c", LONG_WORD);
     }
   }
 

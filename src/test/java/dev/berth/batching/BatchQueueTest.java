@@ -1,0 +1,88 @@
+package dev.berth.batching;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatCode;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.awaitility.Awaitility.await;
+
+import dev.berth.error.ErrorType;
+import dev.berth.error.ServingException;
+import dev.berth.metrics.ServingMetrics;
+import java.time.Duration;
+import java.util.List;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.atomic.AtomicLong;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+
+/// What is let in, with a clock that only the test moves. The test's thread is the only worker.
+@Timeout(60)
+class BatchQueueTest {
+
+  private static final long SECOND = Duration.ofSeconds(1).toNanos();
+  private static final long DEADLINE = 1000 * SECOND;
+
+  private final AtomicLong now = new AtomicLong();
+  private final ServingMetrics metrics = new ServingMetrics();
+  private final BatchQueue<String, String> queue =
+      new BatchQueue<>("words", new BatchLimits(1, 1_000, Duration.ZERO, 100), now::get, metrics);
+  private final ExecutorService callers = Executors.newVirtualThreadPerTaskExecutor();
+
+  @BeforeEach
+  void start() {
+    queue.workerJoins();
+  }
+
+  @AfterEach
+  void stop() {
+    queue.close();
+    callers.close();
+    metrics.close();
+  }
+
+  @Test
+  void aRequestThatCannotBeInTimeIsRefusedAtOnce() throws Exception {
+    ask("a", "b", "c");
+    predictInASecond();
+
+    assertThatThrownBy(() -> queue.requireRoom(now.get() + SECOND))
+        .isInstanceOfSatisfying(ServingException.class, e -> assertThat(e.type()).isEqualTo(ErrorType.OVERLOADED))
+        .hasMessage("words is overloaded: its records would wait 1.0 s, and the request's time is over in 1.0 s; try again later");
+    assertThatCode(() -> queue.requireRoom(now.get() + 2 * SECOND)).doesNotThrowAnyException();
+  }
+
+  @Test
+  void aRequestWaitsInTurnAndNotForAllThatALargerOneHas() throws Exception {
+    ask("a", "b", "c", "d");
+    ask("e");
+    predictInASecond();
+
+    assertThatThrownBy(() -> queue.requireRoom(now.get() + 2 * SECOND)).hasMessageContaining("would wait 2.0 s");
+    assertThatCode(() -> queue.requireRoom(now.get() + 3 * SECOND)).doesNotThrowAnyException();
+  }
+
+  @Test
+  void whatARecordTakesAloneIsNoMeasure() throws Exception {
+    ask("a");
+    predictInASecond();
+    ask("b");
+
+    assertThatCode(() -> queue.requireRoom(now.get() + 1)).doesNotThrowAnyException();
+  }
+
+  private void ask(String... records) {
+    int before = queue.size();
+    callers.submit(() -> queue.submit(new Submission<>(
+        List.of(records), String::length, now.get(), DEADLINE, () -> false, queue.newCondition())));
+    await().until(() -> queue.size() == before + records.length);
+  }
+
+  private void predictInASecond() throws InterruptedException {
+    var batch = queue.take(0).orElseThrow();
+    now.addAndGet(SECOND);
+    queue.answer(batch, batch.records());
+  }
+}
