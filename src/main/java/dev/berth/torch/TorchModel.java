@@ -17,7 +17,6 @@ import java.util.Comparator;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
-import java.util.concurrent.atomic.AtomicInteger;
 import java.util.regex.Pattern;
 import java.util.stream.Stream;
 
@@ -27,8 +26,8 @@ import java.util.stream.Stream;
 /// keeps a team of threads for each thread that calls it.
 public final class TorchModel implements AutoCloseable {
 
-  /// Forwards that run at this moment in this process.
-  private static final AtomicInteger RUNNING = new AtomicInteger();
+  /// Of this process.
+  private static final CoreShares CORES = new CoreShares();
 
   /// What TorchScript's reader says of code that needs a library.
   private static final Pattern UNKNOWN_OPERATOR =
@@ -93,11 +92,25 @@ public final class TorchModel implements AutoCloseable {
   /// @throws TorchException when the model refuses its inputs
   /// @throws UnsupportedOperationException when it returns what is no dense tensor of real numbers, or none of those
   public List<Tensor> forward(List<Tensor> inputs, int mostCores) {
-    int running = RUNNING.incrementAndGet();
+    return accelerator instanceof Accelerator.Cpu cpu ? forward(inputs, cpu, mostCores) : run(inputs);
+  }
+
+  private List<Tensor> forward(List<Tensor> inputs, Accelerator.Cpu cpu, int mostCores) {
+    int share = CORES.begin(cpu.cores(), mostCores);
+    try {
+      Torch.useCores(switch (cpu.profile()) {
+        case ADAPTIVE -> share;
+        case LATENCY -> cpu.cores();
+        case THROUGHPUT -> 1;
+      });
+      return run(inputs);
+    } finally {
+      CORES.end();
+    }
+  }
+
+  private List<Tensor> run(List<Tensor> inputs) {
     try (var manager = model.getNDManager().newSubManager()) {
-      if (accelerator instanceof Accelerator.Cpu cpu) {
-        Torch.useCores(threads(cpu, running, mostCores));
-      }
       var arrays = new NDList(inputs.size());
       inputs.forEach(input -> arrays.add(TensorCopy.in(input, manager)));
       var results = run(new ParameterStore(manager, false), arrays);
@@ -111,8 +124,6 @@ public final class TorchModel implements AutoCloseable {
         Torch.freeGpuMemory();
       }
       throw translated;
-    } finally {
-      RUNNING.decrementAndGet();
     }
   }
 
@@ -132,18 +143,6 @@ public final class TorchModel implements AutoCloseable {
   /// The key of a dict's tensor; the same for all others, so that sorting leaves them as they are.
   private static String key(NDArray result) {
     return Objects.requireNonNullElse(result.getName(), "");
-  }
-
-  /// How many cores a forward uses.
-  ///
-  /// @param running the forwards that run now, this one included
-  /// @param most how many it is worth
-  static int threads(Accelerator.Cpu cpu, int running, int most) {
-    return switch (cpu.profile()) {
-      case ADAPTIVE -> Math.clamp(Math.min(cpu.cores() / running, most), 1, cpu.cores());
-      case LATENCY -> cpu.cores();
-      case THROUGHPUT -> 1;
-    };
   }
 
   @Override

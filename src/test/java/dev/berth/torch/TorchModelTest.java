@@ -101,12 +101,6 @@ class TorchModelTest {
     }
   }
 
-  @ParameterizedTest
-  @CsvSource({"1,0,1", "1,1,1", "1,2,2", "1,4,4", "1,1000,8", "2,1000,4", "3,4,2", "8,1000,1", "20,1000,1"})
-  void aForwardHasTheIdleCoresThatItIsWorth(int running, int most, int threads) {
-    assertThat(TorchModel.threads(new Accelerator.Cpu(8, CpuProfile.ADAPTIVE), running, most)).isEqualTo(threads);
-  }
-
   /// On the other architecture it is another engine's number, and the same two functions.
   @Test
   @EnabledOnOs(architectures = "amd64")
