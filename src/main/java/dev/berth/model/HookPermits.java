@@ -2,6 +2,8 @@ package dev.berth.model;
 
 import dev.berth.error.ErrorType;
 import dev.berth.error.ServingException;
+import java.util.concurrent.Callable;
+import java.util.concurrent.ExecutionException;
 import java.util.concurrent.Semaphore;
 import java.util.concurrent.TimeUnit;
 
@@ -28,18 +30,26 @@ public final class HookPermits {
     return new HookPermits(Math.max(1, carriers - RESERVED_CARRIERS));
   }
 
-  /// Waits for a permit, to be given back with [#release].
+  /// Runs a hook as soon as there is a permit.
   ///
   /// @throws ServingException when there is none before the deadline
-  void acquire(long deadlineNanos) throws InterruptedException {
-    if (!permits.tryAcquire(deadlineNanos - System.nanoTime(), TimeUnit.NANOSECONDS)) {
-      throw new ServingException(
-          ErrorType.DEADLINE_EXCEEDED, "the request's time ran out while it waited for a hook to be free");
+  /// @throws ExecutionException with what the hook threw
+  <T> T during(long deadlineNanos, Callable<T> hook) throws InterruptedException, ExecutionException {
+    acquire(deadlineNanos);
+    try {
+      return hook.call();
+    } catch (Throwable e) {
+      throw new ExecutionException(e);
+    } finally {
+      permits.release();
     }
   }
 
-  void release() {
-    permits.release();
+  private void acquire(long deadlineNanos) throws InterruptedException {
+    if (!permits.tryAcquire() && !permits.tryAcquire(deadlineNanos - System.nanoTime(), TimeUnit.NANOSECONDS)) {
+      throw new ServingException(
+          ErrorType.DEADLINE_EXCEEDED, "the request's time ran out while it waited for a hook to be free");
+    }
   }
 
   /// Waits for something else than the processor without keeping others from it. The calling thread must hold a permit.

@@ -5,6 +5,7 @@ import dev.berth.error.ServingException;
 import java.time.Duration;
 import java.util.Map;
 import java.util.Objects;
+import java.util.Optional;
 import java.util.concurrent.Callable;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.FutureTask;
@@ -13,8 +14,8 @@ import java.util.concurrent.TimeoutException;
 import java.util.function.Supplier;
 import org.slf4j.MDC;
 
-/// Runs the hooks of one model that need no worker, each on a virtual thread of its own, so that the caller is answered
-/// in time whatever the hook does.
+/// Runs the hooks of each request of one model on a virtual thread of its own, so that the caller is answered in time
+/// whatever a hook does.
 ///
 /// [#call] is called on the requests' threads.
 final class HookThreads {
@@ -22,42 +23,41 @@ final class HookThreads {
   /// How long a hook may take to notice that it is interrupted.
   private static final Duration AFTER_INTERRUPT = Duration.ofMillis(100);
 
-  private final HookPermits permits;
   private final ClassLoader classes;
   private final InFlight running = new InFlight();
 
   /// @param classes where libraries that look for services find those of the hooks
-  HookThreads(HookPermits permits, ClassLoader classes) {
-    this.permits = permits;
+  HookThreads(ClassLoader classes) {
     this.classes = classes;
   }
 
-  /// Runs a hook as soon as there is a permit. One that does not end in time is interrupted and left behind, with its
-  /// permit until it ends.
+  /// Runs hooks. Those that do not end in time are interrupted and left behind.
   ///
-  /// @param activity what is going on, for the message when the time is over
-  /// @throws ServingException when it does not end before the deadline
-  /// @throws ExecutionException with what the hook threw
-  <T> T call(Supplier<String> activity, long deadlineNanos, Callable<T> hook)
+  /// @param activity what is going on, for the message when the time is over; nothing where that ends in time by itself
+  /// @throws ServingException when they do not end before the deadline
+  /// @throws ExecutionException with what they threw
+  <T> T call(Supplier<Optional<String>> activity, long deadlineNanos, Callable<T> hooks)
       throws InterruptedException, ExecutionException {
-    permits.acquire(deadlineNanos);
     running.enter();
     var context = Objects.requireNonNullElse(MDC.getCopyOfContextMap(), Map.<String, String>of());
     var task = new FutureTask<>(() -> {
       try {
         MDC.setContextMap(context);
         Thread.currentThread().setContextClassLoader(classes);
-        return hook.call();
+        return hooks.call();
       } finally {
         running.leave();
-        permits.release();
       }
     });
     var thread = Thread.ofVirtual().name("berth-hook").start(task);
     try {
       return task.get(deadlineNanos - System.nanoTime(), TimeUnit.NANOSECONDS);
     } catch (TimeoutException e) {
-      var message = "the request's time ran out while " + activity.get();
+      var going = activity.get();
+      if (going.isEmpty()) {
+        return task.get();
+      }
+      var message = "the request's time ran out while " + going.get();
       thread.interrupt();
       // It may be reading the body, which is the request's own thread's to deal with now.
       thread.join(AFTER_INTERRUPT);

@@ -10,7 +10,6 @@ import dev.berth.error.ServingException;
 import dev.berth.hooks.Accelerator;
 import dev.berth.hooks.InferenceHandler;
 import dev.berth.hooks.InvocationRequest;
-import dev.berth.hooks.InvocationResponse;
 import dev.berth.hooks.MediaType;
 import dev.berth.hooks.ModelContext;
 import dev.berth.hooks.ModelUnusableException;
@@ -20,6 +19,7 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Objects;
+import java.util.Optional;
 import java.util.OptionalLong;
 import java.util.concurrent.Callable;
 import java.util.concurrent.ExecutionException;
@@ -29,7 +29,7 @@ import java.util.function.Supplier;
 
 /// Hooks with a batcher and its workers: the way of a request through `inputFn`, the queue, `predictFn` and `outputFn`.
 ///
-/// [#invoke] runs on the request's virtual thread. Hooks run outside of every lock.
+/// [#invoke] is called on the request's virtual thread. Hooks run outside of every lock.
 final class LoadedModel<M, I, O> {
 
   /// A record, and what it costs in a batch.
@@ -89,7 +89,7 @@ final class LoadedModel<M, I, O> {
     this.handler = handler;
     this.names = names;
     this.batcher = batcher;
-    this.threads = new HookThreads(permits, handler.getClass().getClassLoader());
+    this.threads = new HookThreads(handler.getClass().getClassLoader());
     this.permits = permits;
     this.memory = memory;
     this.metrics = metrics;
@@ -115,30 +115,42 @@ final class LoadedModel<M, I, O> {
     batcher.requireRoom(deadlineNanos);
     try (var share = memory.new Share()) {
       var body = new HookBody(request.body(), length, permits, share, deadlineNanos);
-      return invoke(request.withBody(body), body, deadlineNanos, abandoned);
+      var running = new AtomicReference<>(names.inputFn());
+      return hook(running::get, "an answer", () ->
+          threads.call(
+              () -> activity(running.get(), body),
+              deadlineNanos,
+              () -> invoke(request.withBody(body), running, deadlineNanos, abandoned)));
     }
   }
 
-  private Invocation invoke(InvocationRequest request, HookBody body, long deadlineNanos, BooleanSupplier abandoned) {
+  /// What a request's time ran out with; nothing where the batcher says it.
+  private Optional<String> activity(String running, HookBody body) {
+    if (running.equals(names.predictFn())) {
+      return Optional.empty();
+    }
+    return Optional.of(body.isWaiting() ? "the rest of its body was awaited" : running + " ran");
+  }
+
+  /// Runs on the request's hook thread.
+  ///
+  /// @param running is told which hook runs
+  private Invocation invoke(
+      InvocationRequest request, AtomicReference<String> running, long deadlineNanos, BooleanSupplier abandoned) {
     var decode = Stopwatch.start();
-    var running = new AtomicReference<>(names.inputFn());
-    List<Measured<I>> measured = hook(running::get, "a list of records", () ->
-        threads.call(
-            () -> body.isWaiting() ? "the rest of its body was awaited" : running.get() + " ran",
-            deadlineNanos,
-            () -> decode(request, running)));
+    var measured = hook(running::get, "a list of records", () ->
+        permits.during(deadlineNanos, () -> decode(request, running)));
     var decoded = decode.elapsed();
     metrics.decoded(decoded);
 
-    var predictions = hook(names.predictFn(), "a list of predictions", () ->
+    running.set(names.predictFn());
+    var predictions = hook(running::get, "a list of predictions", () ->
         batcher.predict(measured, deadlineNanos, abandoned));
 
+    running.set(names.outputFn());
     var encode = Stopwatch.start();
-    InvocationResponse response = hook(names.outputFn(), "a response", () ->
-        threads.call(
-            () -> names.outputFn() + " ran",
-            deadlineNanos,
-            () -> handler.outputFn(predictions.values(), request)));
+    var response = hook(running::get, "a response", () ->
+        permits.during(deadlineNanos, () -> handler.outputFn(predictions.values(), request)));
     var encoded = encode.elapsed();
     metrics.encoded(encoded);
     return new Invocation(
@@ -224,10 +236,6 @@ final class LoadedModel<M, I, O> {
       throw new LoadException("%s returned %s, expected a list of media types".formatted(hook, types));
     }
     return List.copyOf(types);
-  }
-
-  private static <T> T hook(String name, String expected, HookCall<T> call) {
-    return hook(() -> name, expected, call);
   }
 
   /// @param running the hook that runs when something is wrong
