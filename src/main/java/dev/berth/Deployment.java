@@ -4,6 +4,7 @@ import dev.berth.artifact.ModelArtifactException;
 import dev.berth.artifact.ModelDescription;
 import dev.berth.batching.BatchLimits;
 import dev.berth.code.HookCode;
+import dev.berth.config.ModelConfig;
 import dev.berth.config.ServerConfig;
 import dev.berth.device.DeviceException;
 import dev.berth.device.Devices;
@@ -13,6 +14,8 @@ import dev.berth.hooks.CpuProfile;
 import dev.berth.hooks.InferenceHandler;
 import dev.berth.torch.Torch;
 import dev.berth.torch.TorchException;
+import java.io.IOException;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.Collections;
@@ -62,6 +65,18 @@ record Deployment(Devices devices, ArtifactHooks hooks, List<Accelerator> worker
     } catch (Throwable e) {
       HookCode.close(hooks.orElseThrow().handler());
       throw e;
+    }
+  }
+
+  /// Whether libtorch is certain to be used: there is a TorchScript. What own hooks without one use is not known.
+  static boolean needsTorch(ModelConfig model) {
+    if (model.multiModel()) {
+      return false;
+    }
+    try (var files = Files.list(model.directory())) {
+      return files.anyMatch(file -> file.toString().endsWith(".pt"));
+    } catch (IOException e) {
+      return false;
     }
   }
 

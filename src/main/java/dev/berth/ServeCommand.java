@@ -14,7 +14,6 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import picocli.CommandLine.ExitCode;
 import picocli.CommandLine.Model.CommandSpec;
-import picocli.CommandLine.ParseResult;
 
 /// The `serve` command: reads the settings, starts the server and keeps it until the process is told to stop.
 ///
@@ -39,10 +38,11 @@ final class ServeCommand {
 
   /// Blocks for as long as the server runs; an orderly stop ends the process from the shutdown hook.
   ///
+  /// @param flags the text of each flag that was given, by its name
   /// @return the exit code, when the server can't run
-  int run(ParseResult parsed) {
+  int run(Map<String, String> flags) {
     try {
-      var configuration = Configuration.read(environment, ServeOptions.given(parsed), home);
+      var configuration = Configuration.read(environment, flags, home);
       Logging.configure(configuration.config().log());
       announce(configuration);
       return serve(configuration.config());
@@ -59,7 +59,7 @@ final class ServeCommand {
     try {
       server = Server.start(config);
     } catch (Exception e) {
-      return failed(reason(config, e), e);
+      return end(failed(reason(config, e), e));
     }
     var stop = Thread.ofPlatform().name("berth-stop").unstarted(() -> stop(server));
     Runtime.getRuntime().addShutdownHook(stop);
@@ -69,7 +69,7 @@ final class ServeCommand {
       if (withdrawn(stop)) {
         var code = failed(e.getMessage(), e);
         server.close();
-        return code;
+        return end(code);
       }
     }
     return waitForever();
@@ -106,8 +106,14 @@ final class ServeCommand {
     } catch (Exception | Error e) {
       log.error("the server did not stop cleanly", e);
     }
+    end(ExitCode.OK);
+  }
+
+  /// Ends the process at once: an exit would tear libtorch down, which another thread may still be loading or using.
+  private static int end(int code) {
     Logging.flush();
-    Runtime.getRuntime().halt(ExitCode.OK);
+    Runtime.getRuntime().halt(code);
+    return code;
   }
 
   /// Whether the server failed by itself. False: the process is stopping already, which may be why it failed.

@@ -11,6 +11,7 @@ import dev.berth.model.HookPermits;
 import dev.berth.model.LoadException;
 import dev.berth.model.PayloadMemory;
 import dev.berth.model.ServedModel;
+import dev.berth.torch.Torch;
 import dev.berth.torch.TorchException;
 import java.util.LinkedHashMap;
 import java.util.Map;
@@ -20,8 +21,8 @@ import java.util.concurrent.ExecutionException;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/// Puts the server together, starts it in order and stops it in reverse: the listener first, so that `/ping` can say
-/// 503 while the model loads; then the model.
+/// Puts the server together, and stops it in order. The listener starts while the model loads, so that `/ping` can say
+/// 503 meanwhile.
 public final class Server implements AutoCloseable {
 
   private static final Logger log = LoggerFactory.getLogger(Server.class);
@@ -35,6 +36,10 @@ public final class Server implements AutoCloseable {
 
   /// Starts to listen and to load the model of the artifact with the hooks that it asks for.
   public static Server start(ServerConfig config) {
+    if (Deployment.needsTorch(config.model())) {
+      // Of all that is to be done it takes the longest, so it comes first.
+      Torch.preload();
+    }
     return start(config, () -> Deployment.plan(config));
   }
 
@@ -45,19 +50,26 @@ public final class Server implements AutoCloseable {
   }
 
   private static Server start(ServerConfig config, Callable<Deployment> plan) {
-    var server = new Server(config);
+    var server = new Server(config, plan);
     if (config.model().multiModel()) {
       server.model.refuse("a server for a multi-model endpoint (SAGEMAKER_MULTI_MODEL=true) has no model of its own");
       server.ready.complete(null);
-      return server;
     }
-    Thread.ofPlatform().name("berth-loader").daemon().start(() -> server.load(plan));
     return server;
   }
 
-  private Server(ServerConfig config) {
+  /// The model loads while the listener starts: each takes some tenths of a second.
+  private Server(ServerConfig config, Callable<Deployment> plan) {
     this.config = config;
-    this.http = HttpServer.start(config, model, metrics);
+    if (!config.model().multiModel()) {
+      Thread.ofPlatform().name("berth-loader").daemon().start(() -> load(plan));
+    }
+    try {
+      this.http = HttpServer.start(config, model, metrics);
+    } catch (RuntimeException e) {
+      model.refuse("the server can't listen");
+      throw e;
+    }
     log.info("listening on {}:{}", config.http().host(), http.port());
   }
 

@@ -19,6 +19,8 @@ import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.Supplier;
 
 /// Extractive question answering: finds the answer to a question in a context, and where it stands there.
@@ -45,6 +47,8 @@ public class QuestionAnsweringHandler
   /// Loaded models by accelerator, all of them or none: the workers of one accelerator share one copy. Guarded by this
   /// map's monitor; workers start one after another and only then touch it.
   private final Map<Accelerator, SpanModel> models = new HashMap<>();
+
+  private final Set<SpanModel> warm = ConcurrentHashMap.newKeySet();
 
   public QuestionAnsweringHandler(Path modelDirectory) {
     this(ModelArtifact.open(modelDirectory));
@@ -74,12 +78,15 @@ public class QuestionAnsweringHandler
     }
   }
 
-  /// Runs every shape, then the artifact's sample through all hooks.
+  /// Runs every shape, then the artifact's sample through all hooks. Workers that share a model need it once.
   ///
   /// @throws ModelArtifactException when the model fails, or when what it answered to the sample when it was traced is no
   ///     longer among its best answers
   @Override
   public void warmUpFn(SpanModel model) throws IOException {
+    if (warm.contains(model)) {
+      return;
+    }
     try {
       model.warmUp();
       var records = inputFn(sample.request(MediaType.JSON));
@@ -88,6 +95,7 @@ public class QuestionAnsweringHandler
         outputFn(answers, sample.request(type));
       }
       sample.check(predictFn(sample.question(records), model));
+      warm.add(model);
     } catch (BadInputException e) {
       throw sample.problem(e.getMessage(), e);
     } catch (TorchException e) {

@@ -84,11 +84,14 @@ public final class SpanModel {
     return files.getLast().sequence;
   }
 
-  /// Runs every shape once, or a few where any shape will do: the engine compiles a graph on its first calls, and a
+  /// Runs every shape once, or a few where any shape will do: the engine compiles a graph on its first two calls, and a
   /// NeuronCore is given its program on the first one.
   void warmUp() {
     if (dynamic) {
-      List.of(maxSequence(), Math.min(32, maxSequence()), maxSequence()).forEach(length -> forward(rows(1, length)));
+      int few = Math.min(32, maxSequence());
+      // On a CPU what is compiled for a short row serves a long one, and long ones would take a fifth of a second.
+      var lengths = oneByOne ? List.of(few, few) : List.of(maxSequence(), few, maxSequence());
+      lengths.forEach(length -> forward(rows(1, length)));
     } else {
       files.forEach(file -> forward(rows(file.batch, file.sequence)));
     }

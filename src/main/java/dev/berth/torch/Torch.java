@@ -47,6 +47,14 @@ public final class Torch {
     }
   }
 
+  /// Begins to load libtorch on a thread of its own. Whoever needs the engine next waits for that, and is told what went
+  /// wrong.
+  ///
+  /// The process is to end by a halt from now on: an exit would tear libtorch down while it is set up.
+  public static void preload() {
+    Thread.ofPlatform().name("berth-engine").daemon().start(Started::await);
+  }
+
   static Engine engine() {
     if (Started.ENGINE == null) {
       throw Started.PROBLEM;
@@ -93,5 +101,8 @@ public final class Torch {
       ENGINE = engine;
       PROBLEM = problem;
     }
+
+    /// Returns when this class is initialised.
+    static void await() {}
   }
 }
