@@ -10,7 +10,7 @@ import dev.berth.config.LogFormat;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/// Applies the chosen level and format on top of `logback.xml`, which holds the plain form and the levels of libraries.
+/// Applies the chosen level and format on top of [LogDefaults], which hold the plain form and the levels of libraries.
 final class Logging {
 
   private Logging() {}
