@@ -115,7 +115,7 @@ public final class SpanModel {
     var file = fitting(longest, rows.size());
     int columns = dynamic ? longest : file.sequence;
     int count = dynamic ? rows.size() : file.batch;
-    var tensors = inputs.stream().map(input -> tensor(input, rows, count, columns)).toList();
+    var tensors = inputs.stream().map(input -> tensor(input, rows, count, columns, padding)).toList();
     var outputs = file.model.forward(tensors, count * columns / TOKENS_FOR_A_CORE);
     if (outputs.size() != OUTPUTS.size()) {
       throw new TorchException("the model returned %d tensors, expected %s".formatted(outputs.size(), OUTPUTS));
@@ -145,7 +145,8 @@ public final class SpanModel {
     return candidates.stream().filter(file -> file.batch >= rows).findFirst().orElseGet(candidates::getLast);
   }
 
-  private Tensor tensor(String input, List<Row> rows, int count, int columns) {
+  /// One input of a forward: the rows, padded to `count` rows of `columns` tokens.
+  static Tensor tensor(String input, List<Row> rows, int count, int columns, long padding) {
     var values = new long[Math.multiplyExact(count, columns)];
     if (input.equals("input_ids")) {
       Arrays.fill(values, padding);

@@ -1,0 +1,64 @@
+package dev.berth.batching;
+
+import dev.berth.benchmark.Defaults;
+import dev.berth.metrics.ServingMetrics;
+import java.time.Duration;
+import java.util.List;
+import java.util.concurrent.ExecutionException;
+import org.openjdk.jmh.annotations.Benchmark;
+import org.openjdk.jmh.annotations.Scope;
+import org.openjdk.jmh.annotations.Setup;
+import org.openjdk.jmh.annotations.State;
+import org.openjdk.jmh.annotations.TearDown;
+import org.openjdk.jmh.annotations.Threads;
+
+/// The way of one request of one record through the queue to a worker and back, with a predictor that returns at once.
+/// Two workers and batches of one, as on a CPU of two cores.
+@State(Scope.Benchmark)
+public class BatcherBenchmark extends Defaults {
+
+  private static final List<String> REQUEST = List.of("record");
+  private static final int TOKENS = 175;
+  private static final long TIMEOUT = Duration.ofMinutes(1).toNanos();
+
+  /// Answers each record with itself.
+  private record Echo() implements Predictor<String, String> {
+
+    @Override
+    public List<String> predict(List<String> records) {
+      return records;
+    }
+
+    @Override
+    public void close() {}
+  }
+
+  private ServingMetrics metrics;
+  private Batcher<String, String> batcher;
+
+  @Setup
+  public void start() throws InterruptedException, ExecutionException {
+    metrics = new ServingMetrics();
+    batcher = new Batcher<>(
+        "echo", "the echo", 2, new BatchLimits(1, 16_384, Duration.ZERO, 100), _ -> TOKENS, _ -> new Echo(), metrics);
+    batcher.start();
+  }
+
+  @TearDown
+  public void stop() {
+    batcher.close();
+    metrics.close();
+  }
+
+  @Benchmark
+  @Threads(1)
+  public Predictions<String> oneCaller() throws InterruptedException, ExecutionException {
+    return batcher.predict(REQUEST, System.nanoTime() + TIMEOUT, () -> false);
+  }
+
+  @Benchmark
+  @Threads(8)
+  public Predictions<String> eightCallers() throws InterruptedException, ExecutionException {
+    return batcher.predict(REQUEST, System.nanoTime() + TIMEOUT, () -> false);
+  }
+}
