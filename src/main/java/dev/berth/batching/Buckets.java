@@ -33,10 +33,14 @@ final class Buckets<I, O> {
 
   /// The record that has waited for longest.
   Optional<Pending<I, O>> oldest() {
-    return lines.stream()
-        .filter(line -> !line.isEmpty())
-        .map(SequencedSet::getFirst)
-        .reduce((a, b) -> isOlder(b, a) ? b : a);
+    // No stream: a worker asks several times for each batch, with the lock held.
+    Pending<I, O> oldest = null;
+    for (var line : lines) {
+      if (!line.isEmpty() && (oldest == null || isOlder(line.getFirst(), oldest))) {
+        oldest = line.getFirst();
+      }
+    }
+    return Optional.ofNullable(oldest);
   }
 
   boolean contains(Pending<I, O> pending) {
