@@ -6,6 +6,7 @@ import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.ExecutionException;
 import org.openjdk.jmh.annotations.Benchmark;
+import org.openjdk.jmh.annotations.Fork;
 import org.openjdk.jmh.annotations.Scope;
 import org.openjdk.jmh.annotations.Setup;
 import org.openjdk.jmh.annotations.State;
@@ -13,8 +14,9 @@ import org.openjdk.jmh.annotations.TearDown;
 import org.openjdk.jmh.annotations.Threads;
 
 /// The way of one request of one record through the queue to a worker and back, with a predictor that returns at once.
-/// Two workers and batches of one, as on a CPU of two cores.
+/// Two workers and batches of one, as on a CPU of two cores; callers on virtual threads, as the server's requests are.
 @State(Scope.Benchmark)
+@Fork(value = 1, jvmArgsAppend = {"-Djmh.executor=VIRTUAL", "-Djdk.virtualThreadScheduler.parallelism=32"})
 public class BatcherBenchmark extends Defaults {
 
   private static final List<String> REQUEST = List.of("record");
