@@ -129,7 +129,7 @@ class TransformCommandTest {
   @Test
   void whatIsWrittenWronglyEndsWithTwoBeforeAnythingIsDone() throws Exception {
     refused("--split-typ", "--input", in.toString(), "--output", out.toString(), "--split-typ", "Line");
-    refused("--split-type: found Lines", "--input", in.toString(), "--output", out.toString(), "--split-type", "Lines");
+    refused("--split-type (TransformInput.SplitType): found Lines", "--input", in.toString(), "--output", out.toString(), "--split-type", "Lines");
     refused("--output", "--input", in.toString());
     refused("none.json", "--job", directory.resolve("none.json").toString());
     refused("--report", "--input", in.toString(), "--output", out.toString(), "--report", "/");
