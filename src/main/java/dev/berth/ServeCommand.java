@@ -3,6 +3,7 @@ package dev.berth;
 import dev.berth.config.Configuration;
 import dev.berth.config.ConfigurationException;
 import dev.berth.config.ServerConfig;
+import dev.berth.torch.Torch;
 import java.net.SocketException;
 import java.nio.channels.UnresolvedAddressException;
 import java.nio.file.Path;
@@ -21,6 +22,7 @@ import picocli.CommandLine.Model.CommandSpec;
 final class ServeCommand {
 
   static final String NAME = "serve";
+
 
   private static final Logger log = LoggerFactory.getLogger(ServeCommand.class);
 
@@ -43,6 +45,10 @@ final class ServeCommand {
   int run(Map<String, String> flags) {
     try {
       var configuration = Configuration.read(environment, flags, home);
+      if (Deployment.needsTorch(configuration.config().model())) {
+        // Of all that is to be done it takes the longest, so it comes first.
+        Torch.preload();
+      }
       Logging.configure(configuration.config().log());
       announce(configuration);
       return serve(configuration.config());

@@ -11,7 +11,6 @@ import dev.berth.model.HookPermits;
 import dev.berth.model.LoadException;
 import dev.berth.model.PayloadMemory;
 import dev.berth.model.ServedModel;
-import dev.berth.torch.Torch;
 import dev.berth.torch.TorchException;
 import java.util.LinkedHashMap;
 import java.util.Map;
@@ -36,10 +35,6 @@ public final class Server implements AutoCloseable {
 
   /// Starts to listen and to load the model of the artifact with the hooks that it asks for.
   public static Server start(ServerConfig config) {
-    if (Deployment.needsTorch(config.model())) {
-      // Of all that is to be done it takes the longest, so it comes first.
-      Torch.preload();
-    }
     return start(config, () -> Deployment.plan(config));
   }
 
