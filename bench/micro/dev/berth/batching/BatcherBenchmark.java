@@ -16,7 +16,7 @@ import org.openjdk.jmh.annotations.Threads;
 /// The way of one request of one record through the queue to a worker and back, with a predictor that returns at once.
 /// Two workers and batches of one, as on a CPU of two cores; callers on virtual threads, as the server's requests are.
 @State(Scope.Benchmark)
-@Fork(value = 1, jvmArgsAppend = {"-Djmh.executor=VIRTUAL", "-Djdk.virtualThreadScheduler.parallelism=32"})
+@Fork(value = 1, jvmArgsAppend = {"-Djmh.executor=VIRTUAL"})
 public class BatcherBenchmark extends Defaults {
 
   private static final List<String> REQUEST = List.of("record");

@@ -1,5 +1,6 @@
 package dev.berth;
 
+import dev.berth.model.Carriers;
 import java.nio.file.Path;
 import java.util.Arrays;
 import java.util.Map;
@@ -16,6 +17,7 @@ public final class Main {
   private Main() {}
 
   public static void main(String[] args) {
+    Carriers.prepare();
     var home = Path.of(System.getProperty("berth.home", "."));
     System.exit(run(System.getenv(), home, withoutServe(args)));
   }

@@ -29,7 +29,7 @@ public final class Server implements AutoCloseable {
   private final ServerConfig config;
   private final ServingMetrics metrics = new ServingMetrics();
   private final ServedModel model =
-      new ServedModel("model", HookPermits.forThisJvm(), PayloadMemory.forThisJvm(), metrics);
+      new ServedModel("model", new HookPermits(), PayloadMemory.forThisJvm(), metrics);
   private final HttpServer http;
   private final CompletableFuture<Void> ready = new CompletableFuture<>();
 

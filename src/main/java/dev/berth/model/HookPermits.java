@@ -10,25 +10,14 @@ import java.util.concurrent.TimeUnit;
 /// How many `inputFn`, `length` and `outputFn` calls run at the same time, of all models together.
 ///
 /// They run on virtual threads and may compute for seconds, while a virtual thread gives its carrier up only when it
-/// blocks. With fewer permits than carriers one is always left for `/ping`. A permit is handed back while a hook
-/// waits for the network, so that slow uploads stop nobody.
+/// blocks. So there are always carriers besides those of the hooks that run: requests arrive, pings are answered and
+/// responses leave on these. A permit is handed back while a hook waits for the network, so that slow uploads stop
+/// nobody.
 public final class HookPermits {
 
-  /// Carriers that hooks never take: requests arrive, pings are answered and responses leave on these.
-  private static final int RESERVED_CARRIERS = 4;
+  private static final int MOST_HOOKS = 28;
 
-  private final Semaphore permits;
-
-  HookPermits(int permits) {
-    this.permits = new Semaphore(permits);
-  }
-
-  /// As many as the JVM's scheduler of virtual threads allows; see `jdk.virtualThreadScheduler.parallelism` in `serve`.
-  public static HookPermits forThisJvm() {
-    int carriers = Integer.getInteger(
-        "jdk.virtualThreadScheduler.parallelism", Runtime.getRuntime().availableProcessors());
-    return new HookPermits(Math.max(1, carriers - RESERVED_CARRIERS));
-  }
+  private final Semaphore permits = new Semaphore(MOST_HOOKS);
 
   /// Runs a hook as soon as there is a permit.
   ///
@@ -41,7 +30,7 @@ public final class HookPermits {
     } catch (Throwable e) {
       throw new ExecutionException(e);
     } finally {
-      permits.release();
+      release();
     }
   }
 
@@ -50,15 +39,22 @@ public final class HookPermits {
       throw new ServingException(
           ErrorType.DEADLINE_EXCEEDED, "the request's time ran out while it waited for a hook to be free");
     }
+    Carriers.hookBegins();
+  }
+
+  private void release() {
+    Carriers.hookEnds();
+    permits.release();
   }
 
   /// Waits for something else than the processor without keeping others from it. The calling thread must hold a permit.
   <T, E extends Exception> T yielding(Blocking<T, E> blocking) throws E {
-    permits.release();
+    release();
     try {
       return blocking.run();
     } finally {
       permits.acquireUninterruptibly();
+      Carriers.hookBegins();
     }
   }
 
