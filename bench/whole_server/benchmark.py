@@ -4,16 +4,19 @@ import json
 import signal
 import sys
 import time
+from contextlib import ExitStack
 from types import ModuleType
 
 from whole_server import machine, places, plot
 from whole_server.errors import BenchmarkError
 from whole_server.options import SECTIONS, Options, parse
 from whole_server.preparation import prepare
+from whole_server.process import Running, started
 from whole_server.sections import batch, curve, load, memory, overhead, overload, start
+from whole_server.servers import compared
 from whole_server.statistics import Round
 from whole_server.tables import goals_table
-from whole_server.turn import Turn
+from whole_server.turn import Turn, warm
 
 MODULES: dict[str, ModuleType] = {
     "load": load,
@@ -25,6 +28,7 @@ MODULES: dict[str, ModuleType] = {
     "batch": batch,
 }
 ONCE = {"memory"}
+COMPARING = {"load", "curve"}
 
 
 def main(arguments: list[str]) -> int:
@@ -48,15 +52,28 @@ def main(arguments: list[str]) -> int:
 
 def measure(options: Options) -> dict[str, list[Round]]:
     found: dict[str, list[Round]] = {name: [] for name in options.sections}
-    for number in range(options.rounds):
-        turn = Turn(options, number)
-        for name in options.sections:
-            if number == 0 or name not in ONCE:
-                say(f"round {number + 1} of {options.rounds}: {SECTIONS[name]} ...")
-                found[name].append(MODULES[name].measure(turn))
-                # What has been measured is kept, whatever happens to the rest.
-                places.RAW.write_text(json.dumps(found, indent=1))
+    with ExitStack() as stack:
+        peers = start_peers(options, stack)
+        for number in range(options.rounds):
+            turn = Turn(options, number, peers)
+            for name in options.sections:
+                if number == 0 or name not in ONCE:
+                    say(f"round {number + 1} of {options.rounds}: {SECTIONS[name]} ...")
+                    found[name].append(MODULES[name].measure(turn))
+                    # What has been measured is kept, whatever happens to the rest.
+                    places.RAW.write_text(json.dumps(found, indent=1))
     return found
+
+
+def start_peers(options: Options, stack: ExitStack) -> list[Running]:
+    """The servers that are compared, where a section compares them."""
+    peers = []
+    if COMPARING & set(options.sections):
+        say("starting and warming the servers ...")
+        for server in compared(options):
+            peers.append(stack.enter_context(started(server)))
+            warm(peers[-1], options)
+    return peers
 
 
 def publish(options: Options, found: dict[str, list[Round]]) -> None:
@@ -69,7 +86,7 @@ def publish(options: Options, found: dict[str, list[Round]]) -> None:
     else:
         plot_file, results = places.PLOT, places.RESULTS
     if "curve" in found:
-        plot.draw(found["curve"], found.get("load", []), options, plot_file)
+        plot.draw(found["curve"], load.with_bare(found.get("load", [])), options, plot_file)
     results.write_text(report + "\n", encoding="utf-8")
     say(f"wrote {results}")
 

@@ -20,17 +20,13 @@ SECTIONS = {
 class Options:
     rounds: int
     seconds: int
+    warm_seconds: int
     quick: bool
     sections: list[str]
     model: Path | None
     memory_requests: int
     mini_batch_bytes: int
     cores: int
-
-    @property
-    def warm_seconds(self) -> int:
-        """How long a server is asked before it is measured: its JVM compiles meanwhile."""
-        return 1 if self.quick else max(5, self.seconds)
 
 
 def parse(arguments: list[str]) -> Options:
@@ -43,6 +39,9 @@ def parse(arguments: list[str]) -> Options:
     )
     parser.add_argument("--rounds", type=positive, default=5, help="how often all is measured (5)")
     parser.add_argument("--seconds", type=positive, default=8, help="length of one measurement (8)")
+    parser.add_argument(
+        "--warm-seconds", type=positive, default=60, help="how long a server is asked before it is measured (60)"
+    )
     parser.add_argument("--quick", action="store_true", help="one round of 2 s with small loads, to see that it works")
     parser.add_argument("--only", metavar="SECTION,…", help="some sections; the files of results stay as they are")
     parser.add_argument(
@@ -63,6 +62,7 @@ def parse(arguments: list[str]) -> Options:
     return Options(
         rounds=1 if given.quick else given.rounds,
         seconds=2 if given.quick else given.seconds,
+        warm_seconds=1 if given.quick else given.warm_seconds,
         quick=given.quick,
         sections=[name for name in SECTIONS if name in chosen],
         model=given.model,

@@ -14,10 +14,12 @@ T = TypeVar("T")
 
 @dataclass
 class Turn:
-    """Round `number`, counted from 0, and the answers a second that each server gave in it to 16 clients."""
+    """Round `number`, counted from 0, with the servers that are compared, warm and up in all rounds, and the answers a
+    second that each of them gave in this one to 16 clients."""
 
     options: Options
     number: int
+    peers: list[Running]
     capacities: dict[str, float] = field(default_factory=dict)
 
     def rotated(self, items: Sequence[T]) -> list[T]:
@@ -35,4 +37,9 @@ class Turn:
         return self.capacities[server.name]
 
     def warm(self, server: Running) -> None:
-        drive(server, CLIENTS, self.options.warm_seconds)
+        warm(server, self.options)
+
+
+def warm(server: Running, options: Options) -> None:
+    """A JVM compiles what is hot meanwhile."""
+    drive(server, CLIENTS, options.warm_seconds)

@@ -1,11 +1,9 @@
 """How long requests take as more of them arrive: an open loop at shares of each server's own capacity."""
 
-from contextlib import ExitStack
-
 from whole_server.arrivals import arrive
 from whole_server.options import Options
-from whole_server.process import Running, started
-from whole_server.servers import compared, labels
+from whole_server.process import Running
+from whole_server.servers import labels
 from whole_server.statistics import Metrics, Round, percentile, value_of
 from whole_server.tables import Goal, number, table
 from whole_server.turn import Turn
@@ -15,15 +13,11 @@ TIMEOUT = 120
 
 
 def measure(turn: Turn) -> Round:
-    with ExitStack() as stack:
-        running = [stack.enter_context(started(server)) for server in turn.rotated(compared(turn.options))]
-        found: Round = {server.name: {} for server in running}
-        for server in running:
-            turn.warm(server)
-            turn.capacity(server)
-        for share in SHARES:
-            for server in running:
-                found[server.name] |= point(turn, server, share)
+    servers = turn.rotated(turn.peers)
+    found: Round = {server.name: {} for server in servers}
+    for share in SHARES:
+        for server in servers:
+            found[server.name] |= point(turn, server, share)
     return found
 
 

@@ -1,12 +1,9 @@
 """Throughput at 16 and 64 clients, how long a lonely client waits, and how evenly 16 clients are served."""
 
-from contextlib import ExitStack
-
 from whole_server import bare
-from whole_server.bare import Loop
+from whole_server.closed_loop import Load
 from whole_server.options import Options
-from whole_server.process import started
-from whole_server.servers import BARE, BERTH, PUBLISHED, TUNED, TUNED_PROCESSES, compared, labels
+from whole_server.servers import BARE, BERTH, PUBLISHED, TUNED, TUNED_PROCESSES, labels
 from whole_server.statistics import Metrics, Round, excess_of, median_of, ratio_of, value_of
 from whole_server.tables import Goal, at_least, at_most, number, table
 from whole_server.turn import Turn
@@ -16,46 +13,45 @@ FASTAPI = (PUBLISHED, TUNED, TUNED_PROCESSES)
 
 
 def measure(turn: Turn) -> Round:
-    found: Round = {}
-    with ExitStack() as stack:
-        running = [stack.enter_context(started(server)) for server in turn.rotated(compared(turn.options))]
-        for server in running:
-            turn.warm(server)
-            found[server.name] = {}
-        together = []
-        for clients in (LONELY, MANY, MORE):
-            for server in running:
-                load = turn.load(server, clients)
-                found[server.name] |= metrics(clients, load.rate, load.p50, load.p90, load.p99)
-            # The loops run beside the loads that they are compared with.
-            if clients != MORE:
-                together.append(bare.loops(turn.options, 1 if clients == LONELY else turn.options.cores))
-    turn.capacities |= {name: values[f"rate {MANY}"] for name, values in found.items()}
-    return found | bare_round(*together)
+    servers = turn.rotated(turn.peers)
+    found: Round = {server.name: {} for server in servers}
+    for clients in (LONELY, MANY, MORE):
+        for server in servers:
+            found[server.name] |= metrics(clients, turn.load(server, clients))
+        # The loops run beside the loads that they are compared with.
+        if clients != MORE:
+            found |= bare.loops(turn.options, 1 if clients == LONELY else turn.options.cores)
+    turn.capacities |= {server.name: found[server.name][f"rate {MANY}"] for server in servers}
+    return found
 
 
-def metrics(clients: int, rate: float, p50: float, p90: float, p99: float) -> Metrics:
+def metrics(clients: int, load: Load) -> Metrics:
     return {
-        f"rate {clients}": rate,
-        f"p50 {clients}": p50,
-        f"p90 {clients}": p90,
-        f"p99 {clients}": p99,
-        f"spread {clients}": p99 / p50,
+        f"rate {clients}": load.rate,
+        f"p50 {clients}": load.p50,
+        f"p90 {clients}": load.p90,
+        f"p99 {clients}": load.p99,
+        f"spread {clients}": load.p99 / load.p50,
     }
 
 
-def bare_round(alone: list[Loop], together: list[Loop]) -> Round:
-    """The best loop for each purpose, and each loop by its own name."""
-    rate = max(loop.rate for loop in alone + together)
-    quickest = min(alone, key=lambda loop: loop.p50)
-    lonely = metrics(LONELY, quickest.rate, quickest.p50, quickest.p90, quickest.p99)
-    each = {loop.name: {"rate": loop.rate, "p50": loop.p50} for loop in alone + together}
-    return {BARE: lonely | {f"rate {MANY}": rate, f"rate {MORE}": rate}} | each
+def with_bare(rounds: list[Round]) -> list[Round]:
+    """The rounds with the best loop for each purpose."""
+    if not rounds:
+        return []
+    most, quickest = bare.best(rounds, "rate", max), bare.best(rounds, "p50", min)
+    return [one | {BARE: bare_metrics(one[most], one[quickest])} for one in rounds]
+
+
+def bare_metrics(most: Metrics, quickest: Metrics) -> Metrics:
+    lonely = {f"{metric} {LONELY}": quickest[metric] for metric in ("p50", "p90", "p99")}
+    return lonely | {f"rate {clients}": most["rate"] for clients in (MANY, MORE)}
 
 
 def report(rounds: list[Round], options: Options) -> list[str]:
+    loops = bare.names(rounds)
+    rounds = with_bare(rounds)
     names = [name for name in labels(options.cores) if name in rounds[0]]
-    loops = [name for name in rounds[0] if name not in names]
     return [
         "### Load, closed loop",
         "",
@@ -76,7 +72,7 @@ def report(rounds: list[Round], options: Options) -> list[str]:
             [[labels(options.cores)[name], *cells(rounds, name)] for name in names],
         ),
         "",
-        "Times in milliseconds. The bare model's row is the best of these loops, in each round:",
+        "Times in milliseconds. The bare model's row is the best of these loops:",
         "",
         *table(
             ["loop, parts × threads", "answers/s", "p50"],
@@ -104,6 +100,7 @@ def best_fastapi(one: Round, metric: str) -> float:
 
 
 def goals(rounds: list[Round], options: Options) -> list[Goal]:
+    rounds = with_bare(rounds)
     found = []
     for clients in (MANY, MORE):
         metric = f"rate {clients}"

@@ -86,7 +86,7 @@ final class BatchQueue<I, O> {
     }
     var wait = requests.expectedWait(count, workers);
     var left = Duration.ofNanos(deadline - clock.getAsLong());
-    if (wait.compareTo(left.multipliedBy(3).dividedBy(4)) > 0) {
+    if (wait.compareTo(left.dividedBy(2)) > 0) {
       throw overloaded("its records would wait %.1f s, and the request's time is over in %.1f s".formatted(
           wait.toMillis() / 1e3, left.toMillis() / 1e3));
     }

@@ -27,6 +27,9 @@ final class OpenRequests<I, O> {
   private static final int MEMORY = 16;
 
   private final Set<Submission<I, O>> open = new LinkedHashSet<>();
+  /// Those of more than one record. What is asked for each request that comes goes through these alone, since there may
+  /// be a thousand of the others.
+  private final Set<Submission<I, O>> several = new LinkedHashSet<>();
   private final Buckets<I, O> waiting = new Buckets<>();
   private final Set<Batch<I, O>> running = new LinkedHashSet<>();
   private int passedOver;
@@ -48,7 +51,7 @@ final class OpenRequests<I, O> {
   /// of it at most, so that others are not refused until it is done.
   int load() {
     int capacity = policy.limits().queueCapacity();
-    return waiting.size() - open.stream()
+    return waiting.size() - several.stream()
         .filter(submission -> submission.pending().size() > capacity)
         .mapToInt(submission -> Math.max(0, submission.left() - capacity / 2))
         .sum();
@@ -57,12 +60,16 @@ final class OpenRequests<I, O> {
   /// How long a request of `count` records would wait on so many workers: in turn with those that wait, so for as many
   /// records of each.
   Duration expectedWait(int count, int workers) {
-    long before = open.stream().mapToLong(submission -> Math.min(count, submission.left())).sum();
+    int later = several.stream().mapToInt(submission -> Math.max(0, submission.left() - count)).sum();
+    int before = waiting.size() - later;
     return Duration.ofNanos((long) (before * recordNanos / workers));
   }
 
   void add(Submission<I, O> submission) {
     open.add(submission);
+    if (submission.pending().size() > 1) {
+      several.add(submission);
+    }
     submission.pending().forEach(waiting::add);
     metrics.recordsQueued(submission.pending().size());
   }
@@ -207,6 +214,7 @@ final class OpenRequests<I, O> {
     if (!open.remove(submission)) {
       return;
     }
+    several.remove(submission);
     submission.end(how, clock.getAsLong());
     switch (how) {
       case Ending.Answered() -> {

@@ -5,7 +5,10 @@ import java.util.LinkedHashMap;
 import java.util.Locale;
 import java.util.Map;
 import java.util.Optional;
+import java.util.function.Function;
 import java.util.regex.Pattern;
+import java.util.stream.Collectors;
+import java.util.stream.Stream;
 
 /// A media type such as `text/csv; header=present` (RFC 9110 §8.3.1). `*` stands for any type or subtype, as in
 /// `Accept`.
@@ -35,6 +38,10 @@ public record MediaType(String type, String subtype, Map<String, String> paramet
   private static final Pattern TYPE = Pattern.compile("(" + TOKEN + ")/(" + TOKEN + ")");
   private static final Pattern PARAMETERS = Pattern.compile(PARAMETER);
 
+  /// What nearly all callers send, by its text: every request names a type or two.
+  private static final Map<String, MediaType> COMMON = Stream.of(ANY, JSON, JSON_LINES, CSV, TEXT, BYTES, NPY, NPZ, IMAGE)
+      .collect(Collectors.toUnmodifiableMap(MediaType::toString, Function.identity()));
+
   public MediaType {
     type = type.toLowerCase(Locale.ROOT);
     subtype = subtype.toLowerCase(Locale.ROOT);
@@ -49,6 +56,10 @@ public record MediaType(String type, String subtype, Map<String, String> paramet
 
   /// Reads one media type; nothing where the text is not one.
   public static Optional<MediaType> parse(String text) {
+    var common = COMMON.get(text);
+    if (common != null) {
+      return Optional.of(common);
+    }
     var trimmed = text.strip();
     if (trimmed.length() > MAX_LENGTH) {
       return Optional.empty();

@@ -42,6 +42,9 @@ final class Accept {
       throw new ServingException(ErrorType.NOT_ACCEPTABLE,
           "Accept: found %d characters, expected at most %d".formatted(text.length(), MAX_LENGTH));
     }
+    if (text.equals("*/*")) {
+      return offered.isEmpty() || offered.contains(defaultType) ? defaultType : offered.getFirst();
+    }
     var ranges = ranges(text);
     return candidates(ranges, offered, defaultType)
         .flatMap(type -> mostSpecific(ranges, type).map(range -> new Candidate(type, range)).stream())

@@ -10,6 +10,7 @@ import dev.berth.hooks.MediaType;
 import dev.berth.model.ServedModel;
 import io.javalin.http.Context;
 import io.javalin.http.Handler;
+import java.io.IOException;
 import java.time.Duration;
 import java.util.Arrays;
 import java.util.Collections;
@@ -94,7 +95,18 @@ final class Invocations implements Handler {
       }
     }
     response.customAttributes().ifPresent(value -> ctx.header(CUSTOM_ATTRIBUTES, value));
-    ctx.contentType(response.contentType().toString()).result(body);
+    ctx.contentType(response.contentType().toString());
+    send(ctx, body);
+  }
+
+  /// Javalin's own way copies every body through a stream, piece by piece.
+  private static void send(Context ctx, byte[] body) {
+    try {
+      ctx.res().setContentLength(body.length);
+      ctx.res().getOutputStream().write(body);
+    } catch (IOException e) {
+      log.info("the caller has gone before its answer was sent: {}", e.toString());
+    }
   }
 
   /// No content type means JSON, as in AWS's older toolkit.

@@ -78,7 +78,7 @@ final class LimitedBody extends InputStream {
   void discard() {
     long stop = System.nanoTime() + LONGEST_DISCARD.toNanos();
     try {
-      var buffer = new byte[1 << 16];
+      var buffer = new byte[1 << 13];
       for (long discarded = 0; !ended && discarded < MOST_TO_DISCARD && stop - System.nanoTime() > 0; ) {
         int count = source.open().read(buffer);
         ended = count < 0;

@@ -11,6 +11,8 @@ import java.util.OptionalLong;
 final class HookBody extends FilterInputStream {
 
   private static final int SMALL = 1 << 20;
+  /// The JVM makes no longer ones.
+  private static final int LONGEST_ARRAY = Integer.MAX_VALUE - 8;
 
   private final OptionalLong length;
   private final HookPermits permits;
@@ -42,7 +44,7 @@ final class HookBody extends FilterInputStream {
   public byte[] readAllBytes() throws IOException {
     if (length.isPresent()) {
       take(length.getAsLong());
-      return super.readAllBytes();
+      return length.getAsLong() > LONGEST_ARRAY ? super.readAllBytes() : readDeclared((int) length.getAsLong());
     }
     var start = readNBytes(SMALL);
     if (start.length < SMALL) {
@@ -53,6 +55,13 @@ final class HookBody extends FilterInputStream {
     var whole = Arrays.copyOf(start, start.length + rest.length);
     System.arraycopy(rest, 0, whole, start.length, rest.length);
     return whole;
+  }
+
+  /// Into one array of the right size: what reads on to an end of its own allocates 16 KB at least, and copies.
+  private byte[] readDeclared(int declared) throws IOException {
+    var whole = new byte[declared];
+    int count = readNBytes(whole, 0, declared);
+    return count == declared ? whole : Arrays.copyOf(whole, count);
   }
 
   /// Whether a hook waits for the caller to send more.
