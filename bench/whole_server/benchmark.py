@@ -52,17 +52,21 @@ def main(arguments: list[str]) -> int:
 
 def measure(options: Options) -> dict[str, list[Round]]:
     found: dict[str, list[Round]] = {name: [] for name in options.sections}
+    # Before the peers are started: pages that two servers share would count as half a page of each.
+    measure_round(found, [name for name in options.sections if name in ONCE], Turn(options, 0, []))
     with ExitStack() as stack:
         peers = start_peers(options, stack)
         for number in range(options.rounds):
-            turn = Turn(options, number, peers)
-            for name in options.sections:
-                if number == 0 or name not in ONCE:
-                    say(f"round {number + 1} of {options.rounds}: {SECTIONS[name]} ...")
-                    found[name].append(MODULES[name].measure(turn))
-                    # What has been measured is kept, whatever happens to the rest.
-                    places.RAW.write_text(json.dumps(found, indent=1))
+            measure_round(found, [name for name in options.sections if name not in ONCE], Turn(options, number, peers))
     return found
+
+
+def measure_round(found: dict[str, list[Round]], sections: list[str], turn: Turn) -> None:
+    for name in sections:
+        say(f"round {turn.number + 1} of {turn.options.rounds}: {SECTIONS[name]} ...")
+        found[name].append(MODULES[name].measure(turn))
+        # What has been measured is kept, whatever happens to the rest.
+        places.RAW.write_text(json.dumps(found, indent=1))
 
 
 def start_peers(options: Options, stack: ExitStack) -> list[Running]:

@@ -18,17 +18,17 @@ def measure(turn: Turn) -> Round:
     found = {}
     for server in servers:
         with started(server) as running:
-            found[server.name] = {"seconds": running.start_seconds, "megabytes": running.resident_megabytes()}
+            found[server.name] = {"seconds": running.start_seconds}
     return found
 
 
 def report(rounds: list[Round], options: Options) -> list[str]:
     rows = [
-        [label, number(value_of(rounds, name, "seconds"), 3), number(value_of(rounds, name, "megabytes"), 3)]
+        [label, number(value_of(rounds, name, "seconds"), 3)]
         for name, label in labels(options.cores).items()
         if name in rounds[0]
     ]
-    return ["### Start", "", *table(["server", "exec to the first answer, s", "resident then, MB"], rows)]
+    return ["### Start", "", *table(["server", "exec to the first answer, s"], rows)]
 
 
 def goals(rounds: list[Round], options: Options) -> list[Goal]:

@@ -106,18 +106,37 @@ class PayloadTest {
 
   @Test
   @Tag("INV-16")
-  void aResponseOf30MegabytesArrivesWhole() throws Exception {
-    var large = new byte[30 << 20];
-    Arrays.fill(large, (byte) 'x');
-    var handler = new TextHandler() {
+  void aResponseOf30MegabytesArrivesWholeAndSaysHowLongItIs() throws Exception {
+    try (var server = TestServer.with(answering(30 << 20)).start()) {
+      var response = server.invoke("a");
+      assertThat(response.body()).hasSize(30 << 20);
+      assertThat(response.headers().firstValueAsLong("Content-Length")).hasValue(30 << 20);
+    }
+  }
+
+  @Test
+  void aCallerWhoLeavesInTheMiddleOfItsAnswerHarmsNobody() throws Exception {
+    try (var server = TestServer.with(answering(30 << 20)).start(); var log = new CapturedLog()) {
+      try (var connection = new RawConnection(server.port())) {
+        connection.send("POST /invocations HTTP/1.1\r\nHost: x\r\nContent-Length: 1\r\n\r\na");
+        assertThat(connection.readLine()).startsWith("HTTP/1.1 200");
+        connection.socket().setSoLinger(true, 0);
+      }
+      await().until(() -> log.text().contains("the caller has gone before its answer was sent"));
+      assertThat(log.text()).doesNotContain("ERROR");
+      assertThat(server.invoke("a").statusCode()).isEqualTo(200);
+    }
+  }
+
+  private static TextHandler answering(int length) {
+    var answer = new byte[length];
+    Arrays.fill(answer, (byte) 'x');
+    return new TextHandler() {
       @Override
       public InvocationResponse outputFn(List<String> predictions, InvocationRequest request) {
-        return InvocationResponse.of(large, request.accept());
+        return InvocationResponse.of(answer, request.accept());
       }
     };
-    try (var server = TestServer.with(handler).start()) {
-      assertThat(server.invoke("a").body()).hasSize(large.length);
-    }
   }
 
   @Test
