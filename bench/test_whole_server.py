@@ -10,7 +10,9 @@ from tokenizers import Tokenizer
 from whole_server import places
 from whole_server.answering import LONGEST_ANSWER, best_span, softmax
 from whole_server.arrivals import Arrivals, Request
-from whole_server.statistics import percentile, ratio_of, value_of
+from whole_server.sections import load
+from whole_server.servers import BARE
+from whole_server.statistics import Metrics, Round, percentile, ratio_of, value_of
 from whole_server.tables import at_least, at_most, number
 
 
@@ -30,6 +32,22 @@ def test_a_ratio_is_taken_within_each_round():
     ]
     assert ratio_of(rounds, "rate", "a", "b") == pytest.approx(0.8)
     assert value_of(rounds, "a", "rate") == 10
+
+
+def test_the_bare_loop_is_the_one_with_the_best_median_and_not_the_luckiest():
+    rounds = [loops(steady=80, lucky=95), loops(steady=81, lucky=70), loops(steady=79, lucky=71)]
+    found = load.with_bare(rounds)
+    assert [one[BARE]["rate 16"] for one in found] == [80, 81, 79]
+    assert [one[BARE]["p50 1"] for one in found] == [1000 / 95, 1000 / 70, 1000 / 71]
+    assert load.with_bare([]) == []
+
+
+def loops(steady: float, lucky: float) -> Round:
+    def metrics(rate: float) -> Metrics:
+        return {"rate": rate, "p50": 1000 / rate, "p90": 0, "p99": 0}
+
+    # The quicker one alone is not the one that answers the most.
+    return {"Python, 2 × 1": metrics(steady) | {"p50": 40}, "Java, 2 × 1": metrics(lucky)}
 
 
 def test_a_round_without_a_value_does_not_count():
