@@ -34,7 +34,7 @@ class CoreSharesTest {
   void forwardsAtTheSameTimeHaveTheirShares() throws Exception {
     assertThat(on(first, () -> shares.begin(8, 3))).isEqualTo(3);
     assertThat(on(second, () -> shares.begin(8, 100))).isEqualTo(4);
-    assertThat(on(third, () -> shares.begin(8, 100))).as("what is left").isEqualTo(2);
+    assertThat(on(third, () -> shares.begin(8, 100))).as("the rest is the first one's").isEqualTo(1);
   }
 
   @Test
@@ -50,6 +50,27 @@ class CoreSharesTest {
     on(first, () -> once(2));
     assertThat(on(second, () -> once(2))).isEqualTo(1);
     assertThat(on(second, () -> once(2))).as("the first one's helper has the other core").isEqualTo(1);
+  }
+
+  @Test
+  void whatCameFirstIsLeftTheCoresWhoeverHadThemBefore() throws Exception {
+    assertThat(on(first, () -> once(1))).as("a short warm-up").isEqualTo(1);
+    on(second, () -> once(2));
+    assertThat(on(second, () -> once(2))).as("alone for a moment").isEqualTo(1);
+    on(first, () -> once(2));
+    assertThat(on(first, () -> once(2))).isEqualTo(2);
+  }
+
+  @ParameterizedTest
+  @CsvSource({"3,2,2", "4,2,3", "8,4,5"})
+  void othersLeaveTheFirstMoreThanHalf(int cores, int others, int left) throws Exception {
+    on(first, () -> once(1));
+    on(second, () -> once(cores));
+    assertThat(on(second, () -> once(cores))).isEqualTo(others);
+    on(third, () -> once(cores));
+    assertThat(on(third, () -> once(cores))).as("the second has what others may have").isEqualTo(1);
+    on(first, () -> once(cores));
+    assertThat(on(first, () -> once(cores))).isEqualTo(left);
   }
 
   @Test
