@@ -6,6 +6,8 @@ BENCH = Path(__file__).resolve().parent.parent
 HOME = BENCH.parent
 SERVE = HOME / "serve"
 JAR = HOME / "target" / "berth.jar"
+CACHE = JAR.with_suffix(".aot")
+IMAGE = HOME / "src" / "image"
 ARTIFACT = HOME / "model-artifact"
 MODEL = ARTIFACT / "model.pt"
 TOKENIZER = ARTIFACT / "tokenizer.json"
@@ -15,6 +17,7 @@ QUESTIONS = BENCH / "questions.jsonl"
 ASK = BENCH / "ask.lua"
 
 WORK = HOME / "target" / "bench"
+TRAINING = WORK / "training"
 CLASSES = WORK / "classes"
 BODIES = WORK / "bodies.jsonl"
 SHORT_BODIES = WORK / "short.jsonl"

@@ -24,6 +24,8 @@ def prepare(options: Options) -> None:
     places.LOGS.mkdir(parents=True, exist_ok=True)
     # Builds the server where its sources are newer.
     call([str(places.SERVE), "--help"], "./serve could not be built")
+    if not places.CACHE.exists() or places.CACHE.stat().st_mtime < places.JAR.stat().st_mtime:
+        train()
     compile_java()
     write_bodies(options.mini_batch_bytes)
     if options.model:
@@ -35,8 +37,23 @@ def prepare(options: Options) -> None:
     )
 
 
-def call(command: list[str], problem: str) -> None:
-    done = subprocess.run(command, cwd=places.BENCH, capture_output=True, text=True)
+def train() -> None:
+    """Writes the cache of classes that the image has, in the same way. ./serve uses what stands beside its jar."""
+    shutil.rmtree(places.TRAINING, ignore_errors=True)
+    shutil.copytree(places.ARTIFACT, places.TRAINING)
+    (places.TRAINING / "code").mkdir()
+    shutil.copy(places.IMAGE / "Inference.java", places.TRAINING / "code")
+    java = str(java_home() / "bin" / "java")
+    call(
+        [java, str(places.IMAGE / "TrainingRun.java"), str(places.SERVE), str(places.CACHE)],
+        "the cache of classes could not be made",
+        {"BERTH_MODEL_DIR": str(places.TRAINING)},
+    )
+
+
+def call(command: list[str], problem: str, environment: dict[str, str] | None = None) -> None:
+    env = os.environ | (environment or {})
+    done = subprocess.run(command, cwd=places.BENCH, env=env, capture_output=True, text=True)
     if done.returncode:
         reason = (done.stderr.strip() or done.stdout.strip()).splitlines()[-1:]
         raise BenchmarkError(f"{problem}: {''.join(reason)}")

@@ -1,4 +1,5 @@
 import java.io.IOException;
+import java.net.ServerSocket;
 import java.net.URI;
 import java.net.http.HttpClient;
 import java.net.http.HttpRequest;
@@ -15,8 +16,6 @@ import java.util.List;
 /// when the server answers anything in another way than it should, or leaves no cache.
 final class TrainingRun {
 
-  private static final String PORT = "8080";
-  private static final URI SERVER = URI.create("http://127.0.0.1:" + PORT);
   private static final Duration BETWEEN_PINGS = Duration.ofMillis(100);
 
   /// So that the cache knows which methods are hot, and no more than a slow builder can bear.
@@ -50,15 +49,19 @@ final class TrainingRun {
   public static void main(String[] arguments) throws Exception {
     var launcher = arguments[0];
     var cache = Path.of(arguments[1]);
+    // The launcher would use an old one.
+    Files.deleteIfExists(cache);
     var builder = new ProcessBuilder(launcher, "serve").inheritIO();
-    builder.environment().put("SAGEMAKER_BIND_TO_PORT", PORT);
+    int port = freePort();
+    var uri = URI.create("http://127.0.0.1:" + port);
+    builder.environment().put("SAGEMAKER_BIND_TO_PORT", String.valueOf(port));
     builder.environment().put("JAVA_OPTS", "-XX:AOTCacheOutput=" + cache);
     var server = builder.start();
     try (var client = HttpClient.newBuilder().version(HttpClient.Version.HTTP_1_1).build()) {
-      awaitReady(client, server);
+      awaitReady(client, uri, server);
       for (int round = 0; round < ROUNDS; round++) {
         for (var request : REQUESTS) {
-          send(client, request);
+          send(client, uri, request);
         }
       }
     } finally {
@@ -70,8 +73,14 @@ final class TrainingRun {
     }
   }
 
-  private static void awaitReady(HttpClient client, Process server) throws InterruptedException {
-    var ping = HttpRequest.newBuilder(SERVER.resolve("/ping")).build();
+  private static int freePort() throws IOException {
+    try (var socket = new ServerSocket(0)) {
+      return socket.getLocalPort();
+    }
+  }
+
+  private static void awaitReady(HttpClient client, URI uri, Process server) throws InterruptedException {
+    var ping = HttpRequest.newBuilder(uri.resolve("/ping")).build();
     while (true) {
       try {
         if (client.send(ping, BodyHandlers.discarding()).statusCode() == 200) {
@@ -87,8 +96,8 @@ final class TrainingRun {
     }
   }
 
-  private static void send(HttpClient client, Request request) throws IOException, InterruptedException {
-    var builder = HttpRequest.newBuilder(SERVER.resolve(request.path)).header("Accept", request.accept);
+  private static void send(HttpClient client, URI uri, Request request) throws IOException, InterruptedException {
+    var builder = HttpRequest.newBuilder(uri.resolve(request.path)).header("Accept", request.accept);
     if (request.body != null) {
       builder.header("Content-Type", request.contentType).POST(BodyPublishers.ofString(request.body));
     }

@@ -207,6 +207,10 @@ final class LoadedModel<M, I, O> {
       InferenceHandler<M, I, O> handler, HookNames names, ModelContext context) throws LoadException {
     Thread.currentThread().setContextClassLoader(handler.getClass().getClassLoader());
     var model = LoadException.during(names.modelFn(), () -> handler.modelFn(context));
+    // Not before: the JVM compiles much while models load, and the start would wait for it.
+    if (context.accelerator() instanceof Accelerator.Cpu) {
+      ThreadPriority.lower();
+    }
     LoadException.during(names.warmUpFn(), () -> {
       handler.warmUpFn(model);
       return model;
