@@ -2,8 +2,6 @@ package dev.berth.model;
 
 import dev.berth.batching.BatchLimits;
 import dev.berth.batching.Batcher;
-import dev.berth.batching.Predictor;
-import dev.berth.batching.WorkerLostException;
 import dev.berth.code.HookCode;
 import dev.berth.error.ErrorType;
 import dev.berth.error.ServingException;
@@ -12,7 +10,6 @@ import dev.berth.hooks.InferenceHandler;
 import dev.berth.hooks.InvocationRequest;
 import dev.berth.hooks.MediaType;
 import dev.berth.hooks.ModelContext;
-import dev.berth.hooks.ModelUnusableException;
 import dev.berth.metrics.ServingMetrics;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -31,9 +28,6 @@ import java.util.function.Supplier;
 ///
 /// [#invoke] is called on the request's virtual thread. Hooks run outside of every lock.
 final class LoadedModel<M, I, O> {
-
-  /// A record, and what it costs in a batch.
-  private record Measured<I>(I record, int length) {}
 
   private final InferenceHandler<M, I, O> handler;
   private final HookNames names;
@@ -67,7 +61,8 @@ final class LoadedModel<M, I, O> {
         accelerators.size(),
         limits,
         Measured::length,
-        worker -> predictor(handler, names, new ModelContext(directory, accelerators.get(worker), worker, distinct)),
+        worker ->
+            HookPredictor.open(handler, names, new ModelContext(directory, accelerators.get(worker), worker, distinct)),
         metrics);
     batcher.start();
     try {
@@ -200,38 +195,6 @@ final class LoadedModel<M, I, O> {
   /// Frees what the hooks share, and their classes. No worker, no request and no hook may be inside.
   void closeHooks() throws Exception {
     HookCode.close(handler);
-  }
-
-  /// Opens a worker's model, on the worker's thread, which ends with it.
-  private static <M, I, O> Predictor<Measured<I>, O> predictor(
-      InferenceHandler<M, I, O> handler, HookNames names, ModelContext context) throws LoadException {
-    Thread.currentThread().setContextClassLoader(handler.getClass().getClassLoader());
-    var model = LoadException.during(names.modelFn(), () -> handler.modelFn(context));
-    // Not before: the JVM compiles much while models load, and the start would wait for it.
-    if (context.accelerator() instanceof Accelerator.Cpu) {
-      ThreadPriority.lower();
-    }
-    LoadException.during(names.warmUpFn(), () -> {
-      handler.warmUpFn(model);
-      return model;
-    });
-    return new Predictor<>() {
-      @Override
-      public List<O> predict(List<Measured<I>> records) throws Exception {
-        try {
-          return handler.predictFn(records.stream().map(Measured::record).toList(), model);
-        } catch (ModelUnusableException e) {
-          throw new WorkerLostException(e.getMessage(), e);
-        }
-      }
-
-      @Override
-      public void close() throws Exception {
-        if (model instanceof AutoCloseable closeable) {
-          closeable.close();
-        }
-      }
-    };
   }
 
   private static List<MediaType> types(String hook, Callable<List<MediaType>> call) throws LoadException {

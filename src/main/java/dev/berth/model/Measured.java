@@ -1,0 +1,4 @@
+package dev.berth.model;
+
+/// A record, and what it costs in a batch.
+record Measured<I>(I record, int length) {}
