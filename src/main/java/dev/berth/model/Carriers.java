@@ -56,6 +56,9 @@ public final class Carriers {
       if (wanted > carriers || running == 0 && wanted < carriers) {
         Scheduler.BEAN.setParallelism(wanted);
         carriers = wanted;
+        // The scheduler wakes a carrier when something is submitted, and not when there may be more of them: what was
+        // submitted before would wait until something else is.
+        Thread.startVirtualThread(() -> {});
       }
     } finally {
       LOCK.unlock();
