@@ -27,7 +27,7 @@ import java.util.stream.Stream;
 public final class TorchModel implements AutoCloseable {
 
   /// Of this process.
-  private static final CoreShares CORES = new CoreShares();
+  private static final CoreShares CORES = new CoreShares(System::nanoTime);
 
   /// What TorchScript's reader says of code that needs a library.
   private static final Pattern UNKNOWN_OPERATOR =
@@ -35,6 +35,7 @@ public final class TorchModel implements AutoCloseable {
 
   private final Model model;
   private final Accelerator accelerator;
+  private final Speedup speedup = new Speedup();
 
   /// Held by the first forward, in which the engine switches the module to inference without a lock of its own.
   private final Object switching = new Object();
@@ -73,7 +74,7 @@ public final class TorchModel implements AutoCloseable {
     return message;
   }
 
-  /// Runs the model on all cores that no other forward uses.
+  /// Runs the model on all cores, or on its share where other forwards want some.
   ///
   /// @see #forward(List, int)
   public List<Tensor> forward(List<Tensor> inputs) {
@@ -96,14 +97,19 @@ public final class TorchModel implements AutoCloseable {
   }
 
   private List<Tensor> forward(List<Tensor> inputs, Accelerator.Cpu cpu, int mostCores) {
-    int share = CORES.begin(cpu.cores(), mostCores);
+    int cores = CORES.begin(cpu.cores(), switch (cpu.profile()) {
+      case ADAPTIVE -> speedup.isWorthwhile() ? mostCores : 1;
+      case LATENCY -> cpu.cores();
+      case THROUGHPUT -> 1;
+    });
     try {
-      Torch.useCores(switch (cpu.profile()) {
-        case ADAPTIVE -> share;
-        case LATENCY -> cpu.cores();
-        case THROUGHPUT -> 1;
-      });
-      return run(inputs);
+      long begin = System.nanoTime();
+      Torch.useCores(cores);
+      var outputs = run(inputs);
+      if (mostCores > 1) {
+        speedup.record(cores, inputs.stream().mapToLong(Tensor::size).sum(), System.nanoTime() - begin);
+      }
+      return outputs;
     } finally {
       CORES.end();
     }
