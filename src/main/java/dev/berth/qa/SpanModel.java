@@ -7,6 +7,9 @@ import dev.berth.tensor.ElementType;
 import dev.berth.tensor.Tensor;
 import dev.berth.torch.TorchException;
 import dev.berth.torch.TorchModel;
+import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
+import java.nio.LongBuffer;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.Collections;
@@ -145,22 +148,30 @@ public final class SpanModel {
     return candidates.stream().filter(file -> file.batch >= rows).findFirst().orElseGet(candidates::getLast);
   }
 
-  /// One input of a forward: the rows, padded to `count` rows of `columns` tokens.
+  /// One input of a forward: the rows, padded to `count` rows of `columns` tokens. It lies where the engine reads it.
   static Tensor tensor(String input, List<Row> rows, int count, int columns, long padding) {
-    var values = new long[Math.multiplyExact(count, columns)];
-    if (input.equals("input_ids")) {
-      Arrays.fill(values, padding);
+    var type = ElementType.INT64;
+    var data = ByteBuffer.allocateDirect(Math.multiplyExact(Math.multiplyExact(count, columns), type.bytes()));
+    var values = data.order(ByteOrder.LITTLE_ENDIAN).asLongBuffer();
+    if (input.equals("input_ids") && padding != 0) {
+      fill(values, 0, values.capacity(), padding);
     }
     for (int r = 0; r < rows.size(); r++) {
       var row = rows.get(r);
       int from = r * columns;
       switch (input) {
-        case "input_ids" -> System.arraycopy(row.ids, 0, values, from, row.ids.length);
-        case "attention_mask" -> Arrays.fill(values, from, from + row.ids.length, 1);
-        case "token_type_ids" -> System.arraycopy(row.types, 0, values, from, row.types.length);
+        case "input_ids" -> values.put(from, row.ids);
+        case "attention_mask" -> fill(values, from, row.ids.length, 1);
+        case "token_type_ids" -> values.put(from, row.types);
         default -> throw new IllegalArgumentException("%s is none of the inputs %s".formatted(input, INPUTS));
       }
     }
-    return Tensor.of(values, count, columns);
+    return Tensor.of(type, data, count, columns);
+  }
+
+  private static void fill(LongBuffer values, int from, int count, long value) {
+    for (int i = from; i < from + count; i++) {
+      values.put(i, value);
+    }
   }
 }

@@ -30,7 +30,7 @@ public final class Tensor {
   }
 
   /// A tensor over bytes that are little-endian already: what is left of `data`, which is not copied and must not be
-  /// changed any more.
+  /// changed any more. The engine reads direct memory where it lies, so a model that writes into its inputs writes there.
   public static Tensor of(ElementType type, ByteBuffer data, int... shape) {
     return new Tensor(type, littleEndian(data.slice()), shape.clone());
   }

@@ -33,7 +33,9 @@ final class TensorCopy {
     var shape = new Shape(Arrays.stream(known.shape()).asLongStream().toArray());
     var data = known.data();
     // What is direct is not copied once more by the engine.
-    var direct = ByteBuffer.allocateDirect(data.remaining()).order(ByteOrder.nativeOrder()).put(data).flip();
+    var direct = data.isDirect()
+        ? data
+        : ByteBuffer.allocateDirect(data.remaining()).order(ByteOrder.nativeOrder()).put(data).flip();
     return manager.create(direct, shape, TYPES.get(known.type()));
   }
 
