@@ -1,6 +1,7 @@
 """All that is made before anything is measured: the server, the Java programs, the bodies, the peer's fp32 model."""
 
 import json
+import math
 import os
 import random
 import re
@@ -16,6 +17,7 @@ from whole_server.options import Options
 JAVA_NEEDED = 25
 BODIES = 1190
 SEED = 7
+GOLDEN = (math.sqrt(5) - 1) / 2
 
 
 def prepare(options: Options) -> None:
@@ -88,8 +90,7 @@ def write_bodies(mini_batch_bytes: int) -> None:
     """The same bodies in the same order in every run."""
     chance = random.Random(SEED)
     questions = places.QUESTIONS.read_text(encoding="utf-8").splitlines()
-    bodies = questions * (BODIES // len(questions)) + chance.sample(questions, BODIES % len(questions))
-    chance.shuffle(bodies)
+    bodies = evenly(questions * (BODIES // len(questions)) + chance.sample(questions, BODIES % len(questions)))
     write_lines(places.BODIES, bodies)
     write_lines(places.SHORT_BODIES, [json.dumps(json.loads(places.SAMPLE.read_text(encoding="utf-8")))])
     mini_batch, size = [], 0
@@ -97,6 +98,16 @@ def write_bodies(mini_batch_bytes: int) -> None:
         mini_batch.append(bodies[len(mini_batch) % BODIES])
         size += len(mini_batch[-1].encode()) + 1
     write_lines(places.MINI_BATCH, mini_batch)
+
+
+def evenly(bodies: list[str]) -> list[str]:
+    """An order in which all lengths are met again and again: how many of them a server answers in its few seconds, and
+    where it begins, must not matter."""
+    order = [""] * len(bodies)
+    positions = sorted(range(len(bodies)), key=lambda position: position * GOLDEN % 1)
+    for position, body in zip(positions, sorted(bodies, key=len), strict=True):
+        order[position] = body
+    return order
 
 
 def write_lines(file: Path, lines: list[str]) -> None:
