@@ -18,20 +18,20 @@ public final class Carriers {
 
   private static final ReentrantLock LOCK = new ReentrantLock();
   private static final AtomicInteger RUNNING = new AtomicInteger();
+  /// As many as there are unless hooks hold more. Asked twice for each request, so that it is not looked up again.
+  private static volatile int usual = Integer.getInteger(PARALLELISM, Runtime.getRuntime().availableProcessors());
   /// Changed under the lock.
-  private static volatile int carriers = usual();
+  private static volatile int carriers = usual;
 
   private Carriers() {}
 
   /// Sets how many there are to begin with, unless the user has. To be called before there is a virtual thread.
   public static void prepare() {
     if (System.getProperty(PARALLELISM) == null) {
-      System.setProperty(PARALLELISM, String.valueOf(Runtime.getRuntime().availableProcessors() + SPARE));
+      usual = Runtime.getRuntime().availableProcessors() + SPARE;
+      carriers = usual;
+      System.setProperty(PARALLELISM, String.valueOf(usual));
     }
-  }
-
-  private static int usual() {
-    return Integer.getInteger(PARALLELISM, Runtime.getRuntime().availableProcessors());
   }
 
   /// A hook begins to run on a carrier.
@@ -43,7 +43,7 @@ public final class Carriers {
 
   /// A hook leaves its carrier. When the last one does, there are as many as usual again.
   static void hookEnds() {
-    if (RUNNING.decrementAndGet() == 0 && carriers > usual()) {
+    if (RUNNING.decrementAndGet() == 0 && carriers > usual) {
       change();
     }
   }
@@ -52,7 +52,7 @@ public final class Carriers {
     LOCK.lock();
     try {
       int running = RUNNING.get();
-      int wanted = Math.max(usual(), running + SPARE);
+      int wanted = Math.max(usual, running + SPARE);
       if (wanted > carriers || running == 0 && wanted < carriers) {
         Scheduler.BEAN.setParallelism(wanted);
         carriers = wanted;
