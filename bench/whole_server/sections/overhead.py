@@ -1,28 +1,38 @@
 """What the server itself costs: hooks that do nothing against a bare Javalin handler."""
 
 from contextlib import ExitStack
+from statistics import median
 
 from whole_server import places
 from whole_server.closed_loop import ask
 from whole_server.options import Options
-from whole_server.process import started
+from whole_server.process import Running, started
 from whole_server.servers import JAVALIN, NOTHING, labels, without_model
-from whole_server.statistics import Round, ratio_of, value_of
+from whole_server.statistics import Metrics, Round, ratio_of, value_of
 from whole_server.tables import Goal, at_least, at_most, number, table
 from whole_server.turn import CLIENTS, Turn
 
 
+# A machine's speed may change within seconds, so that the servers are measured so often in a round, in turn.
+SLICES = 4
+
+
 def measure(turn: Turn) -> Round:
-    found: Round = {}
     with ExitStack() as stack:
         running = [stack.enter_context(started(server)) for server in turn.rotated(without_model())]
         for server in running:
             ask(server, CLIENTS, turn.options.warm_seconds, places.SHORT_BODIES)
-        for server in running:
-            many = ask(server, CLIENTS, turn.options.seconds, places.SHORT_BODIES)
-            lonely = ask(server, 1, turn.options.seconds, places.SHORT_BODIES)
-            found[server.name] = {"rate": many.rate, "p50": lonely.p50, "p99": lonely.p99}
-    return found
+        slices = [{server.name: metrics(server, turn.options.seconds) for server in running} for _ in range(SLICES)]
+    return {
+        server.name: {metric: median(one[server.name][metric] for one in slices) for metric in slices[0][server.name]}
+        for server in running
+    }
+
+
+def metrics(server: Running, seconds: int) -> Metrics:
+    many = ask(server, CLIENTS, seconds, places.SHORT_BODIES)
+    lonely = ask(server, 1, seconds, places.SHORT_BODIES)
+    return {"rate": many.rate, "p50": lonely.p50, "p99": lonely.p99}
 
 
 def report(rounds: list[Round], options: Options) -> list[str]:

@@ -11,6 +11,7 @@ import dev.berth.model.HookPermits;
 import dev.berth.model.LoadException;
 import dev.berth.model.PayloadMemory;
 import dev.berth.model.ServedModel;
+import dev.berth.torch.EngineCode;
 import dev.berth.torch.TorchException;
 import java.util.LinkedHashMap;
 import java.util.Map;
@@ -101,6 +102,7 @@ public final class Server implements AutoCloseable {
       model.load(config.model().directory().toAbsolutePath().normalize(), deployment.hooks().handler(), deployment.workers(), deployment.limits());
       log.info("ready: {} workers, each on {}", deployment.workers().size(), deployment.limits());
       ready.complete(null);
+      EngineCode.release();
     } catch (Throwable e) {
       model.refuse("the model could not be loaded");
       ready.completeExceptionally(e);
