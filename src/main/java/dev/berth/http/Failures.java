@@ -47,13 +47,17 @@ final class Failures {
 
   private static void respond(Context ctx, ServingException e) {
     int status = Errors.status(e.type());
-    ctx.status(status).contentType(Errors.CONTENT_TYPE).result(Errors.body(e.type(), e.getMessage()));
+    ctx.status(status).contentType(Errors.CONTENT_TYPE);
     switch (e.type()) {
-      case OVERLOADED, NOT_READY -> ctx.header("Retry-After", "1");
+      case OVERLOADED, NOT_READY -> {
+        ctx.header("Retry-After", "1");
+        RefusalPace.refused(ctx);
+      }
       // What is left of the body may be endless.
       case PAYLOAD_TOO_LARGE -> ctx.header("Connection", "close");
       default -> {}
     }
+    Invocations.send(ctx, Errors.body(e.type(), e.getMessage()));
     if (e.type() == ErrorType.CALLER_GONE) {
       log.debug("{} {}: the client has gone", ctx.method(), ctx.path());
     } else if (status == 500 || status == 507) {

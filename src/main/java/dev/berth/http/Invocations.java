@@ -100,7 +100,7 @@ final class Invocations implements Handler {
   }
 
   /// Javalin's own way copies every body through a stream, piece by piece.
-  private static void send(Context ctx, byte[] body) {
+  static void send(Context ctx, byte[] body) {
     try {
       ctx.res().setContentLength(body.length);
       ctx.res().getOutputStream().write(body);

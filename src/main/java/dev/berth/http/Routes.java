@@ -40,6 +40,7 @@ final class Routes {
     routes.get("/execution-parameters", new ExecutionParameters(config.transform(), model));
     routes.get(metricsPath, this::scrape);
     routes.after(log::end);
+    routes.after(new RefusalPace(Runtime.getRuntime().availableProcessors(), System::nanoTime)::hold);
     new Failures(methods).map(routes);
   }
 

@@ -1,0 +1,66 @@
+package dev.berth.http;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.berth.hooks.ModelContext;
+import dev.berth.testing.TestServer;
+import dev.berth.testing.TextHandler;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicLong;
+import java.util.stream.LongStream;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
+
+/// The pace on a clock of the test's own, and a real server whose callers come again at once.
+class RefusalPaceTest {
+
+  private final AtomicLong now = new AtomicLong(-5);
+  private final RefusalPace pace = new RefusalPace(2, now::get);
+
+  @Test
+  void refusalsAtAPaceThatTheServerCanSpareAreNotHeld() {
+    for (int i = 0; i < 1000; i++) {
+      now.addAndGet(TimeUnit.MILLISECONDS.toNanos(5));
+      assertThat(pace.pauseNanos()).isLessThanOrEqualTo(TimeUnit.MILLISECONDS.toNanos(5));
+    }
+  }
+
+  @Test
+  void someMayComeTogetherAfterAPause() {
+    now.addAndGet(TimeUnit.SECONDS.toNanos(1));
+    assertThat(LongStream.range(0, 20).map(_ -> pace.pauseNanos())).containsOnly(0L);
+  }
+
+  @Test
+  void ofMoreEachIsHeldUntilItsTurnButNotLongerThanRetryAfterSays() {
+    var pauses = LongStream.range(0, 1000).map(_ -> pace.pauseNanos()).toArray();
+    assertThat(pauses).isSorted();
+    assertThat(pauses[99] - pauses[98]).isEqualTo(TimeUnit.MILLISECONDS.toNanos(5));
+    assertThat(pauses[999]).isEqualTo(TimeUnit.SECONDS.toNanos(1));
+    now.addAndGet(TimeUnit.SECONDS.toNanos(2));
+    assertThat(pace.pauseNanos()).isZero();
+  }
+
+  @Test
+  @Tag("INV-13")
+  void whoeverComesAgainAtOnceIsAnsweredEachTime() throws Exception {
+    var loading = new CountDownLatch(1);
+    var handler = new TextHandler() {
+      @Override
+      public Object modelFn(ModelContext context) throws Exception {
+        loading.await();
+        return super.modelFn(context);
+      }
+    };
+    try (var server = TestServer.with(handler).startWithoutWaiting()) {
+      for (int i = 0; i < 100; i++) {
+        var response = server.invoke("a");
+        assertThat(response.statusCode()).isEqualTo(503);
+        assertThat(response.headers().firstValue("Retry-After")).hasValue("1");
+        assertThat(response.body()).contains("not_ready");
+      }
+      loading.countDown();
+    }
+  }
+}
