@@ -29,7 +29,7 @@ final class BatchQueue<I, O> {
 
   private final ReentrantLock lock = new ReentrantLock();
   /// The workers that wait for records, for the batch delay, or for the end, by their number. The first one is woken:
-  /// requests that come one at a time are all the same worker's, which has all cores.
+  /// requests that come one at a time are all the same worker's, whose data is in the caches.
   private final NavigableMap<Integer, Condition> idle = new TreeMap<>();
 
   private final OpenRequests<I, O> requests;

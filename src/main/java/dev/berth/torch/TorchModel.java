@@ -97,21 +97,20 @@ public final class TorchModel implements AutoCloseable {
   }
 
   private List<Tensor> forward(List<Tensor> inputs, Accelerator.Cpu cpu, int mostCores) {
-    int cores = CORES.begin(cpu.cores(), switch (cpu.profile()) {
+    var share = CORES.begin(cpu.cores(), switch (cpu.profile()) {
       case ADAPTIVE -> speedup.isWorthwhile() ? mostCores : 1;
       case LATENCY -> cpu.cores();
       case THROUGHPUT -> 1;
     });
     try {
       long begin = System.nanoTime();
-      Torch.useCores(cores);
-      var outputs = run(inputs);
+      var outputs = share.run(() -> run(inputs));
       if (mostCores > 1) {
-        speedup.record(cores, inputs.stream().mapToLong(Tensor::size).sum(), System.nanoTime() - begin);
+        speedup.record(share.cores(), inputs.stream().mapToLong(Tensor::size).sum(), System.nanoTime() - begin);
       }
       return outputs;
     } finally {
-      CORES.end();
+      CORES.end(share);
     }
   }
 
