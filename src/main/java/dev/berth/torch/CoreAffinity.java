@@ -26,9 +26,11 @@ final class CoreAffinity {
 
   private CoreAffinity() {}
 
-  /// Gives each thread of a name one of the cores that the process may use, as long as there are some, and leaves it
-  /// there. Threads that native code starts have the name of the one that asked for them. Elsewhere than on Linux it does
-  /// nothing.
+  /// Gives each thread of a name one of the cores that the process may use, and leaves it there, where there are as many
+  /// of one as of the other. Where there are more cores it does nothing: other containers of the machine may choose the
+  /// same ones, and the system finds idle ones. Elsewhere than on Linux it does nothing either.
+  ///
+  /// Threads that native code starts have the name of the one that asked for them.
   ///
   /// @param name of at most 15 characters, as Linux keeps no more
   static void spread(String name) {
@@ -38,8 +40,10 @@ final class CoreAffinity {
     try {
       var threads = threads(name);
       var cores = cores().stream().boxed().toList();
-      for (int i = 0; i < Math.min(threads.size(), cores.size()); i++) {
-        pin(threads.get(i), cores.get(i));
+      if (threads.size() == cores.size()) {
+        for (int i = 0; i < cores.size(); i++) {
+          pin(threads.get(i), cores.get(i));
+        }
       }
     } catch (Throwable e) {
       log.warn("the threads of {} may share a core while another is idle", name, e);

@@ -8,10 +8,10 @@ import java.util.function.Supplier;
 
 /// A thread for forwards on several cores, and the helpers that libgomp starts and keeps for it.
 ///
-/// The first team's threads have a core each ([CoreAffinity]). Where it is idle, the kernel of a virtual machine would
-/// otherwise wake them all on one core, as it takes one that was idle for one that is not there, and they would wait for
-/// each other there while other cores have nothing to do. Those of other teams run when the machine is busier, and go
-/// where there is room.
+/// Where the first team has all cores, each of its threads has one of its own ([CoreAffinity]). The kernel of a virtual
+/// machine would otherwise wake them all on one core after a pause, as it takes one that was idle for one that is not
+/// there, and they would wait for each other there while other cores have nothing to do. Other teams run when the machine
+/// is busier, and go where there is room.
 final class CoreTeam {
 
   private final int number;
