@@ -10,7 +10,7 @@ from tokenizers import Tokenizer
 from whole_server import places
 from whole_server.answering import LONGEST_ANSWER, best_span, softmax
 from whole_server.arrivals import Arrivals, Request
-from whole_server.sections import load
+from whole_server.sections import heap, load
 from whole_server.servers import BARE
 from whole_server.statistics import Metrics, Round, percentile, ratio_of, value_of
 from whole_server.tables import at_least, at_most, number
@@ -94,3 +94,8 @@ def test_the_questions_are_as_long_as_the_readme_says():
     lengths = [len(tokenizer.encode(one["question"], one["context"]).ids) for one in questions]
     assert (len(lengths), min(lengths), max(lengths)) == (226, 37, 384)
     assert statistics.mean(lengths) == pytest.approx(170, abs=0.5)
+
+
+def test_what_all_threads_have_allocated_is_counted_whatever_the_unit():
+    threads = '"main" #3 [7] prio=5 cpu=1.2ms allocated=512B x=1\n"a" allocated=10K y\n"b" allocated=2M z\n"c" daemon\n'
+    assert heap.allocated(threads) == pytest.approx(0.512 + 10.24 + 2097.152)

@@ -10,6 +10,7 @@ SECTIONS = {
     "curve": "latency against load, open loop; the plot",
     "overload": "three times the capacity, open loop (goal 4)",
     "overhead": "hooks that do nothing against a bare Javalin handler (goal 5)",
+    "heap": "what a question takes of the Java heap (goal 5)",
     "start": "from exec to the first answer (goal 6)",
     "memory": "resident memory after so many requests; once, not in each round (goal 6)",
     "batch": "a request of 5 MB of JSON Lines, and a lonely client meanwhile (goal 8)",
