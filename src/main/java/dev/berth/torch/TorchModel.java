@@ -23,7 +23,7 @@ import java.util.stream.Stream;
 /// One TorchScript file on one accelerator. Every native object that a forward makes is freed before it returns.
 ///
 /// [#forward] may be called by several threads at once. Call it from a small fixed set of platform threads only, because libtorch
-/// keeps a team of threads for each thread that calls it.
+/// keeps memory for each thread that calls it. A forward on several cores runs on a thread of its own meanwhile.
 public final class TorchModel implements AutoCloseable {
 
   /// Of this process.
