@@ -1,10 +1,10 @@
+import dev.berth.handler.qa.QuestionAnsweringHandler;
+import dev.berth.handler.qa.SpanModel;
 import dev.berth.hooks.Accelerator;
 import dev.berth.hooks.CpuProfile;
 import dev.berth.hooks.InvocationRequest;
 import dev.berth.hooks.MediaType;
 import dev.berth.hooks.ModelContext;
-import dev.berth.qa.QuestionAnsweringHandler;
-import dev.berth.qa.SpanModel;
 import java.io.ByteArrayInputStream;
 import java.io.IOException;
 import java.nio.file.Files;

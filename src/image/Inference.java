@@ -1,4 +1,4 @@
-import dev.berth.qa.QuestionAnsweringHandler;
+import dev.berth.handler.qa.QuestionAnsweringHandler;
 import java.nio.file.Path;
 
 /// The built-in handler as a hook of the artifact, so that the training run compiles one.

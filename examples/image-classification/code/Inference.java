@@ -1,12 +1,12 @@
 import dev.berth.content.Base64Bytes;
 import dev.berth.content.Instances;
 import dev.berth.content.Json;
+import dev.berth.content.image.Image;
+import dev.berth.handler.tensor.TensorHandler;
 import dev.berth.hooks.InvocationRequest;
 import dev.berth.hooks.InvocationResponse;
 import dev.berth.hooks.MediaType;
-import dev.berth.image.Image;
-import dev.berth.tensor.Tensor;
-import dev.berth.torchscript.TensorHandler;
+import dev.berth.hooks.Tensor;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;

@@ -1,11 +1,11 @@
 import dev.berth.content.Json;
 import dev.berth.content.RecordIo;
+import dev.berth.content.image.Image;
+import dev.berth.handler.tensor.TensorHandler;
 import dev.berth.hooks.InvocationRequest;
 import dev.berth.hooks.InvocationResponse;
 import dev.berth.hooks.MediaType;
-import dev.berth.image.Image;
-import dev.berth.tensor.Tensor;
-import dev.berth.torchscript.TensorHandler;
+import dev.berth.hooks.Tensor;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.util.List;

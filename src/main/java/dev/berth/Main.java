@@ -1,14 +1,9 @@
 package dev.berth;
 
-import dev.berth.model.Carriers;
+import dev.berth.command.Commands;
 import java.nio.file.Path;
-import java.util.Arrays;
-import java.util.Map;
-import picocli.CommandLine;
-import picocli.CommandLine.ParameterException;
-import picocli.CommandLine.UnmatchedArgumentException;
 
-/// Where the process starts: picks the command, and is the only one to read the environment and to end the process.
+/// Where the process starts: the only place that reads the environment and ends the process.
 ///
 /// Exit codes: 0 when stopped, after `--help` and after a check that found nothing wrong; 1 when the server can't start or
 /// the check found problems; 2 when it was told something wrong.
@@ -17,49 +12,7 @@ public final class Main {
   private Main() {}
 
   public static void main(String[] args) {
-    Carriers.prepare();
     var home = Path.of(System.getProperty("berth.home", "."));
-    System.exit(run(System.getenv(), home, withoutServe(args)));
-  }
-
-  private static int run(Map<String, String> environment, Path home, String[] args) {
-    // As the platform starts it: without what reads a command line, which takes a tenth of a second to load.
-    if (args.length == 0) {
-      return new ServeCommand(environment, home).run(Map.of());
-    }
-    var serve = ServeCommand.spec()
-        .name(ServeCommand.NAME)
-        .addSubcommand(CheckCommand.NAME, CheckCommand.spec())
-        .addSubcommand(InitCommand.NAME, InitCommand.spec())
-        .addSubcommand(TransformCommand.NAME, TransformCommand.spec());
-    return new CommandLine(serve)
-        .setParameterExceptionHandler(Main::explain)
-        .setExecutionStrategy(parsed -> {
-          var helped = CommandLine.executeHelpRequest(parsed);
-          if (helped != null) {
-            return helped;
-          }
-          return switch (parsed.hasSubcommand() ? parsed.subcommand().commandSpec().name() : ServeCommand.NAME) {
-            case CheckCommand.NAME -> new CheckCommand(environment, home).run(parsed, parsed.subcommand());
-            case InitCommand.NAME -> new InitCommand(home).run(parsed.subcommand());
-            case TransformCommand.NAME -> new TransformCommand(environment, home).run(parsed.subcommand());
-            default -> new ServeCommand(environment, home).run(ServeOptions.given(parsed));
-          };
-        })
-        .execute(args);
-  }
-
-  /// SageMaker runs the image with the argument `serve`; the launcher is that already.
-  private static String[] withoutServe(String[] args) {
-    return args.length > 0 && args[0].equals(ServeCommand.NAME) ? Arrays.copyOfRange(args, 1, args.length) : args;
-  }
-
-  private static int explain(ParameterException e, String[] args) {
-    var err = e.getCommandLine().getErr();
-    err.println(e.getMessage());
-    UnmatchedArgumentException.printSuggestions(e, err);
-    err.println("Try '%s --help'.".formatted(e.getCommandLine().getCommandSpec().qualifiedName()));
-    err.flush();
-    return CommandLine.ExitCode.USAGE;
+    System.exit(Commands.run(System.getenv(), home, args));
   }
 }

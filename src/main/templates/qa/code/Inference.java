@@ -1,10 +1,10 @@
 import dev.berth.content.Json;
+import dev.berth.handler.qa.Answer;
+import dev.berth.handler.qa.QuestionAnswer;
+import dev.berth.handler.qa.QuestionAnsweringHandler;
 import dev.berth.hooks.InvocationRequest;
 import dev.berth.hooks.InvocationResponse;
 import dev.berth.hooks.MediaType;
-import dev.berth.qa.Answer;
-import dev.berth.qa.QuestionAnswer;
-import dev.berth.qa.QuestionAnsweringHandler;
 import java.nio.file.Path;
 import java.util.List;
 

@@ -73,14 +73,14 @@ class ArchitectureTest {
 
   @Test
   void thePublishedHooksAndTensorsUseNothingButTheJdk() {
-    classes().that().resideInAnyPackage("dev.berth.hooks", "dev.berth.tensor")
-        .should().onlyDependOnClassesThat(resideInAnyPackage("java..", "dev.berth.hooks", "dev.berth.tensor"))
+    classes().that().resideInAnyPackage("dev.berth.hooks", "dev.berth.hooks")
+        .should().onlyDependOnClassesThat(resideInAnyPackage("java..", "dev.berth.hooks", "dev.berth.hooks"))
         .check(BERTH);
   }
 
   @Test
   void onlyTorchTouchesDjl() {
-    noClasses().that().resideOutsideOfPackage("dev.berth.torch")
+    noClasses().that().resideOutsideOfPackage("dev.berth.engine.torch")
         .should().dependOnClassesThat().resideInAPackage("ai.djl..")
         .check(BERTH);
   }

@@ -3,8 +3,8 @@ package dev.berth;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.berth.artifact.TensorArtifact;
-import dev.berth.init.Template;
-import dev.berth.tensor.ElementType;
+import dev.berth.command.Template;
+import dev.berth.hooks.ElementType;
 import dev.berth.testing.TestServer;
 import java.io.ByteArrayOutputStream;
 import java.io.File;
@@ -132,9 +132,9 @@ class HooksDocTest {
     compile("Snippets", """
         import com.fasterxml.jackson.databind.JsonNode;
         import dev.berth.content.*;
-        import dev.berth.image.*;
+        import dev.berth.content.image.*;
         import dev.berth.hooks.*;
-        import dev.berth.tensor.*;
+        import dev.berth.hooks.*;
         import java.util.*;
         final class Snippets { %s }
         """.formatted(methods), directory.resolve("snippets"));
@@ -144,7 +144,7 @@ class HooksDocTest {
   void itsOverriddenHookCompiles() throws IOException {
     compile("Fragment", """
         import dev.berth.hooks.*;
-        import dev.berth.qa.*;
+        import dev.berth.handler.qa.*;
         import java.io.IOException;
         import java.util.List;
         final class Fragment extends QuestionAnsweringHandler {

@@ -1,12 +1,12 @@
 package dev.berth.artifact;
 
-import dev.berth.tensor.ElementType;
+import dev.berth.hooks.ElementType;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.util.Arrays;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.List;
 import java.util.Optional;
 

@@ -1,9 +1,9 @@
 package dev.berth.content;
 
 import dev.berth.hooks.BadInputException;
+import dev.berth.hooks.ElementType;
 import dev.berth.hooks.InvocationRequest;
-import dev.berth.tensor.ElementType;
-import dev.berth.tensor.Tensor;
+import dev.berth.hooks.Tensor;
 import java.io.IOException;
 import java.math.BigDecimal;
 import java.util.Arrays;

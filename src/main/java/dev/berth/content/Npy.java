@@ -1,8 +1,8 @@
 package dev.berth.content;
 
 import dev.berth.hooks.BadInputException;
-import dev.berth.tensor.ElementType;
-import dev.berth.tensor.Tensor;
+import dev.berth.hooks.ElementType;
+import dev.berth.hooks.Tensor;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 import java.nio.charset.StandardCharsets;

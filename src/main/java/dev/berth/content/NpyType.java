@@ -1,7 +1,7 @@
 package dev.berth.content;
 
 import dev.berth.hooks.BadInputException;
-import dev.berth.tensor.ElementType;
+import dev.berth.hooks.ElementType;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 

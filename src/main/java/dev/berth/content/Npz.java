@@ -1,7 +1,7 @@
 package dev.berth.content;
 
 import dev.berth.hooks.BadInputException;
-import dev.berth.tensor.Tensor;
+import dev.berth.hooks.Tensor;
 import java.io.ByteArrayInputStream;
 import java.io.ByteArrayOutputStream;
 import java.io.IOException;

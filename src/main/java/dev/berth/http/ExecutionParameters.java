@@ -4,7 +4,7 @@ import dev.berth.config.BatchStrategy;
 import dev.berth.config.TransformConfig;
 import dev.berth.error.ErrorType;
 import dev.berth.error.ServingException;
-import dev.berth.model.ServedModel;
+import dev.berth.serving.ServedModel;
 import io.javalin.http.Context;
 import io.javalin.http.Handler;
 import java.nio.charset.StandardCharsets;

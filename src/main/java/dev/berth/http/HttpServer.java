@@ -2,7 +2,7 @@ package dev.berth.http;
 
 import dev.berth.config.ServerConfig;
 import dev.berth.metrics.ServingMetrics;
-import dev.berth.model.ServedModel;
+import dev.berth.serving.ServedModel;
 import io.javalin.Javalin;
 import io.javalin.compression.CompressionStrategy;
 import io.javalin.config.JavalinConfig;

@@ -7,7 +7,7 @@ import dev.berth.error.ServingException;
 import dev.berth.hooks.InvocationRequest;
 import dev.berth.hooks.InvocationResponse;
 import dev.berth.hooks.MediaType;
-import dev.berth.model.ServedModel;
+import dev.berth.serving.ServedModel;
 import io.javalin.http.Context;
 import io.javalin.http.Handler;
 import java.io.IOException;

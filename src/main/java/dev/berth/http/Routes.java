@@ -3,7 +3,7 @@ package dev.berth.http;
 import dev.berth.config.ServerConfig;
 import dev.berth.error.ErrorType;
 import dev.berth.metrics.ServingMetrics;
-import dev.berth.model.ServedModel;
+import dev.berth.serving.ServedModel;
 import io.javalin.config.RoutesConfig;
 import io.javalin.http.Context;
 import java.util.Map;

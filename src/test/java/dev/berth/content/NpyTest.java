@@ -4,11 +4,11 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.berth.hooks.BadInputException;
+import dev.berth.hooks.ElementType;
 import dev.berth.hooks.InvocationRequest;
 import dev.berth.hooks.InvocationResponse;
 import dev.berth.hooks.MediaType;
-import dev.berth.tensor.ElementType;
-import dev.berth.tensor.Tensor;
+import dev.berth.hooks.Tensor;
 import java.io.ByteArrayInputStream;
 import java.io.IOException;
 import java.util.Arrays;

@@ -4,7 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.catchThrowableOfType;
 
 import dev.berth.artifact.ModelArtifactException;
-import dev.berth.code.HookCode;
+import dev.berth.artifact.code.HookCode;
 import dev.berth.hooks.Accelerator;
 import dev.berth.hooks.CpuProfile;
 import dev.berth.hooks.InferenceHandler;
@@ -40,7 +40,7 @@ public record CodeArtifact(Path directory) {
 
   /// What every source here may use.
   private static final String IMPORTS = Stream.of(
-          "com.fasterxml.jackson.databind.*", "dev.berth.hooks.*", "dev.berth.qa.*", "dev.berth.testing.*",
+          "com.fasterxml.jackson.databind.*", "dev.berth.hooks.*", "dev.berth.handler.qa.*", "dev.berth.testing.*",
           "java.io.*", "java.nio.file.*", "java.util.*", "java.util.concurrent.*", "java.util.concurrent.locks.*")
       .map("import %s;"::formatted)
       .collect(Collectors.joining(" "));

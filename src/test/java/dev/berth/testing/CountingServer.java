@@ -1,6 +1,6 @@
 package dev.berth.testing;
 
-import dev.berth.Server;
+import dev.berth.command.Server;
 import dev.berth.config.Configuration;
 import dev.berth.hooks.InvocationRequest;
 import java.io.IOException;

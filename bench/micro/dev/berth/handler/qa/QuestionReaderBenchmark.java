@@ -1,0 +1,49 @@
+package dev.berth.handler.qa;
+
+import dev.berth.benchmark.Defaults;
+import dev.berth.benchmark.Payloads;
+import dev.berth.hooks.InvocationRequest;
+import dev.berth.hooks.MediaType;
+import java.io.ByteArrayInputStream;
+import java.io.IOException;
+import java.nio.charset.StandardCharsets;
+import java.util.Optional;
+import org.openjdk.jmh.annotations.Benchmark;
+import org.openjdk.jmh.annotations.Scope;
+import org.openjdk.jmh.annotations.State;
+import org.openjdk.jmh.infra.Blackhole;
+
+/// From the bytes of a body to its questions.
+@State(Scope.Benchmark)
+public class QuestionReaderBenchmark extends Defaults {
+
+  private static final int RECORDS = 1_000;
+
+  private final QuestionReader reader = new QuestionReader(Parameters.defaults(512), 512);
+  private final byte[] json = Payloads.json().getBytes(StandardCharsets.UTF_8);
+  private final byte[] jsonLines = Payloads.jsonLines(RECORDS).getBytes(StandardCharsets.UTF_8);
+  private final byte[] csv = Payloads.csv(RECORDS).getBytes(StandardCharsets.UTF_8);
+
+  @Benchmark
+  public void json(Blackhole questions) throws IOException {
+    read(json, MediaType.JSON, questions);
+  }
+
+  @Benchmark
+  public void jsonLines(Blackhole questions) throws IOException {
+    read(jsonLines, MediaType.JSON_LINES, questions);
+  }
+
+  @Benchmark
+  public void csv(Blackhole questions) throws IOException {
+    read(csv, MediaType.CSV, questions);
+  }
+
+  private void read(byte[] body, MediaType type, Blackhole questions) throws IOException {
+    var request = new InvocationRequest(
+        new ByteArrayInputStream(body), type, MediaType.JSON, Optional.empty(), "benchmark", false);
+    for (var question : reader.read(request)) {
+      questions.consume(question.get());
+    }
+  }
+}

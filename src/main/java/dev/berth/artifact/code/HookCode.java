@@ -1,0 +1,160 @@
+package dev.berth.artifact.code;
+
+import dev.berth.artifact.ModelArtifactException;
+import dev.berth.hooks.InferenceHandler;
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.nio.file.FileVisitOption;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+import java.util.stream.Collectors;
+import java.util.stream.Stream;
+import java.util.stream.StreamSupport;
+
+/// What lies in a model artifact's `code/`: sources, jars with hooks, and the jars that both need.
+///
+/// ```
+/// code/Inference.java    compiled together with the other sources; SAGEMAKER_PROGRAM may name another one
+/// code/*.jar             hooks that are compiled already, found as services or named in model.json
+/// code/lib/*.jar         what they need besides the server's own classes
+/// ```
+public final class HookCode {
+
+  private static final String DEFAULT_PROGRAM = "Inference.java";
+
+  private final Path modelDirectory;
+  private final Path directory;
+  private final Optional<String> program;
+  private final Optional<String> className;
+  private final List<Path> sources;
+  private final List<Path> jars;
+  private final List<Path> libraries;
+
+  private HookCode(Path modelDirectory, Optional<String> program, Optional<String> className) {
+    this.modelDirectory = modelDirectory.toAbsolutePath().normalize();
+    this.directory = this.modelDirectory.resolve("code");
+    this.program = program;
+    this.className = className;
+    var lib = directory.resolve("lib");
+    this.sources = files(directory, Integer.MAX_VALUE, ".java").stream().filter(file -> !file.startsWith(lib)).toList();
+    this.jars = files(directory, 1, ".jar");
+    this.libraries = files(lib, 1, ".jar");
+  }
+
+  /// The hooks of an artifact, or nothing where it has none of its own.
+  ///
+  /// @param program the value of `SAGEMAKER_PROGRAM`
+  /// @param className the class that `model.json` names
+  /// @throws ModelArtifactException when something is named that can't be there
+  public static Optional<HookCode> find(Path modelDirectory, Optional<String> program, Optional<String> className) {
+    var code = new HookCode(modelDirectory, program, className);
+    if (!code.sources.isEmpty() || !code.jars.isEmpty()) {
+      return Optional.of(code);
+    }
+    if (className.isPresent()) {
+      throw code.problem("model.json: handler: found \"%s\", expected none, as code/ has neither a .java file nor a jar"
+          .formatted(className.get()));
+    }
+    if (program.isPresent()) {
+      throw code.problem(program.get().endsWith(".py")
+          ? ("SAGEMAKER_PROGRAM: found %s, expected a .java file of code/: Python does not run here; docs/hooks.md "
+              + "turns an inference.py into an Inference.java").formatted(program.get())
+          : "SAGEMAKER_PROGRAM: found %s, expected a file of code/".formatted(program.get()));
+    }
+    return Optional.empty();
+  }
+
+  /// Whether the artifact has hooks in Python, which are not run.
+  public static boolean hasPython(Path modelDirectory) {
+    return !files(modelDirectory.resolve("code"), 1, ".py").isEmpty();
+  }
+
+  /// Compiles what has to be, and makes the handler, which [#close] closes.
+  ///
+  /// @throws ModelArtifactException with every error of the compiler, or with what is wrong with the class
+  /// @throws Exception whatever the class throws that is not its own, such as what is wrong with the artifact
+  public InferenceHandler<?, ?, ?> create() throws Exception {
+    var paths = Stream.of(jars, libraries).flatMap(List::stream).toList();
+    var opened = new HookJars(modelDirectory, paths);
+    try {
+      var compiled = SourceCompiler.compile(modelDirectory, sources, paths);
+      var loader = new HookClassLoader(modelDirectory, compiled, opened);
+      return new HandlerClass(modelDirectory, name(compiled, loader), loader).create();
+    } catch (Throwable e) {
+      opened.close();
+      throw e;
+    }
+  }
+
+  /// Closes a handler, if it wants to be, and lets the classes go that its artifact brought.
+  public static void close(InferenceHandler<?, ?, ?> handler) throws Exception {
+    try (var _ = handler.getClass().getClassLoader() instanceof HookClassLoader loader ? loader : null;
+        var _ = handler instanceof AutoCloseable closeable ? closeable : null) {
+      // Both are closed, the handler first.
+    }
+  }
+
+  /// The class that is the handler: the one that is named, else the program's, else the jars' only service.
+  private String name(SourceCompiler.Classes compiled, HookClassLoader loader) throws IOException {
+    if (className.isPresent()) {
+      return className.get();
+    }
+    // SageMaker's SDK sets inference.py by itself, whatever is in the artifact.
+    var named = program.filter(name -> !name.endsWith(".py"));
+    var file = directory.resolve(named.orElse(DEFAULT_PROGRAM).replaceFirst("^code/", "")).normalize();
+    if (sources.contains(file)) {
+      return compiled.mainClass(file).orElseThrow(() -> problem("%s: found the classes %s, expected a class %s"
+          .formatted(shown(file), compiled.of(file), HandlerClass.simpleName(file))));
+    }
+    if (named.isPresent() || jars.isEmpty()) {
+      throw problem("%s: found no such file, only %s; %s".formatted(
+          shown(file),
+          Stream.of(sources, jars).flatMap(List::stream).map(this::shown).collect(Collectors.joining(", ")),
+          "SAGEMAKER_PROGRAM names the one with the hooks"));
+    }
+    var services = new ArrayList<String>();
+    for (var jar : jars) {
+      services.addAll(loader.services(jar));
+    }
+    if (services.size() != 1) {
+      throw problem("%s: found %s as services of %s, expected one; or name the class in model.json as \"handler\""
+          .formatted(
+              jars.stream().map(this::shown).collect(Collectors.joining(", ")),
+              services.isEmpty() ? "nothing" : services,
+              InferenceHandler.class.getName()));
+    }
+    return services.getFirst();
+  }
+
+  private String shown(Path file) {
+    return modelDirectory.relativize(file).toString();
+  }
+
+  private ModelArtifactException problem(String message) {
+    return new ModelArtifactException(modelDirectory, List.of(message));
+  }
+
+  private static List<Path> files(Path directory, int depth, String ending) {
+    if (!Files.isDirectory(directory)) {
+      return List.of();
+    }
+    try (var files = Files.walk(directory, depth, FileVisitOption.FOLLOW_LINKS)) {
+      return files
+          .filter(file -> file.getFileName().toString().endsWith(ending) && Files.isRegularFile(file))
+          // Such as the ._Inference.java that tar adds on a Mac, and a notebook's .ipynb_checkpoints.
+          .filter(file -> !isHidden(directory.relativize(file)))
+          .map(Path::normalize)
+          .sorted()
+          .toList();
+    } catch (IOException e) {
+      throw new UncheckedIOException(e);
+    }
+  }
+
+  private static boolean isHidden(Path file) {
+    return StreamSupport.stream(file.spliterator(), false).anyMatch(name -> name.toString().startsWith("."));
+  }
+}

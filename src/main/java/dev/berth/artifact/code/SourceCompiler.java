@@ -1,0 +1,193 @@
+package dev.berth.artifact.code;
+
+import dev.berth.artifact.ModelArtifactException;
+import java.io.ByteArrayOutputStream;
+import java.io.File;
+import java.io.IOException;
+import java.io.OutputStream;
+import java.net.URI;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Locale;
+import java.util.Map;
+import java.util.Optional;
+import java.util.Set;
+import java.util.stream.Stream;
+import java.util.stream.StreamSupport;
+import javax.tools.Diagnostic;
+import javax.tools.DiagnosticCollector;
+import javax.tools.FileObject;
+import javax.tools.ForwardingJavaFileManager;
+import javax.tools.JavaFileManager;
+import javax.tools.JavaFileObject;
+import javax.tools.SimpleJavaFileObject;
+import javax.tools.StandardJavaFileManager;
+import javax.tools.StandardLocation;
+import javax.tools.ToolProvider;
+
+/// Compiles the sources of one artifact in memory, with the server's classes and the artifact's jars on the class path.
+final class SourceCompiler {
+
+  /// More would not be read.
+  private static final int MOST_ERRORS = 20;
+
+  /// A class, and the file that it was compiled from.
+  record CompiledClass(byte[] bytes, Path source) {}
+
+  /// Classes by their binary name.
+  record Classes(Map<String, CompiledClass> byName) {
+
+    /// The classes of one file.
+    List<String> of(Path source) {
+      return byName.keySet().stream().filter(name -> byName.get(name).source.equals(source)).sorted().toList();
+    }
+
+    /// The class of a file that has the file's name.
+    Optional<String> mainClass(Path source) {
+      var simple = HandlerClass.simpleName(source);
+      return of(source).stream().filter(name -> name.substring(name.lastIndexOf('.') + 1).equals(simple)).findFirst();
+    }
+  }
+
+  private SourceCompiler() {}
+
+  /// @throws ModelArtifactException with the compiler's errors: file, line, column, message, the line and a caret
+  static Classes compile(Path modelDirectory, List<Path> sources, List<Path> jars) throws IOException {
+    if (sources.isEmpty()) {
+      return new Classes(Map.of());
+    }
+    var compiler = ToolProvider.getSystemJavaCompiler();
+    if (compiler == null) {
+      throw new ModelArtifactException(modelDirectory, List.of(
+          "code/: this Java runtime has no compiler (the module jdk.compiler); run the server with a JDK, or put a jar "
+              + "there"));
+    }
+    var diagnostics = new DiagnosticCollector<JavaFileObject>();
+    var standard = compiler.getStandardFileManager(diagnostics, Locale.ENGLISH, StandardCharsets.UTF_8);
+    try (var files = new MemoryFiles(standard)) {
+      // The path for sources is empty, because a source in a jar would be compiled in place of its class, and not kept.
+      standard.setLocationFromPaths(StandardLocation.SOURCE_PATH, List.of());
+      standard.setLocationFromPaths(StandardLocation.CLASS_PATH, serverClassPath());
+      standard.setLocationFromPaths(MemoryFiles.JARS, jars);
+      var options = List.of("-proc:none", "-parameters", "-g", "-implicit:none");
+      var units = standard.getJavaFileObjectsFromPaths(sources);
+      boolean compiled = compiler.getTask(null, files, diagnostics, options, null, units).call();
+      var errors = errors(diagnostics.getDiagnostics(), modelDirectory);
+      // Bytes that are not UTF-8 are an error of which the compiler itself does not know.
+      if (!compiled || !errors.isEmpty()) {
+        throw new ModelArtifactException(modelDirectory, errors);
+      }
+      return files.classes();
+    }
+  }
+
+  /// The server's jars may name further ones in their manifests, as the compiler knows.
+  private static List<Path> serverClassPath() {
+    return Arrays.stream(System.getProperty("java.class.path").split(File.pathSeparator)).map(Path::of).toList();
+  }
+
+  private static List<String> errors(List<Diagnostic<? extends JavaFileObject>> diagnostics, Path modelDirectory) {
+    var errors = diagnostics.stream().filter(d -> d.getKind() == Diagnostic.Kind.ERROR).toList();
+    var shown = new ArrayList<>(errors.stream().limit(MOST_ERRORS).map(error -> shown(error, modelDirectory)).toList());
+    if (errors.size() > MOST_ERRORS) {
+      shown.add("code/: and %d more errors".formatted(errors.size() - MOST_ERRORS));
+    }
+    return shown;
+  }
+
+  private static String shown(Diagnostic<? extends JavaFileObject> error, Path modelDirectory) {
+    var message = error.getMessage(Locale.ENGLISH);
+    if (error.getSource() == null) {
+      return "code/: " + message;
+    }
+    var file = modelDirectory.toAbsolutePath().normalize()
+        .relativize(Path.of(error.getSource().toUri()).toAbsolutePath().normalize());
+    if (error.getLineNumber() == Diagnostic.NOPOS) {
+      return "%s: %s".formatted(file, message);
+    }
+    return "%s:%d:%d: %s%s".formatted(
+        file, error.getLineNumber(), error.getColumnNumber(), message, caret(error));
+  }
+
+  /// The line of the error, and a caret below the place.
+  private static String caret(Diagnostic<? extends JavaFileObject> error) {
+    try {
+      var text = error.getSource().getCharContent(true).toString();
+      int position = (int) error.getPosition();
+      int begin = text.lastIndexOf('\n', position - 1) + 1;
+      int end = text.indexOf('\n', position);
+      var line = text.substring(begin, end < 0 ? text.length() : end).stripTrailing();
+      // Tabs stay, so that the caret stands below its place however wide they are.
+      var indent = text.substring(begin, position).replaceAll("[^\t]", " ");
+      return "\n  %s\n  %s^".formatted(line, indent);
+    } catch (IOException e) {
+      return "";
+    }
+  }
+
+  /// A class file that stays in memory.
+  private static final class Output extends SimpleJavaFileObject {
+
+    private final ByteArrayOutputStream bytes = new ByteArrayOutputStream();
+    private final Path source;
+
+    Output(String className, Kind kind, Path source) {
+      super(URI.create("memory:///" + className.replace('.', '/') + kind.extension), kind);
+      this.source = source;
+    }
+
+    @Override
+    public OutputStream openOutputStream() {
+      return bytes;
+    }
+
+    CompiledClass compiled() {
+      return new CompiledClass(bytes.toByteArray(), source);
+    }
+  }
+
+  /// Files as they are on disk, but for the classes that the compiler writes. Of a class that both the artifact and the
+  /// server have, it gives the one that the hooks will see.
+  private static final class MemoryFiles extends ForwardingJavaFileManager<StandardJavaFileManager> {
+
+    /// The artifact's jars.
+    static final JavaFileManager.Location JARS = StandardLocation.locationFor("CODE_JARS");
+
+    private final Map<String, Output> outputs = new LinkedHashMap<>();
+
+    MemoryFiles(StandardJavaFileManager files) {
+      super(files);
+    }
+
+    Classes classes() {
+      var classes = new LinkedHashMap<String, CompiledClass>();
+      outputs.forEach((name, output) -> classes.put(name, output.compiled()));
+      return new Classes(classes);
+    }
+
+    @Override
+    public Iterable<JavaFileObject> list(
+        JavaFileManager.Location location, String packageName, Set<JavaFileObject.Kind> kinds, boolean recurse)
+        throws IOException {
+      var files = super.list(location, packageName, kinds, recurse);
+      if (location != StandardLocation.CLASS_PATH) {
+        return files;
+      }
+      var own = super.list(JARS, packageName, kinds, recurse);
+      var all = HookClassLoader.isShared(packageName) ? Stream.of(files, own) : Stream.of(own, files);
+      return all.flatMap(some -> StreamSupport.stream(some.spliterator(), false)).toList();
+    }
+
+    @Override
+    public JavaFileObject getJavaFileForOutput(
+        JavaFileManager.Location location, String className, JavaFileObject.Kind kind, FileObject sibling) {
+      var output = new Output(className, kind, Path.of(sibling.toUri()).normalize());
+      outputs.put(className, output);
+      return output;
+    }
+  }
+}

@@ -1,0 +1,118 @@
+package dev.berth.command;
+
+import dev.berth.artifact.ModelArtifact;
+import dev.berth.artifact.ModelArtifactException;
+import dev.berth.artifact.ModelDescription;
+import dev.berth.artifact.Shapes;
+import dev.berth.artifact.TensorArtifact;
+import dev.berth.artifact.code.HookCode;
+import dev.berth.artifact.code.HookPlace;
+import dev.berth.config.ModelConfig;
+import dev.berth.handler.qa.QuestionAnsweringHandler;
+import dev.berth.handler.tensor.TensorHandler;
+import dev.berth.hooks.InferenceHandler;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.SequencedMap;
+import java.util.stream.Collectors;
+import java.util.stream.Stream;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/// The hooks that a model artifact asks for: its own from `code/`, else the built-in handler of its task, else the
+/// tensor handler.
+///
+/// @param handler made, and not loaded; whoever opens this closes it
+/// @param description what there is to say of the artifact, by name
+record ArtifactHooks(InferenceHandler<?, ?, ?> handler, SequencedMap<String, String> description) {
+
+  private static final Logger log = LoggerFactory.getLogger(ArtifactHooks.class);
+
+  /// @throws ModelArtifactException with everything that is wrong with the artifact
+  /// @throws Exception whatever the constructor of its own handler throws
+  static ArtifactHooks open(ModelConfig config) throws Exception {
+    var directory = config.directory();
+    var json = ModelDescription.read(directory);
+    var code = HookCode.find(directory, config.program(), json.handler());
+    if (code.isPresent()) {
+      return own(code.get().create());
+    }
+    if (HookCode.hasPython(directory)) {
+      log.warn("{}: code/ has hooks in Python, which are not run; docs/hooks.md turns them into Java", directory);
+    }
+    // A tokenizer without a model.json is a traced transformer that has lost it.
+    if (json.task().isPresent() || Files.exists(directory.resolve("tokenizer.json"))) {
+      return ofTask(ModelArtifact.open(directory));
+    }
+    return ofTensors(TensorArtifact.open(directory));
+  }
+
+  private static ArtifactHooks own(InferenceHandler<?, ?, ?> handler) {
+    var type = handler.getClass();
+    return new ArtifactHooks(handler, description(Map.entry(
+        "hooks", "%s of %s".formatted(type.getName(), HookPlace.file(type).orElse("the server")))));
+  }
+
+  private static ArtifactHooks ofTask(ModelArtifact artifact) {
+    var handler = switch (artifact.task()) {
+      case "question-answering" -> new QuestionAnsweringHandler(artifact);
+      default -> throw new ModelArtifactException(artifact.directory(), List.of(
+          "model.json: task: found \"%s\", expected \"question-answering\"".formatted(artifact.task())));
+    };
+    return new ArtifactHooks(handler, description(
+        Map.entry("model", "%s, %s, %s, traced for %s with torch %s".formatted(
+            name(artifact), artifact.task(), artifact.precision(), artifact.target(), artifact.torch())),
+        Map.entry("provenance", artifact.provenance().toString()),
+        Map.entry("shapes", shapes(artifact)),
+        Map.entry("files", files(artifact))));
+  }
+
+  private static ArtifactHooks ofTensors(TensorArtifact artifact) {
+    return new ArtifactHooks(new TensorHandler(artifact), description(
+        Map.entry("hooks", "the tensor handler"),
+        Map.entry("inputs", artifact.inputs().isEmpty() ? "one, of any name" : artifact.inputs().stream()
+            .map(input -> input.name() + " " + input.type()).collect(Collectors.joining(", "))),
+        Map.entry("files", file(artifact.directory(), artifact.file()))));
+  }
+
+  private static Object name(ModelArtifact artifact) {
+    var name = artifact.provenance().get("model");
+    return name == null ? artifact.directory().getFileName() : name;
+  }
+
+  private static String shapes(ModelArtifact artifact) {
+    return switch (artifact.shapes()) {
+      case Shapes.Dynamic _ -> "any batch, any sequence of up to %d tokens".formatted(artifact.maxSequenceLength());
+      case Shapes.Compiled(var shapes) -> shapes.stream()
+          .map(shape -> "[%d, %d]".formatted(shape.batch(), shape.sequence()))
+          .collect(Collectors.joining(", "));
+    };
+  }
+
+  private static String files(ModelArtifact artifact) {
+    var models = switch (artifact.shapes()) {
+      case Shapes.Dynamic(var file) -> List.of(file);
+      case Shapes.Compiled(var shapes) -> shapes.stream().map(Shapes.Shape::file).toList();
+    };
+    return Stream.concat(models.stream(), Stream.of(artifact.tokenizer()))
+        .map(file -> file(artifact.directory(), file))
+        .collect(Collectors.joining(", "));
+  }
+
+  private static String file(Path directory, Path file) {
+    return "%s %.1f MB".formatted(directory.relativize(file), file.toFile().length() / 1e6);
+  }
+
+  @SafeVarargs
+  @SuppressWarnings("varargs")
+  private static SequencedMap<String, String> description(Map.Entry<String, String>... entries) {
+    var description = new LinkedHashMap<String, String>();
+    for (var entry : entries) {
+      description.put(entry.getKey(), entry.getValue());
+    }
+    return description;
+  }
+}

@@ -1,0 +1,93 @@
+package dev.berth.command;
+
+import dev.berth.config.Configuration;
+import dev.berth.config.ConfigurationException;
+import dev.berth.config.Settings;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.HashMap;
+import java.util.Map;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+import picocli.CommandLine.ExitCode;
+import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.Model.PositionalParamSpec;
+import picocli.CommandLine.ParseResult;
+
+/// The `serve check` command: whether a model artifact can be served here, and how fast.
+///
+/// The report goes to stdout; problems and the log go to stderr, and problems end the process with 1.
+final class CheckCommand {
+
+  static final String NAME = "check";
+
+  private static final Logger log = LoggerFactory.getLogger(CheckCommand.class);
+
+  private final Map<String, String> environment;
+  private final Path home;
+
+  CheckCommand(Map<String, String> environment, Path home) {
+    this.environment = Map.copyOf(environment);
+    this.home = home;
+  }
+
+  static CommandSpec spec() {
+    var spec = ServeOptions.with(Settings.OF_THE_MODEL);
+    spec.addPositional(PositionalParamSpec.builder()
+        .index("0")
+        .arity("0..1")
+        .type(String.class)
+        .paramLabel("MODEL_DIR")
+        .description("The model artifact; unset, the one that serve would take")
+        .build());
+    spec.usageMessage()
+        .customSynopsis("serve check [option]... [MODEL_DIR]")
+        .description(
+            "Loads a model artifact on the devices of this machine, asks it its sample.json and measures it.",
+            "Ends with 0, with 1 and the problems that were found, or with 2 when it was told something wrong.",
+            "");
+    return spec;
+  }
+
+  /// @param serve what was given before the name of this command
+  int run(ParseResult serve, ParseResult check) {
+    var flags = new HashMap<>(ServeOptions.given(serve));
+    flags.putAll(ServeOptions.given(check));
+    String directory = check.matchedPositionalValue(0, null);
+    if (directory != null) {
+      if (!Files.isDirectory(Path.of(directory))) {
+        System.err.printf("%s: found no such directory, expected a model artifact%n", directory);
+        return ExitCode.SOFTWARE;
+      }
+      flags.put("--model-dir", directory);
+    }
+    try {
+      var configuration = Configuration.read(quiet(environment), flags, home);
+      Logging.configure(configuration.config().log());
+      Logging.toStderr();
+      configuration.warnings().forEach(log::warn);
+      Check.run(configuration.config()).forEach(System.out::println);
+      return ExitCode.OK;
+    } catch (ConfigurationException e) {
+      e.problems().forEach(System.err::println);
+      return ExitCode.USAGE;
+    } catch (StartException e) {
+      return failed(e.getMessage(), e);
+    } catch (Exception | Error e) {
+      return failed("the check can't go on: " + e, e);
+    }
+  }
+
+  private static int failed(String message, Throwable e) {
+    message.lines().forEach(System.err::println);
+    log.debug("the check failed", e);
+    return ExitCode.SOFTWARE;
+  }
+
+  /// Only what needs attention is logged, unless somebody wants more.
+  private static Map<String, String> quiet(Map<String, String> environment) {
+    var quiet = new HashMap<>(environment);
+    quiet.putIfAbsent("SAGEMAKER_CONTAINER_LOG_LEVEL", "WARN");
+    return quiet;
+  }
+}

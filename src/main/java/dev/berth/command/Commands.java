@@ -1,0 +1,58 @@
+package dev.berth.command;
+
+import java.nio.file.Path;
+import java.util.Arrays;
+import java.util.Map;
+import picocli.CommandLine;
+import picocli.CommandLine.ParameterException;
+import picocli.CommandLine.UnmatchedArgumentException;
+
+/// The command line: picks the command and runs it on the calling thread.
+public final class Commands {
+
+  private Commands() {}
+
+  /// @param home the directory of the `serve` script
+  /// @return the exit code
+  public static int run(Map<String, String> environment, Path home, String[] arguments) {
+    var args = withoutServe(arguments);
+    // As the platform starts it: without what reads a command line, which takes a tenth of a second to load.
+    if (args.length == 0) {
+      return new ServeCommand(environment, home).run(Map.of());
+    }
+    var serve = ServeCommand.spec()
+        .name(ServeCommand.NAME)
+        .addSubcommand(CheckCommand.NAME, CheckCommand.spec())
+        .addSubcommand(InitCommand.NAME, InitCommand.spec())
+        .addSubcommand(TransformCommand.NAME, TransformCommand.spec());
+    return new CommandLine(serve)
+        .setParameterExceptionHandler(Commands::explain)
+        .setExecutionStrategy(parsed -> {
+          var helped = CommandLine.executeHelpRequest(parsed);
+          if (helped != null) {
+            return helped;
+          }
+          return switch (parsed.hasSubcommand() ? parsed.subcommand().commandSpec().name() : ServeCommand.NAME) {
+            case CheckCommand.NAME -> new CheckCommand(environment, home).run(parsed, parsed.subcommand());
+            case InitCommand.NAME -> new InitCommand(home).run(parsed.subcommand());
+            case TransformCommand.NAME -> new TransformCommand(environment, home).run(parsed.subcommand());
+            default -> new ServeCommand(environment, home).run(ServeOptions.given(parsed));
+          };
+        })
+        .execute(args);
+  }
+
+  /// SageMaker runs the image with the argument `serve`; the launcher is that already.
+  private static String[] withoutServe(String[] args) {
+    return args.length > 0 && args[0].equals(ServeCommand.NAME) ? Arrays.copyOfRange(args, 1, args.length) : args;
+  }
+
+  private static int explain(ParameterException e, String[] args) {
+    var err = e.getCommandLine().getErr();
+    err.println(e.getMessage());
+    UnmatchedArgumentException.printSuggestions(e, err);
+    err.println("Try '%s --help'.".formatted(e.getCommandLine().getCommandSpec().qualifiedName()));
+    err.flush();
+    return CommandLine.ExitCode.USAGE;
+  }
+}

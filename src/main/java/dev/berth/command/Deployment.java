@@ -1,0 +1,149 @@
+package dev.berth.command;
+
+import dev.berth.artifact.ModelArtifactException;
+import dev.berth.artifact.ModelDescription;
+import dev.berth.artifact.code.HookCode;
+import dev.berth.batching.BatchLimits;
+import dev.berth.config.ModelConfig;
+import dev.berth.config.ServerConfig;
+import dev.berth.engine.DeviceException;
+import dev.berth.engine.Devices;
+import dev.berth.engine.Machine;
+import dev.berth.engine.torch.Torch;
+import dev.berth.engine.torch.TorchException;
+import dev.berth.hooks.Accelerator;
+import dev.berth.hooks.CpuProfile;
+import dev.berth.hooks.InferenceHandler;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.Collections;
+import java.util.List;
+import java.util.Optional;
+import java.util.concurrent.Callable;
+import java.util.stream.IntStream;
+
+/// What is served, and on what. Planning one finds everything that is wrong short of loading the model, and says all of
+/// it at once.
+///
+/// @param hooks whoever plans closes their handler
+/// @param workers the accelerator of each worker
+record Deployment(Devices devices, ArtifactHooks hooks, List<Accelerator> workers, BatchLimits limits) {
+
+  /// On a GPU, where records of like length share a batch.
+  private static final int BATCH_TOKENS = 16_384;
+
+  /// Plans to serve the artifact with the hooks that it asks for.
+  ///
+  /// @throws StartException with every problem, each on a line
+  /// @throws Exception whatever the constructor of the artifact's own handler throws
+  static Deployment plan(ServerConfig config) throws Exception {
+    return plan(config, () -> ArtifactHooks.open(config.model()));
+  }
+
+  /// Plans to serve given hooks.
+  static Deployment plan(ServerConfig config, Callable<ArtifactHooks> source) throws Exception {
+    var problems = new Problems();
+    var devices = problems.get(() -> devices(config));
+    if (devices.isPresent()) {
+      problems.run(() -> loadLibraries(config, devices.get()));
+      problems.run(() -> checkTarget(config.model().directory(), devices.get()));
+    }
+    // Made before the problems are reported, because it may have some of its own.
+    var hooks = problems.get(source);
+    if (!problems.found.isEmpty()) {
+      if (hooks.isPresent()) {
+        HookCode.close(hooks.get().handler());
+      }
+      throw new StartException(problems.found);
+    }
+    try {
+      var workers = workers(config, devices.orElseThrow());
+      var limits = limits(config, hooks.orElseThrow().handler(), workers.getFirst());
+      return new Deployment(devices.get(), hooks.get(), workers, limits);
+    } catch (Throwable e) {
+      HookCode.close(hooks.orElseThrow().handler());
+      throw e;
+    }
+  }
+
+  /// Whether libtorch is certain to be used: there is a TorchScript. What own hooks without one use is not known.
+  static boolean needsTorch(ModelConfig model) {
+    if (model.multiModel()) {
+      return false;
+    }
+    try (var files = Files.list(model.directory())) {
+      return files.anyMatch(file -> file.toString().endsWith(".pt"));
+    } catch (IOException e) {
+      return false;
+    }
+  }
+
+  private static Devices devices(ServerConfig config) {
+    return Devices.choose(config.model().instanceType(), config.model().neuronCores(), Machine.current());
+  }
+
+  /// The engine is loaded where a library needs it; on a CPU and a GPU it may wait for the first model.
+  private static void loadLibraries(ServerConfig config, Devices devices) {
+    if (devices.target().isNeuron() || !config.model().extraLibraries().isEmpty()) {
+      Torch.load(devices.target(), config.model().extraLibraries());
+    }
+  }
+
+  private static void checkTarget(Path directory, Devices devices) {
+    var target = ModelDescription.read(directory).target();
+    if (target.isPresent() && !devices.target().runs(target.get())) {
+      throw new DeviceException(
+          "model artifact %s is traced for %2$s, and this server uses %3$s (%4$s); "
+              .concat("trace it with --target %3$s, or set INSTANCE_TYPE=%2$s")
+              .formatted(directory, target.get(), devices.target(), devices.origin()));
+    }
+  }
+
+  /// One worker for each device or NeuronCore, which are shared in turn where more are asked for. On a CPU the profile
+  /// decides.
+  private static List<Accelerator> workers(ServerConfig config, Devices devices) {
+    var asked = config.model().workers();
+    if (devices.accelerators().getFirst() instanceof Accelerator.Cpu(int cores, var _)) {
+      var profile = config.model().cpuProfile();
+      int workers = profile == CpuProfile.LATENCY ? 1 : cores;
+      return Collections.nCopies(asked.orElse(workers), new Accelerator.Cpu(cores, profile));
+    }
+    var accelerators = devices.accelerators();
+    return IntStream.range(0, asked.orElse(accelerators.size()))
+        .mapToObj(worker -> accelerators.get(worker % accelerators.size()))
+        .toList();
+  }
+
+  private static BatchLimits limits(ServerConfig config, InferenceHandler<?, ?, ?> handler, Accelerator accelerator) {
+    var batching = config.batching();
+    return new BatchLimits(
+        batching.maxBatchSize().orElse(handler.maxBatchSize(accelerator)),
+        batching.maxBatchTokens().orElse(accelerator instanceof Accelerator.Gpu ? BATCH_TOKENS : Integer.MAX_VALUE),
+        batching.maxBatchDelay(),
+        batching.queueCapacity());
+  }
+
+  /// What has gone wrong so far. Only what the user can put right is collected; anything else is thrown at once.
+  private static final class Problems {
+
+    private final List<RuntimeException> found = new ArrayList<>();
+
+    void run(Runnable step) throws Exception {
+      get(() -> {
+        step.run();
+        return step;
+      });
+    }
+
+    <T> Optional<T> get(Callable<T> step) throws Exception {
+      try {
+        return Optional.of(step.call());
+      } catch (DeviceException | ModelArtifactException | TorchException e) {
+        found.add(e);
+        return Optional.empty();
+      }
+    }
+  }
+}

@@ -1,0 +1,75 @@
+package dev.berth.command;
+
+import java.io.IOException;
+import java.nio.file.FileAlreadyExistsException;
+import java.nio.file.Path;
+import java.util.Arrays;
+import picocli.CommandLine.ExitCode;
+import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.Model.OptionSpec;
+import picocli.CommandLine.Model.PositionalParamSpec;
+import picocli.CommandLine.ParseResult;
+import picocli.CommandLine.TypeConversionException;
+
+/// The `serve init` command: writes a model artifact with hooks to begin with.
+final class InitCommand {
+
+  static final String NAME = "init";
+
+  private final Path home;
+
+  InitCommand(Path home) {
+    this.home = home;
+  }
+
+  static CommandSpec spec() {
+    var spec = CommandSpec.create().mixinStandardHelpOptions(true);
+    spec.addOption(OptionSpec.builder("--template")
+        .type(Template.class)
+        .converters(InitCommand::template)
+        .paramLabel("<template>")
+        .defaultValue(Template.TENSOR.toString())
+        .description(
+            "qa: question answering with one hook changed",
+            "image: a TorchScript that is given images",
+            "tensor: a TorchScript that is given numbers",
+            "recommender: plain Java without a TorchScript",
+            "  Default: tensor")
+        .build());
+    spec.addPositional(PositionalParamSpec.builder()
+        .index("0")
+        .arity("1")
+        .required(true)
+        .type(Path.class)
+        .paramLabel("DIR")
+        .description("The directory to write; it must be empty, or not there")
+        .build());
+    spec.usageMessage()
+        .customSynopsis("serve init [--template qa|image|tensor|recommender] DIR")
+        .description("Writes a model artifact to begin with: hooks with comments, a request to try, and a test.", "");
+    return spec;
+  }
+
+  private static Template template(String name) {
+    return Arrays.stream(Template.values()).filter(template -> template.toString().equals(name)).findFirst().orElseThrow(() ->
+        new TypeConversionException("found \"%s\", expected one of %s".formatted(name, Arrays.toString(Template.values()))));
+  }
+
+  int run(ParseResult parsed) {
+    Path directory = parsed.matchedPositionalValue(0, null);
+    Template template = parsed.commandSpec().findOption("--template").getValue();
+    try {
+      var missing = template.write(directory, home.resolve("model-artifact"));
+      System.out.printf("wrote the template %s to %s%n", template, directory);
+      missing.forEach(file -> System.out.printf("  put %s there, which trace.py makes%n", file));
+      System.out.printf("  serve check %s%n  serve --model-dir %s%n", directory, directory);
+      return ExitCode.OK;
+    } catch (FileAlreadyExistsException e) {
+      System.err.printf("%s: found something there, expected an empty directory, or none%n", directory);
+      return ExitCode.SOFTWARE;
+    } catch (IOException e) {
+      System.err.printf("%s: can't be written: %s%n", directory, e);
+      return ExitCode.SOFTWARE;
+    }
+  }
+}

@@ -1,0 +1,88 @@
+package dev.berth.command;
+
+import com.fasterxml.jackson.databind.JsonNode;
+import com.fasterxml.jackson.databind.ObjectMapper;
+import dev.berth.hooks.InvocationRequest;
+import dev.berth.hooks.InvocationResponse;
+import dev.berth.hooks.MediaType;
+import java.io.IOException;
+import java.io.InputStream;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Optional;
+import java.util.SequencedMap;
+
+/// The request that an artifact brings as its own test: `sample.json`, or `sample.csv`, `sample.png` and so on, with the
+/// response to it in `sample-response.json` if it likes.
+///
+/// @param contentType what the ending of the file stands for
+record SampleRequest(Path file, MediaType contentType) {
+
+  /// How far apart two numbers of a response may be, absolutely or relatively: processors add in different orders.
+  private static final double TOLERANCE = 1e-3;
+
+  private static final ObjectMapper JSON = new ObjectMapper();
+
+  private static final SequencedMap<String, MediaType> TYPES = new LinkedHashMap<>();
+
+  static {
+    TYPES.put("json", MediaType.JSON);
+    TYPES.put("jsonl", MediaType.JSON_LINES);
+    TYPES.put("csv", MediaType.CSV);
+    TYPES.put("txt", MediaType.TEXT);
+    TYPES.put("npy", MediaType.NPY);
+    TYPES.put("npz", MediaType.NPZ);
+    for (var ending : List.of("png", "jpg", "jpeg", "gif", "bmp", "webp")) {
+      TYPES.put(ending, MediaType.IMAGE);
+    }
+  }
+
+  static Optional<SampleRequest> in(Path directory) {
+    return TYPES.entrySet().stream()
+        .map(type -> new SampleRequest(directory.resolve("sample." + type.getKey()), type.getValue()))
+        .filter(sample -> Files.exists(sample.file))
+        .findFirst();
+  }
+
+  /// The request with a body that is to be closed.
+  InvocationRequest request(InputStream body, List<MediaType> responseTypes) {
+    var accept = responseTypes.isEmpty() ? MediaType.JSON : responseTypes.getFirst();
+    return new InvocationRequest(body, contentType, accept, Optional.empty(), "check", false);
+  }
+
+  /// Whether the artifact says what the response is.
+  boolean hasResponse() {
+    return Files.exists(response());
+  }
+
+  private Path response() {
+    return file.resolveSibling("sample-response.json");
+  }
+
+  /// Compares a response with the one that the artifact expects.
+  ///
+  /// @return whether it expects one
+  /// @throws StartException when they differ
+  boolean check(InvocationResponse response) throws IOException, StartException {
+    if (!hasResponse()) {
+      return false;
+    }
+    var expected = response();
+    var found = JSON.readTree(response.body());
+    if (!found.equals(SampleRequest::compare, JSON.readTree(expected.toFile()))) {
+      throw new StartException("%s: found another response to %s: %s".formatted(expected, file.getFileName(), found), null);
+    }
+    return true;
+  }
+
+  /// For leaves: 0 where they are the same.
+  private static int compare(JsonNode a, JsonNode b) {
+    if (a.isNumber() && b.isNumber()) {
+      double difference = Math.abs(a.doubleValue() - b.doubleValue());
+      return difference <= TOLERANCE * Math.max(1, Math.abs(b.doubleValue())) ? 0 : 1;
+    }
+    return a.equals(b) ? 0 : 1;
+  }
+}

@@ -1,0 +1,138 @@
+package dev.berth.command;
+
+import dev.berth.config.Configuration;
+import dev.berth.config.ConfigurationException;
+import dev.berth.config.ServerConfig;
+import dev.berth.engine.torch.Torch;
+import java.net.SocketException;
+import java.nio.channels.UnresolvedAddressException;
+import java.nio.file.Path;
+import java.util.Map;
+import java.util.concurrent.CountDownLatch;
+import java.util.stream.Collectors;
+import java.util.stream.Stream;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+import picocli.CommandLine.ExitCode;
+import picocli.CommandLine.Model.CommandSpec;
+
+/// The `serve` command: reads the settings, starts the server and keeps it until the process is told to stop.
+///
+/// Runs on the main thread. What went wrong goes to stderr in a line, for people, and to the log with its stack trace.
+final class ServeCommand {
+
+  static final String NAME = "serve";
+
+
+  private static final Logger log = LoggerFactory.getLogger(ServeCommand.class);
+
+  private final Map<String, String> environment;
+  private final Path home;
+
+  ServeCommand(Map<String, String> environment, Path home) {
+    this.environment = Map.copyOf(environment);
+    this.home = home;
+  }
+
+  static CommandSpec spec() {
+    return ServeOptions.spec();
+  }
+
+  /// Blocks for as long as the server runs; an orderly stop ends the process from the shutdown hook.
+  ///
+  /// @param flags the text of each flag that was given, by its name
+  /// @return the exit code, when the server can't run
+  int run(Map<String, String> flags) {
+    try {
+      var configuration = Configuration.read(environment, flags, home);
+      if (Deployment.needsTorch(configuration.config().model())) {
+        // Of all that is to be done it takes the longest, so it comes first.
+        Torch.preload();
+      }
+      Logging.configure(configuration.config().log());
+      announce(configuration);
+      return serve(configuration.config());
+    } catch (ConfigurationException e) {
+      e.problems().forEach(System.err::println);
+      return ExitCode.USAGE;
+    } catch (Exception | Error e) {
+      return failed("the server can't start: " + e, e);
+    }
+  }
+
+  private static int serve(ServerConfig config) throws Exception {
+    Server server;
+    try {
+      server = Server.start(config);
+    } catch (Exception e) {
+      return end(failed(reason(config, e), e));
+    }
+    var stop = Thread.ofPlatform().name("berth-stop").unstarted(() -> stop(server));
+    Runtime.getRuntime().addShutdownHook(stop);
+    try {
+      server.awaitReady();
+    } catch (StartException e) {
+      if (withdrawn(stop)) {
+        var code = failed(e.getMessage(), e);
+        server.close();
+        return end(code);
+      }
+    }
+    return waitForever();
+  }
+
+  private static void announce(Configuration configuration) {
+    configuration.warnings().forEach(log::warn);
+    configuration.effective().forEach(setting -> log.info("{}", setting));
+    var runtime = Runtime.getRuntime();
+    log.info(
+        "Java {}, {} processors, {} MiB of heap at most",
+        Runtime.version(), runtime.availableProcessors(), runtime.maxMemory() / (1024 * 1024));
+  }
+
+  private static String reason(ServerConfig config, Exception e) {
+    return Stream.<Throwable>iterate(e, cause -> cause != null, Throwable::getCause)
+        .filter(cause -> cause instanceof SocketException || cause instanceof UnresolvedAddressException)
+        .findFirst()
+        .map(cause -> "can't listen on %s port %d: %s; choose another with --host, --port or SAGEMAKER_BIND_TO_PORT"
+            .formatted(config.http().host(), config.http().port(), cause))
+        .orElse("the server can't start: " + e);
+  }
+
+  private static int failed(String message, Throwable e) {
+    System.err.println(message.lines().collect(Collectors.joining("; ")));
+    log.error(message, e);
+    return ExitCode.SOFTWARE;
+  }
+
+  /// SIGTERM alone would end the JVM with 143; the platform should see a container that stopped as it was asked to.
+  private static void stop(Server server) {
+    try {
+      server.close();
+    } catch (Exception | Error e) {
+      log.error("the server did not stop cleanly", e);
+    }
+    end(ExitCode.OK);
+  }
+
+  /// Ends the process at once: an exit would tear libtorch down, which another thread may still be loading or using.
+  private static int end(int code) {
+    Logging.flush();
+    Runtime.getRuntime().halt(code);
+    return code;
+  }
+
+  /// Whether the server failed by itself. False: the process is stopping already, which may be why it failed.
+  private static boolean withdrawn(Thread stop) {
+    try {
+      return Runtime.getRuntime().removeShutdownHook(stop);
+    } catch (IllegalStateException e) {
+      return false;
+    }
+  }
+
+  private static int waitForever() throws InterruptedException {
+    new CountDownLatch(1).await();
+    return ExitCode.OK;
+  }
+}

@@ -1,0 +1,79 @@
+package dev.berth.command;
+
+import dev.berth.config.Setting;
+import dev.berth.config.Settings;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.stream.Collectors;
+import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.Model.OptionSpec;
+import picocli.CommandLine.ParseResult;
+
+/// The settings as options of the command line, and as its help.
+///
+/// Options take any text: the settings read it themselves, so that a flag and a variable get the same message.
+final class ServeOptions {
+
+  private static final int HELP_WIDTH = 110;
+
+  private ServeOptions() {}
+
+  static CommandSpec spec() {
+    var spec = with(Settings.ALL);
+    spec.usageMessage()
+        .customSynopsis("serve [option]...", "serve check [option]... [MODEL_DIR]", "serve init [--template <template>] DIR")
+        .description(
+            "Serves a model as a SageMaker container does: /ping and /invocations.",
+            "A flag wins over the environment.",
+            "")
+        .footer(withoutFlag());
+    return spec;
+  }
+
+  /// A command with those of the settings that have a flag.
+  static CommandSpec with(List<Setting<?>> settings) {
+    var spec = CommandSpec.create().mixinStandardHelpOptions(true).version("berth " + version());
+    add(settings, spec);
+    spec.usageMessage().width(HELP_WIDTH).sortOptions(false);
+    return spec;
+  }
+
+  /// Gives a command those of the settings that have a flag.
+  static void add(List<Setting<?>> settings, CommandSpec spec) {
+    settings.forEach(setting -> setting.flag().ifPresent(flag -> spec.addOption(option(setting, flag))));
+  }
+
+  /// The text of each flag that was given, by its name.
+  static Map<String, String> given(ParseResult parsed) {
+    return parsed.matchedOptions().stream()
+        .filter(option -> option.getValue() instanceof String)
+        .collect(Collectors.toMap(OptionSpec::longestName, OptionSpec::<String>getValue));
+  }
+
+  private static OptionSpec option(Setting<?> setting, Setting.Flag<?> flag) {
+    return OptionSpec.builder(flag.name())
+        .type(String.class)
+        .paramLabel(flag.syntax().label())
+        .description(setting.meaning(), "  " + variables(setting), "  Default: " + setting.defaultText())
+        .build();
+  }
+
+  private static String[] withoutFlag() {
+    var lines = new ArrayList<>(List.of("", "Set in the environment only:"));
+    Settings.ALL.stream().filter(setting -> setting.flag().isEmpty()).forEach(setting -> {
+      lines.add("  " + variables(setting));
+      lines.add("      %s. Default: %s".formatted(setting.meaning(), setting.defaultText()));
+    });
+    return lines.toArray(String[]::new);
+  }
+
+  private static String variables(Setting<?> setting) {
+    return setting.variables().stream().map(Setting.Variable::name).collect(Collectors.joining(", "));
+  }
+
+  private static String version() {
+    return Optional.ofNullable(Commands.class.getPackage().getImplementationVersion()).orElse("(unpackaged)");
+  }
+}

@@ -1,0 +1,227 @@
+package dev.berth.command;
+
+import com.fasterxml.jackson.databind.ObjectMapper;
+import dev.berth.config.Configuration;
+import dev.berth.config.ConfigurationException;
+import dev.berth.config.Settings;
+import dev.berth.storage.S3Options;
+import dev.berth.storage.Storage;
+import dev.berth.transform.JobException;
+import dev.berth.transform.JobFile;
+import dev.berth.transform.JobOption;
+import dev.berth.transform.JobReader;
+import dev.berth.transform.JobReport;
+import dev.berth.transform.JobRunner;
+import dev.berth.transform.JobSwitch;
+import dev.berth.transform.TransformJob;
+import java.net.URI;
+import java.net.URISyntaxException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.EnumMap;
+import java.util.EnumSet;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+import picocli.CommandLine.ExitCode;
+import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.Model.OptionSpec;
+import picocli.CommandLine.ParseResult;
+
+/// The `transform` command: a batch-transform job, against a container that is up or a server in this process.
+///
+/// Progress and the summary go to stdout, problems and the log to stderr. Ends with 0 when every object has its output,
+/// with 1 when one has not, with 2 when the job is not written as it should be.
+final class TransformCommand {
+
+  static final String NAME = "transform";
+
+  private static final Logger log = LoggerFactory.getLogger(TransformCommand.class);
+
+  private static final ObjectMapper JSON = new ObjectMapper();
+
+  private final Map<String, String> environment;
+  private final Path home;
+
+  TransformCommand(Map<String, String> environment, Path home) {
+    this.environment = Map.copyOf(environment);
+    this.home = home;
+  }
+
+  static CommandSpec spec() {
+    var spec = ServeOptions.with(List.of());
+    for (var option : JobOption.values()) {
+      spec.addOption(text(option.flag(), option.label(), option.meaning(),
+          option.field().isEmpty() ? "" : "  " + option.field()));
+    }
+    spec.addOption(text("--job", "<file>", "The JSON of a CreateTransformJob call; flags win over it"));
+    spec.addOption(text("--endpoint", "<url>", "A container that is up; unset, the server runs in this process"));
+    spec.addOption(text("--report", "<file>", "Where the report goes, transform-report.json unless set"));
+    for (var jobSwitch : JobSwitch.values()) {
+      spec.addOption(flag(jobSwitch.flag(), jobSwitch.meaning()));
+    }
+    spec.addOption(text("--endpoint-url", "<url>", "An S3 server other than AWS's"));
+    spec.addOption(text("--region", "<region>", "The region of S3, where nothing else says it"));
+    spec.addOption(flag("--path-style", "Addresses buckets by path"));
+    spec.addOption(flag("--no-sign-request", "Sends no signature, for public buckets"));
+    ServeOptions.add(Settings.OF_A_TRANSFORM, spec);
+    ServeOptions.add(Settings.OF_THE_MODEL, spec);
+    spec.usageMessage()
+        .customSynopsis("transform --input <in> --output <out> [option]...")
+        .description(
+            "Runs a batch-transform job: reads objects, sends their records to the model, writes the answers.",
+            "Ends with 0, with 1 when an object failed, or with 2 when it was told something wrong.",
+            "");
+    return spec;
+  }
+
+  int run(ParseResult parsed) {
+    try {
+      var job = job(parsed);
+      var report = report(job, parsed);
+      var endpoint = url(parsed, "--endpoint");
+      try (var storage = new Storage(s3(parsed))) {
+        return run(job, storage, endpoint, report, parsed);
+      }
+    } catch (JobException e) {
+      e.problems().forEach(System.err::println);
+      return ExitCode.USAGE;
+    } catch (ConfigurationException e) {
+      e.problems().forEach(System.err::println);
+      return ExitCode.USAGE;
+    } catch (StartException e) {
+      e.getMessage().lines().forEach(System.err::println);
+      log.debug("the server did not start", e);
+      return ExitCode.SOFTWARE;
+    } catch (Exception | Error e) {
+      System.err.println("the job can't go on: " + e);
+      log.debug("the job failed", e);
+      return ExitCode.SOFTWARE;
+    }
+  }
+
+  private int run(TransformJob job, Storage storage, Optional<URI> endpoint, Path reportFile, ParseResult parsed)
+      throws Exception {
+    JobReport report;
+    try (var progress = ProgressDisplay.here()) {
+      var runner = new JobRunner(job, storage, progress);
+      if (endpoint.isPresent()) {
+        report = runner.run(endpoint.get());
+      } else {
+        try (var server = server(job, parsed)) {
+          server.awaitReady();
+          report = runner.run(URI.create("http://127.0.0.1:" + server.port()));
+        }
+      }
+    }
+    report.failures().forEach(failure ->
+        System.err.printf("failed: %s: %s%n", failure.key(), failure.failure()));
+    if (!report.problem().isEmpty()) {
+      System.err.println(report.problem());
+    }
+    System.out.println(ProgressDisplay.summary(report));
+    Files.write(reportFile, JSON.writerWithDefaultPrettyPrinter().writeValueAsBytes(report));
+    return report.isComplete() ? ExitCode.OK : ExitCode.SOFTWARE;
+  }
+
+  private static String defaultReport(TransformJob job) {
+    return job.instances() == 1
+        ? "transform-report.json"
+        : "transform-report-%d-of-%d.json".formatted(job.instance(), job.instances());
+  }
+
+  /// Checked before the job: it would be known after hours otherwise.
+  private static Path report(TransformJob job, ParseResult parsed) throws JobException {
+    var file = Path.of(parsed.matchedOptionValue("--report", defaultReport(job))).toAbsolutePath();
+    if (Files.isDirectory(file) || !Files.isDirectory(file.getParent())) {
+      throw new JobException(
+          List.of("--report: found %s, expected a file in a directory that is there".formatted(file)));
+    }
+    return file;
+  }
+
+  private static Optional<URI> url(ParseResult parsed, String option) throws JobException {
+    String text = parsed.matchedOptionValue(option, null);
+    if (text == null) {
+      return Optional.empty();
+    }
+    try {
+      var url = new URI(text);
+      if (url.getHost() != null && List.of("http", "https").contains(url.getScheme())) {
+        return Optional.of(url);
+      }
+    } catch (URISyntaxException _) {
+      // As said below.
+    }
+    throw new JobException(
+        List.of("%s: found %s, expected a URL such as http://localhost:8080".formatted(option, text)));
+  }
+
+  /// The flags over the file.
+  private static TransformJob job(ParseResult parsed) throws JobException {
+    var options = new EnumMap<JobOption, String>(JobOption.class);
+    Map<String, String> environment = Map.of();
+    String file = parsed.matchedOptionValue("--job", null);
+    if (file != null) {
+      var read = JobFile.read(Path.of(file));
+      options.putAll(read.options());
+      environment = read.environment();
+    }
+    for (var option : JobOption.values()) {
+      String value = parsed.matchedOptionValue(option.flag(), null);
+      if (value != null) {
+        options.put(option, value);
+      }
+    }
+    var switches = EnumSet.noneOf(JobSwitch.class);
+    for (var jobSwitch : JobSwitch.values()) {
+      if (parsed.hasMatchedOption(jobSwitch.flag())) {
+        switches.add(jobSwitch);
+      }
+    }
+    return JobReader.read(options, environment, switches);
+  }
+
+  private static S3Options s3(ParseResult parsed) throws JobException {
+    var options = S3Options.DEFAULT
+        .withPathStyle(parsed.hasMatchedOption("--path-style"))
+        .withAnonymous(parsed.hasMatchedOption("--no-sign-request"));
+    var endpoint = url(parsed, "--endpoint-url");
+    String region = parsed.matchedOptionValue("--region", null);
+    options = endpoint.map(options::withEndpoint).orElse(options);
+    return region == null ? options : options.withRegion(region);
+  }
+
+  /// A server as the platform would start it for the job, on a port of its own and with less to say.
+  private Server server(TransformJob job, ParseResult parsed) throws ConfigurationException {
+    var variables = new HashMap<>(environment);
+    job.serverEnvironment().forEach((name, value) -> {
+      // Set by hand, it wins: hooks may write newlines as they like.
+      if (!name.equals("BERTH_TRAILING_NEWLINE")) {
+        variables.put(name, value);
+      } else {
+        variables.putIfAbsent(name, value);
+      }
+    });
+    variables.put("SAGEMAKER_BIND_TO_PORT", "0");
+    variables.put("BERTH_HOST", "127.0.0.1");
+    variables.putIfAbsent("SAGEMAKER_CONTAINER_LOG_LEVEL", "WARN");
+    var configuration = Configuration.read(variables, ServeOptions.given(parsed), home);
+    Logging.configure(configuration.config().log());
+    Logging.toStderr();
+    configuration.warnings().forEach(log::warn);
+    return Server.start(configuration.config());
+  }
+
+  private static OptionSpec text(String name, String label, String... meaning) {
+    return OptionSpec.builder(name).type(String.class).paramLabel(label).description(
+        List.of(meaning).stream().filter(line -> !line.isEmpty()).toArray(String[]::new)).build();
+  }
+
+  private static OptionSpec flag(String name, String meaning) {
+    return OptionSpec.builder(name).type(boolean.class).description(meaning).build();
+  }
+}

@@ -1,0 +1,221 @@
+package dev.berth.content.image;
+
+import dev.berth.hooks.BadInputException;
+import dev.berth.hooks.ElementType;
+import dev.berth.hooks.Tensor;
+import java.io.IOException;
+import java.nio.BufferUnderflowException;
+import java.nio.ByteBuffer;
+import java.util.Objects;
+
+/// A picture, from the bytes of a payload to the tensor that a model takes:
+///
+/// ```java
+/// var pixels = Image.read(request.bytes()).resize(224, 224).rgb();
+/// var normalized = Image.read(request.bytes()).resizeShorterSide(256).centerCrop(224, 224).rgb(MEAN, DEVIATION);
+/// var digit = Image.read(request.bytes()).resize(28, 28).grey();
+/// ```
+///
+/// The numbers are those that Pillow and torchvision give, which models are trained with: `exif_transpose` and
+/// `convert("RGB")` when it is read, bilinear filtering when it is resized. As there, alpha is left out rather than
+/// blended with anything, and colour profiles are ignored. Otherwise than there, 16-bit grey keeps its high byte.
+///
+/// It reads JPEG, PNG, GIF, BMP and WebP, whatever the content type says, and the first picture of an animation.
+public final class Image {
+
+  /// The most that a picture may have, unless [#read(byte[], long)] says otherwise: 100 million pixels, or fewer where
+  /// decoding and turning that many would take more than half of the heap.
+  static final long MAX_PIXELS = Math.min(100_000_000, Runtime.getRuntime().maxMemory() / 24);
+
+  /// As many as half of the heap holds while they are decoded.
+  private static final DecodingRoom ROOM = new DecodingRoom(Runtime.getRuntime().maxMemory() / 24);
+
+  private static final int CHANNELS = 3;
+  private static final int VALUES = 256;
+  private static final int LONGEST_REASON = 60;
+
+  private final int width;
+  private final int height;
+  private final byte[] pixels;
+
+  /// @param pixels red, green and blue of one pixel after the other, row by row; not copied
+  Image(int width, int height, byte[] pixels) {
+    if (pixels.length != Math.multiplyExact(Math.multiplyExact(width, height), CHANNELS)) {
+      throw new IllegalArgumentException("found %d bytes for %d x %d pixels".formatted(pixels.length, width, height));
+    }
+    this.width = width;
+    this.height = height;
+    this.pixels = pixels;
+  }
+
+  /// Decodes a picture and turns it as its EXIF orientation asks.
+  ///
+  /// @throws BadInputException for bytes that are no whole picture of a format that is read here, and for more than 100
+  ///     million pixels; for fewer where decoding that many would take more than half of the heap
+  public static Image read(byte[] bytes) {
+    return read(bytes, MAX_PIXELS);
+  }
+
+  /// The same with another limit, which is checked before anything is decoded. A pixel takes up to 12 bytes of heap
+  /// while it is decoded and 3 afterwards. Pictures that many threads read wait until half of the heap has room for them.
+  public static Image read(byte[] bytes, long maxPixels) {
+    var encoded = header(bytes);
+    check(encoded.width(), encoded.height(), maxPixels);
+    return ROOM.decode((long) encoded.width() * encoded.height(), () -> decode(encoded));
+  }
+
+  private static Image decode(EncodedImage encoded) {
+    try {
+      return Orientation.turn(encoded.decode(), encoded.orientation());
+    } catch (IOException | RuntimeException e) {
+      throw damaged(e);
+    }
+  }
+
+  private static EncodedImage header(byte[] bytes) {
+    try {
+      return EncodedImage.of(bytes);
+    } catch (BufferUnderflowException | IndexOutOfBoundsException e) {
+      throw new BadInputException(
+          "image: found %d bytes that end too early, expected a whole picture".formatted(bytes.length), e);
+    }
+  }
+
+  /// Decoders meet damaged bytes with exceptions of all kinds, and wrap some.
+  private static BadInputException damaged(Exception e) {
+    Throwable root = e;
+    while (root.getCause() != null) {
+      root = root.getCause();
+    }
+    if (root instanceof OutOfMemoryError memory) {
+      throw memory;
+    }
+    var reason = Objects.requireNonNullElse(root.getMessage(), root.getClass().getSimpleName());
+    return new BadInputException("image: found damaged bytes (%s), expected a whole picture"
+        .formatted(reason.substring(0, Math.min(reason.length(), LONGEST_REASON))), e);
+  }
+
+  public int width() {
+    return width;
+  }
+
+  public int height() {
+    return height;
+  }
+
+  /// The whole picture in another size, with Pillow's bilinear filter: where it shrinks, every pixel counts.
+  public Image resize(int width, int height) {
+    checkLengths(width, height);
+    return Resampling.bilinear(this, width, height);
+  }
+
+  /// The whole picture, its shape kept, with a shorter side of this length, as torchvision's `Resize(length)` does.
+  ///
+  /// @throws BadInputException where it is so much longer than wide that the result would be too large
+  public Image resizeShorterSide(int length) {
+    checkLengths(length, length);
+    long longer = (long) length * Math.max(width, height) / Math.min(width, height);
+    check(longer, length, MAX_PIXELS);
+    return width <= height ? resize(length, (int) longer) : resize((int) longer, length);
+  }
+
+  /// The middle of the picture, as torchvision's `CenterCrop` does it: black is added where it is too small.
+  public Image centerCrop(int width, int height) {
+    checkLengths(width, height);
+    int left = cropStart(this.width, width);
+    int top = cropStart(this.height, height);
+    var cropped = new byte[Math.multiplyExact(Math.multiplyExact(width, height), CHANNELS)];
+    int from = Math.max(left, 0);
+    int count = Math.min(left + width, this.width) - from;
+    for (int y = Math.max(top, 0); y < Math.min(top + height, this.height); y++) {
+      System.arraycopy(pixels, (y * this.width + from) * CHANNELS,
+          cropped, ((y - top) * width + from - left) * CHANNELS, count * CHANNELS);
+    }
+    return new Image(width, height, cropped);
+  }
+
+  /// uint8 `[height, width, 3]`: red, green and blue from 0 to 255, as NumPy makes it of a Pillow image.
+  public Tensor rgb() {
+    return Tensor.of(ElementType.UINT8, ByteBuffer.wrap(pixels), height, width, CHANNELS);
+  }
+
+  /// float32 `[3, height, width]`: `(value / 255 - mean) / standardDeviation` for red, green and blue, as torchvision's
+  /// `ToTensor` and `Normalize` make it. With means of 0 and deviations of 1, values from 0 to 1.
+  public Tensor rgb(float[] mean, float[] standardDeviation) {
+    if (mean.length != CHANNELS || standardDeviation.length != CHANNELS) {
+      throw new IllegalArgumentException("found %d means and %d standard deviations, expected 3 of each"
+          .formatted(mean.length, standardDeviation.length));
+    }
+    int size = width * height;
+    var values = new float[Math.multiplyExact(size, CHANNELS)];
+    for (int channel = 0; channel < CHANNELS; channel++) {
+      var normalized = normalized(mean[channel], standardDeviation[channel]);
+      for (int i = 0; i < size; i++) {
+        values[channel * size + i] = normalized[pixels[i * CHANNELS + channel] & 0xff];
+      }
+    }
+    return Tensor.of(values, CHANNELS, height, width);
+  }
+
+  /// uint8 `[height, width]`: brightness from 0 to 255, as Pillow's `convert("L")` makes it.
+  public Tensor grey() {
+    return Tensor.of(ElementType.UINT8, ByteBuffer.wrap(brightness()), height, width);
+  }
+
+  /// float32 `[1, height, width]`: `(value / 255 - mean) / standardDeviation` of the brightness.
+  public Tensor grey(float mean, float standardDeviation) {
+    var normalized = normalized(mean, standardDeviation);
+    var brightness = brightness();
+    var values = new float[brightness.length];
+    for (int i = 0; i < values.length; i++) {
+      values[i] = normalized[brightness[i] & 0xff];
+    }
+    return Tensor.of(values, 1, height, width);
+  }
+
+  /// The pixels themselves, for the classes beside this one, which only read them.
+  byte[] pixels() {
+    return pixels;
+  }
+
+  /// ITU-R 601-2, in the fixed-point numbers of Pillow.
+  private byte[] brightness() {
+    var brightness = new byte[width * height];
+    for (int i = 0, at = 0; i < brightness.length; i++, at += CHANNELS) {
+      int sum = (pixels[at] & 0xff) * 19595 + (pixels[at + 1] & 0xff) * 38470 + (pixels[at + 2] & 0xff) * 7471;
+      brightness[i] = (byte) (sum + 0x8000 >> 16);
+    }
+    return brightness;
+  }
+
+  /// What each of the 256 values becomes.
+  private static float[] normalized(float mean, float standardDeviation) {
+    var normalized = new float[VALUES];
+    for (int value = 0; value < VALUES; value++) {
+      normalized[value] = (value / 255f - mean) / standardDeviation;
+    }
+    return normalized;
+  }
+
+  /// Where a crop begins; negative where it is larger than the picture. Python, and so torchvision, rounds a half to
+  /// the even neighbour.
+  private static int cropStart(int length, int cropped) {
+    return cropped > length ? -((cropped - length) / 2) : (int) Math.rint((length - cropped) / 2.0);
+  }
+
+  private static void check(long width, long height, long maxPixels) {
+    if (width < 1 || height < 1) {
+      throw new BadInputException("image: found %d x %d pixels, expected at least one".formatted(width, height));
+    }
+    if (width > maxPixels / height) {
+      throw new BadInputException(
+          "image: found %d x %d pixels, expected at most %d".formatted(width, height, maxPixels));
+    }
+  }
+
+  private static void checkLengths(int width, int height) {
+    if (width < 1 || height < 1) {
+      throw new IllegalArgumentException("found the size %d x %d, expected lengths from 1".formatted(width, height));
+    }
+  }
+}

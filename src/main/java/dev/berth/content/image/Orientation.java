@@ -1,0 +1,88 @@
+package dev.berth.content.image;
+
+import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
+
+/// The EXIF orientation: how a camera was held, and so how its picture has to be turned.
+///
+/// Exif 2.32, tag 0x0112, in the first directory of a block that is laid out as a TIFF file.
+final class Orientation {
+
+  static final int UPRIGHT = 1;
+
+  private static final int ORIENTATION_TAG = 0x0112;
+  private static final int SHORT_TYPE = 3;
+  private static final int ENTRY_BYTES = 12;
+  private static final byte[] PREFIX = {'E', 'x', 'i', 'f', 0, 0};
+
+  private Orientation() {}
+
+  /// The orientation in an EXIF block, upright where it holds none or is damaged: the picture is good all the same.
+  static int of(ByteBuffer exif) {
+    var block = exif.slice();
+    if (startsWithPrefix(block)) {
+      block = block.slice(PREFIX.length, block.limit() - PREFIX.length);
+    }
+    if (block.limit() < 8) {
+      return UPRIGHT;
+    }
+    block.order(block.get(0) == 'I' ? ByteOrder.LITTLE_ENDIAN : ByteOrder.BIG_ENDIAN);
+    int directory = block.getInt(4);
+    if (directory < 0 || directory > block.limit() - Short.BYTES) {
+      return UPRIGHT;
+    }
+    int entries = Short.toUnsignedInt(block.getShort(directory));
+    for (int i = 0; i < entries; i++) {
+      int entry = directory + Short.BYTES + i * ENTRY_BYTES;
+      if (entry > block.limit() - ENTRY_BYTES) {
+        break;
+      }
+      if (block.getShort(entry) == ORIENTATION_TAG && block.getShort(entry + 2) == SHORT_TYPE) {
+        int orientation = block.getShort(entry + 8);
+        return orientation >= 1 && orientation <= 8 ? orientation : UPRIGHT;
+      }
+    }
+    return UPRIGHT;
+  }
+
+  /// Whether the block has the name that JPEG puts before it, and some other files do too.
+  static boolean startsWithPrefix(ByteBuffer block) {
+    return block.remaining() >= PREFIX.length
+        && block.slice(block.position(), PREFIX.length).equals(ByteBuffer.wrap(PREFIX));
+  }
+
+  /// The picture as it was seen.
+  static Image turn(Image image, int orientation) {
+    if (orientation == UPRIGHT) {
+      return image;
+    }
+    boolean onItsSide = orientation >= 5;
+    int width = onItsSide ? image.height() : image.width();
+    int height = onItsSide ? image.width() : image.height();
+    int right = image.width() - 1;
+    int bottom = image.height() - 1;
+    var stored = image.pixels();
+    var turned = new byte[stored.length];
+    for (int y = 0, to = 0; y < height; y++) {
+      for (int x = 0; x < width; x++, to += 3) {
+        int storedX = switch (orientation) {
+          case 2, 3 -> right - x;
+          case 4 -> x;
+          case 5, 6 -> y;
+          default -> right - y;
+        };
+        int storedY = switch (orientation) {
+          case 2 -> y;
+          case 3, 4 -> bottom - y;
+          case 5, 8 -> x;
+          default -> bottom - x;
+        };
+        int from = (storedY * image.width() + storedX) * 3;
+        turned[to] = stored[from];
+        turned[to + 1] = stored[from + 1];
+        turned[to + 2] = stored[from + 2];
+      }
+    }
+    return new Image(width, height, turned);
+  }
+}

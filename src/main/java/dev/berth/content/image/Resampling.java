@@ -1,0 +1,108 @@
+package dev.berth.content.image;
+
+import java.util.Arrays;
+
+/// Pillow's bilinear filter, number for number: each side by itself, weights in fixed-point numbers, and whole values
+/// from 0 to 255 in between. Where a picture shrinks, the filter is as wide as the pixels that become one.
+///
+/// After `Resample.c` of Pillow, which is where the formulas and the rounding come from.
+final class Resampling {
+
+  /// Of a weight; a value of 8 bits and a sign fit beside them.
+  private static final int FRACTION_BITS = 22;
+  private static final int HALF = 1 << FRACTION_BITS - 1;
+
+  private Resampling() {}
+
+  /// What a resized pixel is made of: neighbours from `first`, one for each weight.
+  private record Window(int first, int[] weights) {}
+
+  static Image bilinear(Image image, int width, int height) {
+    // As in Pillow, across comes first: but where that would make a thin picture huge.
+    return (long) width * image.height() > Image.MAX_PIXELS
+        ? across(down(image, height), width)
+        : down(across(image, width), height);
+  }
+
+  private static Image across(Image image, int width) {
+    if (width == image.width()) {
+      return image;
+    }
+    var pixels = image.pixels();
+    var resized = new byte[Math.multiplyExact(Math.multiplyExact(width, image.height()), 3)];
+    var windows = new Window[width];
+    Arrays.setAll(windows, x -> window(x, image.width(), width));
+    for (int y = 0, to = 0; y < image.height(); y++) {
+      int row = y * image.width();
+      for (var window : windows) {
+        int red = HALF;
+        int green = HALF;
+        int blue = HALF;
+        int from = (row + window.first) * 3;
+        for (int weight : window.weights) {
+          red += (pixels[from] & 0xff) * weight;
+          green += (pixels[from + 1] & 0xff) * weight;
+          blue += (pixels[from + 2] & 0xff) * weight;
+          from += 3;
+        }
+        resized[to] = value(red);
+        resized[to + 1] = value(green);
+        resized[to + 2] = value(blue);
+        to += 3;
+      }
+    }
+    return new Image(width, image.height(), resized);
+  }
+
+  private static Image down(Image image, int height) {
+    if (height == image.height()) {
+      return image;
+    }
+    var pixels = image.pixels();
+    int rowBytes = image.width() * 3;
+    var resized = new byte[Math.multiplyExact(rowBytes, height)];
+    var sums = new int[rowBytes];
+    int to = 0;
+    for (int y = 0; y < height; y++) {
+      var window = window(y, image.height(), height);
+      Arrays.fill(sums, HALF);
+      int from = window.first * rowBytes;
+      for (int weight : window.weights) {
+        for (int i = 0; i < rowBytes; i++) {
+          sums[i] += (pixels[from + i] & 0xff) * weight;
+        }
+        from += rowBytes;
+      }
+      for (int i = 0; i < rowBytes; i++) {
+        resized[to + i] = value(sums[i]);
+      }
+      to += rowBytes;
+    }
+    return new Image(image.width(), height, resized);
+  }
+
+  /// What becomes the pixel at `index`, where a side of `length` pixels is resized.
+  private static Window window(int index, int length, int resized) {
+    double scale = (double) length / resized;
+    double reach = Math.max(scale, 1);
+    double center = (index + 0.5) * scale;
+    int first = Math.max((int) (center - reach + 0.5), 0);
+    int end = Math.min((int) (center + reach + 0.5), length);
+    var triangle = new double[end - first];
+    double sum = 0;
+    for (int i = 0; i < triangle.length; i++) {
+      triangle[i] = Math.max(1 - Math.abs((first + i - center + 0.5) / reach), 0);
+      sum += triangle[i];
+    }
+    var weights = new int[triangle.length];
+    for (int i = 0; i < weights.length; i++) {
+      weights[i] = (int) (triangle[i] / sum * (1 << FRACTION_BITS) + 0.5);
+    }
+    return new Window(first, weights);
+  }
+
+  /// Rounded weights may come to a little more than 1.
+  private static byte value(int sum) {
+    return (byte) Math.min(sum >> FRACTION_BITS, 255);
+  }
+}

@@ -1,9 +1,0 @@
-package dev.berth.device;
-
-/// The device that was asked for is not known, not there, or not the one that the model was traced for.
-public final class DeviceException extends RuntimeException {
-
-  public DeviceException(String message) {
-    super(message);
-  }
-}

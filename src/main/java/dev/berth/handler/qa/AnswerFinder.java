@@ -1,0 +1,103 @@
+package dev.berth.handler.qa;
+
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.CancellationException;
+
+/// Runs the windows of records through a model, as many at once as it has a shape for, and cuts the best spans out of
+/// the contexts. Runs on the workers' threads, and may run on several at once.
+final class AnswerFinder {
+
+  /// One window of a record on its way through the model.
+  private record Window(QuestionRecord.Encoded record, int number, SpanModel.Row row, SpanSearch search) {}
+
+  private final QuestionEncoder encoder;
+  private final boolean hasClassification;
+
+  /// @param hasClassification whether rows begin with a classification token
+  AnswerFinder(QuestionEncoder encoder, boolean hasClassification) {
+    this.encoder = encoder;
+    this.hasClassification = hasClassification;
+  }
+
+  /// The answers to the records, in their order.
+  List<QuestionAnswer> find(List<QuestionRecord> records, SpanModel model) {
+    var searches = records.stream().map(this::search).toList();
+    var waiting = new ArrayList<Window>();
+    int longest = 0;
+    for (int i = 0; i < records.size(); i++) {
+      if (!(records.get(i) instanceof QuestionRecord.Encoded record)) {
+        continue;
+      }
+      for (int w = 0; w < record.windows().count(); w++) {
+        var window = new Window(record, w, encoder.row(record, w), searches.get(i));
+        int length = Math.max(longest, window.row.ids().length);
+        if (!waiting.isEmpty() && waiting.size() >= model.rowsOfAForward(length)) {
+          predict(waiting, model);
+          length = window.row.ids().length;
+        }
+        waiting.add(window);
+        longest = length;
+      }
+    }
+    if (!waiting.isEmpty()) {
+      predict(waiting, model);
+    }
+    var answers = new ArrayList<QuestionAnswer>(records.size());
+    for (int i = 0; i < records.size(); i++) {
+      answers.add(answer(records.get(i), searches.get(i)));
+    }
+    return answers;
+  }
+
+  /// A record that was rejected has no search and needs none.
+  private SpanSearch search(QuestionRecord record) {
+    return switch (record) {
+      case QuestionRecord.Encoded encoded ->
+          new SpanSearch(encoded.question().parameters(), hasClassification);
+      case QuestionRecord.Rejected _ -> null;
+    };
+  }
+
+  /// Runs the waiting windows through the model and empties the list. A long context takes many forwards, so this is
+  /// the place to stop when nobody waits for the answer any more.
+  private void predict(List<Window> waiting, SpanModel model) {
+    if (Thread.currentThread().isInterrupted()) {
+      throw new CancellationException("nobody waits for this batch any more");
+    }
+    var logits = model.forward(waiting.stream().map(Window::row).toList());
+    for (int r = 0; r < waiting.size(); r++) {
+      var window = waiting.get(r);
+      int first = window.record.windows().start(window.number);
+      int tokens = window.record.windows().end(window.number) - first;
+      int row = r * logits.columns();
+      window.search.add(logits.start(), logits.end(), row, encoder.contextOffset(window.record), tokens, first);
+    }
+    waiting.clear();
+  }
+
+  private static QuestionAnswer answer(QuestionRecord record, SpanSearch search) {
+    return switch (record) {
+      case QuestionRecord.Rejected(var message) -> new QuestionAnswer.Rejected(message);
+      case QuestionRecord.Encoded encoded -> {
+        var question = encoded.question();
+        var answers = search.best().stream().map(span -> answer(encoded, span)).toList();
+        yield new QuestionAnswer.Answered(answers, question.parameters().topK() > 1, question.alone());
+      }
+    };
+  }
+
+  private static Answer answer(QuestionRecord.Encoded record, SpanSearch.Span span) {
+    if (span.first() == SpanSearch.NO_ANSWER) {
+      return new Answer("", span.score(), 0, 0);
+    }
+    var tokens = record.context();
+    var whole = record.question().parameters().alignToWords();
+    int start = whole ? tokens.wordStart(span.first()) : tokens.starts()[span.first()];
+    int end = whole ? tokens.wordEnd(span.last()) : tokens.ends()[span.last()];
+    var context = record.question().context();
+    int from = context.offsetByCodePoints(0, start);
+    int to = context.offsetByCodePoints(from, end - start);
+    return new Answer(context.substring(from, to), span.score(), start, end);
+  }
+}

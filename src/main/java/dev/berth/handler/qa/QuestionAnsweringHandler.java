@@ -1,0 +1,204 @@
+package dev.berth.handler.qa;
+
+import com.fasterxml.jackson.databind.json.JsonMapper;
+import dev.berth.artifact.ModelArtifact;
+import dev.berth.artifact.ModelArtifactException;
+import dev.berth.artifact.Shapes;
+import dev.berth.engine.torch.TorchException;
+import dev.berth.hooks.Accelerator;
+import dev.berth.hooks.BadInputException;
+import dev.berth.hooks.InferenceHandler;
+import dev.berth.hooks.InvocationRequest;
+import dev.berth.hooks.InvocationResponse;
+import dev.berth.hooks.MediaType;
+import dev.berth.hooks.ModelContext;
+import dev.berth.tokenizer.Tokenizer;
+import java.io.IOException;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.function.Supplier;
+
+/// Extractive question answering: finds the answer to a question in a context, and where it stands there.
+///
+/// 1. `modelFn` loads the TorchScript of the model artifact, once for each accelerator.
+/// 2. `inputFn` reads questions from JSON, JSON Lines or CSV, tokenises them and plans windows over each context.
+/// 3. `predictFn` runs the model on the windows and keeps the best spans.
+/// 4. `outputFn` writes the answers as JSON, JSON Lines or CSV.
+///
+/// The answers are those of the question-answering pipeline of `transformers` 4. Extend this class to change one hook.
+public class QuestionAnsweringHandler
+    implements InferenceHandler<SpanModel, QuestionRecord, QuestionAnswer>, AutoCloseable {
+
+  private static final JsonMapper JSON = new JsonMapper();
+
+  private final ModelArtifact artifact;
+  private final Tokenizer tokenizer;
+  private final QuestionReader reader;
+  private final QuestionEncoder encoder;
+  private final AnswerFinder finder;
+  private final AnswerWriter writer = new AnswerWriter();
+  private final Sample sample;
+
+  /// Loaded models by accelerator, all of them or none: the workers of one accelerator share one copy. Guarded by this
+  /// map's monitor; workers start one after another and only then touch it.
+  private final Map<Accelerator, SpanModel> models = new HashMap<>();
+
+  private final Set<SpanModel> warm = ConcurrentHashMap.newKeySet();
+
+  public QuestionAnsweringHandler(Path modelDirectory) {
+    this(ModelArtifact.open(modelDirectory));
+  }
+
+  public QuestionAnsweringHandler(ModelArtifact artifact) {
+    checkInputs(artifact);
+    this.artifact = artifact;
+    int longestRow = switch (artifact.shapes()) {
+      case Shapes.Dynamic _ -> artifact.maxSequenceLength();
+      case Shapes.Compiled(var shapes) -> shapes.getLast().sequence();
+    };
+    this.sample = new Sample(artifact);
+    this.reader = new QuestionReader(parameters(artifact, longestRow), longestRow);
+    this.tokenizer = Tokenizer.load(artifact.tokenizer());
+    this.encoder = new QuestionEncoder(tokenizer, artifact.pair(), longestRow);
+    this.finder = new AnswerFinder(encoder, artifact.pair().hasClassification());
+  }
+
+  @Override
+  public SpanModel modelFn(ModelContext context) {
+    synchronized (models) {
+      if (models.isEmpty()) {
+        models.putAll(SpanModel.load(artifact, context.accelerators()));
+      }
+      return models.get(context.accelerator());
+    }
+  }
+
+  /// Runs every shape, then the artifact's sample through all hooks. Workers that share a model need it once.
+  ///
+  /// @throws ModelArtifactException when the model fails, or when what it answered to the sample when it was traced is no
+  ///     longer among its best answers
+  @Override
+  public void warmUpFn(SpanModel model) throws IOException {
+    if (warm.contains(model)) {
+      return;
+    }
+    try {
+      model.warmUp();
+      var records = inputFn(sample.request(MediaType.JSON));
+      var answers = predictFn(records, model);
+      for (var type : responseTypes()) {
+        outputFn(answers, sample.request(type));
+      }
+      sample.check(predictFn(sample.question(records), model));
+      warm.add(model);
+    } catch (BadInputException e) {
+      throw sample.problem(e.getMessage(), e);
+    } catch (TorchException e) {
+      throw new ModelArtifactException(artifact.directory(), List.of(
+          "the model does not take what model.json and tokenizer.json say it does: " + e.getMessage()), e);
+    }
+  }
+
+  @Override
+  public List<MediaType> requestTypes() {
+    return QuestionReader.TYPES;
+  }
+
+  @Override
+  public List<MediaType> responseTypes() {
+    return AnswerWriter.TYPES;
+  }
+
+  @Override
+  public List<QuestionRecord> inputFn(InvocationRequest request) throws IOException {
+    var questions = reader.read(request);
+    boolean keep = request.keepBadRecords() && QuestionReader.isLines(request.contentType());
+    var records = new ArrayList<QuestionRecord>(questions.size());
+    for (var question : questions) {
+      records.add(record(question, keep));
+    }
+    return records;
+  }
+
+  /// The tokens of a record's windows.
+  @Override
+  public int length(QuestionRecord record) {
+    return switch (record) {
+      case QuestionRecord.Encoded(_, var question, _, var windows) -> {
+        long perWindow = artifact.pair().size() + question.length;
+        yield (int) Math.min(Integer.MAX_VALUE, windows.totalTokens() + windows.count() * perWindow);
+      }
+      case QuestionRecord.Rejected _ -> 1;
+    };
+  }
+
+  /// A compiled model takes a fixed number of records, and more would only wait while other workers are free.
+  @Override
+  public int maxBatchSize(Accelerator accelerator) {
+    return artifact.shapes() instanceof Shapes.Compiled compiled
+        ? compiled.largestBatch()
+        : InferenceHandler.super.maxBatchSize(accelerator);
+  }
+
+  @Override
+  public List<QuestionAnswer> predictFn(List<QuestionRecord> records, SpanModel model) {
+    return finder.find(records, model);
+  }
+
+  @Override
+  public InvocationResponse outputFn(List<QuestionAnswer> answers, InvocationRequest request) throws IOException {
+    return InvocationResponse.of(writer.write(answers, request.accept()), request.accept());
+  }
+
+  @Override
+  public void close() {
+    synchronized (models) {
+      models.values().forEach(SpanModel::close);
+      models.clear();
+    }
+    tokenizer.close();
+  }
+
+  private QuestionRecord record(Supplier<Question> question, boolean keep) {
+    try {
+      return encoder.encode(question.get());
+    } catch (BadInputException e) {
+      if (keep) {
+        return new QuestionRecord.Rejected(e.getMessage());
+      }
+      throw e;
+    }
+  }
+
+  /// The pipeline's defaults with the artifact's own over them.
+  private static Parameters parameters(ModelArtifact artifact, int longestRow) {
+    try {
+      return Parameters.defaults(longestRow)
+          .with(JSON.valueToTree(artifact.parameters()), "model.json: parameters", longestRow);
+    } catch (BadInputException e) {
+      throw new ModelArtifactException(artifact.directory(), List.of(e.getMessage()), e);
+    }
+  }
+
+  private static void checkInputs(ModelArtifact artifact) {
+    var unknown = artifact.inputs().stream().filter(input -> !SpanModel.INPUTS.contains(input)).toList();
+    var problems = new ArrayList<String>();
+    if (artifact.inputs().stream().distinct().count() < artifact.inputs().size()) {
+      problems.add("model.json: inputs: found %s, expected each once".formatted(artifact.inputs()));
+    }
+    if (!unknown.isEmpty()) {
+      problems.add("model.json: inputs: found %s, expected names among %s".formatted(unknown, SpanModel.INPUTS));
+    }
+    if (!artifact.outputs().equals(SpanModel.OUTPUTS)) {
+      problems.add("model.json: outputs: found %s, expected %s".formatted(artifact.outputs(), SpanModel.OUTPUTS));
+    }
+    if (!problems.isEmpty()) {
+      throw new ModelArtifactException(artifact.directory(), problems);
+    }
+  }
+}

@@ -1,0 +1,88 @@
+package dev.berth.handler.qa;
+
+import dev.berth.artifact.PairTemplate;
+import dev.berth.hooks.BadInputException;
+import dev.berth.tokenizer.Tokenizer;
+import dev.berth.tokenizer.Tokens;
+import java.util.Arrays;
+import java.util.List;
+
+/// From questions to tokens, and from their windows to the rows that the model reads. Safe for use by many threads.
+final class QuestionEncoder {
+
+  /// The least tokens of a window where a context needs several: with fewer, a small request would take a forward for
+  /// every token.
+  private static final int LEAST_ROOM = 16;
+
+  private final Tokenizer tokenizer;
+  private final PairTemplate pair;
+  private final int longestRow;
+
+  /// @param longestRow the most tokens of a row that the model has a shape for
+  QuestionEncoder(Tokenizer tokenizer, PairTemplate pair, int longestRow) {
+    this.tokenizer = tokenizer;
+    this.pair = pair;
+    this.longestRow = longestRow;
+  }
+
+  QuestionRecord.Encoded encode(Question question) {
+    var parameters = question.parameters();
+    var questionIds = tokens(question, "question", question.question()).ids();
+    if (questionIds.length > parameters.maxQuestionLength()) {
+      questionIds = Arrays.copyOf(questionIds, parameters.maxQuestionLength());
+    }
+    int longest = Math.min(parameters.maxSequenceLength(), longestRow);
+    int room = longest - pair.size() - questionIds.length;
+    var context = tokens(question, "context", question.context());
+    int least = Math.min(LEAST_ROOM, context.size());
+    if (room < least) {
+      throw new BadInputException(
+          ("%sparameters.max_seq_len: found %d, expected at least %d: the question takes %d tokens, "
+              + "the special tokens %d, and a window of the context %d").formatted(question.name().isEmpty() ? "" : question.name() + ": ", longest, longest - room + least,
+                  questionIds.length, pair.size(), least));
+    }
+    return new QuestionRecord.Encoded(
+        question, questionIds, context, Windows.over(context.size(), room, parameters.docStride()));
+  }
+
+  SpanModel.Row row(QuestionRecord.Encoded record, int window) {
+    var windows = record.windows();
+    int contextLength = windows.end(window) - windows.start(window);
+    var ids = new long[pair.size() + record.questionIds().length + contextLength];
+    int next = copy(pair.before(), ids, 0);
+    next = copy(record.questionIds(), 0, record.questionIds().length, ids, next);
+    next = copy(pair.between(), ids, next);
+    var types = new long[ids.length];
+    Arrays.fill(types, 0, next, pair.questionType());
+    Arrays.fill(types, next, ids.length, pair.contextType());
+    next = copy(record.context().ids(), windows.start(window), contextLength, ids, next);
+    copy(pair.after(), ids, next);
+    return new SpanModel.Row(ids, types);
+  }
+
+  /// Where the context's tokens begin in the row.
+  int contextOffset(QuestionRecord.Encoded record) {
+    return pair.before().size() + record.questionIds().length + pair.between().size();
+  }
+
+  private Tokens tokens(Question question, String field, String text) {
+    var tokens = tokenizer.encode(text);
+    if (tokens.size() == 0) {
+      throw new BadInputException("%s: found no character that the model's tokenizer keeps, expected text"
+          .formatted(Question.field(question.name(), field)));
+    }
+    return tokens;
+  }
+
+  private static int copy(List<Long> from, long[] to, int at) {
+    for (int i = 0; i < from.size(); i++) {
+      to[at + i] = from.get(i);
+    }
+    return at + from.size();
+  }
+
+  private static int copy(long[] from, int start, int length, long[] to, int at) {
+    System.arraycopy(from, start, to, at, length);
+    return at + length;
+  }
+}

@@ -1,0 +1,116 @@
+package dev.berth.handler.qa;
+
+import com.fasterxml.jackson.core.JsonProcessingException;
+import com.fasterxml.jackson.databind.JsonNode;
+import com.fasterxml.jackson.databind.json.JsonMapper;
+import dev.berth.artifact.ModelArtifact;
+import dev.berth.artifact.ModelArtifactException;
+import dev.berth.content.Found;
+import dev.berth.hooks.InvocationRequest;
+import dev.berth.hooks.MediaType;
+import java.io.ByteArrayInputStream;
+import java.io.IOException;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.util.List;
+import java.util.Optional;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/// The artifact's own test: `sample.json`, a request, and `sample-response.json`, what the model answered to it when it
+/// was traced. An artifact without them is asked a question that any model can be asked.
+final class Sample {
+
+  private static final Logger log = LoggerFactory.getLogger(Sample.class);
+  private static final JsonMapper JSON = new JsonMapper();
+
+  private static final String ANY_QUESTION = "{\"question\": \"What is warm?\", \"context\": \"The engine is warm.\"}";
+
+  /// Rounding differs from one processor to another, and int8 amplifies that: it may reorder the best answers, but not
+  /// bring a bad one to the front.
+  private static final int BEST = 5;
+
+  /// A score that moves by more is worth a word.
+  private static final double TOLERANCE = 0.1;
+
+  private final ModelArtifact artifact;
+  private final String request;
+  private final Optional<Answer> expected;
+
+  /// @throws ModelArtifactException when a file is there and is not what it should be
+  Sample(ModelArtifact artifact) {
+    this.artifact = artifact;
+    try {
+      this.request = Files.exists(artifact.sample()) ? Files.readString(artifact.sample()) : ANY_QUESTION;
+      this.expected = Files.exists(artifact.sample()) && Files.exists(artifact.sampleResponse())
+          ? Optional.of(answer(JSON.readTree(artifact.sampleResponse().toFile())))
+          : Optional.empty();
+    } catch (JsonProcessingException e) {
+      throw problem("sample-response.json: not JSON: " + e.getOriginalMessage(), e);
+    } catch (IOException e) {
+      throw problem("it or sample-response.json can't be read: " + e.getMessage(), e);
+    }
+  }
+
+  InvocationRequest request(MediaType accept) {
+    var body = new ByteArrayInputStream(request.getBytes(StandardCharsets.UTF_8));
+    return new InvocationRequest(body, MediaType.JSON, accept, Optional.empty(), "sample", false);
+  }
+
+  /// The sample's question, asked for its best answers.
+  ///
+  /// @param records what the hooks have read from the request
+  List<QuestionRecord> question(List<QuestionRecord> records) {
+    if (records.isEmpty() || !(records.getFirst() instanceof QuestionRecord.Encoded encoded)) {
+      throw problem("found no question, expected one");
+    }
+    return List.of(encoded.withTopK(BEST));
+  }
+
+  /// Looks for the answer of the trace among the best answers to [#question].
+  ///
+  /// @throws ModelArtifactException when it is not there
+  void check(List<QuestionAnswer> answers) {
+    if (expected.isEmpty() || !(answers.getFirst() instanceof QuestionAnswer.Answered(var found, _, _))) {
+      return;
+    }
+    var traced = expected.get();
+    var best = found.getFirst();
+    if (sameSpan(best, traced) && Math.abs(best.score() - traced.score()) <= TOLERANCE) {
+      return;
+    }
+    var difference = "the model answers %s, and when it was traced it answered %s".formatted(shown(best), shown(traced));
+    if (found.stream().noneMatch(answer -> sameSpan(answer, traced))) {
+      throw problem("%s, which is not among the best %d now; do its files belong together?".formatted(difference, BEST));
+    }
+    log.warn("sample.json: {}, which is still among the best {}", difference, BEST);
+  }
+
+  private ModelArtifactException problem(String what) {
+    return problem(what, null);
+  }
+
+  ModelArtifactException problem(String what, Throwable cause) {
+    return new ModelArtifactException(artifact.directory(), List.of("sample.json: " + what), cause);
+  }
+
+  /// The answer of a response: an object, or the first of a list.
+  private Answer answer(JsonNode response) {
+    var answer = response.isArray() ? response.path(0) : response;
+    if (!answer.path("answer").isTextual() || !answer.path("start").isInt() || !answer.path("end").isInt()) {
+      throw problem("sample-response.json: found %s, expected {\"answer\": …, \"score\": …, \"start\": …, \"end\": …}"
+          .formatted(Found.in(response)));
+    }
+    return new Answer(
+        answer.path("answer").textValue(), answer.path("score").asDouble(), answer.path("start").intValue(),
+        answer.path("end").intValue());
+  }
+
+  private static boolean sameSpan(Answer one, Answer other) {
+    return one.start() == other.start() && one.end() == other.end();
+  }
+
+  private static String shown(Answer answer) {
+    return "%s (score %.3f)".formatted(Found.quoted(answer.answer()), answer.score());
+  }
+}

@@ -1,0 +1,144 @@
+package dev.berth.handler.tensor;
+
+import dev.berth.artifact.TensorArtifact;
+import dev.berth.engine.torch.SharedModels;
+import dev.berth.engine.torch.TorchException;
+import dev.berth.hooks.Accelerator;
+import dev.berth.hooks.BadInputException;
+import dev.berth.hooks.InferenceHandler;
+import dev.berth.hooks.InvocationRequest;
+import dev.berth.hooks.InvocationResponse;
+import dev.berth.hooks.MediaType;
+import dev.berth.hooks.ModelContext;
+import dev.berth.hooks.Tensor;
+import java.io.IOException;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.stream.Collectors;
+import java.util.stream.IntStream;
+
+/// Serves any TorchScript: JSON, CSV or NumPy's arrays in, the model's answer out in any of them.
+///
+/// A record is one row: a tensor for each input of the model, without the batch dimension. Records of like shapes go
+/// through the model together, stacked along a new first dimension; what the model returns is taken apart along its
+/// first dimension again.
+///
+/// Extend this class to change one hook, for instance `inputFn` to read images:
+///
+/// ```java
+/// public final class Inference extends TensorHandler {
+///   public Inference(Path modelDirectory) { super(modelDirectory); }
+///
+///   @Override
+///   public List<List<Tensor>> inputFn(InvocationRequest request) throws IOException {
+///     return List.of(List.of(Image.read(request.bytes()).resize(224, 224).rgb().as(ElementType.FLOAT32)));
+///   }
+/// }
+/// ```
+///
+/// The content types, and what they are answered with, stand in `docs/hooks.md`.
+public class TensorHandler implements InferenceHandler<Forward, List<Tensor>, List<Tensor>>, AutoCloseable {
+
+  private final TensorArtifact artifact;
+  private final TensorReader reader;
+  private final TensorWriter writer;
+  private final SharedModels models;
+
+  public TensorHandler(Path modelDirectory) {
+    this(TensorArtifact.open(modelDirectory));
+  }
+
+  public TensorHandler(TensorArtifact artifact) {
+    this.artifact = artifact;
+    this.reader = new TensorReader(artifact.inputs());
+    this.writer = new TensorWriter(artifact.outputs());
+    this.models = new SharedModels(artifact.file());
+  }
+
+  @Override
+  public Forward modelFn(ModelContext context) throws Exception {
+    return models.on(context.accelerator())::forward;
+  }
+
+  @Override
+  public List<MediaType> requestTypes() {
+    return TensorReader.TYPES;
+  }
+
+  @Override
+  public List<MediaType> responseTypes() {
+    return TensorWriter.TYPES;
+  }
+
+  @Override
+  public List<List<Tensor>> inputFn(InvocationRequest request) throws IOException {
+    return reader.read(request);
+  }
+
+  /// Runs the model once for each shape among the records.
+  ///
+  /// @throws BadInputException when the model does not take tensors of such a shape
+  @Override
+  public List<List<Tensor>> predictFn(List<List<Tensor>> records, Forward model) throws Exception {
+    var alike = IntStream.range(0, records.size()).boxed()
+        .collect(Collectors.groupingBy(i -> records.get(i).toString(), LinkedHashMap::new, Collectors.toList()));
+    var predictions = new ArrayList<List<Tensor>>(records);
+    for (var indexes : alike.values()) {
+      var rows = predict(indexes.stream().map(records::get).toList(), model);
+      for (int i = 0; i < rows.size(); i++) {
+        predictions.set(indexes.get(i), rows.get(i));
+      }
+    }
+    return predictions;
+  }
+
+  @Override
+  public InvocationResponse outputFn(List<List<Tensor>> predictions, InvocationRequest request) throws IOException {
+    return InvocationResponse.of(writer.write(predictions, request), request.accept());
+  }
+
+  /// Small models gain from batches on any device.
+  @Override
+  public int maxBatchSize(Accelerator accelerator) {
+    return 32;
+  }
+
+  @Override
+  public void close() {
+    models.close();
+  }
+
+  private List<List<Tensor>> predict(List<List<Tensor>> records, Forward model) {
+    var inputs = columns(records);
+    List<Tensor> outputs;
+    try {
+      outputs = model.forward(inputs);
+    } catch (TorchException e) {
+      // Which shapes a model takes only the model knows.
+      throw new BadInputException("the model does not take %s: %s".formatted(inputs, e.getMessage()), e);
+    }
+    for (var output : outputs) {
+      if (output.rank() == 0 || output.shape()[0] != records.size()) {
+        throw new TorchException("the model returned %s for a batch of %d, expected a first dimension of %d"
+            .formatted(output, records.size(), records.size()));
+      }
+    }
+    return rows(outputs, records.size());
+  }
+
+  /// For each input of the model the records' tensors on each other.
+  private static List<Tensor> columns(List<List<Tensor>> records) {
+    return IntStream.range(0, records.getFirst().size())
+        .mapToObj(input -> Tensor.stack(records.stream().map(record -> record.get(input)).toList()))
+        .toList();
+  }
+
+  /// For each record its part of each output.
+  private static List<List<Tensor>> rows(List<Tensor> outputs, int count) {
+    var parts = outputs.stream().map(Tensor::unstack).toList();
+    return IntStream.range(0, count).mapToObj(row -> parts.stream().map(part -> part.get(row)).toList()).toList();
+  }
+}

@@ -1,0 +1,242 @@
+package dev.berth.hooks;
+
+import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
+import java.util.Arrays;
+import java.util.List;
+import java.util.Objects;
+import java.util.stream.IntStream;
+
+/// Numbers of one type in a shape, row by row: the last index moves fastest (C order). A shape without dimensions is a
+/// scalar and has one element.
+///
+/// The elements are little-endian bytes, as in NumPy's files and libtorch's memory, so neither has to be converted.
+public final class Tensor {
+
+  private final ElementType type;
+  private final int[] shape;
+  private final int size;
+  private final ByteBuffer data;
+
+  private Tensor(ElementType type, ByteBuffer data, int[] shape) {
+    this.type = Objects.requireNonNull(type, "type");
+    this.shape = shape;
+    this.size = size(shape);
+    this.data = data;
+    if (data.limit() != Math.multiplyExact(size, type.bytes())) {
+      throw new IllegalArgumentException("data: found %d bytes, expected %d for %s"
+          .formatted(data.limit(), (long) size * type.bytes(), this));
+    }
+  }
+
+  /// A tensor over bytes that are little-endian already: what is left of `data`, which is not copied and must not be
+  /// changed any more. The engine reads direct memory where it lies, so a model that writes into its inputs writes there.
+  public static Tensor of(ElementType type, ByteBuffer data, int... shape) {
+    return new Tensor(type, littleEndian(data.slice()), shape.clone());
+  }
+
+  public static Tensor of(float[] values, int... shape) {
+    var data = allocate(values.length, ElementType.FLOAT32);
+    data.asFloatBuffer().put(values);
+    return new Tensor(ElementType.FLOAT32, data, shape.clone());
+  }
+
+  public static Tensor of(double[] values, int... shape) {
+    var data = allocate(values.length, ElementType.FLOAT64);
+    data.asDoubleBuffer().put(values);
+    return new Tensor(ElementType.FLOAT64, data, shape.clone());
+  }
+
+  public static Tensor of(int[] values, int... shape) {
+    var data = allocate(values.length, ElementType.INT32);
+    data.asIntBuffer().put(values);
+    return new Tensor(ElementType.INT32, data, shape.clone());
+  }
+
+  public static Tensor of(long[] values, int... shape) {
+    var data = allocate(values.length, ElementType.INT64);
+    data.asLongBuffer().put(values);
+    return new Tensor(ElementType.INT64, data, shape.clone());
+  }
+
+  /// Bytes from 0 to 255, such as pixels.
+  public static Tensor ofUnsigned(byte[] values, int... shape) {
+    return new Tensor(ElementType.UINT8, littleEndian(ByteBuffer.wrap(values.clone())), shape.clone());
+  }
+
+  public ElementType type() {
+    return type;
+  }
+
+  /// The length of each dimension; empty for a scalar.
+  public int[] shape() {
+    return shape.clone();
+  }
+
+  /// The number of dimensions.
+  public int rank() {
+    return shape.length;
+  }
+
+  /// The number of elements.
+  public int size() {
+    return size;
+  }
+
+  /// The elements as little-endian bytes, read-only.
+  public ByteBuffer data() {
+    return littleEndian(data.asReadOnlyBuffer());
+  }
+
+  /// A copy of the elements, rounded to float where they are wider.
+  public float[] floats() {
+    var values = new float[size];
+    if (type == ElementType.FLOAT32) {
+      data.asFloatBuffer().get(values);
+    } else {
+      for (int i = 0; i < size; i++) {
+        values[i] = (float) number(i);
+      }
+    }
+    return values;
+  }
+
+  /// A copy of the elements.
+  public double[] doubles() {
+    return IntStream.range(0, size).mapToDouble(this::number).toArray();
+  }
+
+  /// A copy of the elements of a type without fractions.
+  ///
+  /// @throws IllegalStateException where they may have some
+  public long[] longs() {
+    if (type.isFloating()) {
+      throw new IllegalStateException("found elements of type %s, expected whole numbers".formatted(type));
+    }
+    return IntStream.range(0, size).mapToLong(this::integer).toArray();
+  }
+
+  /// The same numbers in another type: rounded towards zero where that has no fractions, and as Java's casts do where
+  /// they do not fit. As booleans, all but 0 are true.
+  public Tensor as(ElementType other) {
+    if (other == type) {
+      return this;
+    }
+    var converted = allocate(size, other);
+    for (int i = 0; i < size; i++) {
+      int at = i * other.bytes();
+      switch (other) {
+        case FLOAT64 -> converted.putDouble(at, number(i));
+        case FLOAT32 -> converted.putFloat(at, (float) number(i));
+        case FLOAT16 -> converted.putShort(at, Float.floatToFloat16((float) number(i)));
+        case INT64 -> converted.putLong(at, integer(i));
+        case INT32 -> converted.putInt(at, (int) integer(i));
+        case INT16 -> converted.putShort(at, (short) integer(i));
+        case INT8, UINT8 -> converted.put(at, (byte) integer(i));
+        case BOOL -> converted.put(at, (byte) (number(i) == 0 ? 0 : 1));
+      }
+    }
+    return new Tensor(other, converted, shape);
+  }
+
+  /// The same elements in another shape of as many; nothing is copied.
+  public Tensor reshape(int... other) {
+    return new Tensor(type, data, other.clone());
+  }
+
+  /// Puts tensors of one type and shape behind each other along a new first dimension.
+  ///
+  /// @throws IllegalArgumentException where there are none, or they differ
+  public static Tensor stack(List<Tensor> tensors) {
+    if (tensors.isEmpty()) {
+      throw new IllegalArgumentException("found no tensors, expected at least one");
+    }
+    var first = tensors.getFirst();
+    var data = littleEndian(ByteBuffer.allocate(Math.multiplyExact(first.data.limit(), tensors.size())));
+    for (var tensor : tensors) {
+      if (tensor.type != first.type || !Arrays.equals(tensor.shape, first.shape)) {
+        throw new IllegalArgumentException("found %s beside %s, expected tensors of one kind".formatted(tensor, first));
+      }
+      data.put(tensor.data());
+    }
+    var shape = new int[first.shape.length + 1];
+    shape[0] = tensors.size();
+    System.arraycopy(first.shape, 0, shape, 1, first.shape.length);
+    return new Tensor(first.type, data.flip(), shape);
+  }
+
+  /// The parts along the first dimension, each with one dimension less; nothing is copied.
+  ///
+  /// @throws IllegalStateException for a scalar
+  public List<Tensor> unstack() {
+    if (shape.length == 0) {
+      throw new IllegalStateException("found a scalar, expected a dimension to take apart");
+    }
+    var rest = Arrays.copyOfRange(shape, 1, shape.length);
+    int bytes = size(rest) * type.bytes();
+    return IntStream.range(0, shape[0])
+        .mapToObj(i -> new Tensor(type, littleEndian(data.slice(i * bytes, bytes)), rest))
+        .toList();
+  }
+
+  /// Whether `other` is a tensor of the same type and shape with the same bytes.
+  @Override
+  public boolean equals(Object other) {
+    return other instanceof Tensor tensor
+        && tensor.type == type
+        && Arrays.equals(tensor.shape, shape)
+        && tensor.data.equals(data);
+  }
+
+  @Override
+  public int hashCode() {
+    return Objects.hash(type, Arrays.hashCode(shape), data);
+  }
+
+  /// The type and the shape, such as `float32[1, 28, 28]`.
+  @Override
+  public String toString() {
+    return type + Arrays.toString(shape);
+  }
+
+  private double number(int index) {
+    int at = index * type.bytes();
+    return switch (type) {
+      case FLOAT64 -> data.getDouble(at);
+      case FLOAT32 -> data.getFloat(at);
+      case FLOAT16 -> Float.float16ToFloat(data.getShort(at));
+      default -> integer(index);
+    };
+  }
+
+  private long integer(int index) {
+    int at = index * type.bytes();
+    return switch (type) {
+      case INT64 -> data.getLong(at);
+      case INT32 -> data.getInt(at);
+      case INT16 -> data.getShort(at);
+      case INT8 -> data.get(at);
+      case UINT8, BOOL -> data.get(at) & 0xff;
+      default -> (long) number(index);
+    };
+  }
+
+  private static int size(int[] shape) {
+    int size = 1;
+    for (int length : shape) {
+      if (length < 0) {
+        throw new IllegalArgumentException("shape: found %s, expected no negative length".formatted(Arrays.toString(shape)));
+      }
+      size = Math.multiplyExact(size, length);
+    }
+    return size;
+  }
+
+  private static ByteBuffer allocate(int count, ElementType type) {
+    return littleEndian(ByteBuffer.allocate(Math.multiplyExact(count, type.bytes())));
+  }
+
+  private static ByteBuffer littleEndian(ByteBuffer buffer) {
+    return buffer.order(ByteOrder.LITTLE_ENDIAN);
+  }
+}

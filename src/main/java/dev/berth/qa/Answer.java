@@ -1,9 +1,0 @@
-package dev.berth.qa;
-
-/// One answer: a span of the context.
-///
-/// @param answer `context[start:end]`; empty when the model says that there is no answer
-/// @param score its probability, from 0 to 1
-/// @param start where it begins in the context, in Unicode code points
-/// @param end where it ends, exclusive
-public record Answer(String answer, double score, int start, int end) {}

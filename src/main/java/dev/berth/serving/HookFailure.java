@@ -1,0 +1,67 @@
+package dev.berth.serving;
+
+import dev.berth.artifact.code.HookPlace;
+import dev.berth.batching.WorkerLostException;
+import dev.berth.error.ErrorType;
+import dev.berth.error.ServingException;
+import dev.berth.hooks.BadInputException;
+import dev.berth.hooks.HookException;
+import dev.berth.hooks.InsufficientMemoryException;
+import dev.berth.hooks.ModelUnusableException;
+import dev.berth.hooks.NotAcceptableException;
+import dev.berth.hooks.UnsupportedMediaTypeException;
+import java.util.Objects;
+import java.util.concurrent.ExecutionException;
+
+/// What a hook's exception means for the caller. Anything that a hook does not throw on purpose is the server's
+/// failure, an [IllegalArgumentException] included.
+final class HookFailure {
+
+  private HookFailure() {}
+
+  static ServingException of(String hook, Throwable thrown) {
+    return switch (thrown) {
+      case ServingException known -> known;
+      // From the hook's own thread, whose interrupts are none of the server's.
+      case ExecutionException hooks when hooks.getCause() instanceof InterruptedException e -> failed(hook, e);
+      case ExecutionException hooks -> of(hook, hooks.getCause());
+      case WorkerLostException lost -> new ServingException(ErrorType.INTERNAL, lost.getMessage(), lost);
+      case HookException chosen -> new ServingException(type(chosen), chosen.getMessage(), chosen);
+      case OutOfMemoryError memory -> new ServingException(
+          ErrorType.INSUFFICIENT_MEMORY, "%s ran out of memory: %s".formatted(hook, memory.getMessage()), memory);
+      case InterruptedException interrupted -> {
+        Thread.currentThread().interrupt();
+        yield new ServingException(ErrorType.NOT_READY, "the server is stopping", interrupted);
+      }
+      // A library between the hook and the body may have wrapped the server's own exception.
+      case Throwable other when other.getCause() instanceof ServingException cause -> cause;
+      case Throwable other -> failed(hook, other);
+    };
+  }
+
+  private static ServingException failed(String hook, Throwable thrown) {
+    return new ServingException(
+        ErrorType.INTERNAL, "%s failed%s: %s".formatted(hook, HookPlace.of(thrown), message(thrown)), thrown);
+  }
+
+  /// The message of a class that can't be loaded is only its name.
+  private static String message(Throwable thrown) {
+    var name = thrown.getClass().getSimpleName();
+    return switch (thrown) {
+      case ExceptionInInitializerError e when e.getCause() != null -> "%s: %s".formatted(name, e.getCause());
+      case LinkageError e -> "%s: %s".formatted(name, e.getMessage());
+      case ReflectiveOperationException e -> "%s: %s".formatted(name, e.getMessage());
+      default -> Objects.requireNonNullElse(thrown.getMessage(), name);
+    };
+  }
+
+  private static ErrorType type(HookException e) {
+    return switch (e) {
+      case BadInputException _ -> ErrorType.BAD_INPUT;
+      case UnsupportedMediaTypeException _ -> ErrorType.UNSUPPORTED_MEDIA_TYPE;
+      case NotAcceptableException _ -> ErrorType.NOT_ACCEPTABLE;
+      case InsufficientMemoryException _ -> ErrorType.INSUFFICIENT_MEMORY;
+      case ModelUnusableException _ -> ErrorType.INTERNAL;
+    };
+  }
+}

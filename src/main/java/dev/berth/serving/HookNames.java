@@ -1,0 +1,44 @@
+package dev.berth.serving;
+
+import dev.berth.artifact.code.HookPlace;
+import dev.berth.hooks.InferenceHandler;
+import dev.berth.hooks.TransformHandler;
+import java.lang.reflect.Method;
+import java.util.Arrays;
+
+/// What messages call a handler's hooks: `predictFn`, or `predictFn (code/Inference.java)` where the artifact has its
+/// own.
+record HookNames(
+    String modelFn,
+    String warmUpFn,
+    String inputFn,
+    String length,
+    String predictFn,
+    String outputFn,
+    String requestTypes,
+    String responseTypes) {
+
+  static HookNames of(InferenceHandler<?, ?, ?> handler) {
+    var type = handler.getClass();
+    return new HookNames(
+        name(type, "modelFn", 1),
+        name(type, "warmUpFn", 1),
+        name(type, "inputFn", 1),
+        name(type, "length", 1),
+        handler instanceof TransformHandler<?> ? name(type, "transformFn", 2) : name(type, "predictFn", 2),
+        name(type, "outputFn", 2),
+        name(type, "requestTypes", 0),
+        name(type, "responseTypes", 0));
+  }
+
+  private static String name(Class<?> type, String hook, int parameters) {
+    return Arrays.stream(type.getMethods())
+        .filter(method -> method.getName().equals(hook) && method.getParameterCount() == parameters)
+        .filter(method -> !method.isBridge())
+        .findFirst()
+        .map(Method::getDeclaringClass)
+        .flatMap(HookPlace::file)
+        .map(file -> "%s (%s)".formatted(hook, file))
+        .orElse(hook);
+  }
+}

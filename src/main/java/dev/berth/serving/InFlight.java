@@ -1,0 +1,43 @@
+package dev.berth.serving;
+
+import java.time.Duration;
+import java.util.concurrent.locks.Condition;
+import java.util.concurrent.locks.ReentrantLock;
+
+/// Counts those who are inside, so that a server that stops can wait for them: requests with their bodies and their
+/// predictions, or hooks. May be entered and left by any thread.
+final class InFlight {
+
+  private final ReentrantLock lock = new ReentrantLock();
+  private final Condition none = lock.newCondition();
+  private int inside;
+
+  void enter() {
+    lock.lock();
+    inside++;
+    lock.unlock();
+  }
+
+  void leave() {
+    lock.lock();
+    inside--;
+    if (inside == 0) {
+      none.signalAll();
+    }
+    lock.unlock();
+  }
+
+  /// Waits until nobody is inside; false: the time is over.
+  boolean awaitNone(Duration time) throws InterruptedException {
+    lock.lock();
+    try {
+      long left = time.toNanos();
+      while (inside > 0 && left > 0) {
+        left = none.awaitNanos(left);
+      }
+      return inside == 0;
+    } finally {
+      lock.unlock();
+    }
+  }
+}

@@ -1,0 +1,57 @@
+package dev.berth.tokenizer;
+
+import java.util.Arrays;
+import java.util.List;
+
+/// The tokens of one text, as parallel arrays that are shared and not to be changed.
+///
+/// @param ids their ids in the vocabulary
+/// @param starts where each begins in the text, in Unicode code points
+/// @param ends where each ends, exclusive
+/// @param words the number of the pre-tokenizer's word that each belongs to; negative where it belongs to none
+public record Tokens(long[] ids, int[] starts, int[] ends, long[] words) {
+
+  public int size() {
+    return ids.length;
+  }
+
+  /// The same tokens in a longer text, where they stand `codePoints` and `words` later.
+  Tokens shifted(int codePoints, long words) {
+    return new Tokens(
+        ids,
+        Arrays.stream(starts).map(start -> start + codePoints).toArray(),
+        Arrays.stream(ends).map(end -> end + codePoints).toArray(),
+        Arrays.stream(this.words).map(word -> word < 0 ? word : word + words).toArray());
+  }
+
+  /// A number that no word has yet.
+  long nextWord() {
+    return Arrays.stream(words).max().orElse(-1) + 1;
+  }
+
+  static Tokens join(List<Tokens> parts) {
+    return new Tokens(
+        parts.stream().flatMapToLong(part -> Arrays.stream(part.ids)).toArray(),
+        parts.stream().flatMapToInt(part -> Arrays.stream(part.starts)).toArray(),
+        parts.stream().flatMapToInt(part -> Arrays.stream(part.ends)).toArray(),
+        parts.stream().flatMapToLong(part -> Arrays.stream(part.words)).toArray());
+  }
+
+  /// Where the whole word begins that holds `token`.
+  public int wordStart(int token) {
+    int first = token;
+    while (first > 0 && words[token] >= 0 && words[first - 1] == words[token]) {
+      first--;
+    }
+    return starts[first];
+  }
+
+  /// Where the whole word ends that holds `token`, exclusive.
+  public int wordEnd(int token) {
+    int last = token;
+    while (last + 1 < words.length && words[token] >= 0 && words[last + 1] == words[token]) {
+      last++;
+    }
+    return ends[last];
+  }
+}

@@ -1,0 +1,97 @@
+package dev.berth.command;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.catchThrowableOfType;
+
+import dev.berth.batching.BatchLimits;
+import dev.berth.config.Configuration;
+import dev.berth.config.ServerConfig;
+import dev.berth.testing.TestArtifact;
+import dev.berth.testing.TestServer;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+/// What `serve check` finds. `ServeTest` runs the command.
+class CheckTest {
+
+  @TempDir
+  private Path directory;
+
+  @Test
+  void theReportSaysWhatTheSampleIsAndHowFast() throws Exception {
+    assertThat(Check.run(config(TestServer.SAMPLE_ARTIFACT, Map.of("SAGEMAKER_MODEL_SERVER_WORKERS", "3"))))
+        .anyMatch(line -> line.matches("model +minilm-qa, question-answering, int8, traced for cpu with torch .*"))
+        .anyMatch(line -> line.matches("device +cpu; INSTANCE_TYPE=cpu"))
+        .anyMatch(line -> line.matches("workers +3, .*"))
+        .anyMatch(line -> line.matches("shapes +any batch, any sequence of up to 512 tokens"))
+        .anyMatch(line -> line.matches("files +model.pt \\d+\\.\\d MB, tokenizer.json \\d+\\.\\d MB"))
+        .anyMatch(line -> line.matches("sample +\\{\"answer\":\"Warsaw.*"))
+        .anyMatch(line -> line.matches("batch of 1 +\\d+\\.\\d ms, \\d+ records/s of one worker while the others are idle"))
+        .anyMatch(line -> line.matches("best batch +1"));
+  }
+
+  @Test
+  void compiledShapesAreListedAndTheirBatchesMeasured() throws Exception {
+    TestArtifact.compiled(directory, "cpu", "waves-4x128.pt", "waves-1x128.pt");
+    Files.copy(TestServer.SAMPLE_ARTIFACT.resolve("sample.json"), directory.resolve("sample.json"));
+    assertThat(Check.run(config(directory, Map.of())))
+        .anyMatch(line -> line.matches("shapes +\\[1, 128], \\[4, 128]"))
+        .anyMatch(line -> line.matches("workers +\\d+, each on batches of up to 4"))
+        .anyMatch(line -> line.matches("best batch +(1|[24]: .* records/s of one worker .*)"));
+  }
+
+  @Test
+  void theBatchesThatTheServerFormsAreMeasuredAndNoOthers() {
+    assertThat(Check.batches(new BatchLimits(1, Integer.MAX_VALUE, Duration.ZERO, 1), 28)).isEmpty();
+    assertThat(Check.batches(new BatchLimits(6, Integer.MAX_VALUE, Duration.ZERO, 1), 28)).containsExactly(2, 4, 6);
+    assertThat(Check.batches(new BatchLimits(32, 16_384, Duration.ZERO, 1), 28)).containsExactly(2, 4, 8, 16, 32);
+    assertThat(Check.batches(new BatchLimits(32, 100, Duration.ZERO, 1), 28)).containsExactly(2, 3);
+    assertThat(Check.batches(new BatchLimits(Integer.MAX_VALUE, Integer.MAX_VALUE, Duration.ZERO, 1), 1)).endsWith(512, 1024);
+  }
+
+  @Test
+  void anArtifactWithoutASampleIsLoadedAndNotMeasured() throws Exception {
+    TestArtifact.dynamic(directory, "waves.pt");
+    assertThat(Check.run(config(directory, Map.of())))
+        .anyMatch(line -> line.startsWith("sample      none"))
+        .noneMatch(line -> line.startsWith("batch of 1"));
+  }
+
+  @Test
+  @Tag("RUN-14")
+  void everyProblemIsOnALineOfItsOwn() throws Exception {
+    TestArtifact.compiled(directory, "gpu", "waves-1x128.pt");
+    Files.writeString(directory.resolve("tokenizer.json"), "{}");
+    var library = Files.writeString(directory.resolve("libops.so"), "no library");
+    var model = Files.readString(directory.resolve("model.json"));
+    assertThat(problems(Map.of("BERTH_EXTRA_LIBRARIES", library.toString())))
+        .hasSize(3)
+        .anyMatch(line -> line.contains("libops.so can't be loaded"))
+        .anyMatch(line -> line.contains("traced for gpu, and this server uses cpu"))
+        .anyMatch(line -> line.contains("tokenizer.json can't be loaded as a tokenizer"));
+
+    Files.writeString(directory.resolve("model.json"), model.replace("\"task\"", "\"tusk\"").replace("\"fp32\"", "8").replace("\"int8\"", "8"));
+    assertThat(problems(Map.of("INSTANCE_TYPE", "inf2")))
+        .hasSize(3)
+        .anyMatch(line -> line.contains("INSTANCE_TYPE=inf2 asks for inf2"))
+        .anyMatch(line -> line.contains("model.json: task: found nothing"))
+        .anyMatch(line -> line.contains("model.json: precision: found 8"));
+  }
+
+  private List<String> problems(Map<String, String> environment) {
+    return catchThrowableOfType(StartException.class, () -> Check.run(config(directory, environment))).getMessage().lines().toList();
+  }
+
+  private static ServerConfig config(Path artifact, Map<String, String> environment) {
+    var all = new HashMap<>(Map.of("INSTANCE_TYPE", "cpu", "BERTH_MODEL_DIR", artifact.toString()));
+    all.putAll(environment);
+    return Configuration.read(all, Map.of(), Path.of(".")).config();
+  }
+}

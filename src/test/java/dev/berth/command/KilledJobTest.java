@@ -1,0 +1,133 @@
+package dev.berth.command;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
+
+import dev.berth.testing.ServeProcess;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.Random;
+import java.util.Set;
+import java.util.TreeMap;
+import java.util.stream.Collectors;
+import java.util.stream.IntStream;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+/// `./transform` in a process that is killed and started again, until it comes to its end.
+@Tag("packaged")
+class KilledJobTest {
+
+  private static final Duration LONGEST = Duration.ofSeconds(120);
+  /// 128 and the number of SIGKILL.
+  private static final int KILLED = 137;
+  private static final int MOST_KILLS = 10;
+  private static final int OBJECTS = 12;
+  private static final int RECORDS = 400;
+
+  @TempDir
+  private Path directory;
+
+  private final Random random = new Random(6);
+
+  @Test
+  void aJobThatIsKilledIsFinishedByRunningItAgain() throws Exception {
+    writeInput();
+    var undisturbed = directory.resolve("undisturbed");
+    try (var job = transform(undisturbed)) {
+      assertThat(job.exitCode(LONGEST)).as(job.err()).isZero();
+    }
+    var out = Files.createDirectory(directory.resolve("out"));
+    int kills = 0;
+    while (kills < MOST_KILLS && isKilled(out)) {
+      kills++;
+      outputsAreWhole(out);
+    }
+    assertThat(kills).isPositive();
+    try (var job = transform(out)) {
+      assertThat(job.exitCode(LONGEST)).as(job.err()).isZero();
+      assertThat(job.out()).containsPattern("objects +12\n").containsPattern("failed +0\n");
+    }
+    assertThat(contents(undisturbed)).hasSize(OBJECTS);
+    assertThat(contents(out)).as("and nothing else, such as leftovers").isEqualTo(contents(undisturbed));
+  }
+
+  /// Kills a job as soon as some outputs are begun, the first bytes of one are on the disk, or one or two more are
+  /// whole.
+  ///
+  /// @return false where the job came to its end before
+  private boolean isKilled(Path out) throws Exception {
+    int moment = random.nextInt(4);
+    int begun = 1 + random.nextInt(3);
+    var earlier = Set.copyOf(files(out));
+    try (var job = transform(out)) {
+      await().atMost(LONGEST).pollInterval(Duration.ofMillis(1 + random.nextInt(20))).until(() -> {
+        var later = files(out).stream().filter(file -> !earlier.contains(file)).toList();
+        var unfinished = later.stream().filter(file -> !isOutput(file)).toList();
+        return !job.process().isAlive() || switch (moment) {
+          case 0 -> unfinished.size() >= begun;
+          case 1 -> unfinished.stream().anyMatch(file -> file.toFile().length() > 0);
+          default -> later.stream().filter(KilledJobTest::isOutput).count() >= moment - 1;
+        };
+      });
+      job.process().destroyForcibly();
+      int code = job.exitCode(LONGEST);
+      assertThat(code).as(job.err()).isIn(0, KILLED);
+      return code == KILLED;
+    }
+  }
+
+  private static void outputsAreWhole(Path out) throws IOException {
+    contents(out).forEach((name, text) -> {
+      if (isOutput(Path.of(name))) {
+        assertThat(text.lines()).as(name).hasSize(RECORDS);
+        assertThat(text).as(name).endsWith("}\n");
+      }
+    });
+  }
+
+  private void writeInput() throws IOException {
+    var in = Files.createDirectory(directory.resolve("in"));
+    for (int object = 0; object < OBJECTS; object++) {
+      int first = object;
+      Files.writeString(in.resolve("%02d.jsonl".formatted(object)), IntStream.range(0, RECORDS)
+          .mapToObj(i -> "{\"user_id\": \"114521\", \"k\": %d}%n".formatted(1 + (first + i) % 40))
+          .collect(Collectors.joining()));
+    }
+  }
+
+  private ServeProcess transform(Path output) throws IOException {
+    var command = new ArrayList<>(List.of(
+        Path.of("transform").toAbsolutePath().toString(), "--model-dir", "examples/recommender",
+        "--input", directory.resolve("in").toString(), "--output", output.toString(),
+        "--report", directory.resolve("report.json").toString(),
+        "--content-type", "application/jsonlines", "--accept", "application/jsonlines",
+        "--split-type", "Line", "--assemble-with", "Line",
+        "--batch-strategy", "SingleRecord", "--max-concurrent-transforms", "3"));
+    return ServeProcess.start(Map.of("INSTANCE_TYPE", "cpu"), command);
+  }
+
+  private static boolean isOutput(Path file) {
+    return file.toString().endsWith(".out");
+  }
+
+  private static List<Path> files(Path directory) throws IOException {
+    try (var list = Files.list(directory)) {
+      return list.toList();
+    }
+  }
+
+  private static Map<String, String> contents(Path directory) throws IOException {
+    var all = new TreeMap<String, String>();
+    for (var file : files(directory)) {
+      all.put(file.getFileName().toString(), Files.readString(file));
+    }
+    return all;
+  }
+}

@@ -1,0 +1,165 @@
+package dev.berth.command;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import com.fasterxml.jackson.databind.ObjectMapper;
+import dev.berth.testing.CapturedLog;
+import dev.berth.testing.CodeArtifact;
+import dev.berth.testing.CodeArtifact.Jar;
+import dev.berth.testing.HookProbe;
+import dev.berth.testing.TestServer;
+import java.nio.file.Path;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+/// Artifacts with hooks of their own, served. What is wrong with hooks stands in `OwnHooksFailureTest` and
+/// `OwnHooksStartTest`.
+class OwnHooksTest {
+
+  @TempDir
+  Path directory;
+
+  @BeforeEach
+  void reset() {
+    HookProbe.reset();
+  }
+
+  @Test
+  @Tag("HOOK-01")
+  @Tag("HOOK-03")
+  void hooksAreCalledInTheirOrderWithWhatTheyNeed() throws Exception {
+    var artifact = new CodeArtifact(directory).source("Inference.java", """
+        public final class Inference implements InferenceHandler<String, Integer, Double>, AutoCloseable {
+          public Inference() { HookProbe.note("made"); }
+          @Override public String modelFn(ModelContext context) {
+            var accelerator = context.accelerator().getClass().getSimpleName();
+            HookProbe.note("modelFn " + context.modelDirectory() + " " + accelerator);
+            return "model";
+          }
+          @Override public void warmUpFn(String model) { HookProbe.note("warmUpFn " + model); }
+          @Override public List<Integer> inputFn(InvocationRequest request) throws IOException {
+            var text = request.text();
+            HookProbe.note("inputFn " + text + " " + request.contentType());
+            return Arrays.stream(text.split(",")).map(Integer::valueOf).toList();
+          }
+          @Override public int length(Integer record) { HookProbe.note("length " + record); return record; }
+          @Override public List<Double> predictFn(List<Integer> records, String model) {
+            HookProbe.note("predictFn " + records + " " + model);
+            return records.stream().map(record -> record / 2.0).toList();
+          }
+          @Override public InvocationResponse outputFn(List<Double> predictions, InvocationRequest request) {
+            HookProbe.note("outputFn " + predictions + " " + request.accept());
+            var xml = MediaType.parse("application/xml; charset=utf-8").orElseThrow();
+            return InvocationResponse.of("<" + predictions + ">", xml)
+                .withCustomAttributes("halves=" + predictions.size());
+          }
+          @Override public void close() { HookProbe.note("closed"); }
+        }
+        """);
+    try (var server = artifact.server()
+        .set("SAGEMAKER_MODEL_SERVER_WORKERS", "1").set("BERTH_MAX_BATCH_SIZE", "4").start()) {
+      var response = server.invoke("1,2", "Content-Type", "text/csv", "Accept", "text/plain");
+      assertThat(response.body()).isEqualTo("<[0.5, 1.0]>");
+      assertThat(response.headers().firstValue("Content-Type")).as("the hook's own, and not that of Accept")
+          .contains("application/xml; charset=utf-8");
+      assertThat(response.headers().firstValue("X-Amzn-SageMaker-Custom-Attributes")).contains("halves=2");
+    }
+    assertThat(HookProbe.NOTES).containsExactly(
+        "made", "modelFn " + directory + " Cpu", "warmUpFn model", "inputFn 1,2 text/csv", "length 1", "length 2",
+        "predictFn [1, 2] model", "outputFn [0.5, 1.0] text/plain", "closed");
+  }
+
+  @Test
+  void theProgramIsTheOneThatTheEnvironmentNames() throws Exception {
+    var artifact = new CodeArtifact(directory)
+        .source("Inference.java", "class Inference extends TextHandler {}")
+        .source("com/acme/Own.java", """
+            package com.acme;
+            class Own extends TextHandler {
+              @Override public List<String> predictFn(List<String> records, Object model) { return List.of("own"); }
+            }
+            """);
+    try (var log = new CapturedLog();
+        var server = artifact.server().set("SAGEMAKER_PROGRAM", "com/acme/Own.java").start()) {
+      assertThat(server.invoke("a").body()).isEqualTo("own");
+      assertThat(log.text()).contains("hooks: com.acme.Own of code/com/acme/Own.java");
+    }
+  }
+
+  @Test
+  void modelJsonMayNameTheClass() throws Exception {
+    var artifact = new CodeArtifact(directory)
+        .file("model.json", "{\"handler\": \"com.acme.Own\"}")
+        .jar("hooks.jar", Jar.of("com.acme.Own", """
+            package com.acme;
+            public class Own extends dev.berth.testing.TextHandler {}
+            """));
+    try (var log = new CapturedLog(); var server = artifact.server().start()) {
+      assertThat(server.invoke("a").body()).isEqualTo("A");
+      assertThat(log.text()).contains("hooks: com.acme.Own of code/hooks.jar");
+    }
+  }
+
+  @Test
+  void aHookOfTheBuiltInHandlerIsChanged() throws Exception {
+    var artifact = new CodeArtifact(directory).withSample().source("Inference.java", """
+        public final class Inference extends QuestionAnsweringHandler {
+          private static final ObjectMapper JSON = new ObjectMapper();
+          public Inference(Path modelDirectory) { super(modelDirectory); }
+          @Override public List<MediaType> responseTypes() { return List.of(MediaType.JSON); }
+          @Override public InvocationResponse outputFn(List<QuestionAnswer> answers, InvocationRequest request)
+              throws IOException {
+            var response = super.outputFn(answers, request);
+            var answer = JSON.readTree(response.body()).path("answer").asText();
+            return InvocationResponse.of(JSON.writeValueAsBytes(Map.of("shouted", answer.toUpperCase())), MediaType.JSON);
+          }
+        }
+        """);
+    var question = "{\"question\": \"Who came?\", \"context\": \"Bob came.\"}";
+    try (var server = artifact.server().start()) {
+      var response = server.invoke(question, "Content-Type", "application/json");
+      assertThat(new ObjectMapper().readTree(response.body()).path("shouted").textValue()).startsWith("BOB");
+      assertThat(server.invoke("a", "Content-Type", "image/png").statusCode())
+          .as("the other hooks are as they were").isEqualTo(415);
+      assertThat(server.invoke(question, "Accept", "image/png").statusCode()).isEqualTo(406);
+    }
+  }
+
+  @Test
+  void aTransformHandlerAnswersWholeRequests() throws Exception {
+    var artifact = new CodeArtifact(directory).source("Inference.java", """
+        public final class Inference implements TransformHandler<String> {
+          @Override public String modelFn(ModelContext context) { return "model"; }
+          @Override public InvocationResponse transformFn(InvocationRequest request, String model) throws IOException {
+            return InvocationResponse.of(String.join(" ", model, request.text(), request.contentType().toString(),
+                request.accept().toString(), request.customAttributes().orElse("none")), MediaType.CSV);
+          }
+        }
+        """);
+    try (var server = artifact.server().start()) {
+      var response = server.invoke(
+          "body", "Content-Type", "text/plain", "Accept", "text/html", "X-Amzn-SageMaker-Custom-Attributes", "a=1");
+      assertThat(response.body()).isEqualTo("model body text/plain text/html a=1");
+      assertThat(response.headers().firstValue("Content-Type")).contains("text/csv");
+      assertThat(server.invoke("").body())
+          .as("an empty body is a request too").isEqualTo("model  application/json application/json none");
+    }
+  }
+
+  @Test
+  void codeThatIsNotJavaLeavesTheBuiltInHandler() throws Exception {
+    new CodeArtifact(directory).withSample().file("code/inference.py", "def model_fn(model_dir): pass");
+    try (var log = new CapturedLog(); var server = TestServer.artifact(directory).start()) {
+      assertThat(server.invoke("{\"question\": \"Who came?\", \"context\": \"Bob came.\"}").body()).contains("Bob");
+      assertThat(log.text()).contains("code/ has hooks in Python, which are not run");
+    }
+    try (var server = TestServer.artifact(directory).set("SAGEMAKER_PROGRAM", "inference.py").startWithoutWaiting()) {
+      assertThatThrownBy(() -> server.server().awaitReady()).isInstanceOf(StartException.class)
+          .hasMessageContaining("SAGEMAKER_PROGRAM: found inference.py, expected a .java file of code/: Python does not");
+      assertThat(server.get("/ping").statusCode()).isEqualTo(503);
+    }
+  }
+}

@@ -1,0 +1,274 @@
+package dev.berth.command;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
+
+import com.fasterxml.jackson.databind.ObjectMapper;
+import dev.berth.testing.ServeProcess;
+import dev.berth.testing.TestServer;
+import java.io.IOException;
+import java.net.InetSocketAddress;
+import java.net.Socket;
+import java.net.http.HttpResponse.BodyHandlers;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.stream.Collectors;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+/// `./serve` in a process of its own, from its start to its end.
+@Tag("packaged")
+class ServeTest {
+
+  private static final ObjectMapper JSON = new ObjectMapper();
+
+  /// SageMaker kills a container this long after it asked it to stop.
+  private static final Duration PLATFORM_LIMIT = Duration.ofSeconds(30);
+
+  private static final String BOB = "{\"question\": \"Who came?\", \"context\": \"Bob came.\"}";
+
+  @Test
+  @Tag("RUN-06")
+  void anIdleServerStopsWhenItIsAskedTo() throws Exception {
+    try (var server = ServeProcess.serve(Map.of()).awaitReady()) {
+      assertThat(server.terminate().exitCode(PLATFORM_LIMIT)).isZero();
+      assertThat(server.err()).isEmpty();
+    }
+  }
+
+  @Test
+  @Tag("RUN-07")
+  void arunningRequestIsAnsweredBeforeTheServerStops() throws Exception {
+    try (var server = ServeProcess.serve(Map.of()).awaitReady()) {
+      var context = "The sea was calm and the sky was grey that day. ".repeat(4000);
+      var long_ = JSON.writeValueAsString(Map.of("question", "How was the sea?", "context", context));
+      var running = server.client().sendAsync(server.invocation(long_).build(), BodyHandlers.ofString());
+      await().until(() -> server.get("/metrics").body().contains("berth_queue_wait_seconds_count 1"));
+      server.terminate();
+      assertThat(running.get().statusCode()).isEqualTo(200);
+      assertThat(running.get().body()).contains("\"answer\":");
+      assertThat(server.exitCode(PLATFORM_LIMIT)).isZero();
+    }
+  }
+
+  @Test
+  @Tag("RUN-08")
+  void connectionsAreAcceptedAtOnceWhileTheServerIsBusy() throws Exception {
+    try (var server = ServeProcess.serve(Map.of()).awaitReady()) {
+      var busy = server.client().sendAsync(
+          server.invocation(JSON.writeValueAsString(Map.of("question", "Who?", "context", "Bob came. ".repeat(60_000)))).build(),
+          BodyHandlers.ofString());
+      var connections = new ArrayList<Socket>();
+      try {
+        for (int i = 0; i < 100; i++) {
+          var socket = new Socket();
+          connections.add(socket);
+          socket.connect(new InetSocketAddress("127.0.0.1", server.port()), 250);
+          socket.getOutputStream().write("GET /ping HTTP/1.1\r\nHost: x\r\n\r\n".getBytes(StandardCharsets.US_ASCII));
+        }
+        for (var socket : connections) {
+          assertThat(new String(socket.getInputStream().readNBytes(12), StandardCharsets.US_ASCII)).isEqualTo("HTTP/1.1 200");
+        }
+        assertThat(busy).isNotDone();
+      } finally {
+        for (var socket : connections) {
+          socket.close();
+        }
+      }
+      assertThat(busy.get().statusCode()).isEqualTo(200);
+    }
+  }
+
+  @Test
+  @Tag("RUN-09")
+  void itListensOnTheGivenPortOnly() throws Exception {
+    try (var server = ServeProcess.serve(Map.of()).awaitReady()) {
+      assertThat(listeningPorts(server.process().pid())).containsExactly(server.port());
+    }
+  }
+
+  @Test
+  @Tag("RUN-13")
+  @Tag("OBS-01")
+  @Tag("OBS-05")
+  void ahundredUnknownVariablesAreIgnoredAndNeverLogged() throws Exception {
+    var environment = new HashMap<String, String>();
+    for (int i = 0; i < 50; i++) {
+      environment.put("SAGEMAKER_UNKNOWN_" + i, "secret-value");
+      environment.put("SM_UNKNOWN_" + i, "secret-value");
+    }
+    environment.put("AWS_SECRET_ACCESS_KEY", "secret-value");
+    environment.put("SAGEMAKER_MODEL_SERVER_WORKER", "secret-value");
+    try (var server = ServeProcess.serve(environment).awaitReady()) {
+      assertThat(server.client().send(server.invocation(BOB).build(), BodyHandlers.ofString()).body()).contains("Bob");
+      assertThat(server.terminate().exitCode(PLATFORM_LIMIT)).isZero();
+      assertThat(server.out())
+          .contains("SAGEMAKER_MODEL_SERVER_WORKER: did you mean SAGEMAKER_MODEL_SERVER_WORKERS?")
+          .contains("POST /invocations 200")
+          .doesNotContain("secret-value")
+          .doesNotContain("Bob came");
+      assertThat(server.err()).isEmpty();
+    }
+  }
+
+  @Test
+  @Tag("RUN-14")
+  @Tag("HOOK-04")
+  void aBrokenModelIsNamedInOneLineAndEndsTheProcess(@TempDir Path directory) throws Exception {
+    Files.copy(TestServer.SAMPLE_ARTIFACT.resolve("model.json"), directory.resolve("model.json"));
+    Files.copy(TestServer.SAMPLE_ARTIFACT.resolve("tokenizer.json"), directory.resolve("tokenizer.json"));
+    Files.writeString(directory.resolve("model.pt"), "no TorchScript");
+    try (var server = ServeProcess.serve(Map.of(), "--model-dir", directory.toString())) {
+      assertThat(server.exitCode(PLATFORM_LIMIT)).isEqualTo(1);
+      assertThat(server.err().lines()).singleElement().asString().contains("model.pt").contains("TorchScript");
+    }
+  }
+
+  @Test
+  @Tag("RUN-14")
+  void aDeviceThatIsNotThereIsNamedAndEndsTheProcess() throws Exception {
+    try (var server = ServeProcess.serve(Map.of("INSTANCE_TYPE", "ml.inf2.xlarge"))) {
+      assertThat(server.exitCode(PLATFORM_LIMIT)).isEqualTo(1);
+      assertThat(server.err().lines()).singleElement().asString().contains("ml.inf2.xlarge").contains("/dev/neuron0");
+    }
+  }
+
+  @Test
+  void anArtifactForAnotherDeviceNamesBoth(@TempDir Path directory) throws Exception {
+    copySample(directory);
+    var model = Files.readString(directory.resolve("model.json"));
+    Files.delete(directory.resolve("model.json"));
+    Files.writeString(directory.resolve("model.json"), model.replace("\"target\": \"cpu\"", "\"target\": \"gpu\""));
+    try (var server = ServeProcess.serve(Map.of("INSTANCE_TYPE", "cpu"), "--model-dir", directory.toString())) {
+      assertThat(server.exitCode(PLATFORM_LIMIT)).isEqualTo(1);
+      assertThat(server.err()).contains("traced for gpu").contains("uses cpu").contains("--target cpu");
+    }
+  }
+
+  @Test
+  @Tag("RUN-15")
+  void aTarballBesideTheModelDoesNotMatter(@TempDir Path directory) throws Exception {
+    copySample(directory);
+    Files.writeString(directory.resolve("model.tar.gz"), "packed");
+    try (var server = ServeProcess.serve(Map.of(), "serve", "--model-dir", directory.toString()).awaitReady()) {
+      assertThat(server.get("/ping").statusCode()).isEqualTo(200);
+    }
+  }
+
+  @Test
+  void everyWrongSettingIsNamedAtOnce() throws Exception {
+    var environment = Map.of(
+        "SAGEMAKER_MODEL_SERVER_TIMEOUT_SECONDS", "soon", "BERTH_QUEUE_CAPACITY", "-1", "BERTH_MAX_BATCH_SIZ", "4");
+    try (var server = ServeProcess.serve(environment, "--workers", "many")) {
+      assertThat(server.exitCode(PLATFORM_LIMIT)).isEqualTo(2);
+      assertThat(server.err())
+          .contains("SAGEMAKER_MODEL_SERVER_TIMEOUT_SECONDS: found \"soon\"")
+          .contains("BERTH_QUEUE_CAPACITY: found \"-1\"")
+          .contains("BERTH_MAX_BATCH_SIZ")
+          .contains("did you mean BERTH_MAX_BATCH_SIZE?")
+          .contains("--workers: found \"many\"");
+    }
+  }
+
+  @Test
+  void helpShowsEverySettingWithItsVariableAndDefault() throws Exception {
+    try (var server = ServeProcess.serve(Map.of(), "--help")) {
+      assertThat(server.exitCode(PLATFORM_LIMIT)).isZero();
+      assertThat(server.out()).contains("--port").contains("SAGEMAKER_BIND_TO_PORT").contains("8080").contains("BERTH_BAD_RECORDS");
+    }
+  }
+
+  @Test
+  void anUnknownFlagSuggestsTheNearest() throws Exception {
+    try (var server = ServeProcess.serve(Map.of(), "--worker", "1")) {
+      assertThat(server.exitCode(PLATFORM_LIMIT)).isEqualTo(2);
+      assertThat(server.err()).contains("--worker").contains("--workers");
+    }
+  }
+
+  @Test
+  void aPortThatIsTakenIsNamed() throws Exception {
+    try (var first = ServeProcess.serve(Map.of()).awaitReady();
+        var second = ServeProcess.serve(Map.of("SAGEMAKER_BIND_TO_PORT", String.valueOf(first.port())))) {
+      assertThat(second.exitCode(PLATFORM_LIMIT)).isEqualTo(1);
+      assertThat(second.err()).contains("port " + first.port());
+    }
+  }
+
+  @Test
+  @Tag("OBS-01")
+  @Tag("HDR-12")
+  void logsAreOneJsonObjectALineWhenAskedFor() throws Exception {
+    try (var server = ServeProcess.serve(Map.of("BERTH_LOG_FORMAT", "json")).awaitReady()) {
+      var request = server.invocation(BOB).header("X-Amzn-SageMaker-Inference-Id", "abc").build();
+      assertThat(server.client().send(request, BodyHandlers.ofString()).statusCode()).isEqualTo(200);
+      assertThat(server.terminate().exitCode(PLATFORM_LIMIT)).isZero();
+      var ids = new ArrayList<String>();
+      for (var line : server.out().lines().toList()) {
+        var event = JSON.readTree(line);
+        assertThat(event.isObject()).as(line).isTrue();
+        if (event.path("formattedMessage").asText().startsWith("POST /invocations 200")) {
+          ids.add(event.path("mdc").path("inferenceId").asText());
+        }
+      }
+      assertThat(ids).containsExactly("abc");
+      assertThat(server.err()).isEmpty();
+    }
+  }
+
+  @Test
+  void settingsAreShownOnceWithTheirOrigin() throws Exception {
+    try (var server = ServeProcess.serve(Map.of("SAGEMAKER_MODEL_SERVER_WORKERS", "1"), "--queue-capacity", "7").awaitReady()) {
+      assertThat(server.out().lines().filter(line -> line.contains("workers") && line.contains("SAGEMAKER_MODEL_SERVER_WORKERS"))).hasSize(1);
+      assertThat(server.out()).containsPattern("queue-capacity.*7.*--queue-capacity").containsPattern("metrics-path.*/metrics.*default");
+    }
+  }
+
+  private static void copySample(Path directory) throws IOException {
+    try (var files = Files.list(TestServer.SAMPLE_ARTIFACT)) {
+      for (var file : (Iterable<Path>) files.filter(Files::isRegularFile)::iterator) {
+        Files.copy(file, directory.resolve(file.getFileName()));
+      }
+    }
+  }
+
+  /// The ports of the process's listening sockets, found by their inode as `ss` does.
+  private static Set<Integer> listeningPorts(long pid) throws IOException {
+    Set<String> inodes;
+    try (var descriptors = Files.list(Path.of("/proc", String.valueOf(pid), "fd"))) {
+      inodes = descriptors.map(ServeTest::linkTarget).filter(target -> target.startsWith("socket:["))
+          .map(target -> target.substring(8, target.length() - 1)).collect(Collectors.toSet());
+    }
+    return Stream.of("tcp", "tcp6")
+        .flatMap(table -> lines(Path.of("/proc/net", table)).stream().skip(1))
+        .map(line -> line.strip().split("\\s+"))
+        .filter(fields -> fields[3].equals("0A") && inodes.contains(fields[9]))
+        .map(fields -> Integer.parseInt(fields[1].substring(fields[1].lastIndexOf(':') + 1), 16))
+        .collect(Collectors.toSet());
+  }
+
+  private static String linkTarget(Path link) {
+    try {
+      return Files.readSymbolicLink(link).toString();
+    } catch (IOException e) {
+      return "";
+    }
+  }
+
+  private static List<String> lines(Path file) {
+    try {
+      return Files.readAllLines(file);
+    } catch (IOException e) {
+      return List.of();
+    }
+  }
+}

@@ -1,0 +1,171 @@
+package dev.berth.engine.torch;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import ai.djl.pytorch.jni.JniUtils;
+import dev.berth.artifact.Target;
+import dev.berth.hooks.Accelerator;
+import dev.berth.hooks.CpuProfile;
+import dev.berth.hooks.ElementType;
+import dev.berth.hooks.InsufficientMemoryException;
+import dev.berth.hooks.Tensor;
+import dev.berth.tokenizer.Tokenizer;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.Arrays;
+import java.util.List;
+import java.util.concurrent.Callable;
+import java.util.concurrent.Executors;
+import java.util.stream.IntStream;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.condition.EnabledOnOs;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+
+/// Real libtorch with small TorchScript files; `trace/fixtures.py` makes them.
+class TorchModelTest {
+
+  private static final Path FILES = Path.of("src/test/resources/torchscript");
+  private static final long POISON = 13;
+  private static final Accelerator CPU = new Accelerator.Cpu(2, CpuProfile.ADAPTIVE);
+
+  @Test
+  void aForwardGivesEachOutputRowByRow() {
+    try (var model = load("echo.pt")) {
+      var inputs = inputs(1, 2, 3, 4, 5, 6).stream().map(input -> input.reshape(2, 3)).toList();
+      assertThat(model.forward(inputs)).containsExactly(
+          Tensor.of(new float[] {1, 2, 3, 4, 5, 6}, 2, 3), Tensor.of(new float[] {1, 2, 3, 4, 0, 1}, 2, 3));
+    }
+  }
+
+  @Test
+  void severalThreadsMayForwardAtOnce() throws Exception {
+    try (var model = load("echo.pt"); var threads = Executors.newFixedThreadPool(4)) {
+      model.forward(inputs(1));
+      var calls = IntStream.range(0, 200).<Callable<Boolean>>mapToObj(i -> () ->
+          model.forward(inputs(i % 7, 2)).getFirst().floats()[0] == i % 7).toList();
+      for (var result : threads.invokeAll(calls)) {
+        assertThat(result.get()).isTrue();
+      }
+    }
+  }
+
+  @Test
+  @Tag("ERR-04")
+  void runningOutOfMemoryIsToldApartAndTheNextForwardSucceeds() {
+    try (var model = load("runs-out-of-memory.pt")) {
+      assertThatThrownBy(() -> model.forward(inputs(POISON)))
+          .isInstanceOf(InsufficientMemoryException.class)
+          .message().contains("memory").hasSizeLessThan(600).doesNotContain("Traceback");
+      assertThat(model.forward(inputs(2)).getFirst().floats()).containsExactly(2);
+    }
+  }
+
+  @Test
+  void whatTheModelThrowsIsOneLine() {
+    try (var model = load("throws.pt")) {
+      assertThatThrownBy(() -> model.forward(inputs(POISON)))
+          .isInstanceOf(TorchException.class).message().contains("boom").doesNotContain("\n");
+      assertThat(model.forward(inputs(2)).getFirst().floats()).containsExactly(2);
+    }
+  }
+
+  @ParameterizedTest
+  @CsvSource({"text.pt, a text", "complex.pt, complex numbers"})
+  void whatIsNoTensorOfRealNumbersIsRefused(String file, String found) {
+    try (var model = load(file)) {
+      assertThatThrownBy(() -> model.forward(List.of(Tensor.of(new float[] {1}, 1)))).isInstanceOf(UnsupportedOperationException.class)
+          .hasMessageStartingWith("the model returned " + found);
+    }
+  }
+
+  @Test
+  void anotherShapeThanTheCompiledOneIsRefused() {
+    try (var model = load("fixed-shape.pt")) {
+      assertThatThrownBy(() -> model.forward(inputs(1, 2))).isInstanceOf(TorchException.class);
+      var fitting = inputs(new long[64]).stream().map(input -> input.reshape(2, 32)).toList();
+      assertThat(model.forward(fitting).getFirst().shape()).containsExactly(2, 32);
+    }
+  }
+
+  @Test
+  void aForwardUsesTheCoresOfItsProfile() {
+    for (var profile : CpuProfile.values()) {
+      try (var model = TorchModel.load(FILES.resolve("echo.pt"), new Accelerator.Cpu(3, profile))) {
+        Torch.useCores(2);
+        model.forward(inputs(1), 1);
+        assertThat(JniUtils.getNumThreads()).as("%s: the caller's, or a team's", profile)
+            .isEqualTo(profile == CpuProfile.LATENCY ? 2 : 1);
+      }
+    }
+  }
+
+  /// On the other architecture it is another engine's number, and the same two functions.
+  @Test
+  @EnabledOnOs(architectures = "amd64")
+  void theKernelsOfInt8ModelsCanBeChosen() {
+    Torch.load(Target.CPU, List.of());
+    assertThat(QuantizedEngine.X86.use()).isTrue();
+    try (var model = TorchModel.load(Path.of("model-artifact/model.pt"), CPU)) {
+      assertThat(model.forward(inputs(101, 2054, 102)).getFirst().shape()).containsExactly(1, 3);
+    }
+  }
+
+  @Test
+  @Tag("RUN-14")
+  void aModelThatIsCompiledForNeuronSaysWhatItNeeds() {
+    assertThatThrownBy(() -> load("needs-neuron-class.pt"))
+        .isInstanceOf(TorchException.class)
+        .message().contains("compiled for Neuron").contains("libtorchneuron.so").doesNotContain("\n");
+  }
+
+  @Test
+  void aLibraryThatIsNoneIsNamed(@TempDir Path directory) throws Exception {
+    var library = Files.writeString(directory.resolve("libops.so"), "no library");
+    assertThatThrownBy(() -> Torch.load(Target.CPU, List.of(library)))
+        .isInstanceOf(TorchException.class).hasMessageContaining(library + " can't be loaded beside libtorch");
+  }
+
+  @Test
+  void outputsKeepTheirTypeAndNumber() {
+    try (var model = load("float64.pt")) {
+      assertThat(model.forward(inputs(1))).extracting(Tensor::type).contains(ElementType.FLOAT64);
+    }
+    try (var model = load("one-output.pt")) {
+      assertThat(model.forward(inputs(1))).hasSize(1);
+    }
+  }
+
+  @Test
+  @Tag("RUN-14")
+  void aFileThatIsNoTorchScriptIsNamed(@TempDir Path directory) throws Exception {
+    var file = Files.writeString(directory.resolve("broken.pt"), "no model");
+    assertThatThrownBy(() -> TorchModel.load(file, CPU))
+        .isInstanceOf(TorchException.class).hasMessageContaining(file.toString());
+    assertThatThrownBy(() -> TorchModel.load(directory.resolve("missing.pt"), CPU))
+        .isInstanceOf(TorchException.class).hasMessageContaining("missing.pt");
+  }
+
+  @Test
+  @Tag("RUN-14")
+  void aFileThatIsNoTokenizerIsNamed(@TempDir Path directory) throws Exception {
+    var file = Files.writeString(directory.resolve("tokenizer.json"), "{}");
+    assertThatThrownBy(() -> Tokenizer.load(file)).isInstanceOf(TorchException.class).hasMessageContaining(file.toString());
+    assertThatThrownBy(() -> Tokenizer.load(directory.resolve("nothing.json"))).isInstanceOf(TorchException.class);
+  }
+
+  private static TorchModel load(String file) {
+    return TorchModel.load(FILES.resolve(file), CPU);
+  }
+
+  /// Ids, a mask of ones and types of zero.
+  private static List<Tensor> inputs(long... ids) {
+    var mask = new long[ids.length];
+    Arrays.fill(mask, 1);
+    return Stream.of(ids, mask, new long[ids.length]).map(values -> Tensor.of(values, 1, ids.length)).toList();
+  }
+}
