@@ -4,6 +4,7 @@ import dev.berth.benchmark.Defaults;
 import dev.berth.metrics.ServingMetrics;
 import java.time.Duration;
 import java.util.List;
+import java.util.Map;
 import java.util.concurrent.ExecutionException;
 import org.openjdk.jmh.annotations.Benchmark;
 import org.openjdk.jmh.annotations.Fork;
@@ -20,7 +21,8 @@ import org.openjdk.jmh.annotations.Threads;
 public class BatcherBenchmark extends Defaults {
 
   private static final List<String> REQUEST = List.of("record");
-  private static final int TOKENS = 175;
+  private static final int[] TOKENS = {175};
+  private static final Caller CALLER = new Caller(() -> false, Map.of());
   private static final long TIMEOUT = Duration.ofMinutes(1).toNanos();
 
   /// Answers each record with itself.
@@ -42,7 +44,7 @@ public class BatcherBenchmark extends Defaults {
   public void start() throws InterruptedException, ExecutionException {
     metrics = new ServingMetrics();
     batcher = new Batcher<>(
-        "echo", "the echo", 2, new BatchLimits(1, 16_384, Duration.ZERO, 100), _ -> TOKENS, _ -> new Echo(), metrics);
+        "echo", "the echo", 2, new BatchLimits(1, 16_384, Duration.ZERO, 100), _ -> new Echo(), System::nanoTime, metrics);
     batcher.start();
   }
 
@@ -55,12 +57,12 @@ public class BatcherBenchmark extends Defaults {
   @Benchmark
   @Threads(1)
   public Predictions<String> oneCaller() throws InterruptedException, ExecutionException {
-    return batcher.predict(REQUEST, System.nanoTime() + TIMEOUT, () -> false);
+    return batcher.predict(REQUEST, TOKENS, System.nanoTime() + TIMEOUT, CALLER);
   }
 
   @Benchmark
   @Threads(8)
   public Predictions<String> eightCallers() throws InterruptedException, ExecutionException {
-    return batcher.predict(REQUEST, System.nanoTime() + TIMEOUT, () -> false);
+    return batcher.predict(REQUEST, TOKENS, System.nanoTime() + TIMEOUT, CALLER);
   }
 }

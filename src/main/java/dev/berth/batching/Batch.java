@@ -1,23 +1,30 @@
 package dev.berth.batching;
 
+import java.util.HashMap;
 import java.util.List;
+import java.util.Map;
 
-/// Records that go through a predictor together, and the worker's thread. The records never change; the interruption is
-/// guarded by the lock of the [BatchQueue].
+/// Records that go through a predictor together, and the worker's thread. The records never change; what becomes of the
+/// batch is guarded by the lock of the [BatchQueue].
 final class Batch<I, O> {
 
   private final List<Pending<I, O>> pending;
   private final Thread worker;
   private final long startedAt;
   private final boolean hasFollowers;
+  private final boolean retry;
   private boolean interrupted;
+  private boolean takenApart;
+  private boolean stuck;
 
   /// @param hasFollowers whether records were left to wait when it started
-  Batch(List<Pending<I, O>> pending, Thread worker, long startedAt, boolean hasFollowers) {
+  /// @param retry whether it is one record of a batch that was taken apart
+  Batch(List<Pending<I, O>> pending, Thread worker, long startedAt, boolean hasFollowers, boolean retry) {
     this.pending = List.copyOf(pending);
     this.worker = worker;
     this.startedAt = startedAt;
     this.hasFollowers = hasFollowers;
+    this.retry = retry;
   }
 
   long startedAt() {
@@ -45,14 +52,64 @@ final class Batch<I, O> {
     return pending.stream().mapToLong(Pending::length).sum();
   }
 
+  /// The log context of its requests: what they have under one name, with commas between.
+  Map<String, String> logContext() {
+    var requests = Submission.of(pending);
+    if (requests.size() == 1) {
+      return requests.getFirst().logContext();
+    }
+    var joined = new HashMap<String, String>();
+    requests.forEach(request -> request.logContext().forEach((name, value) ->
+        joined.merge(name, value, (one, other) -> one.equals(other) ? one : one + "," + other)));
+    return joined;
+  }
+
   /// What the batch costs with every record padded to the longest.
   long paddedLengths() {
     return (long) size() * pending.stream().mapToInt(Pending::length).max().orElse(0);
   }
 
+  Thread worker() {
+    return worker;
+  }
+
+  boolean isRetry() {
+    return retry;
+  }
+
+  /// Whether its records are predicted again, each by itself.
+  boolean isTakenApart() {
+    return takenApart;
+  }
+
+  /// Gives the batch up: its records are predicted again, each by itself. Nobody waits for the batch any more.
+  void takeApart() {
+    takenApart = true;
+    interrupt();
+  }
+
+  /// Whether it runs although the deadline of each of its requests is past for as long as `grace`.
+  boolean isOverdue(long now, long grace) {
+    return pending.stream().allMatch(p -> now - p.submission().deadline() >= grace);
+  }
+
+  boolean isStuck() {
+    return stuck;
+  }
+
+  void markStuck() {
+    stuck = true;
+  }
+
   /// Interrupts the worker, once, when no request waits for the batch any more.
   void interruptIfUnwanted() {
-    if (!interrupted && pending.stream().allMatch(p -> p.submission().hasEnded())) {
+    if (pending.stream().allMatch(p -> p.submission().hasEnded())) {
+      interrupt();
+    }
+  }
+
+  private void interrupt() {
+    if (!interrupted) {
       interrupted = true;
       worker.interrupt();
     }

@@ -36,6 +36,8 @@ final class BatchQueue<I, O> {
   private boolean closed;
   /// Written under the lock; read without it, because `/ping` asks.
   private volatile int workers;
+  /// Those of them that are inside a prediction that does not end.
+  private volatile int stuck;
 
   BatchQueue(String name, BatchLimits limits, LongSupplier clock, ServingMetrics metrics) {
     this.name = name;
@@ -74,8 +76,8 @@ final class BatchQueue<I, O> {
     if (closed) {
       throw new ServingException(ErrorType.NOT_READY, "%s has stopped".formatted(name));
     }
-    if (workers == 0) {
-      throw new ServingException(ErrorType.NOT_READY, "%s has no worker that can predict".formatted(name));
+    if (liveWorkers() == 0) {
+      throw new ServingException(ErrorType.NOT_READY, noWorkers());
     }
     if (requests.waiting() == 0) {
       return;
@@ -84,12 +86,18 @@ final class BatchQueue<I, O> {
       throw overloaded("found %d records waiting and %d more, expected at most %d".formatted(
           requests.waiting(), count, capacity));
     }
-    var wait = requests.expectedWait(count, workers);
+    var wait = requests.expectedWait(count, liveWorkers());
     var left = Duration.ofNanos(deadline - clock.getAsLong());
     if (wait.compareTo(left.dividedBy(2)) > 0) {
       throw overloaded("its records would wait %.1f s, and the request's time is over in %.1f s".formatted(
           wait.toMillis() / 1e3, left.toMillis() / 1e3));
     }
+  }
+
+  private String noWorkers() {
+    return stuck == 0
+        ? "%s has no worker that can predict".formatted(name)
+        : "%s has no worker that can predict: predictFn does not end on %d of them".formatted(name, stuck);
   }
 
   private ServingException overloaded(String why) {
@@ -106,6 +114,9 @@ final class BatchQueue<I, O> {
         }
         if (submission.isExpired(clock.getAsLong())) {
           requests.end(submission, new Ending.Expired());
+        } else if (submission.isImpatient(clock.getAsLong())) {
+          requests.takeApart(submission);
+          wakeWorker();
         }
       }
     } catch (InterruptedException e) {
@@ -132,6 +143,11 @@ final class BatchQueue<I, O> {
           if (chosen.isEmpty() && !awaitRipe(worker)) {
             return Optional.empty();
           }
+          if (chosen.isEmpty() && requests.hasApart()) {
+            var alone = requests.startApart();
+            wakeWorker();
+            return Optional.of(alone);
+          }
           requests.fill(chosen);
         } while (chosen.isEmpty());
         if (requests.waiting() > 0) {
@@ -152,6 +168,9 @@ final class BatchQueue<I, O> {
   private boolean awaitRipe(int worker) throws InterruptedException {
     while (!closed) {
       requests.endExpired();
+      if (requests.hasApart()) {
+        return true;
+      }
       long delay = requests.waiting() == 0 ? Long.MAX_VALUE : requests.delayNanos();
       if (delay <= 0) {
         return true;
@@ -178,27 +197,62 @@ final class BatchQueue<I, O> {
   /// Starts one record of a failed batch by itself; nothing: nobody waits for it any more.
   Optional<Batch<I, O>> retry(Pending<I, O> pending) {
     return locked(() ->
-        pending.submission().hasEnded() ? Optional.empty() : Optional.of(requests.run(List.of(pending))));
+        pending.submission().hasEnded() ? Optional.empty() : Optional.of(requests.run(List.of(pending), false)));
   }
 
   /// Ends a batch whose records are to be tried again. Called, as everything that ends a batch, by its worker.
-  void release(Batch<I, O> batch) {
-    locked(() -> requests.stop(batch));
+  ///
+  /// @return false: it was taken apart, and that is seen to
+  boolean release(Batch<I, O> batch) {
+    return locked(() -> {
+      stop(batch);
+      return !batch.isTakenApart();
+    });
   }
 
   /// Ends a batch with its predictions, one for each record.
   void answer(Batch<I, O> batch, List<O> values) {
     locked(() -> {
-      requests.stop(batch);
       requests.answer(batch, values);
+      stop(batch);
     });
   }
 
-  /// Ends a batch and fails those of its requests that are open.
+  /// Ends a batch and fails those of its requests that are open, unless their records are tried again.
   void fail(Batch<I, O> batch, Throwable cause) {
     locked(() -> {
-      requests.stop(batch);
-      requests.endAll(Submission.of(batch.pending()), new Ending.Failed(cause));
+      stop(batch);
+      if (!batch.isTakenApart()) {
+        requests.endAll(Submission.of(batch.pending()), new Ending.Failed(cause));
+      }
+    });
+  }
+
+  private void stop(Batch<I, O> batch) {
+    requests.stop(batch);
+    if (batch.isStuck()) {
+      stuck--;
+      metrics.hookUnstuck();
+      metrics.workerStarted();
+    }
+  }
+
+  /// Finds batches that have run for `grace` longer than any of their requests may take. Their workers are lost until
+  /// they come back; with the last one, every open request fails.
+  ///
+  /// @return the threads of those that were not known before
+  List<Thread> findStuck(Duration grace) {
+    return locked(() -> {
+      var found = requests.findStuck(grace.toNanos());
+      found.forEach(_ -> {
+        metrics.hookStuck();
+        metrics.workerStopped();
+      });
+      stuck += found.size();
+      if (!found.isEmpty() && liveWorkers() == 0) {
+        requests.endAll(new Ending.Refused(noWorkers()));
+      }
+      return found.stream().map(Batch::worker).toList();
     });
   }
 
@@ -214,14 +268,20 @@ final class BatchQueue<I, O> {
     locked(() -> {
       workers = workers - 1;
       metrics.workerStopped();
-      if (workers == 0) {
+      if (liveWorkers() == 0) {
         requests.endAll(new Ending.Refused("%s has lost its last worker".formatted(name)));
       }
     });
   }
 
+  /// The workers that have not ended, stuck ones included.
   int workers() {
     return workers;
+  }
+
+  /// The workers that can predict.
+  int liveWorkers() {
+    return workers - stuck;
   }
 
   /// The number of records that wait.

@@ -7,9 +7,7 @@ import dev.berth.metrics.ServingMetrics;
 import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.ExecutionException;
-import java.util.function.BooleanSupplier;
 import java.util.function.LongSupplier;
-import java.util.function.ToIntFunction;
 import java.util.stream.IntStream;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -25,28 +23,26 @@ public final class Batcher<I, O> implements AutoCloseable {
   private static final Duration JOIN = Duration.ofSeconds(5);
 
   private final String predictor;
-  private final ToIntFunction<I> length;
   private final LongSupplier clock;
   private final BatchQueue<I, O> queue;
   private final List<Worker<I, O>> workers;
 
   /// @param name the model's name, for threads, messages and the log
   /// @param predictor what records run through, for messages
-  /// @param length the cost of a record in a batch, in tokens; called on the requests' threads
+  /// @param clock in nanoseconds, such as [System#nanoTime()]
   public Batcher(
       String name,
       String predictor,
       int workers,
       BatchLimits limits,
-      ToIntFunction<I> length,
       PredictorFactory<I, O> factory,
+      LongSupplier clock,
       ServingMetrics metrics) {
     if (workers < 1) {
       throw new IllegalArgumentException("workers: found %d, expected at least 1".formatted(workers));
     }
     this.predictor = predictor;
-    this.length = length;
-    this.clock = System::nanoTime;
+    this.clock = clock;
     this.queue = new BatchQueue<>(name, limits, clock, metrics);
     this.workers = IntStream.range(0, workers)
         .mapToObj(number -> new Worker<>(name, number, factory, queue, clock, metrics))
@@ -69,7 +65,7 @@ public final class Batcher<I, O> implements AutoCloseable {
 
   /// Refuses what [#predict] would refuse however few records there were, before anything is spent on reading them.
   ///
-  /// @param deadlineNanos when the request's time is over, as [System#nanoTime()] counts
+  /// @param deadlineNanos when the request's time is over, as the clock counts
   /// @throws ServingException `OVERLOADED` or `NOT_READY`
   public void requireRoom(long deadlineNanos) {
     queue.requireRoom(deadlineNanos);
@@ -77,18 +73,17 @@ public final class Batcher<I, O> implements AutoCloseable {
 
   /// Queues the records and waits for their predictions, in the same order. All of them are queued or none.
   ///
-  /// @param deadlineNanos when the request's time is over, as [System#nanoTime()] counts
-  /// @param abandoned whether the caller has gone away; asked by a worker before the records are predicted. Must not
-  ///     block
+  /// @param lengths what each record costs in a batch, in tokens
+  /// @param deadlineNanos when the request's time is over, as the clock counts
   /// @throws ServingException `OVERLOADED`, `DEADLINE_EXCEEDED`, `NOT_READY` or `CALLER_GONE`
   /// @throws ExecutionException with what the predictor threw for one of the records
-  public Predictions<O> predict(List<I> records, long deadlineNanos, BooleanSupplier abandoned)
+  public Predictions<O> predict(List<I> records, int[] lengths, long deadlineNanos, Caller caller)
       throws InterruptedException, ExecutionException {
     if (records.isEmpty()) {
       return new Predictions<>(List.of(), Duration.ZERO, Duration.ZERO);
     }
     var submission = new Submission<I, O>(
-        records, length, clock.getAsLong(), deadlineNanos, abandoned, queue.newCondition());
+        records, lengths, clock.getAsLong(), deadlineNanos, caller, queue.newCondition());
     return switch (queue.submit(submission)) {
       case Ending.Answered() -> submission.predictions();
       case Ending.Failed(var cause) -> throw new ExecutionException(cause);
@@ -104,7 +99,20 @@ public final class Batcher<I, O> implements AutoCloseable {
 
   /// The workers that can predict.
   public int liveWorkers() {
-    return queue.workers();
+    return queue.liveWorkers();
+  }
+
+  /// Looks for workers whose prediction has not ended `grace` after the deadline of all its requests. They count as
+  /// lost until it ends: the model belongs to its thread, so no other can take their place.
+  ///
+  /// @return the threads of those that were not known before
+  public List<Thread> findStuck(Duration grace) {
+    return queue.findStuck(grace);
+  }
+
+  /// Whether all workers have ended.
+  public boolean hasEnded() {
+    return queue.workers() == 0;
   }
 
   /// The records that wait.
@@ -113,8 +121,7 @@ public final class Batcher<I, O> implements AutoCloseable {
   }
 
   /// Refuses new requests, fails those that are there and stops the workers, which close their predictors. An
-  /// interrupt ends the waiting, not the closing. Afterwards [#liveWorkers] counts those that native code would not
-  /// let go.
+  /// interrupt ends the waiting, not the closing. Afterwards [#hasEnded] says whether native code has let all of them go.
   @Override
   public void close() {
     queue.close();

@@ -16,14 +16,21 @@ final class Buckets<I, O> {
           .<SequencedSet<Pending<I, O>>>mapToObj(_ -> new LinkedHashSet<>())
           .toList();
   private int size;
+  private long length;
 
   int size() {
     return size;
   }
 
+  /// The lengths of all records together.
+  long length() {
+    return length;
+  }
+
   void add(Pending<I, O> pending) {
     lines.get(pending.bucket()).addLast(pending);
     size++;
+    length += pending.length();
   }
 
   /// The line of a bucket, oldest record first; a view to read.
@@ -52,6 +59,7 @@ final class Buckets<I, O> {
     boolean removed = lines.get(pending.bucket()).remove(pending);
     if (removed) {
       size--;
+      length -= pending.length();
     }
     return removed;
   }

@@ -6,6 +6,7 @@ import java.time.Duration;
 import java.util.Collection;
 import java.util.LinkedHashSet;
 import java.util.List;
+import java.util.SequencedSet;
 import java.util.Set;
 import java.util.function.LongSupplier;
 
@@ -23,18 +24,16 @@ final class OpenRequests<I, O> {
   /// How often in a row the oldest record may be passed over.
   private static final int PATIENCE = 3;
 
-  /// Over how many batches [#recordNanos] is taken.
-  private static final int MEMORY = 16;
-
   private final Set<Submission<I, O>> open = new LinkedHashSet<>();
   /// Those of more than one record. What is asked for each request that comes goes through these alone, since there may
   /// be a thousand of the others.
   private final Set<Submission<I, O>> several = new LinkedHashSet<>();
   private final Buckets<I, O> waiting = new Buckets<>();
   private final Set<Batch<I, O>> running = new LinkedHashSet<>();
+  /// The records of batches that were taken apart: each is predicted by itself, before anything else.
+  private final SequencedSet<Pending<I, O>> apart = new LinkedHashSet<>();
+  private final WaitEstimate estimate = new WaitEstimate();
   private int passedOver;
-  /// What a record has taken of late while others waited; 0: not known yet.
-  private double recordNanos;
 
   OpenRequests(BatchPolicy policy, LongSupplier clock, ServingMetrics metrics) {
     this.policy = policy;
@@ -60,9 +59,8 @@ final class OpenRequests<I, O> {
   /// How long a request of `count` records would wait on so many workers: in turn with those that wait, so for as many
   /// records of each.
   Duration expectedWait(int count, int workers) {
-    int later = several.stream().mapToInt(submission -> Math.max(0, submission.left() - count)).sum();
-    int before = waiting.size() - later;
-    return Duration.ofNanos((long) (before * recordNanos / workers));
+    long later = several.stream().mapToLong(submission -> submission.lengthBehind(count)).sum();
+    return estimate.of(waiting.length() - later, workers);
   }
 
   void add(Submission<I, O> submission) {
@@ -129,7 +127,7 @@ final class OpenRequests<I, O> {
 
   private void take(Pending<I, O> pending, List<Pending<I, O>> chosen) {
     waiting.remove(pending);
-    pending.submission().take();
+    pending.submission().take(pending);
     metrics.recordsDequeued(1);
     chosen.add(pending);
   }
@@ -138,27 +136,27 @@ final class OpenRequests<I, O> {
   /// of records does not hold up one of a few that came later. But the oldest record is passed over a few times only.
   private Pending<I, O> turn() {
     var oldest = waiting.oldest().orElseThrow();
-    var modest = modest();
-    if (modest.submission() == oldest.submission() || passedOver == PATIENCE) {
+    var leastServed = leastServed();
+    if (leastServed.submission() == oldest.submission() || passedOver == PATIENCE) {
       passedOver = 0;
       return oldest;
     }
     passedOver++;
-    return modest;
+    return leastServed;
   }
 
   /// The first record of the request that has had the least; of several, of the one that came first.
-  private Pending<I, O> modest() {
-    Pending<I, O> modest = null;
+  private Pending<I, O> leastServed() {
+    Pending<I, O> least = null;
     for (var submission : open) {
-      if (modest == null || submission.taken() < modest.submission().taken()) {
-        modest = submission.firstWaiting(waiting::contains).orElse(modest);
+      if (least == null || submission.taken() < least.submission().taken()) {
+        least = submission.firstWaiting(waiting::contains).orElse(least);
       }
-      if (modest != null && modest.submission().taken() == 0) {
-        return modest;
+      if (least != null && least.submission().taken() == 0) {
+        return least;
       }
     }
-    return modest;
+    return least;
   }
 
   /// Starts a batch of chosen records on the calling worker.
@@ -168,36 +166,80 @@ final class OpenRequests<I, O> {
       pending.submission().start(now);
       metrics.recordWaited(pending.submission().sinceArrival(now));
     }
-    return run(chosen);
+    return run(chosen, false);
   }
 
   /// Registers a batch of the calling worker, so that the worker is interrupted when nobody waits for the batch any
   /// more.
-  Batch<I, O> run(List<Pending<I, O>> records) {
-    var batch = new Batch<>(records, Thread.currentThread(), clock.getAsLong(), waiting.size() > 0);
+  Batch<I, O> run(List<Pending<I, O>> records, boolean retry) {
+    var batch = new Batch<>(records, Thread.currentThread(), clock.getAsLong(), waiting.size() > 0, retry);
     running.add(batch);
     return batch;
+  }
+
+  /// Whether records of batches that were taken apart wait.
+  boolean hasApart() {
+    return !apart.isEmpty();
+  }
+
+  /// Starts the next record of a batch that was taken apart on the calling worker. There must be one.
+  Batch<I, O> startApart() {
+    return run(List.of(apart.removeFirst()), true);
+  }
+
+  /// Takes the batches apart that have had half of the time that a request had left: one slow record must not take the
+  /// time of the others. Those of its records that wait for such a slow one, each by itself by now, go before it.
+  void takeApart(Submission<I, O> impatient) {
+    long now = clock.getAsLong();
+    impatient.bePatient(now);
+    for (var batch : List.copyOf(running)) {
+      if (batch.isTakenApart() || !keepsWaiting(batch, impatient)) {
+        continue;
+      }
+      if (impatient.halfTime(batch.startedAt()) - now > 0) {
+        impatient.bePatient(batch.startedAt());
+      } else {
+        batch.takeApart();
+        batch.pending().stream().filter(pending -> !pending.submission().isDone(pending.index())).forEach(apart::addLast);
+      }
+    }
+  }
+
+  private boolean keepsWaiting(Batch<I, O> batch, Submission<I, O> request) {
+    var requests = Submission.of(batch.pending());
+    return batch.isRetry()
+        ? !requests.contains(request) && apart.stream().anyMatch(pending -> pending.submission() == request)
+        : requests.size() > 1 && requests.contains(request);
   }
 
   /// Ends a batch of the calling worker: an interrupt that has come for it ends with it, and none comes after.
   void stop(Batch<I, O> batch) {
     running.remove(batch);
     Thread.interrupted();
+    if (running.isEmpty() && waiting.size() == 0) {
+      estimate.forget();
+    }
   }
 
+  /// @param values one for each record
   void answer(Batch<I, O> batch, List<O> values) {
-    // Without followers a batch is not full, and may have had more cores.
-    if (batch.hasFollowers()) {
-      double nanos = (double) (clock.getAsLong() - batch.startedAt()) / batch.size();
-      recordNanos += recordNanos == 0 ? nanos : (nanos - recordNanos) / MEMORY;
-    }
+    estimate.record(batch, clock.getAsLong());
     for (int i = 0; i < values.size(); i++) {
       var pending = batch.pending().get(i);
       var submission = pending.submission();
-      if (!submission.hasEnded() && submission.answer(pending.index(), values.get(i))) {
+      apart.remove(pending);
+      if (!submission.isDone(pending.index()) && submission.answer(pending.index(), values.get(i))) {
         end(submission, new Ending.Answered());
       }
     }
+  }
+
+  /// The batches that have run for `grace` longer than any of their requests may take, each once.
+  List<Batch<I, O>> findStuck(long grace) {
+    long now = clock.getAsLong();
+    var found = running.stream().filter(batch -> !batch.isStuck() && batch.isOverdue(now, grace)).toList();
+    found.forEach(Batch::markStuck);
+    return found;
   }
 
   void endAll(Ending how) {
@@ -230,6 +272,7 @@ final class OpenRequests<I, O> {
 
   private void withdraw(Submission<I, O> submission) {
     int dropped = (int) submission.pending().stream().filter(waiting::remove).count();
+    submission.pending().forEach(apart::remove);
     metrics.recordsDequeued(dropped);
     metrics.recordsAbandoned(dropped);
     running.forEach(Batch::interruptIfUnwanted);

@@ -7,9 +7,4 @@ import java.util.List;
 ///
 /// @param queued from the request's arrival until a worker took its first record
 /// @param predicted from then on until the last record was answered
-public record Predictions<O>(List<O> values, Duration queued, Duration predicted) {
-
-  public Predictions {
-    values = List.copyOf(values);
-  }
-}
+public record Predictions<O>(List<O> values, Duration queued, Duration predicted) {}

@@ -5,12 +5,11 @@ import java.util.ArrayList;
 import java.util.Collections;
 import java.util.LinkedHashSet;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
-import java.util.Set;
+import java.util.SequencedSet;
 import java.util.concurrent.locks.Condition;
-import java.util.function.BooleanSupplier;
 import java.util.function.Predicate;
-import java.util.function.ToIntFunction;
 import java.util.stream.Collectors;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -42,42 +41,46 @@ final class Submission<I, O> {
   }
 
   private final List<Pending<I, O>> pending;
-  private final BooleanSupplier abandoned;
+  private final Caller caller;
   private final long arrivedAt;
   private final long deadline;
   private final Condition ended;
 
+  /// By the records' places; null where a record has no prediction yet.
   private final List<O> values;
   private int unanswered;
   /// How many of its records have left the line.
   private int taken;
+  /// The lengths of those that have not.
+  private long leftLength;
   /// All before it have left the line.
   private int next;
   private Optional<Long> startedAt = Optional.empty();
   private Optional<Ending> ending = Optional.empty();
   private long endedAt;
+  /// When its thread should ask why there is no answer yet.
+  private long impatientAt;
 
+  /// @param lengths what each record costs in a batch, in tokens
   Submission(
-      List<I> records,
-      ToIntFunction<I> length,
-      long arrivedAt,
-      long deadline,
-      BooleanSupplier abandoned,
-      Condition ended) {
+      List<I> records, int[] lengths, long arrivedAt, long deadline, Caller caller, Condition ended) {
     this.arrivedAt = arrivedAt;
     this.deadline = deadline;
-    this.abandoned = abandoned;
+    bePatient(arrivedAt);
+    this.caller = caller;
     this.ended = ended;
     this.unanswered = records.size();
     this.values = new ArrayList<>(Collections.nCopies(records.size(), null));
     this.pending = new ArrayList<>(records.size());
     for (var record : records) {
-      pending.add(new Pending<>(this, pending.size(), record, length.applyAsInt(record)));
+      int length = lengths[pending.size()];
+      leftLength += length;
+      pending.add(new Pending<>(this, pending.size(), record, length));
     }
   }
 
   /// The requests of records, in their order.
-  static <I, O> Set<Submission<I, O>> of(List<Pending<I, O>> records) {
+  static <I, O> SequencedSet<Submission<I, O>> of(List<Pending<I, O>> records) {
     return records.stream().map(Pending::submission).collect(Collectors.toCollection(LinkedHashSet::new));
   }
 
@@ -93,11 +96,15 @@ final class Submission<I, O> {
   /// nobody.
   boolean isAbandoned() {
     try {
-      return abandoned.getAsBoolean();
+      return caller.hasGone().getAsBoolean();
     } catch (RuntimeException e) {
       log.warn("could not ask whether a caller has gone away", e);
       return false;
     }
+  }
+
+  Map<String, String> logContext() {
+    return caller.logContext();
   }
 
   long deadline() {
@@ -106,6 +113,21 @@ final class Submission<I, O> {
 
   boolean isExpired(long now) {
     return deadline - now <= 0;
+  }
+
+  /// When half of the time is over that it had left at `since`.
+  long halfTime(long since) {
+    return since + Math.max(0, deadline - since) / 2;
+  }
+
+  /// Half of the time that it has left may pass before [#isImpatient].
+  void bePatient(long now) {
+    impatientAt = halfTime(now);
+  }
+
+  /// Whether so much time has passed without an answer that something in its batch may keep it waiting.
+  boolean isImpatient(long now) {
+    return impatientAt - now <= 0;
   }
 
   boolean hasEnded() {
@@ -122,8 +144,9 @@ final class Submission<I, O> {
     }
   }
 
-  void take() {
+  void take(Pending<I, O> record) {
     taken++;
+    leftLength -= record.length();
   }
 
   int taken() {
@@ -135,6 +158,11 @@ final class Submission<I, O> {
     return pending.size() - taken;
   }
 
+  /// The lengths of those of its records that would still wait when `count` of them have been predicted.
+  long lengthBehind(int count) {
+    return left() <= count ? 0 : leftLength * (left() - count) / left();
+  }
+
   /// The first of its records that waits; nothing where none does.
   Optional<Pending<I, O>> firstWaiting(Predicate<Pending<I, O>> waits) {
     while (next < pending.size() && !waits.test(pending.get(next))) {
@@ -143,7 +171,12 @@ final class Submission<I, O> {
     return next < pending.size() ? Optional.of(pending.get(next)) : Optional.empty();
   }
 
-  /// Takes the prediction of one record; true when it was the last one.
+  /// Whether a record needs no prediction any more.
+  boolean isDone(int index) {
+    return hasEnded() || values.get(index) != null;
+  }
+
+  /// Takes the prediction of a record that is not done; true when it was the last one.
   boolean answer(int index, O value) {
     values.set(index, value);
     unanswered--;
@@ -156,12 +189,12 @@ final class Submission<I, O> {
     ended.signal();
   }
 
-  /// Waits for the end, at most until the deadline.
+  /// Waits for the end, at most until the request is impatient or its deadline is over.
   ///
   /// @return how it ended; nothing: woken too early, or the time is over
   Optional<Ending> await(long now) throws InterruptedException {
     if (ending.isEmpty()) {
-      ended.awaitNanos(deadline - now);
+      ended.awaitNanos(Math.min(deadline - now, impatientAt - now));
     }
     return ending;
   }
@@ -172,6 +205,6 @@ final class Submission<I, O> {
 
   Predictions<O> predictions() {
     long started = startedAt.orElseThrow();
-    return new Predictions<>(values, Duration.ofNanos(started - arrivedAt), Duration.ofNanos(endedAt - started));
+    return new Predictions<>(Collections.unmodifiableList(values), Duration.ofNanos(started - arrivedAt), Duration.ofNanos(endedAt - started));
   }
 }

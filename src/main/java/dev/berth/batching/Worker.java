@@ -9,6 +9,7 @@ import java.util.concurrent.ExecutionException;
 import java.util.function.LongSupplier;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
+import org.slf4j.MDC;
 
 /// One platform thread with one predictor: opens it, takes batch after batch, and closes it, all on that thread.
 ///
@@ -107,6 +108,7 @@ final class Worker<I, O> {
 
   private void attempt(Predictor<I, O> predictor, Batch<I, O> batch) {
     List<O> values;
+    MDC.setContextMap(batch.logContext());
     try {
       values = call(predictor, batch);
     } catch (WorkerLostException e) {
@@ -114,11 +116,12 @@ final class Worker<I, O> {
     } catch (Throwable e) {
       if (batch.size() == 1) {
         queue.fail(batch, e);
-      } else {
-        queue.release(batch);
+      } else if (queue.release(batch)) {
         retryEach(predictor, batch.pending(), e);
       }
       return;
+    } finally {
+      MDC.clear();
     }
     queue.answer(batch, values);
   }

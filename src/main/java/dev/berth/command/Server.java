@@ -4,15 +4,17 @@ import dev.berth.artifact.ModelArtifactException;
 import dev.berth.artifact.code.HookPlace;
 import dev.berth.config.ServerConfig;
 import dev.berth.engine.DeviceException;
-import dev.berth.engine.torch.EngineCode;
 import dev.berth.engine.torch.TorchException;
 import dev.berth.hooks.InferenceHandler;
 import dev.berth.http.HttpServer;
+import dev.berth.memory.MemoryBudget;
 import dev.berth.metrics.ServingMetrics;
-import dev.berth.serving.HookPermits;
+import dev.berth.serving.Health;
+import dev.berth.serving.HookPool;
 import dev.berth.serving.LoadException;
-import dev.berth.serving.PayloadMemory;
+import dev.berth.serving.ModelRegistry;
 import dev.berth.serving.ServedModel;
+import dev.berth.serving.StuckHooks;
 import java.util.LinkedHashMap;
 import java.util.Map;
 import java.util.concurrent.Callable;
@@ -29,8 +31,11 @@ public final class Server implements AutoCloseable {
 
   private final ServerConfig config;
   private final ServingMetrics metrics = new ServingMetrics();
-  private final ServedModel model =
-      new ServedModel("model", new HookPermits(), PayloadMemory.forThisJvm(), metrics);
+  private final HookPool hooks = new HookPool(metrics);
+  private final ModelRegistry models = new ModelRegistry();
+  private final ServedModel model = new ServedModel("model", hooks, metrics);
+  private final Health health = new Health(models, hooks);
+  private final StuckHooks stuckHooks;
   private final HttpServer http;
   private final CompletableFuture<Void> ready = new CompletableFuture<>();
 
@@ -46,26 +51,23 @@ public final class Server implements AutoCloseable {
   }
 
   private static Server start(ServerConfig config, Callable<Deployment> plan) {
-    var server = new Server(config, plan);
-    if (config.model().multiModel()) {
-      server.model.refuse("a server for a multi-model endpoint (SAGEMAKER_MULTI_MODEL=true) has no model of its own");
-      server.ready.complete(null);
-    }
-    return server;
+    return new Server(config, plan);
   }
 
   /// The model loads while the listener starts: each takes some tenths of a second.
   private Server(ServerConfig config, Callable<Deployment> plan) {
     this.config = config;
-    if (!config.model().multiModel()) {
-      Thread.ofPlatform().name("berth-loader").daemon().start(() -> load(plan));
-    }
+    this.stuckHooks = new StuckHooks(hooks, models, config.batching().stuckAfter());
+    models.add(model);
+    Thread.ofPlatform().name("berth-loader").daemon().start(() -> load(plan));
     try {
-      this.http = HttpServer.start(config, model, metrics);
+      var payloads = new MemoryBudget(Runtime.getRuntime().maxMemory());
+      this.http = HttpServer.start(config, health, model, payloads, metrics);
     } catch (RuntimeException e) {
       model.refuse("the server can't listen");
       throw e;
     }
+    stuckHooks.start();
     log.info("listening on {}:{}", config.http().host(), http.port());
   }
 
@@ -84,12 +86,15 @@ public final class Server implements AutoCloseable {
     }
   }
 
-  /// Refuses new requests, answers the running ones within the time to drain, then stops everything.
+  /// Says on `/ping` that it stops, serves on for the lame-duck time, then refuses new requests, answers the running ones
+  /// within the time to drain, and stops everything.
   @Override
   public void close() throws Exception {
     log.info("stopping");
-    try (metrics; http) {
-      model.close(config.http().drain());
+    health.stop();
+    Thread.sleep(config.http().lameDuck());
+    try (metrics; hooks; stuckHooks; http) {
+      models.close(config.http().drain());
     }
     log.info("stopped");
   }
@@ -102,7 +107,6 @@ public final class Server implements AutoCloseable {
       model.load(config.model().directory().toAbsolutePath().normalize(), deployment.hooks().handler(), deployment.workers(), deployment.limits());
       log.info("ready: {} workers, each on {}", deployment.workers().size(), deployment.limits());
       ready.complete(null);
-      EngineCode.release();
     } catch (Throwable e) {
       model.refuse("the model could not be loaded");
       ready.completeExceptionally(e);

@@ -75,6 +75,7 @@ public record Configuration(ServerConfig config, List<EffectiveSetting> effectiv
         reading.get(Settings.MAX_PAYLOAD),
         reading.get(Settings.DEFAULT_ACCEPT),
         metricsPath,
+        reading.get(Settings.LAME_DUCK),
         reading.get(Settings.DRAIN));
   }
 
@@ -110,7 +111,8 @@ public record Configuration(ServerConfig config, List<EffectiveSetting> effectiv
         number(reading.find(Settings.MAX_BATCH_SIZE)),
         number(reading.find(Settings.MAX_BATCH_TOKENS)),
         reading.get(Settings.MAX_BATCH_DELAY),
-        reading.get(Settings.TIMEOUT, batch ? BATCH_TIMEOUT : REAL_TIME_TIMEOUT));
+        reading.get(Settings.TIMEOUT, batch ? BATCH_TIMEOUT : REAL_TIME_TIMEOUT),
+        reading.get(Settings.STUCK_AFTER));
   }
 
   /// The SDK's local mode starts a container with `True`, the platform with `true`. Each reads its own spelling only.

@@ -9,9 +9,11 @@ import java.util.Objects;
 /// @param port 0 takes any free port
 /// @param maxPayloadBytes the largest request body; `Long.MAX_VALUE` is unlimited
 /// @param defaultAccept the response's type for a caller that names none, or `*/*`
+/// @param lameDuck how long new requests are still served after SIGTERM while `/ping` is 503 already
 /// @param drain how long requests may go on after SIGTERM; SageMaker kills the process after 30 seconds
 public record HttpConfig(
-    String host, int port, long maxPayloadBytes, MediaType defaultAccept, String metricsPath, Duration drain) {
+    String host, int port, long maxPayloadBytes, MediaType defaultAccept, String metricsPath, Duration lameDuck,
+    Duration drain) {
 
   public HttpConfig {
     Objects.requireNonNull(host, "host");
@@ -19,6 +21,7 @@ public record HttpConfig(
     Objects.requireNonNull(metricsPath, "metricsPath");
     Require.between("port", port, 0, 65535);
     Require.atLeast("maxPayloadBytes", maxPayloadBytes, 1);
+    Require.atLeast("lameDuck", lameDuck.toMillis(), 0);
     Require.atLeast("drain", drain.toMillis(), 0);
   }
 }

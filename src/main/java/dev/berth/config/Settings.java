@@ -79,6 +79,13 @@ public final class Settings {
       variable("SAGEMAKER_MODEL_SERVER_TIMEOUT_SECONDS", Syntax.duration("seconds", SECOND, 1)),
       variable("SAGEMAKER_MODEL_SERVER_TIMEOUT", Syntax.duration("minutes", Duration.ofMinutes(1), 1)));
 
+  static final Setting<Duration> STUCK_AFTER = setting(
+      "stuck-seconds", fixed(Duration.ofSeconds(120)),
+      "How long after its request's deadline a hook that still runs counts as stuck: /ping is 503 when no worker or no "
+          + "thread for hooks is left",
+      flag("--stuck-seconds", Syntax.duration("seconds", SECOND, 1)),
+      variable("BERTH_STUCK_SECONDS", Syntax.duration("seconds", SECOND, 1)));
+
   static final Setting<Long> MAX_PAYLOAD = setting(
       "max-payload-mb", fixed(100L * 1024 * 1024),
       "Largest request body, 0 for unlimited; SAGEMAKER_MAX_REQUEST_SIZE counts bytes",
@@ -158,6 +165,12 @@ public final class Settings {
       flag("--metrics-path", Syntax.metricsPath()),
       variable("BERTH_METRICS_PATH", Syntax.metricsPath()));
 
+  static final Setting<Duration> LAME_DUCK = setting(
+      "lame-duck-seconds", fixed(Duration.ZERO),
+      "How long new requests are still served after SIGTERM while /ping is 503 already; then they are refused",
+      flag("--lame-duck-seconds", Syntax.duration("seconds", SECOND, 0)),
+      variable("BERTH_LAME_DUCK_SECONDS", Syntax.duration("seconds", SECOND, 0)));
+
   static final Setting<Duration> DRAIN = setting(
       "drain-seconds", fixed(Duration.ofSeconds(20)),
       "How long requests may go on after SIGTERM; SageMaker kills the container after 30 s",
@@ -177,10 +190,10 @@ public final class Settings {
   /// In the order in which people meet them.
   public static final List<Setting<?>> ALL = List.of(
       PORT, HOST, MODEL_DIRECTORY, PROGRAM, BASE_DIRECTORY, INSTANCE_TYPE, WORKERS, CPU_PROFILE, NEURON_CORES,
-      EXTRA_LIBRARIES, TIMEOUT, MAX_PAYLOAD, DEFAULT_ACCEPT, QUEUE_CAPACITY, MAX_BATCH_SIZE, MAX_BATCH_TOKENS, MAX_BATCH_DELAY,
+      EXTRA_LIBRARIES, TIMEOUT, STUCK_AFTER, MAX_PAYLOAD, DEFAULT_ACCEPT, QUEUE_CAPACITY, MAX_BATCH_SIZE, MAX_BATCH_TOKENS, MAX_BATCH_DELAY,
       MULTI_MODEL, BATCH, BATCH_STRATEGY, MAX_CONCURRENT_TRANSFORMS, MAX_PAYLOAD_IN_MB,
       EXECUTION_PARAMETERS, BAD_RECORDS, TRAILING_NEWLINE,
-      METRICS_PATH, DRAIN, LOG_LEVEL, LOG_FORMAT);
+      METRICS_PATH, LAME_DUCK, DRAIN, LOG_LEVEL, LOG_FORMAT);
 
   /// Those that say which model is served on what.
   public static final List<Setting<?>> OF_THE_MODEL = List.of(

@@ -1,7 +1,9 @@
 package dev.berth.http;
 
 import dev.berth.config.ServerConfig;
+import dev.berth.memory.MemoryBudget;
 import dev.berth.metrics.ServingMetrics;
+import dev.berth.serving.Health;
 import dev.berth.serving.ServedModel;
 import io.javalin.Javalin;
 import io.javalin.compression.CompressionStrategy;
@@ -41,8 +43,9 @@ public final class HttpServer implements AutoCloseable {
   /// Listens; the model may still be loading.
   ///
   /// @throws RuntimeException when the port is taken
-  public static HttpServer start(ServerConfig config, ServedModel model, ServingMetrics metrics) {
-    var routes = new Routes(config, model, metrics);
+  public static HttpServer start(
+      ServerConfig config, Health health, ServedModel model, MemoryBudget memory, ServingMetrics metrics) {
+    var routes = new Routes(config, health, model, memory, metrics);
     return new HttpServer(Javalin.create(javalin -> configure(javalin, config, routes)).start());
   }
 

@@ -1,5 +1,6 @@
 package dev.berth.http;
 
+import dev.berth.batching.Caller;
 import dev.berth.config.HttpConfig;
 import dev.berth.config.TransformConfig;
 import dev.berth.error.ErrorType;
@@ -7,20 +8,25 @@ import dev.berth.error.ServingException;
 import dev.berth.hooks.InvocationRequest;
 import dev.berth.hooks.InvocationResponse;
 import dev.berth.hooks.MediaType;
+import dev.berth.memory.MemoryBudget;
+import dev.berth.serving.Deadline;
 import dev.berth.serving.ServedModel;
 import io.javalin.http.Context;
 import io.javalin.http.Handler;
 import java.io.IOException;
 import java.time.Duration;
-import java.util.Arrays;
 import java.util.Collections;
 import java.util.List;
+import java.util.Map;
+import java.util.Objects;
 import java.util.Optional;
-import java.util.OptionalLong;
 import java.util.function.BooleanSupplier;
+import java.util.function.Function;
+import java.util.function.LongSupplier;
 import org.eclipse.jetty.ee10.servlet.ServletContextRequest;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
+import org.slf4j.MDC;
 
 /// `POST /invocations`: negotiates the types, asks the model and writes its answer. Runs on the request's virtual
 /// thread.
@@ -31,38 +37,51 @@ final class Invocations implements Handler {
   private static final Logger log = LoggerFactory.getLogger(Invocations.class);
   private static final List<MediaType> LINES = List.of(MediaType.JSON_LINES, MediaType.CSV);
 
-  private final ServedModel model;
+  private final Function<Context, ServedModel> models;
   private final HttpConfig http;
   private final TransformConfig transform;
   private final Duration timeout;
+  private final MemoryBudget memory;
+  private final LongSupplier clock;
 
-  Invocations(ServedModel model, HttpConfig http, TransformConfig transform, Duration timeout) {
-    this.model = model;
+  /// @param models finds the model that a request is for
+  Invocations(
+      Function<Context, ServedModel> models,
+      HttpConfig http,
+      TransformConfig transform,
+      Duration timeout,
+      MemoryBudget memory,
+      LongSupplier clock) {
+    this.models = models;
     this.http = http;
     this.transform = transform;
     this.timeout = timeout;
+    this.memory = memory;
+    this.clock = clock;
   }
 
   @Override
-  public void handle(Context ctx) {
-    long deadline = System.nanoTime() + timeout.toNanos();
-    var body = new LimitedBody(ctx.req()::getInputStream, http.maxPayloadBytes(), deadline);
-    try {
-      invoke(ctx, body, deadline);
-    } catch (ServingException e) {
-      // A caller who asked first whether to send the body has not sent it.
-      if (ctx.header("Expect") == null) {
-        body.discard();
+  public void handle(Context ctx) throws IOException {
+    var deadline = Deadline.in(timeout, clock);
+    try (var body = new RequestBody(ctx, http.maxPayloadBytes(), deadline, memory.share())) {
+      try (var visit = models.apply(ctx).enter()) {
+        answer(ctx, visit, body, deadline);
+      } catch (ServingException e) {
+        // A caller who asked first whether to send the body has not sent it.
+        if (ctx.header("Expect") == null) {
+          body.discard();
+        }
+        throw e;
       }
-      throw e;
     }
   }
 
-  private void invoke(Context ctx, LimitedBody body, long deadline) {
-    var accept = Accept.choose(header(ctx, "Accept"), model.responseTypes(), http.defaultAccept());
-    var contentType = contentType(ctx);
-    long length = ctx.req().getContentLengthLong();
-    body.checkDeclared(length);
+  private void answer(Context ctx, ServedModel.Visit visit, RequestBody body, Deadline deadline) throws IOException {
+    var accept = Accept.choose(header(ctx, "Accept"), visit.responseTypes(), http.defaultAccept());
+    var contentType = contentType(ctx, visit.requestTypes());
+    body.checkDeclared();
+    visit.requireRoom(deadline);
+    body.readAhead();
     var request = new InvocationRequest(
         body,
         contentType,
@@ -70,9 +89,9 @@ final class Invocations implements Handler {
         header(ctx, CUSTOM_ATTRIBUTES),
         RequestLog.inferenceId(ctx),
         transform.keepBadRecords());
+    var context = Objects.requireNonNullElse(MDC.getCopyOfContextMap(), Map.<String, String>of());
 
-    var declared = length < 0 ? OptionalLong.empty() : OptionalLong.of(length);
-    var invocation = model.invoke(request, declared, deadline, peerHasGone(ctx));
+    var invocation = visit.invoke(request, new Caller(peerHasGone(ctx), context), deadline);
 
     write(ctx, invocation.response());
     log.info("{} {} 200: {} records, decode {} ms, queue {} ms, predict {} ms, encode {} ms",
@@ -83,34 +102,40 @@ final class Invocations implements Handler {
   /// A body of lines ends without a newline, because AssembleWith=Line adds one after each response, or with one where
   /// mini-batches are joined as they are.
   private void write(Context ctx, InvocationResponse response) {
-    var body = response.body();
-    if (LINES.contains(response.contentType().withoutParameters())) {
-      int end = body.length;
-      while (end > 0 && (body[end - 1] == '\n' || body[end - 1] == '\r')) {
-        end--;
-      }
-      body = Arrays.copyOf(body, transform.trailingNewline() && end > 0 ? end + 1 : end);
-      if (body.length > end) {
-        body[end] = '\n';
-      }
-    }
     response.customAttributes().ifPresent(value -> ctx.header(CUSTOM_ATTRIBUTES, value));
     ctx.contentType(response.contentType().toString());
-    send(ctx, body);
+    var body = response.body();
+    if (!LINES.contains(response.contentType().withoutParameters())) {
+      send(ctx, body, body.length, false);
+      return;
+    }
+    int end = body.length;
+    while (end > 0 && (body[end - 1] == '\n' || body[end - 1] == '\r')) {
+      end--;
+    }
+    send(ctx, body, end, transform.trailingNewline() && end > 0);
+  }
+
+  static void send(Context ctx, byte[] body) {
+    send(ctx, body, body.length, false);
   }
 
   /// Javalin's own way copies every body through a stream, piece by piece.
-  static void send(Context ctx, byte[] body) {
+  private static void send(Context ctx, byte[] body, int length, boolean newline) {
     try {
-      ctx.res().setContentLength(body.length);
-      ctx.res().getOutputStream().write(body);
+      ctx.res().setContentLengthLong(length + (newline ? 1L : 0));
+      var output = ctx.res().getOutputStream();
+      output.write(body, 0, length);
+      if (newline) {
+        output.write('\n');
+      }
     } catch (IOException e) {
       log.info("the caller has gone before its answer was sent: {}", e.toString());
     }
   }
 
   /// No content type means JSON, as in AWS's older toolkit.
-  private MediaType contentType(Context ctx) {
+  private static MediaType contentType(Context ctx, List<MediaType> readable) {
     header(ctx, "Content-Encoding").filter(encoding -> !encoding.equalsIgnoreCase("identity")).ifPresent(encoding -> {
       throw new ServingException(ErrorType.UNSUPPORTED_MEDIA_TYPE,
           "Content-Encoding: found %s, expected a body that is not encoded".formatted(Text.quoted(encoding)));
@@ -119,7 +144,6 @@ final class Invocations implements Handler {
     if (header.isEmpty()) {
       return MediaType.JSON;
     }
-    var readable = model.requestTypes();
     return header.flatMap(MediaType::parse)
         .filter(type -> !type.isRange())
         .filter(type -> readable.isEmpty() || readable.contains(type.withoutParameters()))

@@ -2,7 +2,9 @@ package dev.berth.http;
 
 import dev.berth.config.ServerConfig;
 import dev.berth.error.ErrorType;
+import dev.berth.memory.MemoryBudget;
 import dev.berth.metrics.ServingMetrics;
+import dev.berth.serving.Health;
 import dev.berth.serving.ServedModel;
 import io.javalin.config.RoutesConfig;
 import io.javalin.http.Context;
@@ -12,12 +14,18 @@ import java.util.Map;
 final class Routes {
 
   private final ServerConfig config;
+  private final Health health;
   private final ServedModel model;
+  private final MemoryBudget memory;
   private final ServingMetrics metrics;
 
-  Routes(ServerConfig config, ServedModel model, ServingMetrics metrics) {
+  /// @param model the one that `/invocations` asks
+  /// @param memory for payloads
+  Routes(ServerConfig config, Health health, ServedModel model, MemoryBudget memory, ServingMetrics metrics) {
     this.config = config;
+    this.health = health;
     this.model = model;
+    this.memory = memory;
     this.metrics = metrics;
   }
 
@@ -30,9 +38,11 @@ final class Routes {
         "/execution-parameters", "GET",
         metricsPath, "GET");
     var log = new RequestLog(metrics, methods.keySet());
-    var invocations = new Invocations(model, config.http(), config.transform(), config.batching().timeout());
+    var invocations = new Invocations(
+        _ -> model, config.http(), config.transform(), config.batching().timeout(), memory, System::nanoTime);
 
     routes.before(log::begin);
+    routes.before(this::closeWhenStopping);
     routes.get("/ping", this::ping);
     routes.post("/ping", this::ping);
     routes.post("/invocations", invocations);
@@ -44,15 +54,17 @@ final class Routes {
     new Failures(methods).map(routes);
   }
 
-  /// Says whether the model can serve, at once and whatever the workers do. A busy server is a healthy one, and so is
-  /// one for a multi-model endpoint that has no model yet.
+  /// Says whether the server can answer, at once and whatever the workers do. A busy server is a healthy one.
   private void ping(Context ctx) {
-    if (config.model().multiModel() || model.ready()) {
-      ctx.status(200);
-    } else {
-      ctx.status(503)
-          .contentType(Errors.CONTENT_TYPE)
-          .result(Errors.body(ErrorType.NOT_READY, "the model is loading, stopping or failed"));
+    health.problem().ifPresentOrElse(
+        problem -> ctx.status(503).contentType(Errors.CONTENT_TYPE).result(Errors.body(ErrorType.NOT_READY, problem)),
+        () -> ctx.status(200));
+  }
+
+  /// A server that stops wants its clients to go elsewhere, and not to send their next request here.
+  private void closeWhenStopping(Context ctx) {
+    if (health.isStopping()) {
+      ctx.header("Connection", "close");
     }
   }
 

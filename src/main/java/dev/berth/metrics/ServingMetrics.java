@@ -63,6 +63,7 @@ public final class ServingMetrics implements AutoCloseable {
       .register(registry);
   private final AtomicInteger queueDepth = gauge("berth.queue.depth", "records waiting");
   private final AtomicInteger workers = gauge("berth.workers", "workers that can predict");
+  private final AtomicInteger stuck = gauge("berth.stuck.hooks", "hooks that still run long after their request's deadline");
 
   public ServingMetrics() {
     Stream.of(
@@ -101,6 +102,15 @@ public final class ServingMetrics implements AutoCloseable {
 
   public void workerStopped() {
     workers.decrementAndGet();
+  }
+
+  public void hookStuck() {
+    stuck.incrementAndGet();
+  }
+
+  /// A hook that was stuck has ended after all.
+  public void hookUnstuck() {
+    stuck.decrementAndGet();
   }
 
   /// A request's records were taken into the queue.

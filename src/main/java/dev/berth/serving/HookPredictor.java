@@ -9,7 +9,7 @@ import dev.berth.hooks.ModelUnusableException;
 import java.util.List;
 
 /// What a worker predicts with: the model that `modelFn` returned to it, and `predictFn`. Used on the worker's thread only.
-final class HookPredictor<M, I, O> implements Predictor<Measured<I>, O> {
+final class HookPredictor<M, I, O> implements Predictor<I, O> {
 
   private final InferenceHandler<M, I, O> handler;
   private final M model;
@@ -36,9 +36,9 @@ final class HookPredictor<M, I, O> implements Predictor<Measured<I>, O> {
   }
 
   @Override
-  public List<O> predict(List<Measured<I>> records) throws Exception {
+  public List<O> predict(List<I> records) throws Exception {
     try {
-      return handler.predictFn(records.stream().map(Measured::record).toList(), model);
+      return handler.predictFn(records, model);
     } catch (ModelUnusableException e) {
       throw new WorkerLostException(e.getMessage(), e);
     }

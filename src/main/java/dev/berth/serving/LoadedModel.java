@@ -3,38 +3,33 @@ package dev.berth.serving;
 import dev.berth.artifact.code.HookCode;
 import dev.berth.batching.BatchLimits;
 import dev.berth.batching.Batcher;
+import dev.berth.batching.Caller;
 import dev.berth.error.ErrorType;
 import dev.berth.error.ServingException;
 import dev.berth.hooks.Accelerator;
 import dev.berth.hooks.InferenceHandler;
 import dev.berth.hooks.InvocationRequest;
+import dev.berth.hooks.InvocationResponse;
 import dev.berth.hooks.MediaType;
 import dev.berth.hooks.ModelContext;
 import dev.berth.metrics.ServingMetrics;
 import java.nio.file.Path;
 import java.time.Duration;
-import java.util.ArrayList;
 import java.util.List;
 import java.util.Objects;
-import java.util.Optional;
-import java.util.OptionalLong;
 import java.util.concurrent.Callable;
 import java.util.concurrent.ExecutionException;
-import java.util.concurrent.atomic.AtomicReference;
-import java.util.function.BooleanSupplier;
-import java.util.function.Supplier;
 
 /// Hooks with a batcher and its workers: the way of a request through `inputFn`, the queue, `predictFn` and `outputFn`.
 ///
-/// [#invoke] is called on the request's virtual thread. Hooks run outside of every lock.
+/// [#invoke] is called on the request's thread, which waits for each step in turn. Hooks run outside of every lock.
 final class LoadedModel<M, I, O> {
 
   private final InferenceHandler<M, I, O> handler;
   private final HookNames names;
-  private final Batcher<Measured<I>, O> batcher;
-  private final HookThreads threads;
-  private final HookPermits permits;
-  private final PayloadMemory memory;
+  private final Batcher<I, O> batcher;
+  private final HookPool pool;
+  private final HookPool.Scope scope;
   private final ServingMetrics metrics;
   private final List<MediaType> requestTypes;
   private final List<MediaType> responseTypes;
@@ -49,24 +44,23 @@ final class LoadedModel<M, I, O> {
       InferenceHandler<M, I, O> handler,
       List<Accelerator> accelerators,
       BatchLimits limits,
-      HookPermits permits,
-      PayloadMemory memory,
+      HookPool pool,
       ServingMetrics metrics)
       throws InterruptedException, ExecutionException, LoadException {
     var distinct = accelerators.stream().distinct().toList();
     var names = HookNames.of(handler);
-    var batcher = new Batcher<Measured<I>, O>(
+    var batcher = new Batcher<I, O>(
         name,
         names.predictFn(),
         accelerators.size(),
         limits,
-        Measured::length,
         worker ->
             HookPredictor.open(handler, names, new ModelContext(directory, accelerators.get(worker), worker, distinct)),
+        System::nanoTime,
         metrics);
     batcher.start();
     try {
-      return new LoadedModel<>(handler, names, batcher, permits, memory, metrics);
+      return new LoadedModel<>(handler, names, batcher, pool, metrics);
     } catch (LoadException e) {
       batcher.close();
       throw e;
@@ -76,17 +70,15 @@ final class LoadedModel<M, I, O> {
   private LoadedModel(
       InferenceHandler<M, I, O> handler,
       HookNames names,
-      Batcher<Measured<I>, O> batcher,
-      HookPermits permits,
-      PayloadMemory memory,
+      Batcher<I, O> batcher,
+      HookPool pool,
       ServingMetrics metrics)
       throws LoadException {
     this.handler = handler;
     this.names = names;
     this.batcher = batcher;
-    this.threads = new HookThreads(handler.getClass().getClassLoader());
-    this.permits = permits;
-    this.memory = memory;
+    this.pool = pool;
+    this.scope = new HookPool.Scope(handler.getClass().getClassLoader(), new InFlight());
     this.metrics = metrics;
     // Asked once and not for each request, none of which it can hold up then.
     this.requestTypes = types(names.requestTypes(), handler::requestTypes);
@@ -105,69 +97,53 @@ final class LoadedModel<M, I, O> {
     return batcher.liveWorkers();
   }
 
+  /// @throws ServingException when not even one record could be queued
+  void requireRoom(Deadline deadline) {
+    batcher.requireRoom(deadline.nanos());
+  }
+
   /// @throws ServingException for every way in which this can fail
-  Invocation invoke(InvocationRequest request, OptionalLong length, long deadlineNanos, BooleanSupplier abandoned) {
-    batcher.requireRoom(deadlineNanos);
-    try (var share = memory.new Share()) {
-      var body = new HookBody(request.body(), length, permits, share, deadlineNanos);
-      var running = new AtomicReference<>(names.inputFn());
-      return hook(running::get, "an answer", () ->
-          threads.call(
-              () -> activity(running.get(), body),
-              deadlineNanos,
-              () -> invoke(request.withBody(body), running, deadlineNanos, abandoned)));
-    }
-  }
-
-  /// What a request's time ran out with; nothing where the batcher says it.
-  private Optional<String> activity(String running, HookBody body) {
-    if (running.equals(names.predictFn())) {
-      return Optional.empty();
-    }
-    return Optional.of(body.isWaiting() ? "the rest of its body was awaited" : running + " ran");
-  }
-
-  /// Runs on the request's hook thread.
-  ///
-  /// @param running is told which hook runs
-  private Invocation invoke(
-      InvocationRequest request, AtomicReference<String> running, long deadlineNanos, BooleanSupplier abandoned) {
-    var decode = Stopwatch.start();
-    var measured = hook(running::get, "a list of records", () ->
-        permits.during(deadlineNanos, () -> decode(request, running)));
-    var decoded = decode.elapsed();
-    metrics.decoded(decoded);
-
-    running.set(names.predictFn());
-    var predictions = hook(running::get, "a list of predictions", () ->
-        batcher.predict(measured, deadlineNanos, abandoned));
-
-    running.set(names.outputFn());
-    var encode = Stopwatch.start();
-    var response = hook(running::get, "a response", () ->
-        permits.during(deadlineNanos, () -> handler.outputFn(predictions.values(), request)));
-    var encoded = encode.elapsed();
-    metrics.encoded(encoded);
+  Invocation invoke(InvocationRequest request, Caller caller, Deadline deadline) {
+    var decoded = hook(names.inputFn(), () ->
+        pool.call(scope, names.inputFn(), caller, deadline, run -> decode(request, run)));
+    metrics.decoded(decoded.took());
+    var predictions = hook(names.predictFn(), () ->
+        batcher.predict(decoded.records(), decoded.lengths(), deadline.nanos(), caller));
+    var encoded = hook(names.outputFn(), () ->
+        pool.call(scope, names.outputFn(), caller, deadline, _ -> encode(predictions.values(), request)));
+    metrics.encoded(encoded.took());
     return new Invocation(
-        response, measured.size(), decoded, predictions.queued(), predictions.predicted(), encoded);
+        encoded.response(), decoded.records().size(),
+        decoded.took(), predictions.queued(), predictions.predicted(), encoded.took());
   }
 
-  /// @param running is told which hook runs
-  private List<Measured<I>> decode(InvocationRequest request, AtomicReference<String> running) throws Exception {
-    var records = handler.inputFn(request);
-    if (records == null) {
-      return null;
+  /// @param lengths what each of the records costs in a batch
+  private record Decoded<I>(List<I> records, int[] lengths, Duration took) {}
+
+  private record Encoded(InvocationResponse response, Duration took) {}
+
+  private Decoded<I> decode(InvocationRequest request, HookPool.Run run) {
+    long start = System.nanoTime();
+    try {
+      var records = require(handler.inputFn(request), names.inputFn(), "a list of records");
+      run.enters(names.length());
+      return new Decoded<>(records, lengths(records), Duration.ofNanos(System.nanoTime() - start));
+    } catch (Throwable e) {
+      throw HookFailure.of(run.hook(), new ExecutionException(e));
     }
-    running.set(names.length());
-    var measured = new ArrayList<Measured<I>>(records.size());
+  }
+
+  private int[] lengths(List<I> records) {
+    var lengths = new int[records.size()];
+    int next = 0;
     for (var record : records) {
       if (record == null) {
         throw new ServingException(ErrorType.INTERNAL, "%s returned null as record %d of %d, expected a record"
-            .formatted(names.inputFn(), measured.size() + 1, records.size()));
+            .formatted(names.inputFn(), next + 1, records.size()));
       }
-      measured.add(new Measured<>(record, length(record)));
+      lengths[next++] = length(record);
     }
-    return measured;
+    return lengths;
   }
 
   private int length(I record) {
@@ -179,17 +155,41 @@ final class LoadedModel<M, I, O> {
     return length;
   }
 
+  private Encoded encode(List<O> predictions, InvocationRequest request) throws Exception {
+    long start = System.nanoTime();
+    var response = require(handler.outputFn(predictions, request), names.outputFn(), "a response");
+    return new Encoded(response, Duration.ofNanos(System.nanoTime() - start));
+  }
+
+  private static <T> T require(T result, String hook, String expected) {
+    if (result == null) {
+      throw new ServingException(ErrorType.INTERNAL, "%s returned null, expected %s".formatted(hook, expected));
+    }
+    return result;
+  }
+
+  /// Looks for workers whose `predictFn` does not end.
+  ///
+  /// @return the threads of those that were not known before
+  List<Thread> findStuck(Duration grace) {
+    return batcher.findStuck(grace);
+  }
+
+  String predictFn() {
+    return names.predictFn();
+  }
+
   /// Fails what is still queued or running and stops the workers, which close their models.
   ///
   /// @return whether all of them did
   boolean stopWorkers() {
     batcher.close();
-    return batcher.liveWorkers() == 0;
+    return batcher.hasEnded();
   }
 
   /// Waits for hooks that requests have left behind; false: the time is over.
   boolean awaitHooks(Duration time) throws InterruptedException {
-    return threads.awaitNone(time);
+    return scope.inside().awaitNone(time);
   }
 
   /// Frees what the hooks share, and their classes. No worker, no request and no hook may be inside.
@@ -205,31 +205,11 @@ final class LoadedModel<M, I, O> {
     return List.copyOf(types);
   }
 
-  /// @param running the hook that runs when something is wrong
-  private static <T> T hook(Supplier<String> running, String expected, HookCall<T> call) {
+  private static <T> T hook(String name, Callable<T> call) {
     try {
-      var result = call.run();
-      if (result == null) {
-        throw new ServingException(ErrorType.INTERNAL, "%s returned null, expected %s".formatted(running.get(), expected));
-      }
-      return result;
+      return call.call();
     } catch (Throwable e) {
-      throw HookFailure.of(running.get(), e);
-    }
-  }
-
-  /// A hook, with whatever it throws.
-  private interface HookCall<T> {
-    T run() throws Throwable;
-  }
-
-  private record Stopwatch(long startNanos) {
-    static Stopwatch start() {
-      return new Stopwatch(System.nanoTime());
-    }
-
-    Duration elapsed() {
-      return Duration.ofNanos(System.nanoTime() - startNanos);
+      throw HookFailure.of(name, e);
     }
   }
 }

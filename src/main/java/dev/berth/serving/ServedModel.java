@@ -2,6 +2,7 @@ package dev.berth.serving;
 
 import dev.berth.artifact.code.HookCode;
 import dev.berth.batching.BatchLimits;
+import dev.berth.batching.Caller;
 import dev.berth.error.ErrorType;
 import dev.berth.error.ServingException;
 import dev.berth.hooks.Accelerator;
@@ -12,14 +13,13 @@ import dev.berth.metrics.ServingMetrics;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
-import java.util.OptionalLong;
+import java.util.Optional;
 import java.util.concurrent.atomic.AtomicReference;
-import java.util.function.BooleanSupplier;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /// A model under its name, from before it is loaded until after it is gone. Every method may be called by any thread;
-/// only [#load] and [#close] take long.
+/// only [#load], [#close] and an invocation take long.
 public final class ServedModel {
 
   /// What the model is doing. It only ever moves forward: loading, ready, stopped, or from any of those to stopped.
@@ -39,17 +39,19 @@ public final class ServedModel {
   private static final Logger log = LoggerFactory.getLogger(ServedModel.class);
 
   private final String name;
-  private final HookPermits permits;
-  private final PayloadMemory memory;
+  private final HookPool pool;
   private final InFlight inFlight = new InFlight();
   private final ServingMetrics metrics;
   private final AtomicReference<State> state = new AtomicReference<>(LOADING);
 
-  public ServedModel(String name, HookPermits permits, PayloadMemory memory, ServingMetrics metrics) {
+  public ServedModel(String name, HookPool pool, ServingMetrics metrics) {
     this.name = name;
-    this.permits = permits;
-    this.memory = memory;
+    this.pool = pool;
     this.metrics = metrics;
+  }
+
+  public String name() {
+    return name;
   }
 
   /// Loads the model on every worker, warms it up and starts to serve. Call once.
@@ -62,7 +64,7 @@ public final class ServedModel {
       throws Exception {
     long start = System.nanoTime();
     try {
-      var loaded = LoadedModel.load(name, directory, handler, accelerators, limits, permits, memory, metrics);
+      var loaded = LoadedModel.load(name, directory, handler, accelerators, limits, pool, metrics);
       metrics.modelLoaded(Duration.ofNanos(System.nanoTime() - start));
       if (!state.compareAndSet(LOADING, new State.Ready(loaded))) {
         loaded.stopWorkers();
@@ -80,40 +82,83 @@ public final class ServedModel {
     state.set(new State.Stopped(why));
   }
 
-  /// Whether it can serve: loaded, and a worker is left.
-  public boolean ready() {
-    return state.get() instanceof State.Ready(var model) && model.liveWorkers() > 0;
+  /// Why it can't serve; nothing where it is loaded and a worker is left.
+  Optional<String> problem() {
+    return switch (state.get()) {
+      case State.Ready(var model) when model.liveWorkers() > 0 -> Optional.empty();
+      case State.Ready _ -> Optional.of("%s has no worker left that can predict".formatted(name));
+      case State.Loading _ -> Optional.of("%s is loading".formatted(name));
+      case State.Stopped(var why) -> Optional.of(why);
+    };
   }
 
-  /// The workers that are left.
-  public int workers() {
-    return loaded().liveWorkers();
+  /// The workers that are left; 0 where there is no model.
+  public int liveWorkers() {
+    return state.get() instanceof State.Ready(var model) ? model.liveWorkers() : 0;
   }
 
-  /// The content types that the hooks read; empty: any.
-  public List<MediaType> requestTypes() {
-    return loaded().requestTypes();
-  }
-
-  /// The content types that the hooks write; empty: any.
-  public List<MediaType> responseTypes() {
-    return loaded().responseTypes();
-  }
-
-  /// Answers one request on the calling thread, which should be a virtual one: it waits for a worker.
+  /// Takes a request in. Until the visit is closed, [#close] waits for it.
   ///
-  /// @param length of the body in bytes, where the caller declared it
-  /// @param deadlineNanos when the caller's time is over, as [System#nanoTime()] counts
-  /// @param abandoned whether the caller has gone away; asked before the model is
-  /// @throws ServingException for every way in which this can fail
-  public Invocation invoke(
-      InvocationRequest request, OptionalLong length, long deadlineNanos, BooleanSupplier abandoned) {
+  /// @throws ServingException when there is no model
+  public Visit enter() {
     inFlight.enter();
     try {
-      return loaded().invoke(request, length, deadlineNanos, abandoned);
-    } finally {
+      return new Visit(loaded());
+    } catch (RuntimeException e) {
+      inFlight.leave();
+      throw e;
+    }
+  }
+
+  /// One request, from before its body is read until it has its answer.
+  public final class Visit implements AutoCloseable {
+
+    private final LoadedModel<?, ?, ?> model;
+
+    private Visit(LoadedModel<?, ?, ?> model) {
+      this.model = model;
+    }
+
+    /// The content types that the hooks read; empty: any.
+    public List<MediaType> requestTypes() {
+      return model.requestTypes();
+    }
+
+    /// The content types that the hooks write; empty: any.
+    public List<MediaType> responseTypes() {
+      return model.responseTypes();
+    }
+
+    /// Refuses what [#invoke] would refuse whatever the request holds, before anything is spent on reading it.
+    ///
+    /// @throws ServingException `OVERLOADED` or `NOT_READY`
+    public void requireRoom(Deadline deadline) {
+      model.requireRoom(deadline);
+    }
+
+    /// Answers the request on the calling thread, which should be a virtual one: it waits for hooks and workers.
+    ///
+    /// @throws ServingException for every way in which this can fail
+    public Invocation invoke(InvocationRequest request, Caller caller, Deadline deadline) {
+      return model.invoke(request, caller, deadline);
+    }
+
+    @Override
+    public void close() {
       inFlight.leave();
     }
+  }
+
+  /// Looks for workers whose `predictFn` does not end.
+  ///
+  /// @return the threads of those that were not known before
+  List<Thread> findStuck(Duration grace) {
+    return state.get() instanceof State.Ready(var model) ? model.findStuck(grace) : List.of();
+  }
+
+  /// What messages call `predictFn`.
+  String predictFn() {
+    return loaded().predictFn();
   }
 
   /// Refuses new requests, lets running ones finish within `drain`, and frees the model.

@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import java.time.Duration;
 import java.util.Arrays;
 import java.util.List;
+import java.util.Map;
 import java.util.concurrent.locks.ReentrantLock;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -96,10 +97,10 @@ class BatchPolicyTest {
   private static List<Pending<Integer, String>> arrivedAt(long nanos, Integer... lengths) {
     return new Submission<Integer, String>(
             Arrays.asList(lengths),
-            length -> length,
+            Arrays.stream(lengths).mapToInt(length -> length).toArray(),
             nanos,
             Long.MAX_VALUE,
-            () -> false,
+            new Caller(() -> false, Map.of()),
             new ReentrantLock().newCondition())
         .pending();
   }

@@ -10,6 +10,7 @@ import dev.berth.error.ServingException;
 import dev.berth.metrics.ServingMetrics;
 import java.time.Duration;
 import java.util.List;
+import java.util.Map;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.atomic.AtomicLong;
@@ -73,10 +74,32 @@ class BatchQueueTest {
     assertThatCode(() -> queue.requireRoom(now.get() + 1)).doesNotThrowAnyException();
   }
 
+  @Test
+  void aWaitIsEstimatedByLengthAndNotByRecord() throws Exception {
+    ask("l".repeat(400));
+    ask("l".repeat(400));
+    ask("a", "b", "c");
+    predictInASecond();
+    predictInASecond();
+
+    assertThatCode(() -> queue.requireRoom(now.get() + SECOND / 50)).doesNotThrowAnyException();
+  }
+
+  @Test
+  void aQueueThatWasIdleRefusesNobodyForWhatItOnceTook() throws Exception {
+    ask("a", "b");
+    predictInASecond();
+    predictInASecond();
+    ask("c");
+
+    assertThatCode(() -> queue.requireRoom(now.get() + 1)).doesNotThrowAnyException();
+  }
+
   private void ask(String... records) {
     int before = queue.size();
     callers.submit(() -> queue.submit(new Submission<>(
-        List.of(records), String::length, now.get(), DEADLINE, () -> false, queue.newCondition())));
+        List.of(records), Serving.lengths(records), now.get(), DEADLINE, new Caller(() -> false, Map.of()),
+        queue.newCondition())));
     await().until(() -> queue.size() == before + records.length);
   }
 

@@ -9,6 +9,7 @@ import dev.berth.error.ServingException;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 import java.util.Locale;
 import java.util.Random;
 import java.util.concurrent.ConcurrentHashMap;
@@ -73,7 +74,9 @@ class BatcherStressTest {
     var records = Stream.concat(own, poisoned ? Stream.of("poison") : Stream.of("calm")).toList();
     var timeout = hasty ? Duration.ofNanos(random.nextInt(2_000_000)) : Serving.LONG;
     try {
-      var values = serving.batcher.predict(records, System.nanoTime() + timeout.toNanos(), () -> leaves).values();
+      var values = serving.batcher.predict(
+          records, Serving.lengths(records.toArray(String[]::new)), System.nanoTime() + timeout.toNanos(),
+          new Caller(() -> leaves, Map.of())).values();
       assertThat(poisoned || leaves).isFalse();
       assertThat(values).isEqualTo(upperCase(records));
       return Outcome.ANSWERED;

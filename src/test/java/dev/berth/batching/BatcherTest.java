@@ -8,6 +8,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import dev.berth.error.ErrorType;
 import java.time.Duration;
 import java.util.List;
+import java.util.Map;
 import java.util.concurrent.Future;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.Tag;
@@ -191,12 +192,12 @@ class BatcherTest {
 
   @Test
   void aLengthBelowZeroFailsItsRequestAlone() throws Exception {
-    try (var serving = new Serving(1, new BatchLimits(1, 1, Duration.ZERO, 1));
-        var batcher = new Batcher<String, String>(
-            "words", "the model", 1, new BatchLimits(1, 1, Duration.ZERO, 1), _ -> -1, serving.model, serving.metrics)) {
-      assertThatThrownBy(() -> batcher.predict(List.of("a"), Long.MAX_VALUE, () -> false))
+    try (var serving = Serving.started()) {
+      assertThatThrownBy(() -> serving.batcher.predict(
+              List.of("a"), new int[] {-1}, Long.MAX_VALUE, new Caller(() -> false, Map.of())))
           .isInstanceOf(IllegalArgumentException.class)
           .hasMessage("length: found -1, expected zero or more");
+      assertAnswered(serving.ask("b"), "B");
     }
   }
 

@@ -135,4 +135,39 @@ class GoneCallersTest {
       }
     }
   }
+
+  @Test
+  void oneSlowRecordDoesNotTakeTheTimeOfTheOthersInItsBatch() throws Exception {
+    try (var serving = Serving.started(1, new BatchLimits(3, 1_000, Duration.ofHours(1), 6))) {
+      var slow = serving.ask(Duration.ofSeconds(2), () -> false, "hold");
+      serving.awaitDepth(1);
+      var quick = serving.ask(Duration.ofSeconds(2), () -> false, "a");
+      serving.awaitDepth(2);
+      var other = serving.ask(Duration.ofSeconds(2), () -> false, "b");
+
+      assertAnswered(quick, "A");
+      assertAnswered(other, "B");
+      assertRefused(slow, ErrorType.DEADLINE_EXCEEDED).hasMessageEndingWith("while the model ran");
+      assertThat(serving.model.batches).startsWith(List.of("hold", "a", "b"));
+    }
+  }
+
+  @Test
+  void workersThatDoNotComeBackAreCountedOutUntilTheyDo() throws Exception {
+    try (var serving = Serving.started()) {
+      assertRefused(serving.ask(SHORT, () -> false, "stuck"), ErrorType.DEADLINE_EXCEEDED);
+      assertThat(serving.batcher.findStuck(Duration.ofHours(1))).isEmpty();
+
+      assertThat(serving.batcher.findStuck(Duration.ZERO)).extracting(Thread::getName).containsExactly("words-worker-0");
+      assertThat(serving.batcher.liveWorkers()).isZero();
+      assertRefused(serving.ask("a"), ErrorType.NOT_READY)
+          .hasMessage("words has no worker that can predict: predictFn does not end on 1 of them");
+      serving.assertMeasured("berth_workers 0.0", "berth_stuck_hooks 1.0");
+
+      serving.model.release();
+      await().until(() -> serving.batcher.liveWorkers() == 1);
+      assertAnswered(serving.ask("b"), "B");
+      serving.assertMeasured("berth_workers 1.0", "berth_stuck_hooks 0.0");
+    }
+  }
 }

@@ -7,6 +7,7 @@ import dev.berth.metrics.ServingMetrics;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 import java.util.concurrent.locks.ReentrantLock;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
@@ -125,9 +126,103 @@ class OpenRequestsTest {
     assertThat(request.await(now)).contains(new Ending.Expired());
   }
 
+  @Test
+  void aBatchThatTakesHalfOfTheTimeThatARequestHasLeftIsTakenApart() throws InterruptedException {
+    var slow = add(DEADLINE, "slow");
+    var quick = add(DEADLINE, "a", "b");
+    var batch = requests.start(chooseRecords());
+    now = DEADLINE / 2 - 1;
+    assertThat(quick.isImpatient(now)).isFalse();
+    now = DEADLINE / 2;
+    assertThat(quick.isImpatient(now)).isTrue();
+    requests.takeApart(quick);
+
+    assertThat(Thread.currentThread().isInterrupted()).as("the batch is given up").isTrue();
+    requests.stop(batch);
+    for (var expected : List.of("slow", "a", "b")) {
+      var alone = requests.startApart();
+      assertThat(alone.records()).containsExactly(expected);
+      requests.answer(alone, List.of(expected));
+      requests.stop(alone);
+    }
+    assertThat(quick.await(now)).contains(new Ending.Answered());
+    assertThat(slow.await(now)).contains(new Ending.Answered());
+    assertThat(requests.hasApart()).isFalse();
+  }
+
+  @Test
+  void aSlowRecordThatIsTriedAloneMakesWayForTheOthersOfItsBatch() throws InterruptedException {
+    add(DEADLINE, "slow");
+    var quick = add(DEADLINE, "a");
+    var batch = requests.start(chooseRecords());
+    now = DEADLINE / 2;
+    requests.takeApart(quick);
+    requests.stop(batch);
+    var slow = requests.startApart();
+    now = DEADLINE * 3 / 4;
+    assertThat(quick.isImpatient(now)).isTrue();
+    requests.takeApart(quick);
+    assertThat(Thread.currentThread().isInterrupted()).isTrue();
+    requests.stop(slow);
+
+    var alone = requests.startApart();
+    assertThat(alone.records()).containsExactly("a");
+    requests.answer(alone, List.of("A"));
+    requests.stop(alone);
+    assertThat(quick.await(now)).contains(new Ending.Answered());
+    assertThat(requests.startApart().records()).as("and is tried again").containsExactly("slow");
+  }
+
+  @Test
+  void aBatchThatEndsAfterAllAnswersWhatWaitsToBeTriedAgain() throws InterruptedException {
+    add(DEADLINE, "a");
+    var request = add(DEADLINE, "b");
+    var batch = requests.start(chooseRecords());
+    now = DEADLINE / 2;
+    requests.takeApart(request);
+    requests.answer(batch, List.of("A", "B"));
+    requests.stop(batch);
+
+    assertThat(request.await(now)).contains(new Ending.Answered());
+    assertThat(requests.hasApart()).isFalse();
+  }
+
+  @Test
+  void aBatchOfOneRequestIsNotTakenApartAndNeitherIsOneThatHasJustBegun() {
+    var alone = add(DEADLINE, "a", "b", "c");
+    var batch = requests.start(chooseRecords());
+    add(DEADLINE, "d");
+    var late = add(DEADLINE, "e");
+    now = DEADLINE / 2;
+    var shared = requests.start(chooseRecords());
+    requests.takeApart(alone);
+    requests.takeApart(late);
+
+    assertThat(Thread.currentThread().isInterrupted()).isFalse();
+    assertThat(requests.hasApart()).isFalse();
+    assertThat(late.isImpatient(DEADLINE * 3 / 4 - 1)).isFalse();
+    assertThat(late.isImpatient(DEADLINE * 3 / 4)).isTrue();
+    requests.stop(batch);
+    requests.stop(shared);
+  }
+
+  @Test
+  void aBatchIsStuckWhenItRunsLongAfterTheLastOfItsDeadlinesAndIsFoundOnce() {
+    add(DEADLINE, "a");
+    add(2 * DEADLINE, "b");
+    var batch = requests.start(chooseRecords());
+    now = 2 * DEADLINE + 9;
+    assertThat(requests.findStuck(10)).isEmpty();
+    now = 2 * DEADLINE + 10;
+
+    assertThat(requests.findStuck(10)).containsExactly(batch);
+    assertThat(requests.findStuck(10)).isEmpty();
+    requests.stop(batch);
+  }
+
   private Submission<String, String> add(long deadline, String... records) {
     var submission = new Submission<String, String>(
-        List.of(records), String::length, now, deadline, () -> false, lock.newCondition());
+        List.of(records), Serving.lengths(records), now, deadline, new Caller(() -> false, Map.of()), lock.newCondition());
     requests.add(submission);
     return submission;
   }

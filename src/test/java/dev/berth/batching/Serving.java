@@ -7,6 +7,7 @@ import dev.berth.metrics.ServingMetrics;
 import java.time.Duration;
 import java.util.Arrays;
 import java.util.List;
+import java.util.Map;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
@@ -23,7 +24,7 @@ final class Serving implements AutoCloseable {
   private final ExecutorService callers = Executors.newVirtualThreadPerTaskExecutor();
 
   Serving(int workers, BatchLimits limits) {
-    batcher = new Batcher<>("words", "the model", workers, limits, String::length, model, metrics);
+    batcher = new Batcher<>("words", "the model", workers, limits, model, System::nanoTime, metrics);
   }
 
   /// One worker, batches of up to four records, room for six.
@@ -42,8 +43,12 @@ final class Serving implements AutoCloseable {
   }
 
   Future<Predictions<String>> ask(Duration timeout, BooleanSupplier abandoned, String... records) {
-    return callers.submit(
-        () -> batcher.predict(Arrays.asList(records), System.nanoTime() + timeout.toNanos(), abandoned));
+    return callers.submit(() -> batcher.predict(
+        Arrays.asList(records), lengths(records), System.nanoTime() + timeout.toNanos(), new Caller(abandoned, Map.of())));
+  }
+
+  static int[] lengths(String... records) {
+    return Arrays.stream(records).mapToInt(String::length).toArray();
   }
 
   /// Sends a `hold` and returns when it is all that runs.

@@ -37,11 +37,12 @@ class ConfigurationTest {
   @Tag("BAT-05")
   void nothing_set_gives_the_defaults() {
     assertThat(read(Map.of())).isEqualTo(new ServerConfig(
-        new HttpConfig("0.0.0.0", 8080, 104_857_600, MediaType.JSON, "/metrics", Duration.ofSeconds(20)),
+        new HttpConfig("0.0.0.0", 8080, 104_857_600, MediaType.JSON, "/metrics", Duration.ZERO, Duration.ofSeconds(20)),
         new ModelConfig(
             home.resolve("model-artifact"), Optional.empty(), Optional.empty(), OptionalInt.empty(), CpuProfile.ADAPTIVE,
             OptionalInt.empty(), List.of(), false),
-        new BatchingConfig(1000, OptionalInt.empty(), OptionalInt.empty(), Duration.ZERO, Duration.ofSeconds(60)),
+        new BatchingConfig(1000, OptionalInt.empty(), OptionalInt.empty(), Duration.ZERO, Duration.ofSeconds(60),
+            Duration.ofSeconds(120)),
         new TransformConfig(
             false, ExecutionParametersAnswer.SAGEMAKER, OptionalInt.empty(), Optional.empty(), OptionalInt.empty(),
             false, false),
@@ -70,6 +71,7 @@ class ConfigurationTest {
         "BERTH_TRAILING_NEWLINE", "true"));
     environment.putAll(Map.of(
         "BERTH_CPU_PROFILE", "throughput",
+        "BERTH_STUCK_SECONDS", "30",
         "BERTH_NEURON_CORES", "1",
         "BERTH_EXTRA_LIBRARIES", library.toString()));
     environment.putAll(Map.of(
@@ -79,17 +81,19 @@ class ConfigurationTest {
         "BERTH_MAX_BATCH_DELAY_MS", "5",
         "BERTH_METRICS_PATH", "/server/metrics",
         "BERTH_DRAIN_SECONDS", "3",
+        "BERTH_LAME_DUCK_SECONDS", "4",
         "SAGEMAKER_CONTAINER_LOG_LEVEL", "10",
         "BERTH_LOG_FORMAT", "json"));
 
     assertThat(read(environment)).isEqualTo(new ServerConfig(
         new HttpConfig(
             "localhost", 9123, 6 * 1024 * 1024, new MediaType("text", "csv", Map.of("header", "absent")),
-            "/server/metrics", Duration.ofSeconds(3)),
+            "/server/metrics", Duration.ofSeconds(4), Duration.ofSeconds(3)),
         new ModelConfig(
             model, Optional.of("Answers.java"), Optional.of("inf2"), OptionalInt.of(2), CpuProfile.THROUGHPUT, OptionalInt.of(1),
             List.of(library), false),
-        new BatchingConfig(50, OptionalInt.of(16), OptionalInt.of(4096), Duration.ofMillis(5), Duration.ofSeconds(90)),
+        new BatchingConfig(50, OptionalInt.of(16), OptionalInt.of(4096), Duration.ofMillis(5), Duration.ofSeconds(90),
+            Duration.ofSeconds(30)),
         new TransformConfig(
             false, ExecutionParametersAnswer.LOCAL_MODE, OptionalInt.of(8), Optional.of(BatchStrategy.SINGLE_RECORD),
             OptionalInt.of(6), true, true),

@@ -1,0 +1,10 @@
+package dev.berth.batching;
+
+import java.util.Map;
+import java.util.function.BooleanSupplier;
+
+/// Who waits for predictions.
+///
+/// @param hasGone whether the caller has gone away; a worker asks before the records are predicted. It must not block
+/// @param logContext what stands on the log lines of the request; a batch's lines have that of all its requests
+public record Caller(BooleanSupplier hasGone, Map<String, String> logContext) {}

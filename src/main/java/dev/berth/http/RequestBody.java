@@ -1,0 +1,163 @@
+package dev.berth.http;
+
+import dev.berth.error.ErrorType;
+import dev.berth.error.ServingException;
+import dev.berth.memory.MemoryShare;
+import dev.berth.serving.Deadline;
+import io.javalin.http.Context;
+import java.io.IOException;
+import java.io.InputStream;
+import java.util.Arrays;
+import org.eclipse.jetty.ee10.servlet.ServletContextRequest;
+
+/// A request's body as hooks read it: not longer than the server takes, not in more memory than there is, and not awaited
+/// beyond the request's deadline.
+///
+/// The request's own thread reads it into memory before `inputFn` runs, so that a slow upload holds up no thread that
+/// hooks need. Of a body larger than [#AHEAD] the rest is read by the hook, which may take it piece by piece. Used by one
+/// thread at a time.
+final class RequestBody extends InputStream {
+
+  private static final int AHEAD = 8 << 20;
+  private static final int FIRST_BUFFER = 16 << 10;
+
+  /// What a whole payload becomes on its way: its bytes, its text, its parsed form and some 24 bytes for each token.
+  private static final int GROWTH = 24;
+
+  /// The JVM makes no longer arrays.
+  private static final int LONGEST_ARRAY = Integer.MAX_VALUE - 8;
+
+  private final Upload upload;
+  private final long declared;
+  private final long limit;
+  private final Deadline deadline;
+  private final MemoryShare memory;
+
+  /// What is in memory, from `start` to `end`.
+  private byte[] buffer = new byte[0];
+  private int start;
+  private int end;
+
+  /// The request may end while a hook that was left behind still reads.
+  private volatile boolean closed;
+
+  /// @param limit the most bytes that the server takes
+  /// @param memory the request's share, closed with this
+  RequestBody(Context ctx, long limit, Deadline deadline, MemoryShare memory) {
+    this.upload = new Upload(ServletContextRequest.getServletContextRequest(ctx.req()), deadline);
+    this.declared = ctx.req().getContentLengthLong();
+    this.limit = limit;
+    this.deadline = deadline;
+    this.memory = memory;
+  }
+
+  /// Refuses a body whose length is declared and too large, before it is read.
+  void checkDeclared() {
+    if (declared > limit) {
+      throw tooLarge("%d bytes".formatted(declared));
+    }
+  }
+
+  /// Reads the body, or the beginning of a large one, into memory that grows with what arrives. Runs on the request's
+  /// thread.
+  void readAhead() throws IOException {
+    int most = declared < 0 ? AHEAD : (int) Math.min(declared, AHEAD);
+    while (end < most && fill(most)) {
+      // Until it has all that it may have.
+    }
+  }
+
+  @Override
+  public int read() throws IOException {
+    var one = new byte[1];
+    return read(one, 0, 1) < 0 ? -1 : one[0] & 0xff;
+  }
+
+  @Override
+  public int read(byte[] bytes, int offset, int length) throws IOException {
+    if (start == end) {
+      return take(bytes, offset, length);
+    }
+    int count = Math.min(length, end - start);
+    System.arraycopy(buffer, start, bytes, offset, count);
+    start += count;
+    return count;
+  }
+
+  /// All that is left, once there is memory for what becomes of it. What was read ahead is not copied.
+  @Override
+  public byte[] readAllBytes() throws IOException {
+    while (upload.received() != declared && fill(LONGEST_ARRAY)) {
+      // Until the end.
+    }
+    awaitMemory((long) GROWTH * (end - start));
+    var all = start == 0 && end == buffer.length ? buffer : Arrays.copyOfRange(buffer, start, end);
+    buffer = new byte[0];
+    start = 0;
+    end = 0;
+    return all;
+  }
+
+  /// Takes more into memory; false: there is no more.
+  private boolean fill(int most) throws IOException {
+    if (end == buffer.length) {
+      if (end == most) {
+        throw tooLarge("more than %d bytes for a hook that reads all of it".formatted(most));
+      }
+      int size = (int) Math.min(most, Math.max(FIRST_BUFFER, 2L * end));
+      if (!memory.tryGrow(size)) {
+        throw noMemory(size);
+      }
+      buffer = Arrays.copyOf(buffer, size);
+    }
+    int count = take(buffer, end, buffer.length - end);
+    end += Math.max(0, count);
+    return count >= 0;
+  }
+
+  private int take(byte[] bytes, int offset, int length) throws IOException {
+    if (closed) {
+      throw new IOException("the request has ended");
+    }
+    int count = upload.take(bytes, offset, length);
+    if (upload.received() > limit) {
+      throw tooLarge("more than %d bytes".formatted(limit));
+    }
+    return count;
+  }
+
+  private void awaitMemory(long bytes) throws IOException {
+    if (!memory.tryGrow(bytes)) {
+      Upload.blocking(() -> {
+        if (!memory.grow(bytes, deadline.nanosLeft())) {
+          throw noMemory(bytes / GROWTH);
+        }
+      });
+    }
+  }
+
+  private static ServingException noMemory(long bytes) {
+    return new ServingException(ErrorType.OVERLOADED,
+        "there is no memory for %d bytes of a body beside those of other requests; try again later".formatted(bytes));
+  }
+
+  private ServingException tooLarge(String found) {
+    return new ServingException(
+        ErrorType.PAYLOAD_TOO_LARGE,
+        "body: found %s, expected at most %d; raise SAGEMAKER_MAX_PAYLOAD_IN_MB (0: no limit)".formatted(found, limit));
+  }
+
+  /// Throws what is left away, as long as it keeps coming, so that the caller sees the answer.
+  void discard() {
+    // Past the deadline a hook that was left behind may still read.
+    if (!deadline.isOver()) {
+      upload.discard();
+    }
+  }
+
+  @Override
+  public void close() {
+    closed = true;
+    memory.close();
+  }
+}

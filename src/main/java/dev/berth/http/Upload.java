@@ -1,0 +1,155 @@
+package dev.berth.http;
+
+import dev.berth.error.ErrorType;
+import dev.berth.error.ServingException;
+import dev.berth.serving.Deadline;
+import java.io.IOException;
+import java.util.concurrent.ForkJoinPool;
+import java.util.concurrent.ForkJoinPool.ManagedBlocker;
+import java.util.concurrent.Semaphore;
+import java.util.concurrent.TimeUnit;
+import org.eclipse.jetty.ee10.servlet.ServletContextRequest;
+import org.eclipse.jetty.http.HttpFields;
+import org.eclipse.jetty.http.HttpHeader;
+import org.eclipse.jetty.http.HttpStatus;
+import org.eclipse.jetty.io.Content;
+
+/// The bytes of a request's body as they arrive. Jetty's own stream waits for as long as the connection may be silent;
+/// this waits until the deadline of the request. Used by one thread at a time.
+final class Upload {
+
+  private static final long MOST_TO_DISCARD = 256L << 20;
+  private static final long LONGEST_DISCARD_NANOS = TimeUnit.SECONDS.toNanos(5);
+  private static final long LONGEST_PAUSE_NANOS = TimeUnit.MILLISECONDS.toNanos(200);
+  private static final int DISCARD_BUFFER = 16 << 10;
+
+  private final ServletContextRequest request;
+  private final Deadline deadline;
+  private final Semaphore arrival = new Semaphore(0);
+  /// Whether Jetty is to release `arrival` when there is more.
+  private boolean demanded;
+  /// What has arrived and is not taken yet; null where there is nothing.
+  private Content.Chunk chunk;
+  private boolean ended;
+  private long received;
+
+  Upload(ServletContextRequest request, Deadline deadline) {
+    this.request = request;
+    this.deadline = deadline;
+  }
+
+  /// How many bytes were taken.
+  long received() {
+    return received;
+  }
+
+  boolean hasEnded() {
+    return ended;
+  }
+
+  /// Takes the next bytes, as many as have arrived; -1: there are no more.
+  ///
+  /// @throws ServingException `DEADLINE_EXCEEDED` when none come in time, `BAD_INPUT` when the connection ends before
+  int take(byte[] bytes, int offset, int length) throws IOException {
+    if (ended || length == 0) {
+      return ended ? -1 : 0;
+    }
+    if (!await(deadline.nanosLeft())) {
+      throw new ServingException(
+          ErrorType.DEADLINE_EXCEEDED, "the request's time ran out after %d bytes of its body".formatted(received));
+    }
+    if (Content.Chunk.isFailure(chunk)) {
+      throw new ServingException(ErrorType.BAD_INPUT,
+          "body: it can't be read on after %d bytes: the connection ended or its chunks are malformed".formatted(received),
+          chunk.getFailure());
+    }
+    int count = Math.min(length, chunk.remaining());
+    chunk.getByteBuffer().get(bytes, offset, count);
+    received += count;
+    if (!chunk.hasRemaining()) {
+      ended = chunk.isLast();
+      chunk.release();
+      chunk = null;
+    }
+    return count == 0 && ended ? -1 : count;
+  }
+
+  /// Reads what is left and throws it away, as long as it keeps coming: a caller who still writes would otherwise see a
+  /// broken connection instead of the answer that says why. It stops at the deadline.
+  void discard() {
+    long stop = System.nanoTime() + Math.min(LONGEST_DISCARD_NANOS, deadline.nanosLeft());
+    var bin = new byte[DISCARD_BUFFER];
+    long before = received;
+    try {
+      while (!ended && received - before < MOST_TO_DISCARD
+          && await(Math.min(LONGEST_PAUSE_NANOS, stop - System.nanoTime()))
+          && !Content.Chunk.isFailure(chunk)) {
+        take(bin, 0, bin.length);
+      }
+    } catch (IOException e) {
+      // The caller has gone; the answer will find that out by itself.
+    }
+  }
+
+  /// Waits until something of the body has arrived, or its end; false: the time is over.
+  private boolean await(long nanos) throws IOException {
+    if (!hasArrived() && nanos > 0) {
+      long stop = System.nanoTime() + nanos;
+      blocking(() -> {
+        boolean inTime = true;
+        while (inTime && !hasArrived()) {
+          demand();
+          inTime = arrival.tryAcquire(stop - System.nanoTime(), TimeUnit.NANOSECONDS);
+          demanded = !inTime;
+        }
+      });
+    }
+    return hasArrived();
+  }
+
+  private boolean hasArrived() {
+    if (chunk == null && !demanded) {
+      chunk = request.read();
+    }
+    return chunk != null;
+  }
+
+  /// Asks to be told when more has arrived. A caller who waits for the word to send the body is given it.
+  private void demand() {
+    if (demanded) {
+      return;
+    }
+    if (received == 0 && request.getHeaders().contains(HttpHeader.EXPECT, "100-continue")) {
+      request.getServletContextResponse().writeInterim(HttpStatus.CONTINUE_100, HttpFields.EMPTY);
+    }
+    demanded = true;
+    request.demand(arrival::release);
+  }
+
+  /// Waits for something. A hook that waits keeps no other from running: its pool lets another thread run meanwhile.
+  static void blocking(Blocking wait) throws IOException {
+    try {
+      ForkJoinPool.managedBlock(wait);
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+      throw new ServingException(ErrorType.DEADLINE_EXCEEDED, "the wait for the request's body was interrupted", e);
+    }
+  }
+
+  /// A wait that is over when it returns.
+  interface Blocking extends ManagedBlocker {
+
+    void await() throws InterruptedException;
+
+    @Override
+    default boolean block() throws InterruptedException {
+      await();
+      return true;
+    }
+
+    @Override
+    default boolean isReleasable() {
+      return false;
+    }
+  }
+}

@@ -1,0 +1,2 @@
+/// Memory budget.
+package dev.berth.memory;

@@ -1,0 +1,37 @@
+package dev.berth.serving;
+
+import java.util.Optional;
+
+/// What `/ping` says: whether this process can answer requests, or had better be replaced. May be used by any thread, and
+/// never waits.
+public final class Health {
+
+  private final ModelRegistry models;
+  private final HookPool pool;
+  private volatile boolean stopping;
+
+  public Health(ModelRegistry models, HookPool pool) {
+    this.models = models;
+    this.pool = pool;
+  }
+
+  /// Why it can't; nothing where it can.
+  public Optional<String> problem() {
+    if (stopping) {
+      return Optional.of("the server is stopping");
+    }
+    if (!pool.hasThreads()) {
+      return Optional.of("hooks do not end on any of the threads that run them");
+    }
+    return models.all().stream().flatMap(model -> model.problem().stream()).findFirst();
+  }
+
+  /// Says from now on that it can't, whatever the models do.
+  public void stop() {
+    stopping = true;
+  }
+
+  public boolean isStopping() {
+    return stopping;
+  }
+}

@@ -1,0 +1,57 @@
+package dev.berth.serving;
+
+import java.time.Duration;
+import java.util.concurrent.Executors;
+import java.util.concurrent.ScheduledExecutorService;
+import java.util.concurrent.TimeUnit;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/// Finds hooks that still run long after the deadline of their request, and says once where each of them is. What that
+/// means for `/ping`, the pool and the models know.
+///
+/// Runs on a thread of its own, because nobody waits for such a hook any more.
+public final class StuckHooks implements AutoCloseable {
+
+  private static final Logger log = LoggerFactory.getLogger(StuckHooks.class);
+
+  private final HookPool pool;
+  private final ModelRegistry models;
+  private final Duration grace;
+  private final ScheduledExecutorService watch =
+      Executors.newSingleThreadScheduledExecutor(Thread.ofPlatform().name("berth-stuck-hooks").daemon().factory());
+
+  /// @param grace how long a hook may run after the deadline of its request
+  public StuckHooks(HookPool pool, ModelRegistry models, Duration grace) {
+    this.pool = pool;
+    this.models = models;
+    this.grace = grace;
+  }
+
+  public void start() {
+    long everyMillis = Math.clamp(grace.toMillis() / 2, 100, 1000);
+    watch.scheduleWithFixedDelay(this::look, everyMillis, everyMillis, TimeUnit.MILLISECONDS);
+  }
+
+  void look() {
+    for (var run : pool.findStuck(grace)) {
+      tell("%s is stuck: it still runs %d s after the deadline of its request".formatted(run.hook(), grace.toSeconds()), run.thread());
+    }
+    for (var model : models.all()) {
+      model.findStuck(grace).forEach(thread -> tell(
+          "%s is stuck: it still runs %d s after the deadline of all its requests; %s has %d workers left".formatted(
+              model.predictFn(), grace.toSeconds(), model.name(), model.liveWorkers()), thread));
+    }
+  }
+
+  private static void tell(String what, Thread thread) {
+    var stack = new Throwable(thread.getName());
+    stack.setStackTrace(thread.getStackTrace());
+    log.warn(what, stack);
+  }
+
+  @Override
+  public void close() {
+    watch.shutdownNow();
+  }
+}

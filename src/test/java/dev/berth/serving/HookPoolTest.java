@@ -1,0 +1,147 @@
+package dev.berth.serving;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.awaitility.Awaitility.await;
+
+import dev.berth.batching.Caller;
+import dev.berth.error.ErrorType;
+import dev.berth.error.ServingException;
+import dev.berth.metrics.ServingMetrics;
+import dev.berth.testing.Gate;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
+import java.util.concurrent.atomic.AtomicLong;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+
+/// Deadlines and threads of hooks, with a clock that only the test moves.
+@Timeout(60)
+class HookPoolTest {
+
+  private static final Duration MINUTE = Duration.ofMinutes(1);
+
+  private final AtomicLong now = new AtomicLong();
+  private final ServingMetrics metrics = new ServingMetrics();
+  private final HookPool pool = new HookPool(2, 1, metrics);
+  private final InFlight inside = new InFlight();
+  private final HookPool.Scope scope = new HookPool.Scope(getClass().getClassLoader(), inside);
+  private final CountDownLatch end = new CountDownLatch(1);
+  private final ExecutorService requests = Executors.newVirtualThreadPerTaskExecutor();
+
+  @AfterEach
+  void close() {
+    end.countDown();
+    requests.close();
+    pool.close();
+    metrics.close();
+  }
+
+  @Test
+  void aHookRunsOnAThreadOfThePoolWithTheContextOfItsRequest() throws Exception {
+    String thread = call(MINUTE, _ -> Thread.currentThread().getName());
+    assertThat(thread).startsWith("berth-hook-");
+    assertThatThrownBy(() -> call(MINUTE, _ -> {
+      throw new IllegalStateException("boom");
+    })).isInstanceOf(ExecutionException.class).hasRootCauseMessage("boom");
+  }
+
+  @Test
+  void aRequestWhoseTimeIsOverRunsNoHook() {
+    var ran = new ArrayList<String>();
+    var deadline = Deadline.in(Duration.ofSeconds(1), now::get);
+    now.addAndGet(Duration.ofSeconds(2).toNanos());
+
+    assertThatThrownBy(() -> pool.call(scope, "outputFn", caller(), deadline, _ -> ran.add("late")))
+        .isInstanceOfSatisfying(ServingException.class, e -> assertThat(e.type()).isEqualTo(ErrorType.DEADLINE_EXCEEDED));
+    assertThat(ran).isEmpty();
+  }
+
+  @Test
+  void aHookThatDoesNotEndInTimeIsNamed() {
+    assertThatThrownBy(() -> call(Duration.ofSeconds(2), run -> {
+      run.enters("length");
+      end.await();
+      return "late";
+    })).hasMessage("the request's time ran out while length ran");
+  }
+
+  @Test
+  void aHookThatNeverRanIsNotToBlame() throws Exception {
+    var gate = new Gate(2);
+    wedge(gate);
+    wedge(gate);
+    gate.awaitArrival();
+
+    assertThatThrownBy(() -> call(Duration.ofMillis(10), _ -> "never"))
+        .hasMessage("the request's time ran out while it waited for inputFn to run");
+  }
+
+  @Test
+  void aStuckThreadIsReplacedUntilTooManyAreStuck() throws Exception {
+    for (int wedged = 1; wedged <= 3; wedged++) {
+      var gate = new Gate(1);
+      wedge(gate);
+      gate.awaitArrival();
+      gate.open();
+      now.addAndGet(MINUTE.plusSeconds(30).toNanos());
+      assertThat(pool.findStuck(Duration.ofSeconds(31))).isEmpty();
+      now.addAndGet(Duration.ofSeconds(1).toNanos());
+      assertThat(pool.findStuck(Duration.ofSeconds(31))).hasSize(1);
+      assertThat(pool.findStuck(Duration.ofSeconds(31))).isEmpty();
+      assertThat(pool.hasThreads()).isEqualTo(wedged < 3);
+      if (wedged < 3) {
+        String answer = call(MINUTE, _ -> "still here");
+        assertThat(answer).isEqualTo("still here");
+      }
+    }
+    assertThat(metrics.scrape()).contains("berth_stuck_hooks 3.0");
+
+    end.countDown();
+    await().until(pool::hasThreads);
+    await().until(() -> metrics.scrape().contains("berth_stuck_hooks 0.0"));
+    String answer = call(MINUTE, _ -> "again");
+    assertThat(answer).isEqualTo("again");
+  }
+
+  @Test
+  void whoeverWaitsForTheHooksOfAModelWaitsForThoseLeftBehind() throws Exception {
+    assertThatThrownBy(() -> call(Duration.ofMillis(10), _ -> {
+      while (end.getCount() > 0) {
+        Thread.onSpinWait();
+      }
+      return "late";
+    })).hasMessageContaining("inputFn");
+    assertThat(inside.awaitNone(Duration.ZERO)).isFalse();
+
+    end.countDown();
+    assertThat(inside.awaitNone(MINUTE)).isTrue();
+  }
+
+  /// Occupies a thread, whoever interrupts, from the gate on until the test ends.
+  private Future<?> wedge(Gate gate) {
+    return requests.submit(() -> call(MINUTE, _ -> {
+      gate.pass();
+      while (end.getCount() > 0) {
+        Thread.onSpinWait();
+      }
+      return List.of();
+    }));
+  }
+
+  private <T> T call(Duration time, HookPool.Call<T> hook) throws InterruptedException, ExecutionException {
+    return pool.call(scope, "inputFn", caller(), Deadline.in(time, now::get), hook);
+  }
+
+  private static Caller caller() {
+    return new Caller(() -> false, Map.of());
+  }
+}
