@@ -153,6 +153,44 @@ class ContainerLifecycleTest {
     assertEnds(serving(artifact), "model.pt");
   }
 
+  @Test
+  @Tag("PING-09")
+  void aContainerWhosePredictFnDoesNotEndTurns503(@TempDir Path artifact) throws Exception {
+    Files.createDirectory(artifact.resolve("code"));
+    Files.writeString(artifact.resolve("code/Inference.java"), """
+        import dev.berth.hooks.*;
+        import java.util.List;
+
+        public final class Inference implements InferenceHandler<Void, String, String> {
+          public Void modelFn(ModelContext context) { return null; }
+          public List<String> inputFn(InvocationRequest request) throws Exception { return List.of(request.text()); }
+          public List<String> predictFn(List<String> records, Void model) {
+            while (records.contains("wedge")) { }
+            return records;
+          }
+          public InvocationResponse outputFn(List<String> predictions, InvocationRequest request) {
+            return InvocationResponse.of(predictions.getFirst(), MediaType.TEXT);
+          }
+        }
+        """);
+    try (var container = serving(artifact)
+        .withExposedPorts(8080)
+        .withEnv(Map.of(
+            "SAGEMAKER_MODEL_SERVER_WORKERS", "2",
+            "SAGEMAKER_MODEL_SERVER_TIMEOUT_SECONDS", "5",
+            "BERTH_STUCK_SECONDS", "1"))) {
+      container.start();
+      awaitReady(container, 8080);
+      var wedged = List.of(
+          CLIENT.sendAsync(invocation(container, "wedge"), BodyHandlers.ofString()),
+          CLIENT.sendAsync(invocation(container, "wedge"), BodyHandlers.ofString()));
+      assertThat(wedged).allSatisfy(caller -> assertThat(caller.get().statusCode()).isEqualTo(504));
+      await().atMost(BerthImage.LONGEST).untilAsserted(() ->
+          assertThat(get(container, "/ping").statusCode()).isEqualTo(503));
+      assertThat(out(container)).contains("predictFn").contains("is stuck").contains("Inference.java:9");
+    }
+  }
+
   private static HttpResponse<String> get(GenericContainer<?> container, String path) throws Exception {
     return CLIENT.send(HttpRequest.newBuilder(uri(container, path)).build(), BodyHandlers.ofString());
   }

@@ -7,7 +7,6 @@ import dev.berth.engine.DeviceException;
 import dev.berth.engine.torch.TorchException;
 import dev.berth.hooks.InferenceHandler;
 import dev.berth.http.HttpServer;
-import dev.berth.memory.MemoryBudget;
 import dev.berth.metrics.ServingMetrics;
 import dev.berth.serving.Health;
 import dev.berth.serving.HookPool;
@@ -61,8 +60,7 @@ public final class Server implements AutoCloseable {
     models.add(model);
     Thread.ofPlatform().name("berth-loader").daemon().start(() -> load(plan));
     try {
-      var payloads = new MemoryBudget(Runtime.getRuntime().maxMemory());
-      this.http = HttpServer.start(config, health, model, payloads, metrics);
+      this.http = HttpServer.start(config, health, model, metrics);
     } catch (RuntimeException e) {
       model.refuse("the server can't listen");
       throw e;

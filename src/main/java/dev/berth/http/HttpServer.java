@@ -1,7 +1,6 @@
 package dev.berth.http;
 
 import dev.berth.config.ServerConfig;
-import dev.berth.memory.MemoryBudget;
 import dev.berth.metrics.ServingMetrics;
 import dev.berth.serving.Health;
 import dev.berth.serving.ServedModel;
@@ -44,8 +43,8 @@ public final class HttpServer implements AutoCloseable {
   ///
   /// @throws RuntimeException when the port is taken
   public static HttpServer start(
-      ServerConfig config, Health health, ServedModel model, MemoryBudget memory, ServingMetrics metrics) {
-    var routes = new Routes(config, health, model, memory, metrics);
+      ServerConfig config, Health health, ServedModel model, ServingMetrics metrics) {
+    var routes = new Routes(config, health, model, metrics);
     return new HttpServer(Javalin.create(javalin -> configure(javalin, config, routes)).start());
   }
 

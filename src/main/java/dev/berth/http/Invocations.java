@@ -8,7 +8,6 @@ import dev.berth.error.ServingException;
 import dev.berth.hooks.InvocationRequest;
 import dev.berth.hooks.InvocationResponse;
 import dev.berth.hooks.MediaType;
-import dev.berth.memory.MemoryBudget;
 import dev.berth.serving.Deadline;
 import dev.berth.serving.ServedModel;
 import io.javalin.http.Context;
@@ -41,7 +40,7 @@ final class Invocations implements Handler {
   private final HttpConfig http;
   private final TransformConfig transform;
   private final Duration timeout;
-  private final MemoryBudget memory;
+  private final PayloadMemory memory;
   private final LongSupplier clock;
 
   /// @param models finds the model that a request is for
@@ -50,7 +49,7 @@ final class Invocations implements Handler {
       HttpConfig http,
       TransformConfig transform,
       Duration timeout,
-      MemoryBudget memory,
+      PayloadMemory memory,
       LongSupplier clock) {
     this.models = models;
     this.http = http;
@@ -63,7 +62,7 @@ final class Invocations implements Handler {
   @Override
   public void handle(Context ctx) throws IOException {
     var deadline = Deadline.in(timeout, clock);
-    try (var body = new RequestBody(ctx, http.maxPayloadBytes(), deadline, memory.share())) {
+    try (var body = new RequestBody(ctx, http.maxPayloadBytes(), deadline, memory)) {
       try (var visit = models.apply(ctx).enter()) {
         answer(ctx, visit, body, deadline);
       } catch (ServingException e) {

@@ -31,7 +31,8 @@ final class RequestBody extends InputStream {
   private final long declared;
   private final long limit;
   private final Deadline deadline;
-  private final MemoryShare memory;
+  private final MemoryShare arriving;
+  private final MemoryShare parsed;
 
   /// What is in memory, from `start` to `end`.
   private byte[] buffer = new byte[0];
@@ -42,13 +43,13 @@ final class RequestBody extends InputStream {
   private volatile boolean closed;
 
   /// @param limit the most bytes that the server takes
-  /// @param memory the request's share, closed with this
-  RequestBody(Context ctx, long limit, Deadline deadline, MemoryShare memory) {
+  RequestBody(Context ctx, long limit, Deadline deadline, PayloadMemory memory) {
     this.upload = new Upload(ServletContextRequest.getServletContextRequest(ctx.req()), deadline);
     this.declared = ctx.req().getContentLengthLong();
     this.limit = limit;
     this.deadline = deadline;
-    this.memory = memory;
+    this.arriving = memory.arriving().share();
+    this.parsed = memory.parsed().share();
   }
 
   /// Refuses a body whose length is declared and too large, before it is read.
@@ -105,7 +106,7 @@ final class RequestBody extends InputStream {
         throw tooLarge("more than %d bytes for a hook that reads all of it".formatted(most));
       }
       int size = (int) Math.min(most, Math.max(FIRST_BUFFER, 2L * end));
-      if (!memory.tryGrow(size)) {
+      if (!arriving.tryGrowTo(size)) {
         throw noMemory(size);
       }
       buffer = Arrays.copyOf(buffer, size);
@@ -127,9 +128,9 @@ final class RequestBody extends InputStream {
   }
 
   private void awaitMemory(long bytes) throws IOException {
-    if (!memory.tryGrow(bytes)) {
+    if (!parsed.tryGrowTo(bytes)) {
       Upload.blocking(() -> {
-        if (!memory.grow(bytes, deadline.nanosLeft())) {
+        if (!parsed.growTo(bytes, deadline.nanos())) {
           throw noMemory(bytes / GROWTH);
         }
       });
@@ -158,6 +159,7 @@ final class RequestBody extends InputStream {
   @Override
   public void close() {
     closed = true;
-    memory.close();
+    arriving.close();
+    parsed.close();
   }
 }

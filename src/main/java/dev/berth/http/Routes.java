@@ -2,7 +2,6 @@ package dev.berth.http;
 
 import dev.berth.config.ServerConfig;
 import dev.berth.error.ErrorType;
-import dev.berth.memory.MemoryBudget;
 import dev.berth.metrics.ServingMetrics;
 import dev.berth.serving.Health;
 import dev.berth.serving.ServedModel;
@@ -16,16 +15,13 @@ final class Routes {
   private final ServerConfig config;
   private final Health health;
   private final ServedModel model;
-  private final MemoryBudget memory;
   private final ServingMetrics metrics;
 
   /// @param model the one that `/invocations` asks
-  /// @param memory for payloads
-  Routes(ServerConfig config, Health health, ServedModel model, MemoryBudget memory, ServingMetrics metrics) {
+  Routes(ServerConfig config, Health health, ServedModel model, ServingMetrics metrics) {
     this.config = config;
     this.health = health;
     this.model = model;
-    this.memory = memory;
     this.metrics = metrics;
   }
 
@@ -39,7 +35,8 @@ final class Routes {
         metricsPath, "GET");
     var log = new RequestLog(metrics, methods.keySet());
     var invocations = new Invocations(
-        _ -> model, config.http(), config.transform(), config.batching().timeout(), memory, System::nanoTime);
+        _ -> model, config.http(), config.transform(), config.batching().timeout(), PayloadMemory.forThisJvm(),
+        System::nanoTime);
 
     routes.before(log::begin);
     routes.before(this::closeWhenStopping);

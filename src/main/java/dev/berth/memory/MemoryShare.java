@@ -1,44 +1,46 @@
 package dev.berth.memory;
 
-import java.util.concurrent.TimeUnit;
+import java.util.concurrent.locks.Condition;
 
+/// Bytes of a [MemoryBudget], until they are closed.
+///
+/// One thread at a time lets it grow. Any thread may close it meanwhile. After that it holds nothing and never grows.
 public final class MemoryShare implements AutoCloseable {
+
   private final MemoryBudget budget;
-  private int held;
-  private boolean closed;
+  /// This and the following are guarded by the budget's lock.
+  final Condition turn;
+  long held;
+  boolean closed;
 
   MemoryShare(MemoryBudget budget) {
     this.budget = budget;
+    this.turn = budget.newCondition();
   }
 
-  private int wanted(long bytes) {
-    return (int) Math.min(budget.all - held, bytes / MemoryBudget.UNIT + 1);
+  /// Grows without waiting, so that it holds so many bytes in all.
+  ///
+  /// @return false where too little is free or it is closed; then it holds what it held
+  public boolean tryGrowTo(long bytes) {
+    return budget.tryGrow(this, bytes);
   }
 
-  public boolean tryGrow(long bytes) {
-    int wanted = wanted(bytes);
-    return budget.units.tryAcquire(wanted) && keep(wanted);
+  /// Waits until it can hold so many bytes in all.
+  ///
+  /// @param deadlineNanos by the budget's clock
+  /// @return false where the deadline came first or it is closed; then it holds what it held
+  public boolean growTo(long bytes, long deadlineNanos) throws InterruptedException {
+    return budget.grow(this, bytes, deadlineNanos);
   }
 
-  public boolean grow(long bytes, long nanos) throws InterruptedException {
-    int wanted = wanted(bytes);
-    return budget.units.tryAcquire(wanted, nanos, TimeUnit.NANOSECONDS) && keep(wanted);
+  /// Gives back what is more than so many bytes.
+  public void shrinkTo(long bytes) {
+    budget.shrink(this, bytes);
   }
 
-  private synchronized boolean keep(int taken) {
-    if (closed) {
-      budget.units.release(taken);
-      return false;
-    }
-    held += taken;
-    return true;
-  }
-
+  /// Gives everything back. May be called again.
   @Override
-  public synchronized void close() {
-    if (!closed) {
-      closed = true;
-      budget.units.release(held);
-    }
+  public void close() {
+    budget.close(this);
   }
 }

@@ -1,0 +1,108 @@
+package dev.berth.http;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
+
+import ch.qos.logback.classic.spi.ThrowableProxyUtil;
+import dev.berth.hooks.InvocationRequest;
+import dev.berth.testing.CapturedLog;
+import dev.berth.testing.TestServer;
+import dev.berth.testing.TextHandler;
+import java.io.IOException;
+import java.util.List;
+import java.util.concurrent.CountDownLatch;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+
+/// A server whose hooks do not end says so, and serves again when they do.
+@Timeout(180)
+class StuckHooksTest {
+
+  /// Waits in the hook that it is told, whoever interrupts, where the body says `wedge`.
+  private static final class FakeWedgedHandler extends TextHandler {
+    private final String hook;
+    private final CountDownLatch end = new CountDownLatch(1);
+
+    FakeWedgedHandler(String hook) {
+      this.hook = hook;
+    }
+
+    @Override
+    public List<String> inputFn(InvocationRequest request) throws IOException {
+      var records = super.inputFn(request);
+      wedgeIn("inputFn", records);
+      return records;
+    }
+
+    @Override
+    public List<String> predictFn(List<String> records, Object model) throws Exception {
+      wedgeIn("predictFn", records);
+      return super.predictFn(records, model);
+    }
+
+    private void wedgeIn(String here, List<String> records) {
+      while (here.equals(hook) && records.contains("wedge") && end.getCount() > 0) {
+        try {
+          end.await();
+        } catch (InterruptedException _) {
+          // As `while (true) {}` would.
+        }
+      }
+    }
+  }
+
+  @Test
+  @Tag("PING-09")
+  void whenPredictFnEndsOnNoWorkerPingIs503AndRequestsAreRefusedAtOnce() throws Exception {
+    var handler = new FakeWedgedHandler("predictFn");
+    try (var server = start(handler); var log = new CapturedLog()) {
+      var wedged = Stream.generate(() -> server.invokeAsync("wedge")).limit(2).toList();
+      assertThat(wedged).allSatisfy(caller -> assertThat(caller.get().statusCode()).isEqualTo(504));
+      await().untilAsserted(() -> assertThat(server.get("/ping").statusCode()).isEqualTo(503));
+
+      assertThat(server.get("/ping").body()).contains("no worker left that can predict");
+      assertThat(server.invoke("fine").statusCode()).isEqualTo(503);
+      assertThat(server.get("/metrics").body()).contains("berth_workers 0.0", "berth_stuck_hooks 2.0");
+      assertThat(log.events().stream().filter(event -> event.getFormattedMessage().startsWith("predictFn is stuck")))
+          .hasSize(2)
+          .allSatisfy(event -> assertThat(ThrowableProxyUtil.asString(event.getThrowableProxy()))
+              .contains("model-worker-").contains("FakeWedgedHandler.wedgeIn"));
+
+      handler.end.countDown();
+      await().untilAsserted(() -> assertThat(server.get("/ping").statusCode()).isEqualTo(200));
+      assertThat(server.invoke("fine").body()).isEqualTo("FINE");
+    }
+  }
+
+  @Test
+  @Tag("PING-09")
+  void whenInputFnEndsOnNoThreadPingIs503() throws Exception {
+    var handler = new FakeWedgedHandler("inputFn");
+    try (var server = start(handler)) {
+      var wedged = Stream.generate(() -> server.invokeAsync("wedge")).limit(32).toList();
+      assertThat(wedged).allSatisfy(caller -> assertThat(caller.get().statusCode()).isEqualTo(504));
+      // Some of their threads are replaced.
+      await().untilAsserted(() -> assertThat(server.get("/metrics").body()).contains("berth_stuck_hooks 32.0"));
+      assertThat(server.get("/ping").statusCode()).isEqualTo(200);
+      assertThat(server.invoke("fine").body()).isEqualTo("FINE");
+
+      var more = Stream.generate(() -> server.invokeAsync("wedge")).limit(8).toList();
+      assertThat(more).allSatisfy(caller -> assertThat(caller.get().statusCode()).isEqualTo(504));
+      await().untilAsserted(() -> assertThat(server.get("/ping").statusCode()).isEqualTo(503));
+
+      handler.end.countDown();
+      await().untilAsserted(() -> assertThat(server.get("/ping").statusCode()).isEqualTo(200));
+      assertThat(server.invoke("fine").body()).isEqualTo("FINE");
+    }
+  }
+
+  private static TestServer start(TextHandler handler) throws Exception {
+    return TestServer.with(handler)
+        .set("SAGEMAKER_MODEL_SERVER_WORKERS", "2")
+        .set("SAGEMAKER_MODEL_SERVER_TIMEOUT_SECONDS", "2")
+        .set("BERTH_STUCK_SECONDS", "1")
+        .start();
+  }
+}
