@@ -39,7 +39,7 @@ final class ExecutionParameters implements Handler {
   }
 
   private byte[] json(String strategy) {
-    int concurrency = Math.min(config.maxConcurrentTransforms().orElseGet(() -> Math.max(1, model.liveWorkers())), MAX_CONCURRENCY_TIMES_PAYLOAD);
+    int concurrency = Math.min(config.maxConcurrentTransforms().orElseGet(model::liveWorkers), MAX_CONCURRENCY_TIMES_PAYLOAD);
     int payload = Math.min(
         config.maxPayloadInMb().orElse(DEFAULT_PAYLOAD_IN_MB), MAX_CONCURRENCY_TIMES_PAYLOAD / Math.max(1, concurrency));
     return "{\"MaxConcurrentTransforms\":%d,\"BatchStrategy\":\"%s\",\"MaxPayloadInMB\":%d}"

@@ -40,8 +40,14 @@ final class HookFailure {
   }
 
   private static ServingException failed(String hook, Throwable thrown) {
-    return new ServingException(
-        ErrorType.INTERNAL, "%s failed%s: %s".formatted(hook, HookPlace.of(thrown), message(thrown)), thrown);
+    String what;
+    try {
+      what = HookPlace.of(thrown) + ": " + message(thrown);
+    } catch (Throwable e) {
+      // An exception of the hook's own may throw when it is asked for its message or its cause.
+      what = "%s: %s".formatted(HookPlace.of(e), thrown.getClass().getSimpleName());
+    }
+    return new ServingException(ErrorType.INTERNAL, "%s failed%s".formatted(hook, what), thrown);
   }
 
   /// The message of a class that can't be loaded is only its name.

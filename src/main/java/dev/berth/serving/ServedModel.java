@@ -92,9 +92,11 @@ public final class ServedModel {
     };
   }
 
-  /// The workers that are left; 0 where there is no model.
+  /// The workers that are left.
+  ///
+  /// @throws ServingException when there is no model
   public int liveWorkers() {
-    return state.get() instanceof State.Ready(var model) ? model.liveWorkers() : 0;
+    return loaded().liveWorkers();
   }
 
   /// Takes a request in. Until the visit is closed, [#close] waits for it.
