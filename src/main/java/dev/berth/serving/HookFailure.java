@@ -19,12 +19,16 @@ final class HookFailure {
 
   private HookFailure() {}
 
+  /// On the thread of a hook, whose interrupts are none of the server's.
+  static ServingException inside(String hook, Throwable thrown) {
+    return thrown instanceof InterruptedException ? failed(hook, thrown) : of(hook, thrown);
+  }
+
+  /// On the thread of the request.
   static ServingException of(String hook, Throwable thrown) {
     return switch (thrown) {
       case ServingException known -> known;
-      // From the hook's own thread, whose interrupts are none of the server's.
-      case ExecutionException hooks when hooks.getCause() instanceof InterruptedException e -> failed(hook, e);
-      case ExecutionException hooks -> of(hook, hooks.getCause());
+      case ExecutionException hooks -> inside(hook, hooks.getCause());
       case WorkerLostException lost -> new ServingException(ErrorType.INTERNAL, lost.getMessage(), lost);
       case HookException chosen -> new ServingException(type(chosen), chosen.getMessage(), chosen);
       case OutOfMemoryError memory -> new ServingException(

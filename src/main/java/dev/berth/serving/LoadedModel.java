@@ -129,7 +129,7 @@ final class LoadedModel<M, I, O> {
       run.enters(names.length());
       return new Decoded<>(records, lengths(records), Duration.ofNanos(System.nanoTime() - start));
     } catch (Throwable e) {
-      throw HookFailure.of(run.hook(), new ExecutionException(e));
+      throw HookFailure.inside(run.hook(), e);
     }
   }
 
