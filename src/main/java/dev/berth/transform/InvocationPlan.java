@@ -1,7 +1,7 @@
 package dev.berth.transform;
 
 import com.fasterxml.jackson.databind.JsonNode;
-import dev.berth.config.BatchStrategy;
+import dev.berth.content.BatchStrategy;
 import java.util.Arrays;
 import java.util.Optional;
 import java.util.OptionalInt;
@@ -11,7 +11,7 @@ import java.util.OptionalInt;
 ///
 /// @param concurrent how many requests run at the same time
 /// @param splitting how objects become requests
-record ExecutionParameters(int concurrent, Splitting splitting) {
+record InvocationPlan(int concurrent, Splitting splitting) {
 
   private static final int DEFAULT_PAYLOAD_IN_MB = 6;
 
@@ -22,16 +22,16 @@ record ExecutionParameters(int concurrent, Splitting splitting) {
   private static final Splitting OF_BEDROCK = Splitting.ofMebibytes(SplitType.LINE, BatchStrategy.SINGLE_RECORD, 0);
 
   /// @param container its answer; a missing node where it does not know the question
-  static ExecutionParameters of(TransformJob job, JsonNode container) {
+  static InvocationPlan of(TransformJob job, JsonNode container) {
     int concurrent = positive(job.maxConcurrentTransforms())
         .or(() -> positive(number(container, "MaxConcurrentTransforms")))
         .orElse(1);
     if (job.bedrock()) {
-      return new ExecutionParameters(concurrent, OF_BEDROCK);
+      return new InvocationPlan(concurrent, OF_BEDROCK);
     }
     var strategy = job.strategy().or(() -> strategy(container)).orElse(BatchStrategy.MULTI_RECORD);
     var payload = job.maxPayloadInMb().isPresent() ? job.maxPayloadInMb() : number(container, "MaxPayloadInMB");
-    return new ExecutionParameters(concurrent,
+    return new InvocationPlan(concurrent,
         Splitting.ofMebibytes(job.formats().splitType(), strategy, payload.orElse(DEFAULT_PAYLOAD_IN_MB)));
   }
 

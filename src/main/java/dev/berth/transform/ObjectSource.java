@@ -7,7 +7,7 @@ import java.io.InputStream;
 import java.util.zip.GZIPInputStream;
 
 /// Opens objects, unpacked where a job says that they are packed. Used by any threads.
-record ObjectReader(Storage storage, boolean gzip) {
+record ObjectSource(Storage storage, boolean gzip) {
 
   private static final int BUFFER = 1 << 16;
 

@@ -1,4 +1,4 @@
-package dev.berth.config;
+package dev.berth.content;
 
 /// `BatchStrategy` of a transform job: how many records a request may hold. [#name()] is as the environment spells it,
 /// [#toString()] as the API does.

@@ -11,11 +11,11 @@ import java.util.stream.IntStream;
 import java.util.stream.Stream;
 
 /// The objects of a job: those below its prefix, or those that its manifest names.
-final class Objects {
+final class JobObjects {
 
   private static final ObjectMapper JSON = new ObjectMapper();
 
-  private Objects() {}
+  private JobObjects() {}
 
   static Stream<StoredObject> of(TransformJob job, Storage storage) {
     return job.manifest() ? named(manifest(job.input(), storage), job, storage) : storage.list(job.input());

@@ -3,7 +3,7 @@ package dev.berth.storage;
 import java.io.InputStream;
 
 /// Reads one object. Its methods throw [StorageException]; used by one thread at a time.
-abstract sealed class ObjectReader extends InputStream permits LocalReader, S3Reader {
+abstract sealed class ObjectStream extends InputStream permits LocalReader, S3Reader {
 
   @Override
   public final int read() {
