@@ -35,6 +35,7 @@ public final class JobRunner {
 
   private final TransformJob job;
   private final Storage storage;
+  private final ObjectSource source;
   private final Progress progress;
   private final ReentrantLock lock = new ReentrantLock();
   private final List<ObjectOutcome> failures = new ArrayList<>();
@@ -47,6 +48,7 @@ public final class JobRunner {
   public JobRunner(TransformJob job, Storage storage, Progress progress) {
     this.job = job;
     this.storage = storage;
+    this.source = new ObjectSource(storage, job.gzip());
     this.progress = progress;
   }
 
@@ -55,7 +57,7 @@ public final class JobRunner {
     long start = System.nanoTime();
     var problem = "";
     try {
-      run(endpoint, new ObjectSource(storage, job.gzip()));
+      runObjects(endpoint);
     } catch (StorageException | TransformException e) {
       problem = e.getMessage();
     }
@@ -66,7 +68,7 @@ public final class JobRunner {
     return report;
   }
 
-  private void run(URI endpoint, ObjectSource source) throws InterruptedException {
+  private void runObjects(URI endpoint) throws InterruptedException {
     var plan = plan(endpoint);
     if (job.bedrock()) {
       progress.status(JobStatus.SUBMITTED);
