@@ -4,6 +4,7 @@ import dev.berth.config.Setting.Flag;
 import dev.berth.config.Setting.Source;
 import dev.berth.config.Setting.Variable;
 import dev.berth.config.Setting.WhenUnset;
+import dev.berth.content.BatchStrategy;
 import dev.berth.hooks.CpuProfile;
 import dev.berth.hooks.MediaType;
 import java.nio.file.Path;

@@ -1,5 +1,6 @@
 package dev.berth.config;
 
+import dev.berth.content.BatchStrategy;
 import java.util.Objects;
 import java.util.Optional;
 import java.util.OptionalInt;

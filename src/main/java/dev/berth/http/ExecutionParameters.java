@@ -1,7 +1,7 @@
 package dev.berth.http;
 
-import dev.berth.config.BatchStrategy;
 import dev.berth.config.TransformConfig;
+import dev.berth.content.BatchStrategy;
 import dev.berth.error.ErrorType;
 import dev.berth.error.ServingException;
 import dev.berth.serving.ServedModel;

@@ -3,7 +3,6 @@ package dev.berth.memory;
 import java.util.ArrayDeque;
 import java.util.Deque;
 import java.util.Optional;
-import java.util.concurrent.locks.Condition;
 import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.LongSupplier;
 
@@ -21,11 +20,12 @@ public final class MemoryBudget {
   private static final long NEVER = Long.MAX_VALUE / 2;
 
   private final long all;
-  private final LongSupplier clock;
-  private final ReentrantLock lock = new ReentrantLock();
-  private final Deque<MemoryShare> beginning = new ArrayDeque<>();
-  private final Deque<MemoryShare> growing = new ArrayDeque<>();
-  private long free;
+  final LongSupplier clock;
+  final ReentrantLock lock = new ReentrantLock();
+  /// These lines and what is free are guarded by the lock.
+  final Deque<MemoryShare> beginning = new ArrayDeque<>();
+  final Deque<MemoryShare> growing = new ArrayDeque<>();
+  long free;
 
   /// A budget whose deadlines are those of [System#nanoTime].
   public MemoryBudget(long bytes) {
@@ -69,7 +69,7 @@ public final class MemoryBudget {
     return share.growTo(bytes, deadlineNanos) ? Optional.of(share) : Optional.empty();
   }
 
-  /// How many threads wait, for tests.
+  /// How many threads wait.
   int waiting() {
     lock.lock();
     try {
@@ -79,84 +79,12 @@ public final class MemoryBudget {
     }
   }
 
-  Condition newCondition() {
-    return lock.newCondition();
-  }
-
-  boolean tryGrow(MemoryShare share, long bytes) {
-    lock.lock();
-    try {
-      return takeNow(share, bytes);
-    } finally {
-      lock.unlock();
-    }
-  }
-
-  boolean grow(MemoryShare share, long bytes, long deadlineNanos) throws InterruptedException {
-    lock.lockInterruptibly();
-    try {
-      if (share.held > 0 && share.held >= Math.min(bytes, all)) {
-        return true;
-      }
-      var line = share.held > 0 ? growing : beginning;
-      line.add(share);
-      try {
-        while (next() != share || !takeNow(share, bytes)) {
-          long left = deadlineNanos - clock.getAsLong();
-          if (share.closed || left <= 0) {
-            return false;
-          }
-          share.turn.awaitNanos(left);
-        }
-        return true;
-      } finally {
-        line.remove(share);
-        callNext();
-      }
-    } finally {
-      lock.unlock();
-    }
-  }
-
-  void shrink(MemoryShare share, long bytes) {
-    lock.lock();
-    try {
-      long kept = Math.min(share.held, bytes);
-      free += share.held - kept;
-      share.held = kept;
-      callNext();
-    } finally {
-      lock.unlock();
-    }
-  }
-
-  void close(MemoryShare share) {
-    lock.lock();
-    try {
-      share.closed = true;
-      share.turn.signal();
-      shrink(share, 0);
-    } finally {
-      lock.unlock();
-    }
-  }
-
-  private boolean takeNow(MemoryShare share, long bytes) {
-    long more = Math.max(Math.min(bytes, all) - share.held, 0);
-    if (share.closed || more > free) {
-      return false;
-    }
-    free -= more;
-    share.held += more;
-    return true;
-  }
-
   /// The share whose turn it is; null for none.
-  private MemoryShare next() {
+  MemoryShare next() {
     return growing.isEmpty() ? beginning.peek() : growing.peek();
   }
 
-  private void callNext() {
+  void callNext() {
     var next = next();
     if (next != null) {
       next.turn.signal();

@@ -10,19 +10,30 @@ public final class MemoryShare implements AutoCloseable {
   private final MemoryBudget budget;
   /// This and the following are guarded by the budget's lock.
   final Condition turn;
-  long held;
-  boolean closed;
+  private long held;
+  private boolean closed;
 
   MemoryShare(MemoryBudget budget) {
     this.budget = budget;
-    this.turn = budget.newCondition();
+    this.turn = budget.lock.newCondition();
   }
 
   /// Grows without waiting, so that it holds so many bytes in all.
   ///
   /// @return false where too little is free or it is closed; then it holds what it held
   public boolean tryGrowTo(long bytes) {
-    return budget.tryGrow(this, bytes);
+    budget.lock.lock();
+    try {
+      long more = Math.max(Math.min(bytes, budget.bytes()) - held, 0);
+      if (closed || more > budget.free) {
+        return false;
+      }
+      budget.free -= more;
+      held += more;
+      return true;
+    } finally {
+      budget.lock.unlock();
+    }
   }
 
   /// Waits until it can hold so many bytes in all.
@@ -30,17 +41,54 @@ public final class MemoryShare implements AutoCloseable {
   /// @param deadlineNanos by the budget's clock
   /// @return false where the deadline came first or it is closed; then it holds what it held
   public boolean growTo(long bytes, long deadlineNanos) throws InterruptedException {
-    return budget.grow(this, bytes, deadlineNanos);
+    budget.lock.lockInterruptibly();
+    try {
+      if (held > 0 && held >= Math.min(bytes, budget.bytes())) {
+        return true;
+      }
+      var line = held > 0 ? budget.growing : budget.beginning;
+      line.add(this);
+      try {
+        while (budget.next() != this || !tryGrowTo(bytes)) {
+          long left = deadlineNanos - budget.clock.getAsLong();
+          if (closed || left <= 0) {
+            return false;
+          }
+          turn.awaitNanos(left);
+        }
+        return true;
+      } finally {
+        line.remove(this);
+        budget.callNext();
+      }
+    } finally {
+      budget.lock.unlock();
+    }
   }
 
   /// Gives back what is more than so many bytes.
   public void shrinkTo(long bytes) {
-    budget.shrink(this, bytes);
+    budget.lock.lock();
+    try {
+      long kept = Math.clamp(bytes, 0, held);
+      budget.free += held - kept;
+      held = kept;
+      budget.callNext();
+    } finally {
+      budget.lock.unlock();
+    }
   }
 
   /// Gives everything back. May be called again.
   @Override
   public void close() {
-    budget.close(this);
+    budget.lock.lock();
+    try {
+      closed = true;
+      turn.signal();
+      shrinkTo(0);
+    } finally {
+      budget.lock.unlock();
+    }
   }
 }

@@ -5,13 +5,11 @@ import java.nio.charset.StandardCharsets;
 import java.nio.file.DirectoryIteratorException;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.security.MessageDigest;
-import java.security.NoSuchAlgorithmException;
 import java.util.ArrayList;
-import java.util.HexFormat;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.UUID;
 import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.locks.ReentrantLock;
 import java.util.regex.Pattern;
@@ -52,10 +50,8 @@ final class Leftovers {
         directories.put(directory, found);
       }
       var ofTarget = found.remove(label(target));
-      if (ofTarget != null) {
-        for (var file : ofTarget) {
-          Files.deleteIfExists(file);
-        }
+      for (var file : ofTarget == null ? List.<Path>of() : ofTarget) {
+        Files.deleteIfExists(file);
       }
     } finally {
       lock.unlock();
@@ -80,13 +76,6 @@ final class Leftovers {
   private static String label(Path target) {
     var name = target.getFileName().toString();
     var bytes = name.getBytes(StandardCharsets.UTF_8);
-    if (bytes.length <= LONGEST_NAME) {
-      return name;
-    }
-    try {
-      return HexFormat.of().formatHex(MessageDigest.getInstance("SHA-256").digest(bytes));
-    } catch (NoSuchAlgorithmException e) {
-      throw new IllegalStateException(e);
-    }
+    return bytes.length <= LONGEST_NAME ? name : UUID.nameUUIDFromBytes(bytes).toString();
   }
 }

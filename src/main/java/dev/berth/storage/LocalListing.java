@@ -1,6 +1,7 @@
 package dev.berth.storage;
 
 import java.io.IOException;
+import java.nio.charset.StandardCharsets;
 import java.nio.file.DirectoryIteratorException;
 import java.nio.file.Files;
 import java.nio.file.NoSuchFileException;
@@ -8,6 +9,8 @@ import java.nio.file.Path;
 import java.nio.file.attribute.BasicFileAttributes;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.Comparator;
 import java.util.Deque;
 import java.util.Iterator;
 import java.util.List;
@@ -17,6 +20,10 @@ import java.util.Optional;
 /// The files of a directory tree, in the order of their keys. It holds the names in the directories that it is within,
 /// and no directory open. Used by one thread.
 final class LocalListing implements Iterator<StoredObject> {
+
+  /// That of S3. `String`'s own order differs where a character needs two chars.
+  static final Comparator<String> KEY_ORDER =
+      Comparator.comparing(key -> key.getBytes(StandardCharsets.UTF_8), Arrays::compareUnsigned);
 
   /// @param real free of symbolic links, by which a way back into it is known
   /// @param key of the directory with a slash, or empty
@@ -89,7 +96,7 @@ final class LocalListing implements Iterator<StoredObject> {
         }
       }
     }
-    names.sort(new KeyOrder());
+    names.sort(KEY_ORDER);
     return names;
   }
 

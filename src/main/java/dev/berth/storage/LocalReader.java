@@ -4,7 +4,7 @@ import java.io.IOException;
 import java.io.InputStream;
 
 /// Reads a file, and says which one it is when that fails.
-final class LocalReader extends ObjectReader {
+final class LocalReader extends ObjectStream {
 
   private final Location.Local location;
   private final InputStream in;

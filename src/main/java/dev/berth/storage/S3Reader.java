@@ -11,7 +11,7 @@ import software.amazon.awssdk.services.s3.model.GetObjectResponse;
 
 /// Reads an object as one stream. Where the connection ends before the object does, it asks for the rest, of the same
 /// version of the object (`If-Match`).
-final class S3Reader extends ObjectReader {
+final class S3Reader extends ObjectStream {
 
   /// Less than this between two losses, and they count as losses in a row.
   private static final int PROGRESS_BYTES = 1 << 16;

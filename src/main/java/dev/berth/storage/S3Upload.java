@@ -3,7 +3,9 @@ package dev.berth.storage;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.ExecutionException;
-import java.util.concurrent.FutureTask;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
 import software.amazon.awssdk.services.s3.model.CompletedPart;
 
 /// One upload in parts. Each part is sent by a virtual thread of its own while the caller gathers the next.
@@ -12,12 +14,9 @@ final class S3Upload {
   private final S3Uploads uploads;
   private final String id;
   private final List<CompletedPart> arrived = new ArrayList<>();
-  private Sending sending = Sending.NOTHING;
-
-  /// A part on its way.
-  private record Sending(FutureTask<CompletedPart> task, Thread thread) {
-    private static final Sending NOTHING = new Sending(null, null);
-  }
+  private final ExecutorService threads = Executors.newVirtualThreadPerTaskExecutor();
+  /// The part on its way; null for none.
+  private Future<CompletedPart> sending;
 
   S3Upload(S3Uploads uploads, String id) {
     this.uploads = uploads;
@@ -30,35 +29,33 @@ final class S3Upload {
   void send(PartBuffer part) {
     awaitArrival();
     int number = arrived.size() + 1;
-    var task = new FutureTask<>(() -> uploads.putPart(id, number, part));
-    sending = new Sending(task, Thread.ofVirtual().name("upload " + uploads).start(task));
+    sending = threads.submit(() -> uploads.putPart(id, number, part));
   }
 
   /// Makes the object of the parts.
   void complete() {
     awaitArrival();
+    threads.close();
     uploads.complete(id, arrived);
   }
 
   /// Ends the upload, and its parts with it.
   void abort() {
-    Uninterrupted.run(() -> {
-      if (sending != Sending.NOTHING) {
-        // A part that arrives after the end would stay.
-        sending.thread.interrupt();
-        Uninterrupted.join(sending.thread);
-      }
+    S3Uploads.uninterrupted(() -> {
+      // A part that arrives after the end would stay.
+      threads.shutdownNow();
+      threads.close();
       uploads.end(id);
     });
   }
 
   private void awaitArrival() {
-    if (sending == Sending.NOTHING) {
+    if (sending == null) {
       return;
     }
     try {
-      arrived.add(sending.task.get());
-      sending = Sending.NOTHING;
+      arrived.add(sending.get());
+      sending = null;
     } catch (InterruptedException e) {
       Thread.currentThread().interrupt();
       throw StorageException.retryable(uploads, "interrupted", e);

@@ -37,7 +37,7 @@ record S3Uploads(S3Client client, Location.S3 location, Optional<String> content
       endOthers(id);
       return new S3Upload(this, id);
     } catch (StorageException e) {
-      Uninterrupted.run(() -> endOthers(""));
+      uninterrupted(() -> endOthers(""));
       throw e;
     }
   }
@@ -108,6 +108,18 @@ record S3Uploads(S3Client client, Location.S3 location, Optional<String> content
           .toList()).forEach(this::end);
     } catch (StorageException e) {
       // As said above.
+    }
+  }
+
+  /// Cleans up, also where the thread has been interrupted, as a job is cancelled by that. Then it is interrupted again.
+  static void uninterrupted(Runnable cleaning) {
+    boolean interrupted = Thread.interrupted();
+    try {
+      cleaning.run();
+    } finally {
+      if (interrupted) {
+        Thread.currentThread().interrupt();
+      }
     }
   }
 

@@ -1,6 +1,6 @@
 package dev.berth.transform;
 
-import dev.berth.config.BatchStrategy;
+import dev.berth.content.BatchStrategy;
 import dev.berth.storage.Location;
 import dev.berth.storage.StorageException;
 import java.time.Duration;

@@ -1,5 +1,6 @@
 package dev.berth.transform;
 
+import dev.berth.memory.MemoryBudget;
 import dev.berth.storage.Location;
 import dev.berth.storage.Storage;
 import dev.berth.storage.StorageException;
@@ -26,8 +27,15 @@ public final class JobRunner {
 
   private static final int MOST_FAILURES = 1000;
 
+  /// For payloads. A server in the same process needs its own, and so do the parts of outputs on their way to S3.
+  private static final int SHARE_OF_HEAP = 4;
+
+  /// One is on its way. The others may be read, or have an answer that waits to be written.
+  private static final long PAYLOADS_PER_REQUEST = 4;
+
   private final TransformJob job;
   private final Storage storage;
+  private final ObjectSource source;
   private final Progress progress;
   private final ReentrantLock lock = new ReentrantLock();
   private final List<ObjectOutcome> failures = new ArrayList<>();
@@ -40,6 +48,7 @@ public final class JobRunner {
   public JobRunner(TransformJob job, Storage storage, Progress progress) {
     this.job = job;
     this.storage = storage;
+    this.source = new ObjectSource(storage, job.gzip());
     this.progress = progress;
   }
 
@@ -48,7 +57,7 @@ public final class JobRunner {
     long start = System.nanoTime();
     var problem = "";
     try {
-      run(endpoint, new ObjectReader(storage, job.gzip()));
+      runObjects(endpoint);
     } catch (StorageException | TransformException e) {
       problem = e.getMessage();
     }
@@ -59,42 +68,43 @@ public final class JobRunner {
     return report;
   }
 
-  private void run(URI endpoint, ObjectReader reader) throws InterruptedException {
-    var parameters = executionParameters(endpoint);
+  private void runObjects(URI endpoint) throws InterruptedException {
+    var plan = plan(endpoint);
     if (job.bedrock()) {
       progress.status(JobStatus.SUBMITTED);
       progress.status(JobStatus.VALIDATING);
-      try (var objects = Objects.of(job, storage)) {
-        job.quotas().check(objects, reader, parameters.splitting());
+      try (var objects = JobObjects.of(job, storage)) {
+        job.quotas().check(objects, source, plan.splitting());
       }
       progress.status(JobStatus.SCHEDULED);
     }
     progress.status(JobStatus.IN_PROGRESS);
-    int concurrent = parameters.concurrent();
+    int concurrent = plan.concurrent();
     try (var invoker = new Invoker(endpoint, job.formats(), job.timeout(), job.retries(), concurrent);
         var threads = Executors.newVirtualThreadPerTaskExecutor()) {
-      var room = PayloadRoom.of(concurrent);
+      var memory = new MemoryBudget(Runtime.getRuntime().maxMemory() / SHARE_OF_HEAP);
+      long leastShare = memory.bytes() / (PAYLOADS_PER_REQUEST * concurrent);
       if (job.bedrock()) {
         var exchange = new BedrockExchange(invoker, storage, job.output(), job.imagesAsFiles());
         transformAll(new ObjectTransform(
-            reader, parameters.splitting(), Optional.empty(), Optional.empty(), exchange, threads, room, progress),
+            source, plan.splitting(), Optional.empty(), Optional.empty(), exchange, threads, memory, leastShare, progress),
             exchange::countDone, threads, concurrent);
         exchange.writeManifest(job.instances() == 1
             ? "manifest.json.out"
             : "manifest-%d-of-%d.json.out".formatted(job.instance(), job.instances()));
       } else {
         var processing = job.processing().processing(job.formats());
-        var exchange = new TransformExchange(job, processing, invoker, reader);
+        var exchange = new TransformExchange(job, processing, invoker, source);
         transformAll(new ObjectTransform(
-            reader, parameters.splitting(), processing, job.formats().accept(), exchange, threads, room, progress),
+            source, plan.splitting(), processing, job.formats().accept(), exchange, threads, memory, leastShare, progress),
             _ -> {}, threads, concurrent);
       }
     }
   }
 
-  private ExecutionParameters executionParameters(URI endpoint) throws InterruptedException {
+  private InvocationPlan plan(URI endpoint) throws InterruptedException {
     try (var container = new Invoker(endpoint, job.formats(), job.timeout(), 0, 1)) {
-      return ExecutionParameters.of(job, container.executionParameters());
+      return InvocationPlan.of(job, container.executionParameters());
     }
   }
 
@@ -115,7 +125,7 @@ public final class JobRunner {
       throws InterruptedException {
     var open = new Semaphore(concurrent);
     var keys = new HashSet<String>();
-    try (var objects = Objects.of(job, storage)) {
+    try (var objects = JobObjects.of(job, storage)) {
       for (Iterator<StoredObject> each = objects.iterator(); each.hasNext(); ) {
         var object = each.next();
         if (!isMine(object.key())) {
@@ -123,7 +133,7 @@ public final class JobRunner {
         }
         found++;
         progress.found(found);
-        if (Objects.mayShareKeys(job) && !keys.add(object.key())) {
+        if (JobObjects.mayShareKeys(job) && !keys.add(object.key())) {
           end(failure(object, System.nanoTime(), "%s would be written twice".formatted(output(object))));
           continue;
         }

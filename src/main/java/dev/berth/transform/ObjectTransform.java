@@ -1,9 +1,10 @@
 package dev.berth.transform;
 
 import dev.berth.hooks.BadInputException;
+import dev.berth.memory.MemoryBudget;
+import dev.berth.memory.MemoryShare;
 import dev.berth.storage.Location;
 import dev.berth.storage.ObjectWriter;
-import dev.berth.storage.Storage;
 import dev.berth.storage.StorageException;
 import dev.berth.storage.StoredObject;
 import java.io.IOException;
@@ -19,58 +20,45 @@ import java.util.zip.ZipException;
 ///
 /// One thread reads and writes; a payload is sent by a thread of its own. What is between reading and writing, of all
 /// objects together, is limited, and so is the memory that a job takes, whatever the size of its objects.
-final class ObjectTransform {
+///
+/// @param contentType of the output
+/// @param memory for the payloads between reading and writing, of all objects together. A thread takes what its next
+///     payload needs at most, reads it, and gives back what was too much. A thread that holds some must not wait for
+///     more: it writes what it has, and gives that memory back
+/// @param leastShare of the memory for one payload, however small: so that there are not too many of them
+record ObjectTransform(
+    ObjectSource source,
+    Splitting splitting,
+    Optional<RecordProcessing> processing,
+    Optional<String> contentType,
+    Exchange exchange,
+    ExecutorService threads,
+    MemoryBudget memory,
+    long leastShare,
+    Progress progress) {
 
-  private final ObjectReader reader;
-  private final Storage storage;
-  private final Splitting splitting;
-  private final Optional<RecordProcessing> processing;
-  private final Optional<String> contentType;
-  private final Exchange exchange;
-  private final ExecutorService threads;
-  private final PayloadRoom room;
-  private final Progress progress;
-
-  /// @param contentType of the output
-  ObjectTransform(
-      ObjectReader reader,
-      Splitting splitting,
-      Optional<RecordProcessing> processing,
-      Optional<String> contentType,
-      Exchange exchange,
-      ExecutorService threads,
-      PayloadRoom room,
-      Progress progress) {
-    this.reader = reader;
-    this.storage = reader.storage();
-    this.splitting = splitting;
-    this.processing = processing;
-    this.contentType = contentType;
-    this.exchange = exchange;
-    this.threads = threads;
-    this.room = room;
-    this.progress = progress;
-  }
+  /// A payload's records, its body, what it is joined with, and its answer.
+  private static final int COPIES = 4;
 
   /// A payload whose output is on its way.
-  private record Sent(int records, PayloadRoom.Place place, Future<byte[]> output) {}
+  private record Sent(int records, MemoryShare share, Future<byte[]> output) {}
 
   /// @return how many records it has
   /// @throws TransformException when a record, its answer, or the storage fails; there is no output then
   long transform(StoredObject object, Location output) throws InterruptedException {
     var sent = new ArrayDeque<Sent>();
-    try (var in = reader.open(object); var out = storage.create(output, contentType)) {
+    try (var in = source.open(object); var out = source.storage().create(output, contentType)) {
       var payloads = new MiniBatches(in, splitting, processing);
-      long mostBytes = payloads.mostBytes(reader.mostBytes(object));
+      long mostBytes = bytes(payloads.mostBytes(source.mostBytes(object)));
       long records = 0;
       while (true) {
-        var place = room.tryTake(mostBytes);
-        while (place.isEmpty() && !sent.isEmpty()) {
+        var share = memory.tryTake(mostBytes);
+        while (share.isEmpty() && !sent.isEmpty()) {
           // The oldest output is on its way, whatever the other objects do.
           records += write(sent, out);
-          place = room.tryTake(mostBytes);
+          share = memory.tryTake(mostBytes);
         }
-        var next = send(payloads, place.isPresent() ? place.get() : room.take(mostBytes), object);
+        var next = send(payloads, share.isPresent() ? share.get() : memory.take(mostBytes), object);
         if (next.isEmpty()) {
           break;
         }
@@ -93,24 +81,29 @@ final class ObjectTransform {
     } finally {
       for (var left : sent) {
         left.output.cancel(true);
-        left.place.close();
+        left.share.close();
       }
     }
   }
 
+  /// The memory for a payload of so many bytes.
+  private long bytes(long payload) {
+    return Math.max(COPIES * payload, leastShare);
+  }
+
   /// Reads the next payload and has it sent; nothing at the end of the object.
-  private Optional<Sent> send(MiniBatches payloads, PayloadRoom.Place place, StoredObject object) throws IOException {
+  private Optional<Sent> send(MiniBatches payloads, MemoryShare share, StoredObject object) throws IOException {
     boolean isSent = false;
     try {
       var next = payloads.next();
       isSent = next.isPresent();
       return next.map(payload -> {
-        place.shrinkTo(payload.bytes());
-        return new Sent(payload.records(), place, threads.submit(() -> exchange.output(payload, object)));
+        share.shrinkTo(bytes(payload.bytes()));
+        return new Sent(payload.records(), share, threads.submit(() -> exchange.output(payload, object)));
       });
     } finally {
       if (!isSent) {
-        place.close();
+        share.close();
       }
     }
   }
@@ -127,7 +120,7 @@ final class ObjectTransform {
       throw new TransformException(e.getCause().toString(), e.getCause());
     }
     sent.remove();
-    oldest.place.close();
+    oldest.share.close();
     progress.records(oldest.records);
     return oldest.records;
   }

@@ -10,109 +10,57 @@ import java.util.OptionalInt;
 /// A step of a [JsonPathFilter], from a value to those within it.
 sealed interface PathStep {
 
+  /// `.name` or `['name']`; `['a','b']` where another step follows.
+  record Members(List<String> names) implements PathStep {}
+
+  /// `['a','b']` as the last step: an object of these members.
+  record Subset(List<String> names) implements PathStep {}
+
+  /// `[0]`, `[0,-1]`, `[1:]` or `[0,5:]`.
+  record Elements(List<Selector> selectors) implements PathStep {}
+
+  /// `.*` or `[*]`.
+  record All() implements PathStep {}
+
   /// Adds what this step selects of a value.
   ///
   /// @throws BadInputException when that is not there
-  void select(JsonNode value, List<JsonNode> selected);
+  default void select(JsonNode value, List<JsonNode> selected) {
+    switch (this) {
+      case Members(var names) -> names.forEach(name -> selected.add(member(value, name)));
+      case Subset(var names) -> {
+        var object = JsonNodeFactory.instance.objectNode();
+        names.forEach(name -> object.set(name, member(value, name)));
+        selected.add(object);
+      }
+      case Elements(var selectors) -> selectors.forEach(selector -> addElements(value, selector, selected));
+      case All() -> {
+        if (!value.isContainerNode()) {
+          throw bad(value, "an object or a list");
+        }
+        value.forEach(selected::add);
+      }
+    }
+  }
 
   /// Whether the result is a list, even of one.
-  boolean givesList();
-
-  /// `.name` or `['name']`; `['a','b']` where another step follows.
-  record Members(List<String> names) implements PathStep {
-
-    public Members {
-      names = List.copyOf(names);
-    }
-
-    @Override
-    public void select(JsonNode value, List<JsonNode> selected) {
-      names.forEach(name -> selected.add(member(value, name)));
-    }
-
-    @Override
-    public boolean givesList() {
-      return names.size() > 1;
-    }
+  default boolean givesList() {
+    return switch (this) {
+      case Members(var names) -> names.size() > 1;
+      case Subset _ -> false;
+      case Elements(var selectors) -> selectors.size() > 1 || selectors.getFirst() instanceof Selector.Slice;
+      case All() -> true;
+    };
   }
 
-  /// `['a','b']` as the last step: an object of these members.
-  record Subset(List<String> names) implements PathStep {
-
-    public Subset {
-      names = List.copyOf(names);
-    }
-
-    @Override
-    public void select(JsonNode value, List<JsonNode> selected) {
-      var object = JsonNodeFactory.instance.objectNode();
-      names.forEach(name -> object.set(name, member(value, name)));
-      selected.add(object);
-    }
-
-    @Override
-    public boolean givesList() {
-      return false;
-    }
-  }
-
-  /// `[0]`, `[0,-1]`, `[1:]` or `[0,5:]`.
-  record Elements(List<Selector> selectors) implements PathStep {
-
-    public Elements {
-      selectors = List.copyOf(selectors);
-    }
-
-    @Override
-    public void select(JsonNode value, List<JsonNode> selected) {
-      if (!value.isArray()) {
-        throw bad(value, "a list");
-      }
-      for (var selector : selectors) {
-        int from = selector.from(value.size());
-        int to = selector.to(value.size());
-        if (from < 0 || from >= to || to > value.size()) {
-          throw bad(value, selector.expected());
-        }
-        for (int i = from; i < to; i++) {
-          selected.add(value.get(i));
-        }
-      }
-    }
-
-    @Override
-    public boolean givesList() {
-      return selectors.size() > 1 || selectors.getFirst() instanceof Selector.Slice;
-    }
-  }
-
-  /// `.*` or `[*]`.
-  record All() implements PathStep {
-
-    @Override
-    public void select(JsonNode value, List<JsonNode> selected) {
-      if (!value.isContainerNode()) {
-        throw bad(value, "an object or a list");
-      }
-      value.forEach(selected::add);
-    }
-
-    @Override
-    public boolean givesList() {
-      return true;
-    }
-  }
-
-  /// Which elements of a list of some size: those from one index up to another, which does not count.
+  /// Which elements of a list of some size: those from one index up to another, which does not count. Its text ends the
+  /// sentence "expected a list with …".
   sealed interface Selector {
 
     /// Below 0 where there is none such.
     int from(int size);
 
     int to(int size);
-
-    /// To end the sentence "expected …".
-    String expected();
 
     record Index(int index) implements Selector {
 
@@ -127,8 +75,8 @@ sealed interface PathStep {
       }
 
       @Override
-      public String expected() {
-        return "a list with the index " + index;
+      public String toString() {
+        return "the index " + index;
       }
     }
 
@@ -145,18 +93,32 @@ sealed interface PathStep {
         return end.isEmpty() ? size : within(end.getAsInt(), sliceEnd == SliceEnd.INCLUSIVE ? 1 : 0, size);
       }
 
-      @Override
-      public String expected() {
-        return "a list with elements in %s:%s".formatted(text(start), text(end));
-      }
-
       private static int within(int number, long added, int size) {
         return (int) Math.clamp((number < 0 ? (long) size + number : number) + added, 0L, size);
+      }
+
+      @Override
+      public String toString() {
+        return "elements in %s:%s".formatted(text(start), text(end));
       }
 
       private static String text(OptionalInt number) {
         return number.isEmpty() ? "" : Integer.toString(number.getAsInt());
       }
+    }
+  }
+
+  private static void addElements(JsonNode value, Selector selector, List<JsonNode> selected) {
+    if (!value.isArray()) {
+      throw bad(value, "a list");
+    }
+    int from = selector.from(value.size());
+    int to = selector.to(value.size());
+    if (from < 0 || from >= to || to > value.size()) {
+      throw bad(value, "a list with " + selector);
+    }
+    for (int i = from; i < to; i++) {
+      selected.add(value.get(i));
     }
   }
 

@@ -24,7 +24,7 @@ record Quotas(OptionalLong minRecords, OptionalLong maxRecords, OptionalLong max
   /// Reads all objects, up to the first that is too much.
   ///
   /// @throws TransformException naming the quota that they do not keep
-  void check(Stream<StoredObject> objects, ObjectReader reader, Splitting splitting) {
+  void check(Stream<StoredObject> objects, ObjectSource source, Splitting splitting) {
     if (equals(NONE)) {
       return;
     }
@@ -32,7 +32,7 @@ record Quotas(OptionalLong minRecords, OptionalLong maxRecords, OptionalLong max
     long bytes = 0;
     for (var object : (Iterable<StoredObject>) objects::iterator) {
       long objectBytes = 0;
-      try (var in = new BufferedInputStream(reader.open(object))) {
+      try (var in = new BufferedInputStream(source.open(object))) {
         var lines = RecordReader.of(in, splitting);
         for (var line = lines.next(); line.isPresent(); line = lines.next()) {
           objectBytes += line.get().length;

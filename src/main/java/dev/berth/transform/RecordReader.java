@@ -1,6 +1,6 @@
 package dev.berth.transform;
 
-import dev.berth.config.BatchStrategy;
+import dev.berth.content.BatchStrategy;
 import dev.berth.content.Framing;
 import dev.berth.content.RecordIoReader;
 import dev.berth.content.TfRecordReader;

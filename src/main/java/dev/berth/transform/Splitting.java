@@ -1,6 +1,6 @@
 package dev.berth.transform;
 
-import dev.berth.config.BatchStrategy;
+import dev.berth.content.BatchStrategy;
 import java.util.Objects;
 
 /// How an object becomes requests.

@@ -9,19 +9,8 @@ import java.util.Arrays;
 import java.util.Optional;
 
 /// SageMaker's way: the container gets the payload, and its answer is joined, filtered and written.
-final class TransformExchange implements Exchange {
-
-  private final TransformJob job;
-  private final Optional<RecordProcessing> processing;
-  private final Invoker invoker;
-  private final ObjectReader reader;
-
-  TransformExchange(TransformJob job, Optional<RecordProcessing> processing, Invoker invoker, ObjectReader reader) {
-    this.job = job;
-    this.processing = processing;
-    this.invoker = invoker;
-    this.reader = reader;
-  }
+record TransformExchange(
+    TransformJob job, Optional<RecordProcessing> processing, Invoker invoker, ObjectSource source) implements Exchange {
 
   @Override
   public byte[] output(Payload payload, StoredObject object) throws InterruptedException {
@@ -34,7 +23,7 @@ final class TransformExchange implements Exchange {
         // Opened anew for each attempt, and closed by the client.
         case Payload.WholeObject _ -> invoker.invokeStream(() -> {
           try {
-            return reader.open(object);
+            return source.open(object);
           } catch (IOException e) {
             throw new UncheckedIOException(e);
           }

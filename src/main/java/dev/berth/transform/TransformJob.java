@@ -1,6 +1,6 @@
 package dev.berth.transform;
 
-import dev.berth.config.BatchStrategy;
+import dev.berth.content.BatchStrategy;
 import dev.berth.storage.Location;
 import java.time.Duration;
 import java.util.LinkedHashMap;

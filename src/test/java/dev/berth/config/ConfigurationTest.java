@@ -3,6 +3,7 @@ package dev.berth.config;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.catchThrowableOfType;
 
+import dev.berth.content.BatchStrategy;
 import dev.berth.hooks.CpuProfile;
 import dev.berth.hooks.MediaType;
 import java.io.IOException;

@@ -62,7 +62,7 @@ class S3StorageTest {
     assertThat(server.keys("characters")).containsExactlyInAnyOrderElementsOf(keys.stream().map("out put/"::concat).toList());
     try (var objects = storage.list(out)) {
       var found = objects.toList();
-      assertThat(found).extracting(StoredObject::key).containsExactlyElementsOf(keys.stream().sorted(new KeyOrder()).toList());
+      assertThat(found).extracting(StoredObject::key).containsExactlyElementsOf(keys.stream().sorted(LocalListing.KEY_ORDER).toList());
       assertThat(found).allSatisfy(object -> {
         assertThat(object.location()).hasToString("s3://characters/out put/" + object.key());
         assertThat(storage.size(object.location())).hasValue(object.size());

@@ -2,7 +2,7 @@ package dev.berth.transform;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.berth.config.BatchStrategy;
+import dev.berth.content.BatchStrategy;
 import java.util.List;
 import org.junit.jupiter.api.Test;
 

@@ -4,7 +4,7 @@ import static java.nio.charset.StandardCharsets.UTF_8;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import dev.berth.config.BatchStrategy;
+import dev.berth.content.BatchStrategy;
 import dev.berth.content.DamagedBytes;
 import dev.berth.content.RecordIo;
 import dev.berth.content.TfRecord;

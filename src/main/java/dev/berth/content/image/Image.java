@@ -3,6 +3,7 @@ package dev.berth.content.image;
 import dev.berth.hooks.BadInputException;
 import dev.berth.hooks.ElementType;
 import dev.berth.hooks.Tensor;
+import dev.berth.memory.MemoryBudget;
 import java.io.IOException;
 import java.nio.BufferUnderflowException;
 import java.nio.ByteBuffer;
@@ -23,12 +24,15 @@ import java.util.Objects;
 /// It reads JPEG, PNG, GIF, BMP and WebP, whatever the content type says, and the first picture of an animation.
 public final class Image {
 
-  /// The most that a picture may have, unless [#read(byte[], long)] says otherwise: 100 million pixels, or fewer where
-  /// decoding and turning that many would take more than half of the heap.
-  static final long MAX_PIXELS = Math.min(100_000_000, Runtime.getRuntime().maxMemory() / 24);
+  /// Half of the heap, for images that are being decoded and turned.
+  private static final MemoryBudget MEMORY = new MemoryBudget(Runtime.getRuntime().maxMemory() / 2);
 
-  /// As many as half of the heap holds while they are decoded.
-  private static final DecodingRoom ROOM = new DecodingRoom(Runtime.getRuntime().maxMemory() / 24);
+  /// While it is decoded and turned.
+  private static final long BYTES_PER_PIXEL = 12;
+
+  /// The most that a picture may have, unless [#read(byte[], long)] says otherwise: 100 million pixels, or fewer where
+  /// decoding that many would take more than the budget.
+  static final long MAX_PIXELS = Math.min(100_000_000, MEMORY.bytes() / BYTES_PER_PIXEL);
 
   private static final int CHANNELS = 3;
   private static final int VALUES = 256;
@@ -61,7 +65,13 @@ public final class Image {
   public static Image read(byte[] bytes, long maxPixels) {
     var encoded = header(bytes);
     check(encoded.width(), encoded.height(), maxPixels);
-    return ROOM.decode((long) encoded.width() * encoded.height(), () -> decode(encoded));
+    long pixels = Math.min((long) encoded.width() * encoded.height(), MEMORY.bytes());
+    try (var _ = MEMORY.take(BYTES_PER_PIXEL * pixels)) {
+      return decode(encoded);
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+      throw new IllegalStateException("interrupted before there was memory to decode an image", e);
+    }
   }
 
   private static Image decode(EncodedImage encoded) {

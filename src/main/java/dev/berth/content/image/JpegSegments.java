@@ -82,7 +82,11 @@ final class JpegSegments {
           "image: offset %d: found lossless or arithmetic JPEG (0x%x), expected baseline or progressive"
               .formatted(start, marker));
       case 0xe0 -> isJfif |= length >= 16 && text(data, 5).equals("JFIF\0");
-      case 0xe1 -> readExif(data);
+      case 0xe1 -> {
+        if (Orientation.startsWithPrefix(data) && orientation == Orientation.UPRIGHT) {
+          orientation = Orientation.of(data);
+        }
+      }
       case 0xee -> {
         if (length >= 14 && text(data, 5).equals("Adobe")) {
           adobeTransform = Byte.toUnsignedInt(data.get(11));
@@ -136,27 +140,15 @@ final class JpegSegments {
     components = identifiers.toString();
   }
 
-  private void readExif(ByteBuffer data) {
-    if (Orientation.startsWithPrefix(data) && orientation == Orientation.UPRIGHT) {
-      orientation = Orientation.of(data);
-    }
-  }
-
   private Colours colours() {
     return switch (components.length()) {
       case 1 -> Colours.GREY;
-      case 3 -> isRgb() ? Colours.RGB : Colours.YCC;
+      case 3 -> !isJfif && (adobeTransform == 0 || adobeTransform < 0 && components.equals("RGB"))
+          ? Colours.RGB : Colours.YCC;
       case 4 -> adobeTransform <= 0 ? Colours.CMYK : Colours.YCCK;
       default -> throw new BadInputException(
           "image: found a JPEG of %d components, expected 1, 3 or 4".formatted(components.length()));
     };
-  }
-
-  private boolean isRgb() {
-    if (isJfif) {
-      return false;
-    }
-    return adobeTransform == 0 || adobeTransform < 0 && components.equals("RGB");
   }
 
   private static String text(ByteBuffer data, int length) {

@@ -6,6 +6,9 @@ import java.nio.ByteOrder;
 /// The EXIF orientation: how a camera was held, and so how its picture has to be turned.
 ///
 /// Exif 2.32, tag 0x0112, in the first directory of a block that is laid out as a TIFF file.
+///
+/// Only this tag is read. metadata-extractor 2.21 keeps the values of all tags, which may overlap: a block of 64 KiB took
+/// 380 MiB of heap and 1.6 s there.
 final class Orientation {
 
   static final int UPRIGHT = 1;

@@ -136,6 +136,15 @@ class ImageTest {
   }
 
   @Test
+  void whoIsInterruptedDoesNotWaitForMemory() throws Exception {
+    var bytes = bytes("rgb.png");
+    Thread.currentThread().interrupt();
+    assertThatThrownBy(() -> Image.read(bytes)).isInstanceOf(IllegalStateException.class);
+    assertThat(Thread.interrupted()).isTrue();
+    assertThat(Image.read(bytes, Long.MAX_VALUE).width()).isEqualTo(13);
+  }
+
+  @Test
   void nothingCanBeDoneWithImpossibleSizes() throws Exception {
     var image = image("rgb.png");
     assertThatThrownBy(() -> image.resize(0, 5)).isInstanceOf(IllegalArgumentException.class)

@@ -1,0 +1,23 @@
+package dev.berth.storage;
+
+import java.io.InputStream;
+
+/// Reads one object. Its methods throw [StorageException]; used by one thread at a time.
+abstract sealed class ObjectStream extends InputStream permits LocalReader, S3Reader {
+
+  @Override
+  public final int read() {
+    var one = new byte[1];
+    return read(one, 0, 1) < 0 ? -1 : one[0] & 0xff;
+  }
+
+  @Override
+  public abstract int read(byte[] bytes, int offset, int length);
+
+  /// More than 0 as long as there is more: the JDK looks here for the next member of a gzip file.
+  @Override
+  public abstract int available();
+
+  @Override
+  public abstract void close();
+}
