@@ -34,7 +34,7 @@ public record Instances(List<JsonNode> values, Form form) {
     if (body.has("instances")) {
       var instances = body.path("instances");
       if (!instances.isArray()) {
-        throw new BadInputException("instances: found %s, expected a list".formatted(Found.in(instances)));
+        throw new BadInputException("instances: found %s, expected a list".formatted(Excerpt.of(instances)));
       }
       return new Instances(instances.valueStream().toList(), Form.INSTANCES);
     }

@@ -92,7 +92,7 @@ public final class JsonTensors {
     void add(JsonNode value, int depth) {
       if (depth < shape.length) {
         if (!value.isArray() || value.size() != shape[depth]) {
-          throw bad(depth, value.isArray() ? "a list of " + value.size() : Found.in(value),
+          throw bad(depth, value.isArray() ? "a list of " + value.size() : Excerpt.of(value),
               "a list of %d as before it".formatted(shape[depth]));
         }
         for (int i = 0; i < value.size(); i++) {
@@ -119,7 +119,7 @@ public final class JsonTensors {
         return value.booleanValue() ? 1 : 0;
       }
       if (!value.isNumber()) {
-        throw bad(shape.length, Found.in(value), "a number");
+        throw bad(shape.length, Excerpt.of(value), "a number");
       }
       return value.doubleValue();
     }
@@ -129,7 +129,7 @@ public final class JsonTensors {
         return value.booleanValue() ? 1 : 0;
       }
       if (!value.isNumber() || !value.canConvertToExactIntegral() || !value.canConvertToLong() || !type.holds(value.longValue())) {
-        throw bad(shape.length, Found.in(value), "a whole number that is " + type);
+        throw bad(shape.length, Excerpt.of(value), "a whole number that is " + type);
       }
       return value.longValue();
     }

@@ -41,7 +41,7 @@ public final class Npy {
     if (source.limit() != expected) {
       throw new BadInputException("offset %d: found %d bytes of data, expected %d for %s of %s".formatted(
           header.dataOffset(), source.limit(), expected,
-          Found.quoted(Arrays.toString(header.shape())), Found.quoted(header.type().name())));
+          Excerpt.quoted(Arrays.toString(header.shape())), Excerpt.quoted(header.type().name())));
     }
     if (header.type().element() == ElementType.BOOL) {
       checkBooleans(source, header.dataOffset());

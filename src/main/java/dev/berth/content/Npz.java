@@ -122,7 +122,7 @@ public final class Npz {
     try {
       return Npy.read(file);
     } catch (BadInputException e) {
-      throw new BadInputException("array %s: %s".formatted(Found.quoted(entry.getName()), e.getMessage()), e);
+      throw new BadInputException("array %s: %s".formatted(Excerpt.quoted(entry.getName()), e.getMessage()), e);
     }
   }
 
@@ -138,6 +138,6 @@ public final class Npz {
   }
 
   private static BadInputException bad(ZipEntry entry, String message) {
-    return new BadInputException("array %s: %s".formatted(Found.quoted(entry.getName()), message));
+    return new BadInputException("array %s: %s".formatted(Excerpt.quoted(entry.getName()), message));
   }
 }

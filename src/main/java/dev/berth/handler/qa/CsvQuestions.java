@@ -1,7 +1,7 @@
 package dev.berth.handler.qa;
 
 import dev.berth.content.Csv;
-import dev.berth.content.Found;
+import dev.berth.content.Excerpt;
 import dev.berth.hooks.BadInputException;
 import dev.berth.hooks.MediaType;
 import java.io.IOException;
@@ -43,7 +43,7 @@ final class CsvQuestions {
     if (!named && ("present".equals(declared) || (half && !"absent".equals(declared)))) {
       throw new BadInputException(
           "row 1: found the header %s, expected the columns question and context; header=absent says that it is a record"
-              .formatted(Found.quoted(String.join(",", row))));
+              .formatted(Excerpt.quoted(String.join(",", row))));
     }
     return named && !"absent".equals(declared) ? header : new Header(0, 0, 1, 2);
   }

@@ -1,7 +1,7 @@
 package dev.berth.handler.qa;
 
 import com.fasterxml.jackson.databind.JsonNode;
-import dev.berth.content.Found;
+import dev.berth.content.Excerpt;
 import dev.berth.content.Json;
 import dev.berth.content.JsonLines;
 import dev.berth.hooks.BadInputException;
@@ -67,7 +67,7 @@ final class QuestionReader {
       return questions(body.path("inputs"), "inputs", parameters);
     }
     if (!body.isObject() && !body.isArray()) {
-      throw new BadInputException("body: found %s, %s".formatted(Found.in(body), FORMS));
+      throw new BadInputException("body: found %s, %s".formatted(Excerpt.of(body), FORMS));
     }
     return questions(body, "", defaults.with(body.path("parameters"), "parameters", modelLimit));
   }

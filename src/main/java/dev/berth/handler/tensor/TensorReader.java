@@ -3,7 +3,7 @@ package dev.berth.handler.tensor;
 import com.fasterxml.jackson.databind.JsonNode;
 import dev.berth.artifact.TensorArtifact.Input;
 import dev.berth.content.CsvTensors;
-import dev.berth.content.Found;
+import dev.berth.content.Excerpt;
 import dev.berth.content.Instances;
 import dev.berth.content.Json;
 import dev.berth.content.JsonLines;
@@ -144,7 +144,7 @@ final class TensorReader {
   /// A tensor for each input from an object that has them by name.
   private List<Tensor> fields(JsonNode object, String name) {
     if (!object.isObject()) {
-      throw new BadInputException("%s: found %s, expected an object with %s".formatted(name, Found.in(object), names()));
+      throw new BadInputException("%s: found %s, expected an object with %s".formatted(name, Excerpt.of(object), names()));
     }
     checkNames(object.propertyStream().map(field -> field.getKey()).toList(), name);
     return IntStream.range(0, inputs.size())
@@ -156,7 +156,7 @@ final class TensorReader {
   private void checkNames(List<String> found, String name) {
     if (inputs.isEmpty() || found.size() != inputs.size() || !found.containsAll(names())) {
       throw new BadInputException("%s: found the names %s, expected %s".formatted(
-          name, Found.quoted(String.join(", ", found)), inputs.isEmpty() ? "one" : names()));
+          name, Excerpt.quoted(String.join(", ", found)), inputs.isEmpty() ? "one" : names()));
     }
   }
 
