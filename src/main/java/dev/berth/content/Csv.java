@@ -8,13 +8,19 @@ import com.fasterxml.jackson.dataformat.csv.CsvGenerator;
 import com.fasterxml.jackson.dataformat.csv.CsvMapper;
 import com.fasterxml.jackson.dataformat.csv.CsvParser;
 import dev.berth.hooks.BadInputException;
+import dev.berth.hooks.InvocationRequest;
+import dev.berth.hooks.MediaType;
+import dev.berth.hooks.Tensor;
 import java.io.IOException;
 import java.io.StringWriter;
+import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.List;
+import java.util.function.Supplier;
 
 /// CSV (RFC 4180) in and out. Quoted fields may hold commas, doubled quotes and line breaks.
-public final class Csv {
+public final class Csv implements DocumentReader, DocumentWriter, TensorReader, TensorWriter {
 
   private static final ObjectReader ROWS =
       new CsvMapper(CsvFactory.builder().streamReadConstraints(Json.ANY_LENGTH).build())
@@ -24,7 +30,11 @@ public final class Csv {
   private static final CsvMapper CSV =
       CsvMapper.builder().enable(CsvGenerator.Feature.STRICT_CHECK_FOR_QUOTING).build();
 
-  private Csv() {}
+  private static final List<MediaType> TYPES = List.of(MediaType.CSV);
+  private static final List<String> ENDINGS = List.of("csv");
+
+  /// For [ContentTypes] alone.
+  Csv() {}
 
   /// The rows of a text, a header included where it has one. Blank lines at its end do not count.
   ///
@@ -50,5 +60,56 @@ public final class Csv {
       }
     }
     return text.toString();
+  }
+
+  /// The cell that stands in the place of a bad record's answer.
+  static String error(String message) {
+    return "ERROR: " + message;
+  }
+
+  @Override
+  public List<MediaType> mediaTypes() {
+    return TYPES;
+  }
+
+  @Override
+  public List<String> fileEndings() {
+    return ENDINGS;
+  }
+
+  @Override
+  public Framing framing() {
+    return Framing.LINES;
+  }
+
+  @Override
+  public Documents readDocuments(InvocationRequest request, List<String> fields) throws IOException {
+    return new Documents.Records(CsvDocuments.read(request, fields));
+  }
+
+  @Override
+  public byte[] writeDocuments(List<?> documents, List<String> fields, Instances.Form form) throws IOException {
+    return bytes(documents.stream().map(document -> CsvDocuments.cells(document, fields)).toList());
+  }
+
+  @Override
+  public TensorRecords readTensors(InvocationRequest request, TensorInputs inputs) throws IOException {
+    inputs.checkOne(request);
+    return new TensorRecords(
+        CsvTensors.read(request).stream()
+            .<Supplier<List<Tensor>>>map(row -> () -> List.of(row.tensor(inputs.type(0))))
+            .toList(),
+        Instances.Form.LIST);
+  }
+
+  @Override
+  public byte[] writeTensors(TensorPredictions predictions) throws IOException {
+    return bytes(predictions.inPlace(
+        outputs -> outputs.stream().flatMap(output -> Arrays.stream(CsvTensors.cells(output))).toArray(),
+        message -> new Object[] {error(message)}));
+  }
+
+  private static byte[] bytes(List<Object[]> rows) throws IOException {
+    return write(rows).getBytes(StandardCharsets.UTF_8);
   }
 }

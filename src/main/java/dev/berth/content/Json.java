@@ -9,10 +9,17 @@ import com.fasterxml.jackson.databind.ser.DefaultSerializerProvider;
 import com.fasterxml.jackson.databind.type.TypeFactory;
 import dev.berth.hooks.BadInputException;
 import dev.berth.hooks.InvocationRequest;
+import dev.berth.hooks.MediaType;
+import dev.berth.hooks.Tensor;
 import java.io.IOException;
+import java.nio.charset.StandardCharsets;
+import java.util.List;
+import java.util.Map;
+import java.util.function.Supplier;
+import java.util.stream.IntStream;
 
 /// JSON (RFC 8259) in and out.
-public final class Json {
+public final class Json implements DocumentReader, DocumentWriter, TensorReader, TensorWriter {
 
   /// The server limits the payload's size; a text in it may be as long as that.
   static final StreamReadConstraints ANY_LENGTH =
@@ -21,7 +28,11 @@ public final class Json {
   private static final JsonMapper JSON =
       JsonMapper.builder(JsonFactory.builder().streamReadConstraints(ANY_LENGTH).build()).build();
 
-  private Json() {}
+  private static final List<MediaType> TYPES = List.of(MediaType.JSON);
+  private static final List<String> ENDINGS = List.of("json");
+
+  /// For [ContentTypes] alone.
+  Json() {}
 
   /// Reads the one value that a body holds.
   ///
@@ -54,6 +65,11 @@ public final class Json {
     }
   }
 
+  /// A value of plain Java as [#write] writes it.
+  static JsonNode tree(Object value) {
+    return JSON.valueToTree(value);
+  }
+
   /// Writes a value of plain Java: records, maps, lists, texts, numbers, [JsonNode]. Without line breaks, so that it may
   /// be a line of JSON Lines.
   public static String write(Object value) {
@@ -69,6 +85,54 @@ public final class Json {
     // Of all mappers: they share this one.
     TypeFactory.defaultInstance().clearCache();
     ((DefaultSerializerProvider) JSON.getSerializerProvider()).flushCachedSerializers();
+  }
+
+  @Override
+  public List<MediaType> mediaTypes() {
+    return TYPES;
+  }
+
+  @Override
+  public List<String> fileEndings() {
+    return ENDINGS;
+  }
+
+  @Override
+  public Documents readDocuments(InvocationRequest request, List<String> fields) throws IOException {
+    return new Documents.Body(read(request));
+  }
+
+  @Override
+  public byte[] writeDocuments(List<?> documents, List<String> fields, Instances.Form form) {
+    return bytes(Instances.answer(documents, form));
+  }
+
+  /// The forms of [Instances], and TensorFlow Serving's column form: `{"inputs": …}` holds the batches of all records,
+  /// input by input, and is answered by `{"outputs": …}`.
+  @Override
+  public TensorRecords readTensors(InvocationRequest request, TensorInputs inputs) throws IOException {
+    var body = read(request);
+    if (body.has("inputs") && !inputs.names().contains("inputs")) {
+      return TensorRecords.rows(JsonTensors.columns(body.path("inputs"), inputs, "inputs"), "inputs", Instances.Form.COLUMNS);
+    }
+    var instances = Instances.read(body);
+    var values = instances.values();
+    return new TensorRecords(
+        IntStream.range(0, values.size())
+            .<Supplier<List<Tensor>>>mapToObj(i -> () -> JsonTensors.record(values.get(i), inputs, instances.name(i)))
+            .toList(),
+        instances.form());
+  }
+
+  @Override
+  public byte[] writeTensors(TensorPredictions predictions) {
+    return bytes(predictions.form() == Instances.Form.COLUMNS
+        ? Map.of("outputs", JsonTensors.outputs(predictions.stacked(MediaType.JSON), predictions))
+        : Instances.answer(JsonTensors.answers(predictions), predictions.form()));
+  }
+
+  private static byte[] bytes(Object value) {
+    return write(value).getBytes(StandardCharsets.UTF_8);
   }
 
   /// Where the text stops to be JSON; one line needs no line number, and a text that is too deep or too long has no

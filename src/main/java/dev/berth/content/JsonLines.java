@@ -4,13 +4,16 @@ import com.fasterxml.jackson.databind.JsonNode;
 import dev.berth.hooks.BadInputException;
 import dev.berth.hooks.InvocationRequest;
 import dev.berth.hooks.MediaType;
+import dev.berth.hooks.Tensor;
 import java.io.IOException;
+import java.nio.charset.StandardCharsets;
 import java.util.List;
+import java.util.function.Supplier;
 import java.util.stream.Collectors;
 import java.util.stream.IntStream;
 
 /// JSON Lines in and out: a JSON value on each line, each of them a record.
-public final class JsonLines {
+public final class JsonLines implements DocumentReader, DocumentWriter, TensorReader, TensorWriter {
 
   /// SageMaker's name for it, and others that people use.
   public static final List<MediaType> TYPES = List.of(
@@ -19,11 +22,12 @@ public final class JsonLines {
   /// A line that has not been looked at, so that a bad one can fail alone.
   ///
   /// @param name what messages call it: `line 1`, `line 2`, …
-  public record Line(String name, String text) {
+  public record Line(String name, String text) implements Documents.Document {
 
     /// The line's value.
     ///
     /// @throws BadInputException when it is blank or not JSON
+    @Override
     public JsonNode json() {
       if (text.isBlank()) {
         throw new BadInputException(name + ": found a blank line, expected a JSON value");
@@ -32,7 +36,10 @@ public final class JsonLines {
     }
   }
 
-  private JsonLines() {}
+  private static final List<String> ENDINGS = List.of("jsonl");
+
+  /// For [ContentTypes] alone.
+  JsonLines() {}
 
   /// The lines of a body. Blank ones at its end do not count. One before that is a bad record and not skipped, because a
   /// batch-transform job joins its input and output line by line.
@@ -50,5 +57,48 @@ public final class JsonLines {
   /// wants it.
   public static String write(List<?> values) {
     return values.stream().map(Json::write).collect(Collectors.joining("\n"));
+  }
+
+  @Override
+  public List<MediaType> mediaTypes() {
+    return TYPES;
+  }
+
+  @Override
+  public List<String> fileEndings() {
+    return ENDINGS;
+  }
+
+  @Override
+  public Framing framing() {
+    return Framing.LINES;
+  }
+
+  @Override
+  public Documents readDocuments(InvocationRequest request, List<String> fields) throws IOException {
+    return new Documents.Records(read(request));
+  }
+
+  @Override
+  public byte[] writeDocuments(List<?> documents, List<String> fields, Instances.Form form) {
+    return bytes(documents);
+  }
+
+  @Override
+  public TensorRecords readTensors(InvocationRequest request, TensorInputs inputs) throws IOException {
+    return new TensorRecords(
+        read(request).stream()
+            .<Supplier<List<Tensor>>>map(line -> () -> JsonTensors.record(line.json(), inputs, line.name()))
+            .toList(),
+        Instances.Form.LIST);
+  }
+
+  @Override
+  public byte[] writeTensors(TensorPredictions predictions) {
+    return bytes(JsonTensors.answers(predictions));
+  }
+
+  private static byte[] bytes(List<?> values) {
+    return write(values).getBytes(StandardCharsets.UTF_8);
   }
 }

@@ -2,11 +2,16 @@ package dev.berth.content;
 
 import dev.berth.hooks.BadInputException;
 import dev.berth.hooks.ElementType;
+import dev.berth.hooks.InvocationRequest;
+import dev.berth.hooks.MediaType;
+import dev.berth.hooks.NotAcceptableException;
 import dev.berth.hooks.Tensor;
+import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 import java.nio.charset.StandardCharsets;
 import java.util.Arrays;
+import java.util.List;
 
 /// NumPy's `.npy`, `application/x-npy`: one array with its type and shape, as `numpy.save` writes it (NEP 1).
 ///
@@ -14,7 +19,7 @@ import java.util.Arrays;
 /// var tensor = Npy.read(request.bytes());
 /// return InvocationResponse.of(Npy.write(tensor), MediaType.of("application", "x-npy"));
 /// ```
-public final class Npy {
+public final class Npy implements TensorReader, TensorWriter {
 
   private static final byte[] MAGIC = {(byte) 0x93, 'N', 'U', 'M', 'P', 'Y'};
 
@@ -26,7 +31,11 @@ public final class Npy {
   private static final int ALIGNMENT = 64;
   private static final int MAX_DIGITS = 21;
 
-  private Npy() {}
+  private static final List<MediaType> TYPES = List.of(MediaType.NPY);
+  private static final List<String> ENDINGS = List.of("npy");
+
+  /// For [ContentTypes] alone.
+  Npy() {}
 
   /// Reads versions 1.0, 2.0 and 3.0, in either byte order, row by row or column by column. Elements of uint16 and
   /// uint32 become int32 and int64; every other type stays as it is.
@@ -68,6 +77,38 @@ public final class Npy {
     file.put(MAGIC).put((byte) 1).put((byte) 0).putShort((short) (dataOffset - prefix));
     file.put((header + " ".repeat(dataOffset - unpadded) + "\n").getBytes(StandardCharsets.US_ASCII));
     return file.put(tensor.data()).array();
+  }
+
+  @Override
+  public List<MediaType> mediaTypes() {
+    return TYPES;
+  }
+
+  @Override
+  public List<String> fileEndings() {
+    return ENDINGS;
+  }
+
+  /// An array of one dimension or none is one record; others are rows of records.
+  @Override
+  public TensorRecords readTensors(InvocationRequest request, TensorInputs inputs) throws IOException {
+    inputs.checkOne(request);
+    var array = inputs.converted(read(request.bytes()), 0, "body");
+    return array.rank() < 2
+        ? new TensorRecords(List.of(() -> List.of(array)), Instances.Form.ONE)
+        : TensorRecords.rows(List.of(array), "body", Instances.Form.LIST);
+  }
+
+  @Override
+  public byte[] writeTensors(TensorPredictions predictions) {
+    var outputs = predictions.stacked(MediaType.NPY);
+    if (outputs.size() != 1) {
+      throw new NotAcceptableException(
+          "Accept: found %s, expected a type for the %d outputs of this model, such as application/x-npz or application/json"
+              .formatted(MediaType.NPY, outputs.size()));
+    }
+    var rows = outputs.getFirst();
+    return write(predictions.form() == Instances.Form.ONE ? rows.unstack().getFirst() : rows);
   }
 
   private static NpyHeader header(byte[] bytes) {

@@ -1,6 +1,8 @@
 package dev.berth.content;
 
 import dev.berth.hooks.BadInputException;
+import dev.berth.hooks.InvocationRequest;
+import dev.berth.hooks.MediaType;
 import dev.berth.hooks.Tensor;
 import java.io.ByteArrayInputStream;
 import java.io.ByteArrayOutputStream;
@@ -11,7 +13,9 @@ import java.nio.ByteOrder;
 import java.time.LocalDateTime;
 import java.util.Collections;
 import java.util.LinkedHashMap;
+import java.util.List;
 import java.util.SequencedMap;
+import java.util.stream.IntStream;
 import java.util.zip.CRC32;
 import java.util.zip.ZipEntry;
 import java.util.zip.ZipInputStream;
@@ -19,7 +23,7 @@ import java.util.zip.ZipOutputStream;
 
 /// NumPy's `.npz`, `application/x-npz`: a ZIP archive of named arrays, as `numpy.savez` and `numpy.savez_compressed`
 /// write it. Each is a [Npy] file called by its name and `.npy`.
-public final class Npz {
+public final class Npz implements TensorReader, TensorWriter {
 
   /// What all arrays of an archive may unpack to unless told otherwise: some times SageMaker's largest payload. A ZIP
   /// archive may unpack to a thousand times its size, so a small request could fill the memory else,
@@ -40,7 +44,11 @@ public final class Npz {
   /// The time of files that have none, as NumPy writes it: the earliest that ZIP knows.
   private static final LocalDateTime NO_TIME = LocalDateTime.of(1980, 1, 1, 0, 0);
 
-  private Npz() {}
+  private static final List<MediaType> TYPES = List.of(MediaType.NPZ);
+  private static final List<String> ENDINGS = List.of("npz");
+
+  /// For [ContentTypes] alone.
+  Npz() {}
 
   /// The arrays in the archive's order, by their names without `.npy`; together at most 256 MiB, or an
   /// eighth of the heap where that is less.
@@ -93,6 +101,38 @@ public final class Npz {
       throw new UncheckedIOException(e);
     }
     return bytes.toByteArray();
+  }
+
+  @Override
+  public List<MediaType> mediaTypes() {
+    return TYPES;
+  }
+
+  @Override
+  public List<String> fileEndings() {
+    return ENDINGS;
+  }
+
+  /// An array for each input, whose rows are the records.
+  @Override
+  public TensorRecords readTensors(InvocationRequest request, TensorInputs inputs) throws IOException {
+    var arrays = read(request.bytes());
+    if (inputs.isAny() && arrays.size() == 1) {
+      var array = arrays.firstEntry();
+      return TensorRecords.rows(List.of(inputs.converted(array.getValue(), 0, "body")), array.getKey(), Instances.Form.LIST);
+    }
+    inputs.checkNames(List.copyOf(arrays.keySet()), "body");
+    var names = inputs.names();
+    return TensorRecords.rows(
+        IntStream.range(0, names.size())
+            .mapToObj(i -> inputs.converted(arrays.get(names.get(i)), i, names.get(i)))
+            .toList(),
+        "body", Instances.Form.LIST);
+  }
+
+  @Override
+  public byte[] writeTensors(TensorPredictions predictions) {
+    return write(predictions.named(predictions.stacked(MediaType.NPZ)));
   }
 
   /// The number of entries that the archive's end names. Reading from the front alone would take an archive that was
