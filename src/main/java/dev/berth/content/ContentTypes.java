@@ -15,13 +15,11 @@ public final class ContentTypes {
       new Json(),
       new JsonLines(),
       new Csv(),
-      new Opaque(List.of(MediaType.TEXT), List.of("txt")),
+      new ContentType(List.of(MediaType.TEXT), List.of("txt"), Framing.NONE),
       new Npy(),
       new Npz(),
-      new Opaque(List.of(MediaType.IMAGE), List.of("png", "jpg", "jpeg", "gif", "bmp", "webp")));
-
-  /// A type that only hooks of an artifact read.
-  private record Opaque(List<MediaType> mediaTypes, List<String> fileEndings) implements ContentType {}
+      new ContentType(
+          List.of(MediaType.IMAGE), List.of("png", "jpg", "jpeg", "gif", "bmp", "webp"), Framing.NONE));
 
   private ContentTypes() {}
 
@@ -30,15 +28,15 @@ public final class ContentTypes {
     return ALL;
   }
 
-  /// The names of those with a capability, such as [TensorReader].
-  public static List<MediaType> mediaTypes(Class<? extends ContentType> capability) {
+  /// The names of those with a capability, such as [ContentType.TensorReader].
+  public static List<MediaType> mediaTypes(Class<?> capability) {
     return ALL.stream().filter(capability::isInstance).flatMap(type -> type.mediaTypes().stream()).toList();
   }
 
   /// The type of a request's body.
   ///
   /// @throws UnsupportedMediaTypeException when none of that name has the capability
-  public static <T extends ContentType> T reading(InvocationRequest request, Class<T> capability) {
+  public static <T> T reading(InvocationRequest request, Class<T> capability) {
     return find(request.contentType(), capability).orElseThrow(() -> new UnsupportedMediaTypeException(
         "Content-Type: found %s, expected one of %s".formatted(
             request.contentType().withoutParameters(), mediaTypes(capability))));
@@ -47,12 +45,18 @@ public final class ContentTypes {
   /// The type of the response to a request.
   ///
   /// @throws NotAcceptableException when none of that name has the capability
-  public static <T extends ContentType> T writing(InvocationRequest request, Class<T> capability) {
+  public static <T> T writing(InvocationRequest request, Class<T> capability) {
     return find(request.accept(), capability).orElseThrow(() -> new NotAcceptableException(
         "Accept: found %s, expected one of %s".formatted(request.accept(), mediaTypes(capability))));
   }
 
-  private static <T extends ContentType> Optional<T> find(MediaType name, Class<T> capability) {
+  /// Whether a bad record of the request becomes an error in its place. Only framed records can fail alone.
+  public static boolean keepsBadRecords(InvocationRequest request) {
+    return request.keepBadRecords()
+        && find(request.contentType(), ContentType.class).filter(type -> type.framing() != Framing.NONE).isPresent();
+  }
+
+  private static <T> Optional<T> find(MediaType name, Class<T> capability) {
     for (var type : ALL) {
       for (var known : type.mediaTypes()) {
         // The parameters of the name do not count.

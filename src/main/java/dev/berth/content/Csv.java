@@ -9,18 +9,17 @@ import com.fasterxml.jackson.dataformat.csv.CsvMapper;
 import com.fasterxml.jackson.dataformat.csv.CsvParser;
 import dev.berth.hooks.BadInputException;
 import dev.berth.hooks.InvocationRequest;
+import dev.berth.hooks.InvocationResponse;
 import dev.berth.hooks.MediaType;
-import dev.berth.hooks.Tensor;
 import java.io.IOException;
 import java.io.StringWriter;
-import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
-import java.util.function.Supplier;
 
 /// CSV (RFC 4180) in and out. Quoted fields may hold commas, doubled quotes and line breaks.
-public final class Csv implements DocumentReader, DocumentWriter, TensorReader, TensorWriter {
+public final class Csv extends ContentType
+    implements ContentType.DocumentReader, ContentType.DocumentWriter, ContentType.TensorReader, ContentType.TensorWriter {
 
   private static final ObjectReader ROWS =
       new CsvMapper(CsvFactory.builder().streamReadConstraints(Json.ANY_LENGTH).build())
@@ -30,11 +29,10 @@ public final class Csv implements DocumentReader, DocumentWriter, TensorReader, 
   private static final CsvMapper CSV =
       CsvMapper.builder().enable(CsvGenerator.Feature.STRICT_CHECK_FOR_QUOTING).build();
 
-  private static final List<MediaType> TYPES = List.of(MediaType.CSV);
-  private static final List<String> ENDINGS = List.of("csv");
-
   /// For [ContentTypes] alone.
-  Csv() {}
+  Csv() {
+    super(List.of(MediaType.CSV), List.of("csv"), Framing.LINES);
+  }
 
   /// The rows of a text, a header included where it has one. Blank lines at its end do not count.
   ///
@@ -68,48 +66,29 @@ public final class Csv implements DocumentReader, DocumentWriter, TensorReader, 
   }
 
   @Override
-  public List<MediaType> mediaTypes() {
-    return TYPES;
-  }
-
-  @Override
-  public List<String> fileEndings() {
-    return ENDINGS;
-  }
-
-  @Override
-  public Framing framing() {
-    return Framing.LINES;
-  }
-
-  @Override
   public Documents readDocuments(InvocationRequest request, List<String> fields) throws IOException {
     return new Documents.Records(CsvDocuments.read(request, fields));
   }
 
   @Override
-  public byte[] writeDocuments(List<?> documents, List<String> fields, Instances.Form form) throws IOException {
-    return bytes(documents.stream().map(document -> CsvDocuments.cells(document, fields)).toList());
+  public InvocationResponse writeDocuments(
+      List<?> documents, List<String> fields, Instances.Form form, MediaType accept) throws IOException {
+    var rows = documents.stream().map(document -> CsvDocuments.cells(document, fields)).toList();
+    return InvocationResponse.of(write(rows), accept);
   }
 
   @Override
   public TensorRecords readTensors(InvocationRequest request, TensorInputs inputs) throws IOException {
     inputs.checkOne(request);
-    return new TensorRecords(
-        CsvTensors.read(request).stream()
-            .<Supplier<List<Tensor>>>map(row -> () -> List.of(row.tensor(inputs.type(0))))
-            .toList(),
-        Instances.Form.LIST);
+    var rows = CsvTensors.read(request);
+    return new TensorRecords(rows.size(), i -> List.of(rows.get(i).tensor(inputs.type(0))), Instances.Form.LIST);
   }
 
   @Override
-  public byte[] writeTensors(TensorPredictions predictions) throws IOException {
-    return bytes(predictions.inPlace(
+  public InvocationResponse writeTensors(TensorPredictions predictions, MediaType accept) throws IOException {
+    var rows = predictions.inPlace(
         outputs -> outputs.stream().flatMap(output -> Arrays.stream(CsvTensors.cells(output))).toArray(),
-        message -> new Object[] {error(message)}));
-  }
-
-  private static byte[] bytes(List<Object[]> rows) throws IOException {
-    return write(rows).getBytes(StandardCharsets.UTF_8);
+        message -> new Object[] {error(message)});
+    return InvocationResponse.of(write(rows), accept);
   }
 }

@@ -9,17 +9,15 @@ import com.fasterxml.jackson.databind.ser.DefaultSerializerProvider;
 import com.fasterxml.jackson.databind.type.TypeFactory;
 import dev.berth.hooks.BadInputException;
 import dev.berth.hooks.InvocationRequest;
+import dev.berth.hooks.InvocationResponse;
 import dev.berth.hooks.MediaType;
-import dev.berth.hooks.Tensor;
 import java.io.IOException;
-import java.nio.charset.StandardCharsets;
 import java.util.List;
 import java.util.Map;
-import java.util.function.Supplier;
-import java.util.stream.IntStream;
 
 /// JSON (RFC 8259) in and out.
-public final class Json implements DocumentReader, DocumentWriter, TensorReader, TensorWriter {
+public final class Json extends ContentType
+    implements ContentType.DocumentReader, ContentType.DocumentWriter, ContentType.TensorReader, ContentType.TensorWriter {
 
   /// The server limits the payload's size; a text in it may be as long as that.
   static final StreamReadConstraints ANY_LENGTH =
@@ -28,11 +26,10 @@ public final class Json implements DocumentReader, DocumentWriter, TensorReader,
   private static final JsonMapper JSON =
       JsonMapper.builder(JsonFactory.builder().streamReadConstraints(ANY_LENGTH).build()).build();
 
-  private static final List<MediaType> TYPES = List.of(MediaType.JSON);
-  private static final List<String> ENDINGS = List.of("json");
-
   /// For [ContentTypes] alone.
-  Json() {}
+  Json() {
+    super(List.of(MediaType.JSON), List.of("json"), Framing.NONE);
+  }
 
   /// Reads the one value that a body holds.
   ///
@@ -88,23 +85,13 @@ public final class Json implements DocumentReader, DocumentWriter, TensorReader,
   }
 
   @Override
-  public List<MediaType> mediaTypes() {
-    return TYPES;
-  }
-
-  @Override
-  public List<String> fileEndings() {
-    return ENDINGS;
-  }
-
-  @Override
   public Documents readDocuments(InvocationRequest request, List<String> fields) throws IOException {
     return new Documents.Body(read(request));
   }
 
   @Override
-  public byte[] writeDocuments(List<?> documents, List<String> fields, Instances.Form form) {
-    return bytes(Instances.answer(documents, form));
+  public InvocationResponse writeDocuments(List<?> documents, List<String> fields, Instances.Form form, MediaType accept) {
+    return InvocationResponse.of(write(Instances.answer(documents, form)), accept);
   }
 
   /// The forms of [Instances], and TensorFlow Serving's column form: `{"inputs": …}` holds the batches of all records,
@@ -118,21 +105,15 @@ public final class Json implements DocumentReader, DocumentWriter, TensorReader,
     var instances = Instances.read(body);
     var values = instances.values();
     return new TensorRecords(
-        IntStream.range(0, values.size())
-            .<Supplier<List<Tensor>>>mapToObj(i -> () -> JsonTensors.record(values.get(i), inputs, instances.name(i)))
-            .toList(),
-        instances.form());
+        values.size(), i -> JsonTensors.record(values.get(i), inputs, instances.name(i)), instances.form());
   }
 
   @Override
-  public byte[] writeTensors(TensorPredictions predictions) {
-    return bytes(predictions.form() == Instances.Form.COLUMNS
-        ? Map.of("outputs", JsonTensors.outputs(predictions.stacked(MediaType.JSON), predictions))
-        : Instances.answer(JsonTensors.answers(predictions), predictions.form()));
-  }
-
-  private static byte[] bytes(Object value) {
-    return write(value).getBytes(StandardCharsets.UTF_8);
+  public InvocationResponse writeTensors(TensorPredictions predictions, MediaType accept) {
+    var value = predictions.form() == Instances.Form.COLUMNS
+        ? Map.of("outputs", JsonTensors.outputs(predictions.stacked(accept), predictions))
+        : Instances.answer(JsonTensors.answers(predictions), predictions.form());
+    return InvocationResponse.of(write(value), accept);
   }
 
   /// Where the text stops to be JSON; one line needs no line number, and a text that is too deep or too long has no

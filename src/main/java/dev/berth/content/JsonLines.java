@@ -3,17 +3,16 @@ package dev.berth.content;
 import com.fasterxml.jackson.databind.JsonNode;
 import dev.berth.hooks.BadInputException;
 import dev.berth.hooks.InvocationRequest;
+import dev.berth.hooks.InvocationResponse;
 import dev.berth.hooks.MediaType;
-import dev.berth.hooks.Tensor;
 import java.io.IOException;
-import java.nio.charset.StandardCharsets;
 import java.util.List;
-import java.util.function.Supplier;
 import java.util.stream.Collectors;
 import java.util.stream.IntStream;
 
 /// JSON Lines in and out: a JSON value on each line, each of them a record.
-public final class JsonLines implements DocumentReader, DocumentWriter, TensorReader, TensorWriter {
+public final class JsonLines extends ContentType
+    implements ContentType.DocumentReader, ContentType.DocumentWriter, ContentType.TensorReader, ContentType.TensorWriter {
 
   /// SageMaker's name for it, and others that people use.
   public static final List<MediaType> TYPES = List.of(
@@ -36,10 +35,10 @@ public final class JsonLines implements DocumentReader, DocumentWriter, TensorRe
     }
   }
 
-  private static final List<String> ENDINGS = List.of("jsonl");
-
   /// For [ContentTypes] alone.
-  JsonLines() {}
+  JsonLines() {
+    super(TYPES, List.of("jsonl"), Framing.LINES);
+  }
 
   /// The lines of a body. Blank ones at its end do not count. One before that is a bad record and not skipped, because a
   /// batch-transform job joins its input and output line by line.
@@ -60,45 +59,24 @@ public final class JsonLines implements DocumentReader, DocumentWriter, TensorRe
   }
 
   @Override
-  public List<MediaType> mediaTypes() {
-    return TYPES;
-  }
-
-  @Override
-  public List<String> fileEndings() {
-    return ENDINGS;
-  }
-
-  @Override
-  public Framing framing() {
-    return Framing.LINES;
-  }
-
-  @Override
   public Documents readDocuments(InvocationRequest request, List<String> fields) throws IOException {
     return new Documents.Records(read(request));
   }
 
   @Override
-  public byte[] writeDocuments(List<?> documents, List<String> fields, Instances.Form form) {
-    return bytes(documents);
+  public InvocationResponse writeDocuments(List<?> documents, List<String> fields, Instances.Form form, MediaType accept) {
+    return InvocationResponse.of(write(documents), accept);
   }
 
   @Override
   public TensorRecords readTensors(InvocationRequest request, TensorInputs inputs) throws IOException {
+    var lines = read(request);
     return new TensorRecords(
-        read(request).stream()
-            .<Supplier<List<Tensor>>>map(line -> () -> JsonTensors.record(line.json(), inputs, line.name()))
-            .toList(),
-        Instances.Form.LIST);
+        lines.size(), i -> JsonTensors.record(lines.get(i).json(), inputs, lines.get(i).name()), Instances.Form.LIST);
   }
 
   @Override
-  public byte[] writeTensors(TensorPredictions predictions) {
-    return bytes(JsonTensors.answers(predictions));
-  }
-
-  private static byte[] bytes(List<?> values) {
-    return write(values).getBytes(StandardCharsets.UTF_8);
+  public InvocationResponse writeTensors(TensorPredictions predictions, MediaType accept) {
+    return InvocationResponse.of(write(JsonTensors.answers(predictions)), accept);
   }
 }

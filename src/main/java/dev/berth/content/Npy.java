@@ -3,6 +3,7 @@ package dev.berth.content;
 import dev.berth.hooks.BadInputException;
 import dev.berth.hooks.ElementType;
 import dev.berth.hooks.InvocationRequest;
+import dev.berth.hooks.InvocationResponse;
 import dev.berth.hooks.MediaType;
 import dev.berth.hooks.NotAcceptableException;
 import dev.berth.hooks.Tensor;
@@ -19,7 +20,7 @@ import java.util.List;
 /// var tensor = Npy.read(request.bytes());
 /// return InvocationResponse.of(Npy.write(tensor), MediaType.of("application", "x-npy"));
 /// ```
-public final class Npy implements TensorReader, TensorWriter {
+public final class Npy extends ContentType implements ContentType.TensorReader, ContentType.TensorWriter {
 
   private static final byte[] MAGIC = {(byte) 0x93, 'N', 'U', 'M', 'P', 'Y'};
 
@@ -31,11 +32,10 @@ public final class Npy implements TensorReader, TensorWriter {
   private static final int ALIGNMENT = 64;
   private static final int MAX_DIGITS = 21;
 
-  private static final List<MediaType> TYPES = List.of(MediaType.NPY);
-  private static final List<String> ENDINGS = List.of("npy");
-
   /// For [ContentTypes] alone.
-  Npy() {}
+  Npy() {
+    super(List.of(MediaType.NPY), List.of("npy"), Framing.NONE);
+  }
 
   /// Reads versions 1.0, 2.0 and 3.0, in either byte order, row by row or column by column. Elements of uint16 and
   /// uint32 become int32 and int64; every other type stays as it is.
@@ -79,36 +79,27 @@ public final class Npy implements TensorReader, TensorWriter {
     return file.put(tensor.data()).array();
   }
 
-  @Override
-  public List<MediaType> mediaTypes() {
-    return TYPES;
-  }
-
-  @Override
-  public List<String> fileEndings() {
-    return ENDINGS;
-  }
-
   /// An array of one dimension or none is one record; others are rows of records.
   @Override
   public TensorRecords readTensors(InvocationRequest request, TensorInputs inputs) throws IOException {
     inputs.checkOne(request);
     var array = inputs.converted(read(request.bytes()), 0, "body");
     return array.rank() < 2
-        ? new TensorRecords(List.of(() -> List.of(array)), Instances.Form.ONE)
+        ? new TensorRecords(1, _ -> List.of(array), Instances.Form.ONE)
         : TensorRecords.rows(List.of(array), "body", Instances.Form.LIST);
   }
 
   @Override
-  public byte[] writeTensors(TensorPredictions predictions) {
-    var outputs = predictions.stacked(MediaType.NPY);
+  public InvocationResponse writeTensors(TensorPredictions predictions, MediaType accept) {
+    var outputs = predictions.stacked(accept);
     if (outputs.size() != 1) {
       throw new NotAcceptableException(
           "Accept: found %s, expected a type for the %d outputs of this model, such as application/x-npz or application/json"
-              .formatted(MediaType.NPY, outputs.size()));
+              .formatted(accept, outputs.size()));
     }
     var rows = outputs.getFirst();
-    return write(predictions.form() == Instances.Form.ONE ? rows.unstack().getFirst() : rows);
+    return InvocationResponse.of(
+        write(predictions.form() == Instances.Form.ONE ? rows.unstack().getFirst() : rows), accept);
   }
 
   private static NpyHeader header(byte[] bytes) {

@@ -2,6 +2,7 @@ package dev.berth.content;
 
 import dev.berth.hooks.BadInputException;
 import dev.berth.hooks.InvocationRequest;
+import dev.berth.hooks.InvocationResponse;
 import dev.berth.hooks.MediaType;
 import dev.berth.hooks.Tensor;
 import java.io.ByteArrayInputStream;
@@ -23,7 +24,7 @@ import java.util.zip.ZipOutputStream;
 
 /// NumPy's `.npz`, `application/x-npz`: a ZIP archive of named arrays, as `numpy.savez` and `numpy.savez_compressed`
 /// write it. Each is a [Npy] file called by its name and `.npy`.
-public final class Npz implements TensorReader, TensorWriter {
+public final class Npz extends ContentType implements ContentType.TensorReader, ContentType.TensorWriter {
 
   /// What all arrays of an archive may unpack to unless told otherwise: some times SageMaker's largest payload. A ZIP
   /// archive may unpack to a thousand times its size, so a small request could fill the memory else,
@@ -44,11 +45,10 @@ public final class Npz implements TensorReader, TensorWriter {
   /// The time of files that have none, as NumPy writes it: the earliest that ZIP knows.
   private static final LocalDateTime NO_TIME = LocalDateTime.of(1980, 1, 1, 0, 0);
 
-  private static final List<MediaType> TYPES = List.of(MediaType.NPZ);
-  private static final List<String> ENDINGS = List.of("npz");
-
   /// For [ContentTypes] alone.
-  Npz() {}
+  Npz() {
+    super(List.of(MediaType.NPZ), List.of("npz"), Framing.NONE);
+  }
 
   /// The arrays in the archive's order, by their names without `.npy`; together at most 256 MiB, or an
   /// eighth of the heap where that is less.
@@ -103,16 +103,6 @@ public final class Npz implements TensorReader, TensorWriter {
     return bytes.toByteArray();
   }
 
-  @Override
-  public List<MediaType> mediaTypes() {
-    return TYPES;
-  }
-
-  @Override
-  public List<String> fileEndings() {
-    return ENDINGS;
-  }
-
   /// An array for each input, whose rows are the records.
   @Override
   public TensorRecords readTensors(InvocationRequest request, TensorInputs inputs) throws IOException {
@@ -131,8 +121,8 @@ public final class Npz implements TensorReader, TensorWriter {
   }
 
   @Override
-  public byte[] writeTensors(TensorPredictions predictions) {
-    return write(predictions.named(predictions.stacked(MediaType.NPZ)));
+  public InvocationResponse writeTensors(TensorPredictions predictions, MediaType accept) {
+    return InvocationResponse.of(write(predictions.named(predictions.stacked(accept))), accept);
   }
 
   /// The number of entries that the archive's end names. Reading from the front alone would take an archive that was

@@ -17,9 +17,6 @@ public record TensorInputs(List<String> names, List<ElementType> types) {
   public TensorInputs {
     names = List.copyOf(names);
     types = List.copyOf(types);
-    if (names.size() != types.size()) {
-      throw new IllegalArgumentException("types: found %d, expected %d as of names".formatted(types.size(), names.size()));
-    }
   }
 
   /// Whether the only input can have any name and type.

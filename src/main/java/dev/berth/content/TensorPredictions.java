@@ -34,7 +34,7 @@ public record TensorPredictions(
   List<Tensor> stacked(MediaType accept) {
     if (!rejected.isEmpty()) {
       throw new NotAcceptableException(
-          "Accept: found %s, which can't hold an error in the place of a bad line; expected a type of lines, such as application/jsonlines"
+          "Accept: found %s, which can't hold an error in the place of a bad line; expected one such as application/jsonlines"
               .formatted(accept));
     }
     if (predictions.isEmpty()) {

@@ -3,15 +3,14 @@ package dev.berth.content;
 import dev.berth.hooks.BadInputException;
 import dev.berth.hooks.Tensor;
 import java.util.List;
-import java.util.function.Supplier;
-import java.util.stream.IntStream;
+import java.util.function.IntFunction;
 
 /// The records of a payload as tensors.
 ///
-/// @param records for each input of the model a tensor. A record is read when it is asked for, so that a bad one can
-///     fail alone with a [BadInputException]
+/// @param record reads the record at a place, so that a bad one can fail alone with a [BadInputException]: for each input
+///     of the model a tensor
 /// @param form how they were written
-public record TensorRecords(List<Supplier<List<Tensor>>> records, Instances.Form form) {
+public record TensorRecords(int count, IntFunction<List<Tensor>> record, Instances.Form form) {
 
   /// Takes batches apart into records.
   ///
@@ -24,10 +23,6 @@ public record TensorRecords(List<Supplier<List<Tensor>>> records, Instances.Form
       }
     }
     var parts = batches.stream().map(Tensor::unstack).toList();
-    return new TensorRecords(
-        IntStream.range(0, parts.getFirst().size())
-            .<Supplier<List<Tensor>>>mapToObj(row -> () -> parts.stream().map(part -> part.get(row)).toList())
-            .toList(),
-        form);
+    return new TensorRecords(parts.getFirst().size(), row -> parts.stream().map(part -> part.get(row)).toList(), form);
   }
 }

@@ -1,10 +1,11 @@
 package dev.berth.handler.qa;
 
+import dev.berth.content.ContentType.DocumentWriter;
 import dev.berth.content.ContentTypes;
-import dev.berth.content.DocumentWriter;
 import dev.berth.content.Instances;
 import dev.berth.content.RecordError;
 import dev.berth.hooks.InvocationRequest;
+import dev.berth.hooks.InvocationResponse;
 import java.io.IOException;
 import java.util.List;
 
@@ -17,12 +18,13 @@ final class AnswerWriter {
 
   private AnswerWriter() {}
 
-  static byte[] write(List<QuestionAnswer> answers, InvocationRequest request) throws IOException {
+  static InvocationResponse write(List<QuestionAnswer> answers, InvocationRequest request) throws IOException {
     boolean alone = answers.size() == 1 && answers.getFirst() instanceof QuestionAnswer.Answered(_, _, var one) && one;
     return ContentTypes.writing(request, DocumentWriter.class).writeDocuments(
         answers.stream().map(AnswerWriter::document).toList(),
         FIELDS,
-        alone ? Instances.Form.ONE : Instances.Form.LIST);
+        alone ? Instances.Form.ONE : Instances.Form.LIST,
+        request.accept());
   }
 
   private static Object document(QuestionAnswer answer) {

@@ -4,9 +4,9 @@ import com.fasterxml.jackson.databind.json.JsonMapper;
 import dev.berth.artifact.ModelArtifact;
 import dev.berth.artifact.ModelArtifactException;
 import dev.berth.artifact.Shapes;
+import dev.berth.content.ContentType.DocumentReader;
+import dev.berth.content.ContentType.DocumentWriter;
 import dev.berth.content.ContentTypes;
-import dev.berth.content.DocumentReader;
-import dev.berth.content.DocumentWriter;
 import dev.berth.engine.torch.TorchException;
 import dev.berth.hooks.Accelerator;
 import dev.berth.hooks.BadInputException;
@@ -121,7 +121,7 @@ public class QuestionAnsweringHandler
   @Override
   public List<QuestionRecord> inputFn(InvocationRequest request) throws IOException {
     var questions = reader.read(request);
-    boolean keep = ContentTypes.reading(request, DocumentReader.class).keepsBadRecords(request);
+    boolean keep = ContentTypes.keepsBadRecords(request);
     var records = new ArrayList<QuestionRecord>(questions.size());
     for (var question : questions) {
       records.add(record(question, keep));
@@ -156,7 +156,7 @@ public class QuestionAnsweringHandler
 
   @Override
   public InvocationResponse outputFn(List<QuestionAnswer> answers, InvocationRequest request) throws IOException {
-    return InvocationResponse.of(AnswerWriter.write(answers, request), request.accept());
+    return AnswerWriter.write(answers, request);
   }
 
   @Override

@@ -1,8 +1,8 @@
 package dev.berth.handler.qa;
 
 import com.fasterxml.jackson.databind.JsonNode;
+import dev.berth.content.ContentType.DocumentReader;
 import dev.berth.content.ContentTypes;
-import dev.berth.content.DocumentReader;
 import dev.berth.content.Documents;
 import dev.berth.content.Excerpt;
 import dev.berth.hooks.BadInputException;

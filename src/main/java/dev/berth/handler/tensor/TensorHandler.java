@@ -1,12 +1,12 @@
 package dev.berth.handler.tensor;
 
 import dev.berth.artifact.TensorArtifact;
+import dev.berth.content.ContentType.TensorReader;
+import dev.berth.content.ContentType.TensorWriter;
 import dev.berth.content.ContentTypes;
 import dev.berth.content.Instances;
 import dev.berth.content.TensorInputs;
 import dev.berth.content.TensorPredictions;
-import dev.berth.content.TensorReader;
-import dev.berth.content.TensorWriter;
 import dev.berth.engine.torch.SharedModels;
 import dev.berth.engine.torch.TorchException;
 import dev.berth.hooks.Accelerator;
@@ -96,18 +96,17 @@ public class TensorHandler implements InferenceHandler<Forward, List<Tensor>, Li
 
   @Override
   public List<List<Tensor>> inputFn(InvocationRequest request) throws IOException {
-    var type = ContentTypes.reading(request, TensorReader.class);
-    var read = type.readTensors(request, inputs);
-    var records = new ArrayList<List<Tensor>>(read.records().size());
+    var read = ContentTypes.reading(request, TensorReader.class).readTensors(request, inputs);
+    var records = new ArrayList<List<Tensor>>(read.count());
     var rejected = new TreeMap<Integer, String>();
-    for (var record : read.records()) {
+    for (int i = 0; i < read.count(); i++) {
       try {
-        records.add(record.get());
+        records.add(read.record().apply(i));
       } catch (BadInputException e) {
-        if (!type.keepsBadRecords(request)) {
+        if (!ContentTypes.keepsBadRecords(request)) {
           throw e;
         }
-        rejected.put(records.size() + rejected.size(), e.getMessage());
+        rejected.put(i, e.getMessage());
       }
     }
     request.attributes().put(Written.NAME, new Written(read.form(), rejected));
@@ -134,10 +133,8 @@ public class TensorHandler implements InferenceHandler<Forward, List<Tensor>, Li
   @Override
   public InvocationResponse outputFn(List<List<Tensor>> predictions, InvocationRequest request) throws IOException {
     var written = (Written) request.attributes().getOrDefault(Written.NAME, Written.AS_LIST);
-    var type = ContentTypes.writing(request, TensorWriter.class);
-    return InvocationResponse.of(
-        type.writeTensors(new TensorPredictions(predictions, artifact.outputs(), written.form, written.rejected)),
-        request.accept());
+    return ContentTypes.writing(request, TensorWriter.class).writeTensors(
+        new TensorPredictions(predictions, artifact.outputs(), written.form, written.rejected), request.accept());
   }
 
   /// Small models gain from batches on any device.
