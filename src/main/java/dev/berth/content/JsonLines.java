@@ -42,8 +42,14 @@ public final class JsonLines extends ContentType
 
   /// The lines of a body. Blank ones at its end do not count. One before that is a bad record and not skipped, because a
   /// batch-transform job joins its input and output line by line.
+  ///
+  /// @throws BadInputException when the body is empty
   public static List<Line> read(InvocationRequest request) throws IOException {
-    return lines(request.text());
+    var text = request.text();
+    if (text.isEmpty()) {
+      throw new BadInputException("body: found nothing, expected lines of JSON");
+    }
+    return lines(text);
   }
 
   /// The lines of a text, as [#read] gives those of a body.
