@@ -1,5 +1,5 @@
 import com.fasterxml.jackson.databind.JsonNode;
-import dev.berth.content.Found;
+import dev.berth.content.Excerpt;
 import dev.berth.content.Json;
 import dev.berth.content.JsonLines;
 import dev.berth.content.JsonTensors;
@@ -123,7 +123,7 @@ public final class Inference implements InferenceHandler<TorchModel, long[], Ten
   /// The tokens of a sentence between the two special ones, cut where the model takes no more.
   private long[] ids(JsonNode sentence, String name) {
     if (!sentence.isTextual() || sentence.textValue().isBlank()) {
-      throw new BadInputException("%s: found %s, expected a sentence".formatted(name, Found.in(sentence)));
+      throw new BadInputException("%s: found %s, expected a sentence".formatted(name, Excerpt.of(sentence)));
     }
     var tokens = tokenizer.encode(sentence.textValue()).ids();
     var ids = Arrays.copyOf(new long[] {begin}, Math.min(tokens.length, longest - 2) + 2);

@@ -1,5 +1,5 @@
 import com.fasterxml.jackson.databind.JsonNode;
-import dev.berth.content.Found;
+import dev.berth.content.Excerpt;
 import dev.berth.content.Json;
 import dev.berth.content.JsonLines;
 import dev.berth.hooks.BadInputException;
@@ -72,12 +72,12 @@ final class QueryReader {
   private Query query(String prefix, JsonNode json, boolean alone) {
     if (!json.isObject()) {
       throw new BadInputException(
-          "%sfound %s, %s".formatted(prefix.isEmpty() ? "body: " : prefix, Found.in(json), EXPECTED));
+          "%sfound %s, %s".formatted(prefix.isEmpty() ? "body: " : prefix, Excerpt.of(json), EXPECTED));
     }
     for (var field : (Iterable<String>) json::fieldNames) {
       if (!FIELDS.contains(field)) {
         throw new BadInputException(
-            "%sfound the unknown field %s, expected user_id and k".formatted(prefix, Found.quoted(field)));
+            "%sfound the unknown field %s, expected user_id and k".formatted(prefix, Excerpt.quoted(field)));
       }
     }
     return new Query.Wanted(user(prefix, json.path("user_id")), k(prefix, json.path("k")), alone);
@@ -86,11 +86,11 @@ final class QueryReader {
   private int user(String prefix, JsonNode id) {
     if (!id.isTextual() && !id.isIntegralNumber()) {
       throw new BadInputException(
-          "%suser_id: found %s, expected a text or a whole number".formatted(prefix, Found.in(id)));
+          "%suser_id: found %s, expected a text or a whole number".formatted(prefix, Excerpt.of(id)));
     }
     return users.row(id.asText()).orElseThrow(() -> new BadInputException(
         "%suser_id: found the unknown user %s, expected one of the %d in users.csv.gz"
-            .formatted(prefix, Found.quoted(id.asText()), users.count())));
+            .formatted(prefix, Excerpt.quoted(id.asText()), users.count())));
   }
 
   private int k(String prefix, JsonNode k) {
@@ -99,7 +99,7 @@ final class QueryReader {
     }
     if (!k.isIntegralNumber() || !k.canConvertToInt() || k.intValue() < 1 || k.intValue() > items) {
       throw new BadInputException(
-          "%sk: found %s, expected a whole number from 1 to %d".formatted(prefix, Found.in(k), items));
+          "%sk: found %s, expected a whole number from 1 to %d".formatted(prefix, Excerpt.of(k), items));
     }
     return k.intValue();
   }

@@ -1,6 +1,6 @@
 import com.fasterxml.jackson.databind.JsonNode;
 import dev.berth.content.Csv;
-import dev.berth.content.Found;
+import dev.berth.content.Excerpt;
 import dev.berth.content.Json;
 import dev.berth.hooks.BadInputException;
 import dev.berth.hooks.InferenceHandler;
@@ -46,7 +46,7 @@ public final class Inference implements InferenceHandler<Map<String, float[]>, I
   public List<Query> inputFn(InvocationRequest request) throws IOException {
     JsonNode film = Json.read(request).path("film");
     if (!film.isTextual()) {
-      throw new BadInputException("film: found %s, expected a name".formatted(Found.in(film)));
+      throw new BadInputException("film: found %s, expected a name".formatted(Excerpt.of(film)));
     }
     return List.of(new Query(film.textValue()));
   }
@@ -58,7 +58,7 @@ public final class Inference implements InferenceHandler<Map<String, float[]>, I
     for (var query : queries) {
       var vector = films.get(query.film());
       if (vector == null) {
-        throw new BadInputException("film: found %s, expected one of %s".formatted(Found.quoted(query.film()), films.keySet()));
+        throw new BadInputException("film: found %s, expected one of %s".formatted(Excerpt.quoted(query.film()), films.keySet()));
       }
       predictions.add(films.keySet().stream()
           .filter(film -> !film.equals(query.film()))

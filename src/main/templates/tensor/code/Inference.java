@@ -1,5 +1,5 @@
 import com.fasterxml.jackson.databind.JsonNode;
-import dev.berth.content.Found;
+import dev.berth.content.Excerpt;
 import dev.berth.content.Instances;
 import dev.berth.content.Json;
 import dev.berth.handler.tensor.TensorHandler;
@@ -64,7 +64,7 @@ public final class Inference extends TensorHandler {
   private static double number(JsonNode flat, String field) {
     var value = flat.path(field);
     if (!value.isNumber()) {
-      throw new BadInputException("%s: found %s, expected a number".formatted(field, Found.in(value)));
+      throw new BadInputException("%s: found %s, expected a number".formatted(field, Excerpt.of(value)));
     }
     return value.doubleValue();
   }

@@ -8,6 +8,7 @@ import dev.berth.artifact.TensorArtifact;
 import dev.berth.artifact.code.HookCode;
 import dev.berth.artifact.code.HookPlace;
 import dev.berth.config.ModelConfig;
+import dev.berth.content.Json;
 import dev.berth.handler.qa.QuestionAnsweringHandler;
 import dev.berth.handler.tensor.TensorHandler;
 import dev.berth.hooks.InferenceHandler;
@@ -38,7 +39,7 @@ record ArtifactHooks(InferenceHandler<?, ?, ?> handler, SequencedMap<String, Str
     var json = ModelDescription.read(directory);
     var code = HookCode.find(directory, config.program(), json.handler());
     if (code.isPresent()) {
-      return own(code.get().create());
+      return own(code.get().create(Json::forgetClasses));
     }
     if (HookCode.hasPython(directory)) {
       log.warn("{}: code/ has hooks in Python, which are not run; docs/hooks.md turns them into Java", directory);

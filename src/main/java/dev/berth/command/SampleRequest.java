@@ -2,6 +2,7 @@ package dev.berth.command;
 
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
+import dev.berth.content.ContentTypes;
 import dev.berth.hooks.InvocationRequest;
 import dev.berth.hooks.InvocationResponse;
 import dev.berth.hooks.MediaType;
@@ -9,10 +10,8 @@ import java.io.IOException;
 import java.io.InputStream;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Optional;
-import java.util.SequencedMap;
 
 /// The request that an artifact brings as its own test: `sample.json`, or `sample.csv`, `sample.png` and so on, with the
 /// response to it in `sample-response.json` if it likes.
@@ -25,23 +24,10 @@ record SampleRequest(Path file, MediaType contentType) {
 
   private static final ObjectMapper JSON = new ObjectMapper();
 
-  private static final SequencedMap<String, MediaType> TYPES = new LinkedHashMap<>();
-
-  static {
-    TYPES.put("json", MediaType.JSON);
-    TYPES.put("jsonl", MediaType.JSON_LINES);
-    TYPES.put("csv", MediaType.CSV);
-    TYPES.put("txt", MediaType.TEXT);
-    TYPES.put("npy", MediaType.NPY);
-    TYPES.put("npz", MediaType.NPZ);
-    for (var ending : List.of("png", "jpg", "jpeg", "gif", "bmp", "webp")) {
-      TYPES.put(ending, MediaType.IMAGE);
-    }
-  }
-
   static Optional<SampleRequest> in(Path directory) {
-    return TYPES.entrySet().stream()
-        .map(type -> new SampleRequest(directory.resolve("sample." + type.getKey()), type.getValue()))
+    return ContentTypes.all().stream()
+        .flatMap(type -> type.fileEndings().stream()
+            .map(ending -> new SampleRequest(directory.resolve("sample." + ending), type.mediaTypes().getFirst())))
         .filter(sample -> Files.exists(sample.file))
         .findFirst();
   }

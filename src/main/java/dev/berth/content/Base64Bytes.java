@@ -18,7 +18,7 @@ public final class Base64Bytes {
     var object = value.isObject() && value.size() == 1 && !value.has(FIELD) ? value.elements().next() : value;
     var text = object.path(FIELD);
     if (!object.isObject() || object.size() != 1 || !text.isTextual()) {
-      throw new BadInputException("%s: found %s, expected {\"b64\": \"…\"}".formatted(name, Found.in(value)));
+      throw new BadInputException("%s: found %s, expected {\"b64\": \"…\"}".formatted(name, Excerpt.of(value)));
     }
     try {
       return Base64.getDecoder().decode(text.textValue());

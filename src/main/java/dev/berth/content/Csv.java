@@ -8,13 +8,18 @@ import com.fasterxml.jackson.dataformat.csv.CsvGenerator;
 import com.fasterxml.jackson.dataformat.csv.CsvMapper;
 import com.fasterxml.jackson.dataformat.csv.CsvParser;
 import dev.berth.hooks.BadInputException;
+import dev.berth.hooks.InvocationRequest;
+import dev.berth.hooks.InvocationResponse;
+import dev.berth.hooks.MediaType;
 import java.io.IOException;
 import java.io.StringWriter;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.List;
 
 /// CSV (RFC 4180) in and out. Quoted fields may hold commas, doubled quotes and line breaks.
-public final class Csv {
+public final class Csv extends ContentType
+    implements ContentType.DocumentReader, ContentType.DocumentWriter, ContentType.TensorReader, ContentType.TensorWriter {
 
   private static final ObjectReader ROWS =
       new CsvMapper(CsvFactory.builder().streamReadConstraints(Json.ANY_LENGTH).build())
@@ -24,7 +29,10 @@ public final class Csv {
   private static final CsvMapper CSV =
       CsvMapper.builder().enable(CsvGenerator.Feature.STRICT_CHECK_FOR_QUOTING).build();
 
-  private Csv() {}
+  /// For [ContentTypes] alone.
+  Csv() {
+    super(List.of(MediaType.CSV), List.of("csv"), Framing.LINES);
+  }
 
   /// The rows of a text, a header included where it has one. Blank lines at its end do not count.
   ///
@@ -50,5 +58,37 @@ public final class Csv {
       }
     }
     return text.toString();
+  }
+
+  /// The cell that stands in the place of a bad record's answer.
+  static String error(String message) {
+    return "ERROR: " + message;
+  }
+
+  @Override
+  public Documents readDocuments(InvocationRequest request, List<String> fields) throws IOException {
+    return new Documents.Records(CsvDocuments.read(request, fields));
+  }
+
+  @Override
+  public InvocationResponse writeDocuments(
+      List<?> documents, List<String> fields, Instances.Form form, MediaType accept) throws IOException {
+    var rows = documents.stream().map(document -> CsvDocuments.cells(document, fields)).toList();
+    return InvocationResponse.of(write(rows), accept);
+  }
+
+  @Override
+  public TensorRecords readTensors(InvocationRequest request, TensorInputs inputs) throws IOException {
+    inputs.checkOne(request);
+    var rows = CsvTensors.read(request);
+    return new TensorRecords(rows.size(), i -> List.of(rows.get(i).tensor(inputs.type(0))), Instances.Form.LIST);
+  }
+
+  @Override
+  public InvocationResponse writeTensors(TensorPredictions predictions, MediaType accept) throws IOException {
+    var rows = predictions.inPlace(
+        outputs -> outputs.stream().flatMap(output -> Arrays.stream(CsvTensors.cells(output))).toArray(),
+        message -> new Object[] {error(message)});
+    return InvocationResponse.of(write(rows), accept);
   }
 }

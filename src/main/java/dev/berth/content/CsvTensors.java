@@ -73,7 +73,7 @@ public final class CsvTensors {
 
     private BadInputException bad(int column, String expected) {
       return new BadInputException("%s, column %d: found %s, expected %s".formatted(
-          name, column + 1, Found.quoted(cells[column].strip()), expected));
+          name, column + 1, Excerpt.quoted(cells[column].strip()), expected));
     }
   }
 

@@ -1,10 +1,59 @@
 package dev.berth.content;
 
-/// What a reader of framed records gives of each: SageMaker sends framed records under `MultiRecord` and bare ones
-/// under `SingleRecord`.
+import java.io.ByteArrayInputStream;
+import java.io.IOException;
+import java.io.InputStream;
+import java.util.ArrayList;
+import java.util.List;
+
+/// What splits a stream into records.
 public enum Framing {
-  /// The record with the frame around it, byte for byte as it was read.
-  KEPT,
-  /// The record alone.
-  STRIPPED
+  /// Nothing. The whole stream is one record.
+  NONE((input, _, maxBytes) -> new WholeReader(input, maxBytes)),
+  /// A newline at the end of each record.
+  LINES((input, _, maxBytes) -> new LineReader(input, maxBytes)),
+  /// See [RecordIo].
+  RECORD_IO(RecordIoReader::new),
+  /// See [TfRecord].
+  TF_RECORD(TfRecordReader::new);
+
+  /// What a reader gives of a framed record. A line always keeps its newline.
+  public enum Frames {
+    /// The record with the frame around it, byte for byte as it was read.
+    KEPT,
+    /// The record alone.
+    STRIPPED
+  }
+
+  @FunctionalInterface
+  private interface Opener {
+    RecordReader open(InputStream input, Frames frames, int maxBytes);
+  }
+
+  private final Opener opener;
+
+  Framing(Opener opener) {
+    this.opener = opener;
+  }
+
+  /// Opens a reader of the stream's records. The stream is the caller's to close.
+  ///
+  /// @param maxBytes the bytes that a record can have as it is given
+  public RecordReader open(InputStream input, Frames frames, int maxBytes) {
+    return opener.open(input, frames, maxBytes);
+  }
+
+  /// The bare records of a body.
+  List<byte[]> records(byte[] body) {
+    var reader = open(new ByteArrayInputStream(body), Frames.STRIPPED, Integer.MAX_VALUE);
+    var records = new ArrayList<byte[]>();
+    try {
+      for (var record = reader.next(); record.isPresent(); record = reader.next()) {
+        records.add(record.get());
+      }
+    } catch (IOException e) {
+      throw new IllegalStateException("a body is in memory already", e);
+    }
+    return records;
+  }
 }

@@ -22,7 +22,9 @@ public record Instances(List<JsonNode> values, Form form) {
   public enum Form {
     INSTANCES,
     LIST,
-    ONE
+    ONE,
+    /// `{"inputs": A}`, answered by `{"outputs": a}`: a batch as one value. Only for tensors, [#read] never gives it.
+    COLUMNS
   }
 
   public Instances {
@@ -34,7 +36,7 @@ public record Instances(List<JsonNode> values, Form form) {
     if (body.has("instances")) {
       var instances = body.path("instances");
       if (!instances.isArray()) {
-        throw new BadInputException("instances: found %s, expected a list".formatted(Found.in(instances)));
+        throw new BadInputException("instances: found %s, expected a list".formatted(Excerpt.of(instances)));
       }
       return new Instances(instances.valueStream().toList(), Form.INSTANCES);
     }
@@ -49,7 +51,7 @@ public record Instances(List<JsonNode> values, Form form) {
     return switch (form) {
       case INSTANCES -> "instances[%d]".formatted(index);
       case LIST -> "[%d]".formatted(index);
-      case ONE -> "body";
+      case ONE, COLUMNS -> "body";
     };
   }
 
@@ -58,6 +60,7 @@ public record Instances(List<JsonNode> values, Form form) {
     return switch (form) {
       case INSTANCES -> Map.of("predictions", predictions);
       case LIST -> predictions;
+      case COLUMNS -> Map.of("outputs", predictions);
       case ONE -> predictions.isEmpty() ? JsonNodeFactory.instance.nullNode() : predictions.getFirst();
     };
   }

@@ -9,10 +9,15 @@ import com.fasterxml.jackson.databind.ser.DefaultSerializerProvider;
 import com.fasterxml.jackson.databind.type.TypeFactory;
 import dev.berth.hooks.BadInputException;
 import dev.berth.hooks.InvocationRequest;
+import dev.berth.hooks.InvocationResponse;
+import dev.berth.hooks.MediaType;
 import java.io.IOException;
+import java.util.List;
+import java.util.Map;
 
 /// JSON (RFC 8259) in and out.
-public final class Json {
+public final class Json extends ContentType
+    implements ContentType.DocumentReader, ContentType.DocumentWriter, ContentType.TensorReader, ContentType.TensorWriter {
 
   /// The server limits the payload's size; a text in it may be as long as that.
   static final StreamReadConstraints ANY_LENGTH =
@@ -21,7 +26,10 @@ public final class Json {
   private static final JsonMapper JSON =
       JsonMapper.builder(JsonFactory.builder().streamReadConstraints(ANY_LENGTH).build()).build();
 
-  private Json() {}
+  /// For [ContentTypes] alone.
+  Json() {
+    super(List.of(MediaType.JSON), List.of("json"), Framing.NONE);
+  }
 
   /// Reads the one value that a body holds.
   ///
@@ -54,6 +62,11 @@ public final class Json {
     }
   }
 
+  /// A value of plain Java as [#write] writes it.
+  static JsonNode tree(Object value) {
+    return JSON.valueToTree(value);
+  }
+
   /// Writes a value of plain Java: records, maps, lists, texts, numbers, [JsonNode]. Without line breaks, so that it may
   /// be a line of JSON Lines.
   public static String write(Object value) {
@@ -69,6 +82,38 @@ public final class Json {
     // Of all mappers: they share this one.
     TypeFactory.defaultInstance().clearCache();
     ((DefaultSerializerProvider) JSON.getSerializerProvider()).flushCachedSerializers();
+  }
+
+  @Override
+  public Documents readDocuments(InvocationRequest request, List<String> fields) throws IOException {
+    return new Documents.Body(read(request));
+  }
+
+  @Override
+  public InvocationResponse writeDocuments(List<?> documents, List<String> fields, Instances.Form form, MediaType accept) {
+    return InvocationResponse.of(write(Instances.answer(documents, form)), accept);
+  }
+
+  /// The forms of [Instances], and TensorFlow Serving's column form: `{"inputs": …}` holds the batches of all records,
+  /// input by input, and is answered by `{"outputs": …}`.
+  @Override
+  public TensorRecords readTensors(InvocationRequest request, TensorInputs inputs) throws IOException {
+    var body = read(request);
+    if (body.has("inputs") && !inputs.names().contains("inputs")) {
+      return TensorRecords.rows(JsonTensors.columns(body.path("inputs"), inputs, "inputs"), "inputs", Instances.Form.COLUMNS);
+    }
+    var instances = Instances.read(body);
+    var values = instances.values();
+    return new TensorRecords(
+        values.size(), i -> JsonTensors.record(values.get(i), inputs, instances.name(i)), instances.form());
+  }
+
+  @Override
+  public InvocationResponse writeTensors(TensorPredictions predictions, MediaType accept) {
+    var value = predictions.form() == Instances.Form.COLUMNS
+        ? Map.of("outputs", JsonTensors.outputs(predictions.stacked(accept), predictions))
+        : Instances.answer(JsonTensors.answers(predictions), predictions.form());
+    return InvocationResponse.of(write(value), accept);
   }
 
   /// Where the text stops to be JSON; one line needs no line number, and a text that is too deep or too long has no

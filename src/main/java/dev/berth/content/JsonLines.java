@@ -3,6 +3,7 @@ package dev.berth.content;
 import com.fasterxml.jackson.databind.JsonNode;
 import dev.berth.hooks.BadInputException;
 import dev.berth.hooks.InvocationRequest;
+import dev.berth.hooks.InvocationResponse;
 import dev.berth.hooks.MediaType;
 import java.io.IOException;
 import java.util.List;
@@ -10,7 +11,8 @@ import java.util.stream.Collectors;
 import java.util.stream.IntStream;
 
 /// JSON Lines in and out: a JSON value on each line, each of them a record.
-public final class JsonLines {
+public final class JsonLines extends ContentType
+    implements ContentType.DocumentReader, ContentType.DocumentWriter, ContentType.TensorReader, ContentType.TensorWriter {
 
   /// SageMaker's name for it, and others that people use.
   public static final List<MediaType> TYPES = List.of(
@@ -19,11 +21,12 @@ public final class JsonLines {
   /// A line that has not been looked at, so that a bad one can fail alone.
   ///
   /// @param name what messages call it: `line 1`, `line 2`, …
-  public record Line(String name, String text) {
+  public record Line(String name, String text) implements Documents.Document {
 
     /// The line's value.
     ///
     /// @throws BadInputException when it is blank or not JSON
+    @Override
     public JsonNode json() {
       if (text.isBlank()) {
         throw new BadInputException(name + ": found a blank line, expected a JSON value");
@@ -32,12 +35,21 @@ public final class JsonLines {
     }
   }
 
-  private JsonLines() {}
+  /// For [ContentTypes] alone.
+  JsonLines() {
+    super(TYPES, List.of("jsonl"), Framing.LINES);
+  }
 
   /// The lines of a body. Blank ones at its end do not count. One before that is a bad record and not skipped, because a
   /// batch-transform job joins its input and output line by line.
+  ///
+  /// @throws BadInputException when the body is empty
   public static List<Line> read(InvocationRequest request) throws IOException {
-    return lines(request.text());
+    var text = request.text();
+    if (text.isEmpty()) {
+      throw new BadInputException("body: found nothing, expected lines of JSON");
+    }
+    return lines(text);
   }
 
   /// The lines of a text, as [#read] gives those of a body.
@@ -50,5 +62,27 @@ public final class JsonLines {
   /// wants it.
   public static String write(List<?> values) {
     return values.stream().map(Json::write).collect(Collectors.joining("\n"));
+  }
+
+  @Override
+  public Documents readDocuments(InvocationRequest request, List<String> fields) throws IOException {
+    return new Documents.Records(read(request));
+  }
+
+  @Override
+  public InvocationResponse writeDocuments(List<?> documents, List<String> fields, Instances.Form form, MediaType accept) {
+    return InvocationResponse.of(write(documents), accept);
+  }
+
+  @Override
+  public TensorRecords readTensors(InvocationRequest request, TensorInputs inputs) throws IOException {
+    var lines = read(request);
+    return new TensorRecords(
+        lines.size(), i -> JsonTensors.record(lines.get(i).json(), inputs, lines.get(i).name()), Instances.Form.LIST);
+  }
+
+  @Override
+  public InvocationResponse writeTensors(TensorPredictions predictions, MediaType accept) {
+    return InvocationResponse.of(write(JsonTensors.answers(predictions)), accept);
   }
 }

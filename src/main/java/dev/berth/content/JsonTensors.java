@@ -8,7 +8,10 @@ import dev.berth.hooks.ElementType;
 import dev.berth.hooks.Tensor;
 import java.util.ArrayList;
 import java.util.Arrays;
+import java.util.List;
+import java.util.Map;
 import java.util.stream.Collectors;
+import java.util.stream.IntStream;
 
 /// Tensors as JSON: a number, a list of numbers, a list of lists, and so on.
 public final class JsonTensors {
@@ -42,6 +45,57 @@ public final class JsonTensors {
     var list = new ArrayNode(JsonNodeFactory.instance, tensor.shape()[0]);
     tensor.unstack().forEach(part -> list.add(write(part)));
     return list;
+  }
+
+  /// A record: a tensor for each input.
+  static List<Tensor> record(JsonNode value, TensorInputs inputs, String name) {
+    var names = inputs.names();
+    return names.size() > 1 || value.isObject() && names.size() == 1 && value.has(names.getFirst())
+        ? fields(value, inputs, name)
+        : List.of(only(value, inputs, name));
+  }
+
+  /// The batches of several records: a tensor for each input.
+  static List<Tensor> columns(JsonNode value, TensorInputs inputs, String name) {
+    return inputs.isAny() || inputs.names().size() == 1 && !value.isObject()
+        ? List.of(only(value, inputs, name))
+        : fields(value, inputs, name);
+  }
+
+  /// The tensor of the only input, which may stand under any name where it has none of its own.
+  private static Tensor only(JsonNode value, TensorInputs inputs, String name) {
+    if (value.isObject() && inputs.isAny() && value.size() == 1 && !value.has("b64")) {
+      var field = value.properties().iterator().next();
+      return read(field.getValue(), inputs.type(0), "%s.%s".formatted(name, field.getKey()));
+    }
+    return read(value, inputs.type(0), name);
+  }
+
+  /// A tensor for each input from an object that has them by name.
+  private static List<Tensor> fields(JsonNode object, TensorInputs inputs, String name) {
+    var names = inputs.names();
+    if (!object.isObject()) {
+      throw new BadInputException("%s: found %s, expected an object with %s".formatted(name, Excerpt.of(object), names));
+    }
+    inputs.checkNames(object.propertyStream().map(Map.Entry::getKey).toList(), name);
+    return IntStream.range(0, names.size())
+        .mapToObj(i -> read(object.path(names.get(i)), inputs.type(i), "%s.%s".formatted(name, names.get(i))))
+        .toList();
+  }
+
+  /// A value for each record: its outputs, or an error in its place.
+  static List<Object> answers(TensorPredictions predictions) {
+    return predictions.inPlace(outputs -> outputs(outputs, predictions), RecordError::new);
+  }
+
+  /// One output alone, several by their names.
+  static JsonNode outputs(List<Tensor> outputs, TensorPredictions predictions) {
+    if (outputs.size() == 1) {
+      return write(outputs.getFirst());
+    }
+    var object = JsonNodeFactory.instance.objectNode();
+    predictions.named(outputs).forEach((name, output) -> object.set(name, write(output)));
+    return object;
   }
 
   private static ArrayNode numbers(Tensor tensor) {
@@ -92,7 +146,7 @@ public final class JsonTensors {
     void add(JsonNode value, int depth) {
       if (depth < shape.length) {
         if (!value.isArray() || value.size() != shape[depth]) {
-          throw bad(depth, value.isArray() ? "a list of " + value.size() : Found.in(value),
+          throw bad(depth, value.isArray() ? "a list of " + value.size() : Excerpt.of(value),
               "a list of %d as before it".formatted(shape[depth]));
         }
         for (int i = 0; i < value.size(); i++) {
@@ -119,7 +173,7 @@ public final class JsonTensors {
         return value.booleanValue() ? 1 : 0;
       }
       if (!value.isNumber()) {
-        throw bad(shape.length, Found.in(value), "a number");
+        throw bad(shape.length, Excerpt.of(value), "a number");
       }
       return value.doubleValue();
     }
@@ -129,7 +183,7 @@ public final class JsonTensors {
         return value.booleanValue() ? 1 : 0;
       }
       if (!value.isNumber() || !value.canConvertToExactIntegral() || !value.canConvertToLong() || !type.holds(value.longValue())) {
-        throw bad(shape.length, Found.in(value), "a whole number that is " + type);
+        throw bad(shape.length, Excerpt.of(value), "a whole number that is " + type);
       }
       return value.longValue();
     }

@@ -2,11 +2,17 @@ package dev.berth.content;
 
 import dev.berth.hooks.BadInputException;
 import dev.berth.hooks.ElementType;
+import dev.berth.hooks.InvocationRequest;
+import dev.berth.hooks.InvocationResponse;
+import dev.berth.hooks.MediaType;
+import dev.berth.hooks.NotAcceptableException;
 import dev.berth.hooks.Tensor;
+import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 import java.nio.charset.StandardCharsets;
 import java.util.Arrays;
+import java.util.List;
 
 /// NumPy's `.npy`, `application/x-npy`: one array with its type and shape, as `numpy.save` writes it (NEP 1).
 ///
@@ -14,7 +20,7 @@ import java.util.Arrays;
 /// var tensor = Npy.read(request.bytes());
 /// return InvocationResponse.of(Npy.write(tensor), MediaType.of("application", "x-npy"));
 /// ```
-public final class Npy {
+public final class Npy extends ContentType implements ContentType.TensorReader, ContentType.TensorWriter {
 
   private static final byte[] MAGIC = {(byte) 0x93, 'N', 'U', 'M', 'P', 'Y'};
 
@@ -26,7 +32,10 @@ public final class Npy {
   private static final int ALIGNMENT = 64;
   private static final int MAX_DIGITS = 21;
 
-  private Npy() {}
+  /// For [ContentTypes] alone.
+  Npy() {
+    super(List.of(MediaType.NPY), List.of("npy"), Framing.NONE);
+  }
 
   /// Reads versions 1.0, 2.0 and 3.0, in either byte order, row by row or column by column. Elements of uint16 and
   /// uint32 become int32 and int64; every other type stays as it is.
@@ -41,7 +50,7 @@ public final class Npy {
     if (source.limit() != expected) {
       throw new BadInputException("offset %d: found %d bytes of data, expected %d for %s of %s".formatted(
           header.dataOffset(), source.limit(), expected,
-          Found.quoted(Arrays.toString(header.shape())), Found.quoted(header.type().name())));
+          Excerpt.quoted(Arrays.toString(header.shape())), Excerpt.quoted(header.type().name())));
     }
     if (header.type().element() == ElementType.BOOL) {
       checkBooleans(source, header.dataOffset());
@@ -68,6 +77,29 @@ public final class Npy {
     file.put(MAGIC).put((byte) 1).put((byte) 0).putShort((short) (dataOffset - prefix));
     file.put((header + " ".repeat(dataOffset - unpadded) + "\n").getBytes(StandardCharsets.US_ASCII));
     return file.put(tensor.data()).array();
+  }
+
+  /// An array of one dimension or none is one record; others are rows of records.
+  @Override
+  public TensorRecords readTensors(InvocationRequest request, TensorInputs inputs) throws IOException {
+    inputs.checkOne(request);
+    var array = inputs.converted(read(request.bytes()), 0, "body");
+    return array.rank() < 2
+        ? new TensorRecords(1, _ -> List.of(array), Instances.Form.ONE)
+        : TensorRecords.rows(List.of(array), "body", Instances.Form.LIST);
+  }
+
+  @Override
+  public InvocationResponse writeTensors(TensorPredictions predictions, MediaType accept) {
+    var outputs = predictions.stacked(accept);
+    if (outputs.size() != 1) {
+      throw new NotAcceptableException(
+          "Accept: found %s, expected a type for the %d outputs of this model, such as application/x-npz or application/json"
+              .formatted(accept, outputs.size()));
+    }
+    var rows = outputs.getFirst();
+    return InvocationResponse.of(
+        write(predictions.form() == Instances.Form.ONE ? rows.unstack().getFirst() : rows), accept);
   }
 
   private static NpyHeader header(byte[] bytes) {

@@ -63,7 +63,7 @@ final class NpyHeaderReader {
       case "descr" -> type = once(type, type(), key, keyAt);
       case "fortran_order" -> columnMajor = once(columnMajor, truth(), key, keyAt);
       case "shape" -> shape = once(shape, shape(), key, keyAt);
-      default -> throw bad(keyAt, "the key " + Found.quoted(key), "descr, fortran_order and shape alone");
+      default -> throw bad(keyAt, "the key " + Excerpt.quoted(key), "descr, fortran_order and shape alone");
     }
   }
 

@@ -26,7 +26,7 @@ record NpyType(String name, ElementType element, int bytes, ByteOrder order) {
       case "f4" -> ElementType.FLOAT32;
       case "f8" -> ElementType.FLOAT64;
       default -> throw new BadInputException(
-          "offset %d: found the type %s, expected %s".formatted(offset, Found.quoted(name), expectedInsteadOf(code)));
+          "offset %d: found the type %s, expected %s".formatted(offset, Excerpt.quoted(name), expectedInsteadOf(code)));
     };
     // What names no order is in the writer's own: little-endian wherever NumPy is common.
     var order = name.startsWith(">") ? ByteOrder.BIG_ENDIAN : ByteOrder.LITTLE_ENDIAN;

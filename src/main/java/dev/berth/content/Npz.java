@@ -1,6 +1,9 @@
 package dev.berth.content;
 
 import dev.berth.hooks.BadInputException;
+import dev.berth.hooks.InvocationRequest;
+import dev.berth.hooks.InvocationResponse;
+import dev.berth.hooks.MediaType;
 import dev.berth.hooks.Tensor;
 import java.io.ByteArrayInputStream;
 import java.io.ByteArrayOutputStream;
@@ -11,7 +14,9 @@ import java.nio.ByteOrder;
 import java.time.LocalDateTime;
 import java.util.Collections;
 import java.util.LinkedHashMap;
+import java.util.List;
 import java.util.SequencedMap;
+import java.util.stream.IntStream;
 import java.util.zip.CRC32;
 import java.util.zip.ZipEntry;
 import java.util.zip.ZipInputStream;
@@ -19,7 +24,7 @@ import java.util.zip.ZipOutputStream;
 
 /// NumPy's `.npz`, `application/x-npz`: a ZIP archive of named arrays, as `numpy.savez` and `numpy.savez_compressed`
 /// write it. Each is a [Npy] file called by its name and `.npy`.
-public final class Npz {
+public final class Npz extends ContentType implements ContentType.TensorReader, ContentType.TensorWriter {
 
   /// What all arrays of an archive may unpack to unless told otherwise: some times SageMaker's largest payload. A ZIP
   /// archive may unpack to a thousand times its size, so a small request could fill the memory else,
@@ -40,7 +45,10 @@ public final class Npz {
   /// The time of files that have none, as NumPy writes it: the earliest that ZIP knows.
   private static final LocalDateTime NO_TIME = LocalDateTime.of(1980, 1, 1, 0, 0);
 
-  private Npz() {}
+  /// For [ContentTypes] alone.
+  Npz() {
+    super(List.of(MediaType.NPZ), List.of("npz"), Framing.NONE);
+  }
 
   /// The arrays in the archive's order, by their names without `.npy`; together at most 256 MiB, or an
   /// eighth of the heap where that is less.
@@ -95,6 +103,28 @@ public final class Npz {
     return bytes.toByteArray();
   }
 
+  /// An array for each input, whose rows are the records.
+  @Override
+  public TensorRecords readTensors(InvocationRequest request, TensorInputs inputs) throws IOException {
+    var arrays = read(request.bytes());
+    if (inputs.isAny() && arrays.size() == 1) {
+      var array = arrays.firstEntry();
+      return TensorRecords.rows(List.of(inputs.converted(array.getValue(), 0, "body")), array.getKey(), Instances.Form.LIST);
+    }
+    inputs.checkNames(List.copyOf(arrays.keySet()), "body");
+    var names = inputs.names();
+    return TensorRecords.rows(
+        IntStream.range(0, names.size())
+            .mapToObj(i -> inputs.converted(arrays.get(names.get(i)), i, names.get(i)))
+            .toList(),
+        "body", Instances.Form.LIST);
+  }
+
+  @Override
+  public InvocationResponse writeTensors(TensorPredictions predictions, MediaType accept) {
+    return InvocationResponse.of(write(predictions.named(predictions.stacked(accept))), accept);
+  }
+
   /// The number of entries that the archive's end names. Reading from the front alone would take an archive that was
   /// cut behind an entry for a whole one.
   private static int entryCount(byte[] bytes) {
@@ -122,7 +152,7 @@ public final class Npz {
     try {
       return Npy.read(file);
     } catch (BadInputException e) {
-      throw new BadInputException("array %s: %s".formatted(Found.quoted(entry.getName()), e.getMessage()), e);
+      throw new BadInputException("array %s: %s".formatted(Excerpt.quoted(entry.getName()), e.getMessage()), e);
     }
   }
 
@@ -138,6 +168,6 @@ public final class Npz {
   }
 
   private static BadInputException bad(ZipEntry entry, String message) {
-    return new BadInputException("array %s: %s".formatted(Found.quoted(entry.getName()), message));
+    return new BadInputException("array %s: %s".formatted(Excerpt.quoted(entry.getName()), message));
   }
 }

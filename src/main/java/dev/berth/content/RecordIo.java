@@ -1,12 +1,9 @@
 package dev.berth.content;
 
 import dev.berth.hooks.BadInputException;
-import java.io.ByteArrayInputStream;
 import java.io.ByteArrayOutputStream;
-import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
-import java.util.ArrayList;
 import java.util.List;
 
 /// MXNet's RecordIO, the framing of SageMaker's `SplitType=RecordIO` and of `application/x-recordio-protobuf`.
@@ -39,16 +36,7 @@ public final class RecordIo {
     if (body.length < Integer.BYTES || buffer.getInt(0) != MAGIC) {
       return List.of(body);
     }
-    var reader = new RecordIoReader(new ByteArrayInputStream(body), Framing.STRIPPED, Integer.MAX_VALUE);
-    var records = new ArrayList<byte[]>();
-    try {
-      for (var record = reader.next(); record.isPresent(); record = reader.next()) {
-        records.add(record.get());
-      }
-    } catch (IOException e) {
-      throw new IllegalStateException("a body is in memory already", e);
-    }
-    return records;
+    return Framing.RECORD_IO.records(body);
   }
 
   /// Framed records, as MXNet writes them.

@@ -1,5 +1,6 @@
 package dev.berth.content;
 
+import dev.berth.content.Framing.Frames;
 import dev.berth.hooks.BadInputException;
 import java.io.ByteArrayOutputStream;
 import java.io.IOException;
@@ -8,37 +9,33 @@ import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 import java.util.Optional;
 
-/// Reads the records of [RecordIo] from a stream, one after the other: there is never more than one of them in memory.
-/// For one thread; the stream is the caller's to close.
-public final class RecordIoReader {
+/// Reads the records of [RecordIo] from a stream. Messages name the record, counted from 1, and the offset.
+final class RecordIoReader implements RecordReader {
 
-  private final FrameInput frames;
-  private final Framing framing;
+  private final FrameInput input;
+  private final Frames frames;
   private final int maxBytes;
 
-  /// @param maxBytes what a record as it is given may have
-  public RecordIoReader(InputStream input, Framing framing, int maxBytes) {
-    this.frames = new FrameInput(input);
-    this.framing = framing;
+  RecordIoReader(InputStream input, Frames frames, int maxBytes) {
+    this.input = new FrameInput(input);
+    this.frames = frames;
     this.maxBytes = maxBytes;
   }
 
-  /// The next record; nothing at the end of the stream.
-  ///
-  /// @throws BadInputException naming the record, counted from 1, and the offset
+  @Override
   public Optional<byte[]> next() throws IOException {
-    if (!frames.beginRecord()) {
+    if (!input.beginRecord()) {
       return Optional.empty();
     }
     var record = new ByteArrayOutputStream();
-    long offset = frames.offset();
+    long offset = input.offset();
     int flag = part(record);
     if (flag != RecordIo.WHOLE && flag != RecordIo.FIRST) {
       throw badFlag(offset, flag, "0 or 1 at the beginning of a record");
     }
     while (flag == RecordIo.FIRST || flag == RecordIo.BETWEEN) {
-      offset = frames.offset();
-      if (framing == Framing.STRIPPED) {
+      offset = input.offset();
+      if (frames == Frames.STRIPPED) {
         record.writeBytes(RecordIo.word(RecordIo.MAGIC));
       }
       flag = part(record);
@@ -53,22 +50,22 @@ public final class RecordIoReader {
   ///
   /// @return its continuation flag
   private int part(ByteArrayOutputStream record) throws IOException {
-    long offset = frames.offset();
-    var header = frames.take(RecordIo.HEADER_BYTES, RecordIo.HEADER_BYTES + " for the magic number and the length");
+    long offset = input.offset();
+    var header = input.take(RecordIo.HEADER_BYTES, RecordIo.HEADER_BYTES + " for the magic number and the length");
     var words = ByteBuffer.wrap(header).order(ByteOrder.LITTLE_ENDIAN);
     int magic = words.getInt();
     if (magic != RecordIo.MAGIC) {
-      throw frames.bad(offset, "0x%08x".formatted(magic), "the magic number 0x%08x".formatted(RecordIo.MAGIC));
+      throw input.bad(offset, "0x%08x".formatted(magic), "the magic number 0x%08x".formatted(RecordIo.MAGIC));
     }
     int word = words.getInt();
     int length = word & RecordIo.MAX_LENGTH;
     int padded = RecordIo.padded(length);
-    long added = framing == Framing.KEPT ? header.length + padded : length;
+    long added = frames == Frames.KEPT ? header.length + padded : length;
     if (record.size() + added > maxBytes) {
-      throw frames.tooLong(offset, Long.toString(record.size() + added), maxBytes);
+      throw input.tooLong(offset, Long.toString(record.size() + added), maxBytes);
     }
-    var bytes = frames.take(padded, padded + " with the padding, as the length says");
-    if (framing == Framing.KEPT) {
+    var bytes = input.take(padded, padded + " with the padding, as the length says");
+    if (frames == Frames.KEPT) {
       record.writeBytes(header);
       record.writeBytes(bytes);
     } else {
@@ -78,6 +75,6 @@ public final class RecordIoReader {
   }
 
   private BadInputException badFlag(long offset, int flag, String expected) {
-    return frames.bad(offset, "the continuation flag " + flag, expected);
+    return input.bad(offset, "the continuation flag " + flag, expected);
   }
 }

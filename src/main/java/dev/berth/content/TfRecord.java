@@ -1,11 +1,8 @@
 package dev.berth.content;
 
 import dev.berth.hooks.BadInputException;
-import java.io.ByteArrayInputStream;
-import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
-import java.util.ArrayList;
 import java.util.List;
 import java.util.zip.CRC32C;
 
@@ -36,16 +33,7 @@ public final class TfRecord {
     if (body.length < HEADER_BYTES || !isFramed(body)) {
       return List.of(body);
     }
-    var reader = new TfRecordReader(new ByteArrayInputStream(body), Framing.STRIPPED, Integer.MAX_VALUE);
-    var records = new ArrayList<byte[]>();
-    try {
-      for (var record = reader.next(); record.isPresent(); record = reader.next()) {
-        records.add(record.get());
-      }
-    } catch (IOException e) {
-      throw new IllegalStateException("a body is in memory already", e);
-    }
-    return records;
+    return Framing.TF_RECORD.records(body);
   }
 
   /// Framed records, as TensorFlow writes them.

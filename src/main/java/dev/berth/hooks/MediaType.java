@@ -5,10 +5,8 @@ import java.util.LinkedHashMap;
 import java.util.Locale;
 import java.util.Map;
 import java.util.Optional;
-import java.util.function.Function;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.regex.Pattern;
-import java.util.stream.Collectors;
-import java.util.stream.Stream;
 
 /// A media type such as `text/csv; header=present` (RFC 9110 §8.3.1). `*` stands for any type or subtype, as in
 /// `Accept`.
@@ -38,9 +36,10 @@ public record MediaType(String type, String subtype, Map<String, String> paramet
   private static final Pattern TYPE = Pattern.compile("(" + TOKEN + ")/(" + TOKEN + ")");
   private static final Pattern PARAMETERS = Pattern.compile(PARAMETER);
 
-  /// What nearly all callers send, by its text: every request names a type or two.
-  private static final Map<String, MediaType> COMMON = Stream.of(ANY, JSON, JSON_LINES, CSV, TEXT, BYTES, NPY, NPZ, IMAGE)
-      .collect(Collectors.toUnmodifiableMap(MediaType::toString, Function.identity()));
+  /// Types by the texts that were parsed last: callers send the same few with every request. It is emptied when it is
+  /// full, so that odd ones do not stay.
+  private static final Map<String, MediaType> PARSED = new ConcurrentHashMap<>();
+  private static final int MOST_PARSED = 64;
 
   public MediaType {
     type = type.toLowerCase(Locale.ROOT);
@@ -56,9 +55,9 @@ public record MediaType(String type, String subtype, Map<String, String> paramet
 
   /// Reads one media type; nothing where the text is not one.
   public static Optional<MediaType> parse(String text) {
-    var common = COMMON.get(text);
-    if (common != null) {
-      return Optional.of(common);
+    var parsed = PARSED.get(text);
+    if (parsed != null) {
+      return Optional.of(parsed);
     }
     var trimmed = text.strip();
     if (trimmed.length() > MAX_LENGTH) {
@@ -82,7 +81,12 @@ public record MediaType(String type, String subtype, Map<String, String> paramet
       end = rest.end();
       rest.region(end, trimmed.length());
     }
-    return Optional.of(new MediaType(name.group(1), name.group(2), parameters));
+    if (PARSED.size() >= MOST_PARSED) {
+      PARSED.clear();
+    }
+    var type = new MediaType(name.group(1), name.group(2), parameters);
+    PARSED.put(trimmed, type);
+    return Optional.of(type);
   }
 
   /// Whether this, read as a range, covers `other`: the parameters do not count.

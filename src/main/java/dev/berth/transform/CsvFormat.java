@@ -3,7 +3,7 @@ package dev.berth.transform;
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.node.ArrayNode;
 import com.fasterxml.jackson.databind.node.JsonNodeFactory;
-import dev.berth.content.Found;
+import dev.berth.content.Excerpt;
 import dev.berth.hooks.BadInputException;
 import java.util.stream.Collectors;
 
@@ -54,12 +54,12 @@ final class CsvFormat implements RecordFormat {
     }
     if (quote < 0) {
       throw new BadInputException("column %d: found %s, expected a second quote before the line's end".formatted(
-          column, Found.quoted(text.substring(start))));
+          column, Excerpt.quoted(text.substring(start))));
     }
     int end = quote + 1;
     if (end < text.length() && text.charAt(end) != ',') {
       throw new BadInputException("column %d: found %s behind the second quote, expected a comma".formatted(
-          column, Found.quoted(text.substring(end))));
+          column, Excerpt.quoted(text.substring(end))));
     }
     return end;
   }

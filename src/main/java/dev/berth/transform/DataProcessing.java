@@ -1,6 +1,6 @@
 package dev.berth.transform;
 
-import dev.berth.content.Found;
+import dev.berth.content.Excerpt;
 import dev.berth.hooks.BadInputException;
 import dev.berth.hooks.MediaType;
 import dev.berth.transform.RecordProcessing.Unit;
@@ -64,7 +64,7 @@ record DataProcessing(String inputFilter, String joinSource, String outputFilter
     checkFilter(JobOption.INPUT_FILTER, inputFilter, type, problems);
     if (ApiWords.parse(JoinSource.class, joinSource).isEmpty()) {
       problems.add("%s: found %s, expected %s".formatted(
-          JobOption.JOIN_SOURCE, Found.quoted(joinSource), ApiWords.expected(List.of(JoinSource.values()))));
+          JobOption.JOIN_SOURCE, Excerpt.quoted(joinSource), ApiWords.expected(List.of(JoinSource.values()))));
     }
     checkFilter(JobOption.OUTPUT_FILTER, outputFilter, type, problems);
     type.ifPresentOrElse(
@@ -84,7 +84,7 @@ record DataProcessing(String inputFilter, String joinSource, String outputFilter
       var filter = JsonPathFilter.parse(text, sliceEnd);
       if (type.filter(MediaType.CSV::equals).isPresent() && !filter.isForRows()) {
         problems.add("%s: found %s, expected columns of text/csv by their indexes alone, such as $[0,5:]".formatted(
-            option, Found.quoted(text)));
+            option, Excerpt.quoted(text)));
       }
     } catch (BadInputException e) {
       problems.add(option + ": " + e.getMessage());
@@ -125,6 +125,6 @@ record DataProcessing(String inputFilter, String joinSource, String outputFilter
   }
 
   private static String found(Optional<String> text) {
-    return text.map(Found::quoted).orElse("nothing");
+    return text.map(Excerpt::quoted).orElse("nothing");
   }
 }

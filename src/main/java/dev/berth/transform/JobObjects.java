@@ -2,7 +2,7 @@ package dev.berth.transform;
 
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
-import dev.berth.content.Found;
+import dev.berth.content.Excerpt;
 import dev.berth.storage.Location;
 import dev.berth.storage.Storage;
 import dev.berth.storage.StoredObject;
@@ -37,7 +37,7 @@ final class JobObjects {
       var element = manifest.path(i);
       if (!element.isTextual() || element.textValue().isEmpty()) {
         throw new TransformException(
-            "%s: [%d]: found %s, expected a name".formatted(job.input(), i, Found.in(element)), null);
+            "%s: [%d]: found %s, expected a name".formatted(job.input(), i, Excerpt.of(element)), null);
       }
       var name = element.textValue();
       return new StoredObject(Location.of(prefix.textValue() + name), name, 0);

@@ -1,6 +1,6 @@
 package dev.berth.transform;
 
-import dev.berth.content.Found;
+import dev.berth.content.Excerpt;
 import dev.berth.hooks.BadInputException;
 import dev.berth.transform.PathStep.Selector;
 import java.util.ArrayList;
@@ -137,7 +137,7 @@ final class JsonPathFilterParser {
 
   private BadInputException bad(String expected) {
     return new BadInputException("found %s at offset %d of %s, expected %s".formatted(
-        position == text.length() ? "the end" : Found.quoted(text.substring(position)), position, Found.quoted(text),
+        position == text.length() ? "the end" : Excerpt.quoted(text.substring(position)), position, Excerpt.quoted(text),
         expected));
   }
 }

@@ -1,5 +1,6 @@
 package dev.berth.transform;
 
+import dev.berth.content.RecordReader;
 import dev.berth.hooks.BadInputException;
 import java.io.BufferedInputStream;
 import java.io.IOException;
@@ -38,7 +39,7 @@ final class MiniBatches {
     this.object = new BufferedInputStream(object);
     this.splitting = splitting;
     this.processing = processing;
-    this.reader = RecordReader.of(this.object, splitting);
+    this.reader = splitting.open(this.object);
     this.maxPayload = splitting.maxRecord();
     this.isStreamed = splitting.isUnlimited() && processing.isEmpty()
         && (splitting.splitType() == SplitType.NONE || splitting.isMultiRecord());

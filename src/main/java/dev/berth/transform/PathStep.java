@@ -2,7 +2,7 @@ package dev.berth.transform;
 
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.node.JsonNodeFactory;
-import dev.berth.content.Found;
+import dev.berth.content.Excerpt;
 import dev.berth.hooks.BadInputException;
 import java.util.List;
 import java.util.OptionalInt;
@@ -125,13 +125,13 @@ sealed interface PathStep {
   private static JsonNode member(JsonNode value, String name) {
     var member = value.get(name);
     if (member == null) {
-      throw bad(value, "an object with the member " + Found.quoted(name));
+      throw bad(value, "an object with the member " + Excerpt.quoted(name));
     }
     return member;
   }
 
   private static BadInputException bad(JsonNode value, String expected) {
-    var found = value.isArray() ? "a list of " + value.size() : value.isPojo() ? "a number" : Found.in(value);
+    var found = value.isArray() ? "a list of " + value.size() : value.isPojo() ? "a number" : Excerpt.of(value);
     return new BadInputException("found %s, expected %s".formatted(found, expected));
   }
 }

@@ -33,7 +33,7 @@ record Quotas(OptionalLong minRecords, OptionalLong maxRecords, OptionalLong max
     for (var object : (Iterable<StoredObject>) objects::iterator) {
       long objectBytes = 0;
       try (var in = new BufferedInputStream(source.open(object))) {
-        var lines = RecordReader.of(in, splitting);
+        var lines = splitting.open(in);
         for (var line = lines.next(); line.isPresent(); line = lines.next()) {
           objectBytes += line.get().length;
           records++;

@@ -1,6 +1,9 @@
 package dev.berth.transform;
 
 import dev.berth.content.BatchStrategy;
+import dev.berth.content.Framing.Frames;
+import dev.berth.content.RecordReader;
+import java.io.InputStream;
 import java.util.Objects;
 
 /// How an object becomes requests.
@@ -28,6 +31,13 @@ record Splitting(SplitType splitType, BatchStrategy batchStrategy, long maxPaylo
   /// @param maxPayloadInMb `MaxPayloadInMB` of the API, which means MiB; 0 is unlimited
   static Splitting ofMebibytes(SplitType splitType, BatchStrategy batchStrategy, int maxPayloadInMb) {
     return new Splitting(splitType, batchStrategy, maxPayloadInMb * MEBIBYTE);
+  }
+
+  /// Opens a reader of an object's records as they are sent: framed under `MultiRecord` and bare under `SingleRecord`, a
+  /// line with its newline under both. The stream is the caller's to close.
+  RecordReader open(InputStream object) {
+    var frames = batchStrategy == BatchStrategy.MULTI_RECORD ? Frames.KEPT : Frames.STRIPPED;
+    return splitType.framing().open(object, frames, maxRecord());
   }
 
   boolean isUnlimited() {

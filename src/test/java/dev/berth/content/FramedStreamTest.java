@@ -3,6 +3,7 @@ package dev.berth.content;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import dev.berth.content.Framing.Frames;
 import dev.berth.hooks.BadInputException;
 import java.io.ByteArrayInputStream;
 import java.io.ByteArrayOutputStream;
@@ -11,12 +12,11 @@ import java.io.UncheckedIOException;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
-import java.util.Optional;
 import java.util.Random;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
-/// [RecordIoReader] and [TfRecordReader].
+/// [Framing#RECORD_IO] and [Framing#TF_RECORD].
 class FramedStreamTest {
 
   private static final byte[] MAGIC = {0x0a, 0x23, (byte) 0xd7, (byte) 0xce};
@@ -28,8 +28,8 @@ class FramedStreamTest {
   @Tag("BAT-13")
   void recordIoIsReadBareOrWithItsFrames() {
     var framed = RecordIo.write(RECORDS);
-    assertThat(recordIo(framed, Framing.STRIPPED, Integer.MAX_VALUE)).containsExactlyElementsOf(RECORDS);
-    var kept = recordIo(framed, Framing.KEPT, Integer.MAX_VALUE);
+    assertThat(recordIo(framed, Frames.STRIPPED, Integer.MAX_VALUE)).containsExactlyElementsOf(RECORDS);
+    var kept = recordIo(framed, Frames.KEPT, Integer.MAX_VALUE);
     assertThat(kept).hasSameSizeAs(RECORDS);
     assertThat(concatenated(kept)).isEqualTo(framed);
     for (int i = 0; i < kept.size(); i++) {
@@ -41,8 +41,8 @@ class FramedStreamTest {
   @Tag("BAT-14")
   void tfRecordsAreReadBareOrWithTheirFrames() {
     var framed = TfRecord.write(RECORDS);
-    assertThat(tfRecord(framed, Framing.STRIPPED, Integer.MAX_VALUE)).containsExactlyElementsOf(RECORDS);
-    var kept = tfRecord(framed, Framing.KEPT, Integer.MAX_VALUE);
+    assertThat(tfRecord(framed, Frames.STRIPPED, Integer.MAX_VALUE)).containsExactlyElementsOf(RECORDS);
+    var kept = tfRecord(framed, Frames.KEPT, Integer.MAX_VALUE);
     assertThat(kept).hasSameSizeAs(RECORDS);
     assertThat(concatenated(kept)).isEqualTo(framed);
     for (int i = 0; i < kept.size(); i++) {
@@ -54,24 +54,24 @@ class FramedStreamTest {
   void recordsTooLongForTheLimitAreRefusedBeforeTheyAreRead() {
     var bodies = List.of(new byte[3], new byte[5]);
     var recordIo = RecordIo.write(bodies);
-    assertThat(recordIo(recordIo, Framing.STRIPPED, 5)).hasSize(2);
-    assertThat(recordIo(recordIo, Framing.KEPT, 16)).hasSize(2);
-    assertRefused(() -> recordIo(recordIo, Framing.STRIPPED, 4),
+    assertThat(recordIo(recordIo, Frames.STRIPPED, 5)).hasSize(2);
+    assertThat(recordIo(recordIo, Frames.KEPT, 16)).hasSize(2);
+    assertRefused(() -> recordIo(recordIo, Frames.STRIPPED, 4),
         "record 2, offset 12: found 5 bytes, expected at most 4 in one record");
-    assertRefused(() -> recordIo(recordIo, Framing.KEPT, 15),
+    assertRefused(() -> recordIo(recordIo, Frames.KEPT, 15),
         "record 2, offset 12: found 16 bytes, expected at most 15 in one record");
     var cut = Arrays.copyOf(recordIo, 20);
-    assertRefused(() -> recordIo(cut, Framing.STRIPPED, 4),
+    assertRefused(() -> recordIo(cut, Frames.STRIPPED, 4),
         "record 2, offset 12: found 5 bytes, expected at most 4 in one record");
 
     var tfRecord = TfRecord.write(bodies);
-    assertThat(tfRecord(tfRecord, Framing.STRIPPED, 5)).hasSize(2);
-    assertThat(tfRecord(tfRecord, Framing.KEPT, 21)).hasSize(2);
-    assertRefused(() -> tfRecord(tfRecord, Framing.STRIPPED, 4),
+    assertThat(tfRecord(tfRecord, Frames.STRIPPED, 5)).hasSize(2);
+    assertThat(tfRecord(tfRecord, Frames.KEPT, 21)).hasSize(2);
+    assertRefused(() -> tfRecord(tfRecord, Frames.STRIPPED, 4),
         "record 2, offset 19: found 5 bytes, expected at most 4 in one record");
-    assertRefused(() -> tfRecord(tfRecord, Framing.KEPT, 20),
+    assertRefused(() -> tfRecord(tfRecord, Frames.KEPT, 20),
         "record 2, offset 19: found 5 bytes, expected at most 4 in one record");
-    assertRefused(() -> tfRecord(tfRecord, Framing.KEPT, 7),
+    assertRefused(() -> tfRecord(tfRecord, Frames.KEPT, 7),
         "record 1, offset 0: found 3 bytes, expected at most 0 in one record");
   }
 
@@ -80,49 +80,45 @@ class FramedStreamTest {
   void partsOfARecordCountTogether() {
     var record = concatenated(List.of(MAGIC, MAGIC, MAGIC, MAGIC));
     var framed = RecordIo.write(List.of(record));
-    assertThat(recordIo(framed, Framing.STRIPPED, 16)).containsExactly(record);
-    assertRefused(() -> recordIo(framed, Framing.STRIPPED, 15),
+    assertThat(recordIo(framed, Frames.STRIPPED, 16)).containsExactly(record);
+    assertRefused(() -> recordIo(framed, Frames.STRIPPED, 15),
         "record 1, offset 32: found 16 bytes, expected at most 15 in one record");
-    assertRefused(() -> recordIo(framed, Framing.KEPT, 39),
+    assertRefused(() -> recordIo(framed, Frames.KEPT, 39),
         "record 1, offset 32: found 40 bytes, expected at most 39 in one record");
   }
 
   @Test
   void truncatedStreamsNameTheRecordAndTheOffset() {
     var recordIo = RecordIo.write(List.of(new byte[4], new byte[8]));
-    assertRefused(() -> recordIo(Arrays.copyOf(recordIo, 15), Framing.KEPT, 100),
+    assertRefused(() -> recordIo(Arrays.copyOf(recordIo, 15), Frames.KEPT, 100),
         "record 2, offset 12: found 3 bytes, expected 8 for the magic number and the length");
-    assertRefused(() -> recordIo(Arrays.copyOf(recordIo, 25), Framing.KEPT, 100),
+    assertRefused(() -> recordIo(Arrays.copyOf(recordIo, 25), Frames.KEPT, 100),
         "record 2, offset 20: found 5 bytes, expected 8 with the padding, as the length says");
     var tfRecord = TfRecord.write(List.of(new byte[4], new byte[8]));
-    assertRefused(() -> tfRecord(Arrays.copyOf(tfRecord, 30), Framing.KEPT, 100),
+    assertRefused(() -> tfRecord(Arrays.copyOf(tfRecord, 30), Frames.KEPT, 100),
         "record 2, offset 20: found 10 bytes, expected 12 for the length and its checksum");
-    assertRefused(() -> tfRecord(Arrays.copyOf(tfRecord, 43), Framing.KEPT, 100),
+    assertRefused(() -> tfRecord(Arrays.copyOf(tfRecord, 43), Frames.KEPT, 100),
         "record 2, offset 32: found 11 bytes, expected 8 and a checksum of 4, as the length says");
   }
 
   @Test
   void damagedStreamsAreReadOrRefused() {
     var records = List.of("abc".getBytes(), concatenated(List.of(MAGIC, new byte[3], MAGIC)), new byte[0]);
-    for (var framing : Framing.values()) {
-      DamagedBytes.areReadOrRefused(RecordIo.write(records), bytes -> recordIo(bytes, framing, 1000));
-      DamagedBytes.areReadOrRefused(TfRecord.write(records), bytes -> tfRecord(bytes, framing, 1000));
+    for (var frames : Frames.values()) {
+      DamagedBytes.areReadOrRefused(RecordIo.write(records), bytes -> recordIo(bytes, frames, 1000));
+      DamagedBytes.areReadOrRefused(TfRecord.write(records), bytes -> tfRecord(bytes, frames, 1000));
     }
   }
 
-  private interface Reader {
-    Optional<byte[]> next() throws IOException;
+  private static List<byte[]> recordIo(byte[] bytes, Frames frames, int maxBytes) {
+    return all(Framing.RECORD_IO.open(new ByteArrayInputStream(bytes), frames, maxBytes));
   }
 
-  private static List<byte[]> recordIo(byte[] bytes, Framing framing, int maxBytes) {
-    return all(new RecordIoReader(new ByteArrayInputStream(bytes), framing, maxBytes)::next);
+  private static List<byte[]> tfRecord(byte[] bytes, Frames frames, int maxBytes) {
+    return all(Framing.TF_RECORD.open(new ByteArrayInputStream(bytes), frames, maxBytes));
   }
 
-  private static List<byte[]> tfRecord(byte[] bytes, Framing framing, int maxBytes) {
-    return all(new TfRecordReader(new ByteArrayInputStream(bytes), framing, maxBytes)::next);
-  }
-
-  private static List<byte[]> all(Reader reader) {
+  private static List<byte[]> all(RecordReader reader) {
     var records = new ArrayList<byte[]>();
     try {
       for (var record = reader.next(); record.isPresent(); record = reader.next()) {

@@ -137,7 +137,7 @@ class NpyHeaderTest {
         .hasMessageContaining("found the key \"" + "k".repeat(60) + "…\", expected");
     assertThatThrownBy(() -> read("{'descr': '" + "f".repeat(10_000) + "'}")).isInstanceOf(BadInputException.class)
         .hasMessageContaining("found the type \"" + "f".repeat(60) + "…\", expected");
-    assertThat(Found.quoted("a".repeat(59) + "😀")).isEqualTo('"' + "a".repeat(59) + "…\"");
+    assertThat(Excerpt.quoted("a".repeat(59) + "😀")).isEqualTo('"' + "a".repeat(59) + "…\"");
   }
 
   private static String header(String shape) {

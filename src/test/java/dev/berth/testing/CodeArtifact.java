@@ -99,7 +99,7 @@ public record CodeArtifact(Path directory) {
 
   /// What the handler answers to a body, without a server.
   public static String answer(HookCode code, String body) throws Exception {
-    var handler = code.create();
+    var handler = code.create(() -> {});
     try {
       return answer(handler, body);
     } finally {
@@ -123,7 +123,7 @@ public record CodeArtifact(Path directory) {
   }
 
   public List<String> problems() {
-    return problems(() -> code().create());
+    return problems(() -> code().create(() -> {}));
   }
 
   /// What goes into a jar: sources by their class, compiled, and files.

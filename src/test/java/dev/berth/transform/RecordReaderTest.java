@@ -24,6 +24,9 @@ class RecordReaderTest {
 
   private static final long MEBIBYTE = 1 << 20;
 
+  /// What a reader of lines reads at once.
+  private static final int BUFFER_BYTES = 64 * 1024;
+
   @ParameterizedTest
   @EnumSource(BatchStrategy.class)
   @Tag("BAT-07")
@@ -42,7 +45,7 @@ class RecordReaderTest {
 
   @Test
   void linesOfEveryLengthAroundTheBufferAreWhole() throws IOException {
-    for (int length = LineReader.BUFFER_BYTES - 3; length <= LineReader.BUFFER_BYTES + 3; length++) {
+    for (int length = BUFFER_BYTES - 3; length <= BUFFER_BYTES + 3; length++) {
       var line = "x".repeat(length);
       assertThat(lines("a\n" + line + "\n" + line, BatchStrategy.SINGLE_RECORD))
           .containsExactly("a\n", line + "\n", line);
@@ -96,7 +99,7 @@ class RecordReaderTest {
   }
 
   private static void assertReadInConstantMemory(SyntheticObject object, SplitType splitType) throws IOException {
-    var reader = RecordReader.of(object, new Splitting(splitType, BatchStrategy.MULTI_RECORD, MEBIBYTE));
+    var reader = new Splitting(splitType, BatchStrategy.MULTI_RECORD, MEBIBYTE).open(object);
     long given = 0;
     long mostAhead = 0;
     for (var record = reader.next(); record.isPresent(); record = reader.next()) {
@@ -113,7 +116,7 @@ class RecordReaderTest {
   void whatIsTooLongIsNotReadToItsEnd() {
     for (var splitType : List.of(SplitType.LINE, SplitType.NONE)) {
       var object = new SyntheticObject("x".getBytes(UTF_8), 200 * MEBIBYTE);
-      var reader = RecordReader.of(object, Splitting.ofMebibytes(splitType, BatchStrategy.MULTI_RECORD, 1));
+      var reader = Splitting.ofMebibytes(splitType, BatchStrategy.MULTI_RECORD, 1).open(object);
       assertThatThrownBy(reader::next).isInstanceOf(BadInputException.class)
           .hasMessage("record 1: found more than 1048576 bytes, expected at most 1048576 in one record");
       assertThat(object.bytesRead()).isLessThanOrEqualTo(MEBIBYTE + 64 * 1024);
@@ -133,7 +136,7 @@ class RecordReaderTest {
   @ParameterizedTest
   @EnumSource(SplitType.class)
   void aStreamThatFailsIsNoBadInput(SplitType splitType) {
-    var reader = RecordReader.of(new FailingObject(), Splitting.ofMebibytes(splitType, BatchStrategy.MULTI_RECORD, 6));
+    var reader = Splitting.ofMebibytes(splitType, BatchStrategy.MULTI_RECORD, 6).open(new FailingObject());
     assertThatThrownBy(reader::next).isInstanceOf(IOException.class).hasMessage("cut");
   }
 
@@ -177,7 +180,7 @@ class RecordReaderTest {
   }
 
   private static List<byte[]> all(InputStream object, Splitting splitting) throws IOException {
-    var reader = RecordReader.of(object, splitting);
+    var reader = splitting.open(object);
     var records = new ArrayList<byte[]>();
     for (var record = reader.next(); record.isPresent(); record = reader.next()) {
       records.add(record.get());

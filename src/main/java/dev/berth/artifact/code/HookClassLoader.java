@@ -1,6 +1,5 @@
 package dev.berth.artifact.code;
 
-import dev.berth.content.Json;
 import java.io.ByteArrayInputStream;
 import java.io.Closeable;
 import java.io.IOException;
@@ -54,13 +53,16 @@ final class HookClassLoader extends SecureClassLoader implements Closeable {
   private final Path modelDirectory;
   private final SourceCompiler.Classes compiled;
   private final HookJars jars;
+  private final Runnable onClose;
 
   /// @param jars closed with this
-  HookClassLoader(Path modelDirectory, SourceCompiler.Classes compiled, HookJars jars) {
+  /// @param onClose run first when this closes
+  HookClassLoader(Path modelDirectory, SourceCompiler.Classes compiled, HookJars jars, Runnable onClose) {
     super(NAME, HookClassLoader.class.getClassLoader());
     this.modelDirectory = modelDirectory;
     this.compiled = compiled;
     this.jars = jars;
+    this.onClose = onClose;
   }
 
   /// Whether classes of a package come from the server where it has them.
@@ -167,7 +169,7 @@ final class HookClassLoader extends SecureClassLoader implements Closeable {
   /// Closes the jars; classes that are not loaded by now can't be.
   @Override
   public void close() throws IOException {
-    Json.forgetClasses();
+    onClose.run();
     jars.close();
   }
 

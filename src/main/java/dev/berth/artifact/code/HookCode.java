@@ -74,14 +74,16 @@ public final class HookCode {
 
   /// Compiles what has to be, and makes the handler, which [#close] closes.
   ///
+  /// @param onClose run when the handler is closed: lets go of the classes that the artifact brought, wherever the
+  ///     server keeps them
   /// @throws ModelArtifactException with every error of the compiler, or with what is wrong with the class
   /// @throws Exception whatever the class throws that is not its own, such as what is wrong with the artifact
-  public InferenceHandler<?, ?, ?> create() throws Exception {
+  public InferenceHandler<?, ?, ?> create(Runnable onClose) throws Exception {
     var paths = Stream.of(jars, libraries).flatMap(List::stream).toList();
     var opened = new HookJars(modelDirectory, paths);
     try {
       var compiled = SourceCompiler.compile(modelDirectory, sources, paths);
-      var loader = new HookClassLoader(modelDirectory, compiled, opened);
+      var loader = new HookClassLoader(modelDirectory, compiled, opened, onClose);
       return new HandlerClass(modelDirectory, name(compiled, loader), loader).create();
     } catch (Throwable e) {
       opened.close();

@@ -1,7 +1,7 @@
 package dev.berth.handler.qa;
 
 import com.fasterxml.jackson.databind.JsonNode;
-import dev.berth.content.Found;
+import dev.berth.content.Excerpt;
 import dev.berth.hooks.BadInputException;
 import java.util.List;
 import org.apache.commons.text.similarity.LevenshteinDistance;
@@ -45,7 +45,7 @@ record Parameters(
       return this;
     }
     if (!json.isObject()) {
-      throw new BadInputException("%s: found %s, expected an object".formatted(name, Found.in(json)));
+      throw new BadInputException("%s: found %s, expected an object".formatted(name, Excerpt.of(json)));
     }
     json.fieldNames().forEachRemaining(field -> checkKnown(field, name));
     return new Parameters(
@@ -67,7 +67,7 @@ record Parameters(
     if (!NAMES.contains(field)) {
       var near = nearest(field);
       throw new BadInputException("%s: found the unknown parameter %s, expected %s"
-          .formatted(name, Found.quoted(field), near == null ? "one of " + String.join(", ", NAMES) : near));
+          .formatted(name, Excerpt.quoted(field), near == null ? "one of " + String.join(", ", NAMES) : near));
     }
   }
 
@@ -87,7 +87,7 @@ record Parameters(
     if (!value.isIntegralNumber() || !value.canConvertToInt() || value.intValue() < least || value.intValue() > most) {
       var range = most == Integer.MAX_VALUE ? "of at least " + least : "from " + least + " to " + most;
       throw new BadInputException(
-          "%s.%s: found %s, expected a whole number %s".formatted(name, field, Found.in(value), range));
+          "%s.%s: found %s, expected a whole number %s".formatted(name, field, Excerpt.of(value), range));
     }
     return value.intValue();
   }
@@ -98,7 +98,7 @@ record Parameters(
       return otherwise;
     }
     if (!value.isBoolean()) {
-      throw new BadInputException("%s.%s: found %s, expected true or false".formatted(name, field, Found.in(value)));
+      throw new BadInputException("%s.%s: found %s, expected true or false".formatted(name, field, Excerpt.of(value)));
     }
     return value.booleanValue();
   }

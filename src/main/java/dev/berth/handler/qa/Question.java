@@ -1,7 +1,7 @@
 package dev.berth.handler.qa;
 
 import com.fasterxml.jackson.databind.JsonNode;
-import dev.berth.content.Found;
+import dev.berth.content.Excerpt;
 import dev.berth.hooks.BadInputException;
 
 /// One record as the caller wrote it: a question about a context.
@@ -23,7 +23,7 @@ record Question(String name, String question, String context, Parameters paramet
   static Question read(JsonNode json, String name, Parameters parameters, boolean alone) {
     if (!json.isObject()) {
       throw new BadInputException("%s: found %s, expected an object with question and context"
-          .formatted(name.isEmpty() ? "body" : name, Found.in(json)));
+          .formatted(name.isEmpty() ? "body" : name, Excerpt.of(json)));
     }
     return new Question(name, text(json, name, "question"), text(json, name, "context"), parameters, alone);
   }
@@ -37,10 +37,10 @@ record Question(String name, String question, String context, Parameters paramet
     var value = json.path(field);
     if (value.isMissingNode()) {
       throw new BadInputException("%s: found nothing among the members %s, expected a text"
-          .formatted(field(name, field), Found.quoted(String.join(", ", (Iterable<String>) json::fieldNames))));
+          .formatted(field(name, field), Excerpt.quoted(String.join(", ", (Iterable<String>) json::fieldNames))));
     }
     if (!value.isTextual()) {
-      throw new BadInputException("%s: found %s, expected a text".formatted(field(name, field), Found.in(value)));
+      throw new BadInputException("%s: found %s, expected a text".formatted(field(name, field), Excerpt.of(value)));
     }
     return value.textValue();
   }
@@ -50,7 +50,7 @@ record Question(String name, String question, String context, Parameters paramet
   private static void checkText(String name, String field, String text) {
     if (text.isBlank()) {
       throw new BadInputException("%s: found %s, expected a text that is not blank"
-          .formatted(field(name, field), Found.quoted(text)));
+          .formatted(field(name, field), Excerpt.quoted(text)));
     }
     for (int i = 0; i < text.length(); i++) {
       var c = text.charAt(i);

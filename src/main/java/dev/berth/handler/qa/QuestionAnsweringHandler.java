@@ -4,6 +4,9 @@ import com.fasterxml.jackson.databind.json.JsonMapper;
 import dev.berth.artifact.ModelArtifact;
 import dev.berth.artifact.ModelArtifactException;
 import dev.berth.artifact.Shapes;
+import dev.berth.content.ContentType.DocumentReader;
+import dev.berth.content.ContentType.DocumentWriter;
+import dev.berth.content.ContentTypes;
 import dev.berth.engine.torch.TorchException;
 import dev.berth.hooks.Accelerator;
 import dev.berth.hooks.BadInputException;
@@ -35,13 +38,14 @@ public class QuestionAnsweringHandler
     implements InferenceHandler<SpanModel, QuestionRecord, QuestionAnswer>, AutoCloseable {
 
   private static final JsonMapper JSON = new JsonMapper();
+  private static final List<MediaType> REQUEST_TYPES = ContentTypes.mediaTypes(DocumentReader.class);
+  private static final List<MediaType> RESPONSE_TYPES = ContentTypes.mediaTypes(DocumentWriter.class);
 
   private final ModelArtifact artifact;
   private final Tokenizer tokenizer;
   private final QuestionReader reader;
   private final QuestionEncoder encoder;
   private final AnswerFinder finder;
-  private final AnswerWriter writer = new AnswerWriter();
   private final Sample sample;
 
   /// Loaded models by accelerator, all of them or none: the workers of one accelerator share one copy. Guarded by this
@@ -106,18 +110,18 @@ public class QuestionAnsweringHandler
 
   @Override
   public List<MediaType> requestTypes() {
-    return QuestionReader.TYPES;
+    return REQUEST_TYPES;
   }
 
   @Override
   public List<MediaType> responseTypes() {
-    return AnswerWriter.TYPES;
+    return RESPONSE_TYPES;
   }
 
   @Override
   public List<QuestionRecord> inputFn(InvocationRequest request) throws IOException {
     var questions = reader.read(request);
-    boolean keep = request.keepBadRecords() && QuestionReader.isLines(request.contentType());
+    boolean keep = ContentTypes.keepsBadRecords(request);
     var records = new ArrayList<QuestionRecord>(questions.size());
     for (var question : questions) {
       records.add(record(question, keep));
@@ -152,7 +156,7 @@ public class QuestionAnsweringHandler
 
   @Override
   public InvocationResponse outputFn(List<QuestionAnswer> answers, InvocationRequest request) throws IOException {
-    return InvocationResponse.of(writer.write(answers, request.accept()), request.accept());
+    return AnswerWriter.write(answers, request);
   }
 
   @Override

@@ -1,28 +1,24 @@
 package dev.berth.handler.qa;
 
 import com.fasterxml.jackson.databind.JsonNode;
-import dev.berth.content.Found;
-import dev.berth.content.Json;
-import dev.berth.content.JsonLines;
+import dev.berth.content.ContentType.DocumentReader;
+import dev.berth.content.ContentTypes;
+import dev.berth.content.Documents;
+import dev.berth.content.Excerpt;
 import dev.berth.hooks.BadInputException;
 import dev.berth.hooks.InvocationRequest;
-import dev.berth.hooks.MediaType;
-import dev.berth.hooks.UnsupportedMediaTypeException;
 import java.io.IOException;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.function.Supplier;
-import java.util.stream.Stream;
 
-/// Reads the questions of a payload: JSON here, JSON Lines line by line, CSV in [CsvQuestions]. Safe for use by many
-/// threads.
+/// Finds the questions in a payload's documents, whatever it was written in. Safe for use by many threads.
 ///
-/// A body of lines gives one supplier for each line, so that a bad one may fail alone; whatever else is wrong fails the
+/// A payload of records gives one supplier for each, so that a bad one can fail alone. Whatever else is wrong fails the
 /// payload.
 final class QuestionReader {
 
-  static final List<MediaType> TYPES =
-      Stream.of(List.of(MediaType.JSON), JsonLines.TYPES, List.of(MediaType.CSV)).flatMap(List::stream).toList();
+  private static final List<String> FIELDS = List.of("question", "context");
 
   private static final String FORMS =
       "expected {\"question\": …, \"context\": …}, a list of those, or {\"inputs\": …, \"parameters\": …}";
@@ -37,37 +33,21 @@ final class QuestionReader {
     this.modelLimit = modelLimit;
   }
 
-  /// Whether the payload's records are lines, each of which may be answered by an error in its place.
-  static boolean isLines(MediaType contentType) {
-    return !MediaType.JSON.includes(contentType);
-  }
-
   List<Supplier<Question>> read(InvocationRequest request) throws IOException {
-    var type = request.contentType().withoutParameters();
-    var text = request.text();
-    if (text.isBlank()) {
-      throw new BadInputException("body: found nothing, " + FORMS);
-    }
-    if (type.equals(MediaType.JSON)) {
-      return readJson(text);
-    }
-    if (JsonLines.TYPES.contains(type)) {
-      return readJsonLines(text);
-    }
-    if (type.equals(MediaType.CSV)) {
-      return new CsvQuestions(defaults).read(text, request.contentType());
-    }
-    throw new UnsupportedMediaTypeException("Content-Type: found %s, expected one of %s".formatted(type, TYPES));
+    return switch (ContentTypes.reading(request, DocumentReader.class).readDocuments(request, FIELDS)) {
+      case Documents.Body(var json) -> body(json);
+      case Documents.Records(var documents) ->
+          documents.stream().<Supplier<Question>>map(document -> () -> record(document)).toList();
+    };
   }
 
-  private List<Supplier<Question>> readJson(String text) {
-    var body = Json.parse(text, "body");
+  private List<Supplier<Question>> body(JsonNode body) {
     if (body.isObject() && body.has("inputs")) {
       var parameters = defaults.with(body.path("parameters"), "parameters", modelLimit);
       return questions(body.path("inputs"), "inputs", parameters);
     }
     if (!body.isObject() && !body.isArray()) {
-      throw new BadInputException("body: found %s, %s".formatted(Found.in(body), FORMS));
+      throw new BadInputException("body: found %s, %s".formatted(Excerpt.of(body), FORMS));
     }
     return questions(body, "", defaults.with(body.path("parameters"), "parameters", modelLimit));
   }
@@ -85,13 +65,9 @@ final class QuestionReader {
     return questions;
   }
 
-  private List<Supplier<Question>> readJsonLines(String text) {
-    return JsonLines.lines(text).stream().<Supplier<Question>>map(line -> () -> readLine(line)).toList();
-  }
-
-  private Question readLine(JsonLines.Line line) {
-    var name = line.name();
-    var object = line.json();
+  private Question record(Documents.Document document) {
+    var name = document.name();
+    var object = document.json();
     var parameters = defaults.with(object.path("parameters"), name + ": parameters", modelLimit);
     return object.has("inputs")
         ? Question.read(object.path("inputs"), name + ": inputs", parameters, false)

@@ -5,7 +5,7 @@ import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.json.JsonMapper;
 import dev.berth.artifact.ModelArtifact;
 import dev.berth.artifact.ModelArtifactException;
-import dev.berth.content.Found;
+import dev.berth.content.Excerpt;
 import dev.berth.hooks.InvocationRequest;
 import dev.berth.hooks.MediaType;
 import java.io.ByteArrayInputStream;
@@ -99,7 +99,7 @@ final class Sample {
     var answer = response.isArray() ? response.path(0) : response;
     if (!answer.path("answer").isTextual() || !answer.path("start").isInt() || !answer.path("end").isInt()) {
       throw problem("sample-response.json: found %s, expected {\"answer\": …, \"score\": …, \"start\": …, \"end\": …}"
-          .formatted(Found.in(response)));
+          .formatted(Excerpt.of(response)));
     }
     return new Answer(
         answer.path("answer").textValue(), answer.path("score").asDouble(), answer.path("start").intValue(),
@@ -111,6 +111,6 @@ final class Sample {
   }
 
   private static String shown(Answer answer) {
-    return "%s (score %.3f)".formatted(Found.quoted(answer.answer()), answer.score());
+    return "%s (score %.3f)".formatted(Excerpt.quoted(answer.answer()), answer.score());
   }
 }

@@ -1,6 +1,12 @@
 package dev.berth.handler.tensor;
 
 import dev.berth.artifact.TensorArtifact;
+import dev.berth.content.ContentType.TensorReader;
+import dev.berth.content.ContentType.TensorWriter;
+import dev.berth.content.ContentTypes;
+import dev.berth.content.Instances;
+import dev.berth.content.TensorInputs;
+import dev.berth.content.TensorPredictions;
 import dev.berth.engine.torch.SharedModels;
 import dev.berth.engine.torch.TorchException;
 import dev.berth.hooks.Accelerator;
@@ -14,9 +20,11 @@ import dev.berth.hooks.Tensor;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.util.ArrayList;
-import java.util.Arrays;
+import java.util.Collections;
 import java.util.LinkedHashMap;
 import java.util.List;
+import java.util.SortedMap;
+import java.util.TreeMap;
 import java.util.stream.Collectors;
 import java.util.stream.IntStream;
 
@@ -42,9 +50,21 @@ import java.util.stream.IntStream;
 /// The content types, and what they are answered with, stand in `docs/hooks.md`.
 public class TensorHandler implements InferenceHandler<Forward, List<Tensor>, List<Tensor>>, AutoCloseable {
 
+  private static final List<MediaType> REQUEST_TYPES = ContentTypes.mediaTypes(TensorReader.class);
+  private static final List<MediaType> RESPONSE_TYPES = ContentTypes.mediaTypes(TensorWriter.class);
+
+  /// How the records of a request were written, and what is wrong with the bad ones by their places. `inputFn` leaves it
+  /// with the request for `outputFn`.
+  private record Written(Instances.Form form, SortedMap<Integer, String> rejected) {
+
+    private static final String NAME = Written.class.getName();
+
+    /// What it is where a hook has taken the place of `inputFn`.
+    private static final Written AS_LIST = new Written(Instances.Form.LIST, Collections.emptySortedMap());
+  }
+
   private final TensorArtifact artifact;
-  private final TensorReader reader;
-  private final TensorWriter writer;
+  private final TensorInputs inputs;
   private final SharedModels models;
 
   public TensorHandler(Path modelDirectory) {
@@ -53,8 +73,9 @@ public class TensorHandler implements InferenceHandler<Forward, List<Tensor>, Li
 
   public TensorHandler(TensorArtifact artifact) {
     this.artifact = artifact;
-    this.reader = new TensorReader(artifact.inputs());
-    this.writer = new TensorWriter(artifact.outputs());
+    this.inputs = new TensorInputs(
+        artifact.inputs().stream().map(TensorArtifact.Input::name).toList(),
+        artifact.inputs().stream().map(TensorArtifact.Input::type).toList());
     this.models = new SharedModels(artifact.file());
   }
 
@@ -65,17 +86,31 @@ public class TensorHandler implements InferenceHandler<Forward, List<Tensor>, Li
 
   @Override
   public List<MediaType> requestTypes() {
-    return TensorReader.TYPES;
+    return REQUEST_TYPES;
   }
 
   @Override
   public List<MediaType> responseTypes() {
-    return TensorWriter.TYPES;
+    return RESPONSE_TYPES;
   }
 
   @Override
   public List<List<Tensor>> inputFn(InvocationRequest request) throws IOException {
-    return reader.read(request);
+    var read = ContentTypes.reading(request, TensorReader.class).readTensors(request, inputs);
+    var records = new ArrayList<List<Tensor>>(read.count());
+    var rejected = new TreeMap<Integer, String>();
+    for (int i = 0; i < read.count(); i++) {
+      try {
+        records.add(read.record().apply(i));
+      } catch (BadInputException e) {
+        if (!ContentTypes.keepsBadRecords(request)) {
+          throw e;
+        }
+        rejected.put(i, e.getMessage());
+      }
+    }
+    request.attributes().put(Written.NAME, new Written(read.form(), rejected));
+    return records;
   }
 
   /// Runs the model once for each shape among the records.
@@ -97,7 +132,9 @@ public class TensorHandler implements InferenceHandler<Forward, List<Tensor>, Li
 
   @Override
   public InvocationResponse outputFn(List<List<Tensor>> predictions, InvocationRequest request) throws IOException {
-    return InvocationResponse.of(writer.write(predictions, request), request.accept());
+    var written = (Written) request.attributes().getOrDefault(Written.NAME, Written.AS_LIST);
+    return ContentTypes.writing(request, TensorWriter.class).writeTensors(
+        new TensorPredictions(predictions, artifact.outputs(), written.form, written.rejected), request.accept());
   }
 
   /// Small models gain from batches on any device.

@@ -77,7 +77,7 @@ class ExitRefusedTest {
     Files.delete(gone);
 
     @SuppressWarnings("unchecked")
-    var handler = (InferenceHandler<Object, String, String>) artifact.code().create();
+    var handler = (InferenceHandler<Object, String, String>) artifact.code().create(() -> {});
     var ways = List.of("exit", "runtime exit", "halt", "lambda", "reference", "bound reference", "unbound reference",
         "kept reference", "library");
     for (int i = 0; i < ways.size(); i++) {

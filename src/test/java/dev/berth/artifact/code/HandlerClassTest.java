@@ -107,7 +107,7 @@ class HandlerClassTest {
   void theContextClassLoaderIsAsBeforeWhateverHappens() throws Exception {
     var before = Thread.currentThread().getContextClassLoader();
     artifact.source("Inference.java", member("Inference() { throw new IllegalStateException(); }"));
-    assertThatThrownBy(() -> artifact.code().create()).hasRootCauseInstanceOf(IllegalStateException.class);
+    assertThatThrownBy(() -> artifact.code().create(() -> {})).hasRootCauseInstanceOf(IllegalStateException.class);
     assertThat(Thread.currentThread().getContextClassLoader()).isSameAs(before);
   }
 
@@ -153,7 +153,7 @@ class HandlerClassTest {
           @Override public Throwable getCause() { return this; }
         }
         """);
-    InferenceHandler<?, ?, ?> handler = artifact.code().create();
+    InferenceHandler<?, ?, ?> handler = artifact.code().create(() -> {});
     assertThatThrownBy(() -> handler.inputFn(null))
         .satisfies(e -> assertThat(HookPlace.of(e)).isEqualTo(" at Inference.java:5"));
     assertThatThrownBy(() -> handler.predictFn(null, null)).as("it has no stack trace, and is its own cause")

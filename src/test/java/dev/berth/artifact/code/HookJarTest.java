@@ -51,7 +51,7 @@ class HookJarTest {
   void theOnlyServiceOfItsJarsIsTheHandler() throws Exception {
     artifact.jar("hooks.jar", Jar.of("com.acme.One", HANDLER.formatted("One")).service("com.acme.One"));
     assertThat(answer(artifact.code(), "a")).isEqualTo("aOne");
-    assertThat(artifact.code().create().getClass()).satisfies(type ->
+    assertThat(artifact.code().create(() -> {}).getClass()).satisfies(type ->
         assertThat(HookPlace.file(type)).contains("code/hooks.jar"));
   }
 
@@ -62,7 +62,7 @@ class HookJarTest {
     assertThat(artifact.problems()).containsExactly("code/hooks.jar: found [com.acme.One, com.acme.Two] as services of "
         + "dev.berth.hooks.InferenceHandler, expected one; or name the class in model.json as \"handler\"");
     assertThat(answer(artifact.code(null, "com.acme.Two"), "a")).isEqualTo("aTwo");
-    assertThat(artifact.problems(() -> artifact.code(null, "com.acme.Three").create()))
+    assertThat(artifact.problems(() -> artifact.code(null, "com.acme.Three").create(() -> {})))
         .containsExactly("com.acme.Three: found no such class in code/");
   }
 
@@ -86,7 +86,7 @@ class HookJarTest {
   void aSourceGoesBeforeAService() throws Exception {
     artifact.jar("hooks.jar", Jar.of("com.acme.One", HANDLER.formatted("One")).service("com.acme.One"))
         .source("Inference.java", "class Inference extends com.acme.One {}");
-    assertThat(artifact.code().create().getClass().getName()).isEqualTo("Inference");
+    assertThat(artifact.code().create(() -> {}).getClass().getName()).isEqualTo("Inference");
     assertThat(answer(artifact.code(), "a")).isEqualTo("aOne");
   }
 
@@ -169,9 +169,9 @@ class HookJarTest {
   @Test
   void aClassOfTheServersCantBeReplaced() throws Exception {
     artifact.source("Gate.java", "package dev.berth.testing;\n public class Gate extends TextHandler {}");
-    assertThat(artifact.problems(() -> artifact.code("Gate.java", null).create())).singleElement().asString()
+    assertThat(artifact.problems(() -> artifact.code("Gate.java", null).create(() -> {}))).singleElement().asString()
         .startsWith("code/Gate.java: class dev.berth.testing.Gate: found a class of the server's own");
-    assertThat(artifact.problems(() -> artifact.code(null, "dev.berth.testing.TextHandler").create()))
+    assertThat(artifact.problems(() -> artifact.code(null, "dev.berth.testing.TextHandler").create(() -> {})))
         .singleElement().asString()
         .startsWith("dev.berth.testing.TextHandler: found a class of the server's own");
   }

@@ -39,10 +39,10 @@ class HookSourceTest {
   void inferenceIsTheDefaultProgram() throws Exception {
     artifact.source("Inference.java", HANDLER.formatted("Inference")).source("Other.java", HANDLER.formatted("Other"));
     assertThat(answer(artifact.code(), "a\nb")).isEqualTo("A\nB");
-    assertThat(artifact.code().create().getClass().getName()).isEqualTo("Inference");
-    assertThat(artifact.code("Other.java", null).create().getClass().getName()).isEqualTo("Other");
-    assertThat(artifact.code("code/Other.java", null).create().getClass().getName()).as("from the artifact on").isEqualTo("Other");
-    assertThat(artifact.code("Inference.java", "Other").create().getClass().getName())
+    assertThat(artifact.code().create(() -> {}).getClass().getName()).isEqualTo("Inference");
+    assertThat(artifact.code("Other.java", null).create(() -> {}).getClass().getName()).isEqualTo("Other");
+    assertThat(artifact.code("code/Other.java", null).create(() -> {}).getClass().getName()).as("from the artifact on").isEqualTo("Other");
+    assertThat(artifact.code("Inference.java", "Other").create(() -> {}).getClass().getName())
         .as("model.json names it").isEqualTo("Other");
   }
 
@@ -144,7 +144,7 @@ class HookSourceTest {
     assertThat(artifact.problems()).containsExactly(
         "code/Inference.java: found no such file, only code/Model.java; SAGEMAKER_PROGRAM names the one with the hooks");
     for (var program : new String[] {"inference.py", "../Model.java", "/Model.java", "Model", "", "lib/Model.java"}) {
-      assertThat(artifact.problems(() -> artifact.code(program, null).create())).singleElement().asString()
+      assertThat(artifact.problems(() -> artifact.code(program, null).create(() -> {}))).singleElement().asString()
           .contains("found no such file, only code/Model.java");
     }
   }

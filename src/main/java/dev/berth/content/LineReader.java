@@ -1,5 +1,6 @@
-package dev.berth.transform;
+package dev.berth.content;
 
+import dev.berth.hooks.BadInputException;
 import java.io.ByteArrayOutputStream;
 import java.io.IOException;
 import java.io.InputStream;
@@ -12,17 +13,17 @@ import java.util.Optional;
 /// newline within a quoted field of CSV ends the record, as the platform's documents say.
 final class LineReader implements RecordReader {
 
-  static final int BUFFER_BYTES = 64 * 1024;
+  private static final int BUFFER_BYTES = 64 * 1024;
 
-  private final InputStream object;
+  private final InputStream input;
   private final int maxBytes;
   private final byte[] buffer = new byte[BUFFER_BYTES];
   private int start;
   private int end;
   private long number;
 
-  LineReader(InputStream object, int maxBytes) {
-    this.object = object;
+  LineReader(InputStream input, int maxBytes) {
+    this.input = input;
     this.maxBytes = maxBytes;
   }
 
@@ -39,7 +40,7 @@ final class LineReader implements RecordReader {
       ended = stop < end;
       int length = (ended ? stop + 1 : stop) - start;
       if (length > maxBytes - line.size()) {
-        throw RecordReader.tooLong(number, maxBytes);
+        throw tooLong(number, maxBytes);
       }
       line.write(buffer, start, length);
       start += length;
@@ -47,10 +48,15 @@ final class LineReader implements RecordReader {
     return line.size() == 0 ? Optional.empty() : Optional.of(line.toByteArray());
   }
 
+  static BadInputException tooLong(long record, int maxBytes) {
+    return new BadInputException(
+        "record %d: found more than %2$d bytes, expected at most %2$d in one record".formatted(record, maxBytes));
+  }
+
   private boolean hasMore() throws IOException {
     if (start == end) {
       start = 0;
-      end = Math.max(0, object.read(buffer));
+      end = Math.max(0, input.read(buffer));
     }
     return start < end;
   }

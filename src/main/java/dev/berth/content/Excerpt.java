@@ -3,14 +3,14 @@ package dev.berth.content;
 import com.fasterxml.jackson.databind.JsonNode;
 
 /// Says what was found where something else was expected, short enough for an error message.
-public final class Found {
+public final class Excerpt {
 
   private static final int MAX_LENGTH = 60;
 
-  private Found() {}
+  private Excerpt() {}
 
   /// The kind of a value, and what it is where that is short.
-  public static String in(JsonNode value) {
+  public static String of(JsonNode value) {
     return switch (value.getNodeType()) {
       case MISSING -> "nothing";
       case NULL -> "null";

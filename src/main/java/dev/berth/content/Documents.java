@@ -1,0 +1,25 @@
+package dev.berth.content;
+
+import com.fasterxml.jackson.databind.JsonNode;
+import dev.berth.hooks.BadInputException;
+import java.util.List;
+
+/// A payload as JSON-like documents, whatever it was written in.
+public sealed interface Documents {
+
+  /// One document, in which the handler finds the records.
+  record Body(JsonNode json) implements Documents {}
+
+  /// A document for each record.
+  record Records(List<? extends Document> documents) implements Documents {}
+
+  /// A document that is read when it is asked for, so that a bad one can fail alone.
+  interface Document {
+
+    /// What messages call it, such as `line 3`.
+    String name();
+
+    /// @throws BadInputException when it is broken
+    JsonNode json();
+  }
+}

@@ -1,0 +1,61 @@
+package dev.berth.content;
+
+import dev.berth.hooks.MediaType;
+import dev.berth.hooks.NotAcceptableException;
+import dev.berth.hooks.Tensor;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.SequencedMap;
+import java.util.SortedMap;
+import java.util.function.Function;
+import java.util.stream.IntStream;
+
+/// What a model made of the records of a request.
+///
+/// @param predictions for each good record its part of each output of the model
+/// @param names of the outputs; one that has none is `output_0`, `output_1`, …
+/// @param form how the records were written
+/// @param rejected what is wrong with each bad record, by its place among all
+public record TensorPredictions(
+    List<List<Tensor>> predictions, List<String> names, Instances.Form form, SortedMap<Integer, String> rejected) {
+
+  /// Something for each record in its place, made of its outputs or of what is wrong with it.
+  <T> List<T> inPlace(Function<List<Tensor>, T> good, Function<String, T> bad) {
+    var all = new ArrayList<T>(predictions.size() + rejected.size());
+    predictions.forEach(outputs -> all.add(good.apply(outputs)));
+    rejected.forEach((place, message) -> all.add(place, bad.apply(message)));
+    return all;
+  }
+
+  /// For each output the records' parts on each other, for a type that has no rows of different lengths.
+  ///
+  /// @throws NotAcceptableException when their shapes differ, or a record is bad
+  List<Tensor> stacked(MediaType accept) {
+    if (!rejected.isEmpty()) {
+      throw new NotAcceptableException(
+          "Accept: found %s, which can't hold an error in the place of a bad line; expected one such as application/jsonlines"
+              .formatted(accept));
+    }
+    if (predictions.isEmpty()) {
+      return List.of(Tensor.of(new float[0], 0));
+    }
+    try {
+      return IntStream.range(0, predictions.getFirst().size())
+          .mapToObj(output -> Tensor.stack(predictions.stream().map(outputs -> outputs.get(output)).toList()))
+          .toList();
+    } catch (IllegalArgumentException e) {
+      throw new NotAcceptableException(
+          "Accept: the predictions have different shapes (%s), which %s can't hold; expected a type such as application/json"
+              .formatted(e.getMessage(), accept), e);
+    }
+  }
+
+  SequencedMap<String, Tensor> named(List<Tensor> outputs) {
+    var named = new LinkedHashMap<String, Tensor>();
+    for (int i = 0; i < outputs.size(); i++) {
+      named.put(i < names.size() ? names.get(i) : "output_" + i, outputs.get(i));
+    }
+    return named;
+  }
+}

@@ -1,0 +1,28 @@
+package dev.berth.content;
+
+import dev.berth.hooks.BadInputException;
+import dev.berth.hooks.Tensor;
+import java.util.List;
+import java.util.function.IntFunction;
+
+/// The records of a payload as tensors.
+///
+/// @param record reads the record at a place, so that a bad one can fail alone with a [BadInputException]: for each input
+///     of the model a tensor
+/// @param form how they were written
+public record TensorRecords(int count, IntFunction<List<Tensor>> record, Instances.Form form) {
+
+  /// Takes batches apart into records.
+  ///
+  /// @param batches the rows of each input
+  /// @throws BadInputException when an input has more rows than another, or has none
+  static TensorRecords rows(List<Tensor> batches, String name, Instances.Form form) {
+    for (var batch : batches) {
+      if (batch.rank() == 0 || batch.shape()[0] != batches.getFirst().shape()[0]) {
+        throw new BadInputException("%s: found %s, expected as many rows in each".formatted(name, batches));
+      }
+    }
+    var parts = batches.stream().map(Tensor::unstack).toList();
+    return new TensorRecords(parts.getFirst().size(), row -> parts.stream().map(part -> part.get(row)).toList(), form);
+  }
+}
