@@ -36,30 +36,19 @@ public final class Server implements AutoCloseable {
 
   /// Starts to listen and to load the model of the artifact with the hooks that it asks for.
   public static Server start(ServerConfig config) {
-    return start(config, () -> Deployment.plan(config));
+    return new Server(config, () -> Deployment.plan(config));
   }
 
   /// The same with hooks of one's own, which it closes. Messages name the class; the artifact may be anything.
   public static Server start(ServerConfig config, InferenceHandler<?, ?, ?> handler) {
-    return start(config, () -> Deployment.plan(config, () ->
+    return new Server(config, () -> Deployment.plan(config, () ->
         new ArtifactHooks(handler, new LinkedHashMap<>(Map.of("hooks", handler.getClass().getName())))));
-  }
-
-  private static Server start(ServerConfig config, Callable<Deployment> plan) {
-    var server = new Server(config, plan);
-    if (config.model().multiModel()) {
-      server.model.refuse("a server for a multi-model endpoint (SAGEMAKER_MULTI_MODEL=true) has no model of its own");
-      server.ready.complete(null);
-    }
-    return server;
   }
 
   /// The model loads while the listener starts: each takes some tenths of a second.
   private Server(ServerConfig config, Callable<Deployment> plan) {
     this.config = config;
-    if (!config.model().multiModel()) {
-      Thread.ofPlatform().name("berth-loader").daemon().start(() -> load(plan));
-    }
+    Thread.ofPlatform().name("berth-loader").daemon().start(() -> load(plan));
     try {
       this.http = HttpServer.start(config, model, metrics);
     } catch (RuntimeException e) {

@@ -44,10 +44,9 @@ final class Routes {
     new Failures(methods).map(routes);
   }
 
-  /// Says whether the model can serve, at once and whatever the workers do. A busy server is a healthy one, and so is
-  /// one for a multi-model endpoint that has no model yet.
+  /// Says whether the model can serve, at once and whatever the workers do. A busy server is a healthy one.
   private void ping(Context ctx) {
-    if (config.model().multiModel() || model.ready()) {
+    if (model.ready()) {
       ctx.status(200);
     } else {
       ctx.status(503)
