@@ -1,16 +1,11 @@
 package dev.berth.command;
 
-import dev.berth.artifact.ModelArtifactException;
-import dev.berth.artifact.code.HookPlace;
 import dev.berth.config.ServerConfig;
-import dev.berth.engine.DeviceException;
 import dev.berth.engine.torch.EngineCode;
-import dev.berth.engine.torch.TorchException;
 import dev.berth.hooks.InferenceHandler;
 import dev.berth.http.HttpServer;
 import dev.berth.metrics.ServingMetrics;
 import dev.berth.serving.HookPermits;
-import dev.berth.serving.LoadException;
 import dev.berth.serving.PayloadMemory;
 import dev.berth.serving.ServedModel;
 import java.util.LinkedHashMap;
@@ -69,7 +64,7 @@ public final class Server implements AutoCloseable {
     try {
       ready.get();
     } catch (ExecutionException e) {
-      throw new StartException(reason(e.getCause()), e.getCause());
+      throw StartException.of(e.getCause());
     }
   }
 
@@ -96,23 +91,5 @@ public final class Server implements AutoCloseable {
       model.refuse("the model could not be loaded");
       ready.completeExceptionally(e);
     }
-  }
-
-  /// What to tell whoever starts the server. Exceptions that are not about the artifact or the device keep their type,
-  /// because their message alone may say little.
-  static String reason(Throwable e) {
-    return switch (e) {
-      case ExecutionException wrapped -> reason(wrapped.getCause());
-      case LoadException hook -> saysWhy(hook.getCause()) ? hook.getCause().getMessage() : hook.getMessage();
-      case Throwable known when saysWhy(known) -> known.getMessage();
-      default -> "the model could not be loaded%s: %s".formatted(HookPlace.of(e), e);
-    };
-  }
-
-  private static boolean saysWhy(Throwable e) {
-    return e instanceof StartException
-        || e instanceof ModelArtifactException
-        || e instanceof DeviceException
-        || e instanceof TorchException;
   }
 }
