@@ -80,6 +80,10 @@ public final class ServedModel {
     state.set(new State.Stopped(why));
   }
 
+  public String name() {
+    return name;
+  }
+
   /// Whether it can serve: loaded, and a worker is left.
   public boolean ready() {
     return state.get() instanceof State.Ready(var model) && model.liveWorkers() > 0;
