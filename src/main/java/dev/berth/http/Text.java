@@ -11,13 +11,13 @@ final class Text {
 
   /// A problem as messages say it: `line 3: found "x", expected a number`. What the caller sent is the second group.
   private static final Pattern PROBLEM = Pattern.compile("(?s)(?:(.*?): )?found .*[,;] (expected .*)");
-  /// Where the words of another message end: at a colon, or at a quote that is no apostrophe.
-  private static final Pattern QUOTE = Pattern.compile("(?s)(?:[:\"`“‘«]|(?<![\\p{L}\\p{N}])').*");
+  /// From the first quote that is no apostrophe.
+  private static final Pattern QUOTE = Pattern.compile("(?s)(?:[\"`“‘«]|(?<![\\p{L}\\p{N}])').*");
 
   private Text() {}
 
   /// A message for the log, which never holds payloads: its place and what was expected, without what was found. Of a
-  /// message of another form it is the beginning, up to what may be a quotation.
+  /// message of another form it is the beginning, up to a colon or a quote.
   static String withoutExcerpts(String message) {
     // Cut, because a message may quote a whole payload, and the pattern takes the square of its length.
     var text = message == null ? "" : cut(message, MAX_SEARCHED);
@@ -26,7 +26,7 @@ final class Text {
       var place = problem.group(1) == null ? "" : words(problem.group(1));
       text = place.isEmpty() ? problem.group(2) : place + ": " + problem.group(2);
     } else {
-      text = words(text);
+      text = words(text.split(":", 2)[0]);
     }
     return cut(text, MAX_REASON);
   }

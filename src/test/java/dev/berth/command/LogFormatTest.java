@@ -30,7 +30,7 @@ class LogFormatTest {
   void aPlainLineHasTheIdsThatThereAre() throws Exception {
     assertThat(plain(Map.of())).contains("] Some - hello");
     assertThat(plain(Map.of("request_id", "abc"))).contains(" [abc] Some - hello");
-    assertThat(plain(Map.of("request_id", "abc", "inference_id", "d ]"))).contains(" [abc d ]] Some - hello");
+    assertThat(plain(Map.of("request_id", "abc", "inference_id", "d e"))).contains(" [abc d e] Some - hello");
   }
 
   @Test
