@@ -58,10 +58,8 @@ final class Check {
       } finally {
         HookCode.close(handler);
       }
-    } catch (StartException e) {
-      throw e;
     } catch (Exception e) {
-      throw new StartException(Server.reason(e), e);
+      throw StartException.of(e);
     }
   }
 

@@ -3,6 +3,7 @@ package dev.berth.command;
 import dev.berth.config.Configuration;
 import dev.berth.config.ConfigurationException;
 import dev.berth.config.Settings;
+import java.io.FileDescriptor;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.HashMap;
@@ -63,8 +64,7 @@ final class CheckCommand {
     }
     try {
       var configuration = Configuration.read(quiet(environment), flags, home);
-      Logging.configure(configuration.config().log());
-      Logging.toStderr();
+      Logging.configure(configuration.config().log(), FileDescriptor.err);
       configuration.warnings().forEach(log::warn);
       Check.run(configuration.config()).forEach(System.out::println);
       return ExitCode.OK;

@@ -70,9 +70,6 @@ record Deployment(Devices devices, ArtifactHooks hooks, List<Accelerator> worker
 
   /// Whether libtorch is certain to be used: there is a TorchScript. What own hooks without one use is not known.
   static boolean needsTorch(ModelConfig model) {
-    if (model.multiModel()) {
-      return false;
-    }
     try (var files = Files.list(model.directory())) {
       return files.anyMatch(file -> file.toString().endsWith(".pt"));
     } catch (IOException e) {

@@ -18,10 +18,13 @@ import org.slf4j.Logger;
 @ConfiguratorRank(ConfiguratorRank.CUSTOM_NORMAL_PRIORITY)
 public final class LogDefaults extends ContextAwareBase implements Configurator {
 
+  /// Its appender, which [Logging] replaces.
+  static final String APPENDER = "console";
+
   /// One line per event, and a stack trace below it: line breaks in a message are escaped, so that nobody can forge an
-  /// entry.
+  /// entry. The inference id stands beside the request's only where both were sent.
   private static final String PATTERN = "%d{yyyy-MM-dd'T'HH:mm:ss.SSS'Z', UTC} %-5level [%thread]"
-      + "%replace( [%mdc{inferenceId}]){' \\[\\]', ''} %logger{0} - %replace(%msg){'\\R', '\\\\n'}%n%ex";
+      + "%replace( [%mdc{request_id} %mdc{inference_id}]){' \\[ \\]$| (?=\\]$)', ''} %logger{0} - %replace(%msg){'\\R', '\\\\n'}%n%ex";
 
   /// Libraries that speak only when something is wrong. Below that, the HTTP client of the last two writes out what it
   /// sends, signatures and all.
@@ -38,20 +41,20 @@ public final class LogDefaults extends ContextAwareBase implements Configurator 
     context.getLogger("ai.djl.util.cuda").setLevel(Level.ERROR);
     var root = context.getLogger(Logger.ROOT_LOGGER_NAME);
     root.setLevel(Level.INFO);
-    root.addAppender(stdout(context));
+    var appender = new ConsoleAppender<ILoggingEvent>();
+    appender.setContext(context);
+    appender.setName(APPENDER);
+    appender.setEncoder(plain(context));
+    appender.start();
+    root.addAppender(appender);
     return ExecutionStatus.DO_NOT_INVOKE_NEXT_IF_ANY;
   }
 
-  private static ConsoleAppender<ILoggingEvent> stdout(LoggerContext context) {
+  static PatternLayoutEncoder plain(LoggerContext context) {
     var encoder = new PatternLayoutEncoder();
     encoder.setContext(context);
     encoder.setPattern(PATTERN);
     encoder.start();
-    var appender = new ConsoleAppender<ILoggingEvent>();
-    appender.setContext(context);
-    appender.setName("plain");
-    appender.setEncoder(encoder);
-    appender.start();
-    return appender;
+    return encoder;
   }
 }

@@ -2,20 +2,25 @@ package dev.berth.command;
 
 import ch.qos.logback.classic.Level;
 import ch.qos.logback.classic.LoggerContext;
-import ch.qos.logback.classic.encoder.JsonEncoder;
 import ch.qos.logback.classic.spi.ILoggingEvent;
-import ch.qos.logback.core.ConsoleAppender;
+import ch.qos.logback.core.OutputStreamAppender;
 import dev.berth.config.LogConfig;
 import dev.berth.config.LogFormat;
+import java.io.FileDescriptor;
+import java.io.FileOutputStream;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/// Applies the chosen level and format on top of [LogDefaults], which hold the plain form and the levels of libraries.
+/// Applies the chosen level, format and stream on top of [LogDefaults], which hold the plain form and the levels of
+/// libraries.
 final class Logging {
 
   private Logging() {}
 
-  static void configure(LogConfig config) {
+  /// Sets the level, and writes to `descriptor` whatever becomes of `System.out`: a hook can replace or close that.
+  ///
+  /// Appenders of a `logback.configurationFile` are left as they are.
+  static void configure(LogConfig config, FileDescriptor descriptor) {
     var context = context();
     var level = Level.toLevel(config.level().name());
     var root = context.getLogger(Logger.ROOT_LOGGER_NAME);
@@ -23,46 +28,28 @@ final class Logging {
     context.getLoggerList().stream()
         .filter(logger -> logger.getLevel() != null && level.isGreaterOrEqual(logger.getLevel()))
         .forEach(logger -> logger.setLevel(level));
-    if (config.format() == LogFormat.JSON) {
-      root.detachAndStopAllAppenders();
-      root.addAppender(json(context));
+    if (root.detachAppender(LogDefaults.APPENDER)) {
+      var appender = new OutputStreamAppender<ILoggingEvent>();
+      appender.setContext(context);
+      appender.setName(LogDefaults.APPENDER);
+      appender.setEncoder(config.format() == LogFormat.JSON ? new JsonEvents() : LogDefaults.plain(context));
+      // Unbuffered, so that each event is one write.
+      appender.setOutputStream(new FileOutputStream(descriptor));
+      appender.start();
+      root.addAppender(appender);
     }
   }
 
-  /// Leaves stdout to what a command prints.
-  static void toStderr() {
-    context().getLogger(Logger.ROOT_LOGGER_NAME).iteratorForAppenders().forEachRemaining(appender -> {
-      if (appender instanceof ConsoleAppender<ILoggingEvent> console) {
-        console.stop();
-        console.setTarget("System.err");
-        console.start();
-      }
-    });
+  /// Logs what is printed from now on, by the loggers `stdout` and `stderr`.
+  static void takeOverPrints() {
+    var err = System.err;
+    System.setOut(PrintedLines.to(LoggerFactory.getLogger("stdout"), org.slf4j.event.Level.INFO, err));
+    System.setErr(PrintedLines.to(LoggerFactory.getLogger("stderr"), org.slf4j.event.Level.WARN, err));
   }
 
   /// Writes out what is still held, and ends logging.
   static void flush() {
     context().stop();
-  }
-
-  private static ConsoleAppender<ILoggingEvent> json(LoggerContext context) {
-    var encoder = new JsonEncoder();
-    encoder.setContext(context);
-    encoder.setWithSequenceNumber(false);
-    encoder.setWithNanoseconds(false);
-    encoder.setWithContext(false);
-    encoder.setWithMarkers(false);
-    encoder.setWithKVPList(false);
-    encoder.setWithMessage(false);
-    encoder.setWithArguments(false);
-    encoder.setWithFormattedMessage(true);
-    encoder.start();
-    var appender = new ConsoleAppender<ILoggingEvent>();
-    appender.setContext(context);
-    appender.setName("json");
-    appender.setEncoder(encoder);
-    appender.start();
-    return appender;
   }
 
   private static LoggerContext context() {

@@ -58,7 +58,7 @@ record SampleRequest(Path file, MediaType contentType) {
     var expected = response();
     var found = JSON.readTree(response.body());
     if (!found.equals(SampleRequest::compare, JSON.readTree(expected.toFile()))) {
-      throw new StartException("%s: found another response to %s: %s".formatted(expected, file.getFileName(), found), null);
+      throw new StartException("%s: found another response to %s: %s".formatted(expected, file.getFileName(), found));
     }
     return true;
   }

@@ -4,10 +4,13 @@ import dev.berth.config.Configuration;
 import dev.berth.config.ConfigurationException;
 import dev.berth.config.ServerConfig;
 import dev.berth.engine.torch.Torch;
+import java.io.FileDescriptor;
+import java.io.PrintStream;
 import java.net.SocketException;
 import java.nio.channels.UnresolvedAddressException;
 import java.nio.file.Path;
 import java.util.Map;
+import java.util.Optional;
 import java.util.concurrent.CountDownLatch;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
@@ -18,16 +21,18 @@ import picocli.CommandLine.Model.CommandSpec;
 
 /// The `serve` command: reads the settings, starts the server and keeps it until the process is told to stop.
 ///
-/// Runs on the main thread. What went wrong goes to stderr in a line, for people, and to the log with its stack trace.
+/// Runs on the main thread. Why the server can't start is said once. A known reason is one line on stderr, where every
+/// command says why it ends, and where no stack hides it. Anything else goes to the log with its stack.
 final class ServeCommand {
 
   static final String NAME = "serve";
-
 
   private static final Logger log = LoggerFactory.getLogger(ServeCommand.class);
 
   private final Map<String, String> environment;
   private final Path home;
+  /// Taken before prints go to the log.
+  private final PrintStream err = System.err;
 
   ServeCommand(Map<String, String> environment, Path home) {
     this.environment = Map.copyOf(environment);
@@ -49,23 +54,26 @@ final class ServeCommand {
         // Of all that is to be done it takes the longest, so it comes first.
         Torch.preload();
       }
-      Logging.configure(configuration.config().log());
+      Logging.configure(configuration.config().log(), FileDescriptor.out);
+      Logging.takeOverPrints();
       announce(configuration);
       return serve(configuration.config());
     } catch (ConfigurationException e) {
-      e.problems().forEach(System.err::println);
+      e.problems().forEach(err::println);
       return ExitCode.USAGE;
     } catch (Exception | Error e) {
-      return failed("the server can't start: " + e, e);
+      log.error("the server can't start", e);
+      return ExitCode.SOFTWARE;
     }
   }
 
-  private static int serve(ServerConfig config) throws Exception {
+  private int serve(ServerConfig config) throws Exception {
     Server server;
     try {
       server = Server.start(config);
     } catch (Exception e) {
-      return end(failed(reason(config, e), e));
+      notListening(config, e).ifPresentOrElse(this::explain, () -> log.error("the server can't start", e));
+      return end(ExitCode.SOFTWARE);
     }
     var stop = Thread.ofPlatform().name("berth-stop").unstarted(() -> stop(server));
     Runtime.getRuntime().addShutdownHook(stop);
@@ -73,9 +81,13 @@ final class ServeCommand {
       server.awaitReady();
     } catch (StartException e) {
       if (withdrawn(stop)) {
-        var code = failed(e.getMessage(), e);
+        if (e.saysWhy()) {
+          explain(e.getMessage());
+        } else {
+          log.error(e.getMessage(), e.getCause());
+        }
         server.close();
-        return end(code);
+        return end(ExitCode.SOFTWARE);
       }
     }
     return waitForever();
@@ -90,19 +102,16 @@ final class ServeCommand {
         Runtime.version(), runtime.availableProcessors(), runtime.maxMemory() / (1024 * 1024));
   }
 
-  private static String reason(ServerConfig config, Exception e) {
+  private static Optional<String> notListening(ServerConfig config, Exception e) {
     return Stream.<Throwable>iterate(e, cause -> cause != null, Throwable::getCause)
         .filter(cause -> cause instanceof SocketException || cause instanceof UnresolvedAddressException)
         .findFirst()
         .map(cause -> "can't listen on %s port %d: %s; choose another with --host, --port or SAGEMAKER_BIND_TO_PORT"
-            .formatted(config.http().host(), config.http().port(), cause))
-        .orElse("the server can't start: " + e);
+            .formatted(config.http().host(), config.http().port(), cause));
   }
 
-  private static int failed(String message, Throwable e) {
-    System.err.println(message.lines().collect(Collectors.joining("; ")));
-    log.error(message, e);
-    return ExitCode.SOFTWARE;
+  private void explain(String reason) {
+    err.println(reason.lines().collect(Collectors.joining("; ")));
   }
 
   /// SIGTERM alone would end the JVM with 143; the platform should see a container that stopped as it was asked to.

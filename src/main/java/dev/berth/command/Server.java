@@ -1,16 +1,11 @@
 package dev.berth.command;
 
-import dev.berth.artifact.ModelArtifactException;
-import dev.berth.artifact.code.HookPlace;
 import dev.berth.config.ServerConfig;
-import dev.berth.engine.DeviceException;
-import dev.berth.engine.torch.TorchException;
 import dev.berth.hooks.InferenceHandler;
 import dev.berth.http.HttpServer;
 import dev.berth.metrics.ServingMetrics;
 import dev.berth.serving.Health;
 import dev.berth.serving.HookPool;
-import dev.berth.serving.LoadException;
 import dev.berth.serving.ModelRegistry;
 import dev.berth.serving.ServedModel;
 import dev.berth.serving.StuckHooks;
@@ -40,17 +35,13 @@ public final class Server implements AutoCloseable {
 
   /// Starts to listen and to load the model of the artifact with the hooks that it asks for.
   public static Server start(ServerConfig config) {
-    return start(config, () -> Deployment.plan(config));
+    return new Server(config, () -> Deployment.plan(config));
   }
 
   /// The same with hooks of one's own, which it closes. Messages name the class; the artifact may be anything.
   public static Server start(ServerConfig config, InferenceHandler<?, ?, ?> handler) {
-    return start(config, () -> Deployment.plan(config, () ->
+    return new Server(config, () -> Deployment.plan(config, () ->
         new ArtifactHooks(handler, new LinkedHashMap<>(Map.of("hooks", handler.getClass().getName())))));
-  }
-
-  private static Server start(ServerConfig config, Callable<Deployment> plan) {
-    return new Server(config, plan);
   }
 
   /// The model loads while the listener starts: each takes some tenths of a second.
@@ -80,7 +71,7 @@ public final class Server implements AutoCloseable {
     try {
       ready.get();
     } catch (ExecutionException e) {
-      throw new StartException(reason(e.getCause()), e.getCause());
+      throw StartException.of(e.getCause());
     }
   }
 
@@ -109,23 +100,5 @@ public final class Server implements AutoCloseable {
       model.refuse("the model could not be loaded");
       ready.completeExceptionally(e);
     }
-  }
-
-  /// What to tell whoever starts the server. Exceptions that are not about the artifact or the device keep their type,
-  /// because their message alone may say little.
-  static String reason(Throwable e) {
-    return switch (e) {
-      case ExecutionException wrapped -> reason(wrapped.getCause());
-      case LoadException hook -> saysWhy(hook.getCause()) ? hook.getCause().getMessage() : hook.getMessage();
-      case Throwable known when saysWhy(known) -> known.getMessage();
-      default -> "the model could not be loaded%s: %s".formatted(HookPlace.of(e), e);
-    };
-  }
-
-  private static boolean saysWhy(Throwable e) {
-    return e instanceof StartException
-        || e instanceof ModelArtifactException
-        || e instanceof DeviceException
-        || e instanceof TorchException;
   }
 }

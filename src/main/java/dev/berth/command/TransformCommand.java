@@ -14,6 +14,7 @@ import dev.berth.transform.JobReport;
 import dev.berth.transform.JobRunner;
 import dev.berth.transform.JobSwitch;
 import dev.berth.transform.TransformJob;
+import java.io.FileDescriptor;
 import java.net.URI;
 import java.net.URISyntaxException;
 import java.nio.file.Files;
@@ -210,8 +211,7 @@ final class TransformCommand {
     variables.put("BERTH_HOST", "127.0.0.1");
     variables.putIfAbsent("SAGEMAKER_CONTAINER_LOG_LEVEL", "WARN");
     var configuration = Configuration.read(variables, ServeOptions.given(parsed), home);
-    Logging.configure(configuration.config().log());
-    Logging.toStderr();
+    Logging.configure(configuration.config().log(), FileDescriptor.err);
     configuration.warnings().forEach(log::warn);
     return Server.start(configuration.config());
   }

@@ -80,24 +80,24 @@ public record Configuration(ServerConfig config, List<EffectiveSetting> effectiv
   }
 
   private static ModelConfig model(Reading reading, Path home) {
-    boolean multiModel = reading.get(Settings.MULTI_MODEL);
     return new ModelConfig(
-        modelDirectory(reading, home, multiModel),
+        modelDirectory(reading, home),
         reading.find(Settings.PROGRAM),
         reading.find(Settings.INSTANCE_TYPE),
         number(reading.find(Settings.WORKERS)),
         reading.get(Settings.CPU_PROFILE),
         // 0 is NEURON_RT_NUM_CORES's word for all.
         number(reading.find(Settings.NEURON_CORES).filter(cores -> cores > 0)),
-        reading.get(Settings.EXTRA_LIBRARIES),
-        multiModel);
+        reading.get(Settings.EXTRA_LIBRARIES));
   }
 
-  private static Path modelDirectory(Reading reading, Path home, boolean multiModel) {
+  private static Path modelDirectory(Reading reading, Path home) {
     var mounted = reading.get(Settings.BASE_DIRECTORY).resolve("model");
     var sample = home.resolve("model-artifact");
     var unset = Files.isDirectory(mounted) ? mounted : sample;
-    if (!multiModel && !reading.isSet(Settings.MODEL_DIRECTORY) && !Files.isDirectory(unset)) {
+    if (reading.get(Settings.MULTI_MODEL)) {
+      reading.problem("SAGEMAKER_MULTI_MODEL: found true, expected false; Berth can't serve a multi-model endpoint yet");
+    } else if (!reading.isSet(Settings.MODEL_DIRECTORY) && !Files.isDirectory(unset)) {
       reading.problem(
           "model-dir: found neither %s nor %s; mount a model artifact at the first, or name one with --model-dir or %s"
               .formatted(mounted, sample, Settings.MODEL_DIRECTORY.variables().getFirst().name()));

@@ -16,7 +16,6 @@ import java.util.OptionalInt;
 /// @param cpuProfile how they share the cores of a CPU
 /// @param neuronCores NeuronCores that this process may use; empty: all of the machine
 /// @param extraLibraries libraries of operators, loaded after libtorch
-/// @param multiModel whether this container runs for a multi-model endpoint, and so starts without a model
 public record ModelConfig(
     Path directory,
     Optional<String> program,
@@ -24,8 +23,7 @@ public record ModelConfig(
     OptionalInt workers,
     CpuProfile cpuProfile,
     OptionalInt neuronCores,
-    List<Path> extraLibraries,
-    boolean multiModel) {
+    List<Path> extraLibraries) {
 
   public ModelConfig {
     Objects.requireNonNull(directory, "directory");

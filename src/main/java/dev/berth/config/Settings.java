@@ -124,7 +124,7 @@ public final class Settings {
       variable("SAGEMAKER_TS_MAX_BATCH_DELAY", Syntax.duration("ms", Duration.ofMillis(1), 0)));
 
   static final Setting<Boolean> MULTI_MODEL = setting(
-      "multi-model", fixed(false), "Set by the platform: a multi-model endpoint, which starts without a model",
+      "multi-model", fixed(false), "Set by the platform: a multi-model endpoint, which is refused at start",
       variable("SAGEMAKER_MULTI_MODEL", Syntax.trueOrFalse()));
 
   static final Setting<Boolean> BATCH = setting(

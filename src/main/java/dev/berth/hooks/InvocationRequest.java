@@ -22,11 +22,12 @@ public final class InvocationRequest {
   private final Optional<String> customAttributes;
   private final String inferenceId;
   private final boolean keepBadRecords;
+  private final Optional<String> traceParent;
   private final Map<String, Object> attributes;
 
   /// @param accept the one type that the response should have, negotiated from `Accept`
   /// @param customAttributes `X-Amzn-SageMaker-Custom-Attributes`, unchanged
-  /// @param inferenceId `X-Amzn-SageMaker-Inference-Id`, or one made for this request; it stands on its log lines
+  /// @param inferenceId `X-Amzn-SageMaker-Inference-Id`, or the id of this request
   /// @param keepBadRecords see [#keepBadRecords()]
   public InvocationRequest(
       InputStream body,
@@ -35,7 +36,8 @@ public final class InvocationRequest {
       Optional<String> customAttributes,
       String inferenceId,
       boolean keepBadRecords) {
-    this(body, contentType, accept, customAttributes, inferenceId, keepBadRecords, new ConcurrentHashMap<>());
+    this(
+        body, contentType, accept, customAttributes, inferenceId, keepBadRecords, Optional.empty(), new ConcurrentHashMap<>());
   }
 
   private InvocationRequest(
@@ -45,6 +47,7 @@ public final class InvocationRequest {
       Optional<String> customAttributes,
       String inferenceId,
       boolean keepBadRecords,
+      Optional<String> traceParent,
       Map<String, Object> attributes) {
     this.body = Objects.requireNonNull(body, "body");
     this.contentType = Objects.requireNonNull(contentType, "contentType");
@@ -52,12 +55,20 @@ public final class InvocationRequest {
     this.customAttributes = Objects.requireNonNull(customAttributes, "customAttributes");
     this.inferenceId = Objects.requireNonNull(inferenceId, "inferenceId");
     this.keepBadRecords = keepBadRecords;
+    this.traceParent = Objects.requireNonNull(traceParent, "traceParent");
     this.attributes = attributes;
   }
 
   /// The same request with another body, and with the same [#attributes()].
   public InvocationRequest withBody(InputStream other) {
-    return new InvocationRequest(other, contentType, accept, customAttributes, inferenceId, keepBadRecords, attributes);
+    return new InvocationRequest(
+        other, contentType, accept, customAttributes, inferenceId, keepBadRecords, traceParent, attributes);
+  }
+
+  /// The same request with its caller's `traceparent`, and with the same [#attributes()].
+  public InvocationRequest withTraceParent(Optional<String> other) {
+    return new InvocationRequest(
+        body, contentType, accept, customAttributes, inferenceId, keepBadRecords, other, attributes);
   }
 
   /// The body, to be read once. Reading past the server's payload limit fails, and the caller gets 413.
@@ -130,9 +141,14 @@ public final class InvocationRequest {
     return attributes;
   }
 
-  /// The name of this call in the log.
+  /// The name of this call: `X-Amzn-SageMaker-Inference-Id`, else the id that its log lines and its response have.
   public String inferenceId() {
     return inferenceId;
+  }
+
+  /// The caller's `traceparent` (W3C Trace Context) where it is valid, for calls that a hook makes itself.
+  public Optional<String> traceParent() {
+    return traceParent;
   }
 
   /// Whether one bad record among several should become an error in its own place of the response, keeping the order,

@@ -12,8 +12,7 @@ import java.util.TreeSet;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/// The one error mapper: whatever a route throws becomes a short JSON body. The stack stays in the log, and the
-/// message of a caller's own mistake stays out of it, because it quotes the payload.
+/// The one error mapper: whatever a route throws becomes a short JSON body. The stack stays in the log.
 final class Failures {
 
   private static final Logger log = LoggerFactory.getLogger(Failures.class);
@@ -46,8 +45,7 @@ final class Failures {
   }
 
   private static void respond(Context ctx, ServingException e) {
-    int status = Errors.status(e.type());
-    ctx.status(status).contentType(Errors.CONTENT_TYPE);
+    ctx.status(Errors.status(e.type())).contentType(Errors.CONTENT_TYPE);
     switch (e.type()) {
       case OVERLOADED, NOT_READY -> {
         ctx.header("Retry-After", "1");
@@ -58,13 +56,7 @@ final class Failures {
       default -> {}
     }
     Invocations.send(ctx, Errors.body(e.type(), e.getMessage()));
-    if (e.type() == ErrorType.CALLER_GONE) {
-      log.debug("{} {}: the client has gone", ctx.method(), ctx.path());
-    } else if (status == 500 || status == 507) {
-      log.error("{} {} {}: {}", ctx.method(), ctx.path(), status, e.type(), e);
-    } else {
-      log.info("{} {} {}: {}", ctx.method(), ctx.path(), status, e.type());
-    }
+    RequestLog.failed(ctx, e);
   }
 
   private ServingException routing(HttpResponseException e, Context ctx) {

@@ -87,15 +87,13 @@ final class Invocations implements Handler {
         accept,
         header(ctx, CUSTOM_ATTRIBUTES),
         RequestLog.inferenceId(ctx),
-        transform.keepBadRecords());
+        transform.keepBadRecords()).withTraceParent(RequestLog.traceParent(ctx));
     var context = Objects.requireNonNullElse(MDC.getCopyOfContextMap(), Map.<String, String>of());
 
     var invocation = visit.invoke(request, new Caller(peerHasGone(ctx), context), deadline);
 
     write(ctx, invocation.response());
-    log.info("{} {} 200: {} records, decode {} ms, queue {} ms, predict {} ms, encode {} ms",
-        ctx.method(), ctx.path(), invocation.records(), millis(invocation.decoded()), millis(invocation.queued()),
-        millis(invocation.predicted()), millis(invocation.encoded()));
+    RequestLog.served(ctx, visit.model(), invocation);
   }
 
   /// A body of lines ends without a newline, because AssembleWith=Line adds one after each response, or with one where
@@ -162,9 +160,5 @@ final class Invocations implements Handler {
     return request.getConnectionMetaData().getConnection().getEndPoint() instanceof PeerAwareConnector.PeerAwareEndPoint peer
         ? peer::peerHasGone
         : () -> false;
-  }
-
-  private static String millis(Duration duration) {
-    return String.valueOf(Math.round(duration.toNanos() / 1e4) / 100.0);
   }
 }

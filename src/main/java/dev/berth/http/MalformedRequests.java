@@ -19,6 +19,7 @@ final class MalformedRequests extends ErrorHandler {
   @Override
   protected void generateResponse(
       Request request, Response response, int status, String message, Throwable cause, Callback callback) {
+    response.getHeaders().put(RequestLog.REQUEST_ID_HEADER, RequestLog.malformed(status, message));
     response.getHeaders().put(HttpHeader.CONTENT_TYPE, Errors.CONTENT_TYPE);
     response.write(true, ByteBuffer.wrap(Errors.body(status, message)), callback);
   }

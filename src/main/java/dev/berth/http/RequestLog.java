@@ -1,18 +1,53 @@
 package dev.berth.http;
 
+import dev.berth.error.ErrorType;
+import dev.berth.error.ServingException;
 import dev.berth.metrics.ServingMetrics;
+import dev.berth.serving.Invocation;
 import io.javalin.http.Context;
 import java.time.Duration;
 import java.util.Optional;
 import java.util.Set;
 import java.util.UUID;
+import java.util.regex.Pattern;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 import org.slf4j.MDC;
+import org.slf4j.event.Level;
 
-/// What every request leaves behind: its inference id on each of its log lines, and a count by route and status.
+/// What every request leaves behind: a line in the log, a count by route and status, and its ids on each of its log
+/// lines and on its response.
+///
+/// Runs on the request's thread. Routes and the error mapper say what happened; [#end] writes the line.
 final class RequestLog {
 
-  private static final String INFERENCE_ID = "inferenceId";
+  /// SageMaker's own spelling.
+  static final String REQUEST_ID_HEADER = "x-amzn-RequestId";
+
+  private static final String INFERENCE_ID_HEADER = "X-Amzn-SageMaker-Inference-Id";
+  private static final String TRACE_PARENT = "traceparent";
+
+  /// SageMaker's own rule for the inference id.
+  private static final Pattern ID = Pattern.compile("[!-~][ -~]{0,63}");
+  /// W3C Trace Context §3.2, version 00, which is the only one: the trace, its caller's span, flags.
+  private static final Pattern TRACE =
+      Pattern.compile("00-(?!0{32})([0-9a-f]{32})-(?!0{16})[0-9a-f]{16}-[0-9a-f]{2}");
+
+  // Names in the MDC, and so of the members of a JSON line.
+  private static final String REQUEST_ID = "request_id";
+  private static final String INFERENCE_ID = "inference_id";
+  private static final String TRACE_ID = "trace_id";
+
+  // Attributes of the context.
   private static final String STARTED = "berth.started";
+  private static final String SERVED = "berth.served";
+  private static final String FAILED = "berth.failed";
+
+  private static final int LONGEST_PATH = 100;
+
+  private static final Logger log = LoggerFactory.getLogger(RequestLog.class);
+
+  private record Served(String model, Invocation invocation) {}
 
   private final ServingMetrics metrics;
   private final Set<String> paths;
@@ -23,26 +58,113 @@ final class RequestLog {
     this.paths = paths;
   }
 
-  /// Runs before a route. Takes SageMaker's `X-Amzn-SageMaker-Inference-Id` where it keeps to its own rules: 1 to 64
-  /// printable characters, the first not blank.
+  /// Runs before a route. The request's id is the caller's `x-amzn-RequestId`, else its inference id, else a new one.
   void begin(Context ctx) {
     ctx.attribute(STARTED, System.nanoTime());
-    var id = Optional.ofNullable(ctx.header("X-Amzn-SageMaker-Inference-Id"))
-        .filter(value -> value.matches("[!-~][ -~]{0,63}"))
-        .orElseGet(() -> UUID.randomUUID().toString());
-    ctx.attribute(INFERENCE_ID, id);
-    MDC.put(INFERENCE_ID, id);
+    MDC.clear();
+    var inferenceId = id(ctx.header(INFERENCE_ID_HEADER));
+    var requestId = id(ctx.header(REQUEST_ID_HEADER)).or(() -> inferenceId).orElseGet(RequestLog::newId);
+    MDC.put(REQUEST_ID, requestId);
+    ctx.header(REQUEST_ID_HEADER, requestId);
+    inferenceId.filter(id -> !id.equals(requestId)).ifPresent(id -> MDC.put(INFERENCE_ID, id));
+    ctx.attribute(INFERENCE_ID, inferenceId.orElse(requestId));
+    traceParent(ctx).ifPresent(parent -> {
+      MDC.put(TRACE_ID, parent.split("-")[1]);
+      ctx.header(TRACE_PARENT, parent);
+    });
+  }
+
+  /// Says that a model has answered.
+  static void served(Context ctx, String model, Invocation invocation) {
+    ctx.attribute(SERVED, new Served(model, invocation));
+  }
+
+  /// Says why the request failed.
+  static void failed(Context ctx, ServingException failure) {
+    ctx.attribute(FAILED, failure);
   }
 
   /// Runs after the route and the error mapper.
   void end(Context ctx) {
     Long started = ctx.attribute(STARTED);
+    var total = Duration.ofNanos(System.nanoTime() - started);
     var route = paths.contains(ctx.path()) ? ctx.path() : "other";
-    metrics.requestCompleted(route, ctx.statusCode(), Duration.ofNanos(System.nanoTime() - started));
-    MDC.remove(INFERENCE_ID);
+    metrics.requestCompleted(route, ctx.statusCode(), total);
+    write(ctx, route, total);
+    MDC.clear();
   }
 
+  /// Logs a request that is not HTTP, and so reaches no route.
+  ///
+  /// @return the id of its response
+  static String malformed(int status, String message) {
+    var id = newId();
+    try (var _ = MDC.putCloseable(REQUEST_ID, id)) {
+      log.atInfo().addKeyValue("status", status).log("malformed request {}: {}", status, Text.withoutExcerpts(message));
+    }
+    return id;
+  }
+
+  /// `X-Amzn-SageMaker-Inference-Id`, else the request's id.
   static String inferenceId(Context ctx) {
     return ctx.attribute(INFERENCE_ID);
+  }
+
+  /// The caller's `traceparent` where it is valid.
+  static Optional<String> traceParent(Context ctx) {
+    return Optional.ofNullable(ctx.header(TRACE_PARENT)).filter(TRACE.asMatchPredicate());
+  }
+
+  private static void write(Context ctx, String route, Duration total) {
+    ServingException failure = ctx.attribute(FAILED);
+    Served served = ctx.attribute(SERVED);
+    var line = log.atLevel(level(failure, served))
+        .addKeyValue("route", route)
+        .addKeyValue("method", ctx.method().name())
+        .addKeyValue("status", ctx.statusCode())
+        .addKeyValue("total_ms", millis(total));
+    var result = "";
+    if (failure != null) {
+      // The stack says it all. A caller's own mistake has no stack worth reading.
+      var why = isOurs(failure) ? "" : Text.withoutExcerpts(failure.getMessage());
+      result = why.isEmpty() ? ": " + failure.type() : ": %s: %s".formatted(failure.type(), why);
+      line = line.addKeyValue("error", failure.type().name()).setCause(isOurs(failure) ? failure : null);
+    } else if (served != null) {
+      var invocation = served.invocation;
+      result = ": %d records, decode %s ms, queue %s ms, predict %s ms, encode %s ms".formatted(
+          invocation.records(), millis(invocation.decoded()), millis(invocation.queued()),
+          millis(invocation.predicted()), millis(invocation.encoded()));
+      line = line.addKeyValue("model", served.model)
+          .addKeyValue("records", invocation.records())
+          .addKeyValue("decode_ms", millis(invocation.decoded()))
+          .addKeyValue("queue_ms", millis(invocation.queued()))
+          .addKeyValue("predict_ms", millis(invocation.predicted()))
+          .addKeyValue("encode_ms", millis(invocation.encoded()));
+    }
+    line.log("{} {} {} in {} ms{}", ctx.method(), Text.cut(ctx.path(), LONGEST_PATH), ctx.statusCode(), millis(total), result);
+  }
+
+  /// A platform asks `/ping` and `/metrics` all the time, so their answers have no line by default.
+  private static Level level(ServingException failure, Served served) {
+    if (failure == null) {
+      return served == null ? Level.DEBUG : Level.INFO;
+    }
+    return failure.type() == ErrorType.CALLER_GONE ? Level.DEBUG : isOurs(failure) ? Level.ERROR : Level.INFO;
+  }
+
+  private static boolean isOurs(ServingException failure) {
+    return failure.type() == ErrorType.INTERNAL || failure.type() == ErrorType.INSUFFICIENT_MEMORY;
+  }
+
+  private static Optional<String> id(String header) {
+    return Optional.ofNullable(header).filter(ID.asMatchPredicate());
+  }
+
+  private static String newId() {
+    return UUID.randomUUID().toString();
+  }
+
+  private static double millis(Duration duration) {
+    return Math.round(duration.toNanos() / 1e4) / 100.0;
   }
 }

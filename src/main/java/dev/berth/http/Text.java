@@ -1,11 +1,39 @@
 package dev.berth.http;
 
+import java.util.regex.Pattern;
+
 /// A caller's text inside a message: short, and quoted.
 final class Text {
 
   private static final int MAX_LENGTH = 100;
+  private static final int MAX_REASON = 200;
+  private static final int MAX_SEARCHED = 2000;
+
+  /// A problem as messages say it: `line 3: found "x", expected a number`. What the caller sent is the second group.
+  private static final Pattern PROBLEM = Pattern.compile("(?s)(?:(.*?): )?found .*[,;] (expected .*)");
+  /// From the first quote that is no apostrophe.
+  private static final Pattern QUOTE = Pattern.compile("(?s)(?:[\"`“‘«]|(?<![\\p{L}\\p{N}])').*");
 
   private Text() {}
+
+  /// A message for the log, which never holds payloads: its place and what was expected, without what was found. Of a
+  /// message of another form it is the beginning, up to a colon or a quote.
+  static String withoutExcerpts(String message) {
+    // Cut, because a message may quote a whole payload, and the pattern takes the square of its length.
+    var text = message == null ? "" : cut(message, MAX_SEARCHED);
+    var problem = PROBLEM.matcher(text);
+    if (problem.matches()) {
+      var place = problem.group(1) == null ? "" : words(problem.group(1));
+      text = place.isEmpty() ? problem.group(2) : place + ": " + problem.group(2);
+    } else {
+      text = words(text.split(":", 2)[0]);
+    }
+    return cut(text, MAX_REASON);
+  }
+
+  private static String words(String text) {
+    return QUOTE.matcher(text).replaceFirst("").strip();
+  }
 
   static String quoted(String text) {
     return '"' + cut(text, MAX_LENGTH) + '"';

@@ -121,6 +121,11 @@ public final class ServedModel {
       this.model = model;
     }
 
+    /// The name of the model.
+    public String model() {
+      return name;
+    }
+
     /// The content types that the hooks read; empty: any.
     public List<MediaType> requestTypes() {
       return model.requestTypes();

@@ -24,6 +24,8 @@ import java.util.stream.Stream;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /// `./serve` in a process of its own, from its start to its end.
 @Tag("packaged")
@@ -130,6 +132,7 @@ class ServeTest {
     try (var server = ServeProcess.serve(Map.of(), "--model-dir", directory.toString())) {
       assertThat(server.exitCode(PLATFORM_LIMIT)).isEqualTo(1);
       assertThat(server.err().lines()).singleElement().asString().contains("model.pt").contains("TorchScript");
+      assertThat(server.out()).doesNotContain("ERROR").doesNotContain("\tat ");
     }
   }
 
@@ -200,7 +203,64 @@ class ServeTest {
     try (var first = ServeProcess.serve(Map.of()).awaitReady();
         var second = ServeProcess.serve(Map.of("SAGEMAKER_BIND_TO_PORT", String.valueOf(first.port())))) {
       assertThat(second.exitCode(PLATFORM_LIMIT)).isEqualTo(1);
-      assertThat(second.err()).contains("port " + first.port());
+      assertThat(second.err().lines()).singleElement().asString().contains("port " + first.port());
+      assertThat(second.out()).doesNotContain("ERROR").doesNotContain("\tat ");
+    }
+  }
+
+  @Test
+  void aHookThatFailsAtTheStartIsLoggedOnceWithItsStack(@TempDir Path directory) throws Exception {
+    hooks(directory, "public Void modelFn(ModelContext context) { throw new IllegalStateException(\"no weights\"); }");
+    try (var server = ServeProcess.serve(Map.of("INSTANCE_TYPE", "cpu"), "--model-dir", directory.toString())) {
+      assertThat(server.exitCode(PLATFORM_LIMIT)).isEqualTo(1);
+      assertThat(server.err()).isEmpty();
+      assertThat(server.out().lines().filter(line -> line.contains("ERROR"))).singleElement().asString()
+          .contains("modelFn (code/Inference.java) failed at Inference.java:4: java.lang.IllegalStateException: no weights");
+      assertThat(server.out()).contains("\tat Inference.modelFn(Inference.java:4)");
+    }
+  }
+
+  @Test
+  @Tag("PING-08")
+  void aMultiModelEndpointIsRefusedInOneLine() throws Exception {
+    try (var server = ServeProcess.serve(Map.of("SAGEMAKER_MULTI_MODEL", "true"))) {
+      assertThat(server.exitCode(PLATFORM_LIMIT)).isEqualTo(2);
+      assertThat(server.err().lines()).singleElement().asString().startsWith("SAGEMAKER_MULTI_MODEL: found true, expected false");
+      assertThat(server.out()).isEmpty();
+    }
+  }
+
+  /// Each of these has silenced a server for good.
+  @ParameterizedTest
+  @ValueSource(strings = {
+      "System.setOut(new java.io.PrintStream(java.io.OutputStream.nullOutputStream()));", "System.setOut(null);",
+      "System.out.close();", "System.out.close(); System.err.close();"})
+  @Tag("OBS-01")
+  void aHookCanNeitherSilenceTheLogNorPrintBesideIt(String statement, @TempDir Path directory) throws Exception {
+    hooks(directory, """
+        public Void modelFn(ModelContext context) { System.out.println("loading"); return null; }
+        public List<String> inputFn(InvocationRequest request) {
+          System.out.println("reading " + request.inferenceId());
+          System.err.println("odd\\n  odder");
+          %s
+          return List.of("a");
+        }
+        """.formatted(statement));
+    var environment = Map.of("INSTANCE_TYPE", "cpu", "BERTH_LOG_FORMAT", "json");
+    try (var server = ServeProcess.serve(environment, "--model-dir", directory.toString()).awaitReady()) {
+      var request = server.invocation("x").header("X-Amzn-SageMaker-Inference-Id", "abc").build();
+      assertThat(server.client().send(request, BodyHandlers.ofString()).statusCode()).isEqualTo(200);
+      assertThat(server.terminate().exitCode(PLATFORM_LIMIT)).isZero();
+      var events = new ArrayList<String>();
+      for (var line : server.out().lines().toList()) {
+        var event = JSON.readTree(line);
+        events.add("%s %s %s %s".formatted(
+            event.path("level").asText(), event.path("logger").asText(), event.path("message").asText(), event.path("request_id").asText()));
+      }
+      assertThat(events).contains("INFO stdout loading ", "INFO stdout reading abc abc", "WARN stderr odd abc", "WARN stderr   odder abc");
+      assertThat(events).anyMatch(event -> event.startsWith("INFO dev.berth.http.RequestLog POST /invocations 200") && event.endsWith(" abc"));
+      assertThat(events).last().asString().contains("stopped");
+      assertThat(server.err()).isEmpty();
     }
   }
 
@@ -216,8 +276,13 @@ class ServeTest {
       for (var line : server.out().lines().toList()) {
         var event = JSON.readTree(line);
         assertThat(event.isObject()).as(line).isTrue();
-        if (event.path("formattedMessage").asText().startsWith("POST /invocations 200")) {
-          ids.add(event.path("mdc").path("inferenceId").asText());
+        if (event.path("message").asText().startsWith("POST /invocations 200")) {
+          ids.add(event.path("request_id").asText());
+          assertThat(event.path("route").asText()).isEqualTo("/invocations");
+          assertThat(event.path("status").asInt()).isEqualTo(200);
+          assertThat(event.path("records").asInt()).isEqualTo(1);
+          assertThat(List.of("total_ms", "decode_ms", "queue_ms", "predict_ms", "encode_ms"))
+              .allMatch(name -> event.path(name).isNumber(), line);
         }
       }
       assertThat(ids).containsExactly("abc");
@@ -231,6 +296,22 @@ class ServeTest {
       assertThat(server.out().lines().filter(line -> line.contains("workers") && line.contains("SAGEMAKER_MODEL_SERVER_WORKERS"))).hasSize(1);
       assertThat(server.out()).containsPattern("queue-capacity.*7.*--queue-capacity").containsPattern("metrics-path.*/metrics.*default");
     }
+  }
+
+  /// Writes hooks that answer with the records as they are, but for the ones that are given.
+  private static void hooks(Path directory, String own) throws IOException {
+    var input = "public List<String> inputFn(InvocationRequest request) throws java.io.IOException { return List.of(request.text()); }";
+    Files.writeString(Files.createDirectory(directory.resolve("code")).resolve("Inference.java"), """
+        import dev.berth.hooks.*;
+        import java.util.List;
+        public final class Inference implements InferenceHandler<Void, String, String> {
+        %s%s
+          public List<String> predictFn(List<String> records, Void model) { return records; }
+          public InvocationResponse outputFn(List<String> predictions, InvocationRequest request) {
+            return InvocationResponse.of(String.join("\\n", predictions), MediaType.TEXT);
+          }
+        }
+        """.formatted(own, own.contains("inputFn") ? "" : input));
   }
 
   private static void copySample(Path directory) throws IOException {

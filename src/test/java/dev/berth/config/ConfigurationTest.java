@@ -41,7 +41,7 @@ class ConfigurationTest {
         new HttpConfig("0.0.0.0", 8080, 104_857_600, MediaType.JSON, "/metrics", Duration.ZERO, Duration.ofSeconds(20)),
         new ModelConfig(
             home.resolve("model-artifact"), Optional.empty(), Optional.empty(), OptionalInt.empty(), CpuProfile.ADAPTIVE,
-            OptionalInt.empty(), List.of(), false),
+            OptionalInt.empty(), List.of()),
         new BatchingConfig(1000, OptionalInt.empty(), OptionalInt.empty(), Duration.ZERO, Duration.ofSeconds(60),
             Duration.ofSeconds(120)),
         new TransformConfig(
@@ -92,7 +92,7 @@ class ConfigurationTest {
             "/server/metrics", Duration.ofSeconds(4), Duration.ofSeconds(3)),
         new ModelConfig(
             model, Optional.of("Answers.java"), Optional.of("inf2"), OptionalInt.of(2), CpuProfile.THROUGHPUT, OptionalInt.of(1),
-            List.of(library), false),
+            List.of(library)),
         new BatchingConfig(50, OptionalInt.of(16), OptionalInt.of(4096), Duration.ofMillis(5), Duration.ofSeconds(90),
             Duration.ofSeconds(30)),
         new TransformConfig(
@@ -276,6 +276,17 @@ class ConfigurationTest {
     var environment = Map.of("AWS_SECRET_ACCESS_KEY", "hunter2", "SAGEMAKER_BATCHH", "hunter2");
     var configuration = Configuration.read(environment, Map.of(), home);
     assertThat(configuration.toString()).doesNotContain("hunter2");
+  }
+
+  @ParameterizedTest
+  @ValueSource(strings = {"true", "True"})
+  @Tag("PING-08")
+  void a_multi_model_endpoint_is_refused_in_one_line(String value) {
+    assertThat(problems(Map.of("SAGEMAKER_MULTI_MODEL", value))).containsExactly(
+        "SAGEMAKER_MULTI_MODEL: found true, expected false; Berth can't serve a multi-model endpoint yet");
+    var nothingMounted = catchThrowableOfType(ConfigurationException.class, () ->
+        Configuration.read(Map.of("SAGEMAKER_MULTI_MODEL", value), Map.of(), home.resolve("none")));
+    assertThat(nothingMounted.problems()).singleElement().asString().startsWith("SAGEMAKER_MULTI_MODEL");
   }
 
   private ServerConfig read(Map<String, String> environment) {

@@ -1,7 +1,9 @@
 package dev.berth.http;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
 
+import ch.qos.logback.classic.Level;
 import dev.berth.hooks.BadInputException;
 import dev.berth.hooks.InsufficientMemoryException;
 import dev.berth.hooks.InvocationRequest;
@@ -97,10 +99,46 @@ class FailuresTest {
       assertThat(response.body()).startsWith("{\"message\":\"" + message + "\"").doesNotContain("\tat ");
       assertThat(neighbours).allSatisfy(neighbour -> assertThat(neighbour.get().body()).isEqualTo("FINE"));
       assertThat(server.invoke("fine").body()).isEqualTo("FINE");
+      await().until(() -> log.text().contains("POST /invocations " + status));
       assertThat(log.text().contains("ERROR")).as("errors are those of the server").isEqualTo(status == 500 || status == 507);
       if (status == 500 || status == 507) {
         assertThat(log.text()).contains(failure.getClass().getName());
       }
+    }
+  }
+
+  @Test
+  @Tag("OBS-05")
+  void theLineOfACallersMistakeSaysWhyWithoutThePayload() throws Exception {
+    try (var server = TestServer.sample().start(); var log = new CapturedLog()) {
+      server.invoke("{\"question\": \"SECRET, expected SECRET\", \"context\": 7}");
+      await().untilAsserted(() -> assertThat(log.events()).singleElement().satisfies(event -> {
+        assertThat(event.getLevel()).isEqualTo(Level.INFO);
+        assertThat(event.getFormattedMessage())
+            .matches("POST /invocations 400 in \\S+ ms: BAD_INPUT: context: expected a text")
+            .doesNotContain("SECRET");
+        assertThat(event.getThrowableProxy()).isNull();
+      }));
+      server.invoke("SECRET");
+      await().untilAsserted(() -> assertThat(log.text()).contains("BAD_INPUT: body").doesNotContain("SECRET"));
+    }
+  }
+
+  @Test
+  void aLineHasItsRequestAsFields() throws Exception {
+    try (var server = TestServer.with(new TextHandler()).start(); var log = new CapturedLog()) {
+      server.invoke("one\ntwo");
+      await().untilAsserted(() -> assertThat(log.events()).singleElement().satisfies(event -> {
+        assertThat(event.getFormattedMessage())
+            .matches("POST /invocations 200 in \\S+ ms: 2 records, decode \\S+ ms, queue \\S+ ms, predict \\S+ ms, encode \\S+ ms");
+        assertThat(event.getKeyValuePairs()).extracting(pair -> pair.key).containsExactlyInAnyOrder(
+            "route", "method", "status", "total_ms", "model", "records", "decode_ms", "queue_ms", "predict_ms", "encode_ms");
+        assertThat(event.getKeyValuePairs()).extracting(pair -> pair.value).contains("/invocations", "POST", 200, 2);
+      }));
+      server.get("/no%20where?key=SECRET");
+      await().untilAsserted(() -> assertThat(log.events().getLast().getKeyValuePairs()).extracting(pair -> pair.value)
+          .contains("other", "GET", 404, "NOT_FOUND"));
+      assertThat(log.text()).doesNotContain("SECRET");
     }
   }
 

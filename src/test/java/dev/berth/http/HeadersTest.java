@@ -1,12 +1,16 @@
 package dev.berth.http;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
 
 import dev.berth.hooks.InvocationRequest;
 import dev.berth.hooks.InvocationResponse;
 import dev.berth.testing.CapturedLog;
+import dev.berth.testing.RawConnection;
 import dev.berth.testing.TestServer;
 import dev.berth.testing.TextHandler;
+import java.net.http.HttpRequest;
+import java.net.http.HttpRequest.BodyPublishers;
 import java.net.http.HttpResponse;
 import java.util.List;
 import org.junit.jupiter.api.AfterAll;
@@ -163,13 +167,96 @@ class HeadersTest {
       }
     };
     try (var server = TestServer.with(handler).start(); var log = new CapturedLog()) {
-      assertThat(server.invoke("a", "X-Amzn-SageMaker-Inference-Id", "abc").body()).isEqualTo("ABC");
+      var response = server.invoke("a", "X-Amzn-SageMaker-Inference-Id", "abc");
+      assertThat(response.body()).isEqualTo("ABC");
+      assertThat(requestId(response)).isEqualTo("abc");
       assertThat(server.invoke("a", "X-Amzn-SageMaker-Inference-Id", "y".repeat(65)).body()).doesNotContain("YYYY");
-      assertThat(log.events()).filteredOn(event -> "abc".equals(event.getMDCPropertyMap().get("inferenceId")))
+      await().untilAsserted(() -> assertThat(log.events()).hasSize(2));
+      assertThat(log.events()).filteredOn(event -> "abc".equals(event.getMDCPropertyMap().get("request_id")))
           .singleElement()
           .satisfies(event -> assertThat(event.getFormattedMessage()).startsWith("POST /invocations 200"));
-      assertThat(log.events()).allSatisfy(event -> assertThat(event.getMDCPropertyMap()).containsKey("inferenceId"));
+      assertThat(log.events()).allSatisfy(event -> assertThat(event.getMDCPropertyMap()).containsKey("request_id"));
     }
+  }
+
+  @Test
+  @Tag("HDR-12")
+  void theCallersRequestIdComesFirstAndHooksStillSeeTheInferenceId() throws Exception {
+    var handler = new TextHandler() {
+      @Override
+      public List<String> inputFn(InvocationRequest request) {
+        return List.of(request.inferenceId());
+      }
+    };
+    try (var server = TestServer.with(handler).start(); var log = new CapturedLog()) {
+      var both = server.invoke("a", "X-Amzn-SageMaker-Inference-Id", "abc", "X-AMZN-REQUESTID", "def");
+      assertThat(both.body()).isEqualTo("ABC");
+      assertThat(requestId(both)).isEqualTo("def");
+      await().untilAsserted(() -> assertThat(log.events()).singleElement().satisfies(event ->
+          assertThat(event.getMDCPropertyMap()).containsEntry("request_id", "def").containsEntry("inference_id", "abc")));
+      var one = server.invoke("a", "x-amzn-RequestId", "ghi");
+      assertThat(one.body()).isEqualTo("GHI");
+      assertThat(requestId(server.invoke("a", "x-amzn-RequestId", "z".repeat(65)))).doesNotContain("z").hasSize(36);
+    }
+  }
+
+  @Test
+  void everyResponseHasAnIdAndSoHasTheLineThatSaysWhatHappened() throws Exception {
+    var unknown = HttpRequest.newBuilder(sample.uri("/nowhere")).build();
+    var notAllowed = HttpRequest.newBuilder(sample.uri("/invocations")).build();
+    var responses = List.of(
+        sample.get("/ping"), sample.get("/metrics"), sample.get("/execution-parameters"), sample.send(unknown), sample.send(notAllowed),
+        sample.send(HttpRequest.newBuilder(sample.uri("/ping")).method("HEAD", BodyPublishers.noBody()).build()),
+        sample.send(HttpRequest.newBuilder(sample.uri("/ping")).method("BREW", BodyPublishers.noBody()).build()),
+        sample.invoke(BOB), sample.invoke("no json"), sample.invoke(BOB, "Accept", "image/png"), sample.invoke(BOB, "Content-Type", "image/png"));
+    assertThat(responses).allSatisfy(response -> assertThat(requestId(response)).as(response.toString()).hasSize(36));
+    assertThat(responses).extracting(HeadersTest::requestId).doesNotHaveDuplicates();
+    for (var malformed : List.of("GARBAGE\r\n\r\n", "GET /ping HTTP/1.1\r\nHost: x\r\nX-Long: " + "x".repeat(100_000) + "\r\n\r\n")) {
+      try (var log = new CapturedLog(); var connection = new RawConnection(sample.port())) {
+        var id = connection.send(malformed).readResponse().lines()
+            .filter(line -> line.regionMatches(true, 0, "x-amzn-requestid: ", 0, 18)).findFirst().orElseThrow().substring(18);
+        assertThat(log.events()).singleElement().satisfies(event -> {
+          assertThat(event.getFormattedMessage()).startsWith("malformed request 4");
+          assertThat(event.getMDCPropertyMap()).containsEntry("request_id", id);
+        });
+      }
+    }
+  }
+
+  @Test
+  void aTraceIsPassedThroughToHooksToTheLogAndBack() throws Exception {
+    var handler = new TextHandler() {
+      @Override
+      public List<String> inputFn(InvocationRequest request) {
+        return List.of(request.traceParent().orElse("none"));
+      }
+    };
+    var trace = "4bf92f3577b34da6a3ce929d0e0e4736";
+    var parent = "00-%s-00f067aa0ba902b7-01".formatted(trace);
+    try (var server = TestServer.with(handler).start(); var log = new CapturedLog()) {
+      var response = server.invoke("a", "traceparent", parent);
+      assertThat(response.body()).isEqualToIgnoringCase(parent);
+      assertThat(response.headers().firstValue("traceparent")).contains(parent);
+      await().untilAsserted(() -> assertThat(log.events()).singleElement().satisfies(event ->
+          assertThat(event.getMDCPropertyMap()).containsEntry("trace_id", trace)));
+      assertThat(server.get("/nowhere").headers().firstValue("traceparent")).isEmpty();
+    }
+  }
+
+  @ParameterizedTest
+  @ValueSource(strings = {
+      "", "none", "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7",
+      "00-00000000000000000000000000000000-00f067aa0ba902b7-01", "00-4bf92f3577b34da6a3ce929d0e0e4736-0000000000000000-01",
+      "00-4BF92F3577B34DA6A3CE929D0E0E4736-00f067aa0ba902b7-01", "ff-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01",
+      "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01-more"})
+  void aTraceThatIsNotValidIsIgnored(String parent) throws Exception {
+    var response = sample.invoke(BOB, "traceparent", parent);
+    assertThat(response.statusCode()).isEqualTo(200);
+    assertThat(response.headers().firstValue("traceparent")).isEmpty();
+  }
+
+  private static String requestId(HttpResponse<String> response) {
+    return response.headers().firstValue("x-amzn-RequestId").orElse("none");
   }
 
   private static String type(HttpResponse<String> response) {

@@ -138,17 +138,6 @@ class PingTest {
   }
 
   @Test
-  @Tag("PING-08")
-  void inMultiModelModeAServerWithoutAnyModelIsHealthy() throws Exception {
-    try (var server = TestServer.with(new TextHandler()).set("SAGEMAKER_MULTI_MODEL", "true").start()) {
-      assertThat(ping(server).statusCode()).isEqualTo(200);
-      var invocation = server.invoke("a");
-      assertThat(invocation.statusCode()).isEqualTo(503);
-      assertThat(invocation.body()).contains("SAGEMAKER_MULTI_MODEL");
-    }
-  }
-
-  @Test
   @Tag("PING-09")
   void whenTheLastWorkerIsLostItIs503ForGood() throws Exception {
     var handler = new TextHandler() {

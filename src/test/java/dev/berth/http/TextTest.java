@@ -1,0 +1,40 @@
+package dev.berth.http;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+
+class TextTest {
+
+  @ParameterizedTest
+  @CsvSource(delimiter = '|', quoteCharacter = '~', value = {
+      "question: found the text \"SECRET\", expected a list | question: expected a list",
+      "line 3: context: found 7, expected a text | line 3: context: expected a text",
+      "found 2 values, expected 3 | expected 3",
+      "body: found 0xff at offset 3, which is no UTF-8; expected UTF-8 text | body: expected UTF-8 text",
+      "body: found \"a, expected SECRET\", expected text | body: expected text",
+      "body: found \"a: found SECRET\", expected text | body: expected text",
+      "array \"SECRET\": found a second array, expected one | array: expected one",
+      "body: found 5 bytes, expected at most 4; raise X (0: no limit) | body: expected at most 4; raise X (0: no limit)",
+      "body: not JSON at column 1: Unrecognized token 'SECRET' | body",
+      "For input string \"SECRET\" | For input string",
+      "Unknown city 'SECRET' | Unknown city",
+      "Unknown city «SECRET» | Unknown city",
+      "the request's time ran out while it was queued | the request's time ran out while it was queued",
+      "\"/SECRET\": no such path | ~~"})
+  @Tag("OBS-05")
+  void theLogHasThePlaceAndTheExpectationAndNotWhatWasFound(String message, String logged) {
+    assertThat(Text.withoutExcerpts(message)).isEqualTo(logged);
+  }
+
+  @Test
+  void aMessageOfAnyLengthIsCut() {
+    assertThat(Text.withoutExcerpts("a".repeat(1000))).hasSize(201).endsWith("…");
+    assertThat(Text.withoutExcerpts("x: found y, expected " + "z".repeat(1000))).hasSize(201).startsWith("x: expected z");
+    assertThat(Text.withoutExcerpts(": found ".repeat(1_000_000))).isEmpty();
+    assertThat(Text.withoutExcerpts(null)).isEmpty();
+  }
+}
