@@ -4,8 +4,7 @@ import dev.berth.artifact.ModelArtifactException;
 import dev.berth.artifact.code.HookPlace;
 import dev.berth.config.ServerConfig;
 import dev.berth.engine.DeviceException;
-import dev.berth.engine.torch.EngineCode;
-import dev.berth.engine.torch.TorchException;
+import dev.berth.engine.EngineException;
 import dev.berth.hooks.InferenceHandler;
 import dev.berth.http.HttpServer;
 import dev.berth.metrics.ServingMetrics;
@@ -102,7 +101,6 @@ public final class Server implements AutoCloseable {
       model.load(config.model().directory().toAbsolutePath().normalize(), deployment.hooks().handler(), deployment.workers(), deployment.limits());
       log.info("ready: {} workers, each on {}", deployment.workers().size(), deployment.limits());
       ready.complete(null);
-      EngineCode.release();
     } catch (Throwable e) {
       model.refuse("the model could not be loaded");
       ready.completeExceptionally(e);
@@ -124,6 +122,6 @@ public final class Server implements AutoCloseable {
     return e instanceof StartException
         || e instanceof ModelArtifactException
         || e instanceof DeviceException
-        || e instanceof TorchException;
+        || e instanceof EngineException;
   }
 }

@@ -1,8 +1,10 @@
 package dev.berth.handler.tensor;
 
 import dev.berth.artifact.TensorArtifact;
-import dev.berth.engine.torch.SharedModels;
-import dev.berth.engine.torch.TorchException;
+import dev.berth.engine.EngineException;
+import dev.berth.engine.Graph;
+import dev.berth.engine.InvalidInputException;
+import dev.berth.engine.SharedGraphs;
 import dev.berth.hooks.Accelerator;
 import dev.berth.hooks.BadInputException;
 import dev.berth.hooks.InferenceHandler;
@@ -40,12 +42,12 @@ import java.util.stream.IntStream;
 /// ```
 ///
 /// The content types, and what they are answered with, stand in `docs/hooks.md`.
-public class TensorHandler implements InferenceHandler<Forward, List<Tensor>, List<Tensor>>, AutoCloseable {
+public class TensorHandler implements InferenceHandler<Graph, List<Tensor>, List<Tensor>>, AutoCloseable {
 
   private final TensorArtifact artifact;
   private final TensorReader reader;
   private final TensorWriter writer;
-  private final SharedModels models;
+  private final SharedGraphs models;
 
   public TensorHandler(Path modelDirectory) {
     this(TensorArtifact.open(modelDirectory));
@@ -55,12 +57,12 @@ public class TensorHandler implements InferenceHandler<Forward, List<Tensor>, Li
     this.artifact = artifact;
     this.reader = new TensorReader(artifact.inputs());
     this.writer = new TensorWriter(artifact.outputs());
-    this.models = new SharedModels(artifact.file());
+    this.models = new SharedGraphs(artifact.file());
   }
 
   @Override
-  public Forward modelFn(ModelContext context) throws Exception {
-    return models.on(context.accelerator())::forward;
+  public Graph modelFn(ModelContext context) throws Exception {
+    return models.on(context.accelerator());
   }
 
   @Override
@@ -80,9 +82,9 @@ public class TensorHandler implements InferenceHandler<Forward, List<Tensor>, Li
 
   /// Runs the model once for each shape among the records.
   ///
-  /// @throws BadInputException when the model does not take tensors of such a shape
+  /// @throws BadInputException when the model refuses the shape, type or values of these tensors
   @Override
-  public List<List<Tensor>> predictFn(List<List<Tensor>> records, Forward model) throws Exception {
+  public List<List<Tensor>> predictFn(List<List<Tensor>> records, Graph model) throws Exception {
     var alike = IntStream.range(0, records.size()).boxed()
         .collect(Collectors.groupingBy(i -> records.get(i).toString(), LinkedHashMap::new, Collectors.toList()));
     var predictions = new ArrayList<List<Tensor>>(records);
@@ -111,18 +113,18 @@ public class TensorHandler implements InferenceHandler<Forward, List<Tensor>, Li
     models.close();
   }
 
-  private List<List<Tensor>> predict(List<List<Tensor>> records, Forward model) {
+  private List<List<Tensor>> predict(List<List<Tensor>> records, Graph model) {
     var inputs = columns(records);
     List<Tensor> outputs;
     try {
       outputs = model.forward(inputs);
-    } catch (TorchException e) {
+    } catch (InvalidInputException e) {
       // Which shapes a model takes only the model knows.
       throw new BadInputException("the model does not take %s: %s".formatted(inputs, e.getMessage()), e);
     }
     for (var output : outputs) {
       if (output.rank() == 0 || output.shape()[0] != records.size()) {
-        throw new TorchException("the model returned %s for a batch of %d, expected a first dimension of %d"
+        throw new EngineException("the model returned %s for a batch of %d, expected a first dimension of %d"
             .formatted(output, records.size(), records.size()));
       }
     }
