@@ -95,17 +95,16 @@ final class Check {
       report.add(line("sample", "none: put a request into sample.json, and it is tried and measured here"));
     }
     if (models.getFirst() instanceof Graph graph) {
-      report.addAll(names(graph));
+      report.add(line("names", names(graph)));
     }
     return report;
   }
 
-  /// What the model itself calls its tensors. Of some outputs it tells only once the sample has been tried.
-  private static List<String> names(Graph graph) {
+  /// For `model.json`. Some outputs have names only once the sample has been tried.
+  private static String names(Graph graph) {
     return Stream.of(Map.entry("inputs", graph.inputNames()), Map.entry("outputs", graph.outputNames()))
-        .filter(names -> !names.getValue().isEmpty())
-        .map(names -> line("names", "%s %s, for model.json".formatted(names.getKey(), String.join(", ", names.getValue()))))
-        .toList();
+        .map(names -> names.getKey() + " " + (names.getValue().isEmpty() ? "unknown" : String.join(", ", names.getValue())))
+        .collect(Collectors.joining("; "));
   }
 
   private <M, I, O> List<String> tried(SampleRequest sample, InferenceHandler<M, I, O> handler, M model) throws Exception {

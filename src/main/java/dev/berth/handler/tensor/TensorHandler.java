@@ -1,6 +1,7 @@
 package dev.berth.handler.tensor;
 
 import dev.berth.artifact.TensorArtifact;
+import dev.berth.engine.Engine;
 import dev.berth.engine.EngineException;
 import dev.berth.engine.Graph;
 import dev.berth.engine.InvalidInputException;
@@ -22,7 +23,7 @@ import java.util.List;
 import java.util.stream.Collectors;
 import java.util.stream.IntStream;
 
-/// Serves any TorchScript: JSON, CSV or NumPy's arrays in, the model's answer out in any of them.
+/// Serves any model file, such as a TorchScript: JSON, CSV or NumPy's arrays in, the model's answer out in any of them.
 ///
 /// A record is one row: a tensor for each input of the model, without the batch dimension. Records of like shapes go
 /// through the model together, stacked along a new first dimension; what the model returns is taken apart along its
@@ -50,7 +51,7 @@ public class TensorHandler implements InferenceHandler<Graph, List<Tensor>, List
   private final SharedGraphs models;
 
   public TensorHandler(Path modelDirectory) {
-    this(TensorArtifact.open(modelDirectory));
+    this(TensorArtifact.open(modelDirectory, Engine::isModel));
   }
 
   public TensorHandler(TensorArtifact artifact) {

@@ -277,7 +277,7 @@ class TensorHandlerTest {
   @Test
   @Tag("RUN-14")
   void whatIsWrongWithTheArtifactIsNamed() throws Exception {
-    assertStartFails(Files.createDirectory(directory.resolve("empty")), "model.json: not found, nor hooks in code/, nor a TorchScript file");
+    assertStartFails(Files.createDirectory(directory.resolve("empty")), "model.json: not found, nor hooks in code/, nor a model file");
     var two = artifact("two-files", "doubled.pt", null);
     Files.move(two.resolve("doubled.pt"), two.resolve("a.pt"));
     Files.copy(two.resolve("a.pt"), two.resolve("b.pth"));
