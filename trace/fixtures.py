@@ -4,7 +4,7 @@
         --templates src/main/templates
 
 Most take the inputs of a BERT and answer as `echo` does unless their name says otherwise. `doubled`, `sum-and-product`,
-`summed-up`, `two-columns` and `any-type` take tensors of other kinds. Among the others:
+`summed-up`, `two-columns`, `any-type` and `fails` take tensors of other kinds. Among the others:
 
 - `waves-4x128` answers as `waves` and takes 4 rows of 128 tokens and nothing else, like a model compiled for one shape.
 - `neuron-1x128` does so too, and loads only after a library that brings its operator, as a Neuron trace does after
@@ -209,6 +209,26 @@ class TwoColumns(nn.Module):
         return values @ torch.tensor([[1.0], [10.0]])
 
 
+class Fails(nn.Module):
+    """Fails in the way that the first `kind` names. Up to 3 no input could help; from 4 on the inputs are wrong."""
+
+    def __init__(self):
+        super().__init__()
+        self.words = torch.zeros(3, 2)
+
+    def forward(self, values: Tensor, kind: Tensor) -> Tensor:
+        first = int(kind[0])
+        if first == 1:
+            return values * torch.q_scale(values)
+        if first == 2:
+            return values.to("cuda")
+        if first == 3:
+            return values + torch.zeros([2], device="meta")
+        if first == 4:
+            raise ValueError("found 4, expected less")
+        return torch.embedding(self.words, kind)
+
+
 class AnyType(nn.Module):
     """The same number in every type that the engine has, and in two that it has no name for."""
 
@@ -247,6 +267,7 @@ FIXTURES = {
     "text": Text(),
     "complex": Complex(),
     "two-columns": TwoColumns(),
+    "fails": Fails(),
     "any-type": AnyType(),
 }
 

@@ -4,7 +4,7 @@ import dev.berth.content.Json;
 import dev.berth.content.JsonLines;
 import dev.berth.content.JsonTensors;
 import dev.berth.content.Npy;
-import dev.berth.engine.torch.TorchModel;
+import dev.berth.engine.Graph;
 import dev.berth.hooks.Accelerator;
 import dev.berth.hooks.BadInputException;
 import dev.berth.hooks.InferenceHandler;
@@ -26,7 +26,7 @@ import java.util.stream.IntStream;
 /// product of two is their cosine.
 ///
 /// All four hooks. The model is a TorchScript, a record the ids of one sentence's tokens, a prediction its vector.
-public final class Inference implements InferenceHandler<TorchModel, long[], Tensor>, AutoCloseable {
+public final class Inference implements InferenceHandler<Graph, long[], Tensor>, AutoCloseable {
 
   private final Tokenizer tokenizer;
   private final int longest;
@@ -43,8 +43,8 @@ public final class Inference implements InferenceHandler<TorchModel, long[], Ten
   }
 
   @Override
-  public TorchModel modelFn(ModelContext context) {
-    return TorchModel.load(context.modelDirectory().resolve("model.pt"), context.accelerator());
+  public Graph modelFn(ModelContext context) {
+    return Graph.load(context.modelDirectory().resolve("model.pt"), context.accelerator());
   }
 
   @Override
@@ -82,7 +82,7 @@ public final class Inference implements InferenceHandler<TorchModel, long[], Ten
   }
 
   @Override
-  public List<Tensor> predictFn(List<long[]> records, TorchModel model) {
+  public List<Tensor> predictFn(List<long[]> records, Graph model) {
     int columns = records.stream().mapToInt(ids -> ids.length).max().orElseThrow();
     var ids = new long[records.size() * columns];
     var mask = new long[records.size() * columns];

@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.berth.artifact.TensorArtifact;
 import dev.berth.command.Template;
+import dev.berth.engine.Engine;
 import dev.berth.hooks.ElementType;
 import dev.berth.testing.TestServer;
 import java.io.ByteArrayOutputStream;
@@ -106,7 +107,7 @@ class HooksDocTest {
     Files.createFile(artifact.resolve("model.pt"));
     var json = blocks().stream().map(Block::text).filter(text -> text.startsWith("{\"format\"")).findFirst();
     Files.writeString(artifact.resolve("model.json"), json.orElseThrow());
-    var opened = TensorArtifact.open(artifact);
+    var opened = TensorArtifact.open(artifact, Engine::isModel);
     assertThat(opened.inputs()).containsExactly(
         new TensorArtifact.Input("left", ElementType.FLOAT32), new TensorArtifact.Input("right", ElementType.FLOAT32));
     assertThat(opened.outputs()).containsExactly("sum", "product");

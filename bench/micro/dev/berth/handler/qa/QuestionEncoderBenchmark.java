@@ -4,6 +4,7 @@ import dev.berth.artifact.ModelArtifact;
 import dev.berth.benchmark.Defaults;
 import dev.berth.benchmark.Payloads;
 import dev.berth.tokenizer.Tokenizer;
+import java.io.IOException;
 import java.nio.file.Path;
 import org.openjdk.jmh.annotations.Benchmark;
 import org.openjdk.jmh.annotations.Scope;
@@ -25,7 +26,7 @@ public class QuestionEncoderBenchmark extends Defaults {
   private QuestionEncoder encoder;
 
   @Setup
-  public void load() {
+  public void load() throws IOException {
     var artifact = ModelArtifact.open(Path.of("model-artifact"));
     tokenizer = Tokenizer.load(artifact.tokenizer());
     encoder = new QuestionEncoder(tokenizer, artifact.pair(), artifact.maxSequenceLength());

@@ -9,8 +9,9 @@ import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Optional;
+import java.util.function.Predicate;
 
-/// A model artifact that is a TorchScript and nothing more: tensors in, tensors out. Its `model.json` has no task, or
+/// A model artifact that is a model file and nothing more: tensors in, tensors out. Its `model.json` has no task, or
 /// there is none.
 ///
 /// ```json
@@ -22,11 +23,11 @@ import java.util.Optional;
 /// }
 /// ```
 ///
-/// Only `format` and `files` must be there. Without a `model.json` the file is `model.pt`, or the only `.pt` or `.pth`
-/// file that there is.
+/// Only `format` and `files` must be there. Without a `model.json` the file is the one named `model`, or the only one, among
+/// those that an engine reads.
 ///
 /// @param directory the directory unpacked from `model.tar.gz`
-/// @param file the TorchScript
+/// @param file the model, such as a TorchScript
 /// @param target the device that the model was traced for; empty: any but Neuron
 /// @param inputs the parameters of the model's `forward`, in their order; empty: one
 /// @param outputs the names of what `forward` returns, in its order, or in that of its keys where it returns a dict;
@@ -46,10 +47,11 @@ public record TensorArtifact(
 
   /// Reads and checks the artifact in `directory`.
   ///
+  /// @param isModel whether a file is one that an engine reads
   /// @throws ModelArtifactException with everything that is wrong
-  public static TensorArtifact open(Path directory) {
+  public static TensorArtifact open(Path directory, Predicate<Path> isModel) {
     if (!ModelJson.isIn(directory)) {
-      return new TensorArtifact(directory, onlyFile(directory), Optional.empty(), List.of(), List.of());
+      return new TensorArtifact(directory, onlyFile(directory, isModel), Optional.empty(), List.of(), List.of());
     }
     var json = ModelJson.read(directory).checkFormat();
     var files = json.json().path("files");
@@ -94,27 +96,25 @@ public record TensorArtifact(
     return inputs;
   }
 
-  private static Path onlyFile(Path directory) {
-    if (Files.isRegularFile(directory.resolve("model.pt"))) {
-      return directory.resolve("model.pt");
-    }
-    var found = torchScripts(directory);
-    if (found.size() != 1) {
+  private static Path onlyFile(Path directory, Predicate<Path> isModel) {
+    var found = models(directory, isModel);
+    var model = found.stream().filter(file -> file.getFileName().toString().startsWith("model.")).findFirst();
+    if (found.size() != 1 && model.isEmpty()) {
       throw new ModelArtifactException(directory, List.of(found.isEmpty()
-          ? "model.json: not found, nor hooks in code/, nor a TorchScript file (.pt or .pth)%s".formatted(
+          ? "model.json: not found, nor hooks in code/, nor a model file such as model.pt%s".formatted(
               Files.exists(directory.resolve("model.tar.gz")) ? ", only a model.tar.gz that is still packed" : "")
           : "found %s and no model.json that says which one is served; expected one, or model.pt".formatted(
               found.stream().map(Path::getFileName).toList())));
     }
-    return found.getFirst();
+    return model.orElseGet(found::getFirst);
   }
 
-  private static List<Path> torchScripts(Path directory) {
+  private static List<Path> models(Path directory, Predicate<Path> isModel) {
     if (!Files.isDirectory(directory)) {
       throw new ModelArtifactException(directory, List.of("not a directory"));
     }
     try (var files = Files.list(directory)) {
-      return files.filter(file -> file.toString().matches(".*\\.pth?")).sorted().toList();
+      return files.filter(isModel).sorted().toList();
     } catch (IOException e) {
       throw new UncheckedIOException(e);
     }

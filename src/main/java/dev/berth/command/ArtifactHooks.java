@@ -9,6 +9,7 @@ import dev.berth.artifact.code.HookCode;
 import dev.berth.artifact.code.HookPlace;
 import dev.berth.config.ModelConfig;
 import dev.berth.content.Json;
+import dev.berth.engine.Engine;
 import dev.berth.handler.qa.QuestionAnsweringHandler;
 import dev.berth.handler.tensor.TensorHandler;
 import dev.berth.hooks.InferenceHandler;
@@ -48,7 +49,7 @@ record ArtifactHooks(InferenceHandler<?, ?, ?> handler, SequencedMap<String, Str
     if (json.task().isPresent() || Files.exists(directory.resolve("tokenizer.json"))) {
       return ofTask(ModelArtifact.open(directory));
     }
-    return ofTensors(TensorArtifact.open(directory));
+    return ofTensors(TensorArtifact.open(directory, Engine::isModel));
   }
 
   private static ArtifactHooks own(InferenceHandler<?, ?, ?> handler) {

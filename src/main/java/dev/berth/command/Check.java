@@ -3,6 +3,7 @@ package dev.berth.command;
 import dev.berth.artifact.code.HookCode;
 import dev.berth.batching.BatchLimits;
 import dev.berth.config.ServerConfig;
+import dev.berth.engine.Graph;
 import dev.berth.handler.qa.QuestionAnsweringHandler;
 import dev.berth.hooks.InferenceHandler;
 import dev.berth.hooks.InvocationResponse;
@@ -15,7 +16,9 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;
+import java.util.Map;
 import java.util.stream.Collectors;
+import java.util.stream.Stream;
 
 /// Loads a model artifact on every device as the server does, asks it its sample, and measures it. Runs on one thread,
 /// which then is the one that predicts.
@@ -89,7 +92,17 @@ final class Check {
     } else {
       report.add(line("sample", "none: put a request into sample.json, and it is tried and measured here"));
     }
+    if (models.getFirst() instanceof Graph graph) {
+      report.add(line("names", names(graph)));
+    }
     return report;
+  }
+
+  /// For `model.json`. Some outputs have names only once the sample has been tried.
+  private static String names(Graph graph) {
+    return Stream.of(Map.entry("inputs", graph.inputNames()), Map.entry("outputs", graph.outputNames()))
+        .map(names -> names.getKey() + " " + (names.getValue().isEmpty() ? "unknown" : String.join(", ", names.getValue())))
+        .collect(Collectors.joining("; "));
   }
 
   private <M, I, O> List<String> tried(SampleRequest sample, InferenceHandler<M, I, O> handler, M model) throws Exception {

@@ -8,9 +8,9 @@ import dev.berth.config.ModelConfig;
 import dev.berth.config.ServerConfig;
 import dev.berth.engine.DeviceException;
 import dev.berth.engine.Devices;
+import dev.berth.engine.Engine;
+import dev.berth.engine.EngineException;
 import dev.berth.engine.Machine;
-import dev.berth.engine.torch.Torch;
-import dev.berth.engine.torch.TorchException;
 import dev.berth.hooks.Accelerator;
 import dev.berth.hooks.CpuProfile;
 import dev.berth.hooks.InferenceHandler;
@@ -68,12 +68,13 @@ record Deployment(Devices devices, ArtifactHooks hooks, List<Accelerator> worker
     }
   }
 
-  /// Whether libtorch is certain to be used: there is a TorchScript. What own hooks without one use is not known.
-  static boolean needsTorch(ModelConfig model) {
-    try (var files = Files.list(model.directory())) {
-      return files.anyMatch(file -> file.toString().endsWith(".pt"));
+  /// The engines that are certain to be used: each reads a file of the artifact. What hooks load besides is not known.
+  static List<Engine> engines(ModelConfig model) {
+    try (var listed = Files.list(model.directory())) {
+      var files = listed.toList();
+      return Engine.ALL.stream().filter(engine -> files.stream().anyMatch(engine::reads)).toList();
     } catch (IOException e) {
-      return false;
+      return List.of();
     }
   }
 
@@ -81,10 +82,12 @@ record Deployment(Devices devices, ArtifactHooks hooks, List<Accelerator> worker
     return Devices.choose(config.model().instanceType(), config.model().neuronCores(), Machine.current());
   }
 
-  /// The engine is loaded where a library needs it; on a CPU and a GPU it may wait for the first model.
+  /// An engine is loaded where a library needs it. On a CPU and a GPU it may wait for the first model.
   private static void loadLibraries(ServerConfig config, Devices devices) {
     if (devices.target().isNeuron() || !config.model().extraLibraries().isEmpty()) {
-      Torch.load(devices.target(), config.model().extraLibraries());
+      var engines = engines(config.model());
+      (engines.isEmpty() ? Engine.ALL : engines)
+          .forEach(engine -> engine.loadLibraries(devices.target(), config.model().extraLibraries()));
     }
   }
 
@@ -137,7 +140,7 @@ record Deployment(Devices devices, ArtifactHooks hooks, List<Accelerator> worker
     <T> Optional<T> get(Callable<T> step) throws Exception {
       try {
         return Optional.of(step.call());
-      } catch (DeviceException | ModelArtifactException | TorchException e) {
+      } catch (DeviceException | ModelArtifactException | EngineException e) {
         found.add(e);
         return Optional.empty();
       }

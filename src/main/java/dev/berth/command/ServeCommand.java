@@ -3,7 +3,7 @@ package dev.berth.command;
 import dev.berth.config.Configuration;
 import dev.berth.config.ConfigurationException;
 import dev.berth.config.ServerConfig;
-import dev.berth.engine.torch.Torch;
+import dev.berth.engine.Engine;
 import java.io.FileDescriptor;
 import java.io.PrintStream;
 import java.net.SocketException;
@@ -50,10 +50,8 @@ final class ServeCommand {
   int run(Map<String, String> flags) {
     try {
       var configuration = Configuration.read(environment, flags, home);
-      if (Deployment.needsTorch(configuration.config().model())) {
-        // Of all that is to be done it takes the longest, so it comes first.
-        Torch.preload();
-      }
+      // Of all that is to be done it takes the longest, so it comes first.
+      Deployment.engines(configuration.config().model()).forEach(Engine::preload);
       Logging.configure(configuration.config().log(), FileDescriptor.out);
       Logging.takeOverPrints();
       announce(configuration);

@@ -1,6 +1,8 @@
 package dev.berth.command;
 
 import dev.berth.config.ServerConfig;
+import dev.berth.engine.DeviceException;
+import dev.berth.engine.EngineException;
 import dev.berth.hooks.InferenceHandler;
 import dev.berth.http.HttpServer;
 import dev.berth.metrics.ServingMetrics;

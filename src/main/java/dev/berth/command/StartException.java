@@ -3,7 +3,7 @@ package dev.berth.command;
 import dev.berth.artifact.ModelArtifactException;
 import dev.berth.artifact.code.HookPlace;
 import dev.berth.engine.DeviceException;
-import dev.berth.engine.torch.TorchException;
+import dev.berth.engine.EngineException;
 import dev.berth.serving.LoadException;
 import java.util.List;
 import java.util.concurrent.ExecutionException;
@@ -48,7 +48,7 @@ public final class StartException extends Exception {
     return e instanceof StartException
         || e instanceof ModelArtifactException
         || e instanceof DeviceException
-        || e instanceof TorchException
+        || e instanceof EngineException
         || e instanceof LoadException && e.getCause() == null;
   }
 }

@@ -1,15 +1,14 @@
 package dev.berth.engine;
 
 import dev.berth.artifact.Target;
-import dev.berth.engine.torch.Torch;
 import java.nio.file.Path;
 import java.util.Optional;
 
 /// What a machine has to run a model on.
 ///
 /// @param processors the cores that this process may use: a container's share where it has one
-/// @param nvidiaDevice whether the kernel shows an NVIDIA device, whatever libtorch can do with it
-/// @param gpus the GPUs that libtorch can use
+/// @param nvidiaDevice whether the kernel shows an NVIDIA device, even if no engine can use it
+/// @param gpus the GPUs that an engine can use
 /// @param neuron the kind of its Neuron devices, if there are any
 /// @param neuronCores the NeuronCores of all Neuron devices; 0 where the driver does not tell
 public record Machine(int processors, boolean nvidiaDevice, int gpus, Optional<Target> neuron, int neuronCores) {
@@ -20,7 +19,8 @@ public record Machine(int processors, boolean nvidiaDevice, int gpus, Optional<T
   public static Machine current() {
     // A container may have been given any of the host's.
     boolean nvidiaDevice = NeuronDriver.count(Path.of("/dev"), "nvidia\\d+") > 0;
-    return with(nvidiaDevice, nvidiaDevice ? Torch.gpus() : 0, NeuronDriver.read(Path.of("/")));
+    int gpus = nvidiaDevice ? Engine.ALL.stream().mapToInt(Engine::gpus).max().orElse(0) : 0;
+    return with(nvidiaDevice, gpus, NeuronDriver.read(Path.of("/")));
   }
 
   static Machine with(boolean nvidiaDevice, int gpus, NeuronDriver driver) {

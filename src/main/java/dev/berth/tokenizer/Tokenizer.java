@@ -2,9 +2,6 @@ package dev.berth.tokenizer;
 
 import ai.djl.huggingface.tokenizers.HuggingFaceTokenizer;
 import ai.djl.huggingface.tokenizers.jni.TokenizersLibrary;
-import dev.berth.engine.torch.EngineMessage;
-import dev.berth.engine.torch.Torch;
-import dev.berth.engine.torch.TorchException;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.util.ArrayList;
@@ -20,15 +17,21 @@ public final class Tokenizer implements AutoCloseable {
   /// The most characters of a piece. Large enough for nearly every text to be one.
   private static final int PIECE = 1 << 16;
 
+  static {
+    // The launcher sets these too. Here they hold for everyone who starts the JVM in another way: DJL downloads nothing and
+    // reports nothing.
+    System.setProperty("ai.djl.offline", "true");
+    System.setProperty("OPT_OUT_TRACKING", "true");
+  }
+
   private final HuggingFaceTokenizer tokenizer;
 
   private Tokenizer(HuggingFaceTokenizer tokenizer) {
     this.tokenizer = tokenizer;
   }
 
-  /// @throws TorchException when the file is missing or no tokenizer
-  public static Tokenizer load(Path file) {
-    Torch.engine();
+  /// @throws IOException when the file is missing or no tokenizer
+  public static Tokenizer load(Path file) throws IOException {
     try {
       return new Tokenizer(HuggingFaceTokenizer.builder()
           .optTokenizerPath(file)
@@ -36,7 +39,7 @@ public final class Tokenizer implements AutoCloseable {
           .optPadding(false)
           .build());
     } catch (IOException | RuntimeException e) {
-      throw new TorchException("%s can't be loaded as a tokenizer: %s".formatted(file, EngineMessage.of(e)), e);
+      throw new IOException("%s can't be loaded as a tokenizer: %s".formatted(file, e.getMessage()), e);
     }
   }
 

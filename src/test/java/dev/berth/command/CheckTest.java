@@ -48,6 +48,16 @@ class CheckTest {
   }
 
   @Test
+  void theNamesInATorchScriptAreShown() throws Exception {
+    Files.copy(TestArtifact.TORCHSCRIPT.resolve("sum-and-product.pt"), directory.resolve("model.pt"));
+    assertThat(Check.run(config(directory, Map.of()))).contains("names       inputs left, right; outputs unknown");
+    Files.writeString(directory.resolve("model.json"),
+        "{\"format\": 1, \"files\": [{\"path\": \"model.pt\"}], \"inputs\": [\"left\", \"right\"]}");
+    Files.writeString(directory.resolve("sample.json"), "{\"left\": 1, \"right\": 2}");
+    assertThat(Check.run(config(directory, Map.of()))).contains("names       inputs left, right; outputs product, sum");
+  }
+
+  @Test
   void theBatchesThatTheServerFormsAreMeasuredAndNoOthers() {
     assertThat(Check.batches(new BatchLimits(1, Integer.MAX_VALUE, Duration.ZERO, 1), 28)).isEmpty();
     assertThat(Check.batches(new BatchLimits(6, Integer.MAX_VALUE, Duration.ZERO, 1), 28)).containsExactly(2, 4, 6);

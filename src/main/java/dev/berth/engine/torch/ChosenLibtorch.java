@@ -1,6 +1,7 @@
 package dev.berth.engine.torch;
 
 import ai.djl.util.Utils;
+import dev.berth.engine.EngineException;
 import java.io.File;
 import java.io.IOException;
 import java.nio.file.Files;
@@ -35,18 +36,18 @@ final class ChosenLibtorch {
         .toList();
   }
 
-  /// @throws TorchException when no libtorch is there, or one that the JNI library does not fit
+  /// @throws EngineException when no libtorch is there, or one that the JNI library does not fit
   static void check(List<Path> directories) {
     if (directories.isEmpty()) {
       return;
     }
     var libtorch = directories.stream().filter(directory -> Files.isRegularFile(directory.resolve("libtorch.so"))).findFirst()
-        .orElseThrow(() -> new TorchException("%s: found no libtorch.so in %s, expected a directory such as torch/lib of torch %sx"
+        .orElseThrow(() -> new EngineException("%s: found no libtorch.so in %s, expected a directory such as torch/lib of torch %sx"
             .formatted(VARIABLE, directories, NEEDED)));
     var version = version(libtorch);
     boolean bringsItsOwn = Files.exists(libtorch.resolve("libdjl_torch.so"));
     if (!bringsItsOwn && version.isPresent() && !version.get().startsWith(NEEDED)) {
-      throw new TorchException(
+      throw new EngineException(
           "%s: found libtorch %s in %s, expected %sx, or the libdjl_torch.so that was made for it in the same directory"
               .formatted(VARIABLE, version.get(), libtorch, NEEDED));
     }

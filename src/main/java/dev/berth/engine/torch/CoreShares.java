@@ -1,158 +1,140 @@
 package dev.berth.engine.torch;
 
 import java.util.ArrayList;
-import java.util.HashSet;
 import java.util.List;
-import java.util.Optional;
-import java.util.Set;
-import java.util.concurrent.TimeUnit;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionException;
+import java.util.concurrent.Executor;
+import java.util.concurrent.Executors;
 import java.util.concurrent.locks.Condition;
 import java.util.concurrent.locks.ReentrantLock;
-import java.util.function.LongSupplier;
-import java.util.function.Predicate;
 import java.util.function.Supplier;
 
 /// Shares the cores of the CPU out among the forwards of this process. Used by many threads.
 ///
-/// A core is never given twice: the threads of one forward wait for each other many times, so one of them that has to
-/// share its core with another forward holds up the rest for a time slice of the system again and again. A forward waits
-/// until a core is free; it has all that are where nobody else wants one, and its share of them where somebody does.
+/// A forward waits until a core is free. It gets all cores while no other forward runs or waits, else an equal share. No
+/// core is given twice: the threads of one forward wait for each other hundreds of times, and where one of them shares its
+/// core, each of these waits may be a time slice of the system.
 ///
-/// A forward on one core runs on the thread that calls; one on several runs on a [CoreTeam]'s, whoever calls. libgomp
-/// keeps a team's threads for it, and where those of all teams together are more than the cores, they sleep as soon as
-/// they wait for the next part of a forward; to wake them takes longer than most parts do. So teams never grow beyond the
-/// cores, and the others leave the first one, which is taken whenever it is free, more than half of them.
+/// A forward on one core runs on the thread that calls, one on several on a thread of its own, for which libgomp keeps
+/// helpers. With more threads than cores they would sleep between the parts of a forward, and to wake them takes longer
+/// than most parts. So all teams together have no more threads than there are cores, and those beside the first one, which
+/// is taken whenever it is free, have less than half of them.
 final class CoreShares {
 
-  /// So long after its last forward another thread may be between two, while its client reads an answer and asks again.
-  private static final long BETWEEN_FORWARDS_NANOS = TimeUnit.MILLISECONDS.toNanos(5);
-
-  /// Over how many forwards [#company] is taken.
-  private static final int MEMORY = 8;
-
-  /// Where fewer forwards than this have company, one after the other on all cores are answered sooner than side by side.
+  /// From this part on, forwards have company so often that a client which has its answer will ask again at once. The
+  /// next forward leaves it half of the cores. Below, one forward after the other on all cores is sooner done.
   private static final double USUAL = 0.6;
 
-  /// What a forward has from [#begin] to [#end].
-  record Share(Thread caller, int cores, Optional<CoreTeam> team) {
-
-    /// Runs a forward where its cores are, and waits for it. Throws what it throws.
-    <T> T run(Supplier<T> forward) {
-      Supplier<T> onItsCores = () -> {
-        Torch.useCores(cores);
-        return forward.get();
-      };
-      return team.isPresent() ? team.get().run(cores, onItsCores) : onItsCores.get();
-    }
-  }
-
-  private final LongSupplier clock;
   private final ReentrantLock lock = new ReentrantLock();
   private final Condition coreIsFree = lock.newCondition();
-  private final List<CoreTeam> teams = new ArrayList<>();
-  private final Set<Share> running = new HashSet<>();
+  private final List<Team> teams = new ArrayList<>();
+  private int used;
+  private int running;
   private int waiting;
-  private Thread last;
-  private long lastEnd;
-  /// The part of the forwards that ended while another one ran or waited.
+  /// The part of the last eight forwards or so that ended while another one ran or waited.
   private double company;
 
-  /// @param clock in nanoseconds
-  CoreShares(LongSupplier clock) {
-    this.clock = clock;
+  /// What runs a forward, from [#begin] until it is closed.
+  final class Team implements AutoCloseable {
+
+    private final String name;
+    private final Executor thread;
+
+    /// Its thread and its helpers. They stay until its next forward, when libgomp ends those that are too many.
+    int cores;
+    private boolean busy;
+    /// How many of its threads have a core of their own; used on its own thread only.
+    private int placed = 1;
+
+    private Team(String name, Executor thread, int cores) {
+      this.name = name;
+      this.thread = thread;
+      this.cores = cores;
+    }
+
+    /// Runs a forward and waits for it, through interrupts: native code knows none. Throws what the forward throws.
+    <T> T run(Supplier<T> forward) {
+      try {
+        return CompletableFuture.supplyAsync(() -> {
+          Torch.useCores(cores);
+          var result = forward.get();
+          if (cores > placed) {
+            CoreAffinity.spread(name);
+          }
+          placed = cores;
+          return result;
+        }, thread).join();
+      } catch (CompletionException e) {
+        if (e.getCause() instanceof Error error) {
+          throw error;
+        }
+        throw (RuntimeException) e.getCause();
+      }
+    }
+
+    @Override
+    public void close() {
+      end(this);
+    }
   }
 
   /// Waits until a core is free and takes it, with others where they are to be had.
   ///
   /// @param cores that there are
   /// @param most how many the forward is worth
-  /// @return what the calling thread must give to [#end]
-  Share begin(int cores, int most) {
+  Team begin(int cores, int most) {
     lock.lock();
     try {
-      awaitCore(cores);
-      int sharing = Math.max(running.size() + waiting + 1, mayReturn() ? 2 : 1);
-      int wanted = Math.clamp(Math.min(most, cores / sharing), 1, free(cores));
-      var share = wanted == 1 ? alone() : onTeam(cores, wanted);
-      running.add(share);
-      return share;
+      waiting++;
+      while (used >= cores) {
+        coreIsFree.awaitUninterruptibly();
+      }
+      waiting--;
+      int sharing = Math.max(running + waiting + 1, company >= USUAL ? 2 : 1);
+      var team = team(cores, Math.clamp(Math.min(most, cores / sharing), 1, cores - used));
+      team.busy = true;
+      running++;
+      used += team.cores;
+      return team;
     } finally {
       lock.unlock();
     }
   }
 
-  void end(Share share) {
+  private Team team(int cores, int wanted) {
+    int free = 0;
+    while (free < teams.size() && teams.get(free).busy) {
+      free++;
+    }
+    int helpers = 0;
+    for (int i = 0; i < teams.size(); i++) {
+      helpers += i == free ? 0 : teams.get(i).cores - 1;
+    }
+    int most = free == 0 ? cores : Math.min(cores, (cores + 1) / 2 + teams.getFirst().cores - 1);
+    int size = Math.min(wanted, most - helpers);
+    if (size <= 1) {
+      return new Team("", Runnable::run, 1);
+    }
+    if (free == teams.size()) {
+      var name = "torch-team-" + free;
+      teams.add(new Team(name, Executors.newFixedThreadPool(1,
+          Thread.ofPlatform().name(name).daemon().inheritInheritableThreadLocals(false).factory()), size));
+    }
+    teams.get(free).cores = size;
+    return teams.get(free);
+  }
+
+  private void end(Team team) {
     lock.lock();
     try {
-      last = share.caller;
-      lastEnd = clock.getAsLong();
-      running.remove(share);
-      boolean accompanied = waiting > 0 || !running.isEmpty();
-      company += ((accompanied ? 1 : 0) - company) / MEMORY;
+      team.busy = false;
+      running--;
+      used -= team.cores;
+      company += ((running + waiting > 0 ? 1 : 0) - company) / 8;
       coreIsFree.signalAll();
     } finally {
       lock.unlock();
     }
-  }
-
-  /// The forwards that wait for a core.
-  int waiting() {
-    lock.lock();
-    try {
-      return waiting;
-    } finally {
-      lock.unlock();
-    }
-  }
-
-  private void awaitCore(int cores) {
-    waiting++;
-    while (free(cores) <= 0) {
-      coreIsFree.awaitUninterruptibly();
-    }
-    waiting--;
-  }
-
-  private int free(int cores) {
-    return cores - running.stream().mapToInt(Share::cores).sum();
-  }
-
-  /// Whether another thread ended the last forward and is likely to begin its next in a moment.
-  private boolean mayReturn() {
-    return company >= USUAL
-        && last != null
-        && last != Thread.currentThread()
-        && clock.getAsLong() - lastEnd < BETWEEN_FORWARDS_NANOS;
-  }
-
-  private static Share alone() {
-    return new Share(Thread.currentThread(), 1, Optional.empty());
-  }
-
-  private Share onTeam(int cores, int wanted) {
-    var busy = running.stream().flatMap(share -> share.team.stream()).toList();
-    var team = teams.stream().filter(one -> !busy.contains(one)).findFirst()
-        .orElseGet(() -> new CoreTeam(teams.size()));
-    int size = Math.min(wanted, largest(team, cores));
-    if (size <= 1) {
-      return alone();
-    }
-    if (!teams.contains(team)) {
-      teams.add(team);
-    }
-    team.resize(size);
-    return new Share(Thread.currentThread(), size, Optional.of(team));
-  }
-
-  private int largest(CoreTeam team, int cores) {
-    int available = cores - helpers(other -> other != team);
-    return team.isFirst()
-        ? available
-        : Math.min(available, (cores + 1) / 2 - helpers(other -> other != team && !other.isFirst()));
-  }
-
-  /// The threads that libgomp keeps for teams beside their own.
-  private int helpers(Predicate<CoreTeam> whose) {
-    return teams.stream().filter(whose).mapToInt(team -> team.size() - 1).sum();
   }
 }

@@ -1,7 +1,7 @@
 package dev.berth.engine.torch;
 
 /// The useful line of an engine's message, which is a TorchScript traceback of many kilobytes.
-public final class EngineMessage {
+final class EngineMessage {
 
   private static final int MAX_LENGTH = 500;
 
@@ -13,7 +13,7 @@ public final class EngineMessage {
   }
 
   /// The last line that names an error, else the first that says anything.
-  public static String of(Throwable e) {
+  static String of(Throwable e) {
     var lines = String.valueOf(e.getMessage()).lines().map(String::strip).filter(line -> !line.isEmpty()).toList();
     var line = lines.reversed().stream()
         .filter(l -> l.contains("Error:") || l.contains("error:") || l.contains("memory"))

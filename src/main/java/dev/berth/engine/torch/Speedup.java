@@ -1,37 +1,30 @@
 package dev.berth.engine.torch;
 
-/// Whether more than one core is worth while for a model's forwards, as measured of late. Used by many threads.
+/// Whether a model's forwards are faster on several cores, as measured. Used by many threads.
 ///
-/// Mostly it does. Where another process wants the same cores it may take ten times as long: the threads of a forward
-/// wait for each other hundreds of times, each time until the one that is held up has had its turn. What a process can't
-/// see it can measure: both ways are tried from time to time, the longer one rarely.
+/// Mostly they are. Beside another process that wants the same cores they may take ten times as long. So the slower way is
+/// tried from time to time, several cores more and more rarely.
 final class Speedup {
 
-  /// A trial of more cores is so many forwards long, of which the shortest counts: the first have threads to wake.
+  /// A trial of several cores is so many forwards long and the shortest counts: the first have threads to wake.
   private static final int TRIAL = 4;
-
   private static final int FORWARDS_BETWEEN_TRIALS = 32;
   private static final int MOST_FORWARDS_BETWEEN_TRIALS = 256;
 
-  /// Inputs of different lengths take different times for an element; what is not clearly longer is not worth a change.
+  /// Inputs of different lengths take different times for an element. Less of a difference is not worth a change.
   private static final double CLEARLY = 1.25;
-
   private static final double WEIGHT_OF_LATEST = 0.1;
 
   /// Nanoseconds for an element of the input, averages.
   private double withOneCore = Double.POSITIVE_INFINITY;
-  private double withMore = Double.POSITIVE_INFINITY;
+  private double withSeveral = Double.POSITIVE_INFINITY;
   private int trial = TRIAL;
   private int pause = FORWARDS_BETWEEN_TRIALS;
-  private int sinceOneCore;
-  private int sinceMore;
+  private int sinceOtherWay;
 
-  /// Whether the next forward should have more than one core where it can.
+  /// Whether the next forward should have several cores where it can: they are quicker, or their turn has come.
   synchronized boolean isWorthwhile() {
-    if (trial > 0) {
-      return true;
-    }
-    return isQuickEnough() ? sinceOneCore < FORWARDS_BETWEEN_TRIALS : sinceMore >= pause;
+    return trial > 0 || isQuicker() == (sinceOtherWay < pause);
   }
 
   /// Takes down how long a forward took.
@@ -40,37 +33,23 @@ final class Speedup {
   /// @param elements of its input
   synchronized void record(int cores, long elements, long nanos) {
     double latest = (double) nanos / Math.max(1, elements);
+    sinceOtherWay = (cores > 1) == isQuicker() ? sinceOtherWay + 1 : 0;
     if (cores == 1) {
       withOneCore = average(withOneCore, latest);
-      sinceOneCore = 0;
-      sinceMore++;
-    } else {
-      recordMore(latest);
-      sinceMore = 0;
-      sinceOneCore++;
+      return;
     }
-  }
-
-  private void recordMore(double latest) {
-    if (trial == 0 && sinceMore >= pause) {
+    if (trial == 0 && !isQuicker()) {
       trial = TRIAL;
-      withMore = Double.POSITIVE_INFINITY;
+      withSeveral = Double.POSITIVE_INFINITY;
     }
-    if (trial > 0) {
-      trial--;
-      withMore = Math.min(withMore, latest);
-    } else {
-      withMore = average(withMore, latest);
-    }
-    if (isQuickEnough()) {
-      pause = FORWARDS_BETWEEN_TRIALS;
-    } else if (trial == 0) {
-      pause = Math.min(MOST_FORWARDS_BETWEEN_TRIALS, 2 * pause);
+    withSeveral = trial > 0 ? Math.min(withSeveral, latest) : average(withSeveral, latest);
+    if (trial > 0 && --trial == 0) {
+      pause = isQuicker() ? FORWARDS_BETWEEN_TRIALS : Math.min(MOST_FORWARDS_BETWEEN_TRIALS, 2 * pause);
     }
   }
 
-  private boolean isQuickEnough() {
-    return withMore < CLEARLY * withOneCore;
+  private boolean isQuicker() {
+    return withSeveral < CLEARLY * withOneCore;
   }
 
   private static double average(double before, double latest) {

@@ -4,6 +4,7 @@ import ai.djl.ndarray.NDArray;
 import ai.djl.ndarray.NDManager;
 import ai.djl.ndarray.types.DataType;
 import ai.djl.ndarray.types.Shape;
+import dev.berth.engine.EngineException;
 import dev.berth.hooks.ElementType;
 import dev.berth.hooks.Tensor;
 import java.nio.ByteBuffer;
@@ -42,13 +43,13 @@ final class TensorCopy {
   static Tensor out(NDArray array) {
     // Of a text there is no native array, and asking for one aborts the JVM.
     if (array.getDataType() == DataType.STRING) {
-      throw new UnsupportedOperationException("the model returned a text, expected a tensor");
+      throw new EngineException("the model returned a text, expected a tensor");
     }
     if (array.isSparse()) {
-      throw new UnsupportedOperationException("the model returned a sparse tensor, expected a dense one");
+      throw new EngineException("the model returned a sparse tensor, expected a dense one");
     }
     if (array.getDataType() == DataType.COMPLEX64) {
-      throw new UnsupportedOperationException("the model returned complex numbers, expected real ones");
+      throw new EngineException("the model returned complex numbers, expected real ones");
     }
     var type = type(array.getDataType());
     var known = type.isPresent() ? array : array.toType(DataType.FLOAT32, false);

@@ -1,16 +1,18 @@
 package dev.berth.engine.torch;
 
-import ai.djl.engine.Engine;
-import ai.djl.engine.EngineException;
 import ai.djl.pytorch.jni.JniUtils;
 import dev.berth.artifact.Target;
+import dev.berth.engine.Engine;
+import dev.berth.engine.EngineException;
+import dev.berth.engine.Graph;
+import dev.berth.hooks.Accelerator;
 import java.nio.file.Path;
 import java.util.List;
 
-/// The engine: libtorch, loaded once per process, and the libraries that bring it more operators.
+/// libtorch, loaded once per process, and the libraries that bring it more operators.
 ///
-/// libtorch has the threads of one core unless a forward asks for more.
-public final class Torch {
+/// Its operations use one core, unless a forward asks for more.
+public final class Torch implements Engine {
 
   private static final String NAME = "PyTorch";
 
@@ -23,18 +25,34 @@ public final class Torch {
     System.setProperty("ai.djl.pytorch.num_threads", "1");
   }
 
-  private Torch() {}
+  @Override
+  public boolean reads(Path file) {
+    return file.toString().endsWith(".pt") || file.toString().endsWith(".pth");
+  }
 
-  /// Loads libtorch, then what models for `target` need besides, then `libraries` of operators that a TorchScript may
-  /// use. What is loaded already stays as it is.
-  ///
-  /// @throws TorchException when a library is not there or can't be loaded
-  public static void load(Target target, List<Path> libraries) {
+  @Override
+  public void preload() {
+    Thread.ofPlatform().name("berth-engine").daemon().start(Started::await);
+  }
+
+  @Override
+  public void loadLibraries(Target target, List<Path> libraries) {
     engine();
     if (target.isNeuron() && libraries.stream().noneMatch(library -> library.endsWith(NeuronLibrary.NAME))) {
       load(NeuronLibrary.find(target, ChosenLibtorch.directories()));
     }
     libraries.forEach(Torch::load);
+  }
+
+  @Override
+  public int gpus() {
+    return engine().getGpuCount();
+  }
+
+  @Override
+  public Graph load(Path file, Accelerator accelerator) {
+    engine();
+    return TorchGraph.load(file, accelerator);
   }
 
   // Native access is what this class is for; the launcher allows it.
@@ -43,28 +61,15 @@ public final class Torch {
     try {
       System.load(library.toAbsolutePath().toString());
     } catch (UnsatisfiedLinkError e) {
-      throw new TorchException("%s can't be loaded beside libtorch: %s".formatted(library, EngineMessage.of(e)), e);
+      throw new EngineException("%s can't be loaded beside libtorch: %s".formatted(library, EngineMessage.of(e)), e);
     }
   }
 
-  /// Begins to load libtorch on a thread of its own. Whoever needs the engine next waits for that, and is told what went
-  /// wrong.
-  ///
-  /// The process is to end by a halt from now on: an exit would tear libtorch down while it is set up.
-  public static void preload() {
-    Thread.ofPlatform().name("berth-engine").daemon().start(Started::await);
-  }
-
-  public static Engine engine() {
+  private static ai.djl.engine.Engine engine() {
     if (Started.ENGINE == null) {
       throw Started.PROBLEM;
     }
     return Started.ENGINE;
-  }
-
-  /// The GPUs that libtorch can use.
-  public static int gpus() {
-    return engine().getGpuCount();
   }
 
   /// Sets how many cores the calling thread's next operations use. libtorch keeps this per thread once the thread has
@@ -81,22 +86,22 @@ public final class Torch {
   /// The engine, or why it does not start. A second attempt would fail for another reason, because the first one has left
   /// half of it behind.
   private static final class Started {
-    static final Engine ENGINE;
-    static final TorchException PROBLEM;
+    static final ai.djl.engine.Engine ENGINE;
+    static final EngineException PROBLEM;
 
     static {
-      Engine engine = null;
-      TorchException problem = null;
+      ai.djl.engine.Engine engine = null;
+      EngineException problem = null;
       try {
         ChosenLibtorch.check(ChosenLibtorch.directories());
-        engine = Engine.getEngine(NAME);
+        engine = ai.djl.engine.Engine.getEngine(NAME);
         if (System.getProperty("os.arch").equals("aarch64")) {
           QuantizedEngine.QNNPACK.use();
         }
-      } catch (TorchException e) {
-        problem = e;
       } catch (EngineException e) {
-        problem = new TorchException("libtorch can't be loaded: " + EngineMessage.ofCause(e), e);
+        problem = e;
+      } catch (ai.djl.engine.EngineException e) {
+        problem = new EngineException("libtorch can't be loaded: " + EngineMessage.ofCause(e), e);
       }
       ENGINE = engine;
       PROBLEM = problem;

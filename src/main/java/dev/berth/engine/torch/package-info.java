@@ -1,6 +1,5 @@
-/// libtorch through DJL, which nothing outside this package touches: from a file to a loaded model, from arrays to arrays,
-/// from text to tokens.
+/// libtorch through DJL, as an [dev.berth.engine.Engine]: from a TorchScript file to a graph, from tensors to tensors.
 ///
-/// It knows nothing of questions, batches or HTTP. A model runs on the worker's thread that asks, and where it has several
-/// cores of a CPU on a team's, for which the worker waits ([CoreShares], [CoreTeam]).
+/// Only this package may see DJL's PyTorch, and it must not know handlers, batches or HTTP. A model runs on the worker's
+/// thread, or on a thread of [CoreShares] for which the worker waits, where it has several cores of a CPU.
 package dev.berth.engine.torch;

@@ -7,7 +7,7 @@ import dev.berth.artifact.Shapes;
 import dev.berth.content.ContentType.DocumentReader;
 import dev.berth.content.ContentType.DocumentWriter;
 import dev.berth.content.ContentTypes;
-import dev.berth.engine.torch.TorchException;
+import dev.berth.engine.EngineException;
 import dev.berth.hooks.Accelerator;
 import dev.berth.hooks.BadInputException;
 import dev.berth.hooks.InferenceHandler;
@@ -67,7 +67,7 @@ public class QuestionAnsweringHandler
     };
     this.sample = new Sample(artifact);
     this.reader = new QuestionReader(parameters(artifact, longestRow), longestRow);
-    this.tokenizer = Tokenizer.load(artifact.tokenizer());
+    this.tokenizer = tokenizer(artifact);
     this.encoder = new QuestionEncoder(tokenizer, artifact.pair(), longestRow);
     this.finder = new AnswerFinder(encoder, artifact.pair().hasClassification());
   }
@@ -102,7 +102,7 @@ public class QuestionAnsweringHandler
       warm.add(model);
     } catch (BadInputException e) {
       throw sample.problem(e.getMessage(), e);
-    } catch (TorchException e) {
+    } catch (EngineException e) {
       throw new ModelArtifactException(artifact.directory(), List.of(
           "the model does not take what model.json and tokenizer.json say it does: " + e.getMessage()), e);
     }
@@ -176,6 +176,14 @@ public class QuestionAnsweringHandler
         return new QuestionRecord.Rejected(e.getMessage());
       }
       throw e;
+    }
+  }
+
+  private static Tokenizer tokenizer(ModelArtifact artifact) {
+    try {
+      return Tokenizer.load(artifact.tokenizer());
+    } catch (IOException e) {
+      throw new ModelArtifactException(artifact.directory(), List.of(e.getMessage()), e);
     }
   }
 

@@ -2,8 +2,8 @@ package dev.berth.handler.qa;
 
 import dev.berth.artifact.ModelArtifact;
 import dev.berth.artifact.Shapes;
-import dev.berth.engine.torch.TorchException;
-import dev.berth.engine.torch.TorchModel;
+import dev.berth.engine.EngineException;
+import dev.berth.engine.Graph;
 import dev.berth.hooks.Accelerator;
 import dev.berth.hooks.ElementType;
 import dev.berth.hooks.Tensor;
@@ -41,7 +41,7 @@ public final class SpanModel {
   /// What the model says of a batch of rows. Row r begins at `r * columns` in both.
   record Logits(float[] start, float[] end, int columns) {}
 
-  private record Loaded(TorchModel model, int batch, int sequence) {}
+  private record Loaded(Graph model, int batch, int sequence) {}
 
   private final List<String> inputs;
   private final long padding;
@@ -71,7 +71,7 @@ public final class SpanModel {
     try {
       for (var shape : shapes) {
         files.forEach((accelerator, loaded) -> loaded.add(new Loaded(
-            TorchModel.load(shape.file(), accelerator), shape.batch(), shape.sequence())));
+            Graph.load(shape.file(), accelerator), shape.batch(), shape.sequence())));
       }
     } catch (RuntimeException e) {
       files.values().forEach(loaded -> loaded.forEach(file -> file.model.close()));
@@ -121,7 +121,7 @@ public final class SpanModel {
     var tensors = inputs.stream().map(input -> tensor(input, rows, count, columns, padding)).toList();
     var outputs = file.model.forward(tensors, count * columns / TOKENS_FOR_A_CORE);
     if (outputs.size() != OUTPUTS.size()) {
-      throw new TorchException("the model returned %d tensors, expected %s".formatted(outputs.size(), OUTPUTS));
+      throw new EngineException("the model returned %d tensors, expected %s".formatted(outputs.size(), OUTPUTS));
     }
     return new Logits(logits(outputs, 0, count, columns), logits(outputs, 1, count, columns), columns);
   }
@@ -129,7 +129,7 @@ public final class SpanModel {
   private static float[] logits(List<Tensor> outputs, int index, int count, int columns) {
     var output = outputs.get(index);
     if (output.type() != ElementType.FLOAT32 || !Arrays.equals(output.shape(), new int[] {count, columns})) {
-      throw new TorchException("%s: found %s, expected float32[%d, %d]".formatted(OUTPUTS.get(index), output, count, columns));
+      throw new EngineException("%s: found %s, expected float32[%d, %d]".formatted(OUTPUTS.get(index), output, count, columns));
     }
     return output.floats();
   }

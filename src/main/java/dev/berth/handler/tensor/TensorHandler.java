@@ -7,8 +7,11 @@ import dev.berth.content.ContentTypes;
 import dev.berth.content.Instances;
 import dev.berth.content.TensorInputs;
 import dev.berth.content.TensorPredictions;
-import dev.berth.engine.torch.SharedModels;
-import dev.berth.engine.torch.TorchException;
+import dev.berth.engine.Engine;
+import dev.berth.engine.EngineException;
+import dev.berth.engine.Graph;
+import dev.berth.engine.InvalidInputException;
+import dev.berth.engine.SharedGraphs;
 import dev.berth.hooks.Accelerator;
 import dev.berth.hooks.BadInputException;
 import dev.berth.hooks.InferenceHandler;
@@ -28,7 +31,7 @@ import java.util.TreeMap;
 import java.util.stream.Collectors;
 import java.util.stream.IntStream;
 
-/// Serves any TorchScript: JSON, CSV or NumPy's arrays in, the model's answer out in any of them.
+/// Serves any model file, such as a TorchScript: JSON, CSV or NumPy's arrays in, the model's answer out in any of them.
 ///
 /// A record is one row: a tensor for each input of the model, without the batch dimension. Records of like shapes go
 /// through the model together, stacked along a new first dimension; what the model returns is taken apart along its
@@ -48,7 +51,7 @@ import java.util.stream.IntStream;
 /// ```
 ///
 /// The content types, and what they are answered with, stand in `docs/hooks.md`.
-public class TensorHandler implements InferenceHandler<Forward, List<Tensor>, List<Tensor>>, AutoCloseable {
+public class TensorHandler implements InferenceHandler<Graph, List<Tensor>, List<Tensor>>, AutoCloseable {
 
   private static final List<MediaType> REQUEST_TYPES = ContentTypes.mediaTypes(TensorReader.class);
   private static final List<MediaType> RESPONSE_TYPES = ContentTypes.mediaTypes(TensorWriter.class);
@@ -65,10 +68,10 @@ public class TensorHandler implements InferenceHandler<Forward, List<Tensor>, Li
 
   private final TensorArtifact artifact;
   private final TensorInputs inputs;
-  private final SharedModels models;
+  private final SharedGraphs models;
 
   public TensorHandler(Path modelDirectory) {
-    this(TensorArtifact.open(modelDirectory));
+    this(TensorArtifact.open(modelDirectory, Engine::isModel));
   }
 
   public TensorHandler(TensorArtifact artifact) {
@@ -76,12 +79,12 @@ public class TensorHandler implements InferenceHandler<Forward, List<Tensor>, Li
     this.inputs = new TensorInputs(
         artifact.inputs().stream().map(TensorArtifact.Input::name).toList(),
         artifact.inputs().stream().map(TensorArtifact.Input::type).toList());
-    this.models = new SharedModels(artifact.file());
+    this.models = new SharedGraphs(artifact.file());
   }
 
   @Override
-  public Forward modelFn(ModelContext context) throws Exception {
-    return models.on(context.accelerator())::forward;
+  public Graph modelFn(ModelContext context) throws Exception {
+    return models.on(context.accelerator());
   }
 
   @Override
@@ -115,9 +118,9 @@ public class TensorHandler implements InferenceHandler<Forward, List<Tensor>, Li
 
   /// Runs the model once for each shape among the records.
   ///
-  /// @throws BadInputException when the model does not take tensors of such a shape
+  /// @throws BadInputException when the model refuses the shape, type or values of these tensors
   @Override
-  public List<List<Tensor>> predictFn(List<List<Tensor>> records, Forward model) throws Exception {
+  public List<List<Tensor>> predictFn(List<List<Tensor>> records, Graph model) throws Exception {
     var alike = IntStream.range(0, records.size()).boxed()
         .collect(Collectors.groupingBy(i -> records.get(i).toString(), LinkedHashMap::new, Collectors.toList()));
     var predictions = new ArrayList<List<Tensor>>(records);
@@ -148,18 +151,18 @@ public class TensorHandler implements InferenceHandler<Forward, List<Tensor>, Li
     models.close();
   }
 
-  private List<List<Tensor>> predict(List<List<Tensor>> records, Forward model) {
+  private List<List<Tensor>> predict(List<List<Tensor>> records, Graph model) {
     var inputs = columns(records);
     List<Tensor> outputs;
     try {
       outputs = model.forward(inputs);
-    } catch (TorchException e) {
+    } catch (InvalidInputException e) {
       // Which shapes a model takes only the model knows.
       throw new BadInputException("the model does not take %s: %s".formatted(inputs, e.getMessage()), e);
     }
     for (var output : outputs) {
       if (output.rank() == 0 || output.shape()[0] != records.size()) {
-        throw new TorchException("the model returned %s for a batch of %d, expected a first dimension of %d"
+        throw new EngineException("the model returned %s for a batch of %d, expected a first dimension of %d"
             .formatted(output, records.size(), records.size()));
       }
     }

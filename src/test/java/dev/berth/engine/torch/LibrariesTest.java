@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.berth.artifact.Target;
+import dev.berth.engine.EngineException;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -19,7 +20,7 @@ class LibrariesTest {
   void theNeuronLibraryIsFoundBesideTorch(@TempDir Path packages) throws IOException {
     var libtorch = Files.createDirectories(packages.resolve("torch/lib"));
     assertThatThrownBy(() -> NeuronLibrary.find(Target.TRN1, List.of(libtorch)))
-        .isInstanceOf(TorchException.class)
+        .isInstanceOf(EngineException.class)
         .hasMessageContaining("trn1 needs libtorchneuron.so of the Python package torch_neuronx").hasMessageContaining(libtorch.toString());
     assertThatThrownBy(() -> NeuronLibrary.find(Target.INF1, List.of()))
         .hasMessageContaining("package torch_neuron:").hasMessageContaining("PYTORCH_LIBRARY_PATH, which is not set");
@@ -34,14 +35,14 @@ class LibrariesTest {
     var lib = Files.createDirectories(torch.resolve("lib"));
     ChosenLibtorch.check(List.of());
     assertThatThrownBy(() -> ChosenLibtorch.check(List.of(lib)))
-        .isInstanceOf(TorchException.class).hasMessageContaining("PYTORCH_LIBRARY_PATH: found no libtorch.so in [" + lib);
+        .isInstanceOf(EngineException.class).hasMessageContaining("PYTORCH_LIBRARY_PATH: found no libtorch.so in [" + lib);
     Files.createFile(lib.resolve("libtorch.so"));
     ChosenLibtorch.check(List.of(lib));
     Files.writeString(torch.resolve("build-version"), "2.7.1+cpu\n");
     ChosenLibtorch.check(List.of(lib));
     Files.writeString(torch.resolve("version.py"), "from typing import Optional\n\n__version__ = '2.13.0+cpu'\ndebug = False\n");
     assertThatThrownBy(() -> ChosenLibtorch.check(List.of(torch.resolve("other"), lib)))
-        .isInstanceOf(TorchException.class).hasMessageContaining("found libtorch 2.13.0 in " + lib).hasMessageContaining("expected 2.7.x");
+        .isInstanceOf(EngineException.class).hasMessageContaining("found libtorch 2.13.0 in " + lib).hasMessageContaining("expected 2.7.x");
     Files.createFile(lib.resolve("libdjl_torch.so"));
     ChosenLibtorch.check(List.of(lib));
   }

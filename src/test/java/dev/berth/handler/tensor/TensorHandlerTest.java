@@ -238,6 +238,19 @@ class TensorHandlerTest {
   }
 
   @Test
+  void onlyWhatTheCallersTensorsCauseIsTheCallersFailure() throws Exception {
+    var inputs = "{\"format\": 1, \"files\": [{\"path\": \"fails.pt\"}], \"inputs\": [\"values\", {\"name\": \"kind\", \"type\": \"int64\"}]}";
+    try (var server = TestServer.artifact(artifact("fails", "fails.pt", inputs)).start()) {
+      var callers = server.invoke("{\"values\": 1, \"kind\": 9}");
+      assertThat(callers.statusCode()).as(callers.body()).isEqualTo(400);
+      assertThat(callers.body()).contains("the model does not take [float32[1], int64[1]]: the model failed: RuntimeError: index out of range");
+      var servers = server.invoke("{\"values\": 1, \"kind\": 1}");
+      assertThat(servers.statusCode()).as(servers.body()).isEqualTo(500);
+      assertThat(servers.body()).contains("predictFn failed: the model failed: RuntimeError: Could not run 'aten::q_scale'");
+    }
+  }
+
+  @Test
   void aModelThatLosesTheBatchIsTheServersFailure() throws Exception {
     try (var server = TestServer.artifact(artifact("summed-up", "summed-up.pt", null)).start()) {
       var response = server.invoke("[[1, 2]]", "Content-Type", "application/json");
@@ -264,7 +277,7 @@ class TensorHandlerTest {
   @Test
   @Tag("RUN-14")
   void whatIsWrongWithTheArtifactIsNamed() throws Exception {
-    assertStartFails(Files.createDirectory(directory.resolve("empty")), "model.json: not found, nor hooks in code/, nor a TorchScript file");
+    assertStartFails(Files.createDirectory(directory.resolve("empty")), "model.json: not found, nor hooks in code/, nor a model file");
     var two = artifact("two-files", "doubled.pt", null);
     Files.move(two.resolve("doubled.pt"), two.resolve("a.pt"));
     Files.copy(two.resolve("a.pt"), two.resolve("b.pth"));

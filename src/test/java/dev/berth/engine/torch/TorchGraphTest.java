@@ -5,12 +5,14 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import ai.djl.pytorch.jni.JniUtils;
 import dev.berth.artifact.Target;
+import dev.berth.engine.EngineException;
+import dev.berth.engine.Graph;
+import dev.berth.engine.InvalidInputException;
 import dev.berth.hooks.Accelerator;
 import dev.berth.hooks.CpuProfile;
 import dev.berth.hooks.ElementType;
 import dev.berth.hooks.InsufficientMemoryException;
 import dev.berth.hooks.Tensor;
-import dev.berth.tokenizer.Tokenizer;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Arrays;
@@ -24,10 +26,12 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.condition.EnabledOnOs;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.Arguments;
 import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.MethodSource;
 
 /// Real libtorch with small TorchScript files; `trace/fixtures.py` makes them.
-class TorchModelTest {
+class TorchGraphTest {
 
   private static final Path FILES = Path.of("src/test/resources/torchscript");
   private static final long POISON = 13;
@@ -69,7 +73,7 @@ class TorchModelTest {
   void whatTheModelThrowsIsOneLine() {
     try (var model = load("throws.pt")) {
       assertThatThrownBy(() -> model.forward(inputs(POISON)))
-          .isInstanceOf(TorchException.class).message().contains("boom").doesNotContain("\n");
+          .isInstanceOf(InvalidInputException.class).message().contains("boom").doesNotContain("\n");
       assertThat(model.forward(inputs(2)).getFirst().floats()).containsExactly(2);
     }
   }
@@ -78,7 +82,7 @@ class TorchModelTest {
   @CsvSource({"text.pt, a text", "complex.pt, complex numbers"})
   void whatIsNoTensorOfRealNumbersIsRefused(String file, String found) {
     try (var model = load(file)) {
-      assertThatThrownBy(() -> model.forward(List.of(Tensor.of(new float[] {1}, 1)))).isInstanceOf(UnsupportedOperationException.class)
+      assertThatThrownBy(() -> model.forward(List.of(Tensor.of(new float[] {1}, 1)))).isExactlyInstanceOf(EngineException.class)
           .hasMessageStartingWith("the model returned " + found);
     }
   }
@@ -86,16 +90,60 @@ class TorchModelTest {
   @Test
   void anotherShapeThanTheCompiledOneIsRefused() {
     try (var model = load("fixed-shape.pt")) {
-      assertThatThrownBy(() -> model.forward(inputs(1, 2))).isInstanceOf(TorchException.class);
+      assertThatThrownBy(() -> model.forward(inputs(1, 2))).isInstanceOf(InvalidInputException.class);
       var fitting = inputs(new long[64]).stream().map(input -> input.reshape(2, 32)).toList();
       assertThat(model.forward(fitting).getFirst().shape()).containsExactly(2, 32);
     }
   }
 
+  @ParameterizedTest
+  @MethodSource("refused")
+  void whatIsWrongWithTheInputsIsTheirs(String file, List<Tensor> inputs, String message) {
+    try (var model = load(file)) {
+      assertThatThrownBy(() -> model.forward(inputs)).isInstanceOf(InvalidInputException.class).hasMessageContaining(message);
+    }
+  }
+
+  private static List<Arguments> refused() {
+    var two = Tensor.of(new float[] {1, 2}, 2);
+    var three = Tensor.of(new float[] {1, 2, 3}, 3);
+    return List.of(
+        Arguments.of("two-columns.pt", List.of(three.reshape(1, 3)), "shapes cannot be multiplied (1x3 and 2x1)"),
+        Arguments.of("two-columns.pt", List.of(two.as(ElementType.INT64).reshape(1, 2)), "expected m1 and m2 to have the same dtype"),
+        Arguments.of("sum-and-product.pt", List.of(two, three), "The size of tensor a (2) must match the size of tensor b (3)"),
+        Arguments.of("sum-and-product.pt", List.of(two), "missing value for argument 'right'"),
+        Arguments.of("doubled.pt", List.of(two, two), "Expected at most 2 argument(s)"),
+        Arguments.of("fails.pt", List.of(two, Tensor.of(new long[] {9}, 1)), "index out of range in self"),
+        Arguments.of("fails.pt", List.of(two, Tensor.of(new long[] {4}, 1)), "ValueError: found 4, expected less"));
+  }
+
+  @ParameterizedTest
+  @CsvSource({"1, Could not run 'aten::q_scale'", "2, Cannot initialize CUDA", "3, Expected all tensors to be on the same device"})
+  void whatIsWrongWithTheModelIsNot(long kind, String message) {
+    try (var model = load("fails.pt")) {
+      var inputs = List.of(Tensor.of(new float[] {1, 2}, 2), Tensor.of(new long[] {kind}, 1));
+      assertThatThrownBy(() -> model.forward(inputs)).isExactlyInstanceOf(EngineException.class).hasMessageContaining(message);
+    }
+  }
+
+  @Test
+  void inputsAndTheOutputsOfADictHaveNames() {
+    try (var model = load("sum-and-product.pt")) {
+      assertThat(model.inputNames()).containsExactly("left", "right");
+      assertThat(model.outputNames()).isEmpty();
+      model.forward(List.of(Tensor.of(new float[] {1}, 1), Tensor.of(new float[] {2}, 1)));
+      assertThat(model.outputNames()).containsExactly("product", "sum");
+    }
+    // `Echo` is there twice: of its own, and inside the model.
+    assertThat(InputNames.of(FILES.resolve("throws.pt"))).containsExactly("input_ids", "attention_mask", "token_type_ids");
+    assertThat(InputNames.of(Path.of("model-artifact/model.pt"))).startsWith("input_ids", "attention_mask").hasSize(3);
+    assertThat(InputNames.of(Path.of("README.md"))).isEmpty();
+  }
+
   @Test
   void aForwardUsesTheCoresOfItsProfile() {
     for (var profile : CpuProfile.values()) {
-      try (var model = TorchModel.load(FILES.resolve("echo.pt"), new Accelerator.Cpu(3, profile))) {
+      try (var model = Graph.load(FILES.resolve("echo.pt"), new Accelerator.Cpu(3, profile))) {
         Torch.useCores(2);
         model.forward(inputs(1), 1);
         assertThat(JniUtils.getNumThreads()).as("%s: the caller's, or a team's", profile)
@@ -108,9 +156,9 @@ class TorchModelTest {
   @Test
   @EnabledOnOs(architectures = "amd64")
   void theKernelsOfInt8ModelsCanBeChosen() {
-    Torch.load(Target.CPU, List.of());
+    new Torch().loadLibraries(Target.CPU, List.of());
     assertThat(QuantizedEngine.X86.use()).isTrue();
-    try (var model = TorchModel.load(Path.of("model-artifact/model.pt"), CPU)) {
+    try (var model = Graph.load(Path.of("model-artifact/model.pt"), CPU)) {
       assertThat(model.forward(inputs(101, 2054, 102)).getFirst().shape()).containsExactly(1, 3);
     }
   }
@@ -119,15 +167,15 @@ class TorchModelTest {
   @Tag("RUN-14")
   void aModelThatIsCompiledForNeuronSaysWhatItNeeds() {
     assertThatThrownBy(() -> load("needs-neuron-class.pt"))
-        .isInstanceOf(TorchException.class)
+        .isInstanceOf(EngineException.class)
         .message().contains("compiled for Neuron").contains("libtorchneuron.so").doesNotContain("\n");
   }
 
   @Test
   void aLibraryThatIsNoneIsNamed(@TempDir Path directory) throws Exception {
     var library = Files.writeString(directory.resolve("libops.so"), "no library");
-    assertThatThrownBy(() -> Torch.load(Target.CPU, List.of(library)))
-        .isInstanceOf(TorchException.class).hasMessageContaining(library + " can't be loaded beside libtorch");
+    assertThatThrownBy(() -> new Torch().loadLibraries(Target.CPU, List.of(library)))
+        .isInstanceOf(EngineException.class).hasMessageContaining(library + " can't be loaded beside libtorch");
   }
 
   @Test
@@ -144,22 +192,14 @@ class TorchModelTest {
   @Tag("RUN-14")
   void aFileThatIsNoTorchScriptIsNamed(@TempDir Path directory) throws Exception {
     var file = Files.writeString(directory.resolve("broken.pt"), "no model");
-    assertThatThrownBy(() -> TorchModel.load(file, CPU))
-        .isInstanceOf(TorchException.class).hasMessageContaining(file.toString());
-    assertThatThrownBy(() -> TorchModel.load(directory.resolve("missing.pt"), CPU))
-        .isInstanceOf(TorchException.class).hasMessageContaining("missing.pt");
+    assertThatThrownBy(() -> Graph.load(file, CPU))
+        .isInstanceOf(EngineException.class).hasMessageContaining(file.toString());
+    assertThatThrownBy(() -> Graph.load(directory.resolve("missing.pt"), CPU))
+        .isInstanceOf(EngineException.class).hasMessageContaining("missing.pt");
   }
 
-  @Test
-  @Tag("RUN-14")
-  void aFileThatIsNoTokenizerIsNamed(@TempDir Path directory) throws Exception {
-    var file = Files.writeString(directory.resolve("tokenizer.json"), "{}");
-    assertThatThrownBy(() -> Tokenizer.load(file)).isInstanceOf(TorchException.class).hasMessageContaining(file.toString());
-    assertThatThrownBy(() -> Tokenizer.load(directory.resolve("nothing.json"))).isInstanceOf(TorchException.class);
-  }
-
-  private static TorchModel load(String file) {
-    return TorchModel.load(FILES.resolve(file), CPU);
+  private static Graph load(String file) {
+    return Graph.load(FILES.resolve(file), CPU);
   }
 
   /// Ids, a mask of ones and types of zero.

@@ -1,0 +1,52 @@
+package dev.berth.engine;
+
+import dev.berth.artifact.Target;
+import dev.berth.hooks.Accelerator;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.ServiceLoader;
+
+/// A library that runs models. A new one is a package of its own and a line in
+/// `META-INF/services/dev.berth.engine.Engine`.
+///
+/// Safe for use by many threads. The library itself is loaded by the first call that needs it, except [#reads].
+public interface Engine {
+
+  /// All engines, in the order in which they are listed.
+  List<Engine> ALL = ServiceLoader.load(Engine.class, Engine.class.getClassLoader()).stream()
+      .map(ServiceLoader.Provider::get).toList();
+
+  /// Whether a file is a model of any engine, as far as its name tells.
+  static boolean isModel(Path file) {
+    return ALL.stream().anyMatch(engine -> engine.reads(file));
+  }
+
+  /// The engine that reads a file: the first one that knows its name, else the first one.
+  static Engine of(Path file) {
+    return ALL.stream().filter(engine -> engine.reads(file)).findFirst().orElseGet(ALL::getFirst);
+  }
+
+  /// Whether a file is a model of this engine, as far as its name tells.
+  boolean reads(Path file);
+
+  /// Begins to load the library on a thread of its own. The next caller that needs it waits, and is told what went wrong.
+  ///
+  /// From now on, end the process by a halt. An exit would tear the library down while it loads.
+  void preload();
+
+  /// Loads what models for `target` need, then `libraries` of operators that a model may use. What is loaded already
+  /// stays.
+  ///
+  /// @throws EngineException when a library is missing or can't be loaded
+  void loadLibraries(Target target, List<Path> libraries);
+
+  /// The NVIDIA GPUs that this engine can use.
+  ///
+  /// @throws EngineException when the engine can't start
+  int gpus();
+
+  /// Loads a model file onto an accelerator. The caller closes the graph.
+  ///
+  /// @throws EngineException when the file is missing, damaged or needs operators that are not there
+  Graph load(Path file, Accelerator accelerator);
+}

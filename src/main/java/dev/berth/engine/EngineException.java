@@ -1,0 +1,14 @@
+package dev.berth.engine;
+
+/// An engine could not start, or could not load or run a model. The message is one line; the cause is the library's own
+/// exception.
+public sealed class EngineException extends RuntimeException permits InvalidInputException {
+
+  public EngineException(String message) {
+    this(message, null);
+  }
+
+  public EngineException(String message, Throwable cause) {
+    super(message, cause);
+  }
+}

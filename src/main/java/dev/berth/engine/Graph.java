@@ -1,0 +1,54 @@
+package dev.berth.engine;
+
+import dev.berth.hooks.Accelerator;
+import dev.berth.hooks.InsufficientMemoryException;
+import dev.berth.hooks.ModelUnusableException;
+import dev.berth.hooks.Tensor;
+import java.nio.file.Path;
+import java.util.List;
+
+/// One model file on one accelerator: tensors in, tensors out.
+///
+/// Several threads may call [#forward] at once. Call it from a small fixed set of platform threads only, because an engine
+/// keeps memory for each thread that calls it. A forward on several cores runs on a thread of the engine meanwhile.
+public interface Graph extends AutoCloseable {
+
+  /// Loads `file` onto `accelerator` with the engine that reads it. The caller closes the graph.
+  ///
+  /// @throws EngineException when the file is missing, damaged or needs operators that are not there
+  static Graph load(Path file, Accelerator accelerator) {
+    return Engine.of(file).load(file, accelerator);
+  }
+
+  /// The names of the inputs, in the order in which [#forward] takes them. Empty where the file does not tell. A traced
+  /// TorchScript has the names of the code that was traced, which may be `x` or `input`.
+  List<String> inputNames();
+
+  /// The names of the outputs, in the order in which [#forward] returns them. Empty where they are not known. Of a
+  /// TorchScript they are known only after a forward that returned a dict.
+  List<String> outputNames();
+
+  /// Runs the model on all cores, or on its share while other forwards run.
+  ///
+  /// @see #forward(List, int)
+  default List<Tensor> forward(List<Tensor> inputs) {
+    return forward(inputs, Integer.MAX_VALUE);
+  }
+
+  /// Runs the model.
+  ///
+  /// @param inputs one for each input of the model, in their order. An element type that the engine does not have is
+  ///     widened: `int16` becomes `int32`
+  /// @param mostCores on a CPU, the most cores that this forward can use well
+  /// @return the outputs: the tensors of a tuple or a list in their order, those of a dict in the order of their keys. An
+  ///     element type that [Tensor] does not have, such as `bfloat16`, becomes `float32`
+  /// @throws InvalidInputException when the model refuses these inputs
+  /// @throws InsufficientMemoryException when the device has no memory for these shapes
+  /// @throws ModelUnusableException when the device has failed for good
+  /// @throws EngineException when the model fails for another reason, or does not return dense tensors of real numbers
+  List<Tensor> forward(List<Tensor> inputs, int mostCores);
+
+  /// Frees the model. No thread may be inside [#forward].
+  @Override
+  void close();
+}

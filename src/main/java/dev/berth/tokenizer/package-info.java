@@ -1,0 +1,5 @@
+/// Text to tokens, with Hugging Face's tokenizers through DJL.
+///
+/// Only this package may see DJL's tokenizers, and it must not know models, engines or what the tokens are for. It runs on
+/// the thread that calls, which is mostly a request's in `inputFn`.
+package dev.berth.tokenizer;
