@@ -68,7 +68,7 @@ class ServeJavaTest {
   private Path jdk(String name, String version) throws IOException {
     var jdk = home.resolve("jdks").resolve(name);
     Files.createDirectories(jdk.resolve("bin"));
-    Files.writeString(jdk.resolve("release"), "IMPLEMENTOR=\"Acme\"\nJAVA_RUNTIME_VERSION=\"1\"\nJAVA_VERSION=\"%s\"\n".formatted(version));
+    Files.writeString(jdk.resolve("release"), "IMPLEMENTOR=\"Acme\"\nJAVA_VERSION=\"%s\"\n".formatted(version));
     executable(jdk.resolve("bin/java"), """
         #!/bin/sh
         case $1 in
