@@ -11,22 +11,29 @@
 # Behind a package mirror, pip's own settings are build arguments: PIP_INDEX_URL, PIP_EXTRA_INDEX_URL, PIP_TRUSTED_HOST.
 
 # A Java runtime with the compiler that hooks need, and whatever else of Java SE they may use. ct.sym only serves `javac
-# --release`.
+# --release`. Before 25.0.3, G1 may move an array that native code is reading (JDK-8377811).
 FROM eclipse-temurin:25-jdk AS java
+RUN version=$(sed -n 's/^JAVA_VERSION="\(.*\)"/\1/p' "$JAVA_HOME/release") \
+    && if [ "$(printf '25.0.3\n%s\n' "$version" | sort -V | head -n 1)" != 25.0.3 ]; then \
+         echo "needs JDK 25.0.3 or newer, found $version: run docker pull eclipse-temurin:25-jdk" >&2; exit 1; \
+       fi
 RUN jlink --output /java --compress zip-6 --no-header-files --no-man-pages --exclude-files '**/ct.sym' \
       --add-modules java.se,jdk.charsets,jdk.compiler,jdk.jcmd,jdk.jfr,jdk.management,jdk.unsupported,jdk.zipfs
 
 # The jars of others. Native libraries are taken out of them, those that this image's processor needs, so that nothing
-# is unpacked when the server starts.
+# is unpacked when the server starts. Without sources Maven makes Berth's own jars too, but empty; they are left behind.
 FROM --platform=$BUILDPLATFORM maven:3-eclipse-temurin-25 AS libraries
 ARG TARGETARCH
 WORKDIR /build
 COPY pom.xml ./
+COPY src/pom.xml src/
+COPY src/hooks/pom.xml src/hooks/
 RUN --mount=type=cache,target=/root/.m2/repository,sharing=locked \
     case $TARGETARCH in amd64) machine=x86_64 ;; arm64) machine=aarch64 ;; esac \
-    && mvn -B -ntp -q dependency:copy-dependencies@copy-runtime-libraries -Dnative.classifier=linux-$machine \
+    && mvn -B -ntp -q -Dmaven.test.skip=true package -Dnative.classifier=linux-$machine \
     && mkdir -p unpacked torch/cpu torch/gpu native \
     && mv target/lib . \
+    && rm -r target lib/berth-hooks-* \
     && for jar in pytorch-native-cpu pytorch-jni tokenizers jna webp-imageio; do \
          jar --extract --file lib/$jar-[0-9]*.jar --dir unpacked/$jar; \
        done \
@@ -50,13 +57,15 @@ RUN find /torch /native -name '*.so*' -exec strip --strip-unneeded {} + -exec ch
 
 # What changes with Berth itself.
 FROM --platform=$BUILDPLATFORM libraries AS server
+COPY src/hooks src/hooks
 COPY src/main src/main
 # The model of a template is that of an example.
 COPY examples/mnist examples/mnist
 RUN --mount=type=cache,target=/root/.m2/repository,sharing=locked \
     mvn -B -ntp -q -Dmaven.test.skip=true package
 COPY serve LICENSE NOTICE /berth/
-RUN cp target/berth.jar target/berth.cdx.json /berth && ln -s serve /berth/transform
+RUN mkdir /berth/lib && cp target/lib/berth-hooks-*.jar /berth/lib \
+    && cp target/berth.jar target/berth.cdx.json /berth && ln -s serve /berth/transform
 
 FROM debian:bookworm-slim AS pip
 RUN apt-get update && apt-get install -y --no-install-recommends ca-certificates python3-pip

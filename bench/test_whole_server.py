@@ -7,7 +7,7 @@ import statistics
 import numpy
 import pytest
 from tokenizers import Tokenizer
-from whole_server import places
+from whole_server import places, preparation
 from whole_server.answering import LONGEST_ANSWER, best_span, softmax
 from whole_server.arrivals import Arrivals, Request
 from whole_server.sections import heap, load
@@ -99,3 +99,13 @@ def test_the_questions_are_as_long_as_the_readme_says():
 def test_what_all_threads_have_allocated_is_counted_whatever_the_unit():
     threads = '"main" #3 [7] prio=5 cpu=1.2ms allocated=512B x=1\n"a" allocated=10K y\n"b" allocated=2M z\n"c" daemon\n'
     assert heap.allocated(threads) == pytest.approx(0.512 + 10.24 + 2097.152)
+
+
+@pytest.mark.parametrize(
+    ("version", "new_enough"),
+    [("25.0.3", True), ("25.0.3+9", True), ("25.0.10", True), ("26-ea", True), ("26", True)]
+    + [("25", False), ("25.0.2+10", False), ("17.0.15", False)],
+)
+def test_a_jdk_is_judged_by_its_whole_version(tmp_path, version, new_enough):
+    (tmp_path / "release").write_text(f'IMPLEMENTOR="Acme"\nJAVA_VERSION="{version}"\n')
+    assert (preparation.java_version(tmp_path) >= preparation.JAVA_NEEDED) == new_enough

@@ -14,7 +14,7 @@ from whole_server import places
 from whole_server.errors import BenchmarkError
 from whole_server.options import Options
 
-JAVA_NEEDED = 25
+JAVA_NEEDED = (25, 0, 3)
 BODIES = 1190
 SEED = 7
 GOLDEN = (math.sqrt(5) - 1) / 2
@@ -69,13 +69,15 @@ def java_home() -> Path:
     for home in [*named, *linked, *sorted(Path("/usr/lib/jvm").glob("*"))]:
         if (home / "bin" / "javac").is_file() and java_version(home) >= JAVA_NEEDED:
             return home
-    raise BenchmarkError(f"found no JDK {JAVA_NEEDED} or newer; point JAVA_HOME at one")
+    needed = ".".join(map(str, JAVA_NEEDED))
+    raise BenchmarkError(f"found no JDK {needed} or newer; point JAVA_HOME at one")
 
 
-def java_version(home: Path) -> int:
+def java_version(home: Path) -> tuple[int, ...]:
+    """(25, 0, 3) for 25.0.3 and 25.0.3+9, (26,) for 26-ea, nothing where there is no version."""
     release = home / "release"
-    found = re.search(r'^JAVA_VERSION="(\d+)', release.read_text(), re.MULTILINE) if release.is_file() else None
-    return int(found[1]) if found else 0
+    found = re.search(r'^JAVA_VERSION="([\d.]+)', release.read_text(), re.MULTILINE) if release.is_file() else None
+    return tuple(int(number) for number in found[1].split(".")) if found else ()
 
 
 def compile_java() -> None:

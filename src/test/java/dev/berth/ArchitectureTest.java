@@ -62,7 +62,8 @@ class ArchitectureTest {
     var packages = BERTH.getPackage("dev.berth").getSubpackages();
     assertThat(packages.stream().map(JavaPackage::getRelativeName).collect(Collectors.toSet())).isEqualTo(EDGES.keySet());
     for (var name : EDGES.keySet()) {
-      assertThat(Path.of("src/main/java/dev/berth", name, "package-info.java")).exists();
+      var sources = name.equals("hooks") ? "src/hooks/java/dev/berth" : "src/main/java/dev/berth";
+      assertThat(Path.of(sources, name, "package-info.java")).exists();
     }
   }
 

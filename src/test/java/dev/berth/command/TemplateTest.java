@@ -81,7 +81,8 @@ class TemplateTest {
   void thePomNamesThisVersionOfBerth() throws Exception {
     Template.TENSOR.write(directory, TestServer.SAMPLE_ARTIFACT);
     assertThat(Files.readString(directory.resolve("pom.xml")))
-        .contains("<groupId>dev.berth</groupId>").contains("<artifactId>berth</artifactId>").doesNotContain("${project.v");
+        .contains("<groupId>dev.berth</groupId>").contains("<artifactId>berth-hooks</artifactId>", "<artifactId>berth</artifactId>")
+        .doesNotContain("${project.");
   }
 
   @Test

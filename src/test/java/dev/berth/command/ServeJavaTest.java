@@ -1,0 +1,98 @@
+package dev.berth.command;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.io.IOException;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.attribute.PosixFilePermissions;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.condition.EnabledOnOs;
+import org.junit.jupiter.api.condition.OS;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+/// Which JDKs `serve` takes: those here only say that they were started.
+@EnabledOnOs(OS.LINUX)
+class ServeJavaTest {
+
+  @TempDir
+  private Path home;
+
+  /// The launcher, which looks for JDKs in `home/jdks` instead of in the system's directories, and its jar.
+  @BeforeEach
+  void install() throws IOException {
+    var system = "/opt/java/openjdk /usr/lib/jvm/*";
+    var launcher = Files.readString(Path.of("serve"));
+    assertThat(launcher).contains(system);
+    executable(home.resolve("serve"), launcher.replace(system, "\"$home\"/jdks/*"));
+    Files.createFile(home.resolve("berth.jar"));
+    Files.createDirectory(home.resolve("tools"));
+    for (var tool : new String[] {"sed", "head", "dirname", "readlink", "find", "uname"}) {
+      Files.createSymbolicLink(home.resolve("tools").resolve(tool), Path.of("/usr/bin", tool));
+    }
+  }
+
+  @ParameterizedTest
+  @ValueSource(strings = {"25.0.3", "25.0.3+9", "25.0.3.0.1", "25.0.3+9-LTS", "25.0.10", "25.1", "26", "26-ea", "26-ea+12"})
+  void aJdkThatIsNewEnoughIsUsed(String version) throws Exception {
+    jdk("one", version);
+    assertThat(serve(0)).isEqualTo("started " + version + "\n");
+  }
+
+  @ParameterizedTest
+  @ValueSource(strings = {"25", "25-ea", "25.0.1", "25.0.2+10", "25.0.3-ea+5", "24.0.2", "17.0.15", "1.8.0_402"})
+  void anOlderJdkIsRefusedWithItsVersionAndTheReason(String version) throws Exception {
+    var jdk = jdk("one", version);
+    assertThat(serve(1).lines().findFirst()).get().asString()
+        .contains("needs Java 25.0.3 or newer", "JDK-8377811", "found: Java " + version + " in " + jdk);
+  }
+
+  @Test
+  void anOlderJdkIsPassedOverForANewerOne() throws Exception {
+    jdk("a", "25.0.1");
+    jdk("b", "25.0.3");
+    assertThat(serve(0)).isEqualTo("started 25.0.3\n");
+  }
+
+  @Test
+  void aJdkWithoutAReleaseFileIsAskedForItsVersion() throws Exception {
+    Files.delete(jdk("a", "25.0.2").resolve("release"));
+    Files.delete(jdk("b", "25.0.4").resolve("release"));
+    assertThat(serve(0)).isEqualTo("started 25.0.4\n");
+  }
+
+  private Path jdk(String name, String version) throws IOException {
+    var jdk = home.resolve("jdks").resolve(name);
+    Files.createDirectories(jdk.resolve("bin"));
+    Files.writeString(jdk.resolve("release"), "IMPLEMENTOR=\"Acme\"\nJAVA_VERSION=\"%s\"\n".formatted(version));
+    executable(jdk.resolve("bin/java"), """
+        #!/bin/sh
+        case $1 in
+          -version) echo 'openjdk version "%1$s" 2026-04-21' >&2 ;;
+          *) echo 'started %1$s' ;;
+        esac
+        """.formatted(version));
+    return jdk;
+  }
+
+  private static void executable(Path file, String content) throws IOException {
+    Files.writeString(file, content);
+    Files.setPosixFilePermissions(file, PosixFilePermissions.fromString("rwxr-xr-x"));
+  }
+
+  /// @return all that it printed
+  private String serve(int exitCode) throws Exception {
+    var builder = new ProcessBuilder(home.resolve("serve").toString()).redirectErrorStream(true);
+    builder.environment().clear();
+    builder.environment().put("HOME", home.toString());
+    builder.environment().put("PATH", home.resolve("tools").toString());
+    var process = builder.start();
+    var output = new String(process.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
+    assertThat(process.waitFor()).as(output).isEqualTo(exitCode);
+    return output;
+  }
+}
