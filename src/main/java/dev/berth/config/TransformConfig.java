@@ -29,4 +29,15 @@ public record TransformConfig(
     Require.atLeast("maxConcurrentTransforms", maxConcurrentTransforms, 1);
     Require.atLeast("maxPayloadInMb", maxPayloadInMb, 0);
   }
+
+  /// `BatchStrategy` as `GET /execution-parameters` spells it; empty where that is switched off.
+  public Optional<String> spelledStrategy() {
+    var strategy = batchStrategy.orElse(BatchStrategy.MULTI_RECORD);
+    return switch (executionParameters) {
+      case SAGEMAKER -> Optional.of(strategy.name());
+      // Local mode hands the value on to a factory that only knows the API's spelling.
+      case LOCAL_MODE -> Optional.of(strategy.toString());
+      case OFF -> Optional.empty();
+    };
+  }
 }

@@ -1,7 +1,6 @@
 package dev.berth.http;
 
 import dev.berth.config.TransformConfig;
-import dev.berth.content.BatchStrategy;
 import dev.berth.error.ErrorType;
 import dev.berth.error.ServingException;
 import dev.berth.serving.ServedModel;
@@ -29,13 +28,9 @@ final class ExecutionParameters implements Handler {
 
   @Override
   public void handle(Context ctx) {
-    ctx.contentType("application/json").result(switch (config.executionParameters()) {
-      case SAGEMAKER -> json(strategy().name());
-      // Local mode hands the value on to a factory that only knows the API's spelling.
-      case LOCAL_MODE -> json(strategy().toString());
-      case OFF -> throw new ServingException(
-          ErrorType.NOT_FOUND, "/execution-parameters is switched off by BERTH_EXECUTION_PARAMETERS");
-    });
+    var strategy = config.spelledStrategy().orElseThrow(() -> new ServingException(
+        ErrorType.NOT_FOUND, "/execution-parameters is switched off by BERTH_EXECUTION_PARAMETERS"));
+    ctx.contentType("application/json").result(json(strategy));
   }
 
   private byte[] json(String strategy) {
@@ -45,9 +40,5 @@ final class ExecutionParameters implements Handler {
     return "{\"MaxConcurrentTransforms\":%d,\"BatchStrategy\":\"%s\",\"MaxPayloadInMB\":%d}"
         .formatted(concurrency, strategy, payload)
         .getBytes(StandardCharsets.UTF_8);
-  }
-
-  private BatchStrategy strategy() {
-    return config.batchStrategy().orElse(BatchStrategy.MULTI_RECORD);
   }
 }

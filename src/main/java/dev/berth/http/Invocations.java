@@ -1,6 +1,5 @@
 package dev.berth.http;
 
-import dev.berth.batching.Caller;
 import dev.berth.config.HttpConfig;
 import dev.berth.config.TransformConfig;
 import dev.berth.error.ErrorType;
@@ -90,7 +89,7 @@ final class Invocations implements Handler {
         transform.keepBadRecords()).withTraceParent(RequestLog.traceParent(ctx));
     var context = Objects.requireNonNullElse(MDC.getCopyOfContextMap(), Map.<String, String>of());
 
-    var invocation = visit.invoke(request, new Caller(peerHasGone(ctx), context), deadline);
+    var invocation = visit.invoke(request, deadline, peerHasGone(ctx), context);
 
     write(ctx, invocation.response());
     RequestLog.served(ctx, visit.model(), invocation);

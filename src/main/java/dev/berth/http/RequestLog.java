@@ -118,7 +118,11 @@ final class RequestLog {
   private static void write(Context ctx, String route, Duration total) {
     ServingException failure = ctx.attribute(FAILED);
     Served served = ctx.attribute(SERVED);
-    var line = log.atLevel(level(failure, served))
+    var level = level(failure, served);
+    if (!log.isEnabledForLevel(level)) {
+      return;
+    }
+    var line = log.atLevel(level)
         .addKeyValue("route", route)
         .addKeyValue("method", ctx.method().name())
         .addKeyValue("status", ctx.statusCode())

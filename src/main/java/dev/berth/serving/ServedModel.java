@@ -13,8 +13,10 @@ import dev.berth.metrics.ServingMetrics;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.atomic.AtomicReference;
+import java.util.function.BooleanSupplier;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -145,9 +147,12 @@ public final class ServedModel {
 
     /// Answers the request on the calling thread, which should be a virtual one: it waits for hooks and workers.
     ///
+    /// @param callerHasGone asked before the model is; it must not block
+    /// @param logContext what stands on the log lines of the request
     /// @throws ServingException for every way in which this can fail
-    public Invocation invoke(InvocationRequest request, Caller caller, Deadline deadline) {
-      return model.invoke(request, caller, deadline);
+    public Invocation invoke(
+        InvocationRequest request, Deadline deadline, BooleanSupplier callerHasGone, Map<String, String> logContext) {
+      return model.invoke(request, new Caller(callerHasGone, logContext), deadline);
     }
 
     @Override

@@ -10,6 +10,7 @@ import java.io.ByteArrayOutputStream;
 import java.io.PrintStream;
 import java.nio.charset.StandardCharsets;
 import java.util.stream.IntStream;
+import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.slf4j.LoggerFactory;
 import org.slf4j.MDC;
@@ -20,6 +21,11 @@ class PrintedLinesTest {
   private final ByteArrayOutputStream fallback = new ByteArrayOutputStream();
   private final Logger log = (Logger) LoggerFactory.getLogger("stdout");
   private final PrintStream out = PrintedLines.to(log, Level.INFO, new PrintStream(fallback));
+
+  @BeforeEach
+  void clearTheContext() {
+    MDC.clear();
+  }
 
   @Test
   void eachLineIsAnEventWithTheIdsOfItsThread() {

@@ -215,10 +215,10 @@ class HeadersTest {
       try (var log = new CapturedLog(); var connection = new RawConnection(sample.port())) {
         var id = connection.send(malformed).readResponse().lines()
             .filter(line -> line.regionMatches(true, 0, "x-amzn-requestid: ", 0, 18)).findFirst().orElseThrow().substring(18);
-        assertThat(log.events()).singleElement().satisfies(event -> {
-          assertThat(event.getFormattedMessage()).startsWith("malformed request 4");
-          assertThat(event.getMDCPropertyMap()).containsEntry("request_id", id);
-        });
+        // The line of the request before may come late.
+        var lines = log.events().stream().filter(event -> event.getFormattedMessage().startsWith("malformed request 4"));
+        assertThat(lines).singleElement().satisfies(event ->
+            assertThat(event.getMDCPropertyMap()).containsEntry("request_id", id));
       }
     }
   }
@@ -237,7 +237,7 @@ class HeadersTest {
       var response = server.invoke("a", "traceparent", parent);
       assertThat(response.body()).isEqualToIgnoringCase(parent);
       assertThat(response.headers().firstValue("traceparent")).contains(parent);
-      await().untilAsserted(() -> assertThat(log.events()).singleElement().satisfies(event ->
+      await().untilAsserted(() -> assertThat(log.events()).anySatisfy(event ->
           assertThat(event.getMDCPropertyMap()).containsEntry("trace_id", trace)));
       assertThat(server.get("/nowhere").headers().firstValue("traceparent")).isEmpty();
     }
