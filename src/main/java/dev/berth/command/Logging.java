@@ -4,6 +4,8 @@ import ch.qos.logback.classic.Level;
 import ch.qos.logback.classic.LoggerContext;
 import ch.qos.logback.classic.spi.ILoggingEvent;
 import ch.qos.logback.core.OutputStreamAppender;
+import ch.qos.logback.core.filter.Filter;
+import ch.qos.logback.core.spi.FilterReply;
 import dev.berth.config.LogConfig;
 import dev.berth.config.LogFormat;
 import java.io.FileDescriptor;
@@ -35,6 +37,7 @@ final class Logging {
       appender.setEncoder(config.format() == LogFormat.JSON ? new JsonEvents() : LogDefaults.plain(context));
       // Unbuffered, so that each event is one write.
       appender.setOutputStream(new FileOutputStream(descriptor));
+      appender.addFilter(new SaidOnce());
       appender.start();
       root.addAppender(appender);
     }
@@ -54,5 +57,13 @@ final class Logging {
 
   private static LoggerContext context() {
     return (LoggerContext) LoggerFactory.getILoggerFactory();
+  }
+
+  /// Leaves out why Javalin can't start: it throws that too, and [ServeCommand] says it in one line.
+  private static final class SaidOnce extends Filter<ILoggingEvent> {
+    @Override
+    public FilterReply decide(ILoggingEvent event) {
+      return "Failed to start Javalin".equals(event.getMessage()) ? FilterReply.DENY : FilterReply.NEUTRAL;
+    }
   }
 }

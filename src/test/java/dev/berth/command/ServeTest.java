@@ -216,7 +216,7 @@ class ServeTest {
       assertThat(server.err()).isEmpty();
       assertThat(server.out().lines().filter(line -> line.contains("ERROR"))).singleElement().asString()
           .contains("modelFn (code/Inference.java) failed at Inference.java:4: java.lang.IllegalStateException: no weights");
-      assertThat(server.out()).contains("\tat Inference.modelFn(Inference.java:4)");
+      assertThat(server.out()).contains("Inference.modelFn(Inference.java:4)");
     }
   }
 
