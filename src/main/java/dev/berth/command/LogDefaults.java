@@ -24,7 +24,8 @@ public final class LogDefaults extends ContextAwareBase implements Configurator 
   /// One line per event, and a stack trace below it: line breaks in a message are escaped, so that nobody can forge an
   /// entry. The inference id stands beside the request's only where both were sent.
   private static final String PATTERN = "%d{yyyy-MM-dd'T'HH:mm:ss.SSS'Z', UTC} %-5level [%thread]"
-      + "%replace( [%mdc{request_id} %mdc{inference_id}]){' \\[ \\]$| (?=\\]$)', ''} %logger{0} - %replace(%msg){'\\R', '\\\\n'}%n%ex";
+      + "%replace( [%mdc{request_id} %mdc{inference_id}]){' \\[ \\]$| (?=\\]$)', ''} %logger{0}"
+      + " - %replace(%msg){'\\R', '\\\\n'}%n%ex";
 
   /// Libraries that speak only when something is wrong. Below that, the HTTP client of the last two writes out what it
   /// sends, signatures and all.

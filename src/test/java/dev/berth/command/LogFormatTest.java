@@ -42,7 +42,8 @@ class LogFormatTest {
   @Test
   void aJsonLineHasIdsAndFieldsBesideTheMessage() throws Exception {
     MDC.setContextMap(Map.of("request_id", "abc", "level", "own"));
-    var line = json(() -> log.atWarn().addKeyValue("status", 400).addKeyValue("total_ms", 1.5).addKeyValue("route", "/invocations")
+    var line = json(() -> log.atWarn()
+        .addKeyValue("status", 400).addKeyValue("total_ms", 1.5).addKeyValue("route", "/invocations")
         .addKeyValue("own", new StringBuilder("text")).addKeyValue("message", "own").log("a \"b\"\n{}", "c"));
     assertThat(line).isEqualTo(JSON.readTree("""
         {"timestamp": "%s", "level": "WARN", "thread": "%s", "logger": "dev.berth.Some", "message": "a \\"b\\"\\nc",

@@ -35,7 +35,8 @@ class PrintedLinesTest {
       out.println("\r");
       out.append("  three\n").write('4');
       out.println();
-      assertThat(captured.events()).extracting(ILoggingEvent::getFormattedMessage).containsExactly("one 説明 {} 2", "  three", "4");
+      assertThat(captured.events()).extracting(ILoggingEvent::getFormattedMessage)
+          .containsExactly("one 説明 {} 2", "  three", "4");
       assertThat(captured.events()).allSatisfy(event -> {
         assertThat(event.getLoggerName()).isEqualTo("stdout");
         assertThat(event.getLevel()).isEqualTo(ch.qos.logback.classic.Level.INFO);

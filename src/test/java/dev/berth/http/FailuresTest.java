@@ -130,7 +130,8 @@ class FailuresTest {
       server.invoke("one\ntwo");
       await().untilAsserted(() -> assertThat(log.events()).singleElement().satisfies(event -> {
         assertThat(event.getFormattedMessage())
-            .matches("POST /invocations 200 in \\S+ ms: 2 records, decode \\S+ ms, queue \\S+ ms, predict \\S+ ms, encode \\S+ ms");
+            .matches("POST /invocations 200 in \\S+ ms: 2 records, "
+                + "decode \\S+ ms, queue \\S+ ms, predict \\S+ ms, encode \\S+ ms");
         assertThat(event.getKeyValuePairs()).extracting(pair -> pair.key).containsExactlyInAnyOrder(
             "route", "method", "status", "total_ms", "model", "records", "decode_ms", "queue_ms", "predict_ms", "encode_ms");
         assertThat(event.getKeyValuePairs()).extracting(pair -> pair.value).contains("/invocations", "POST", 200, 2);

@@ -205,13 +205,16 @@ class HeadersTest {
     var unknown = HttpRequest.newBuilder(sample.uri("/nowhere")).build();
     var notAllowed = HttpRequest.newBuilder(sample.uri("/invocations")).build();
     var responses = List.of(
-        sample.get("/ping"), sample.get("/metrics"), sample.get("/execution-parameters"), sample.send(unknown), sample.send(notAllowed),
+        sample.get("/ping"), sample.get("/metrics"), sample.get("/execution-parameters"),
+        sample.send(unknown), sample.send(notAllowed),
         sample.send(HttpRequest.newBuilder(sample.uri("/ping")).method("HEAD", BodyPublishers.noBody()).build()),
         sample.send(HttpRequest.newBuilder(sample.uri("/ping")).method("BREW", BodyPublishers.noBody()).build()),
-        sample.invoke(BOB), sample.invoke("no json"), sample.invoke(BOB, "Accept", "image/png"), sample.invoke(BOB, "Content-Type", "image/png"));
+        sample.invoke(BOB), sample.invoke("no json"), sample.invoke(BOB, "Accept", "image/png"),
+        sample.invoke(BOB, "Content-Type", "image/png"));
     assertThat(responses).allSatisfy(response -> assertThat(requestId(response)).as(response.toString()).hasSize(36));
     assertThat(responses).extracting(HeadersTest::requestId).doesNotHaveDuplicates();
-    for (var malformed : List.of("GARBAGE\r\n\r\n", "GET /ping HTTP/1.1\r\nHost: x\r\nX-Long: " + "x".repeat(100_000) + "\r\n\r\n")) {
+    var tooLong = "GET /ping HTTP/1.1\r\nHost: x\r\nX-Long: %s\r\n\r\n".formatted("x".repeat(100_000));
+    for (var malformed : List.of("GARBAGE\r\n\r\n", tooLong)) {
       try (var log = new CapturedLog(); var connection = new RawConnection(sample.port())) {
         var id = connection.send(malformed).readResponse().lines()
             .filter(line -> line.regionMatches(true, 0, "x-amzn-requestid: ", 0, 18)).findFirst().orElseThrow().substring(18);
