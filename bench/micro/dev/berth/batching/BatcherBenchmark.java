@@ -5,6 +5,7 @@ import dev.berth.metrics.ServingMetrics;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutionException;
 import org.openjdk.jmh.annotations.Benchmark;
 import org.openjdk.jmh.annotations.Fork;
@@ -57,12 +58,19 @@ public class BatcherBenchmark extends Defaults {
   @Benchmark
   @Threads(1)
   public Predictions<String> oneCaller() throws InterruptedException, ExecutionException {
-    return batcher.predict(REQUEST, TOKENS, System.nanoTime() + TIMEOUT, CALLER);
+    return predict();
   }
 
   @Benchmark
   @Threads(8)
   public Predictions<String> eightCallers() throws InterruptedException, ExecutionException {
-    return batcher.predict(REQUEST, TOKENS, System.nanoTime() + TIMEOUT, CALLER);
+    return predict();
+  }
+
+  private Predictions<String> predict() throws InterruptedException, ExecutionException {
+    var ended = new CompletableFuture<Void>();
+    var ticket = batcher.submit(REQUEST, TOKENS, System.nanoTime() + TIMEOUT, CALLER, _ -> ended.complete(null));
+    ended.get();
+    return ticket.predictions();
   }
 }

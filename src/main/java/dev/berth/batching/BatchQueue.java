@@ -18,8 +18,8 @@ import java.util.function.Supplier;
 
 /// Where requests and workers meet: a bounded queue of records, and the one lock of this package.
 ///
-/// A request's thread calls [#submit] and waits; workers [#take] a batch and say what became of it; [#close]
-/// ends it. No foreign code runs under the lock.
+/// [#submit] takes a request in, and whoever waits for its end may [#ask]; workers [#take] a batch and say what became of
+/// it; [#close] ends it. No foreign code runs under the lock.
 final class BatchQueue<I, O> {
 
   private final String name;
@@ -47,24 +47,38 @@ final class BatchQueue<I, O> {
     this.requests = new OpenRequests<>(new BatchPolicy(limits), clock, metrics);
   }
 
-  /// What one request's thread waits on for its own end.
-  Condition newCondition() {
-    return lock.newCondition();
-  }
-
-  /// Queues all the records of a request, or none, and waits for its end. Runs on the request's thread.
+  /// Queues all the records of a request, or none.
   ///
   /// @throws ServingException when it can't be queued
-  Ending submit(Submission<I, O> submission) throws InterruptedException {
-    lock.lock();
-    try {
+  void submit(Submission<I, O> submission) {
+    locked(() -> {
       requireRoom(submission.pending().size(), submission.deadline());
       requests.add(submission);
       wakeWorker();
-      return awaitEnd(submission);
-    } finally {
-      lock.unlock();
-    }
+    });
+  }
+
+  /// Asks why a request has no answer yet: a batch that takes too long is taken apart, a request whose time is over ends.
+  void ask(Submission<I, O> submission) {
+    locked(() -> {
+      long now = clock.getAsLong();
+      if (submission.isExpired(now)) {
+        requests.end(submission, new Ending.Expired());
+      } else if (submission.isImpatient(now)) {
+        requests.takeApart(submission);
+        wakeWorker();
+      }
+    });
+  }
+
+  /// Ends a request that nobody waits for any more.
+  void abandon(Submission<I, O> submission) {
+    locked(() -> requests.end(submission, new Ending.Abandoned()));
+  }
+
+  /// Reads what only the lock makes visible.
+  <T> T read(Supplier<T> state) {
+    return locked(state);
   }
 
   /// @throws ServingException when not even one record can be queued
@@ -105,26 +119,6 @@ final class BatchQueue<I, O> {
     return new ServingException(ErrorType.OVERLOADED, "%s is overloaded: %s; try again later".formatted(name, why));
   }
 
-  private Ending awaitEnd(Submission<I, O> submission) throws InterruptedException {
-    try {
-      while (true) {
-        var ending = submission.await(clock.getAsLong());
-        if (ending.isPresent()) {
-          return ending.get();
-        }
-        if (submission.isExpired(clock.getAsLong())) {
-          requests.end(submission, new Ending.Expired());
-        } else if (submission.isImpatient(clock.getAsLong())) {
-          requests.takeApart(submission);
-          wakeWorker();
-        }
-      }
-    } catch (InterruptedException e) {
-      requests.end(submission, new Ending.Abandoned());
-      throw e;
-    }
-  }
-
   /// Waits for a batch that somebody waits for, and starts it on the calling worker. Where records are left, the next
   /// worker is woken for them.
   ///
@@ -157,7 +151,7 @@ final class BatchQueue<I, O> {
           return Optional.of(requests.start(chosen));
         }
       } finally {
-        lock.unlock();
+        unlockAndTell();
       }
       var gone = Submission.of(chosen).stream().filter(asked::add).filter(Submission::isAbandoned).toList();
       locked(() -> requests.endAll(gone, new Ending.Abandoned()));
@@ -314,7 +308,15 @@ final class BatchQueue<I, O> {
     try {
       return action.get();
     } finally {
-      lock.unlock();
+      unlockAndTell();
     }
+  }
+
+  /// Those that have ended are told without the lock. One that expires while a worker waits for records is told late,
+  /// and its caller knows by itself that its time is over.
+  private void unlockAndTell() {
+    var ended = requests.takeEnded();
+    lock.unlock();
+    ended.forEach(Submission::tell);
   }
 }

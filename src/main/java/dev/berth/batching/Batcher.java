@@ -7,6 +7,7 @@ import dev.berth.metrics.ServingMetrics;
 import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.ExecutionException;
+import java.util.function.Consumer;
 import java.util.function.LongSupplier;
 import java.util.stream.IntStream;
 import org.slf4j.Logger;
@@ -14,7 +15,8 @@ import org.slf4j.LoggerFactory;
 
 /// Predicts the records of many requests on a few workers, in batches.
 ///
-/// [#predict] runs on the requests' threads and blocks them; predictors run on the workers' threads.
+/// Nothing here waits for predictions: whoever has submitted records is told, and decides how long to wait. Predictors run
+/// on the workers' threads.
 public final class Batcher<I, O> implements AutoCloseable {
 
   private static final Logger log = LoggerFactory.getLogger(Batcher.class);
@@ -63,7 +65,7 @@ public final class Batcher<I, O> implements AutoCloseable {
     }
   }
 
-  /// Refuses what [#predict] would refuse however few records there were, before anything is spent on reading them.
+  /// Refuses what [#submit] would refuse however few records there were, before anything is spent on reading them.
   ///
   /// @param deadlineNanos when the request's time is over, as the clock counts
   /// @throws ServingException `OVERLOADED` or `NOT_READY`
@@ -71,30 +73,62 @@ public final class Batcher<I, O> implements AutoCloseable {
     queue.requireRoom(deadlineNanos);
   }
 
-  /// Queues the records and waits for their predictions, in the same order. All of them are queued or none.
+  /// Queues the records. All of them are queued or none.
   ///
+  /// @param records at least one
   /// @param lengths what each record costs in a batch, in tokens
   /// @param deadlineNanos when the request's time is over, as the clock counts
-  /// @throws ServingException `OVERLOADED`, `DEADLINE_EXCEEDED`, `NOT_READY` or `CALLER_GONE`
-  /// @throws ExecutionException with what the predictor threw for one of the records
-  public Predictions<O> predict(List<I> records, int[] lengths, long deadlineNanos, Caller caller)
-      throws InterruptedException, ExecutionException {
-    if (records.isEmpty()) {
-      return new Predictions<>(List.of(), Duration.ZERO, Duration.ZERO);
+  /// @param whenEnded run once, when [Ticket#predictions] has them or says why not. It must neither block nor throw
+  /// @throws ServingException `OVERLOADED` or `NOT_READY`
+  public Ticket submit(List<I> records, int[] lengths, long deadlineNanos, Caller caller, Consumer<Ticket> whenEnded) {
+    var ticket = new Ticket(records, lengths, deadlineNanos, caller, whenEnded);
+    queue.submit(ticket.submission);
+    return ticket;
+  }
+
+  /// The records of one request, queued or running. May be used by any thread.
+  public final class Ticket {
+
+    private final Submission<I, O> submission;
+
+    private Ticket(List<I> records, int[] lengths, long deadline, Caller caller, Consumer<Ticket> whenEnded) {
+      this.submission =
+          new Submission<>(records, lengths, clock.getAsLong(), deadline, caller, () -> whenEnded.accept(this));
     }
-    var submission = new Submission<I, O>(
-        records, lengths, clock.getAsLong(), deadlineNanos, caller, queue.newCondition());
-    return switch (queue.submit(submission)) {
-      case Ending.Answered() -> submission.predictions();
-      case Ending.Failed(var cause) -> throw new ExecutionException(cause);
-      case Ending.Expired() -> throw new ServingException(
-          ErrorType.DEADLINE_EXCEEDED,
-          submission.hasStarted()
-              ? "the request's time ran out while %s ran".formatted(predictor)
-              : "the request's time ran out while it was queued");
-      case Ending.Abandoned() -> throw new ServingException(ErrorType.CALLER_GONE, "the caller has gone away");
-      case Ending.Refused(var why) -> throw new ServingException(ErrorType.NOT_READY, why);
-    };
+
+    /// How long to wait before [#ask].
+    public long patienceNanos() {
+      return queue.read(() -> submission.patience(clock.getAsLong()));
+    }
+
+    /// Asks why there is no answer yet: a batch that takes too long for this request is taken apart, and a request whose
+    /// time is over ends.
+    public void ask() {
+      queue.ask(submission);
+    }
+
+    /// Says that nobody waits any more.
+    public void abandon() {
+      queue.abandon(submission);
+    }
+
+    /// The predictions, in the order of the records. Only when it has ended.
+    ///
+    /// @throws ServingException `DEADLINE_EXCEEDED`, `NOT_READY` or `CALLER_GONE`
+    /// @throws ExecutionException with what the predictor threw for one of the records
+    public Predictions<O> predictions() throws ExecutionException {
+      return switch (queue.read(submission::ending).orElseThrow()) {
+        case Ending.Answered() -> submission.predictions();
+        case Ending.Failed(var cause) -> throw new ExecutionException(cause);
+        case Ending.Expired() -> throw new ServingException(
+            ErrorType.DEADLINE_EXCEEDED,
+            submission.hasStarted()
+                ? "the request's time ran out while %s ran".formatted(predictor)
+                : "the request's time ran out while it was queued");
+        case Ending.Abandoned() -> throw new ServingException(ErrorType.CALLER_GONE, "the caller has gone away");
+        case Ending.Refused(var why) -> throw new ServingException(ErrorType.NOT_READY, why);
+      };
+    }
   }
 
   /// The workers that can predict.

@@ -3,6 +3,7 @@ package dev.berth.batching;
 import dev.berth.batching.Submission.Ending;
 import dev.berth.metrics.ServingMetrics;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.Collection;
 import java.util.LinkedHashSet;
 import java.util.List;
@@ -30,6 +31,8 @@ final class OpenRequests<I, O> {
   private final Set<Submission<I, O>> several = new LinkedHashSet<>();
   private final Buckets<I, O> waiting = new Buckets<>();
   private final Set<Batch<I, O>> running = new LinkedHashSet<>();
+  /// Those that have ended and were not told yet, which must wait until the lock is free.
+  private List<Submission<I, O>> ended = new ArrayList<>();
   /// The records of batches that were taken apart: each is predicted by itself, before anything else.
   private final SequencedSet<Pending<I, O>> apart = new LinkedHashSet<>();
   private final WaitEstimate estimate = new WaitEstimate();
@@ -242,6 +245,16 @@ final class OpenRequests<I, O> {
     return found;
   }
 
+  /// The requests that have ended since this was asked last, for whoever holds the lock to tell when it is free.
+  List<Submission<I, O>> takeEnded() {
+    if (ended.isEmpty()) {
+      return List.of();
+    }
+    var taken = ended;
+    ended = new ArrayList<>();
+    return taken;
+  }
+
   void endAll(Ending how) {
     endAll(open, how);
   }
@@ -258,6 +271,7 @@ final class OpenRequests<I, O> {
     }
     several.remove(submission);
     submission.end(how, clock.getAsLong());
+    ended.add(submission);
     switch (how) {
       case Ending.Answered() -> {
         // Every record has been through the predictor: none waits.

@@ -7,4 +7,10 @@ import java.util.List;
 ///
 /// @param queued from the request's arrival until a worker took its first record
 /// @param predicted from then on until the last record was answered
-public record Predictions<O>(List<O> values, Duration queued, Duration predicted) {}
+public record Predictions<O>(List<O> values, Duration queued, Duration predicted) {
+
+  /// For a request without records.
+  public static <O> Predictions<O> none() {
+    return new Predictions<>(List.of(), Duration.ZERO, Duration.ZERO);
+  }
+}

@@ -8,7 +8,6 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.SequencedSet;
-import java.util.concurrent.locks.Condition;
 import java.util.function.Predicate;
 import java.util.stream.Collectors;
 import org.slf4j.Logger;
@@ -44,7 +43,7 @@ final class Submission<I, O> {
   private final Caller caller;
   private final long arrivedAt;
   private final long deadline;
-  private final Condition ended;
+  private final Runnable whenEnded;
 
   /// By the records' places; null where a record has no prediction yet.
   private final List<O> values;
@@ -62,13 +61,14 @@ final class Submission<I, O> {
   private long impatientAt;
 
   /// @param lengths what each record costs in a batch, in tokens
+  /// @param whenEnded run once, without the lock, by whoever has ended it
   Submission(
-      List<I> records, int[] lengths, long arrivedAt, long deadline, Caller caller, Condition ended) {
+      List<I> records, int[] lengths, long arrivedAt, long deadline, Caller caller, Runnable whenEnded) {
     this.arrivedAt = arrivedAt;
     this.deadline = deadline;
     bePatient(arrivedAt);
     this.caller = caller;
-    this.ended = ended;
+    this.whenEnded = whenEnded;
     this.unanswered = records.size();
     this.values = new ArrayList<>(Collections.nCopies(records.size(), null));
     this.pending = new ArrayList<>(records.size());
@@ -186,17 +186,20 @@ final class Submission<I, O> {
   void end(Ending how, long now) {
     ending = Optional.of(how);
     endedAt = now;
-    ended.signal();
   }
 
-  /// Waits for the end, at most until the request is impatient or its deadline is over.
-  ///
-  /// @return how it ended; nothing: woken too early, or the time is over
-  Optional<Ending> await(long now) throws InterruptedException {
-    if (ending.isEmpty()) {
-      ended.awaitNanos(Math.min(deadline - now, impatientAt - now));
-    }
+  Optional<Ending> ending() {
     return ending;
+  }
+
+  /// Says that it has ended.
+  void tell() {
+    whenEnded.run();
+  }
+
+  /// How long its caller should wait before it asks why there is no answer yet.
+  long patience(long now) {
+    return Math.min(deadline - now, impatientAt - now);
   }
 
   Duration sinceArrival(long now) {

@@ -4,6 +4,7 @@ import dev.berth.error.ErrorType;
 import dev.berth.error.ServingException;
 import dev.berth.memory.MemoryShare;
 import dev.berth.serving.Deadline;
+import dev.berth.serving.HookPool;
 import io.javalin.http.Context;
 import java.io.IOException;
 import java.io.InputStream;
@@ -127,13 +128,18 @@ final class RequestBody extends InputStream {
     return count;
   }
 
-  private void awaitMemory(long bytes) throws IOException {
-    if (!parsed.tryGrowTo(bytes)) {
-      Upload.blocking(() -> {
-        if (!parsed.growTo(bytes, deadline.nanos())) {
-          throw noMemory(bytes / GROWTH);
-        }
-      });
+  private void awaitMemory(long bytes) {
+    if (parsed.tryGrowTo(bytes)) {
+      return;
+    }
+    HookPool.mayBlock();
+    try {
+      if (!parsed.growTo(bytes, deadline.nanos())) {
+        throw noMemory(bytes / GROWTH);
+      }
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+      throw new ServingException(ErrorType.DEADLINE_EXCEEDED, "the wait for memory was interrupted", e);
     }
   }
 

@@ -3,9 +3,7 @@ package dev.berth.http;
 import dev.berth.error.ErrorType;
 import dev.berth.error.ServingException;
 import dev.berth.serving.Deadline;
-import java.io.IOException;
-import java.util.concurrent.ForkJoinPool;
-import java.util.concurrent.ForkJoinPool.ManagedBlocker;
+import dev.berth.serving.HookPool;
 import java.util.concurrent.Semaphore;
 import java.util.concurrent.TimeUnit;
 import org.eclipse.jetty.ee10.servlet.ServletContextRequest;
@@ -50,7 +48,7 @@ final class Upload {
   /// Takes the next bytes, as many as have arrived; -1: there are no more.
   ///
   /// @throws ServingException `DEADLINE_EXCEEDED` when none come in time, `BAD_INPUT` when the connection ends before
-  int take(byte[] bytes, int offset, int length) throws IOException {
+  int take(byte[] bytes, int offset, int length) {
     if (ended || length == 0) {
       return ended ? -1 : 0;
     }
@@ -80,29 +78,24 @@ final class Upload {
     long stop = System.nanoTime() + Math.min(LONGEST_DISCARD_NANOS, deadline.nanosLeft());
     var bin = new byte[DISCARD_BUFFER];
     long before = received;
-    try {
-      while (!ended && received - before < MOST_TO_DISCARD
-          && await(Math.min(LONGEST_PAUSE_NANOS, stop - System.nanoTime()))
-          && !Content.Chunk.isFailure(chunk)) {
-        take(bin, 0, bin.length);
-      }
-    } catch (IOException e) {
-      // The caller has gone; the answer will find that out by itself.
+    while (!ended && received - before < MOST_TO_DISCARD
+        && await(Math.min(LONGEST_PAUSE_NANOS, stop - System.nanoTime()))
+        && !Content.Chunk.isFailure(chunk)) {
+      take(bin, 0, bin.length);
     }
   }
 
   /// Waits until something of the body has arrived, or its end; false: the time is over.
-  private boolean await(long nanos) throws IOException {
+  private boolean await(long nanos) {
     if (!hasArrived() && nanos > 0) {
+      HookPool.mayBlock();
       long stop = System.nanoTime() + nanos;
-      blocking(() -> {
-        boolean inTime = true;
-        while (inTime && !hasArrived()) {
-          demand();
-          inTime = arrival.tryAcquire(stop - System.nanoTime(), TimeUnit.NANOSECONDS);
-          demanded = !inTime;
-        }
-      });
+      boolean inTime = true;
+      while (inTime && !hasArrived()) {
+        demand();
+        inTime = arrived(stop - System.nanoTime());
+        demanded = !inTime;
+      }
     }
     return hasArrived();
   }
@@ -126,30 +119,12 @@ final class Upload {
     request.demand(arrival::release);
   }
 
-  /// Waits for something. A hook that waits keeps no other from running: its pool lets another thread run meanwhile.
-  static void blocking(Blocking wait) throws IOException {
+  private boolean arrived(long nanos) {
     try {
-      ForkJoinPool.managedBlock(wait);
+      return arrival.tryAcquire(nanos, TimeUnit.NANOSECONDS);
     } catch (InterruptedException e) {
       Thread.currentThread().interrupt();
       throw new ServingException(ErrorType.DEADLINE_EXCEEDED, "the wait for the request's body was interrupted", e);
-    }
-  }
-
-  /// A wait that is over when it returns.
-  interface Blocking extends ManagedBlocker {
-
-    void await() throws InterruptedException;
-
-    @Override
-    default boolean block() throws InterruptedException {
-      await();
-      return true;
-    }
-
-    @Override
-    default boolean isReleasable() {
-      return false;
     }
   }
 }

@@ -1,47 +1,54 @@
 package dev.berth.serving;
 
-import dev.berth.batching.Caller;
 import dev.berth.error.ErrorType;
 import dev.berth.error.ServingException;
 import dev.berth.metrics.ServingMetrics;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
-import java.util.concurrent.ExecutionException;
-import java.util.concurrent.ForkJoinPool;
-import java.util.concurrent.ForkJoinWorkerThread;
-import java.util.concurrent.FutureTask;
-import java.util.concurrent.RejectedExecutionException;
+import java.util.concurrent.LinkedBlockingQueue;
+import java.util.concurrent.ThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
-import java.util.concurrent.TimeoutException;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.function.Consumer;
 import org.slf4j.MDC;
 
-/// The platform threads on which `inputFn`, `length` and `outputFn` of all models run: a fixed number, a queue, and a
-/// deadline that the request's own thread keeps while it waits.
+/// The platform threads on which `inputFn`, `length` and `outputFn` of all models run: a bounded number, and a queue. The
+/// deadline is kept by whoever waits for a hook.
+///
+/// Two more than there are cores run at first. Hooks may wait for other services, so there is one more whenever a hook
+/// has waited for a thread for [#PATIENCE_NANOS], up to [#THREADS], until none runs. With 32 from the start, threads wake each other:
+/// hooks that do nothing answered a third less.
 ///
 /// A hook that does not end in time is interrupted and left behind. One that still runs long after that is stuck: its
 /// thread is replaced, until so many are stuck that the process had better be.
 public final class HookPool implements AutoCloseable {
 
-  /// Hooks may wait for other services, so there are more threads than cores.
   private static final int THREADS = 32;
+  /// How long a hook waits for a thread before there is one more.
+  static final long PATIENCE_NANOS = TimeUnit.MILLISECONDS.toNanos(10);
   /// How many stuck threads are replaced.
   private static final int SPARES = 8;
-  /// More than the queue of a model holds; beyond it, a request is refused at once.
+  /// More than the queue of a model holds; beyond it, a request is rejected at once.
   private static final int MOST_WAITING = 2000;
-  /// A hook that reads a large body while it arrives has a thread, but does not count as one of those that run.
+  /// A hook that waits for the rest of a large body does not count, up to so many threads in all.
   private static final int MOST_THREADS = 256;
+  private static final ThreadLocal<Run> CURRENT = new ThreadLocal<>();
 
-  private final int threads;
+  private final int usual;
+  private final int most;
   private final int spares;
   private final ServingMetrics metrics;
-  private final ForkJoinPool pool;
+  private final ThreadPoolExecutor pool;
   private final AtomicInteger waiting = new AtomicInteger();
   private final Set<Run> running = ConcurrentHashMap.newKeySet();
-  private final AtomicInteger stuck = new AtomicInteger();
+  /// Guarded by the monitor of this, for changes.
+  private volatile int stuck;
+  private volatile int extra;
+  private int reading;
 
   /// What hooks of one model have in common.
   ///
@@ -49,53 +56,53 @@ public final class HookPool implements AutoCloseable {
   /// @param inside counts the hooks that run, those left behind included
   record Scope(ClassLoader classes, InFlight inside) {}
 
-  /// A hook that runs: `now` is told which one it is, where a call is of several.
-  interface Call<T> {
-    T run(Run now) throws Exception;
-  }
-
   public HookPool(ServingMetrics metrics) {
-    this(THREADS, SPARES, metrics);
+    this(Math.min(THREADS, Runtime.getRuntime().availableProcessors() + 2), THREADS, SPARES, metrics);
   }
 
-  HookPool(int threads, int spares, ServingMetrics metrics) {
-    this.threads = threads;
+  /// @param usual how many threads run at first
+  /// @param most how many there may be, but for the `spares` in the place of stuck ones
+  HookPool(int usual, int most, int spares, ServingMetrics metrics) {
+    this.usual = usual;
+    this.most = most;
     this.spares = spares;
     this.metrics = metrics;
-    this.pool = new ForkJoinPool(
-        threads, HookThread::new, null, true, 0, MOST_THREADS + spares, threads, _ -> true, 1, TimeUnit.MINUTES);
+    this.pool = new ThreadPoolExecutor(
+        usual, usual, 1, TimeUnit.MINUTES, new LinkedBlockingQueue<>(),
+        Thread.ofPlatform().name("berth-hook-", 0).daemon().inheritInheritableThreadLocals(false).factory());
+    pool.allowCoreThreadTimeOut(true);
   }
 
-  /// Runs a hook and waits for it, at most until the deadline.
+  /// Says that the calling hook, if it is one, waits for the rest of its request's body or for memory: another one may run
+  /// in its place.
+  public static void mayBlock() {
+    var run = CURRENT.get();
+    if (run != null) {
+      run.reads();
+    }
+  }
+
+  /// Has a hook run as soon as a thread is free.
   ///
-  /// @throws ServingException when it does not end before, or too many wait already
-  /// @throws ExecutionException with what it threw
-  <T> T call(Scope scope, String hook, Caller caller, Deadline deadline, Call<T> call)
-      throws InterruptedException, ExecutionException {
+  /// @param hook what messages call it
+  /// @param logContext what stands on its log lines
+  /// @param body calls the hook and must not throw
+  /// @throws ServingException `OVERLOADED` when too many wait already
+  Run start(Scope scope, String hook, Map<String, String> logContext, Deadline deadline, Consumer<Run> body) {
     if (waiting.get() >= MOST_WAITING) {
       metrics.requestOverloaded();
       throw new ServingException(ErrorType.OVERLOADED,
           "%d requests wait for %s already; try again later".formatted(MOST_WAITING, hook));
     }
-    var run = new Run(scope, hook, caller, deadline);
-    var task = new FutureTask<>(() -> call.run(run));
+    var run = new Run(scope, hook, logContext, deadline, body);
     waiting.incrementAndGet();
-    pool.execute(() -> run.with(task));
-    try {
-      return task.get(deadline.nanosLeft(), TimeUnit.NANOSECONDS);
-    } catch (TimeoutException e) {
-      var doing = run.doing();
-      task.cancel(true);
-      throw new ServingException(ErrorType.DEADLINE_EXCEEDED, "the request's time ran out while " + doing, e);
-    } catch (InterruptedException e) {
-      task.cancel(true);
-      throw e;
-    }
+    pool.execute(run);
+    return run;
   }
 
   /// Whether a thread is left that is not stuck.
   public boolean hasThreads() {
-    return stuck.get() < threads + spares;
+    return stuck < most + spares;
   }
 
   /// Looks for hooks that still run `grace` after the deadline of their request, and replaces their threads.
@@ -116,33 +123,62 @@ public final class HookPool implements AutoCloseable {
     pool.shutdownNow();
   }
 
-  private void replace(int change) {
-    pool.setParallelism(threads + Math.min(spares, stuck.addAndGet(change)));
-    try {
-      // The pool wakes a thread when something is submitted, and not when there may be more of them.
-      pool.execute(() -> {});
-    } catch (RejectedExecutionException _) {
-      // It is closed, and nothing waits for a thread any more.
+  /// One more thread, as long as there may be one.
+  private synchronized void grow() {
+    if (usual + extra < most) {
+      extra++;
+      resize();
     }
   }
 
-  /// A hook on its thread.
-  final class Run {
+  private void shrink() {
+    if (extra > 0 && running.isEmpty()) {
+      synchronized (this) {
+        extra = 0;
+        resize();
+      }
+    }
+  }
+
+  private synchronized void count(int stuckMore, int readingMore) {
+    stuck += stuckMore;
+    reading += readingMore;
+    resize();
+  }
+
+  /// Stuck hooks have no place among the others, up to as many as are replaced, and neither have those that read.
+  private void resize() {
+    int threads = Math.min(MOST_THREADS, Math.min(most + spares, usual + extra + stuck) + reading);
+    if (threads > pool.getCorePoolSize()) {
+      pool.setMaximumPoolSize(threads);
+      pool.setCorePoolSize(threads);
+    } else {
+      pool.setCorePoolSize(threads);
+      pool.setMaximumPoolSize(threads);
+    }
+  }
+
+  /// A hook that waits for a thread or runs on one.
+  final class Run implements Runnable {
 
     private final Scope scope;
-    private final Caller caller;
+    private final Map<String, String> logContext;
     private final Deadline deadline;
+    private final Consumer<Run> body;
     private volatile String hook;
-    private volatile Thread thread;
-    /// Guarded by the monitor of this.
+    /// Guarded by the monitor of this, as all that follows; null before it runs and after.
+    private Thread thread;
+    private boolean begun;
+    private boolean cancelled;
     private boolean isStuck;
-    private boolean hasEnded;
+    private boolean isReading;
 
-    private Run(Scope scope, String hook, Caller caller, Deadline deadline) {
+    private Run(Scope scope, String hook, Map<String, String> logContext, Deadline deadline, Consumer<Run> body) {
       this.scope = scope;
       this.hook = hook;
-      this.caller = caller;
+      this.logContext = logContext;
       this.deadline = deadline;
+      this.body = body;
     }
 
     /// The hook that runs, as messages call it.
@@ -155,65 +191,93 @@ public final class HookPool implements AutoCloseable {
       hook = next;
     }
 
-    Thread thread() {
-      return thread;
+    /// Whether it waits for a thread.
+    synchronized boolean isWaiting() {
+      return !begun && !cancelled;
     }
 
-    private String doing() {
-      return thread == null ? "it waited for %s to run".formatted(hook) : hook + " ran";
+    /// Says that it has waited for long: there should be another thread.
+    void hurry() {
+      if (isWaiting()) {
+        grow();
+      }
     }
 
-    private void with(FutureTask<?> task) {
+    /// Where the hook is; nothing where it does not run.
+    synchronized StackTraceElement[] stack() {
+      return thread == null ? new StackTraceElement[0] : thread.getStackTrace();
+    }
+
+    /// Interrupts the hook, or keeps it from running at all.
+    ///
+    /// @return what it did until now, to end the sentence "the request's time ran out while …"
+    synchronized String cancel() {
+      cancelled = true;
+      if (thread != null) {
+        thread.interrupt();
+      }
+      return begun ? hook + " ran" : "it waited for %s to run".formatted(hook);
+    }
+
+    @Override
+    public void run() {
       waiting.decrementAndGet();
-      if (task.isCancelled()) {
+      if (!begin()) {
         return;
       }
-      thread = Thread.currentThread();
-      var outer = thread.getContextClassLoader();
+      var current = Thread.currentThread();
+      var outer = current.getContextClassLoader();
       scope.inside.enter();
       running.add(this);
+      CURRENT.set(this);
       try {
-        MDC.setContextMap(caller.logContext());
-        thread.setContextClassLoader(scope.classes);
-        task.run();
+        MDC.setContextMap(logContext);
+        current.setContextClassLoader(scope.classes);
+        body.accept(this);
       } finally {
+        CURRENT.remove();
         MDC.clear();
-        thread.setContextClassLoader(outer);
-        Thread.interrupted();
+        current.setContextClassLoader(outer);
         running.remove(this);
         end();
+        shrink();
         scope.inside.leave();
       }
     }
 
+    private synchronized boolean begin() {
+      begun = !cancelled && !deadline.isOver();
+      thread = begun ? Thread.currentThread() : null;
+      return begun;
+    }
+
     private synchronized boolean markStuck() {
-      if (isStuck || hasEnded) {
+      if (isStuck || thread == null) {
         return false;
       }
       isStuck = true;
       metrics.hookStuck();
-      replace(1);
+      count(1, 0);
       return true;
     }
 
+    /// No interrupt for this hook comes after.
     private synchronized void end() {
-      hasEnded = true;
+      thread = null;
+      Thread.interrupted();
       if (isStuck) {
         metrics.hookUnstuck();
-        replace(-1);
+      }
+      if (isStuck || isReading) {
+        count(isStuck ? -1 : 0, isReading ? -1 : 0);
       }
     }
-  }
 
-  /// Without thread locals from one task to the next, so that what a hook leaves in one does not keep its classes.
-  private static final class HookThread extends ForkJoinWorkerThread {
-
-    private static final AtomicInteger NUMBER = new AtomicInteger();
-
-    HookThread(ForkJoinPool pool) {
-      super(null, pool, false);
-      setName("berth-hook-" + NUMBER.getAndIncrement());
-      setDaemon(true);
+    private synchronized void reads() {
+      if (!isReading) {
+        isReading = true;
+        count(0, 1);
+      }
     }
   }
 }

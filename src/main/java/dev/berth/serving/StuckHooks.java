@@ -35,19 +35,19 @@ public final class StuckHooks implements AutoCloseable {
 
   void look() {
     for (var run : pool.findStuck(grace)) {
-      tell("%s is stuck: it still runs %d s after the deadline of its request".formatted(run.hook(), grace.toSeconds()), run.thread());
+      tell("%s is stuck: it still runs %d s after the deadline of its request".formatted(run.hook(), grace.toSeconds()), run.stack());
     }
     for (var model : models.all()) {
       model.findStuck(grace).forEach(thread -> tell(
           "%s is stuck: it still runs %d s after the deadline of all its requests; %s has %d workers left".formatted(
-              model.predictFn(), grace.toSeconds(), model.name(), model.liveWorkers()), thread));
+              model.predictFn(), grace.toSeconds(), model.name(), model.liveWorkers()), thread.getStackTrace()));
     }
   }
 
-  private static void tell(String what, Thread thread) {
-    var stack = new Throwable(thread.getName());
-    stack.setStackTrace(thread.getStackTrace());
-    log.warn(what, stack);
+  private static void tell(String what, StackTraceElement[] stack) {
+    var place = new Throwable("it is here");
+    place.setStackTrace(stack);
+    log.warn(what, place);
   }
 
   @Override

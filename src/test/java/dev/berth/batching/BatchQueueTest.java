@@ -95,12 +95,10 @@ class BatchQueueTest {
     assertThatCode(() -> queue.requireRoom(now.get() + 1)).doesNotThrowAnyException();
   }
 
-  private void ask(String... records) {
-    int before = queue.size();
-    callers.submit(() -> queue.submit(new Submission<>(
-        List.of(records), Serving.lengths(records), now.get(), DEADLINE, new Caller(() -> false, Map.of()),
-        queue.newCondition())));
-    await().until(() -> queue.size() == before + records.length);
+  private void ask(String... words) {
+    var records = List.of(words);
+    queue.submit(new Submission<>(
+        records, Serving.lengths(records), now.get(), DEADLINE, new Caller(() -> false, Map.of()), () -> {}));
   }
 
   private void predictInASecond() throws InterruptedException {

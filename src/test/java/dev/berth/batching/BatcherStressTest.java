@@ -74,9 +74,8 @@ class BatcherStressTest {
     var records = Stream.concat(own, poisoned ? Stream.of("poison") : Stream.of("calm")).toList();
     var timeout = hasty ? Duration.ofNanos(random.nextInt(2_000_000)) : Serving.LONG;
     try {
-      var values = serving.batcher.predict(
-          records, Serving.lengths(records.toArray(String[]::new)), System.nanoTime() + timeout.toNanos(),
-          new Caller(() -> leaves, Map.of())).values();
+      var values = Serving.predict(
+          serving.batcher, records, System.nanoTime() + timeout.toNanos(), new Caller(() -> leaves, Map.of())).values();
       assertThat(poisoned || leaves).isFalse();
       assertThat(values).isEqualTo(upperCase(records));
       return Outcome.ANSWERED;

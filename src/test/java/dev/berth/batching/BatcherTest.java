@@ -29,14 +29,6 @@ class BatcherTest {
   }
 
   @Test
-  void noRecordsMeanNoPredictionsEvenWithoutAWorker() throws Exception {
-    try (var serving = new Serving(1, new BatchLimits(4, 100, Duration.ZERO, 6))) {
-      assertAnswered(serving.ask());
-      assertThat(serving.model.batches).isEmpty();
-    }
-  }
-
-  @Test
   @Tag("BAT-15")
   void recordsOfSeveralRequestsShareABatchAndEachRequestGetsItsOwn() throws Exception {
     try (var serving = Serving.started()) {
@@ -193,8 +185,8 @@ class BatcherTest {
   @Test
   void aLengthBelowZeroFailsItsRequestAlone() throws Exception {
     try (var serving = Serving.started()) {
-      assertThatThrownBy(() -> serving.batcher.predict(
-              List.of("a"), new int[] {-1}, Long.MAX_VALUE, new Caller(() -> false, Map.of())))
+      assertThatThrownBy(() -> serving.batcher.submit(
+              List.of("a"), new int[] {-1}, Long.MAX_VALUE, new Caller(() -> false, Map.of()), _ -> {}))
           .isInstanceOf(IllegalArgumentException.class)
           .hasMessage("length: found -1, expected zero or more");
       assertAnswered(serving.ask("b"), "B");

@@ -36,13 +36,13 @@ class OpenRequestsTest {
   }
 
   @Test
-  void anExpiredRequestIsNeverChosenEvenBeforeItsThreadNoticed() throws InterruptedException {
+  void anExpiredRequestIsNeverChosenEvenBeforeItsThreadNoticed() {
     var stale = add(DEADLINE, "a", "b");
     var fresh = add(2 * DEADLINE, "c");
     now = DEADLINE;
 
     assertThat(choose()).containsExactly("c");
-    assertThat(stale.await(now)).contains(new Ending.Expired());
+    assertThat(stale.ending()).contains(new Ending.Expired());
     assertThat(fresh.hasEnded()).isFalse();
     assertThat(requests.waiting()).isZero();
   }
@@ -116,18 +116,18 @@ class OpenRequestsTest {
   }
 
   @Test
-  void anAnswerAfterTheEndChangesNothing() throws InterruptedException {
+  void anAnswerAfterTheEndChangesNothing() {
     var request = add(DEADLINE, "a");
     var batch = requests.start(chooseRecords());
     requests.end(request, new Ending.Expired());
     requests.stop(batch);
     requests.answer(batch, List.of("A"));
 
-    assertThat(request.await(now)).contains(new Ending.Expired());
+    assertThat(request.ending()).contains(new Ending.Expired());
   }
 
   @Test
-  void aBatchThatTakesHalfOfTheTimeThatARequestHasLeftIsTakenApart() throws InterruptedException {
+  void aBatchThatTakesHalfOfTheTimeThatARequestHasLeftIsTakenApart() {
     var slow = add(DEADLINE, "slow");
     var quick = add(DEADLINE, "a", "b");
     var batch = requests.start(chooseRecords());
@@ -145,13 +145,13 @@ class OpenRequestsTest {
       requests.answer(alone, List.of(expected));
       requests.stop(alone);
     }
-    assertThat(quick.await(now)).contains(new Ending.Answered());
-    assertThat(slow.await(now)).contains(new Ending.Answered());
+    assertThat(quick.ending()).contains(new Ending.Answered());
+    assertThat(slow.ending()).contains(new Ending.Answered());
     assertThat(requests.hasApart()).isFalse();
   }
 
   @Test
-  void aSlowRecordThatIsTriedAloneMakesWayForTheOthersOfItsBatch() throws InterruptedException {
+  void aSlowRecordThatIsTriedAloneMakesWayForTheOthersOfItsBatch() {
     add(DEADLINE, "slow");
     var quick = add(DEADLINE, "a");
     var batch = requests.start(chooseRecords());
@@ -169,12 +169,12 @@ class OpenRequestsTest {
     assertThat(alone.records()).containsExactly("a");
     requests.answer(alone, List.of("A"));
     requests.stop(alone);
-    assertThat(quick.await(now)).contains(new Ending.Answered());
+    assertThat(quick.ending()).contains(new Ending.Answered());
     assertThat(requests.startApart().records()).as("and is tried again").containsExactly("slow");
   }
 
   @Test
-  void aBatchThatEndsAfterAllAnswersWhatWaitsToBeTriedAgain() throws InterruptedException {
+  void aBatchThatEndsAfterAllAnswersWhatWaitsToBeTriedAgain() {
     add(DEADLINE, "a");
     var request = add(DEADLINE, "b");
     var batch = requests.start(chooseRecords());
@@ -183,7 +183,7 @@ class OpenRequestsTest {
     requests.answer(batch, List.of("A", "B"));
     requests.stop(batch);
 
-    assertThat(request.await(now)).contains(new Ending.Answered());
+    assertThat(request.ending()).contains(new Ending.Answered());
     assertThat(requests.hasApart()).isFalse();
   }
 
@@ -222,7 +222,7 @@ class OpenRequestsTest {
 
   private Submission<String, String> add(long deadline, String... records) {
     var submission = new Submission<String, String>(
-        List.of(records), Serving.lengths(records), now, deadline, new Caller(() -> false, Map.of()), lock.newCondition());
+        List.of(records), Serving.lengths(List.of(records)), now, deadline, new Caller(() -> false, Map.of()), () -> {});
     requests.add(submission);
     return submission;
   }

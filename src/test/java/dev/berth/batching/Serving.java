@@ -5,12 +5,15 @@ import static org.awaitility.Awaitility.await;
 
 import dev.berth.metrics.ServingMetrics;
 import java.time.Duration;
-import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ExecutionException;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
 import java.util.function.BooleanSupplier;
 
 /// A batcher with a [FakeModel], and callers on virtual threads. A record's length is its number of characters.
@@ -43,12 +46,30 @@ final class Serving implements AutoCloseable {
   }
 
   Future<Predictions<String>> ask(Duration timeout, BooleanSupplier abandoned, String... records) {
-    return callers.submit(() -> batcher.predict(
-        Arrays.asList(records), lengths(records), System.nanoTime() + timeout.toNanos(), new Caller(abandoned, Map.of())));
+    return callers.submit(() -> predict(
+        batcher, List.of(records), System.nanoTime() + timeout.toNanos(), new Caller(abandoned, Map.of())));
   }
 
-  static int[] lengths(String... records) {
-    return Arrays.stream(records).mapToInt(String::length).toArray();
+  /// Submits records and waits for their predictions as a request does.
+  static Predictions<String> predict(Batcher<String, String> batcher, List<String> records, long deadline, Caller caller)
+      throws InterruptedException, ExecutionException {
+    var ended = new CompletableFuture<Void>();
+    var ticket = batcher.submit(records, lengths(records), deadline, caller, _ -> ended.complete(null));
+    while (!ended.isDone()) {
+      try {
+        ended.get(ticket.patienceNanos(), TimeUnit.NANOSECONDS);
+      } catch (TimeoutException e) {
+        ticket.ask();
+      } catch (InterruptedException e) {
+        ticket.abandon();
+        throw e;
+      }
+    }
+    return ticket.predictions();
+  }
+
+  static int[] lengths(List<String> records) {
+    return records.stream().mapToInt(String::length).toArray();
   }
 
   /// Sends a `hold` and returns when it is all that runs.
