@@ -32,7 +32,7 @@ public final class Inference extends QuestionAnsweringHandler {
     return List.of(MediaType.JSON);
   }
 
-  /// Predictions of one request to bytes, one for each record in their order, on the request's own thread.
+  /// Predictions of one request to bytes, one for each record in their order, on a thread for hooks.
   @Override
   public InvocationResponse outputFn(List<QuestionAnswer> answers, InvocationRequest request) {
     var values = answers.stream().map(Inference::value).toList();

@@ -41,7 +41,7 @@ public final class Inference implements InferenceHandler<Map<String, float[]>, I
     return films;
   }
 
-  /// Bytes to records, on the request's own thread. A BadInputException is the caller's 400, with its message.
+  /// Bytes to records, on a thread for hooks. A BadInputException is the caller's 400, with its message.
   @Override
   public List<Query> inputFn(InvocationRequest request) throws IOException {
     JsonNode film = Json.read(request).path("film");

@@ -36,7 +36,7 @@ public final class Inference extends TensorHandler {
     return List.of(MediaType.JSON);
   }
 
-  /// Bytes to records, on the request's own thread. A record is what the model takes for one prediction: here one tensor
+  /// Bytes to records, on a thread for hooks. A record is what the model takes for one prediction: here one tensor
   /// without a batch dimension, as the model has one input.
   @Override
   public List<List<Tensor>> inputFn(InvocationRequest request) throws IOException {

@@ -6,17 +6,17 @@ import java.util.List;
 ///
 /// ```
 /// bytes ──inputFn──▶ records ──queue──▶ batch ──predictFn──▶ predictions ──outputFn──▶ bytes
-///       request's own thread    │       the thread that owns the model     │   request's own thread
+///       hook thread             │       the thread that owns the model     │   hook thread
 /// ```
 ///
 /// 1. [#modelFn] loads the model: once per worker, on the worker's own thread, before the server says that it is ready.
 /// 2. [#warmUpFn] runs right after it, so that the first caller does not pay for the engine's own warm-up.
-/// 3. [#inputFn] decodes one request into records, on that request's thread, before anything is queued. A request that
+/// 3. [#inputFn] decodes one request into records, on a thread for hooks, before anything is queued. A request that
 ///    it refuses fails alone: nobody shares its batch yet.
 /// 4. Records wait in a bounded queue. A free worker takes a batch of them, possibly from several requests.
 /// 5. [#predictFn] answers the batch on the worker's thread. When it throws for a batch of several records, each
 ///    record is tried again by itself, so that only the culprit fails.
-/// 6. [#outputFn] encodes the predictions of one request, on that request's thread again.
+/// 6. [#outputFn] encodes the predictions of one request, on a thread for hooks again.
 ///
 /// The smallest whole program:
 ///

@@ -18,7 +18,7 @@ import java.util.List;
 ///
 /// It excludes `inputFn`, `predictFn` and `outputFn`: a class that has one of those besides is refused at start. A
 /// request is one record then, so requests share no batch and a worker answers one of them after another. Prefer
-/// [InferenceHandler], which decodes on the requests' own threads and batches.
+/// [InferenceHandler], which decodes on threads of its own and batches.
 ///
 /// @param <M> the loaded model, one per worker
 public interface TransformHandler<M> extends InferenceHandler<M, InvocationRequest, InvocationResponse> {

@@ -4,8 +4,6 @@ import dev.berth.artifact.code.HookCode;
 import dev.berth.batching.BatchLimits;
 import dev.berth.batching.Batcher;
 import dev.berth.batching.Caller;
-import dev.berth.batching.Predictions;
-import dev.berth.error.ErrorType;
 import dev.berth.error.ServingException;
 import dev.berth.hooks.Accelerator;
 import dev.berth.hooks.InferenceHandler;
@@ -18,25 +16,19 @@ import java.time.Duration;
 import java.util.List;
 import java.util.Objects;
 import java.util.concurrent.Callable;
-import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutionException;
-import java.util.concurrent.TimeUnit;
-import java.util.concurrent.TimeoutException;
-import java.util.concurrent.atomic.AtomicReference;
 
 /// Hooks with a batcher and its workers: the way of a request through `inputFn`, the queue, `predictFn` and `outputFn`.
 ///
-/// [#invoke] is called on the request's thread, which waits for each step in turn. Hooks run outside of every lock.
+/// [#invoke] is called on the request's thread, which waits. Hooks run outside of every lock.
 final class LoadedModel<M, I, O> {
 
-  private static final long LEAST_WAIT_NANOS = TimeUnit.MILLISECONDS.toNanos(1);
-
-  private final InferenceHandler<M, I, O> handler;
-  private final HookNames names;
-  private final Batcher<I, O> batcher;
-  private final HookPool pool;
-  private final HookPool.Scope scope;
-  private final ServingMetrics metrics;
+  final InferenceHandler<M, I, O> handler;
+  final HookNames names;
+  final Batcher<I, O> batcher;
+  final HookPool pool;
+  final HookPool.Scope scope;
+  final ServingMetrics metrics;
   private final List<MediaType> requestTypes;
   private final List<MediaType> responseTypes;
 
@@ -112,147 +104,7 @@ final class LoadedModel<M, I, O> {
   ///
   /// @throws ServingException for every way in which this can fail
   Invocation invoke(InvocationRequest request, Caller caller, Deadline deadline) {
-    return new Flight(request, caller, deadline).await();
-  }
-
-  /// One request on its way: decoded on a thread of the pool, predicted by a worker, encoded on a thread of the pool. Each
-  /// step hands over to the next one, and the request's own thread waits for the end.
-  private final class Flight {
-
-    private final InvocationRequest request;
-    private final Caller caller;
-    private final Deadline deadline;
-    private final CompletableFuture<Invocation> landed = new CompletableFuture<>();
-    /// The hook that is to run or runs, where it is not in the queue.
-    private final AtomicReference<HookPool.Run> run = new AtomicReference<>();
-    /// Its records, once they are in the queue.
-    private volatile Batcher<I, O>.Ticket ticket;
-    private int records;
-    private Duration decoded;
-
-    Flight(InvocationRequest request, Caller caller, Deadline deadline) {
-      this.request = request;
-      this.caller = caller;
-      this.deadline = deadline;
-    }
-
-    Invocation await() {
-      // The next hook may be there already.
-      run.compareAndSet(null, start(names.inputFn(), this::decode));
-      while (true) {
-        try {
-          return landed.get(patienceNanos(), TimeUnit.NANOSECONDS);
-        } catch (TimeoutException e) {
-          boolean over = deadline.isOver();
-          run.get().hurry();
-          var queued = ticket;
-          if (queued != null) {
-            // If the time is over, this ends the flight.
-            queued.ask();
-          }
-          if (over && !landed.isDone()) {
-            throw new ServingException(
-                ErrorType.DEADLINE_EXCEEDED, "the request's time ran out while " + run.get().cancel(), e);
-          }
-        } catch (InterruptedException e) {
-          if (ticket != null) {
-            ticket.abandon();
-          }
-          run.get().cancel();
-          throw HookFailure.of(names.predictFn(), e);
-        } catch (ExecutionException e) {
-          throw (ServingException) e.getCause();
-        }
-      }
-    }
-
-    /// Until the deadline, or until something may have kept the request waiting for too long.
-    private long patienceNanos() {
-      var queued = ticket;
-      if (run.get().isWaiting()) {
-        return Math.min(deadline.nanosLeft(), HookPool.PATIENCE_NANOS);
-      }
-      return queued == null ? Math.max(deadline.nanosLeft() / 2, LEAST_WAIT_NANOS) : queued.patienceNanos();
-    }
-
-    private HookPool.Run start(String hook, HookCall call) {
-      return pool.start(scope, hook, caller.logContext(), deadline, now -> {
-        try {
-          call.run(now);
-        } catch (Throwable e) {
-          landed.completeExceptionally(HookFailure.inside(now.hook(), e));
-        }
-      });
-    }
-
-    private void decode(HookPool.Run now) throws Exception {
-      long start = System.nanoTime();
-      var input = require(handler.inputFn(request), names.inputFn(), "a list of records");
-      now.enters(names.length());
-      var lengths = lengths(input);
-      records = input.size();
-      decoded = Duration.ofNanos(System.nanoTime() - start);
-      metrics.decoded(decoded);
-      if (input.isEmpty()) {
-        now.enters(names.outputFn());
-        encode(Predictions.none());
-      } else {
-        ticket = batcher.submit(input, lengths, deadline.nanos(), caller, this::predicted);
-      }
-    }
-
-    /// Runs on the thread that has ended the request's records, mostly its worker's.
-    private void predicted(Batcher<I, O>.Ticket ended) {
-      try {
-        var predictions = ended.predictions();
-        run.set(start(names.outputFn(), _ -> encode(predictions)));
-      } catch (Throwable e) {
-        landed.completeExceptionally(HookFailure.of(names.predictFn(), e));
-      }
-    }
-
-    private void encode(Predictions<O> predictions) throws Exception {
-      long start = System.nanoTime();
-      var response = require(handler.outputFn(predictions.values(), request), names.outputFn(), "a response");
-      var encoded = Duration.ofNanos(System.nanoTime() - start);
-      metrics.encoded(encoded);
-      landed.complete(new Invocation(
-          response, records, decoded, predictions.queued(), predictions.predicted(), encoded));
-    }
-  }
-
-  /// A hook, with whatever it throws.
-  private interface HookCall {
-    void run(HookPool.Run now) throws Exception;
-  }
-
-  private int[] lengths(List<I> records) {
-    var lengths = new int[records.size()];
-    int next = 0;
-    for (var record : records) {
-      if (record == null) {
-        throw new ServingException(ErrorType.INTERNAL, "%s returned null as record %d of %d, expected a record"
-            .formatted(names.inputFn(), next + 1, records.size()));
-      }
-      lengths[next++] = length(record);
-    }
-    return lengths;
-  }
-
-  private int length(I record) {
-    int length = handler.length(record);
-    if (length < 0) {
-      throw new ServingException(
-          ErrorType.INTERNAL, "%s returned %d, expected a positive number".formatted(names.length(), length));
-    }
-    return length;
-  }
-
-  private static <T> T require(T result, String hook, String expected) {
-    if (result == null) {
-      throw new ServingException(ErrorType.INTERNAL, "%s returned null, expected %s".formatted(hook, expected));
-    }
-    return result;
+    return new Flight<>(this, request, caller, deadline).await();
   }
 
   /// Looks for workers whose `predictFn` does not end.

@@ -12,6 +12,7 @@ import dev.berth.testing.TextHandler;
 import java.net.http.HttpRequest;
 import java.net.http.HttpRequest.BodyPublishers;
 import java.net.http.HttpResponse;
+import java.io.IOException;
 import java.util.List;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
@@ -20,6 +21,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
+import org.slf4j.LoggerFactory;
 
 /// Types and headers, on the sample model where its own types matter.
 class HeadersTest {
@@ -224,6 +226,44 @@ class HeadersTest {
             assertThat(event.getMDCPropertyMap()).containsEntry("request_id", id));
       }
     }
+  }
+
+  @Test
+  @Tag("HDR-12")
+  void linesOfPredictFnHaveTheIdsOfAllRequestsOfTheBatch() throws Exception {
+    var hooks = LoggerFactory.getLogger("hooks");
+    var handler = new TextHandler() {
+      @Override
+      public List<String> inputFn(InvocationRequest request) throws IOException {
+        hooks.info("inputFn");
+        return super.inputFn(request);
+      }
+
+      @Override
+      public List<String> predictFn(List<String> records, Object model) throws Exception {
+        hooks.info("predictFn");
+        return super.predictFn(records, model);
+      }
+    };
+    try (var server = TestServer.with(handler)
+            .set("SAGEMAKER_MODEL_SERVER_WORKERS", "1")
+            .set("BERTH_MAX_BATCH_SIZE", "2")
+            .set("BERTH_MAX_BATCH_DELAY_MS", "60000")
+            .start();
+        var log = new CapturedLog()) {
+      var one = server.invokeAsync("a", "x-amzn-RequestId", "one");
+      var two = server.invokeAsync("b", "x-amzn-RequestId", "two");
+      assertThat(one.get().body() + two.get().body()).isEqualTo("AB");
+      assertThat(ids(log, "inputFn")).containsExactlyInAnyOrder("one", "two");
+      assertThat(ids(log, "predictFn")).singleElement().isIn("one,two", "two,one");
+    }
+  }
+
+  private static List<String> ids(CapturedLog log, String message) {
+    return log.events().stream()
+        .filter(event -> event.getFormattedMessage().equals(message))
+        .map(event -> event.getMDCPropertyMap().get("request_id"))
+        .toList();
   }
 
   @Test

@@ -1,0 +1,159 @@
+package dev.berth.serving;
+
+import dev.berth.batching.Batcher;
+import dev.berth.batching.Caller;
+import dev.berth.batching.Predictions;
+import dev.berth.error.ErrorType;
+import dev.berth.error.ServingException;
+import dev.berth.hooks.InvocationRequest;
+import java.time.Duration;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
+import java.util.concurrent.atomic.AtomicReference;
+
+/// One request on its way: decoded on a thread of the pool, predicted by a worker, encoded on a thread of the pool. Each
+/// step hands over to the next one, and the request's own thread waits for the end.
+final class Flight<I, O> {
+
+  private static final long LEAST_WAIT_NANOS = TimeUnit.MILLISECONDS.toNanos(1);
+
+  private final LoadedModel<?, I, O> model;
+  private final InvocationRequest request;
+  private final Caller caller;
+  private final Deadline deadline;
+  private final CompletableFuture<Invocation> landed = new CompletableFuture<>();
+  /// The hook that is to run or runs, where it is not in the queue.
+  private final AtomicReference<HookPool.Run> run = new AtomicReference<>();
+  /// The place of its records in the queue, once they are there.
+  private volatile Batcher<I, O>.Ticket ticket;
+  private int records;
+  private Duration decoded;
+
+  Flight(LoadedModel<?, I, O> model, InvocationRequest request, Caller caller, Deadline deadline) {
+    this.model = model;
+    this.request = request;
+    this.caller = caller;
+    this.deadline = deadline;
+  }
+
+  Invocation await() {
+    // The next hook may be there already.
+    run.compareAndSet(null, start(model.names.inputFn(), this::decode));
+    while (true) {
+      try {
+        return landed.get(patienceNanos(), TimeUnit.NANOSECONDS);
+      } catch (TimeoutException e) {
+        boolean over = deadline.isOver();
+        run.get().hurry();
+        var queued = ticket;
+        if (queued != null) {
+          // If the time is over, this ends the flight.
+          queued.ask();
+        }
+        if (over && !landed.isDone()) {
+          throw new ServingException(
+              ErrorType.DEADLINE_EXCEEDED, "the request's time ran out while " + run.get().cancel(), e);
+        }
+      } catch (InterruptedException e) {
+        if (ticket != null) {
+          ticket.abandon();
+        }
+        run.get().cancel();
+        throw HookFailure.of(model.names.predictFn(), e);
+      } catch (ExecutionException e) {
+        throw (ServingException) e.getCause();
+      }
+    }
+  }
+
+  /// Until the deadline, or until something may have kept the request waiting for too long.
+  private long patienceNanos() {
+    var queued = ticket;
+    if (run.get().isWaiting()) {
+      return Math.min(deadline.nanosLeft(), HookPool.PATIENCE_NANOS);
+    }
+    return queued == null ? Math.max(deadline.nanosLeft() / 2, LEAST_WAIT_NANOS) : queued.patienceNanos();
+  }
+
+  private HookPool.Run start(String hook, HookCall call) {
+    return model.pool.start(model.scope, hook, caller.logContext(), deadline, now -> {
+      try {
+        call.run(now);
+      } catch (Throwable e) {
+        landed.completeExceptionally(HookFailure.inside(now.hook(), e));
+      }
+    });
+  }
+
+  private void decode(HookPool.Run now) throws Exception {
+    long start = System.nanoTime();
+    var input = require(model.handler.inputFn(request), model.names.inputFn(), "a list of records");
+    now.enters(model.names.length());
+    var lengths = lengths(input);
+    records = input.size();
+    decoded = Duration.ofNanos(System.nanoTime() - start);
+    model.metrics.decoded(decoded);
+    if (input.isEmpty()) {
+      now.enters(model.names.outputFn());
+      encode(Predictions.none());
+    } else {
+      ticket = model.batcher.submit(input, lengths, deadline.nanos(), caller, this::predicted);
+    }
+  }
+
+  /// Runs on the thread that has ended the request's records, mostly its worker's.
+  private void predicted(Batcher<I, O>.Ticket ended) {
+    try {
+      var predictions = ended.predictions();
+      run.set(start(model.names.outputFn(), _ -> encode(predictions)));
+    } catch (Throwable e) {
+      landed.completeExceptionally(HookFailure.of(model.names.predictFn(), e));
+    }
+  }
+
+  private void encode(Predictions<O> predictions) throws Exception {
+    long start = System.nanoTime();
+    var response = require(model.handler.outputFn(predictions.values(), request), model.names.outputFn(), "a response");
+    var encoded = Duration.ofNanos(System.nanoTime() - start);
+    model.metrics.encoded(encoded);
+    landed.complete(new Invocation(
+        response, records, decoded, predictions.queued(), predictions.predicted(), encoded));
+  }
+
+  /// A hook, with whatever it throws.
+  private interface HookCall {
+    void run(HookPool.Run now) throws Exception;
+  }
+
+  private int[] lengths(List<I> records) {
+    var lengths = new int[records.size()];
+    int next = 0;
+    for (var record : records) {
+      if (record == null) {
+        throw new ServingException(ErrorType.INTERNAL, "%s returned null as record %d of %d, expected a record"
+            .formatted(model.names.inputFn(), next + 1, records.size()));
+      }
+      lengths[next++] = length(record);
+    }
+    return lengths;
+  }
+
+  private int length(I record) {
+    int length = model.handler.length(record);
+    if (length < 0) {
+      throw new ServingException(
+          ErrorType.INTERNAL, "%s returned %d, expected a positive number".formatted(model.names.length(), length));
+    }
+    return length;
+  }
+
+  private static <T> T require(T result, String hook, String expected) {
+    if (result == null) {
+      throw new ServingException(ErrorType.INTERNAL, "%s returned null, expected %s".formatted(hook, expected));
+    }
+    return result;
+  }
+}
