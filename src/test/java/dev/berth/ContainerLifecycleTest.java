@@ -187,7 +187,7 @@ class ContainerLifecycleTest {
       assertThat(wedged).allSatisfy(caller -> assertThat(caller.get().statusCode()).isEqualTo(504));
       await().atMost(BerthImage.LONGEST).untilAsserted(() ->
           assertThat(get(container, "/ping").statusCode()).isEqualTo(503));
-      assertThat(out(container)).contains("predictFn").contains("is stuck").contains("Inference.java:9");
+      assertThat(out(container)).contains("predictFn").contains("is stuck").contains("Inference.java:8");
     }
   }
 

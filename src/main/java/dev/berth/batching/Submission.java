@@ -15,7 +15,7 @@ import org.slf4j.LoggerFactory;
 
 /// One request's records and what became of them. Compared by identity.
 ///
-/// Made on the request's thread. What changes is guarded by the lock of the [BatchQueue] that it was handed to; it ends
+/// What changes is guarded by the lock of the [BatchQueue] that it was handed to; it ends
 /// once, and nothing changes after that.
 final class Submission<I, O> {
 

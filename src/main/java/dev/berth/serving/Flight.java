@@ -50,12 +50,10 @@ final class Flight<I, O> {
         run.get().hurry();
         var queued = ticket;
         if (queued != null) {
-          // If the time is over, this ends the flight.
           queued.ask();
         }
         if (over && !landed.isDone()) {
-          throw new ServingException(
-              ErrorType.DEADLINE_EXCEEDED, "the request's time ran out while " + run.get().cancel(), e);
+          throw late(queued, e);
         }
       } catch (InterruptedException e) {
         if (ticket != null) {
@@ -66,6 +64,21 @@ final class Flight<I, O> {
       } catch (ExecutionException e) {
         throw (ServingException) e.getCause();
       }
+    }
+  }
+
+  /// Ends what still goes on, and says what that was.
+  ///
+  /// @param queued has ended since it was asked past its deadline; null where the records are not in the queue yet
+  private ServingException late(Batcher<I, O>.Ticket queued, TimeoutException e) {
+    try {
+      if (queued != null) {
+        queued.predictions();
+      }
+      return new ServingException(
+          ErrorType.DEADLINE_EXCEEDED, "the request's time ran out while " + run.get().cancel(), e);
+    } catch (ServingException | ExecutionException ended) {
+      return HookFailure.of(model.names.predictFn(), ended);
     }
   }
 
