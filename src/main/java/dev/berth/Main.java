@@ -12,9 +12,6 @@ public final class Main {
   private Main() {}
 
   public static void main(String[] args) {
-    // Two more carriers than the JVM's own choice: 13 to 20 % more requests/s where hooks do nothing (docs/performance.md).
-    System.getProperties().putIfAbsent(
-        "jdk.virtualThreadScheduler.parallelism", String.valueOf(Runtime.getRuntime().availableProcessors() + 2));
     var home = Path.of(System.getProperty("berth.home", "."));
     System.exit(Commands.run(System.getenv(), home, args));
   }
