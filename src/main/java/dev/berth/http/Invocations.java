@@ -7,6 +7,7 @@ import dev.berth.error.ServingException;
 import dev.berth.hooks.InvocationRequest;
 import dev.berth.hooks.InvocationResponse;
 import dev.berth.hooks.MediaType;
+import dev.berth.memory.ProcessMemory;
 import dev.berth.serving.Deadline;
 import dev.berth.serving.ServedModel;
 import io.javalin.http.Context;
@@ -39,7 +40,7 @@ final class Invocations implements Handler {
   private final HttpConfig http;
   private final TransformConfig transform;
   private final Duration timeout;
-  private final PayloadMemory memory;
+  private final ProcessMemory memory;
   private final LongSupplier clock;
 
   /// @param models finds the model that a request is for
@@ -48,7 +49,7 @@ final class Invocations implements Handler {
       HttpConfig http,
       TransformConfig transform,
       Duration timeout,
-      PayloadMemory memory,
+      ProcessMemory memory,
       LongSupplier clock) {
     this.models = models;
     this.http = http;
@@ -89,7 +90,7 @@ final class Invocations implements Handler {
         transform.keepBadRecords()).withTraceParent(RequestLog.traceParent(ctx));
     var context = Objects.requireNonNullElse(MDC.getCopyOfContextMap(), Map.<String, String>of());
 
-    var invocation = visit.invoke(request, deadline, peerHasGone(ctx), context);
+    var invocation = visit.invoke(request, deadline, body.memory(), peerHasGone(ctx), context);
 
     write(ctx, invocation.response());
     RequestLog.served(ctx, visit.model(), invocation);

@@ -2,7 +2,9 @@ package dev.berth.http;
 
 import dev.berth.error.ErrorType;
 import dev.berth.error.ServingException;
-import dev.berth.memory.MemoryShare;
+import dev.berth.memory.MemoryShortException;
+import dev.berth.memory.ProcessMemory;
+import dev.berth.memory.RequestMemory;
 import dev.berth.serving.Deadline;
 import dev.berth.serving.HookPool;
 import io.javalin.http.Context;
@@ -15,15 +17,18 @@ import org.eclipse.jetty.ee10.servlet.ServletContextRequest;
 /// beyond the request's deadline.
 ///
 /// The request's own thread reads it into memory before `inputFn` runs, so that a slow upload holds up no thread that
-/// hooks need. Of a body larger than [#AHEAD] the rest is read by the hook, which may take it piece by piece. Used by one
+/// hooks need. Of a large body the rest is read by the hook, which may take it piece by piece. Used by one
 /// thread at a time.
 final class RequestBody extends InputStream {
 
-  private static final int AHEAD = 8 << 20;
+  private static final int MOST_AHEAD = 8 << 20;
+  /// Bodies up to this length, which are nearly all, do not count as arriving: none of them waits for the large ones.
   private static final int FIRST_BUFFER = 16 << 10;
 
-  /// What a whole payload becomes on its way: its bytes, its text, its parsed form and some 24 bytes for each token.
-  private static final int GROWTH = 24;
+  /// What a hook makes at once of a whole body of text: a string, of two bytes for each where one character is not Latin.
+  private static final int TEXT = 2;
+  /// What it is likely to make of it all in all.
+  private static final int LIKELY = 4;
 
   /// The JVM makes no longer arrays.
   private static final int LONGEST_ARRAY = Integer.MAX_VALUE - 8;
@@ -32,8 +37,8 @@ final class RequestBody extends InputStream {
   private final long declared;
   private final long limit;
   private final Deadline deadline;
-  private final MemoryShare arriving;
-  private final MemoryShare parsed;
+  private final RequestMemory memory;
+  private final int ahead;
 
   /// What is in memory, from `start` to `end`.
   private byte[] buffer = new byte[0];
@@ -44,13 +49,19 @@ final class RequestBody extends InputStream {
   private volatile boolean closed;
 
   /// @param limit the most bytes that the server takes
-  RequestBody(Context ctx, long limit, Deadline deadline, PayloadMemory memory) {
-    this.upload = new Upload(ServletContextRequest.getServletContextRequest(ctx.req()), deadline);
+  RequestBody(Context ctx, long limit, Deadline deadline, ProcessMemory process) {
+    this.memory = new RequestMemory(process, deadline.nanos(), HookPool::mayBlock);
+    this.ahead = (int) Math.min(MOST_AHEAD, process.arriving().bytes() / 8);
+    this.upload =
+        new Upload(ServletContextRequest.getServletContextRequest(ctx.req()), deadline, memory::isReceivingWanted);
     this.declared = ctx.req().getContentLengthLong();
     this.limit = limit;
     this.deadline = deadline;
-    this.arriving = memory.arriving().share();
-    this.parsed = memory.parsed().share();
+  }
+
+  /// What the request takes of the memory of all.
+  RequestMemory memory() {
+    return memory;
   }
 
   /// Refuses a body whose length is declared and too large, before it is read.
@@ -63,7 +74,7 @@ final class RequestBody extends InputStream {
   /// Reads the body, or the beginning of a large one, into memory that grows with what arrives. Runs on the request's
   /// thread.
   void readAhead() throws IOException {
-    int most = declared < 0 ? AHEAD : (int) Math.min(declared, AHEAD);
+    int most = declared < 0 ? ahead : (int) Math.min(declared, ahead);
     while (end < most && fill(most)) {
       // Until it has all that it may have.
     }
@@ -78,6 +89,7 @@ final class RequestBody extends InputStream {
   @Override
   public int read(byte[] bytes, int offset, int length) throws IOException {
     if (start == end) {
+      letGo();
       return take(bytes, offset, length);
     }
     int count = Math.min(length, end - start);
@@ -89,10 +101,15 @@ final class RequestBody extends InputStream {
   /// All that is left, once there is memory for what becomes of it. What was read ahead is not copied.
   @Override
   public byte[] readAllBytes() throws IOException {
-    while (upload.received() != declared && fill(LONGEST_ARRAY)) {
+    int most = declared < 0 ? LONGEST_ARRAY : (int) Math.min(declared, LONGEST_ARRAY);
+    while (upload.received() != declared && fill(most)) {
       // Until the end.
     }
-    awaitMemory((long) GROWTH * (end - start));
+    long length = end - start;
+    requireMemory(() -> {
+      memory.expect(LIKELY * length);
+      memory.add(TEXT * length);
+    });
     var all = start == 0 && end == buffer.length ? buffer : Arrays.copyOfRange(buffer, start, end);
     buffer = new byte[0];
     start = 0;
@@ -107,10 +124,11 @@ final class RequestBody extends InputStream {
         throw tooLarge("more than %d bytes for a hook that reads all of it".formatted(most));
       }
       int size = (int) Math.min(most, Math.max(FIRST_BUFFER, 2L * end));
-      if (!arriving.tryGrowTo(size)) {
-        throw noMemory(size);
-      }
+      // While it is copied, there are both.
+      long both = (long) end + size;
+      requireMemory(size <= FIRST_BUFFER ? () -> memory.add(size) : () -> memory.receive(both));
       buffer = Arrays.copyOf(buffer, size);
+      memory.keepReceived(size);
     }
     int count = take(buffer, end, buffer.length - end);
     end += Math.max(0, count);
@@ -128,24 +146,23 @@ final class RequestBody extends InputStream {
     return count;
   }
 
-  private void awaitMemory(long bytes) {
-    if (parsed.tryGrowTo(bytes)) {
-      return;
-    }
-    HookPool.mayBlock();
+  private static void requireMemory(Runnable charge) {
     try {
-      if (!parsed.growTo(bytes, deadline.nanos())) {
-        throw noMemory(bytes / GROWTH);
-      }
-    } catch (InterruptedException e) {
-      Thread.currentThread().interrupt();
-      throw new ServingException(ErrorType.DEADLINE_EXCEEDED, "the wait for memory was interrupted", e);
+      charge.run();
+    } catch (MemoryShortException e) {
+      throw new ServingException(
+          e.isTooLarge() ? ErrorType.PAYLOAD_TOO_LARGE : ErrorType.OVERLOADED, e.getMessage(), e);
     }
   }
 
-  private static ServingException noMemory(long bytes) {
-    return new ServingException(ErrorType.OVERLOADED,
-        "there is no memory for %d bytes of a body beside those of other requests; try again later".formatted(bytes));
+  /// What was read ahead has been read.
+  private void letGo() {
+    if (buffer.length > 0) {
+      buffer = new byte[0];
+      start = 0;
+      end = 0;
+      memory.keepReceived(0);
+    }
   }
 
   private ServingException tooLarge(String found) {
@@ -165,7 +182,6 @@ final class RequestBody extends InputStream {
   @Override
   public void close() {
     closed = true;
-    arriving.close();
-    parsed.close();
+    memory.close();
   }
 }

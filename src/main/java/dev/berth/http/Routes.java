@@ -2,6 +2,7 @@ package dev.berth.http;
 
 import dev.berth.config.ServerConfig;
 import dev.berth.error.ErrorType;
+import dev.berth.memory.ProcessMemory;
 import dev.berth.metrics.ServingMetrics;
 import dev.berth.serving.Health;
 import dev.berth.serving.ServedModel;
@@ -35,7 +36,7 @@ final class Routes {
         metricsPath, "GET");
     var log = new RequestLog(metrics, methods.keySet());
     var invocations = new Invocations(
-        _ -> model, config.http(), config.transform(), config.batching().timeout(), PayloadMemory.forThisJvm(),
+        _ -> model, config.http(), config.transform(), config.batching().timeout(), ProcessMemory.ofThisProcess(),
         System::nanoTime);
 
     routes.before(log::begin);

@@ -6,6 +6,7 @@ import dev.berth.serving.Deadline;
 import dev.berth.serving.HookPool;
 import java.util.concurrent.Semaphore;
 import java.util.concurrent.TimeUnit;
+import java.util.function.BooleanSupplier;
 import org.eclipse.jetty.ee10.servlet.ServletContextRequest;
 import org.eclipse.jetty.http.HttpFields;
 import org.eclipse.jetty.http.HttpHeader;
@@ -21,8 +22,13 @@ final class Upload {
   private static final long LONGEST_PAUSE_NANOS = TimeUnit.MILLISECONDS.toNanos(200);
   private static final int DISCARD_BUFFER = 16 << 10;
 
+  /// An upload that brings less than this in so long a time stalls.
+  private static final long STALL_NANOS = TimeUnit.SECONDS.toNanos(1);
+  private static final int STALL_BYTES = 16 << 10;
+
   private final ServletContextRequest request;
   private final Deadline deadline;
+  private final BooleanSupplier wanted;
   private final Semaphore arrival = new Semaphore(0);
   /// Whether Jetty is to release `arrival` when there is more.
   private boolean demanded;
@@ -30,10 +36,15 @@ final class Upload {
   private Content.Chunk chunk;
   private boolean ended;
   private long received;
+  /// When its pace was last looked at, and what had been received then.
+  private long lookedAt = System.nanoTime();
+  private long receivedThen;
 
-  Upload(ServletContextRequest request, Deadline deadline) {
+  /// @param wanted whether others wait for the memory that it takes. It may not stall then
+  Upload(ServletContextRequest request, Deadline deadline, BooleanSupplier wanted) {
     this.request = request;
     this.deadline = deadline;
+    this.wanted = wanted;
   }
 
   /// How many bytes were taken.
@@ -47,7 +58,8 @@ final class Upload {
 
   /// Takes the next bytes, as many as have arrived; -1: there are no more.
   ///
-  /// @throws ServingException `DEADLINE_EXCEEDED` when none come in time, `BAD_INPUT` when the connection ends before
+  /// @throws ServingException `DEADLINE_EXCEEDED` when none come in time, `BAD_INPUT` when the connection ends
+  ///     before, `OVERLOADED` when it stalls while others need its memory
   int take(byte[] bytes, int offset, int length) {
     if (ended || length == 0) {
       return ended ? -1 : 0;
@@ -90,14 +102,29 @@ final class Upload {
     if (!hasArrived() && nanos > 0) {
       HookPool.mayBlock();
       long stop = System.nanoTime() + nanos;
-      boolean inTime = true;
-      while (inTime && !hasArrived()) {
+      long left = nanos;
+      while (left > 0 && !hasArrived()) {
         demand();
-        inTime = arrived(stop - System.nanoTime());
-        demanded = !inTime;
+        demanded = !arrived(Math.min(left, STALL_NANOS));
+        checkPace();
+        left = stop - System.nanoTime();
       }
     }
     return hasArrived();
+  }
+
+  /// One that stalls makes room for others.
+  private void checkPace() {
+    long now = System.nanoTime();
+    if (now - lookedAt < STALL_NANOS) {
+      return;
+    }
+    if (received - receivedThen < STALL_BYTES && wanted.getAsBoolean()) {
+      throw new ServingException(ErrorType.OVERLOADED,
+          "the body stalled after %d bytes, and other requests need its memory; try again later".formatted(received));
+    }
+    lookedAt = now;
+    receivedThen = received;
   }
 
   private boolean hasArrived() {

@@ -12,8 +12,8 @@ import java.util.function.LongSupplier;
 /// `try…` never wait: they take what is free, even while others wait. So a large share that does not fit yet delays no
 /// small ones.
 ///
-/// A share that waits to grow goes before those that wait to begin, because these may wait for its end. Two shares that
-/// wait to grow can block each other until the deadline of one.
+/// A share that waits to grow goes before those that wait to begin, because these may wait for its end. Only one share at
+/// a time waits to grow, since two could block each other.
 public final class MemoryBudget {
 
   /// Some 146 years, in nanoseconds.
@@ -67,6 +67,11 @@ public final class MemoryBudget {
   public Optional<MemoryShare> take(long bytes, long deadlineNanos) throws InterruptedException {
     var share = new MemoryShare(this);
     return share.growTo(bytes, deadlineNanos) ? Optional.of(share) : Optional.empty();
+  }
+
+  /// Whether threads wait.
+  public boolean isWanted() {
+    return waiting() > 0;
   }
 
   /// How many threads wait.

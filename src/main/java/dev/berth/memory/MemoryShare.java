@@ -38,13 +38,19 @@ public final class MemoryShare implements AutoCloseable {
 
   /// Waits until it can hold so many bytes in all.
   ///
+  /// One that holds something does not wait beside another one that does: they could wait for each other.
+  ///
   /// @param deadlineNanos by the budget's clock
-  /// @return false where the deadline came first or it is closed; then it holds what it held
+  /// @return false where the deadline came first, another one waits that holds something, or it is closed; then it holds
+  ///     what it held
   public boolean growTo(long bytes, long deadlineNanos) throws InterruptedException {
     budget.lock.lockInterruptibly();
     try {
       if (held > 0 && held >= Math.min(bytes, budget.bytes())) {
         return true;
+      }
+      if (held > 0 && !budget.growing.isEmpty()) {
+        return tryGrowTo(bytes);
       }
       var line = held > 0 ? budget.growing : budget.beginning;
       line.add(this);

@@ -1,5 +1,5 @@
-/// Memory that threads share: a budget of bytes, and the shares that are taken from it.
+/// Memory that requests share: budgets of bytes, the shares that are taken from them, and the account of each request.
 ///
-/// It only counts: nothing is allocated here. It knows nothing of payloads or images. The caller of a share says what
-/// something will cost. Everything may be used by any threads.
+/// It counts, and allocates nothing to keep. It knows nothing of payloads or images: whoever makes something says what it
+/// costs. Everything may be used by any threads, but for the account of one request.
 package dev.berth.memory;

@@ -6,6 +6,7 @@ import dev.berth.batching.Predictions;
 import dev.berth.error.ErrorType;
 import dev.berth.error.ServingException;
 import dev.berth.hooks.InvocationRequest;
+import dev.berth.memory.RequestMemory;
 import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
@@ -20,10 +21,14 @@ final class Flight<I, O> {
 
   private static final long LEAST_WAIT_NANOS = TimeUnit.MILLISECONDS.toNanos(1);
 
+  /// What a record takes here and in the queue, in bytes.
+  private static final long RECORD = 256;
+
   private final LoadedModel<?, I, O> model;
   private final InvocationRequest request;
   private final Caller caller;
   private final Deadline deadline;
+  private final RequestMemory memory;
   private final CompletableFuture<Invocation> landed = new CompletableFuture<>();
   /// The hook that is to run or runs, where it is not in the queue.
   private final AtomicReference<HookPool.Run> run = new AtomicReference<>();
@@ -32,11 +37,13 @@ final class Flight<I, O> {
   private int records;
   private Duration decoded;
 
-  Flight(LoadedModel<?, I, O> model, InvocationRequest request, Caller caller, Deadline deadline) {
+  Flight(
+      LoadedModel<?, I, O> model, InvocationRequest request, Caller caller, Deadline deadline, RequestMemory memory) {
     this.model = model;
     this.request = request;
     this.caller = caller;
     this.deadline = deadline;
+    this.memory = memory;
   }
 
   Invocation await() {
@@ -92,19 +99,20 @@ final class Flight<I, O> {
   }
 
   private HookPool.Run start(String hook, HookCall call) {
-    return model.pool.start(model.scope, hook, caller.logContext(), deadline, now -> {
+    return model.pool.start(model.scope, hook, caller.logContext(), deadline, now -> memory.run(() -> {
       try {
         call.run(now);
       } catch (Throwable e) {
         landed.completeExceptionally(HookFailure.inside(now.hook(), e));
       }
-    });
+    }));
   }
 
   private void decode(HookPool.Run now) throws Exception {
     long start = System.nanoTime();
     var input = require(model.handler.inputFn(request), model.names.inputFn(), "a list of records");
     now.enters(model.names.length());
+    memory.add(RECORD * input.size());
     var lengths = lengths(input);
     records = input.size();
     decoded = Duration.ofNanos(System.nanoTime() - start);

@@ -10,6 +10,7 @@ import dev.berth.hooks.InsufficientMemoryException;
 import dev.berth.hooks.ModelUnusableException;
 import dev.berth.hooks.NotAcceptableException;
 import dev.berth.hooks.UnsupportedMediaTypeException;
+import dev.berth.memory.MemoryShortException;
 import java.util.Objects;
 import java.util.concurrent.ExecutionException;
 
@@ -31,6 +32,8 @@ final class HookFailure {
       case ExecutionException hooks -> inside(hook, hooks.getCause());
       case WorkerLostException lost -> new ServingException(ErrorType.INTERNAL, lost.getMessage(), lost);
       case HookException chosen -> new ServingException(type(chosen), chosen.getMessage(), chosen);
+      case MemoryShortException memory -> new ServingException(
+          memory.isTooLarge() ? ErrorType.PAYLOAD_TOO_LARGE : ErrorType.OVERLOADED, memory.getMessage(), memory);
       case OutOfMemoryError memory -> new ServingException(
           ErrorType.INSUFFICIENT_MEMORY, "%s ran out of memory: %s".formatted(hook, memory.getMessage()), memory);
       case InterruptedException interrupted -> {
@@ -39,6 +42,7 @@ final class HookFailure {
       }
       // A library between the hook and the body may have wrapped the server's own exception.
       case Throwable other when other.getCause() instanceof ServingException cause -> cause;
+      case Throwable other when other.getCause() instanceof MemoryShortException cause -> of(hook, cause);
       case Throwable other -> failed(hook, other);
     };
   }

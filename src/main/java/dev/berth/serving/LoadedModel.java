@@ -10,6 +10,7 @@ import dev.berth.hooks.InferenceHandler;
 import dev.berth.hooks.InvocationRequest;
 import dev.berth.hooks.MediaType;
 import dev.berth.hooks.ModelContext;
+import dev.berth.memory.RequestMemory;
 import dev.berth.metrics.ServingMetrics;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -103,8 +104,8 @@ final class LoadedModel<M, I, O> {
   /// Answers a request on the calling thread, which waits until it has landed or its time is over.
   ///
   /// @throws ServingException for every way in which this can fail
-  Invocation invoke(InvocationRequest request, Caller caller, Deadline deadline) {
-    return new Flight<>(this, request, caller, deadline).await();
+  Invocation invoke(InvocationRequest request, Caller caller, Deadline deadline, RequestMemory memory) {
+    return new Flight<>(this, request, caller, deadline, memory).await();
   }
 
   /// Looks for workers whose `predictFn` does not end.

@@ -9,6 +9,7 @@ import dev.berth.hooks.Accelerator;
 import dev.berth.hooks.InferenceHandler;
 import dev.berth.hooks.InvocationRequest;
 import dev.berth.hooks.MediaType;
+import dev.berth.memory.RequestMemory;
 import dev.berth.metrics.ServingMetrics;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -147,12 +148,17 @@ public final class ServedModel {
 
     /// Answers the request on the calling thread, which should be a virtual one: it waits for hooks and workers.
     ///
+    /// @param memory what the request takes of the memory of all
     /// @param callerHasGone asked before the model is; it must not block
     /// @param logContext what stands on the log lines of the request
     /// @throws ServingException for every way in which this can fail
     public Invocation invoke(
-        InvocationRequest request, Deadline deadline, BooleanSupplier callerHasGone, Map<String, String> logContext) {
-      return model.invoke(request, new Caller(callerHasGone, logContext), deadline);
+        InvocationRequest request,
+        Deadline deadline,
+        RequestMemory memory,
+        BooleanSupplier callerHasGone,
+        Map<String, String> logContext) {
+      return model.invoke(request, new Caller(callerHasGone, logContext), deadline, memory);
     }
 
     @Override
