@@ -2,6 +2,7 @@ package dev.berth.content;
 
 import com.fasterxml.jackson.databind.JsonNode;
 import dev.berth.hooks.BadInputException;
+import dev.berth.memory.RequestMemory;
 import java.util.Base64;
 
 /// Bytes in JSON as TensorFlow Serving writes them: `{"b64": "iVBORw0…"}`, or in a field of any name,
@@ -20,6 +21,7 @@ public final class Base64Bytes {
     if (!object.isObject() || object.size() != 1 || !text.isTextual()) {
       throw new BadInputException("%s: found %s, expected {\"b64\": \"…\"}".formatted(name, Excerpt.of(value)));
     }
+    RequestMemory.charge(text.textValue().length());
     try {
       return Base64.getDecoder().decode(text.textValue());
     } catch (IllegalArgumentException e) {

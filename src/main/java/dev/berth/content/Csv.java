@@ -1,12 +1,11 @@
 package dev.berth.content;
 
 import com.fasterxml.jackson.core.JsonProcessingException;
-import com.fasterxml.jackson.databind.ObjectReader;
+import com.fasterxml.jackson.core.JsonToken;
 import com.fasterxml.jackson.databind.SequenceWriter;
 import com.fasterxml.jackson.dataformat.csv.CsvFactory;
 import com.fasterxml.jackson.dataformat.csv.CsvGenerator;
 import com.fasterxml.jackson.dataformat.csv.CsvMapper;
-import com.fasterxml.jackson.dataformat.csv.CsvParser;
 import dev.berth.hooks.BadInputException;
 import dev.berth.hooks.InvocationRequest;
 import dev.berth.hooks.InvocationResponse;
@@ -21,13 +20,9 @@ import java.util.List;
 public final class Csv extends ContentType
     implements ContentType.DocumentReader, ContentType.DocumentWriter, ContentType.TensorReader, ContentType.TensorWriter {
 
-  private static final ObjectReader ROWS =
-      new CsvMapper(CsvFactory.builder().streamReadConstraints(Json.ANY_LENGTH).build())
-          .readerFor(String[].class)
-          .with(CsvParser.Feature.WRAP_AS_ARRAY);
-
   private static final CsvMapper CSV =
-      CsvMapper.builder().enable(CsvGenerator.Feature.STRICT_CHECK_FOR_QUOTING).build();
+      CsvMapper.builder(CsvFactory.builder().streamReadConstraints(Json.ANY_LENGTH).build())
+          .enable(CsvGenerator.Feature.STRICT_CHECK_FOR_QUOTING).build();
 
   /// For [ContentTypes] alone.
   Csv() {
@@ -39,9 +34,14 @@ public final class Csv extends ContentType
   /// @throws BadInputException with the row that is not CSV
   public static List<String[]> rows(String text) throws IOException {
     var rows = new ArrayList<String[]>();
-    try (var iterator = ROWS.<String[]>readValues(text.stripTrailing())) {
-      while (iterator.hasNextValue()) {
-        rows.add(iterator.nextValue());
+    var cells = new ArrayList<String>();
+    try (var parser = new CountedParser(CSV.getFactory().createParser(text.stripTrailing()))) {
+      while (parser.nextToken() == JsonToken.START_ARRAY) {
+        while (parser.nextToken() == JsonToken.VALUE_STRING) {
+          cells.add(parser.getText());
+        }
+        rows.add(cells.toArray(String[]::new));
+        cells.clear();
       }
     } catch (JsonProcessingException e) {
       throw new BadInputException("row %d: not CSV: %s".formatted(rows.size() + 1, e.getOriginalMessage()), e);
@@ -86,6 +86,7 @@ public final class Csv extends ContentType
 
   @Override
   public InvocationResponse writeTensors(TensorPredictions predictions, MediaType accept) throws IOException {
+    predictions.chargeElements(TensorPredictions.NUMBER_AS_TEXT);
     var rows = predictions.inPlace(
         outputs -> outputs.stream().flatMap(output -> Arrays.stream(CsvTensors.cells(output))).toArray(),
         message -> new Object[] {error(message)});

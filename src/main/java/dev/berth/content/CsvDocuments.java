@@ -4,6 +4,7 @@ import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.node.JsonNodeFactory;
 import dev.berth.hooks.BadInputException;
 import dev.berth.hooks.InvocationRequest;
+import dev.berth.memory.RequestMemory;
 import java.io.IOException;
 import java.util.Arrays;
 import java.util.List;
@@ -13,6 +14,9 @@ import java.util.stream.Stream;
 
 /// Documents as CSV: each row a record, each column a field.
 final class CsvDocuments {
+
+  /// What a row and its document cost in memory beside the cells.
+  private static final long ROW = 500;
 
   /// A row with its cells by the names of the fields.
   private record Row(String name, String[] cells, Header header, List<String> fields) implements Documents.Document {
@@ -47,6 +51,7 @@ final class CsvDocuments {
     if (rows.isEmpty()) {
       throw new BadInputException("body: found nothing, expected rows of " + String.join(",", fields));
     }
+    RequestMemory.charge(ROW * rows.size());
     var header = header(rows.getFirst(), request.contentType().parameters().get("header"), fields);
     return IntStream.range(header.isPresent ? 1 : 0, rows.size())
         .mapToObj(i -> new Row("row " + (i + 1), rows.get(i), header, fields))

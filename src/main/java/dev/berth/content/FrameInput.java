@@ -1,6 +1,7 @@
 package dev.berth.content;
 
 import dev.berth.hooks.BadInputException;
+import dev.berth.memory.RequestMemory;
 import java.io.BufferedInputStream;
 import java.io.IOException;
 import java.io.InputStream;
@@ -8,6 +9,8 @@ import java.io.InputStream;
 /// A stream of framed records that knows where it is: at which record, counted from 1, and at which offset.
 final class FrameInput {
 
+  /// What a record costs in memory beside its bytes.
+  private static final int FRAME = 100;
   private static final int BUFFER_BYTES = 64 * 1024;
 
   private final BufferedInputStream input;
@@ -37,6 +40,7 @@ final class FrameInput {
   ///
   /// @param expected how many there should be and why, to end the sentence "expected …"
   byte[] take(int length, String expected) throws IOException {
+    RequestMemory.charge(2L * length + FRAME);
     var bytes = input.readNBytes(length);
     if (bytes.length < length) {
       throw bad(offset, bytes.length + " bytes", expected);

@@ -43,7 +43,7 @@ public final class Json extends ContentType
   /// @param name what messages call the text, such as `line 3`
   /// @throws BadInputException with the place where the text stops to be JSON
   public static JsonNode parse(String text, String name) {
-    try (var parser = JSON.createParser(text)) {
+    try (var parser = new CountedParser(JSON.createParser(text))) {
       if (parser.nextToken() == null) {
         throw new BadInputException("%s: found nothing, expected JSON".formatted(name));
       }
@@ -110,6 +110,7 @@ public final class Json extends ContentType
 
   @Override
   public InvocationResponse writeTensors(TensorPredictions predictions, MediaType accept) {
+    predictions.chargeElements(TensorPredictions.NUMBER_AS_TEXT);
     var value = predictions.form() == Instances.Form.COLUMNS
         ? Map.of("outputs", JsonTensors.outputs(predictions.stacked(accept), predictions))
         : Instances.answer(JsonTensors.answers(predictions), predictions.form());

@@ -5,6 +5,7 @@ import dev.berth.hooks.BadInputException;
 import dev.berth.hooks.InvocationRequest;
 import dev.berth.hooks.InvocationResponse;
 import dev.berth.hooks.MediaType;
+import dev.berth.memory.RequestMemory;
 import java.io.IOException;
 import java.util.List;
 import java.util.stream.Collectors;
@@ -17,6 +18,10 @@ public final class JsonLines extends ContentType
   /// SageMaker's name for it, and others that people use.
   public static final List<MediaType> TYPES = List.of(
       MediaType.JSON_LINES, MediaType.of("application", "jsonl"), MediaType.of("application", "x-ndjson"));
+
+  /// What a line costs in memory, and each of its characters.
+  private static final long LINE = 200;
+  private static final long CHARACTER = 2;
 
   /// A line that has not been looked at, so that a bad one can fail alone.
   ///
@@ -54,6 +59,7 @@ public final class JsonLines extends ContentType
 
   /// The lines of a text, as [#read] gives those of a body.
   public static List<Line> lines(String text) {
+    RequestMemory.charge(LINE * (1 + text.chars().filter(c -> c == '\n').count()) + CHARACTER * text.length());
     var lines = text.stripTrailing().split("\n", -1);
     return IntStream.range(0, lines.length).mapToObj(i -> new Line("line " + (i + 1), lines[i])).toList();
   }
@@ -83,6 +89,7 @@ public final class JsonLines extends ContentType
 
   @Override
   public InvocationResponse writeTensors(TensorPredictions predictions, MediaType accept) {
+    predictions.chargeElements(TensorPredictions.NUMBER_AS_TEXT);
     return InvocationResponse.of(write(JsonTensors.answers(predictions)), accept);
   }
 }

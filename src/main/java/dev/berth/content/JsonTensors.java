@@ -6,6 +6,7 @@ import com.fasterxml.jackson.databind.node.JsonNodeFactory;
 import dev.berth.hooks.BadInputException;
 import dev.berth.hooks.ElementType;
 import dev.berth.hooks.Tensor;
+import dev.berth.memory.RequestMemory;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
@@ -154,12 +155,19 @@ public final class JsonTensors {
           add(value.path(i), depth + 1);
         }
       } else if (type.isFloating()) {
-        fractions = count < fractions.length ? fractions : Arrays.copyOf(fractions, Math.max(FIRST, 2 * count));
+        fractions = count < fractions.length ? fractions : Arrays.copyOf(fractions, more());
         fractions[count++] = fraction(value);
       } else {
-        wholes = count < wholes.length ? wholes : Arrays.copyOf(wholes, Math.max(FIRST, 2 * count));
+        wholes = count < wholes.length ? wholes : Arrays.copyOf(wholes, more());
         wholes[count++] = whole(value);
       }
+    }
+
+    /// The old and the new one, the tensor's own, and a copy of it.
+    private int more() {
+      int more = Math.max(FIRST, 2 * count);
+      RequestMemory.charge(3L * Long.BYTES * more);
+      return more;
     }
 
     Tensor tensor() {

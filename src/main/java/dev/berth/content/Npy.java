@@ -7,6 +7,7 @@ import dev.berth.hooks.InvocationResponse;
 import dev.berth.hooks.MediaType;
 import dev.berth.hooks.NotAcceptableException;
 import dev.berth.hooks.Tensor;
+import dev.berth.memory.RequestMemory;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
@@ -91,6 +92,7 @@ public final class Npy extends ContentType implements ContentType.TensorReader, 
 
   @Override
   public InvocationResponse writeTensors(TensorPredictions predictions, MediaType accept) {
+    predictions.chargeElements(TensorPredictions.NUMBER_AS_BYTES);
     var outputs = predictions.stacked(accept);
     if (outputs.size() != 1) {
       throw new NotAcceptableException(
@@ -148,6 +150,7 @@ public final class Npy extends ContentType implements ContentType.TensorReader, 
     var strides = header.strides();
     var index = new int[shape.length];
     source.order(type.order());
+    RequestMemory.charge((long) header.size() * type.element().bytes());
     var data = ByteBuffer.allocate(header.size() * type.element().bytes()).order(ByteOrder.LITTLE_ENDIAN);
     int from = 0;
     while (data.hasRemaining()) {

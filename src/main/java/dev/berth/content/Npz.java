@@ -5,6 +5,7 @@ import dev.berth.hooks.InvocationRequest;
 import dev.berth.hooks.InvocationResponse;
 import dev.berth.hooks.MediaType;
 import dev.berth.hooks.Tensor;
+import dev.berth.memory.RequestMemory;
 import java.io.ByteArrayInputStream;
 import java.io.ByteArrayOutputStream;
 import java.io.IOException;
@@ -16,6 +17,7 @@ import java.util.Collections;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.SequencedMap;
+import java.util.concurrent.CancellationException;
 import java.util.stream.IntStream;
 import java.util.zip.CRC32;
 import java.util.zip.ZipEntry;
@@ -30,6 +32,8 @@ public final class Npz extends ContentType implements ContentType.TensorReader, 
   /// archive may unpack to a thousand times its size, so a small request could fill the memory else,
   /// and several may unpack at once.
   private static final int DEFAULT_MAX_BYTES = (int) Math.min(256 << 20, Runtime.getRuntime().maxMemory() / 8);
+
+  private static final int PIECE = 8 << 10;
 
   private static final String EXTENSION = ".npy";
 
@@ -67,7 +71,7 @@ public final class Npz extends ContentType implements ContentType.TensorReader, 
     try (var zip = new ZipInputStream(new ByteArrayInputStream(bytes))) {
       for (var entry = zip.getNextEntry(); entry != null; entry = zip.getNextEntry()) {
         var name = name(entry);
-        var file = zip.readNBytes(left + 1);
+        var file = unpack(zip, left + 1);
         if (file.length > left) {
           throw bad(entry, "found too much, expected at most %d bytes unpacked for all arrays".formatted(maxBytes));
         }
@@ -122,6 +126,7 @@ public final class Npz extends ContentType implements ContentType.TensorReader, 
 
   @Override
   public InvocationResponse writeTensors(TensorPredictions predictions, MediaType accept) {
+    predictions.chargeElements(TensorPredictions.NUMBER_AS_BYTES);
     return InvocationResponse.of(write(predictions.named(predictions.stacked(accept))), accept);
   }
 
@@ -138,6 +143,25 @@ public final class Npz extends ContentType implements ContentType.TensorReader, 
     }
     throw new BadInputException(
         "found %d bytes without the end of a ZIP archive, expected an .npz file".formatted(bytes.length));
+  }
+
+  /// What is unpacked is counted piece by piece, because only the last one says how much it is.
+  private static byte[] unpack(ZipInputStream zip, int most) throws IOException {
+    var bytes = new ByteArrayOutputStream();
+    var piece = new byte[PIECE];
+    int room = 0;
+    for (int count = 0; count >= 0 && bytes.size() < most; count = zip.read(piece, 0, Math.min(PIECE, most - bytes.size()))) {
+      bytes.write(piece, 0, count);
+      if (Thread.currentThread().isInterrupted()) {
+        throw new CancellationException("interrupted after %d unpacked bytes".formatted(bytes.size()));
+      }
+      if (bytes.size() + PIECE > room) {
+        // The stream doubles what it has, and is copied at the end.
+        RequestMemory.charge(2L * Math.max(PIECE, room));
+        room = Math.max(PIECE, 2 * room);
+      }
+    }
+    return bytes.toByteArray();
   }
 
   private static String name(ZipEntry entry) {

@@ -5,6 +5,7 @@ import dev.berth.hooks.ElementType;
 import dev.berth.hooks.InvocationRequest;
 import dev.berth.hooks.Tensor;
 import dev.berth.hooks.UnsupportedMediaTypeException;
+import dev.berth.memory.RequestMemory;
 import java.util.Arrays;
 import java.util.List;
 
@@ -13,6 +14,9 @@ import java.util.List;
 /// @param names in the order of the tensors; empty: there is one input, of any name
 /// @param types what the elements of each become
 public record TensorInputs(List<String> names, List<ElementType> types) {
+
+  /// What an element costs that is checked and converted, in bytes.
+  private static final long CONVERTED = 16;
 
   public TensorInputs {
     names = List.copyOf(names);
@@ -34,6 +38,7 @@ public record TensorInputs(List<String> names, List<ElementType> types) {
   ///
   /// @throws BadInputException when elements would change
   Tensor converted(Tensor tensor, int input, String name) {
+    RequestMemory.charge(CONVERTED * tensor.size());
     if (isAny()) {
       return tensor.type() == ElementType.FLOAT64 ? tensor.as(ElementType.FLOAT32) : tensor;
     }

@@ -3,6 +3,7 @@ package dev.berth.content;
 import dev.berth.hooks.MediaType;
 import dev.berth.hooks.NotAcceptableException;
 import dev.berth.hooks.Tensor;
+import dev.berth.memory.RequestMemory;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -19,6 +20,18 @@ import java.util.stream.IntStream;
 /// @param rejected what is wrong with each bad record, by its place among all
 public record TensorPredictions(
     List<List<Tensor>> predictions, List<String> names, Instances.Form form, SortedMap<Integer, String> rejected) {
+
+  /// What an element becomes on its way out as text: its node, its characters and their copies. In bytes.
+  static final int NUMBER_AS_TEXT = 120;
+  /// The same for an element that stays as it is.
+  static final int NUMBER_AS_BYTES = 24;
+
+  /// Counts what it takes to write the predictions.
+  ///
+  /// @param bytes for each element
+  void chargeElements(int bytes) {
+    RequestMemory.charge((long) bytes * predictions.stream().flatMap(List::stream).mapToLong(Tensor::size).sum());
+  }
 
   /// Something for each record in its place, made of its outputs or of what is wrong with it.
   <T> List<T> inPlace(Function<List<Tensor>, T> good, Function<String, T> bad) {

@@ -2,6 +2,7 @@ package dev.berth.content;
 
 import dev.berth.hooks.BadInputException;
 import dev.berth.hooks.Tensor;
+import dev.berth.memory.RequestMemory;
 import java.util.List;
 import java.util.function.IntFunction;
 
@@ -11,6 +12,9 @@ import java.util.function.IntFunction;
 ///     of the model a tensor
 /// @param form how they were written
 public record TensorRecords(int count, IntFunction<List<Tensor>> record, Instances.Form form) {
+
+  /// What a row costs that is a tensor of its own, in bytes, without its elements.
+  private static final long ROW = 160;
 
   /// Takes batches apart into records.
   ///
@@ -22,6 +26,7 @@ public record TensorRecords(int count, IntFunction<List<Tensor>> record, Instanc
         throw new BadInputException("%s: found %s, expected as many rows in each".formatted(name, batches));
       }
     }
+    RequestMemory.charge(ROW * batches.size() * batches.getFirst().shape()[0]);
     var parts = batches.stream().map(Tensor::unstack).toList();
     return new TensorRecords(parts.getFirst().size(), row -> parts.stream().map(part -> part.get(row)).toList(), form);
   }

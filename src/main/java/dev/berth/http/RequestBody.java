@@ -123,7 +123,8 @@ final class RequestBody extends InputStream {
       if (end == most) {
         throw tooLarge("more than %d bytes for a hook that reads all of it".formatted(most));
       }
-      int size = (int) Math.min(most, Math.max(FIRST_BUFFER, 2L * end));
+      // Beyond the first part, room for all that was announced: one who waits for it in parts may get stuck with some.
+      int size = declared >= 0 && end >= ahead ? most : (int) Math.min(most, Math.max(FIRST_BUFFER, 2L * end));
       // While it is copied, there are both.
       long both = (long) end + size;
       requireMemory(size <= FIRST_BUFFER ? () -> memory.add(size) : () -> memory.receive(both));

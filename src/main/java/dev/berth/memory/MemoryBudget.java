@@ -12,8 +12,7 @@ import java.util.function.LongSupplier;
 /// `try…` never wait: they take what is free, even while others wait. So a large share that does not fit yet delays no
 /// small ones.
 ///
-/// A share that waits to grow goes before those that wait to begin, because these may wait for its end. Only one share at
-/// a time waits to grow, since two could block each other.
+/// A share that waits to grow goes before those that wait to begin, because these may wait for its end.
 public final class MemoryBudget {
 
   /// Some 146 years, in nanoseconds.

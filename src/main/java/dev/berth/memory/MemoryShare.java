@@ -11,6 +11,8 @@ public final class MemoryShare implements AutoCloseable {
   /// This and the following are guarded by the budget's lock.
   final Condition turn;
   private long held;
+  /// How many bytes it waits for, where it does.
+  private long wanted;
   private boolean closed;
 
   MemoryShare(MemoryBudget budget) {
@@ -38,18 +40,18 @@ public final class MemoryShare implements AutoCloseable {
 
   /// Waits until it can hold so many bytes in all.
   ///
-  /// One that holds something does not wait beside another one that does: they could wait for each other.
+  /// It does not wait where it and others that wait could block each other by what they hold.
   ///
   /// @param deadlineNanos by the budget's clock
-  /// @return false where the deadline came first, another one waits that holds something, or it is closed; then it holds
-  ///     what it held
+  /// @return false where the deadline came first, others would be blocked, or it is closed; then it holds what it held
   public boolean growTo(long bytes, long deadlineNanos) throws InterruptedException {
     budget.lock.lockInterruptibly();
     try {
       if (held > 0 && held >= Math.min(bytes, budget.bytes())) {
         return true;
       }
-      if (held > 0 && !budget.growing.isEmpty()) {
+      wanted = Math.min(bytes, budget.bytes());
+      if (held > 0 && wouldBlock()) {
         return tryGrowTo(bytes);
       }
       var line = held > 0 ? budget.growing : budget.beginning;
@@ -70,6 +72,14 @@ public final class MemoryShare implements AutoCloseable {
     } finally {
       budget.lock.unlock();
     }
+  }
+
+  /// Whether there would be too little for one of those that wait, this one included, when all others had given theirs
+  /// back.
+  private boolean wouldBlock() {
+    long heldByWaiting = held + budget.growing.stream().mapToLong(share -> share.held).sum();
+    return wanted + heldByWaiting - held > budget.bytes()
+        || budget.growing.stream().anyMatch(share -> share.wanted + heldByWaiting - share.held > budget.bytes());
   }
 
   /// Gives back what is more than so many bytes.

@@ -2,6 +2,8 @@ package dev.berth.tokenizer;
 
 import ai.djl.huggingface.tokenizers.HuggingFaceTokenizer;
 import ai.djl.huggingface.tokenizers.jni.TokenizersLibrary;
+import dev.berth.memory.HeapRoom;
+import dev.berth.memory.RequestMemory;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.util.ArrayList;
@@ -11,11 +13,17 @@ import java.util.concurrent.CancellationException;
 ///
 /// Text is only ever encoded by itself: no truncation, no padding, no pairs, no batches. With any of those some texts
 /// make the native library abort the process, which Java can't catch. It also aborts when the heap has no room for
-/// what it hands over, several objects a token; so a long text is encoded in pieces.
+/// what it hands over, several objects a token; so a long text is encoded in pieces, and the heap is asked before each.
+/// What the tokens take is counted for the request that the thread works for.
 public final class Tokenizer implements AutoCloseable {
 
   /// The most characters of a piece. Large enough for nearly every text to be one.
   private static final int PIECE = 1 << 16;
+
+  /// What a token takes in [Tokens], in bytes.
+  private static final int TOKEN = 24;
+  /// What it takes besides while it is handed over.
+  private static final int HANDED_OVER = 40;
 
   static {
     // The launcher sets these too. Here they hold for everyone who starts the JVM in another way: DJL downloads nothing and
@@ -46,7 +54,10 @@ public final class Tokenizer implements AutoCloseable {
   /// The tokens of `text` without special ones. `text` must have no unpaired surrogates.
   ///
   /// @throws CancellationException when the thread is interrupted while a long text is encoded
+  /// @throws dev.berth.memory.MemoryShortException when there is no memory for the tokens
   public Tokens encode(String text) {
+    // A third of a token for each character is much. Of those that make more, a character may make many.
+    RequestMemory.charge((long) TOKEN / 3 * text.length());
     if (text.length() <= PIECE) {
       return encodePiece(text);
     }
@@ -64,6 +75,7 @@ public final class Tokenizer implements AutoCloseable {
       words = Math.max(words, piece.nextWord());
       from = to;
     }
+    RequestMemory.charge(TOKEN * pieces.stream().mapToLong(Tokens::size).sum());
     return Tokens.join(pieces);
   }
 
@@ -86,13 +98,17 @@ public final class Tokenizer implements AutoCloseable {
   private Tokens encodePiece(String text) {
     long encoding = TokenizersLibrary.LIB.encode(tokenizer.getHandle(), text, false);
     try {
-      return tokens(encoding);
+      return tokens(encoding, text.length());
     } finally {
       TokenizersLibrary.LIB.deleteEncoding(encoding);
     }
   }
 
-  private static Tokens tokens(long encoding) {
+  private static Tokens tokens(long encoding, int characters) {
+    HeapRoom.require((long) Long.BYTES * characters);
+    var ids = TokenizersLibrary.LIB.getTokenIds(encoding);
+    RequestMemory.charge(Math.max(0, (long) TOKEN * ids.length - TOKEN / 3 * characters));
+    HeapRoom.require((long) HANDED_OVER * ids.length);
     var spans = TokenizersLibrary.LIB.getTokenCharSpans(encoding);
     var starts = new int[spans.length];
     var ends = new int[spans.length];
@@ -100,8 +116,7 @@ public final class Tokenizer implements AutoCloseable {
       starts[i] = spans[i].getStart();
       ends[i] = spans[i].getEnd();
     }
-    return new Tokens(
-        TokenizersLibrary.LIB.getTokenIds(encoding), starts, ends, TokenizersLibrary.LIB.getWordIds(encoding));
+    return new Tokens(ids, starts, ends, TokenizersLibrary.LIB.getWordIds(encoding));
   }
 
   @Override

@@ -121,6 +121,24 @@ class MemoryBudgetTest {
   }
 
   @Test
+  void sharesThatGrowWaitInTurnUnlessTheyWouldBlockEachOther() throws Exception {
+    var first = budget.take(30);
+    var second = budget.take(20);
+    var other = budget.take(50);
+    var grown = waiting(() -> first.growTo(80, LATER));
+    // 20 and 80 leave room for either, when the other waits.
+    var next = waiting(() -> second.growTo(70, LATER));
+    // With 50 more that wait, there would never be 80.
+    assertThat(other.growTo(51, LATER)).isFalse();
+    assertThat(budget.waiting()).isEqualTo(2);
+    other.close();
+    assertThat(grown.get()).isTrue();
+    assertThat(next.isDone()).isFalse();
+    first.close();
+    assertThat(next.get()).isTrue();
+  }
+
+  @Test
   void afterTheDeadlineNothingIsTaken() throws Exception {
     var share = budget.take(60);
     assertThat(budget.take(41, -5)).isEmpty();

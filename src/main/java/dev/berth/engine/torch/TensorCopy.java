@@ -7,6 +7,7 @@ import ai.djl.ndarray.types.Shape;
 import dev.berth.engine.EngineException;
 import dev.berth.hooks.ElementType;
 import dev.berth.hooks.Tensor;
+import dev.berth.memory.HeapRoom;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 import java.util.Arrays;
@@ -54,6 +55,7 @@ final class TensorCopy {
     var type = type(array.getDataType());
     var known = type.isPresent() ? array : array.toType(DataType.FLOAT32, false);
     var shape = Arrays.stream(known.getShape().getShape()).mapToInt(Math::toIntExact).toArray();
+    HeapRoom.require(known.size() * known.getDataType().getNumOfBytes());
     // Plain toByteBuffer() copies; with a direct buffer it would be a view of memory that is freed.
     return Tensor.of(type.orElse(ElementType.FLOAT32), known.toByteBuffer(), shape);
   }

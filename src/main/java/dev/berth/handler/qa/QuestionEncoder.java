@@ -2,6 +2,7 @@ package dev.berth.handler.qa;
 
 import dev.berth.artifact.PairTemplate;
 import dev.berth.hooks.BadInputException;
+import dev.berth.memory.RequestMemory;
 import dev.berth.tokenizer.Tokenizer;
 import dev.berth.tokenizer.Tokens;
 import java.util.Arrays;
@@ -13,6 +14,10 @@ final class QuestionEncoder {
   /// The least tokens of a window where a context needs several: with fewer, a small request would take a forward for
   /// every token.
   private static final int LEAST_ROOM = 16;
+
+  /// What a record costs in memory beside its text and tokens, and each of its answers from the search to the response.
+  private static final long RECORD = 500;
+  private static final long ANSWER = 1000;
 
   private final Tokenizer tokenizer;
   private final PairTemplate pair;
@@ -26,6 +31,7 @@ final class QuestionEncoder {
   }
 
   QuestionRecord.Encoded encode(Question question) {
+    RequestMemory.charge(RECORD);
     var parameters = question.parameters();
     var questionIds = tokens(question, "question", question.question()).ids();
     if (questionIds.length > parameters.maxQuestionLength()) {
@@ -41,6 +47,8 @@ final class QuestionEncoder {
               + "the special tokens %d, and a window of the context %d").formatted(question.name().isEmpty() ? "" : question.name() + ": ", longest, longest - room + least,
                   questionIds.length, pair.size(), least));
     }
+    long spans = Math.min(parameters.topK(), (long) context.size() * Math.min(context.size(), parameters.maxAnswerLength()));
+    RequestMemory.charge(ANSWER * spans);
     return new QuestionRecord.Encoded(
         question, questionIds, context, Windows.over(context.size(), room, parameters.docStride()));
   }
