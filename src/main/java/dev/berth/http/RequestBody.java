@@ -53,10 +53,14 @@ final class RequestBody extends InputStream {
     this.memory = new RequestMemory(process, deadline.nanos(), HookPool::mayBlock);
     this.ahead = (int) Math.min(MOST_AHEAD, process.arriving().bytes() / 8);
     this.upload =
-        new Upload(ServletContextRequest.getServletContextRequest(ctx.req()), deadline, memory::isReceivingWanted);
+        new Upload(ServletContextRequest.getServletContextRequest(ctx.req()), deadline, this::isWanted);
     this.declared = ctx.req().getContentLengthLong();
     this.limit = limit;
     this.deadline = deadline;
+  }
+
+  private boolean isWanted() {
+    return memory.isReceivingWanted() || HookPool.isCrowded();
   }
 
   /// What the request takes of the memory of all.
@@ -71,10 +75,10 @@ final class RequestBody extends InputStream {
     }
   }
 
-  /// Reads the body, or the beginning of a large one, into memory that grows with what arrives. Runs on the request's
-  /// thread.
+  /// Reads the body, or the beginning of a large one, into memory. Runs on the request's thread.
   void readAhead() throws IOException {
-    int most = declared < 0 ? ahead : (int) Math.min(declared, ahead);
+    // What is too long is the hook's to read. It may have to wait for memory then, and had better hold little.
+    int most = declared < 0 ? ahead : (int) (declared <= ahead ? declared : FIRST_BUFFER);
     while (end < most && fill(most)) {
       // Until it has all that it may have.
     }
@@ -123,8 +127,9 @@ final class RequestBody extends InputStream {
       if (end == most) {
         throw tooLarge("more than %d bytes for a hook that reads all of it".formatted(most));
       }
-      // Beyond the first part, room for all that was announced: one who waits for it in parts may get stuck with some.
-      int size = declared >= 0 && end >= ahead ? most : (int) Math.min(most, Math.max(FIRST_BUFFER, 2L * end));
+      // Behind the first part comes room for all that was announced: who waits for it in steps keeps what others need.
+      boolean begins = end < FIRST_BUFFER;
+      int size = declared >= 0 && !begins ? most : (int) Math.min(most, begins ? FIRST_BUFFER : 2L * end);
       // While it is copied, there are both.
       long both = (long) end + size;
       requireMemory(size <= FIRST_BUFFER ? () -> memory.add(size) : () -> memory.receive(both));

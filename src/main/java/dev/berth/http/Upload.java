@@ -36,11 +36,11 @@ final class Upload {
   private Content.Chunk chunk;
   private boolean ended;
   private long received;
-  /// When its pace was last looked at, and what had been received then.
-  private long lookedAt = System.nanoTime();
+  /// How long it was waited for since its pace was last looked at, and what had been received then.
+  private long waited;
   private long receivedThen;
 
-  /// @param wanted whether others wait for the memory that it takes. It may not stall then
+  /// @param wanted whether others wait for what it takes. It may not stall then
   Upload(ServletContextRequest request, Deadline deadline, BooleanSupplier wanted) {
     this.request = request;
     this.deadline = deadline;
@@ -59,7 +59,7 @@ final class Upload {
   /// Takes the next bytes, as many as have arrived; -1: there are no more.
   ///
   /// @throws ServingException `DEADLINE_EXCEEDED` when none come in time, `BAD_INPUT` when the connection ends
-  ///     before, `OVERLOADED` when it stalls while others need its memory
+  ///     before, `OVERLOADED` when it stalls while others need its place
   int take(byte[] bytes, int offset, int length) {
     if (ended || length == 0) {
       return ended ? -1 : 0;
@@ -102,12 +102,18 @@ final class Upload {
     if (!hasArrived() && nanos > 0) {
       HookPool.mayBlock();
       long stop = System.nanoTime() + nanos;
+      long before = stop - nanos;
       long left = nanos;
       while (left > 0 && !hasArrived()) {
         demand();
         demanded = !arrived(Math.min(left, STALL_NANOS));
-        checkPace();
-        left = stop - System.nanoTime();
+        long now = System.nanoTime();
+        waited += now - before;
+        before = now;
+        if (demanded) {
+          checkPace();
+        }
+        left = stop - now;
       }
     }
     return hasArrived();
@@ -115,15 +121,14 @@ final class Upload {
 
   /// One that stalls makes room for others.
   private void checkPace() {
-    long now = System.nanoTime();
-    if (now - lookedAt < STALL_NANOS) {
+    if (waited < STALL_NANOS) {
       return;
     }
     if (received - receivedThen < STALL_BYTES && wanted.getAsBoolean()) {
       throw new ServingException(ErrorType.OVERLOADED,
-          "the body stalled after %d bytes, and other requests need its memory; try again later".formatted(received));
+          "the body stalled after %d bytes, and other requests need its place; try again later".formatted(received));
     }
-    lookedAt = now;
+    waited = 0;
     receivedThen = received;
   }
 

@@ -82,6 +82,15 @@ public final class MemoryShare implements AutoCloseable {
         || budget.growing.stream().anyMatch(share -> share.wanted + heldByWaiting - share.held > budget.bytes());
   }
 
+  boolean holds() {
+    budget.lock.lock();
+    try {
+      return held > 0;
+    } finally {
+      budget.lock.unlock();
+    }
+  }
+
   /// Gives back what is more than so many bytes.
   public void shrinkTo(long bytes) {
     budget.lock.lock();

@@ -121,7 +121,7 @@ public final class RequestMemory implements AutoCloseable {
 
   /// Whether others wait for what [#receive] has taken.
   public boolean isReceivingWanted() {
-    return process.arriving().isWanted();
+    return arriving.holds() && process.arriving().isWanted();
   }
 
   /// Gives everything back. Later charges fail.

@@ -82,6 +82,12 @@ public final class HookPool implements AutoCloseable {
     }
   }
 
+  /// Whether the calling hook, if it is one, has a thread that others wait for, and there may be no more of them.
+  public static boolean isCrowded() {
+    var run = CURRENT.get();
+    return run != null && run.isCrowded();
+  }
+
   /// Has a hook run as soon as a thread is free.
   ///
   /// @param hook what messages call it
@@ -271,6 +277,10 @@ public final class HookPool implements AutoCloseable {
       if (isStuck || isReading) {
         count(isStuck ? -1 : 0, isReading ? -1 : 0);
       }
+    }
+
+    private boolean isCrowded() {
+      return waiting.get() > 0 && pool.getPoolSize() >= MOST_THREADS;
     }
 
     private synchronized void reads() {
