@@ -14,7 +14,7 @@ final class DecodingTurn implements AutoCloseable {
   private static final int CORES = Runtime.getRuntime().availableProcessors();
   /// Pixels, as [EncodedImage#work] counts them: some 10 ms.
   private static final long SMALL = 1_000_000;
-  /// More than a photograph of 12 million pixels; from here on it takes up to 5 s.
+  /// More than a photograph of 12 million pixels; from here on it takes up to some seconds.
   private static final long LARGE = 16_000_000;
   private static final Semaphore LARGE_ONES = new Semaphore(CORES, true);
   private static final Semaphore HUGE_ONES = new Semaphore(Math.max(1, CORES / 2), true);

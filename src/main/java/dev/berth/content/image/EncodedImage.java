@@ -18,8 +18,8 @@ sealed interface EncodedImage permits JpegImage, PngImage, GifImage, BmpImage, W
   /// Before it is turned.
   int height();
 
-  /// Five seconds of a core: more than any photograph takes. A JPEG of 100 million pixels may have ten scans.
-  long MOST_WORK = 1_000_000_000;
+  /// Some four seconds of a core. A JPEG of 60 million pixels may have ten scans, which is more than cameras and editors make.
+  long MOST_WORK = 600_000_000;
 
   /// What it costs to decode: its pixels, each as often as a decoder goes through it. No more than [#MOST_WORK].
   default long work() {

@@ -59,7 +59,7 @@ public final class Image {
   /// Decodes a picture and turns it as its EXIF orientation asks.
   ///
   /// @throws BadInputException for bytes that are no whole picture of a format that is read here, and for more than 100
-  ///     million pixels; for fewer where decoding that many would take more than half of the heap, or more than some five
+  ///     million pixels; for fewer where decoding that many would take more than half of the heap, or more than some four
   ///     seconds of a core: for a JPEG of many scans and a PNG of 16 bits
   /// @throws CancellationException when the thread is interrupted, as a hook's is at the deadline of its request
   public static Image read(byte[] bytes) {

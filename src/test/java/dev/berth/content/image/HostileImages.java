@@ -26,6 +26,18 @@ final class HostileImages {
   ///
   /// @param scans the first is of brightness and colours, all others of more detail in one of them
   static byte[] progressiveJpeg(int width, int height, int scans) {
+    return progressiveJpeg(width, height, scans, new byte[0]);
+  }
+
+  /// The same with a table of codes at the end that can't be.
+  static byte[] progressiveJpegWithABadEnd(int width, int height, int scans) {
+    var table = new byte[21];
+    Arrays.fill(table, 4, 21, (byte) 255);
+    System.arraycopy(new byte[] {(byte) 0xff, (byte) 0xc4, 0, 19}, 0, table, 0, 4);
+    return progressiveJpeg(width, height, scans, table);
+  }
+
+  private static byte[] progressiveJpeg(int width, int height, int scans, byte[] last) {
     var file = new ByteArrayOutputStream();
     jpegStart(file, 0xc2, width, height, 3);
     scan(file, new int[] {1, 2, 3}, 0, 0, 0, new byte[1]);
@@ -34,6 +46,7 @@ final class HostileImages {
       // Twice as fine as the one before; libjpeg only warns where that can't be.
       scan(file, new int[] {1 + i % 3}, 1, 63, 0x10, skipped);
     }
+    file.writeBytes(last);
     return jpegEnd(file);
   }
 
@@ -105,6 +118,11 @@ final class HostileImages {
     return gif(width, height, width, height, interlaced ? 0x40 : 0, oneColour((long) width * height));
   }
 
+  /// A frame of one pixel, and codes for more.
+  static byte[] gifBeyondItsEnd(long pixels) {
+    return gif(1, 1, 1, 1, 0, oneColour(pixels));
+  }
+
   private static byte[] gif(int screenWidth, int screenHeight, int width, int height, int flags, byte[] data) {
     var file = ByteBuffer.allocate(13 + 10 + data.length + 1).order(ByteOrder.LITTLE_ENDIAN);
     file.put(ascii("GIF89a")).putShort((short) screenWidth).putShort((short) screenHeight).put(new byte[3]);
@@ -171,6 +189,16 @@ final class HostileImages {
   /// @param type grey, RGB, palette, grey and alpha, RGB and alpha: 0, 2, 3, 4, 6
   /// @param filter of each row, from 0 to 4, which is dearest
   static byte[] png(int width, int height, int bits, int type, int filter, boolean interlaced) {
+    return png(width, height, bits, type, filter, filter, interlaced);
+  }
+
+  /// Of 16 bits, with a filter in the last row that can't be.
+  static byte[] pngWithABadEnd(int width, int height) {
+    return png(width, height, 16, 2, 4, 5, true);
+  }
+
+  private static byte[] png(
+      int width, int height, int bits, int type, int filter, int lastFilter, boolean interlaced) {
     int samples = switch (type) {
       case 2 -> 3;
       case 4 -> 2;
@@ -192,8 +220,8 @@ final class HostileImages {
         int passWidth = (width - pass[0] + pass[1] - 1) / pass[1];
         int passHeight = (height - pass[2] + pass[3] - 1) / pass[3];
         var row = new byte[1 + (int) (((long) passWidth * bits * samples + 7) / 8)];
-        row[0] = (byte) filter;
         for (int y = 0; y < passHeight && passWidth > 0; y++) {
+          row[0] = (byte) (pass == passes[passes.length - 1] && y == passHeight - 1 ? lastFilter : filter);
           rows.write(row);
         }
       }
