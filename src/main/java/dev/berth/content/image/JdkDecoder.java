@@ -52,10 +52,7 @@ final class JdkDecoder {
     try (var input = new Bytes(file)) {
       reader.setInput(input, true, true);
       reader.addIIOReadUpdateListener(new Rows());
-      T result = reading.from(reader);
-      // What an aborted reader returns is half a picture.
-      Image.stopIfInterrupted();
-      return result;
+      return reading.from(reader);
     } finally {
       reader.dispose();
     }
@@ -97,15 +94,13 @@ final class JdkDecoder {
   }
 
   /// Told of each row that a reader has written. It is not told of progress: the JPEG reader reports none after the 20th
-  /// scan.
+  /// scan. Nor does it call [ImageReader#abort], after which that reader goes through the remaining scans.
   private static final class Rows implements IIOReadUpdateListener {
 
     @Override
     public void imageUpdate(
         ImageReader reader, BufferedImage image, int x, int y, int width, int height, int stepX, int stepY, int[] bands) {
-      if (Thread.currentThread().isInterrupted()) {
-        reader.abort();
-      }
+      Image.stopIfInterrupted();
     }
 
     @Override

@@ -127,8 +127,9 @@ class HostileImageTest {
     gif[23] = 9;
     assertRefused(gif, "found damaged bytes (GIF codes of 9 bits), expected a whole picture");
     var other = HostileImages.gifFrame(300, 200, false);
-    other[26] = (byte) 0xfe;
-    assertRefused(other, "found damaged bytes (GIF code 383 before 258), expected a whole picture");
+    other[26] = (byte) 0xff;
+    other[27] |= 3;
+    assertRefused(other, "found damaged bytes (GIF code 511 before 258), expected a whole picture");
   }
 
   @ParameterizedTest
