@@ -15,9 +15,6 @@ import java.util.List;
 /// @param types what the elements of each become
 public record TensorInputs(List<String> names, List<ElementType> types) {
 
-  /// What an element costs that is checked and converted, in bytes.
-  private static final long CONVERTED = 16;
-
   public TensorInputs {
     names = List.copyOf(names);
     types = List.copyOf(types);
@@ -38,11 +35,12 @@ public record TensorInputs(List<String> names, List<ElementType> types) {
   ///
   /// @throws BadInputException when elements would change
   Tensor converted(Tensor tensor, int input, String name) {
-    RequestMemory.charge(CONVERTED * tensor.size());
-    if (isAny()) {
-      return tensor.type() == ElementType.FLOAT64 ? tensor.as(ElementType.FLOAT32) : tensor;
+    var kept = tensor.type() == ElementType.FLOAT64 ? ElementType.FLOAT32 : tensor.type();
+    var type = isAny() ? kept : types.get(input);
+    if (type == tensor.type()) {
+      return tensor;
     }
-    var type = types.get(input);
+    RequestMemory.charge((long) (type.bytes() + Long.BYTES) * tensor.size());
     if (!type.isFloating() && (tensor.type().isFloating() || !Arrays.stream(tensor.longs()).allMatch(type::holds))) {
       throw new BadInputException(
           "%s: found %s, expected elements of type %s and within its range".formatted(name, tensor, type));

@@ -11,10 +11,15 @@ public final class MemoryShortException extends RuntimeException {
   }
 
   /// @param most all that a request may have
-  static MemoryShortException tooLarge(long needed, long most) {
+  static MemoryShortException tooLarge(long most) {
     return new MemoryShortException(
-        "the request: found data that need %d MB of memory or more, expected at most %d; send fewer or smaller records at once"
-            .formatted(mebibytes(needed), mebibytes(most)), true);
+        "the request: found data that need more memory than the %d MB that there are for one, expected fewer or smaller records"
+            .formatted(most >> 20), true);
+  }
+
+  /// @param bytes that the request needs
+  static MemoryShortException beside(long bytes) {
+    return now("the request needs %d MB of memory, and other requests have too much of it".formatted(1 + (bytes >> 20)));
   }
 
   static MemoryShortException now(String why) {
@@ -24,9 +29,5 @@ public final class MemoryShortException extends RuntimeException {
   /// Whether there is not enough for it even when nothing else runs.
   public boolean isTooLarge() {
     return tooLarge;
-  }
-
-  private static long mebibytes(long bytes) {
-    return Math.max(1, bytes >> 20);
   }
 }

@@ -2,16 +2,19 @@ package dev.berth.memory;
 
 import java.util.function.LongSupplier;
 
-/// The heap that requests may take, all together: the one account of a process, in three parts.
+/// The heap that requests may take, all together: the one account of a process, in parts.
 ///
-/// Whoever waits for a part holds nothing of it that others wait for, so nobody waits for ever:
-///
-/// - `few` has the first bytes of every request, so that large requests never keep small ones waiting.
+/// - `few` has the first bytes of every request.
+/// - `medium` has what else a request makes that makes no more than [#mostOfMedium].
+/// - `large` has what any other makes, such as texts, trees, unpacked archives, pictures, tensors and tokens.
 /// - `arriving` has bodies that are being received. A stalled one holds what has come of it, and nothing more.
-/// - `made` has what hooks make of large bodies: texts, trees, unpacked archives, pictures, tensors, tokens.
 ///
-/// What is left of the heap is for the server itself, and for the collector, which needs room to work.
-public record ProcessMemory(MemoryBudget few, MemoryBudget arriving, MemoryBudget made) {
+/// So a request never waits for a larger one. What is left of the heap is for the server itself, and for the collector,
+/// which needs room to work.
+///
+/// @param mostOfMedium in bytes
+public record ProcessMemory(
+    MemoryBudget few, MemoryBudget medium, MemoryBudget large, MemoryBudget arriving, long mostOfMedium) {
 
   private static final ProcessMemory THIS = ofHeap(Runtime.getRuntime().maxMemory(), System::nanoTime);
 
@@ -22,9 +25,12 @@ public record ProcessMemory(MemoryBudget few, MemoryBudget arriving, MemoryBudge
 
   /// The account of a process with so large a heap.
   static ProcessMemory ofHeap(long bytes, LongSupplier clock) {
+    long percent = bytes / 100;
     return new ProcessMemory(
-        new MemoryBudget(bytes / 100 * 8, clock),
-        new MemoryBudget(bytes / 100 * 15, clock),
-        new MemoryBudget(bytes / 100 * 45, clock));
+        new MemoryBudget(8 * percent, clock),
+        new MemoryBudget(10 * percent, clock),
+        new MemoryBudget(36 * percent, clock),
+        new MemoryBudget(14 * percent, clock),
+        percent);
   }
 }

@@ -12,8 +12,6 @@ public final class RequestMemory implements AutoCloseable {
   private static final int FEW = 256 << 10;
   /// As much as nearly every request needs, taken at once: each step takes the lock that all requests share.
   private static final int FIRST_STEP = 64 << 10;
-  /// The part for large ones is taken in steps of this at least.
-  private static final int STEP = 1 << 20;
 
   private static final ScopedValue<RequestMemory> CURRENT = ScopedValue.newInstance();
 
@@ -22,11 +20,13 @@ public final class RequestMemory implements AutoCloseable {
   private final Runnable beforeWait;
   private final MemoryShare few;
   private final MemoryShare arriving;
-  private final MemoryShare made;
-  /// These are the charges, and what has been taken for them.
+  private final MemoryShare medium;
+  private final MemoryShare large;
+  /// What has been counted, and what has been taken for it: of the first part, and of one of the two others.
   private long used;
-  private long taken;
   private long takenOfFew;
+  private long takenOfMore;
+  private boolean isLarge;
 
   /// @param deadlineNanos until when it waits for memory, as the account's clock counts
   /// @param beforeWait told, by the thread that waits, that it will
@@ -36,7 +36,8 @@ public final class RequestMemory implements AutoCloseable {
     this.beforeWait = beforeWait;
     this.few = process.few().share();
     this.arriving = process.arriving().share();
-    this.made = process.made().share();
+    this.medium = process.medium().share();
+    this.large = process.large().share();
   }
 
   /// Memory that is given back before the request ends.
@@ -68,7 +69,7 @@ public final class RequestMemory implements AutoCloseable {
       memory.add(bytes);
       return () -> memory.giveBack(bytes);
     }
-    var account = ProcessMemory.ofThisProcess().made();
+    var account = ProcessMemory.ofThisProcess().large();
     requireRoom(bytes, account);
     return interruptibly(() -> account.take(bytes))::close;
   }
@@ -84,20 +85,22 @@ public final class RequestMemory implements AutoCloseable {
   ///
   /// @throws MemoryShortException when the deadline comes first
   public void expect(long bytes) {
-    if (used + bytes > FEW) {
-      take(Math.min(used + bytes - takenOfFew, process.made().bytes()));
+    long likely = used + bytes;
+    if (likely > FEW) {
+      takeMore(Math.min(likely - takenOfFew, process.large().bytes()));
     }
   }
 
   /// Counts as a static [#charge] does.
   public void add(long bytes) {
     if (bytes < 0 || bytes > Long.MAX_VALUE - used) {
-      throw MemoryShortException.tooLarge(Long.MAX_VALUE, process.made().bytes());
+      throw MemoryShortException.tooLarge(process.large().bytes());
     }
     long needed = used + bytes;
-    if (needed > taken && !takeFew(needed)) {
-      requireRoom(needed - takenOfFew, process.made());
-      take(Math.min(needed - takenOfFew + Math.max(STEP, needed / 8), process.made().bytes()));
+    if (needed > takenOfFew + takenOfMore && !takeFew(needed)) {
+      long more = needed - takenOfFew;
+      requireRoom(more, process.large());
+      takeMore(Math.min(more + more / 8, process.large().bytes()));
     }
     used = needed;
   }
@@ -107,10 +110,8 @@ public final class RequestMemory implements AutoCloseable {
   /// @param bytes of it in all, those to come included for which room is made
   /// @throws MemoryShortException when there is no room for them
   public void receive(long bytes) {
-    if (!arriving.tryGrowTo(bytes)) {
-      requireRoom(bytes, process.arriving());
-      await(arriving, bytes);
-    }
+    requireRoom(bytes, process.arriving());
+    await(arriving, bytes);
   }
 
   /// Gives back what is more than so many bytes of a body.
@@ -127,45 +128,59 @@ public final class RequestMemory implements AutoCloseable {
   @Override
   public void close() {
     few.close();
+    medium.close();
+    large.close();
     arriving.close();
-    made.close();
   }
 
   private void giveBack(long bytes) {
     used -= bytes;
-    if (taken > takenOfFew && taken - used > 2 * STEP) {
-      taken = takenOfFew + Math.max(0, used - takenOfFew) + STEP;
-      made.shrinkTo(taken - takenOfFew);
+    long unused = takenOfFew + takenOfMore - used;
+    if (isLarge && unused > bytes / 2) {
+      takenOfMore = Math.max(0, takenOfMore - unused);
+      large.shrinkTo(takenOfMore);
     }
   }
 
-  private boolean takeFew(long bytes) {
-    long step = bytes <= FIRST_STEP ? FIRST_STEP : FEW;
-    if (bytes > FEW || taken > takenOfFew || !few.tryGrowTo(step)) {
+  private boolean takeFew(long needed) {
+    long step = needed <= FIRST_STEP ? FIRST_STEP : FEW;
+    if (needed > FEW || takenOfMore > 0 || !few.tryGrowTo(step)) {
       return false;
     }
     takenOfFew = step;
-    taken = step;
     return true;
   }
 
-  private void take(long bytes) {
-    if (!made.tryGrowTo(bytes)) {
-      await(made, bytes);
+  /// Takes of the part for medium requests, or of the one for large ones from now on.
+  private void takeMore(long bytes) {
+    if (!isLarge && bytes <= process.mostOfMedium()) {
+      await(medium, bytes);
+    } else if (isLarge || takenOfMore == 0) {
+      await(large, bytes);
+      isLarge = true;
+    } else if (large.tryGrowTo(bytes)) {
+      isLarge = true;
+      medium.shrinkTo(0);
+    } else {
+      // Others like it would soon hold all that medium ones may have, while they wait.
+      throw MemoryShortException.beside(bytes);
     }
-    taken = Math.max(taken, takenOfFew + bytes);
+    takenOfMore = bytes;
   }
 
   private void await(MemoryShare share, long bytes) {
+    if (share.tryGrowTo(bytes)) {
+      return;
+    }
     beforeWait.run();
     if (!interruptibly(() -> share.growTo(bytes, deadlineNanos))) {
-      throw MemoryShortException.now("there is no memory for %d MB beside other requests".formatted((bytes >> 20) + 1));
+      throw MemoryShortException.beside(bytes);
     }
   }
 
   private static void requireRoom(long bytes, MemoryBudget budget) {
     if (bytes > budget.bytes()) {
-      throw MemoryShortException.tooLarge(bytes, budget.bytes());
+      throw MemoryShortException.tooLarge(budget.bytes());
     }
   }
 
