@@ -18,6 +18,14 @@ sealed interface EncodedImage permits JpegImage, PngImage, GifImage, BmpImage, W
   /// Before it is turned.
   int height();
 
+  /// Some four seconds of a core. A JPEG of 60 million pixels may have ten scans, which is more than cameras and editors make.
+  long MOST_WORK = 600_000_000;
+
+  /// What it costs to decode: its pixels, each as often as a decoder goes through it. No more than [#MOST_WORK].
+  default long work() {
+    return (long) width() * height();
+  }
+
   /// The EXIF orientation: from 1, which is upright, to 8.
   default int orientation() {
     return Orientation.UPRIGHT;

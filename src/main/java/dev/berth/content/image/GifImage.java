@@ -1,28 +1,26 @@
 package dev.berth.content.image;
 
 import dev.berth.hooks.BadInputException;
-import java.awt.image.DataBufferByte;
-import java.io.ByteArrayOutputStream;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 
 /// The first picture of a GIF file, on the screen that the file declares.
 ///
+/// Decoded here. The JDK's decoder goes on after the last row, as long as the file does: 8 MB that decode to 20 billion
+/// pixels of a picture of one. It also fills a table of 4096 codes whenever a file says so, up to four times a byte.
+///
 /// @param frame where the picture is on the screen
 /// @param palette red, green and blue of 256 colours
 /// @param background the colour of what the picture leaves free, as Pillow chooses it
-/// @param file a GIF of that picture alone, without palettes: it decodes to the numbers of colours
-record GifImage(int width, int height, Frame frame, byte[] palette, int background, byte[] file)
+/// @param data the width of codes, and the blocks that hold them
+record GifImage(
+    int width, int height, Frame frame, byte[] palette, int background, boolean interlaced, ByteBuffer data)
     implements EncodedImage {
 
   record Frame(int left, int top, int width, int height) {}
 
-  private static final JdkDecoder DECODER = new JdkDecoder("gif");
-
   private static final int SCREEN = 6;
-  private static final int SCREEN_END = 13;
-  private static final int PICTURE_BYTES = 9;
   private static final int TABLE_FLAG = 0x80;
   private static final int INTERLACE_FLAG = 0x40;
   private static final int PALETTE_BYTES = 3 * 256;
@@ -30,6 +28,9 @@ record GifImage(int width, int height, Frame frame, byte[] palette, int backgrou
   private static final int CONTROL_EXTENSION = 0xf9;
   private static final int PICTURE = 0x2c;
   private static final int TRAILER = 0x3b;
+  /// The first row of each pass of an interlaced picture, and the step to the next.
+  private static final int[][] PASSES = {{0, 8}, {4, 8}, {2, 4}, {1, 2}};
+  private static final int[][] ONE_PASS = {{0, 1}};
 
   static GifImage of(byte[] bytes) {
     var in = ByteBuffer.wrap(bytes).order(ByteOrder.LITTLE_ENDIAN);
@@ -72,19 +73,11 @@ record GifImage(int width, int height, Frame frame, byte[] palette, int backgrou
     in.get();
     skipBlocks(in);
 
-    var header = ByteBuffer.allocate(SCREEN_END + 1 + PICTURE_BYTES).order(ByteOrder.LITTLE_ENDIAN);
-    header.put(in.array(), 0, SCREEN).putShort((short) frame.width).putShort((short) frame.height);
-    header.position(SCREEN_END).put((byte) PICTURE).putInt(0);
-    header.putShort((short) frame.width).putShort((short) frame.height).put((byte) (flags & INTERLACE_FLAG));
-    var file = new ByteArrayOutputStream();
-    file.writeBytes(header.array());
-    file.write(in.array(), data, in.position() - data);
-    file.write(TRAILER);
     // A picture that is larger than the screen makes it larger.
     return new GifImage(
         Math.max(screenWidth, frame.left + frame.width),
         Math.max(screenHeight, frame.top + frame.height),
-        frame, colours, background, file.toByteArray());
+        frame, colours, background, (flags & INTERLACE_FLAG) != 0, in.slice(data, in.position() - data));
   }
 
   /// The table that follows, if one does; black beyond its end.
@@ -119,17 +112,29 @@ record GifImage(int width, int height, Frame frame, byte[] palette, int backgrou
 
   @Override
   public Image decode() throws IOException {
-    var numbers = ((DataBufferByte) DECODER.samples(file).getDataBuffer()).getData();
-    var pixels = new byte[width * height * 3];
-    for (int y = 0; y < height; y++) {
-      for (int x = 0; x < width; x++) {
-        int inX = x - frame.left;
-        int inY = y - frame.top;
-        boolean inside = inX >= 0 && inX < frame.width && inY >= 0 && inY < frame.height;
-        int colour = inside ? numbers[inY * frame.width + inX] & 0xff : background;
-        System.arraycopy(palette, colour * 3, pixels, (y * width + x) * 3, 3);
+    var numbers = new GifCodes(data.slice(), new byte[Math.multiplyExact(frame.width, frame.height)]).numbers();
+    var pixels = new byte[Math.multiplyExact(Math.multiplyExact(width, height), 3)];
+    fill(pixels, background);
+    int from = 0;
+    for (var pass : interlaced ? PASSES : ONE_PASS) {
+      for (int y = pass[0]; y < frame.height; y += pass[1]) {
+        Image.stopIfInterrupted();
+        int to = ((frame.top + y) * width + frame.left) * 3;
+        for (int x = 0; x < frame.width; x++, to += 3) {
+          int colour = Byte.toUnsignedInt(numbers[from++]) * 3;
+          pixels[to] = palette[colour];
+          pixels[to + 1] = palette[colour + 1];
+          pixels[to + 2] = palette[colour + 2];
+        }
       }
     }
     return new Image(width, height, pixels);
+  }
+
+  private void fill(byte[] pixels, int colour) {
+    System.arraycopy(palette, colour * 3, pixels, 0, 3);
+    for (long done = 3; done < pixels.length; done *= 2) {
+      System.arraycopy(pixels, 0, pixels, (int) done, (int) Math.min(done, pixels.length - done));
+    }
   }
 }

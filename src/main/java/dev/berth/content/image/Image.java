@@ -8,6 +8,7 @@ import java.io.IOException;
 import java.nio.BufferUnderflowException;
 import java.nio.ByteBuffer;
 import java.util.Objects;
+import java.util.concurrent.CancellationException;
 
 /// A picture, from the bytes of a payload to the tensor that a model takes:
 ///
@@ -34,6 +35,9 @@ public final class Image {
   /// decoding that many would take more than the budget.
   static final long MAX_PIXELS = Math.min(100_000_000, MEMORY.bytes() / BYTES_PER_PIXEL);
 
+  /// As in libpng: rows of one pixel cost 20 times as much as others.
+  static final int LONGEST_SIDE = 1_000_000;
+
   private static final int CHANNELS = 3;
   private static final int VALUES = 256;
   private static final int LONGEST_REASON = 60;
@@ -55,30 +59,42 @@ public final class Image {
   /// Decodes a picture and turns it as its EXIF orientation asks.
   ///
   /// @throws BadInputException for bytes that are no whole picture of a format that is read here, and for more than 100
-  ///     million pixels; for fewer where decoding that many would take more than half of the heap
+  ///     million pixels; for fewer where decoding that many would take more than half of the heap, or more than some four
+  ///     seconds of a core: for a JPEG of many scans and a PNG of 16 bits
+  /// @throws CancellationException when the thread is interrupted, as a hook's is at the deadline of its request
   public static Image read(byte[] bytes) {
     return read(bytes, MAX_PIXELS);
   }
 
   /// The same with another limit, which is checked before anything is decoded. A pixel takes up to 12 bytes of heap
-  /// while it is decoded and 3 afterwards. Pictures that many threads read wait until half of the heap has room for them.
+  /// while it is decoded and 3 afterwards. Pictures that many threads read wait until half of the heap has room for them,
+  /// and those of more than a million pixels until a core has.
   public static Image read(byte[] bytes, long maxPixels) {
     var encoded = header(bytes);
     check(encoded.width(), encoded.height(), maxPixels);
     long pixels = Math.min((long) encoded.width() * encoded.height(), MEMORY.bytes());
-    try (var _ = MEMORY.take(BYTES_PER_PIXEL * pixels)) {
+    try (var _ = DecodingTurn.take(encoded.work()); var _ = MEMORY.take(BYTES_PER_PIXEL * pixels)) {
       return decode(encoded);
-    } catch (InterruptedException e) {
+    } catch (InterruptedException _) {
       Thread.currentThread().interrupt();
-      throw new IllegalStateException("interrupted before there was memory to decode an image", e);
+      throw new CancellationException("interrupted before an image could be decoded");
     }
   }
 
   private static Image decode(EncodedImage encoded) {
     try {
       return Orientation.turn(encoded.decode(), encoded.orientation());
+    } catch (CancellationException e) {
+      throw e;
     } catch (IOException | RuntimeException e) {
       throw damaged(e);
+    }
+  }
+
+  /// For the classes beside this one, at least once for a row.
+  static void stopIfInterrupted() {
+    if (Thread.currentThread().isInterrupted()) {
+      throw new CancellationException("interrupted while an image was decoded");
     }
   }
 
@@ -220,6 +236,10 @@ public final class Image {
     if (width > maxPixels / height) {
       throw new BadInputException(
           "image: found %d x %d pixels, expected at most %d".formatted(width, height, maxPixels));
+    }
+    if (Math.max(width, height) > LONGEST_SIDE) {
+      throw new BadInputException("image: found %d x %d pixels, expected sides of at most %d"
+          .formatted(width, height, LONGEST_SIDE));
     }
   }
 

@@ -3,18 +3,20 @@ package dev.berth.content.image;
 import java.awt.image.BufferedImage;
 import java.awt.image.IndexColorModel;
 import java.awt.image.Raster;
-import java.io.ByteArrayInputStream;
 import java.io.IOException;
 import java.util.Arrays;
 import javax.imageio.ImageIO;
 import javax.imageio.ImageReader;
+import javax.imageio.event.IIOReadUpdateListener;
 import javax.imageio.spi.IIORegistry;
 import javax.imageio.spi.ImageReaderSpi;
-import javax.imageio.stream.MemoryCacheImageInputStream;
+import javax.imageio.stream.ImageInputStreamImpl;
 
 /// One of the decoders that the JDK has, whatever others are on the class path. Looked up once, used by any threads.
 ///
 /// Pixels are taken as they are stored: Java's own conversions would apply gamma curves and profiles.
+///
+/// A decoder stops when its thread is interrupted: when it reads on in the file, and after each row.
 final class JdkDecoder {
 
   private final ImageReaderSpi provider;
@@ -47,12 +49,80 @@ final class JdkDecoder {
 
   private <T> T read(byte[] file, Reading<T> reading) throws IOException {
     var reader = provider.createReaderInstance();
-    try (var input = new MemoryCacheImageInputStream(new ByteArrayInputStream(file))) {
+    try (var input = new Bytes(file)) {
       reader.setInput(input, true, true);
+      reader.addIIOReadUpdateListener(new Rows());
       return reading.from(reader);
     } finally {
       reader.dispose();
     }
+  }
+
+  /// A file, as long as nobody interrupts.
+  private static final class Bytes extends ImageInputStreamImpl {
+
+    private final byte[] file;
+
+    Bytes(byte[] file) {
+      this.file = file;
+    }
+
+    @Override
+    public long length() {
+      return file.length;
+    }
+
+    @Override
+    public int read() {
+      Image.stopIfInterrupted();
+      bitOffset = 0;
+      return streamPos < file.length ? Byte.toUnsignedInt(file[(int) streamPos++]) : -1;
+    }
+
+    @Override
+    public int read(byte[] target, int offset, int length) {
+      Image.stopIfInterrupted();
+      bitOffset = 0;
+      if (streamPos >= file.length && length > 0) {
+        return -1;
+      }
+      int count = (int) Math.min(length, file.length - streamPos);
+      System.arraycopy(file, (int) streamPos, target, offset, count);
+      streamPos += count;
+      return count;
+    }
+  }
+
+  /// Told of each row that a reader has written. It is not told of progress: the JPEG reader reports none after the 20th
+  /// scan. Nor does it call [ImageReader#abort], after which that reader goes through the remaining scans.
+  private static final class Rows implements IIOReadUpdateListener {
+
+    @Override
+    public void imageUpdate(
+        ImageReader reader, BufferedImage image, int x, int y, int width, int height, int stepX, int stepY, int[] bands) {
+      Image.stopIfInterrupted();
+    }
+
+    @Override
+    public void passStarted(
+        ImageReader reader, BufferedImage image, int pass, int first, int last, int x, int y, int stepX, int stepY,
+        int[] bands) {}
+
+    @Override
+    public void passComplete(ImageReader reader, BufferedImage image) {}
+
+    @Override
+    public void thumbnailPassStarted(
+        ImageReader reader, BufferedImage image, int pass, int first, int last, int x, int y, int stepX, int stepY,
+        int[] bands) {}
+
+    @Override
+    public void thumbnailUpdate(
+        ImageReader reader, BufferedImage image, int x, int y, int width, int height, int stepX, int stepY,
+        int[] bands) {}
+
+    @Override
+    public void thumbnailPassComplete(ImageReader reader, BufferedImage image) {}
   }
 
   private static Image picture(BufferedImage image) {
@@ -64,6 +134,7 @@ final class JdkDecoder {
     var row = new int[width * channels];
     int to = 0;
     for (int y = 0; y < image.getHeight(); y++) {
+      Image.stopIfInterrupted();
       raster.getPixels(0, y, width, 1, row);
       for (int from = 0; from < row.length; from += channels) {
         for (int channel = 0; channel < 3; channel++) {

@@ -14,7 +14,7 @@ final class JpegSegments {
 
   private static final int START_OF_SCAN = 0xda;
   private static final int END_OF_IMAGE = 0xd9;
-  /// A progressive file has about ten; each costs a walk through the whole picture.
+  /// A progressive file has about ten.
   private static final int MOST_SCANS = 100;
 
   private final byte[] bytes;
@@ -49,7 +49,12 @@ final class JpegSegments {
     }
     kept.write(0xff);
     kept.write(END_OF_IMAGE);
-    return new JpegImage(width, height, orientation, colours(), kept.toByteArray());
+    var image = new JpegImage(width, height, orientation, scans, colours(), kept.toByteArray());
+    if (image.work() > EncodedImage.MOST_WORK) {
+      throw new BadInputException("image: found a JPEG of %d x %d pixels in %d scans, expected at most %d in all scans"
+          .formatted(width, height, scans, EncodedImage.MOST_WORK));
+    }
+    return image;
   }
 
   /// Skips what is between two segments, where nothing ought to be.

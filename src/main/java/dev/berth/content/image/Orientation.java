@@ -2,6 +2,7 @@ package dev.berth.content.image;
 
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
+import java.util.Arrays;
 
 /// The EXIF orientation: how a camera was held, and so how its picture has to be turned.
 ///
@@ -16,6 +17,8 @@ final class Orientation {
   private static final int ORIENTATION_TAG = 0x0112;
   private static final int SHORT_TYPE = 3;
   private static final int ENTRY_BYTES = 12;
+  private static final int PIXEL_BYTES = 3;
+  private static final int SQUARE = 64;
   private static final byte[] PREFIX = {'E', 'x', 'i', 'f', 0, 0};
 
   private Orientation() {}
@@ -62,30 +65,36 @@ final class Orientation {
     boolean onItsSide = orientation >= 5;
     int width = onItsSide ? image.height() : image.width();
     int height = onItsSide ? image.width() : image.height();
-    int right = image.width() - 1;
-    int bottom = image.height() - 1;
+    // Where the first pixel is stored, and what is between it and the next across and down.
+    int row = image.width() * PIXEL_BYTES;
+    int right = row - PIXEL_BYTES;
+    int bottom = row * (image.height() - 1);
+    int first = (isOneOf(orientation, 2, 3, 7, 8) ? right : 0) + (isOneOf(orientation, 3, 4, 6, 7) ? bottom : 0);
+    int stepX = isOneOf(orientation, 2, 3, 7, 8) ? -PIXEL_BYTES : PIXEL_BYTES;
+    int stepY = isOneOf(orientation, 3, 4, 6, 7) ? -row : row;
+    int across = onItsSide ? stepY : stepX;
+    int down = onItsSide ? stepX : stepY;
     var stored = image.pixels();
     var turned = new byte[stored.length];
-    for (int y = 0, to = 0; y < height; y++) {
-      for (int x = 0; x < width; x++, to += 3) {
-        int storedX = switch (orientation) {
-          case 2, 3 -> right - x;
-          case 4 -> x;
-          case 5, 6 -> y;
-          default -> right - y;
-        };
-        int storedY = switch (orientation) {
-          case 2 -> y;
-          case 3, 4 -> bottom - y;
-          case 5, 8 -> x;
-          default -> bottom - x;
-        };
-        int from = (storedY * image.width() + storedX) * 3;
-        turned[to] = stored[from];
-        turned[to + 1] = stored[from + 1];
-        turned[to + 2] = stored[from + 2];
+    // In squares: a whole row of a picture on its side would be gathered from as many rows as it has pixels.
+    for (int top = 0; top < height; top += SQUARE) {
+      Image.stopIfInterrupted();
+      for (int left = 0; left < width; left += SQUARE) {
+        int end = Math.min(left + SQUARE, width);
+        for (int y = top; y < Math.min(top + SQUARE, height); y++) {
+          int from = first + y * down + left * across;
+          int to = (y * width + left) * PIXEL_BYTES;
+          for (int x = left; x < end; x++, from += across, to += PIXEL_BYTES) {
+            turned[to] = stored[from];
+            turned[to + 1] = stored[from + 1];
+            turned[to + 2] = stored[from + 2];
+          }
+        }
       }
     }
     return new Image(width, height, turned);
+  }
+  private static boolean isOneOf(int orientation, int... others) {
+    return Arrays.stream(others).anyMatch(other -> other == orientation);
   }
 }

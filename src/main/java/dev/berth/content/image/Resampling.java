@@ -12,14 +12,18 @@ final class Resampling {
   private static final int FRACTION_BITS = 22;
   private static final int HALF = 1 << FRACTION_BITS - 1;
 
+  /// Of the picture in between, however small the others are.
+  private static final long FEW_PIXELS = 4_000_000;
+
   private Resampling() {}
 
   /// What a resized pixel is made of: neighbours from `first`, one for each weight.
   private record Window(int first, int[] weights) {}
 
   static Image bilinear(Image image, int width, int height) {
-    // As in Pillow, across comes first: but where that would make a thin picture huge.
-    return (long) width * image.height() > Image.MAX_PIXELS
+    // As in Pillow, across comes first: but where that would make a thin picture huge, which no photograph is.
+    long larger = Math.max((long) image.width() * image.height(), (long) width * height);
+    return (long) width * image.height() > Math.min(Math.max(FEW_PIXELS, 4 * larger), Image.MAX_PIXELS)
         ? across(down(image, height), width)
         : down(across(image, width), height);
   }
@@ -33,6 +37,7 @@ final class Resampling {
     var windows = new Window[width];
     Arrays.setAll(windows, x -> window(x, image.width(), width));
     for (int y = 0, to = 0; y < image.height(); y++) {
+      Image.stopIfInterrupted();
       int row = y * image.width();
       for (var window : windows) {
         int red = HALF;
@@ -64,6 +69,7 @@ final class Resampling {
     var sums = new int[rowBytes];
     int to = 0;
     for (int y = 0; y < height; y++) {
+      Image.stopIfInterrupted();
       var window = window(y, image.height(), height);
       Arrays.fill(sums, HALF);
       int from = window.first * rowBytes;

@@ -23,8 +23,21 @@ record WebpImage(int width, int height, int orientation, Frame frame, ByteBuffer
 
   record Frame(int left, int top, int width, int height) {}
 
-  /// Holds native memory, which is not freed while this is here.
-  private static final WebPReadParam DEFAULTS = new WebPReadParam();
+  /// Of libwebp, which is loaded with it. Outside of Berth's image, it is first unpacked into `java.io.tmpdir`.
+  private static final class Library {
+
+    /// Holds native memory, which is not freed while this is here. Null where the library can't be loaded.
+    static final WebPReadParam DEFAULTS = load();
+
+    private static WebPReadParam load() {
+      try {
+        return new WebPReadParam();
+      } catch (LinkageError _) {
+        // It has printed the reason.
+        return null;
+      }
+    }
+  }
 
   private static final int FILE_HEADER = 12;
   private static final int CHUNK_HEADER = 8;
@@ -73,6 +86,12 @@ record WebpImage(int width, int height, int orientation, Frame frame, ByteBuffer
     if (frame.left + frame.width > width || frame.top + frame.height > height) {
       throw new BadInputException(
           "image: found a WebP frame that leaves its canvas of %d x %d".formatted(width, height));
+    }
+    if (Library.DEFAULTS == null) {
+      throw new IllegalStateException(
+          "image: WebP can't be read by this server: its decoder could not be unpacked into java.io.tmpdir, %s. "
+              .formatted(System.getProperty("java.io.tmpdir"))
+              + "Make that directory writable, or restart with JAVA_OPTS=-Djava.io.tmpdir=DIRECTORY of another");
     }
     return new WebpImage(width, height, orientation, frame, chunk);
   }
@@ -128,6 +147,7 @@ record WebpImage(int width, int height, int orientation, Frame frame, ByteBuffer
     var pixels = new byte[width * height * 3];
     int from = 0;
     for (int y = 0; y < frame.height; y++) {
+      Image.stopIfInterrupted();
       int to = ((frame.top + y) * width + frame.left) * 3;
       for (int x = 0; x < frame.width; x++) {
         int colour = colours[from++];
@@ -146,7 +166,7 @@ record WebpImage(int width, int height, int orientation, Frame frame, ByteBuffer
     var reader = new WebPImageReaderSpi().createReaderInstance();
     try (var input = new MemoryCacheImageInputStream(new ByteArrayInputStream(file.array()))) {
       reader.setInput(input, true, true);
-      return ((DataBufferInt) reader.read(0, DEFAULTS).getRaster().getDataBuffer()).getData();
+      return ((DataBufferInt) reader.read(0, Library.DEFAULTS).getRaster().getDataBuffer()).getData();
     } finally {
       reader.dispose();
     }

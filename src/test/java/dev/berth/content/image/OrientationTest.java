@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 import java.util.Arrays;
+import java.util.Random;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
@@ -31,6 +32,25 @@ class OrientationTest {
         .isEqualTo(orientation);
     assertThat(Orientation.of(ByteBuffer.wrap(exif(ByteOrder.LITTLE_ENDIAN, 0x0112, SHORT, orientation))))
         .isEqualTo(orientation);
+  }
+
+  /// Corners, edges and squares in the middle, which no side is a multiple of.
+  @Test
+  void everyPixelOfALargePictureIsTurned() {
+    var pixels = new byte[150 * 70 * 3];
+    new Random(1).nextBytes(pixels);
+    var image = new Image(150, 70, pixels);
+    assertThat(Orientation.turn(Orientation.turn(image, 6), 8).pixels()).isEqualTo(pixels);
+    for (int orientation : new int[] {2, 3, 4, 5, 7}) {
+      assertThat(Orientation.turn(Orientation.turn(image, orientation), orientation).pixels()).isEqualTo(pixels);
+    }
+    var turned = Orientation.turn(image, 6);
+    assertThat(turned.width()).isEqualTo(70);
+    for (int y = 0; y < 150; y++) {
+      for (int x = 0; x < 70; x++) {
+        assertThat(turned.pixels()[(y * 70 + x) * 3]).isEqualTo(pixels[((69 - x) * 150 + y) * 3]);
+      }
+    }
   }
 
   @Test
