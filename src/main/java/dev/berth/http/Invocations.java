@@ -78,6 +78,7 @@ final class Invocations implements Handler {
   private void answer(Context ctx, ServedModel.Visit visit, RequestBody body, Deadline deadline) throws IOException {
     var accept = Accept.choose(header(ctx, "Accept"), visit.responseTypes(), http.defaultAccept());
     var contentType = contentType(ctx, visit.requestTypes());
+    body.type(contentType);
     body.checkDeclared();
     visit.requireRoom(deadline);
     body.readAhead();

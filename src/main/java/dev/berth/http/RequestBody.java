@@ -2,6 +2,7 @@ package dev.berth.http;
 
 import dev.berth.error.ErrorType;
 import dev.berth.error.ServingException;
+import dev.berth.hooks.MediaType;
 import dev.berth.memory.MemoryShortException;
 import dev.berth.memory.ProcessMemory;
 import dev.berth.memory.RequestMemory;
@@ -11,6 +12,7 @@ import io.javalin.http.Context;
 import java.io.IOException;
 import java.io.InputStream;
 import java.util.Arrays;
+import java.util.List;
 import org.eclipse.jetty.ee10.servlet.ServletContextRequest;
 
 /// A request's body as hooks read it: not longer than the server takes, not in more memory than there is, and not awaited
@@ -27,6 +29,9 @@ final class RequestBody extends InputStream {
 
   /// What a hook makes at once of a whole body of text: a string, of two bytes for each where one character is not Latin.
   private static final int TEXT = 2;
+  /// Bodies that no hook makes a string of, beside pictures and the like.
+  private static final List<String> BINARY =
+      List.of("octet-stream", "x-npy", "x-npz", "x-recordio", "x-recordio-protobuf", "x-tfrecord");
   /// What it is likely to make of it all in all.
   private static final int LIKELY = 4;
 
@@ -39,6 +44,8 @@ final class RequestBody extends InputStream {
   private final Deadline deadline;
   private final RequestMemory memory;
   private final int ahead;
+
+  private boolean isText = true;
 
   /// What is in memory, from `start` to `end`.
   private byte[] buffer = new byte[0];
@@ -66,6 +73,12 @@ final class RequestBody extends InputStream {
   /// What the request takes of the memory of all.
   RequestMemory memory() {
     return memory;
+  }
+
+  /// Says what the body is.
+  void type(MediaType type) {
+    isText = !List.of("image", "audio", "video").contains(type.type())
+        && !(type.type().equals("application") && BINARY.contains(type.subtype()));
   }
 
   /// Refuses a body whose length is declared and too large, before it is read.
@@ -110,10 +123,12 @@ final class RequestBody extends InputStream {
       // Until the end.
     }
     long length = end - start;
-    requireMemory(() -> {
-      memory.expect(LIKELY * length);
-      memory.add(TEXT * length);
-    });
+    if (isText) {
+      requireMemory(() -> {
+        memory.expect(LIKELY * length);
+        memory.add(TEXT * length);
+      });
+    }
     var all = start == 0 && end == buffer.length ? buffer : Arrays.copyOfRange(buffer, start, end);
     buffer = new byte[0];
     start = 0;

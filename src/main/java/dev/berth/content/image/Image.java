@@ -3,7 +3,8 @@ package dev.berth.content.image;
 import dev.berth.hooks.BadInputException;
 import dev.berth.hooks.ElementType;
 import dev.berth.hooks.Tensor;
-import dev.berth.memory.MemoryBudget;
+import dev.berth.memory.ProcessMemory;
+import dev.berth.memory.RequestMemory;
 import java.io.IOException;
 import java.nio.BufferUnderflowException;
 import java.nio.ByteBuffer;
@@ -25,15 +26,13 @@ import java.util.concurrent.CancellationException;
 /// It reads JPEG, PNG, GIF, BMP and WebP, whatever the content type says, and the first picture of an animation.
 public final class Image {
 
-  /// Half of the heap, for images that are being decoded and turned.
-  private static final MemoryBudget MEMORY = new MemoryBudget(Runtime.getRuntime().maxMemory() / 2);
-
   /// While it is decoded and turned.
   private static final long BYTES_PER_PIXEL = 12;
 
   /// The most that a picture may have, unless [#read(byte[], long)] says otherwise: 100 million pixels, or fewer where
-  /// decoding that many would take more than the budget.
-  static final long MAX_PIXELS = Math.min(100_000_000, MEMORY.bytes() / BYTES_PER_PIXEL);
+  /// decoding that many would take more than a request may.
+  static final long MAX_PIXELS =
+      Math.min(100_000_000, ProcessMemory.ofThisProcess().large().bytes() / BYTES_PER_PIXEL);
 
   /// As in libpng: rows of one pixel cost 20 times as much as others.
   static final int LONGEST_SIDE = 1_000_000;
@@ -59,7 +58,7 @@ public final class Image {
   /// Decodes a picture and turns it as its EXIF orientation asks.
   ///
   /// @throws BadInputException for bytes that are no whole picture of a format that is read here, and for more than 100
-  ///     million pixels; for fewer where decoding that many would take more than half of the heap, or more than some four
+  ///     million pixels; for fewer where decoding that many would take more than a third of the heap, or more than some four
   ///     seconds of a core: for a JPEG of many scans and a PNG of 16 bits
   /// @throws CancellationException when the thread is interrupted, as a hook's is at the deadline of its request
   public static Image read(byte[] bytes) {
@@ -67,18 +66,21 @@ public final class Image {
   }
 
   /// The same with another limit, which is checked before anything is decoded. A pixel takes up to 12 bytes of heap
-  /// while it is decoded and 3 afterwards. Pictures that many threads read wait until half of the heap has room for them,
+  /// while it is decoded and 3 afterwards. Pictures that many threads read wait until a third of the heap has room for them,
   /// and those of more than a million pixels until a core has.
   public static Image read(byte[] bytes, long maxPixels) {
     var encoded = header(bytes);
     check(encoded.width(), encoded.height(), maxPixels);
-    long pixels = Math.min((long) encoded.width() * encoded.height(), MEMORY.bytes());
-    try (var _ = DecodingTurn.take(encoded.work()); var _ = MEMORY.take(BYTES_PER_PIXEL * pixels)) {
-      return decode(encoded);
+    long pixels = (long) encoded.width() * encoded.height();
+    Image image;
+    try (var _ = DecodingTurn.take(encoded.work()); var _ = RequestMemory.hold(BYTES_PER_PIXEL * pixels)) {
+      image = decode(encoded);
     } catch (InterruptedException _) {
       Thread.currentThread().interrupt();
       throw new CancellationException("interrupted before an image could be decoded");
     }
+    RequestMemory.charge(CHANNELS * pixels);
+    return image;
   }
 
   private static Image decode(EncodedImage encoded) {
@@ -132,6 +134,7 @@ public final class Image {
   /// The whole picture in another size, with Pillow's bilinear filter: where it shrinks, every pixel counts.
   public Image resize(int width, int height) {
     checkLengths(width, height);
+    RequestMemory.charge((long) CHANNELS * width * height + CHANNELS * Math.max((long) width * this.height, (long) this.width * height));
     return Resampling.bilinear(this, width, height);
   }
 
@@ -150,6 +153,7 @@ public final class Image {
     checkLengths(width, height);
     int left = cropStart(this.width, width);
     int top = cropStart(this.height, height);
+    RequestMemory.charge((long) CHANNELS * width * height);
     var cropped = new byte[Math.multiplyExact(Math.multiplyExact(width, height), CHANNELS)];
     int from = Math.max(left, 0);
     int count = Math.min(left + width, this.width) - from;
@@ -173,6 +177,7 @@ public final class Image {
           .formatted(mean.length, standardDeviation.length));
     }
     int size = width * height;
+    RequestMemory.charge((long) CHANNELS * Float.BYTES * size);
     var values = new float[Math.multiplyExact(size, CHANNELS)];
     for (int channel = 0; channel < CHANNELS; channel++) {
       var normalized = normalized(mean[channel], standardDeviation[channel]);
@@ -206,6 +211,7 @@ public final class Image {
 
   /// ITU-R 601-2, in the fixed-point numbers of Pillow.
   private byte[] brightness() {
+    RequestMemory.charge((long) width * height * (1 + Float.BYTES));
     var brightness = new byte[width * height];
     for (int i = 0, at = 0; i < brightness.length; i++, at += CHANNELS) {
       int sum = (pixels[at] & 0xff) * 19595 + (pixels[at + 1] & 0xff) * 38470 + (pixels[at + 2] & 0xff) * 7471;
