@@ -42,7 +42,7 @@ final class QuestionEncoder {
                   questionIds.length, pair.size(), least));
     }
     return new QuestionRecord.Encoded(
-        question, questionIds, context, Windows.over(context.size(), room, parameters.docStride()));
+        question, questionIds, context, Windows.over(context.size(), room, Math.min(parameters.docStride(), room / 2)));
   }
 
   SpanModel.Row row(QuestionRecord.Encoded record, int window) {
