@@ -14,6 +14,9 @@ final class QuestionEncoder {
   /// every token.
   private static final int LEAST_ROOM = 16;
 
+  /// The least by which a window moves on, but half of a small one: with less, a small request would be many windows.
+  private static final int LEAST_STEP = 16;
+
   private final Tokenizer tokenizer;
   private final PairTemplate pair;
   private final int longestRow;
@@ -38,11 +41,27 @@ final class QuestionEncoder {
     if (room < least) {
       throw new BadInputException(
           ("%sparameters.max_seq_len: found %d, expected at least %d: the question takes %d tokens, "
-              + "the special tokens %d, and a window of the context %d").formatted(question.name().isEmpty() ? "" : question.name() + ": ", longest, longest - room + least,
+              + "the special tokens %d, and a window of the context %d").formatted(prefix(question), longest, longest - room + least,
                   questionIds.length, pair.size(), least));
     }
     return new QuestionRecord.Encoded(
-        question, questionIds, context, Windows.over(context.size(), room, Math.min(parameters.docStride(), room / 2)));
+        question, questionIds, context, Windows.over(context.size(), room, stride(question, context.size(), room)));
+  }
+
+  /// The tokens that windows share. An own stride is kept where it lets the windows move on.
+  private static int stride(Question question, int tokens, int room) {
+    int stride = question.parameters().docStride();
+    int most = Math.max(room / 2, room - LEAST_STEP);
+    if (stride > most && question.parameters().ownStride() && tokens > room) {
+      throw new BadInputException(
+          "%sparameters.doc_stride: found %d, expected at most %d: a window holds %d tokens of the context, and moves on by %d or more"
+              .formatted(prefix(question), stride, most, room, room - most));
+    }
+    return question.parameters().ownStride() && tokens > room ? stride : Math.min(stride, room / 2);
+  }
+
+  private static String prefix(Question question) {
+    return question.name().isEmpty() ? "" : question.name() + ": ";
   }
 
   SpanModel.Row row(QuestionRecord.Encoded record, int window) {

@@ -28,7 +28,7 @@ class SpanSearchTest {
     var start = array(logits);
     var end = array(logits.reversed());
     int tokens = start.length - OFFSET - 1;
-    var search = new SpanSearch(new Parameters(topK, maxAnswerLength, 128, 384, 64, handleImpossible, true), true);
+    var search = new SpanSearch(new Parameters(topK, maxAnswerLength, 128, false, 384, 64, handleImpossible, true), true);
     search.add(start, end, 0, OFFSET, tokens, 100);
 
     var expected = new ArrayList<SpanSearch.Span>();
@@ -68,7 +68,7 @@ class SpanSearchTest {
 
   @Test
   void noAnswerScoresTheLeastOverTheWindows() {
-    var search = new SpanSearch(new Parameters(10, 15, 128, 384, 64, true, true), true);
+    var search = new SpanSearch(new Parameters(10, 15, 128, false, 384, 64, true, true), true);
     search.add(new float[] {5, 0, 0}, new float[] {5, 0, 0}, 0, 1, 2, 0);
     search.add(new float[] {0, 0, 0}, new float[] {0, 0, 0}, 0, 1, 2, 2);
     var noAnswer = search.best().stream().filter(span -> span.first() == SpanSearch.NO_ANSWER).toList();
@@ -77,7 +77,7 @@ class SpanSearchTest {
 
   @Test
   void withoutAClassificationTokenNoAnswerIsTheLast() {
-    var search = new SpanSearch(new Parameters(10, 15, 128, 384, 64, true, true), false);
+    var search = new SpanSearch(new Parameters(10, 15, 128, false, 384, 64, true, true), false);
     search.add(new float[] {9, 0, 0}, new float[] {9, 0, 0}, 0, 1, 2, 0);
     assertThat(search.best()).hasSize(4).last().isEqualTo(new SpanSearch.Span(SpanSearch.NO_ANSWER, SpanSearch.NO_ANSWER, 0));
     assertThat(search.best().getFirst().score()).isCloseTo(1 / 4.0, within(1e-12));
@@ -85,7 +85,7 @@ class SpanSearchTest {
 
   @Test
   void logitsThatAreNoNumbersAreAnErrorAndNoAnswer() {
-    var search = new SpanSearch(new Parameters(1, 15, 128, 384, 64, false, true), true);
+    var search = new SpanSearch(new Parameters(1, 15, 128, false, 384, 64, false, true), true);
     assertThatThrownBy(() -> search.add(new float[] {0, Float.NaN}, new float[] {0, 0}, 0, 1, 1, 0))
         .isInstanceOf(ArithmeticException.class);
   }
