@@ -50,6 +50,27 @@ class SpanSearchTest {
     }
   }
 
+  /// Ties are many, since logits have three values only.
+  @Property
+  void windowsInPiecesGiveTheSameSpansInTheSameOrder(
+      @ForAll @Size(min = 8, max = 40) List<@IntRange(min = 0, max = 2) Integer> logits,
+      @ForAll @IntRange(min = 1, max = 30) int topK,
+      @ForAll boolean handleImpossible) {
+    var start = array(logits.stream().map(Integer::floatValue).toList());
+    var end = array(logits.reversed().stream().map(Integer::floatValue).toList());
+    var parameters = new Parameters(topK, 3, 128, false, 384, 64, handleImpossible, true);
+    var whole = new SpanSearch(parameters, true);
+    var joined = new SpanSearch(parameters, true);
+    for (int row = 0; row + 6 <= start.length; row += 3) {
+      var piece = new SpanSearch(parameters, true);
+      for (var search : List.of(whole, piece)) {
+        search.add(start, end, row, OFFSET, 4, row);
+      }
+      joined.add(piece.found());
+    }
+    assertThat(joined.best()).isEqualTo(whole.best());
+  }
+
   private static float[] array(List<Float> values) {
     var array = new float[values.size()];
     for (int i = 0; i < array.length; i++) {
