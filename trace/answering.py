@@ -20,6 +20,8 @@ Model = Callable[..., tuple[torch.Tensor, torch.Tensor]]
 
 # The least tokens of a window of a context that has more.
 LEAST_ROOM = 16
+# The least by which a window moves on, but half of a small one.
+LEAST_STEP = 16
 
 
 @dataclass(frozen=True)
@@ -28,6 +30,7 @@ class Parameters:
 
     top_k: int = 1
     doc_stride: int = 128
+    own_stride: bool = False
     max_answer_len: int = 15
     max_seq_len: int = 384
     max_question_len: int = 64
@@ -58,7 +61,13 @@ class Answering:
     def parameters(self, chosen: dict) -> Parameters:
         """What a request chose, then the artifact's defaults, then the pipeline's; rows as long as the model takes."""
         parameters = Parameters(**(self.defaults | chosen))
-        return replace(parameters, max_seq_len=min(parameters.max_seq_len, self.longest_row))
+        parameters = replace(parameters, max_seq_len=min(parameters.max_seq_len, self.longest_row))
+        return replace(parameters, own_stride="doc_stride" in chosen or self.has_own_stride(parameters))
+
+    def has_own_stride(self, parameters: Parameters) -> bool:
+        """Whether the artifact's stride holds: it was chosen for the artifact's windows."""
+        usual = min(Parameters(**self.defaults).max_seq_len, self.longest_row)
+        return "doc_stride" in self.defaults and parameters.max_seq_len == usual
 
     def question_ids(self, question: str, parameters: Parameters) -> list[int]:
         return self.tokenizer.encode(question, add_special_tokens=False).ids[: parameters.max_question_len]
@@ -79,7 +88,7 @@ class Answering:
         spans = []
         impossible = 1.0
         room = self.room(question, len(context), parameters)
-        for offset, window in windows(context, room, parameters.doc_stride):
+        for offset, window in windows(context, room, parameters):
             start, end = self.probabilities(model, question, window, parameters.handle_impossible_answer)
             impossible = min(impossible, start[0] * end[0])
             for first in range(len(window)):
@@ -140,9 +149,16 @@ def softmax_over(logits: torch.Tensor, context: range, with_impossible: bool) ->
     return torch.softmax(chosen, dim=0).tolist()
 
 
-def windows(context: list[int], room: int, doc_stride: int):
-    """Windows of at most `room` tokens with their offsets; neighbours share `doc_stride` tokens, or half a window."""
-    step = room - min(doc_stride, room // 2)
+def windows(context: list[int], room: int, parameters: Parameters):
+    """Windows of at most `room` tokens with their offsets; neighbours share `doc_stride` tokens.
+
+    They share half a window at most where the stride is a default. Of an own one the server refuses more than `most`.
+    """
+    stride = parameters.doc_stride
+    most = max(room // 2, room - LEAST_STEP) if parameters.own_stride else room // 2
+    if stride > most and parameters.own_stride and len(context) > room:
+        raise ValueError(f"doc_stride: {stride} is more than {most}, of windows of {room} tokens")
+    step = room - min(stride, most)
     offset = 0
     while True:
         yield offset, context[offset : offset + room]

@@ -21,8 +21,7 @@ import org.openjdk.jmh.annotations.Threads;
 @Fork(value = 1, jvmArgsAppend = {"-Djmh.executor=VIRTUAL"})
 public class BatcherBenchmark extends Defaults {
 
-  private static final List<String> REQUEST = List.of("record");
-  private static final int[] TOKENS = {175};
+  private static final Pieces<String> REQUEST = Pieces.whole(List.of("record"), new int[] {175});
   private static final Caller CALLER = new Caller(() -> false, Map.of());
   private static final long TIMEOUT = Duration.ofMinutes(1).toNanos();
 
@@ -45,7 +44,7 @@ public class BatcherBenchmark extends Defaults {
   public void start() throws InterruptedException, ExecutionException {
     metrics = new ServingMetrics();
     batcher = new Batcher<>(
-        "echo", "the echo", 2, new BatchLimits(1, 16_384, Duration.ZERO, 100), _ -> new Echo(), System::nanoTime, metrics);
+        "echo", "the echo", 2, new BatchLimits(1, 16_384, Duration.ZERO, 100, Duration.ZERO), _ -> new Echo(), System::nanoTime, metrics);
     batcher.start();
   }
 
@@ -69,7 +68,7 @@ public class BatcherBenchmark extends Defaults {
 
   private Predictions<String> predict() throws InterruptedException, ExecutionException {
     var ended = new CompletableFuture<Void>();
-    var ticket = batcher.submit(REQUEST, TOKENS, System.nanoTime() + TIMEOUT, CALLER, _ -> ended.complete(null));
+    var ticket = batcher.submit(REQUEST, System.nanoTime() + TIMEOUT, CALLER, _ -> ended.complete(null));
     ended.get();
     return ticket.predictions();
   }

@@ -33,11 +33,14 @@ import java.util.List;
 /// }
 /// ```
 ///
+/// A record whose prediction takes long should be taken apart by [#split]: others go in between its pieces. [#join] puts
+/// their predictions together again, before `outputFn`.
+///
 /// The four hooks are required; the rest is optional. To change one hook of a built-in handler, extend that handler.
 /// [TransformHandler] has one hook, from request to response, in place of the last three.
 ///
 /// A handler is made once per served model, through a public constructor that takes the model directory as a
-/// [java.nio.file.Path] or takes nothing. `inputFn`, `outputFn` and `length` run on many threads at the same time, so
+/// [java.nio.file.Path] or takes nothing. `inputFn`, `outputFn`, `split`, `join` and `length` run on many threads at the same time, so
 /// the handler's own fields must be immutable or thread-safe. A model `M` is only ever used by the worker that loaded
 /// it. If `M` is [AutoCloseable], that worker closes it when the model is unloaded; if the handler is, it is closed
 /// last.
@@ -77,6 +80,21 @@ public interface InferenceHandler<M, I, O> {
   ///
   /// @throws NotAcceptableException when it can't write `request.accept()`: the caller gets 406
   InvocationResponse outputFn(List<O> predictions, InvocationRequest request) throws Exception;
+
+  /// The pieces of a record that would take long, such as the windows of a long text; the record itself by default. Each
+  /// is queued and predicted by itself, as a record is, and other requests go in between. At least one.
+  ///
+  /// Called after `inputFn`, on the same thread. `predictFn` should take whole records too: `serve check` does not split.
+  default List<I> split(I record) {
+    return List.of(record);
+  }
+
+  /// The prediction of a record that [#split] has taken into several pieces. Called before `outputFn`, on the same thread.
+  ///
+  /// @param parts the predictions of the pieces, in their order
+  default O join(I record, List<O> parts) {
+    return parts.getFirst();
+  }
 
   /// What a record costs next to others, for instance its tokens: records of like length share a batch. At least 1.
   default int length(I record) {

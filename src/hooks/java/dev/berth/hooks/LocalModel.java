@@ -3,6 +3,7 @@ package dev.berth.hooks;
 import java.io.ByteArrayInputStream;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
 
@@ -58,12 +59,22 @@ public final class LocalModel implements AutoCloseable {
 
     InvocationResponse invoke(InvocationRequest request) throws Exception {
       var records = handler.inputFn(request);
-      var predictions = records.isEmpty() ? List.<O>of() : handler.predictFn(records, model);
-      if (predictions.size() != records.size()) {
+      var split = records.stream().map(handler::split).toList();
+      var pieces = split.stream().flatMap(List::stream).toList();
+      var predictions = pieces.isEmpty() ? List.<O>of() : handler.predictFn(pieces, model);
+      if (predictions.size() != pieces.size()) {
         throw new IllegalStateException(
-            "predictFn: found %d predictions, expected %d, one for each record".formatted(predictions.size(), records.size()));
+            "predictFn: found %d predictions, expected %d, one for each record".formatted(predictions.size(), pieces.size()));
       }
-      return handler.outputFn(predictions, request);
+      var joined = new ArrayList<O>(records.size());
+      int from = 0;
+      for (var parts : split) {
+        int to = from + parts.size();
+        var own = predictions.subList(from, to);
+        joined.add(parts.size() == 1 ? own.getFirst() : handler.join(records.get(joined.size()), own));
+        from = to;
+      }
+      return handler.outputFn(joined, request);
     }
 
     @Override

@@ -10,14 +10,21 @@ import java.time.Duration;
 /// @param maxBatchDelay how long a free worker lets the oldest record wait for a fuller batch; zero: not at all
 /// @param queueCapacity records that may wait before a request is refused; a request that finds the queue empty is
 ///     taken whatever its size
-public record BatchLimits(int maxBatchSize, int maxBatchTokens, Duration maxBatchDelay, int queueCapacity) {
+/// @param targetDelay when a request has waited for longer and has had nothing, the newest is served first; zero: never
+public record BatchLimits(
+    int maxBatchSize, int maxBatchTokens, Duration maxBatchDelay, int queueCapacity, Duration targetDelay) {
 
   public BatchLimits {
     requirePositive("maxBatchSize", maxBatchSize);
     requirePositive("maxBatchTokens", maxBatchTokens);
     requirePositive("queueCapacity", queueCapacity);
-    if (maxBatchDelay.isNegative()) {
-      throw new IllegalArgumentException("maxBatchDelay: found %s, expected zero or more".formatted(maxBatchDelay));
+    requireNotNegative("maxBatchDelay", maxBatchDelay);
+    requireNotNegative("targetDelay", targetDelay);
+  }
+
+  private static void requireNotNegative(String name, Duration value) {
+    if (value.isNegative()) {
+      throw new IllegalArgumentException("%s: found %s, expected zero or more".formatted(name, value));
     }
   }
 

@@ -16,11 +16,15 @@ import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.LongSupplier;
 import java.util.function.Supplier;
 
-/// Where requests and workers meet: a bounded queue of records, and the one lock of this package.
+/// Where requests and workers meet: a bounded queue of records in pieces, and the one lock of this package.
 ///
 /// [#submit] takes a request in, and whoever waits for its end may [#ask]; workers [#take] a batch and say what became of
 /// it; [#close] ends it. No foreign code runs under the lock.
 final class BatchQueue<I, O> {
+
+  /// How many callers a worker asks at a time whether they have gone, besides those of its batch. An answer takes about
+  /// a microsecond.
+  private static final int ASKED = 64;
 
   private final String name;
   private final int capacity;
@@ -51,8 +55,7 @@ final class BatchQueue<I, O> {
   ///
   /// @throws ServingException when it can't be queued
   void submit(Submission<I, O> submission) {
-    locked(() -> {
-      requireRoom(submission.pending().size(), submission.deadline());
+    withRoom(submission.records(), submission.pending().size(), submission.deadline(), () -> {
       requests.add(submission);
       wakeWorker();
     });
@@ -83,10 +86,41 @@ final class BatchQueue<I, O> {
 
   /// @throws ServingException when not even one record can be queued
   void requireRoom(long deadline) {
-    locked(() -> requireRoom(1, deadline));
+    withRoom(1, 1, deadline, () -> {});
   }
 
-  private void requireRoom(int count, long deadline) {
+  /// Does under the lock what needs room. Where the queue is full, requests whose callers have gone leave it first.
+  private void withRoom(int records, int pieces, long deadline, Runnable action) {
+    boolean done = locked(() -> {
+      if (isFull(records)) {
+        return false;
+      }
+      requireRoom(records, pieces, deadline);
+      action.run();
+      return true;
+    });
+    if (!done) {
+      endAbandoned(locked(() -> requests.toAsk(ASKED)));
+      locked(() -> {
+        requireRoom(records, pieces, deadline);
+        action.run();
+      });
+    }
+  }
+
+  private boolean isFull(int more) {
+    return requests.waiting() > 0 && more > capacity - requests.load();
+  }
+
+  /// Ends those requests whose callers have gone. They are asked without the lock.
+  private void endAbandoned(List<Submission<I, O>> asked) {
+    var gone = asked.stream().filter(Submission::isAbandoned).toList();
+    if (!gone.isEmpty()) {
+      locked(() -> requests.endAll(gone, new Ending.Abandoned()));
+    }
+  }
+
+  private void requireRoom(int records, int pieces, long deadline) {
     if (closed) {
       throw new ServingException(ErrorType.NOT_READY, "%s has stopped".formatted(name));
     }
@@ -96,11 +130,11 @@ final class BatchQueue<I, O> {
     if (requests.waiting() == 0) {
       return;
     }
-    if (count > capacity - requests.load()) {
+    if (isFull(records)) {
       throw overloaded("found %d records waiting and %d more, expected at most %d".formatted(
-          requests.waiting(), count, capacity));
+          requests.waiting(), records, capacity));
     }
-    var wait = requests.expectedWait(count, liveWorkers());
+    var wait = requests.expectedWait(pieces, liveWorkers());
     var left = Duration.ofNanos(deadline - clock.getAsLong());
     if (wait.compareTo(left.dividedBy(2)) > 0) {
       throw overloaded("its records would wait %.1f s, and the request's time is over in %.1f s".formatted(
@@ -122,7 +156,8 @@ final class BatchQueue<I, O> {
   /// Waits for a batch that somebody waits for, and starts it on the calling worker. Where records are left, the next
   /// worker is woken for them.
   ///
-  /// Whether a caller has gone away is asked without the lock; the room that such callers leave is filled up again.
+  /// Whether a caller has gone away is asked without the lock; the room that such callers leave is filled up again. Where
+  /// the newest request is served first, some of those that wait are asked too, or they would keep their places.
   ///
   /// @param worker the calling worker's number
   /// @return nothing: closed
@@ -130,6 +165,7 @@ final class BatchQueue<I, O> {
     var chosen = new ArrayList<Pending<I, O>>();
     var asked = new HashSet<Submission<I, O>>();
     while (true) {
+      List<Submission<I, O>> toAsk;
       lock.lock();
       try {
         requests.dropEnded(chosen);
@@ -150,11 +186,16 @@ final class BatchQueue<I, O> {
         if (asked.containsAll(Submission.of(chosen))) {
           return Optional.of(requests.start(chosen));
         }
+        toAsk = new ArrayList<>(Submission.of(chosen));
+        if (asked.isEmpty() && requests.isNewestFirst()) {
+          toAsk.addAll(requests.toAsk(ASKED));
+        }
+        toAsk.removeAll(asked);
       } finally {
         unlockAndTell();
       }
-      var gone = Submission.of(chosen).stream().filter(asked::add).filter(Submission::isAbandoned).toList();
-      locked(() -> requests.endAll(gone, new Ending.Abandoned()));
+      asked.addAll(toAsk);
+      endAbandoned(toAsk);
     }
   }
 
@@ -188,13 +229,13 @@ final class BatchQueue<I, O> {
     }
   }
 
-  /// Starts one record of a failed batch by itself; nothing: nobody waits for it any more.
+  /// Starts one piece of a failed batch by itself; nothing: nobody waits for it any more.
   Optional<Batch<I, O>> retry(Pending<I, O> pending) {
     return locked(() ->
         pending.submission().hasEnded() ? Optional.empty() : Optional.of(requests.run(List.of(pending), false)));
   }
 
-  /// Ends a batch whose records are to be tried again. Called, as everything that ends a batch, by its worker.
+  /// Ends a batch whose pieces are to be tried again. Called, as everything that ends a batch, by its worker.
   ///
   /// @return false: it was taken apart, and that is seen to
   boolean release(Batch<I, O> batch) {
@@ -204,7 +245,7 @@ final class BatchQueue<I, O> {
     });
   }
 
-  /// Ends a batch with its predictions, one for each record.
+  /// Ends a batch with its predictions, one for each piece.
   void answer(Batch<I, O> batch, List<O> values) {
     locked(() -> {
       requests.answer(batch, values);
@@ -212,7 +253,7 @@ final class BatchQueue<I, O> {
     });
   }
 
-  /// Ends a batch and fails those of its requests that are open, unless their records are tried again.
+  /// Ends a batch and fails those of its requests that are open, unless their pieces are tried again.
   void fail(Batch<I, O> batch, Throwable cause) {
     locked(() -> {
       stop(batch);

@@ -75,13 +75,11 @@ public final class Batcher<I, O> implements AutoCloseable {
 
   /// Queues the records. All of them are queued or none.
   ///
-  /// @param records at least one
-  /// @param lengths what each record costs in a batch, in tokens
   /// @param deadlineNanos when the request's time is over, as the clock counts
   /// @param whenEnded run once, when [Ticket#predictions] has them or says why not. It must neither block nor throw
   /// @throws ServingException `OVERLOADED` or `NOT_READY`
-  public Ticket submit(List<I> records, int[] lengths, long deadlineNanos, Caller caller, Consumer<Ticket> whenEnded) {
-    var ticket = new Ticket(records, lengths, deadlineNanos, caller, whenEnded);
+  public Ticket submit(Pieces<I> pieces, long deadlineNanos, Caller caller, Consumer<Ticket> whenEnded) {
+    var ticket = new Ticket(pieces, deadlineNanos, caller, whenEnded);
     queue.submit(ticket.submission);
     return ticket;
   }
@@ -91,9 +89,8 @@ public final class Batcher<I, O> implements AutoCloseable {
 
     private final Submission<I, O> submission;
 
-    private Ticket(List<I> records, int[] lengths, long deadline, Caller caller, Consumer<Ticket> whenEnded) {
-      this.submission =
-          new Submission<>(records, lengths, clock.getAsLong(), deadline, caller, () -> whenEnded.accept(this));
+    private Ticket(Pieces<I> pieces, long deadline, Caller caller, Consumer<Ticket> whenEnded) {
+      this.submission = new Submission<>(pieces, clock.getAsLong(), deadline, caller, () -> whenEnded.accept(this));
     }
 
     /// How long to wait before [#ask].
@@ -112,10 +109,10 @@ public final class Batcher<I, O> implements AutoCloseable {
       queue.abandon(submission);
     }
 
-    /// The predictions, in the order of the records. Only when it has ended.
+    /// The predictions, in the order of the pieces. Only when it has ended.
     ///
     /// @throws ServingException `DEADLINE_EXCEEDED`, `NOT_READY` or `CALLER_GONE`
-    /// @throws ExecutionException with what the predictor threw for one of the records
+    /// @throws ExecutionException with what the predictor threw for one of the pieces
     public Predictions<O> predictions() throws ExecutionException {
       return switch (queue.read(submission::ending).orElseThrow()) {
         case Ending.Answered() -> submission.predictions();

@@ -7,13 +7,14 @@ import java.util.ArrayList;
 import java.util.Collection;
 import java.util.LinkedHashSet;
 import java.util.List;
+import java.util.Map;
 import java.util.SequencedSet;
 import java.util.Set;
 import java.util.function.LongSupplier;
 
-/// The requests that have not ended, and where their records are: waiting, or running in a batch.
+/// The requests that have not ended, and where the pieces of their records are: waiting, or running in a batch.
 ///
-/// Holds no lock and never waits; the lock of the [BatchQueue] guards it. Two invariants: a record waits only while its
+/// Holds no lock and never waits; the lock of the [BatchQueue] guards it. Two invariants: a piece waits only while its
 /// request is open, so nothing waits for nobody; a batch is in `running` from its [#run] to its [#stop], so an
 /// interrupt never reaches a later batch.
 final class OpenRequests<I, O> {
@@ -22,45 +23,45 @@ final class OpenRequests<I, O> {
   private final LongSupplier clock;
   private final ServingMetrics metrics;
 
-  /// How often in a row the oldest record may be passed over.
-  private static final int PATIENCE = 3;
-
   private final Set<Submission<I, O>> open = new LinkedHashSet<>();
-  /// Those of more than one record. What is asked for each request that comes goes through these alone, since there may
+  /// Those of more than one piece. What is asked for each request that comes goes through these alone, since there may
   /// be a thousand of the others.
   private final Set<Submission<I, O>> several = new LinkedHashSet<>();
   private final Buckets<I, O> waiting = new Buckets<>();
+  private final Turns<I, O> turns;
+  /// The records that have pieces in the line.
+  private int waitingRecords;
   private final Set<Batch<I, O>> running = new LinkedHashSet<>();
   /// Those that have ended and were not told yet, which must wait until the lock is free.
   private List<Submission<I, O>> ended = new ArrayList<>();
-  /// The records of batches that were taken apart: each is predicted by itself, before anything else.
+  /// The pieces of batches that were taken apart: each is predicted by itself, before anything else.
   private final SequencedSet<Pending<I, O>> apart = new LinkedHashSet<>();
   private final WaitEstimate estimate = new WaitEstimate();
-  private int passedOver;
 
   OpenRequests(BatchPolicy policy, LongSupplier clock, ServingMetrics metrics) {
     this.policy = policy;
     this.clock = clock;
     this.metrics = metrics;
+    this.turns = new Turns<>(policy.limits().targetDelay());
   }
 
-  /// The number of records that wait.
+  /// The number of records that wait. One of which some pieces wait counts as one.
   int waiting() {
-    return waiting.size();
+    return waitingRecords;
   }
 
   /// How much of the line is taken. A request that is longer than the whole line, let in when nothing waited, takes half
   /// of it at most, so that others are not refused until it is done.
   int load() {
     int capacity = policy.limits().queueCapacity();
-    return waiting.size() - several.stream()
-        .filter(submission -> submission.pending().size() > capacity)
-        .mapToInt(submission -> Math.max(0, submission.left() - capacity / 2))
+    return waitingRecords - several.stream()
+        .filter(submission -> submission.records() > capacity)
+        .mapToInt(submission -> Math.max(0, submission.leftRecords() - capacity / 2))
         .sum();
   }
 
-  /// How long a request of `count` records would wait on so many workers: in turn with those that wait, so for as many
-  /// records of each.
+  /// How long a request of `count` pieces would wait on so many workers: in turn with those that wait, so for as many
+  /// pieces of each.
   Duration expectedWait(int count, int workers) {
     long later = several.stream().mapToLong(submission -> submission.lengthBehind(count)).sum();
     return estimate.of(waiting.length() - later, workers);
@@ -72,7 +73,9 @@ final class OpenRequests<I, O> {
       several.add(submission);
     }
     submission.pending().forEach(waiting::add);
-    metrics.recordsQueued(submission.pending().size());
+    turns.add(submission);
+    waitingRecords += submission.records();
+    metrics.recordsQueued(submission.records());
   }
 
   /// Ends the requests whose time ran out while they stood first in line.
@@ -85,38 +88,54 @@ final class OpenRequests<I, O> {
     }
   }
 
-  /// How long the next batch should wait to be fuller; zero or less: not at all. There must be a record that waits.
+  /// How long the next batch should wait to be fuller; zero or less: not at all. There must be a piece that waits.
   long delayNanos() {
     var oldest = waiting.oldest().orElseThrow();
     return policy.delayNanos(waiting.line(oldest.bucket()), clock.getAsLong());
   }
 
-  /// Drops the chosen records whose request has ended since they left the line.
+  /// Drops the chosen pieces whose request has ended since they left the line.
   void dropEnded(List<Pending<I, O>> chosen) {
-    int before = chosen.size();
-    chosen.removeIf(pending -> pending.submission().hasEnded());
-    metrics.recordsAbandoned(before - chosen.size());
+    var dropped = chosen.stream().filter(pending -> pending.submission().hasEnded()).toList();
+    chosen.removeAll(dropped);
+    // Records that had other pieces in the line were counted when those left it.
+    metrics.recordsAbandoned((int) dropped.stream()
+        .filter(pending -> pending.submission().hasTaken(pending.record()))
+        .map(pending -> Map.entry(pending.submission(), pending.record()))
+        .distinct()
+        .count());
   }
 
-  /// Moves records that wait into `chosen`, as many as go together with those that it holds; with the one whose turn it
-  /// is, where it holds none. There must be a record that waits or is chosen.
+  /// Whether requests stand in line for longer than the target delay, so that callers may leave who are not looked at.
+  boolean isNewestFirst() {
+    return turns.isNewestFirst(clock.getAsLong());
+  }
+
+  /// Some of the requests that wait, to ask whether their callers have gone: others at each call.
+  List<Submission<I, O>> toAsk(int count) {
+    return turns.toAsk(count);
+  }
+
+  /// Moves pieces that wait into `chosen`, as many as go together with those that it holds; with the one whose turn it
+  /// is, where it holds none. There must be a piece that waits or is chosen.
   void fill(List<Pending<I, O>> chosen) {
     long now = clock.getAsLong();
     while (chosen.isEmpty()) {
       if (waiting.size() == 0) {
         return;
       }
-      var first = turn();
-      if (first.submission().isExpired(now)) {
-        end(first.submission(), new Ending.Expired());
+      var next = turns.next(now);
+      if (next.isExpired(now)) {
+        end(next, new Ending.Expired());
       } else {
-        take(first, chosen);
+        take(next.firstWaiting(waiting::contains).orElseThrow(), chosen);
       }
     }
     int longest = chosen.stream().mapToInt(Pending::length).max().orElse(0);
     var line = waiting.line(chosen.getFirst().bucket());
+    boolean newestFirst = turns.isNewestFirst(now);
     while (!line.isEmpty()) {
-      var next = line.getFirst();
+      var next = newestFirst ? line.getLast() : line.getFirst();
       if (next.submission().isExpired(now)) {
         end(next.submission(), new Ending.Expired());
       } else if (policy.hasRoom(chosen.size(), longest, next.length())) {
@@ -130,44 +149,21 @@ final class OpenRequests<I, O> {
 
   private void take(Pending<I, O> pending, List<Pending<I, O>> chosen) {
     waiting.remove(pending);
-    pending.submission().take(pending);
-    metrics.recordsDequeued(1);
+    boolean whole = pending.submission().take(pending);
+    turns.taken(pending.submission());
+    waitingRecords -= whole ? 1 : 0;
+    metrics.recordsDequeued(whole ? 1 : 0);
     chosen.add(pending);
   }
 
-  /// The record that the next batch begins with: of the request that has had the least, so that a request of thousands
-  /// of records does not hold up one of a few that came later. But the oldest record is passed over a few times only.
-  private Pending<I, O> turn() {
-    var oldest = waiting.oldest().orElseThrow();
-    var leastServed = leastServed();
-    if (leastServed.submission() == oldest.submission() || passedOver == PATIENCE) {
-      passedOver = 0;
-      return oldest;
-    }
-    passedOver++;
-    return leastServed;
-  }
-
-  /// The first record of the request that has had the least; of several, of the one that came first.
-  private Pending<I, O> leastServed() {
-    Pending<I, O> least = null;
-    for (var submission : open) {
-      if (least == null || submission.taken() < least.submission().taken()) {
-        least = submission.firstWaiting(waiting::contains).orElse(least);
-      }
-      if (least != null && least.submission().taken() == 0) {
-        return least;
-      }
-    }
-    return least;
-  }
-
-  /// Starts a batch of chosen records on the calling worker.
+  /// Starts a batch of chosen pieces on the calling worker.
   Batch<I, O> start(List<Pending<I, O>> chosen) {
     long now = clock.getAsLong();
     for (var pending : chosen) {
       pending.submission().start(now);
-      metrics.recordWaited(pending.submission().sinceArrival(now));
+      if (pending.isFirst()) {
+        metrics.recordWaited(pending.submission().sinceArrival(now));
+      }
     }
     return run(chosen, false);
   }
@@ -180,12 +176,12 @@ final class OpenRequests<I, O> {
     return batch;
   }
 
-  /// Whether records of batches that were taken apart wait.
+  /// Whether pieces of batches that were taken apart wait.
   boolean hasApart() {
     return !apart.isEmpty();
   }
 
-  /// Starts the next record of a batch that was taken apart on the calling worker. There must be one.
+  /// Starts the next piece of a batch that was taken apart on the calling worker. There must be one.
   Batch<I, O> startApart() {
     return run(List.of(apart.removeFirst()), true);
   }
@@ -224,7 +220,7 @@ final class OpenRequests<I, O> {
     }
   }
 
-  /// @param values one for each record
+  /// @param values one for each piece
   void answer(Batch<I, O> batch, List<O> values) {
     estimate.record(batch, clock.getAsLong());
     for (int i = 0; i < values.size(); i++) {
@@ -263,18 +259,19 @@ final class OpenRequests<I, O> {
     List.copyOf(submissions).forEach(submission -> end(submission, how));
   }
 
-  /// Ends a request, unless it has ended: its records stop waiting, and batches that nobody waits for any more are
+  /// Ends a request, unless it has ended: its pieces stop waiting, and batches that nobody waits for any more are
   /// interrupted.
   void end(Submission<I, O> submission, Ending how) {
     if (!open.remove(submission)) {
       return;
     }
     several.remove(submission);
+    turns.remove(submission);
     submission.end(how, clock.getAsLong());
     ended.add(submission);
     switch (how) {
       case Ending.Answered() -> {
-        // Every record has been through the predictor: none waits.
+        // Every piece has been through the predictor: none waits.
       }
       case Ending.Expired() -> {
         metrics.requestExpired();
@@ -285,8 +282,10 @@ final class OpenRequests<I, O> {
   }
 
   private void withdraw(Submission<I, O> submission) {
-    int dropped = (int) submission.pending().stream().filter(waiting::remove).count();
+    submission.pending().forEach(waiting::remove);
     submission.pending().forEach(apart::remove);
+    int dropped = submission.leftRecords();
+    waitingRecords -= dropped;
     metrics.recordsDequeued(dropped);
     metrics.recordsAbandoned(dropped);
     running.forEach(Batch::interruptIfUnwanted);

@@ -3,10 +3,10 @@ package dev.berth.batching;
 import java.time.Duration;
 import java.util.List;
 
-/// The answers to one request's records, in the order of the records.
+/// The predictions of one request's pieces, in their order.
 ///
-/// @param queued from the request's arrival until a worker took its first record
-/// @param predicted from then on until the last record was answered
+/// @param queued from the request's arrival until a worker took its first piece
+/// @param predicted from then on until the last piece was predicted
 public record Predictions<O>(List<O> values, Duration queued, Duration predicted) {
 
   /// For a request without records.

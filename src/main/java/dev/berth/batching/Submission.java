@@ -13,7 +13,7 @@ import java.util.stream.Collectors;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/// One request's records and what became of them. Compared by identity.
+/// One request's records, in pieces where they were split, and what became of them. Compared by identity.
 ///
 /// What changes is guarded by the lock of the [BatchQueue] that it was handed to; it ends
 /// once, and nothing changes after that.
@@ -45,13 +45,17 @@ final class Submission<I, O> {
   private final long deadline;
   private final Runnable whenEnded;
 
-  /// By the records' places; null where a record has no prediction yet.
+  /// By the pieces' places; null where a piece has no prediction yet.
   private final List<O> values;
   private int unanswered;
-  /// How many of its records have left the line.
+  /// How many of its pieces have left the line.
   private int taken;
   /// The lengths of those that have not.
   private long leftLength;
+  /// How many of them each record has.
+  private final int[] leftOfRecord;
+  /// How many records have any.
+  private int leftRecords;
   /// All before it have left the line.
   private int next;
   private Optional<Long> startedAt = Optional.empty();
@@ -60,22 +64,29 @@ final class Submission<I, O> {
   /// When its thread should ask why there is no answer yet.
   private long impatientAt;
 
-  /// @param lengths what each record costs in a batch, in tokens
   /// @param whenEnded run once, without the lock, by whoever has ended it
-  Submission(
-      List<I> records, int[] lengths, long arrivedAt, long deadline, Caller caller, Runnable whenEnded) {
+  Submission(Pieces<I> pieces, long arrivedAt, long deadline, Caller caller, Runnable whenEnded) {
     this.arrivedAt = arrivedAt;
     this.deadline = deadline;
     bePatient(arrivedAt);
     this.caller = caller;
     this.whenEnded = whenEnded;
-    this.unanswered = records.size();
-    this.values = new ArrayList<>(Collections.nCopies(records.size(), null));
-    this.pending = new ArrayList<>(records.size());
-    for (var record : records) {
-      int length = lengths[pending.size()];
-      leftLength += length;
-      pending.add(new Pending<>(this, pending.size(), record, length));
+    int count = pieces.values().size();
+    this.unanswered = count;
+    this.values = new ArrayList<>(Collections.nCopies(count, null));
+    this.leftOfRecord = pieces.counts().clone();
+    this.leftRecords = leftOfRecord.length;
+    this.pending = new ArrayList<>(count);
+    int record = 0;
+    int before = 0;
+    for (var value : pieces.values()) {
+      int index = pending.size();
+      if (index == before + pieces.counts()[record]) {
+        before = index;
+        record++;
+      }
+      leftLength += pieces.lengths()[index];
+      pending.add(new Pending<>(this, index, record, value, pieces.lengths()[index]));
     }
   }
 
@@ -84,8 +95,14 @@ final class Submission<I, O> {
     return records.stream().map(Pending::submission).collect(Collectors.toCollection(LinkedHashSet::new));
   }
 
+  /// Its pieces, in their order.
   List<Pending<I, O>> pending() {
     return pending;
+  }
+
+  /// The number of its records.
+  int records() {
+    return leftOfRecord.length;
   }
 
   long arrivedAt() {
@@ -144,26 +161,41 @@ final class Submission<I, O> {
     }
   }
 
-  void take(Pending<I, O> record) {
+  /// Takes a piece out of the line; true when it was the last one of its record there.
+  boolean take(Pending<I, O> piece) {
     taken++;
-    leftLength -= record.length();
+    leftLength -= piece.length();
+    leftOfRecord[piece.record()]--;
+    boolean last = leftOfRecord[piece.record()] == 0;
+    leftRecords -= last ? 1 : 0;
+    return last;
   }
 
   int taken() {
     return taken;
   }
 
-  /// How many of its records wait.
+  /// How many of its pieces wait.
   int left() {
     return pending.size() - taken;
   }
 
-  /// The lengths of those of its records that would still wait when `count` of them have been predicted.
+  /// How many of its records wait, with all of their pieces or with some. It stays as it was when the request ended.
+  int leftRecords() {
+    return leftRecords;
+  }
+
+  /// Whether no piece of a record waited any more, now or when the request ended.
+  boolean hasTaken(int record) {
+    return leftOfRecord[record] == 0;
+  }
+
+  /// The lengths of those of its pieces that would still wait when `count` of them have been predicted.
   long lengthBehind(int count) {
     return left() <= count ? 0 : leftLength * (left() - count) / left();
   }
 
-  /// The first of its records that waits; nothing where none does.
+  /// The first of its pieces that waits; nothing where none does.
   Optional<Pending<I, O>> firstWaiting(Predicate<Pending<I, O>> waits) {
     while (next < pending.size() && !waits.test(pending.get(next))) {
       next++;
@@ -171,12 +203,12 @@ final class Submission<I, O> {
     return next < pending.size() ? Optional.of(pending.get(next)) : Optional.empty();
   }
 
-  /// Whether a record needs no prediction any more.
+  /// Whether a piece needs no prediction any more.
   boolean isDone(int index) {
     return hasEnded() || values.get(index) != null;
   }
 
-  /// Takes the prediction of a record that is not done; true when it was the last one.
+  /// Takes the prediction of a piece that is not done; true when it was the last one.
   boolean answer(int index, O value) {
     values.set(index, value);
     unanswered--;

@@ -122,7 +122,8 @@ record Deployment(Devices devices, ArtifactHooks hooks, List<Accelerator> worker
         batching.maxBatchSize().orElse(handler.maxBatchSize(accelerator)),
         batching.maxBatchTokens().orElse(accelerator instanceof Accelerator.Gpu ? BATCH_TOKENS : Integer.MAX_VALUE),
         batching.maxBatchDelay(),
-        batching.queueCapacity());
+        batching.queueCapacity(),
+        batching.targetDelay());
   }
 
   /// What has gone wrong so far. Only what the user can put right is collected; anything else is thrown at once.

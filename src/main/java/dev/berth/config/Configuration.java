@@ -25,6 +25,7 @@ public record Configuration(ServerConfig config, List<EffectiveSetting> effectiv
   private static final List<String> TAKEN_PATHS = List.of("/ping", "/invocations", "/inferences", "/execution-parameters");
 
   private static final int REAL_TIME_QUEUE = 1000;
+  private static final Duration REAL_TIME_TARGET_DELAY = Duration.ofMillis(300);
   private static final int UNLIMITED = Integer.MAX_VALUE;
 
   public Configuration {
@@ -111,6 +112,7 @@ public record Configuration(ServerConfig config, List<EffectiveSetting> effectiv
         number(reading.find(Settings.MAX_BATCH_SIZE)),
         number(reading.find(Settings.MAX_BATCH_TOKENS)),
         reading.get(Settings.MAX_BATCH_DELAY),
+        reading.get(Settings.TARGET_DELAY, batch ? Duration.ZERO : REAL_TIME_TARGET_DELAY),
         reading.get(Settings.TIMEOUT, batch ? BATCH_TIMEOUT : REAL_TIME_TIMEOUT),
         reading.get(Settings.STUCK_AFTER));
   }

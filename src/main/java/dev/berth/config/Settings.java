@@ -123,6 +123,12 @@ public final class Settings {
       variable("BERTH_MAX_BATCH_DELAY_MS", Syntax.duration("ms", Duration.ofMillis(1), 0)),
       variable("SAGEMAKER_TS_MAX_BATCH_DELAY", Syntax.duration("ms", Duration.ofMillis(1), 0)));
 
+  static final Setting<Duration> TARGET_DELAY = setting(
+      "target-delay-ms", rule("300 ms; 0 when SAGEMAKER_BATCH is true"),
+      "When a request has waited for longer, the newest is served first until the queue is shorter again; 0: never",
+      flag("--target-delay-ms", Syntax.duration("ms", Duration.ofMillis(1), 0)),
+      variable("BERTH_TARGET_DELAY_MS", Syntax.duration("ms", Duration.ofMillis(1), 0)));
+
   static final Setting<Boolean> MULTI_MODEL = setting(
       "multi-model", fixed(false), "Set by the platform: a multi-model endpoint, which is refused at start",
       variable("SAGEMAKER_MULTI_MODEL", Syntax.trueOrFalse()));
@@ -192,7 +198,7 @@ public final class Settings {
   public static final List<Setting<?>> ALL = List.of(
       PORT, HOST, MODEL_DIRECTORY, PROGRAM, BASE_DIRECTORY, INSTANCE_TYPE, WORKERS, CPU_PROFILE, NEURON_CORES,
       EXTRA_LIBRARIES, TIMEOUT, STUCK_AFTER, MAX_PAYLOAD, DEFAULT_ACCEPT, QUEUE_CAPACITY, MAX_BATCH_SIZE, MAX_BATCH_TOKENS, MAX_BATCH_DELAY,
-      MULTI_MODEL, BATCH, BATCH_STRATEGY, MAX_CONCURRENT_TRANSFORMS, MAX_PAYLOAD_IN_MB,
+      TARGET_DELAY, MULTI_MODEL, BATCH, BATCH_STRATEGY, MAX_CONCURRENT_TRANSFORMS, MAX_PAYLOAD_IN_MB,
       EXECUTION_PARAMETERS, BAD_RECORDS, TRAILING_NEWLINE,
       METRICS_PATH, LAME_DUCK, DRAIN, LOG_LEVEL, LOG_FORMAT);
 

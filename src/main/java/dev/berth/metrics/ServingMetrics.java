@@ -56,9 +56,9 @@ public final class ServingMetrics implements AutoCloseable {
   private final Counter overloaded = counter("berth.overloaded", "requests refused because the queue was full");
   private final Counter expired = counter("berth.expired", "requests whose time ran out, waiting or running");
   private final Counter abandoned = counter(
-      "berth.abandoned", "records dropped before they cost anything, because nobody waited for them any more");
+      "berth.abandoned", "records dropped before they were predicted, because nobody waited for them any more");
   private final DistributionSummary batchSize = DistributionSummary.builder("berth.batch.size")
-      .description("records in a batch")
+      .description("records in a batch, or pieces of records")
       .serviceLevelObjectives(SIZE_BUCKETS)
       .register(registry);
   private final AtomicInteger queueDepth = gauge("berth.queue.depth", "records waiting");
@@ -128,7 +128,7 @@ public final class ServingMetrics implements AutoCloseable {
     queueWait.record(waited);
   }
 
-  /// Records were dropped before they cost anything.
+  /// Records were dropped before they were predicted.
   public void recordsAbandoned(int count) {
     abandoned.increment(count);
   }

@@ -34,7 +34,7 @@ final class Flight<I, O> {
   private final AtomicReference<HookPool.Run> run = new AtomicReference<>();
   /// The place of its records in the queue, once they are there.
   private volatile Batcher<I, O>.Ticket ticket;
-  private int records;
+  private Split<I> split;
   private Duration decoded;
 
   Flight(
@@ -111,17 +111,17 @@ final class Flight<I, O> {
   private void decode(HookPool.Run now) throws Exception {
     long start = System.nanoTime();
     var input = require(model.handler.inputFn(request), model.names.inputFn(), "a list of records");
-    now.enters(model.names.length());
     memory.add(RECORD * input.size());
-    var lengths = lengths(input);
-    records = input.size();
+    now.enters(model.names.split());
+    split = Split.of(input, model.handler, model.names);
+    now.enters(model.names.length());
+    var pieces = split.measured(model.handler, model.names);
     decoded = Duration.ofNanos(System.nanoTime() - start);
     model.metrics.decoded(decoded);
-    if (input.isEmpty()) {
-      now.enters(model.names.outputFn());
-      encode(Predictions.none());
+    if (split.isEmpty()) {
+      encode(Predictions.none(), now);
     } else {
-      ticket = model.batcher.submit(input, lengths, deadline.nanos(), caller, this::predicted);
+      ticket = model.batcher.submit(pieces, deadline.nanos(), caller, this::predicted);
     }
   }
 
@@ -129,46 +129,27 @@ final class Flight<I, O> {
   private void predicted(Batcher<I, O>.Ticket ended) {
     try {
       var predictions = ended.predictions();
-      run.set(start(model.names.outputFn(), _ -> encode(predictions)));
+      run.set(start(model.names.outputFn(), now -> encode(predictions, now)));
     } catch (Throwable e) {
       landed.completeExceptionally(HookFailure.of(model.names.predictFn(), e));
     }
   }
 
-  private void encode(Predictions<O> predictions) throws Exception {
+  private void encode(Predictions<O> predictions, HookPool.Run now) throws Exception {
     long start = System.nanoTime();
-    var response = require(model.handler.outputFn(predictions.values(), request), model.names.outputFn(), "a response");
+    now.enters(model.names.join());
+    var values = split.join(predictions.values(), model.handler, model.names);
+    now.enters(model.names.outputFn());
+    var response = require(model.handler.outputFn(values, request), model.names.outputFn(), "a response");
     var encoded = Duration.ofNanos(System.nanoTime() - start);
     model.metrics.encoded(encoded);
     landed.complete(new Invocation(
-        response, records, decoded, predictions.queued(), predictions.predicted(), encoded));
+        response, split.records().size(), decoded, predictions.queued(), predictions.predicted(), encoded));
   }
 
   /// A hook, with whatever it throws.
   private interface HookCall {
     void run(HookPool.Run now) throws Exception;
-  }
-
-  private int[] lengths(List<I> records) {
-    var lengths = new int[records.size()];
-    int next = 0;
-    for (var record : records) {
-      if (record == null) {
-        throw new ServingException(ErrorType.INTERNAL, "%s returned null as record %d of %d, expected a record"
-            .formatted(model.names.inputFn(), next + 1, records.size()));
-      }
-      lengths[next++] = length(record);
-    }
-    return lengths;
-  }
-
-  private int length(I record) {
-    int length = model.handler.length(record);
-    if (length < 0) {
-      throw new ServingException(
-          ErrorType.INTERNAL, "%s returned %d, expected a positive number".formatted(model.names.length(), length));
-    }
-    return length;
   }
 
   private static <T> T require(T result, String hook, String expected) {

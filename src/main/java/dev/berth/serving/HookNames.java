@@ -12,8 +12,10 @@ record HookNames(
     String modelFn,
     String warmUpFn,
     String inputFn,
+    String split,
     String length,
     String predictFn,
+    String join,
     String outputFn,
     String requestTypes,
     String responseTypes) {
@@ -24,8 +26,10 @@ record HookNames(
         name(type, "modelFn", 1),
         name(type, "warmUpFn", 1),
         name(type, "inputFn", 1),
+        name(type, "split", 1),
         name(type, "length", 1),
         handler instanceof TransformHandler<?> ? name(type, "transformFn", 2) : name(type, "predictFn", 2),
+        name(type, "join", 2),
         name(type, "outputFn", 2),
         name(type, "requestTypes", 0),
         name(type, "responseTypes", 0));

@@ -54,7 +54,7 @@ class BatchPolicyTest {
 
   @Test
   void withoutADelayABatchGoesAtOnce() {
-    var policy = new BatchPolicy(new BatchLimits(8, 1_000, Duration.ZERO, 10));
+    var policy = new BatchPolicy(new BatchLimits(8, 1_000, Duration.ZERO, 10, Duration.ZERO));
 
     assertThat(policy.delayNanos(arrivedAt(0, 10), 0)).isZero();
   }
@@ -80,23 +80,22 @@ class BatchPolicyTest {
 
   @Test
   void limitsSayWhichIsWrong() {
-    assertThatThrownBy(() -> new BatchLimits(0, 1, DELAY, 1)).hasMessage("maxBatchSize: found 0, expected at least 1");
-    assertThatThrownBy(() -> new BatchLimits(1, 0, DELAY, 1))
+    assertThatThrownBy(() -> new BatchLimits(0, 1, DELAY, 1, Duration.ZERO)).hasMessage("maxBatchSize: found 0, expected at least 1");
+    assertThatThrownBy(() -> new BatchLimits(1, 0, DELAY, 1, Duration.ZERO))
         .hasMessage("maxBatchTokens: found 0, expected at least 1");
-    assertThatThrownBy(() -> new BatchLimits(1, 1, DELAY, 0)).hasMessage("queueCapacity: found 0, expected at least 1");
-    assertThatThrownBy(() -> new BatchLimits(1, 1, DELAY.negated(), 1))
+    assertThatThrownBy(() -> new BatchLimits(1, 1, DELAY, 0, Duration.ZERO)).hasMessage("queueCapacity: found 0, expected at least 1");
+    assertThatThrownBy(() -> new BatchLimits(1, 1, DELAY.negated(), 1, Duration.ZERO))
         .hasMessage("maxBatchDelay: found PT-0.05S, expected zero or more");
   }
 
   private static BatchPolicy policy(int size, int tokens) {
-    return new BatchPolicy(new BatchLimits(size, tokens, DELAY, 10));
+    return new BatchPolicy(new BatchLimits(size, tokens, DELAY, 10, Duration.ZERO));
   }
 
   /// Records of these lengths, of one request that came at `nanos`.
   private static List<Pending<Integer, String>> arrivedAt(long nanos, Integer... lengths) {
     return new Submission<Integer, String>(
-            Arrays.asList(lengths),
-            Arrays.stream(lengths).mapToInt(length -> length).toArray(),
+            Pieces.whole(Arrays.asList(lengths), Arrays.stream(lengths).mapToInt(length -> length).toArray()),
             nanos,
             Long.MAX_VALUE,
             new Caller(() -> false, Map.of()),

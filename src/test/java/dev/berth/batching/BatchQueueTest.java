@@ -29,7 +29,7 @@ class BatchQueueTest {
   private final AtomicLong now = new AtomicLong();
   private final ServingMetrics metrics = new ServingMetrics();
   private final BatchQueue<String, String> queue =
-      new BatchQueue<>("words", new BatchLimits(1, 1_000, Duration.ZERO, 100), now::get, metrics);
+      new BatchQueue<>("words", new BatchLimits(1, 1_000, Duration.ZERO, 100, Duration.ZERO), now::get, metrics);
   private final ExecutorService callers = Executors.newVirtualThreadPerTaskExecutor();
 
   @BeforeEach
@@ -96,9 +96,8 @@ class BatchQueueTest {
   }
 
   private void ask(String... words) {
-    var records = List.of(words);
     queue.submit(new Submission<>(
-        records, Serving.lengths(records), now.get(), DEADLINE, new Caller(() -> false, Map.of()), () -> {}));
+        Serving.pieces(List.of(words)), now.get(), DEADLINE, new Caller(() -> false, Map.of()), () -> {}));
   }
 
   private void predictInASecond() throws InterruptedException {

@@ -40,7 +40,7 @@ class BatcherStressTest {
   @Tag("BAT-15")
   void nothingIsLostOrMixedUpWhateverHappensToTheNeighbours() throws Exception {
     var outcomes = new ConcurrentHashMap<Outcome, Integer>();
-    try (var serving = Serving.started(3, new BatchLimits(8, 200, Duration.ofNanos(50_000), 500));
+    try (var serving = Serving.started(3, new BatchLimits(8, 200, Duration.ofNanos(50_000), 500, Duration.ZERO));
         var callers = Executors.newVirtualThreadPerTaskExecutor()) {
       var all = new ArrayList<Future<?>>();
       for (int caller = 0; caller < CALLERS; caller++) {

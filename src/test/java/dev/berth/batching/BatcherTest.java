@@ -65,7 +65,7 @@ class BatcherTest {
   @Test
   void aBatchStaysWithinItsPaddedCostAndARecordBeyondItIsServedAlone() throws Exception {
     var beyond = "w".repeat(31);
-    try (var serving = Serving.started(1, new BatchLimits(4, 30, Duration.ZERO, 6))) {
+    try (var serving = Serving.started(1, new BatchLimits(4, 30, Duration.ZERO, 6, Duration.ZERO))) {
       serving.holdWorker();
       var cheap = serving.askAndWait("w".repeat(10), "w".repeat(15), "w");
       var dear = serving.askAndWait(beyond, beyond);
@@ -114,7 +114,7 @@ class BatcherTest {
 
   @Test
   void aRequestOfManyRecordsHoldsUpNoOthersAndIsNotHeldUpForeverItself() throws Exception {
-    try (var serving = Serving.started(1, new BatchLimits(1, 1_000, Duration.ZERO, 20))) {
+    try (var serving = Serving.started(1, new BatchLimits(1, 1_000, Duration.ZERO, 20, Duration.ZERO))) {
       serving.holdWorker();
       var large = serving.askAndWait("a", "b", "c", LONG_WORD);
       for (var word : List.of("s", "t", "u", "v", "w")) {
@@ -130,7 +130,7 @@ class BatcherTest {
 
   @Test
   void aDelayLetsABatchFillUpAndAFullOneGoesAtOnce() throws Exception {
-    try (var serving = Serving.started(1, new BatchLimits(2, 1_000, Duration.ofHours(1), 6))) {
+    try (var serving = Serving.started(1, new BatchLimits(2, 1_000, Duration.ofHours(1), 6, Duration.ZERO))) {
       var first = serving.askAndWait("a");
       var second = serving.ask("b");
 
@@ -142,7 +142,7 @@ class BatcherTest {
 
   @Test
   void theDelayCountsAlsoForRecordsThatTheWorkerFindsWaiting() throws Exception {
-    try (var serving = Serving.started(1, new BatchLimits(2, 1_000, Duration.ofHours(1), 6))) {
+    try (var serving = Serving.started(1, new BatchLimits(2, 1_000, Duration.ofHours(1), 6, Duration.ZERO))) {
       var held = serving.ask("hold", "x");
       serving.awaitRunning("hold", "x");
       var first = serving.askAndWait("a");
@@ -158,14 +158,14 @@ class BatcherTest {
 
   @Test
   void afterTheDelayABatchGoesAsItIs() throws Exception {
-    try (var serving = Serving.started(1, new BatchLimits(2, 1_000, Duration.ofMillis(5), 6))) {
+    try (var serving = Serving.started(1, new BatchLimits(2, 1_000, Duration.ofMillis(5), 6, Duration.ZERO))) {
       assertAnswered(serving.ask("a"), "A");
     }
   }
 
   @Test
   void workersRunAtTheSameTime() throws Exception {
-    try (var serving = Serving.started(2, new BatchLimits(4, 1_000, Duration.ZERO, 6))) {
+    try (var serving = Serving.started(2, new BatchLimits(4, 1_000, Duration.ZERO, 6, Duration.ZERO))) {
       serving.holdWorker();
 
       assertAnswered(serving.ask("a"), "A");
@@ -186,7 +186,7 @@ class BatcherTest {
   void aLengthBelowZeroFailsItsRequestAlone() throws Exception {
     try (var serving = Serving.started()) {
       assertThatThrownBy(() -> serving.batcher.submit(
-              List.of("a"), new int[] {-1}, Long.MAX_VALUE, new Caller(() -> false, Map.of()), _ -> {}))
+              Pieces.whole(List.of("a"), new int[] {-1}), Long.MAX_VALUE, new Caller(() -> false, Map.of()), _ -> {}))
           .isInstanceOf(IllegalArgumentException.class)
           .hasMessage("length: found -1, expected zero or more");
       assertAnswered(serving.ask("b"), "B");

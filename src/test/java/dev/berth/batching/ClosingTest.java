@@ -70,7 +70,7 @@ class ClosingTest {
 
   @Test
   void whatIsClosedDoesNotStart() {
-    try (var serving = new Serving(1, new BatchLimits(1, 1, Duration.ZERO, 1))) {
+    try (var serving = new Serving(1, new BatchLimits(1, 1, Duration.ZERO, 1, Duration.ZERO))) {
       serving.batcher.close();
 
       assertThatThrownBy(serving.batcher::start)

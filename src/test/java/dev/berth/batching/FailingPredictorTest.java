@@ -83,7 +83,7 @@ class FailingPredictorTest {
 
   @Test
   void aLostWorkerFailsItsBatchClosesItsPredictorAndTheOtherWorkerGoesOn() throws Exception {
-    try (var serving = Serving.started(2, new BatchLimits(4, 1_000, Duration.ZERO, 6))) {
+    try (var serving = Serving.started(2, new BatchLimits(4, 1_000, Duration.ZERO, 6, Duration.ZERO))) {
       assertFailed(serving.ask("a", "lost", "b")).isInstanceOf(WorkerLostException.class);
 
       await().until(() -> serving.batcher.liveWorkers() == 1);
@@ -113,7 +113,7 @@ class FailingPredictorTest {
 
   @Test
   void withTheLastWorkerWaitingRequestsFailAndNewOnesAreRefusedAtOnce() throws Exception {
-    try (var serving = Serving.started(1, new BatchLimits(2, 1_000, Duration.ZERO, 6))) {
+    try (var serving = Serving.started(1, new BatchLimits(2, 1_000, Duration.ZERO, 6, Duration.ZERO))) {
       serving.holdWorker();
       var lost = serving.askAndWait("lost", "a");
       var waiting = serving.askAndWait("b", "c");
@@ -130,7 +130,7 @@ class FailingPredictorTest {
 
   @Test
   void workersOpenOneAfterAnotherOnTheirOwnThreads() throws Exception {
-    try (var serving = Serving.started(3, new BatchLimits(1, 1, Duration.ZERO, 1))) {
+    try (var serving = Serving.started(3, new BatchLimits(1, 1, Duration.ZERO, 1, Duration.ZERO))) {
       assertThat(serving.model.events).containsExactly(
           "open 0 on words-worker-0", "open 1 on words-worker-1", "open 2 on words-worker-2");
     }
@@ -138,7 +138,7 @@ class FailingPredictorTest {
 
   @Test
   void aFirstWorkerThatCannotOpenStopsTheStart() {
-    try (var serving = new Serving(2, new BatchLimits(1, 1, Duration.ZERO, 1))) {
+    try (var serving = new Serving(2, new BatchLimits(1, 1, Duration.ZERO, 1, Duration.ZERO))) {
       serving.model.failingToOpen.add(0);
 
       assertThatThrownBy(serving.batcher::start)
@@ -151,7 +151,7 @@ class FailingPredictorTest {
 
   @Test
   void aLaterWorkerThatCannotOpenStopsTheEarlierOnesOnTheirOwnThreads() {
-    try (var serving = new Serving(3, new BatchLimits(1, 1, Duration.ZERO, 1))) {
+    try (var serving = new Serving(3, new BatchLimits(1, 1, Duration.ZERO, 1, Duration.ZERO))) {
       serving.model.failingToOpen.add(1);
 
       assertThatThrownBy(serving.batcher::start)

@@ -53,7 +53,7 @@ class GoneCallersTest {
 
   @Test
   void aBatchThatSomebodyStillWaitsForIsNotInterrupted() throws Exception {
-    try (var serving = Serving.started(1, new BatchLimits(2, 1_000, Duration.ofHours(1), 6))) {
+    try (var serving = Serving.started(1, new BatchLimits(2, 1_000, Duration.ofHours(1), 6, Duration.ZERO))) {
       var patient = serving.askAndWait("hold");
       var impatient = serving.ask("a");
       serving.awaitRunning("hold", "a");
@@ -127,7 +127,7 @@ class GoneCallersTest {
 
   @Test
   void anInterruptNeverReachesALaterBatch() throws Exception {
-    try (var serving = Serving.started(1, new BatchLimits(1, 1_000, Duration.ZERO, 1_000))) {
+    try (var serving = Serving.started(1, new BatchLimits(1, 1_000, Duration.ZERO, 1_000, Duration.ZERO))) {
       for (int i = 0; i < 2_000; i++) {
         var hasty = serving.ask(Duration.ofNanos(ThreadLocalRandom.current().nextInt(200_000)), () -> false, "a", "b");
         assertAnswered(serving.ask("calm"), "CALM");
@@ -138,7 +138,7 @@ class GoneCallersTest {
 
   @Test
   void oneSlowRecordDoesNotTakeTheTimeOfTheOthersInItsBatch() throws Exception {
-    try (var serving = Serving.started(1, new BatchLimits(3, 1_000, Duration.ofHours(1), 6))) {
+    try (var serving = Serving.started(1, new BatchLimits(3, 1_000, Duration.ofHours(1), 6, Duration.ZERO))) {
       var slow = serving.ask(Duration.ofSeconds(2), () -> false, "hold");
       serving.awaitDepth(1);
       var quick = serving.ask(Duration.ofSeconds(2), () -> false, "a");

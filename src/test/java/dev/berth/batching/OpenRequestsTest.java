@@ -20,7 +20,7 @@ class OpenRequestsTest {
 
   private final ServingMetrics metrics = new ServingMetrics();
   private final ReentrantLock lock = new ReentrantLock();
-  private final BatchPolicy policy = new BatchPolicy(new BatchLimits(3, 1_000, Duration.ofNanos(50), 100));
+  private final BatchPolicy policy = new BatchPolicy(new BatchLimits(3, 1_000, Duration.ofNanos(50), 100, Duration.ZERO));
   private final OpenRequests<String, String> requests = new OpenRequests<>(policy, this::now, metrics);
   private long now;
 
@@ -222,7 +222,7 @@ class OpenRequestsTest {
 
   private Submission<String, String> add(long deadline, String... records) {
     var submission = new Submission<String, String>(
-        List.of(records), Serving.lengths(List.of(records)), now, deadline, new Caller(() -> false, Map.of()), () -> {});
+        Serving.pieces(List.of(records)), now, deadline, new Caller(() -> false, Map.of()), () -> {});
     requests.add(submission);
     return submission;
   }

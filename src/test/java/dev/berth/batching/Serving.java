@@ -32,7 +32,7 @@ final class Serving implements AutoCloseable {
 
   /// One worker, batches of up to four records, room for six.
   static Serving started() throws Exception {
-    return started(1, new BatchLimits(4, 1_000_000, Duration.ZERO, 6));
+    return started(1, new BatchLimits(4, 1_000_000, Duration.ZERO, 6, Duration.ZERO));
   }
 
   static Serving started(int workers, BatchLimits limits) throws Exception {
@@ -54,7 +54,7 @@ final class Serving implements AutoCloseable {
   static Predictions<String> predict(Batcher<String, String> batcher, List<String> records, long deadline, Caller caller)
       throws InterruptedException, ExecutionException {
     var ended = new CompletableFuture<Void>();
-    var ticket = batcher.submit(records, lengths(records), deadline, caller, _ -> ended.complete(null));
+    var ticket = batcher.submit(pieces(records), deadline, caller, _ -> ended.complete(null));
     while (!ended.isDone()) {
       try {
         ended.get(ticket.patienceNanos(), TimeUnit.NANOSECONDS);
@@ -68,8 +68,9 @@ final class Serving implements AutoCloseable {
     return ticket.predictions();
   }
 
-  static int[] lengths(List<String> records) {
-    return records.stream().mapToInt(String::length).toArray();
+  /// Records of one piece each, as long as they have characters.
+  static Pieces<String> pieces(List<String> records) {
+    return Pieces.whole(records, records.stream().mapToInt(String::length).toArray());
   }
 
   /// Sends a `hold` and returns when it is all that runs.

@@ -59,11 +59,11 @@ class CheckTest {
 
   @Test
   void theBatchesThatTheServerFormsAreMeasuredAndNoOthers() {
-    assertThat(Check.batches(new BatchLimits(1, Integer.MAX_VALUE, Duration.ZERO, 1), 28)).isEmpty();
-    assertThat(Check.batches(new BatchLimits(6, Integer.MAX_VALUE, Duration.ZERO, 1), 28)).containsExactly(2, 4, 6);
-    assertThat(Check.batches(new BatchLimits(32, 16_384, Duration.ZERO, 1), 28)).containsExactly(2, 4, 8, 16, 32);
-    assertThat(Check.batches(new BatchLimits(32, 100, Duration.ZERO, 1), 28)).containsExactly(2, 3);
-    assertThat(Check.batches(new BatchLimits(Integer.MAX_VALUE, Integer.MAX_VALUE, Duration.ZERO, 1), 1)).endsWith(512, 1024);
+    assertThat(Check.batches(new BatchLimits(1, Integer.MAX_VALUE, Duration.ZERO, 1, Duration.ZERO), 28)).isEmpty();
+    assertThat(Check.batches(new BatchLimits(6, Integer.MAX_VALUE, Duration.ZERO, 1, Duration.ZERO), 28)).containsExactly(2, 4, 6);
+    assertThat(Check.batches(new BatchLimits(32, 16_384, Duration.ZERO, 1, Duration.ZERO), 28)).containsExactly(2, 4, 8, 16, 32);
+    assertThat(Check.batches(new BatchLimits(32, 100, Duration.ZERO, 1, Duration.ZERO), 28)).containsExactly(2, 3);
+    assertThat(Check.batches(new BatchLimits(Integer.MAX_VALUE, Integer.MAX_VALUE, Duration.ZERO, 1, Duration.ZERO), 1)).endsWith(512, 1024);
   }
 
   @Test

@@ -42,8 +42,8 @@ class ConfigurationTest {
         new ModelConfig(
             home.resolve("model-artifact"), Optional.empty(), Optional.empty(), OptionalInt.empty(), CpuProfile.ADAPTIVE,
             OptionalInt.empty(), List.of()),
-        new BatchingConfig(1000, OptionalInt.empty(), OptionalInt.empty(), Duration.ZERO, Duration.ofSeconds(60),
-            Duration.ofSeconds(120)),
+        new BatchingConfig(1000, OptionalInt.empty(), OptionalInt.empty(), Duration.ZERO, Duration.ofMillis(300),
+            Duration.ofSeconds(60), Duration.ofSeconds(120)),
         new TransformConfig(
             false, ExecutionParametersAnswer.SAGEMAKER, OptionalInt.empty(), Optional.empty(), OptionalInt.empty(),
             false, false),
@@ -82,6 +82,7 @@ class ConfigurationTest {
         "BERTH_MAX_BATCH_DELAY_MS", "5",
         "BERTH_METRICS_PATH", "/server/metrics",
         "BERTH_DRAIN_SECONDS", "3",
+        "BERTH_TARGET_DELAY_MS", "150",
         "BERTH_LAME_DUCK_SECONDS", "4",
         "SAGEMAKER_CONTAINER_LOG_LEVEL", "10",
         "BERTH_LOG_FORMAT", "json"));
@@ -93,8 +94,8 @@ class ConfigurationTest {
         new ModelConfig(
             model, Optional.of("Answers.java"), Optional.of("inf2"), OptionalInt.of(2), CpuProfile.THROUGHPUT, OptionalInt.of(1),
             List.of(library)),
-        new BatchingConfig(50, OptionalInt.of(16), OptionalInt.of(4096), Duration.ofMillis(5), Duration.ofSeconds(90),
-            Duration.ofSeconds(30)),
+        new BatchingConfig(50, OptionalInt.of(16), OptionalInt.of(4096), Duration.ofMillis(5), Duration.ofMillis(150),
+            Duration.ofSeconds(90), Duration.ofSeconds(30)),
         new TransformConfig(
             false, ExecutionParametersAnswer.LOCAL_MODE, OptionalInt.of(8), Optional.of(BatchStrategy.SINGLE_RECORD),
             OptionalInt.of(6), true, true),
@@ -108,6 +109,7 @@ class ConfigurationTest {
     var config = read(Map.of("SAGEMAKER_BATCH", value));
     assertThat(config.transform().batch()).isTrue();
     assertThat(config.batching().queueCapacity()).isEqualTo(Integer.MAX_VALUE);
+    assertThat(config.batching().targetDelay()).isZero();
     assertThat(config.batching().timeout()).isEqualTo(Duration.ofHours(1));
   }
 

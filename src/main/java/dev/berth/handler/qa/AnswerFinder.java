@@ -76,15 +76,31 @@ final class AnswerFinder {
     waiting.clear();
   }
 
+  /// The answers to a record from what was found in its pieces. Runs on a thread for hooks.
+  QuestionAnswer join(QuestionRecord.Encoded record, List<QuestionAnswer> parts) {
+    var search = new SpanSearch(record.question().parameters(), hasClassification);
+    for (var part : parts) {
+      if (!(part instanceof QuestionAnswer.Answered(_, _, _, var spans)) || spans == Spans.NONE) {
+        throw new IllegalStateException("found an answer of predictFn's own to a piece of a record; a predictFn that changes "
+            + "answers needs whole records, with a split that returns List.of(record)");
+      }
+      search.add(spans);
+    }
+    return answer(record, search);
+  }
+
   private static QuestionAnswer answer(QuestionRecord record, SpanSearch search) {
     return switch (record) {
       case QuestionRecord.Rejected(var message) -> new QuestionAnswer.Rejected(message);
-      case QuestionRecord.Encoded encoded -> {
-        var question = encoded.question();
-        var answers = search.best().stream().map(span -> answer(encoded, span)).toList();
-        yield new QuestionAnswer.Answered(answers, question.parameters().topK() > 1, question.alone());
-      }
+      case QuestionRecord.Encoded piece when piece.isPiece() -> answered(piece, List.of(), search.found());
+      case QuestionRecord.Encoded whole ->
+          answered(whole, search.best().stream().map(span -> answer(whole, span)).toList(), Spans.NONE);
     };
+  }
+
+  private static QuestionAnswer answered(QuestionRecord.Encoded record, List<Answer> answers, Spans spans) {
+    var question = record.question();
+    return new QuestionAnswer.Answered(answers, question.parameters().topK() > 1, question.alone(), spans);
   }
 
   private static Answer answer(QuestionRecord.Encoded record, SpanSearch.Span span) {

@@ -19,7 +19,7 @@ final class AnswerWriter {
   private AnswerWriter() {}
 
   static InvocationResponse write(List<QuestionAnswer> answers, InvocationRequest request) throws IOException {
-    boolean alone = answers.size() == 1 && answers.getFirst() instanceof QuestionAnswer.Answered(_, _, var one) && one;
+    boolean alone = answers.size() == 1 && answers.getFirst() instanceof QuestionAnswer.Answered(_, _, var one, _) && one;
     return ContentTypes.writing(request, DocumentWriter.class).writeDocuments(
         answers.stream().map(AnswerWriter::document).toList(),
         FIELDS,
@@ -29,7 +29,7 @@ final class AnswerWriter {
 
   private static Object document(QuestionAnswer answer) {
     return switch (answer) {
-      case QuestionAnswer.Answered(var answers, var listed, _) -> listed ? answers : answers.getFirst();
+      case QuestionAnswer.Answered(var answers, var listed, _, _) -> listed ? answers : answers.getFirst();
       case QuestionAnswer.Rejected(var message) -> new RecordError(message);
     };
   }

@@ -10,7 +10,8 @@ import org.apache.commons.text.similarity.LevenshteinDistance;
 ///
 /// @param topK how many answers to give, the best first; a list is answered when it is more than 1
 /// @param maxAnswerLength the most tokens of an answer
-/// @param docStride how many tokens neighbouring windows share, at most half of what a window holds
+/// @param docStride how many tokens neighbouring windows share
+/// @param ownStride whether that was asked for; else it is at most half of what a window holds
 /// @param maxSequenceLength the most tokens of question, window and special tokens together
 /// @param maxQuestionLength where the question is cut, in tokens
 /// @param handleImpossibleAnswer whether "no answer" is an answer
@@ -19,6 +20,7 @@ record Parameters(
     int topK,
     int maxAnswerLength,
     int docStride,
+    boolean ownStride,
     int maxSequenceLength,
     int maxQuestionLength,
     boolean handleImpossibleAnswer,
@@ -33,7 +35,7 @@ record Parameters(
 
   /// The pipeline's defaults, for a model that takes at most `modelLimit` tokens.
   static Parameters defaults(int modelLimit) {
-    return new Parameters(1, 15, 128, Math.min(DEFAULT_MAX_SEQUENCE_LENGTH, modelLimit), 64, false, true);
+    return new Parameters(1, 15, 128, false, Math.min(DEFAULT_MAX_SEQUENCE_LENGTH, modelLimit), 64, false, true);
   }
 
   /// Reads a `parameters` object; what it leaves out stays as it is here.
@@ -48,11 +50,20 @@ record Parameters(
       throw new BadInputException("%s: found %s, expected an object".formatted(name, Excerpt.of(json)));
     }
     json.fieldNames().forEachRemaining(field -> checkKnown(field, name));
+    int longest = integer(json, name, "max_seq_len", 1, modelLimit, maxSequenceLength);
+    int stride = integer(json, name, "doc_stride", 0, Integer.MAX_VALUE, docStride);
+    boolean hasStride = json.hasNonNull("doc_stride");
+    if (hasStride && stride >= longest) {
+      throw new BadInputException("%s.doc_stride: found %d, expected less than max_seq_len, which is %d"
+          .formatted(name, stride, longest));
+    }
     return new Parameters(
         integer(json, name, "top_k", 1, MAX_TOP_K, topK),
         integer(json, name, "max_answer_len", 1, Integer.MAX_VALUE, maxAnswerLength),
-        integer(json, name, "doc_stride", 0, Integer.MAX_VALUE, docStride),
-        integer(json, name, "max_seq_len", 1, modelLimit, maxSequenceLength),
+        stride,
+        // A stride was chosen for the max_seq_len that stands beside it.
+        hasStride || ownStride && longest == maxSequenceLength,
+        longest,
         integer(json, name, "max_question_len", 1, Integer.MAX_VALUE, maxQuestionLength),
         bool(json, name, "handle_impossible_answer", handleImpossibleAnswer),
         bool(json, name, "align_to_words", alignToWords));
@@ -60,7 +71,7 @@ record Parameters(
 
   Parameters withTopK(int topK) {
     return new Parameters(
-        topK, maxAnswerLength, docStride, maxSequenceLength, maxQuestionLength, handleImpossibleAnswer, alignToWords);
+        topK, maxAnswerLength, docStride, ownStride, maxSequenceLength, maxQuestionLength, handleImpossibleAnswer, alignToWords);
   }
 
   private static void checkKnown(String field, String name) {

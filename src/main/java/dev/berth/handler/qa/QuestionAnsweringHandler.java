@@ -15,6 +15,7 @@ import dev.berth.hooks.InvocationRequest;
 import dev.berth.hooks.InvocationResponse;
 import dev.berth.hooks.MediaType;
 import dev.berth.hooks.ModelContext;
+import dev.berth.memory.RequestMemory;
 import dev.berth.tokenizer.Tokenizer;
 import java.io.IOException;
 import java.nio.file.Path;
@@ -30,12 +31,23 @@ import java.util.function.Supplier;
 ///
 /// 1. `modelFn` loads the TorchScript of the model artifact, once for each accelerator.
 /// 2. `inputFn` reads questions from JSON, JSON Lines or CSV, tokenises them and plans windows over each context.
-/// 3. `predictFn` runs the model on the windows and keeps the best spans.
-/// 4. `outputFn` writes the answers as JSON, JSON Lines or CSV.
+/// 3. `split` takes a record of many windows apart, so that other requests go in between.
+/// 4. `predictFn` runs the model on the windows and keeps the best spans.
+/// 5. `join` finds the best spans of all pieces.
+/// 6. `outputFn` writes the answers as JSON, JSON Lines or CSV.
 ///
-/// The answers are those of the question-answering pipeline of `transformers` 4. Extend this class to change one hook.
+/// The answers are those of the question-answering pipeline of `transformers` 4. Extend this class to change one hook. A
+/// `predictFn` that looks at answers or changes them needs whole records: override `split` too, with `List.of(record)`.
 public class QuestionAnsweringHandler
     implements InferenceHandler<SpanModel, QuestionRecord, QuestionAnswer>, AutoCloseable {
+
+  /// About what one piece of a record costs, in tokens: the longest row of most models, which can't be taken apart. It
+  /// takes 0.1 s on one core.
+  private static final int TOKENS_OF_A_PIECE = 512;
+
+  /// What a piece costs in memory, and each of the spans that it keeps, in bytes.
+  private static final long PIECE = 250;
+  private static final long SPAN = 40;
 
   private static final JsonMapper JSON = new JsonMapper();
   private static final List<MediaType> REQUEST_TYPES = ContentTypes.mediaTypes(DocumentReader.class);
@@ -129,16 +141,37 @@ public class QuestionAnsweringHandler
     return records;
   }
 
+  /// Pieces of consecutive windows that have about 512 tokens together.
+  @Override
+  public List<QuestionRecord> split(QuestionRecord record) {
+    if (!(record instanceof QuestionRecord.Encoded encoded) || encoded.windows().count() == 1) {
+      return List.of(record);
+    }
+    int windows = Math.max(1, TOKENS_OF_A_PIECE / (tokensBeside(encoded) + encoded.windows().room()));
+    if (encoded.windows().count() <= windows) {
+      return List.of(record);
+    }
+    long pieces = Math.ceilDiv(encoded.windows().count(), windows);
+    RequestMemory.charge(pieces * (PIECE + SPAN * encoded.question().parameters().topK()));
+    return encoded.pieces(windows);
+  }
+
   /// The tokens of a record's windows.
   @Override
   public int length(QuestionRecord record) {
     return switch (record) {
-      case QuestionRecord.Encoded(_, var question, _, var windows) -> {
-        long perWindow = artifact.pair().size() + question.length;
-        yield (int) Math.min(Integer.MAX_VALUE, windows.totalTokens() + windows.count() * perWindow);
+      case QuestionRecord.Encoded encoded -> {
+        var windows = encoded.windows();
+        long tokens = windows.totalTokens() + (long) windows.count() * tokensBeside(encoded);
+        yield (int) Math.min(Integer.MAX_VALUE, tokens);
       }
       case QuestionRecord.Rejected _ -> 1;
     };
+  }
+
+  /// What stands in each window beside the context.
+  private int tokensBeside(QuestionRecord.Encoded record) {
+    return artifact.pair().size() + record.questionIds().length;
   }
 
   /// A compiled model takes a fixed number of records, and more would only wait while other workers are free.
@@ -152,6 +185,14 @@ public class QuestionAnsweringHandler
   @Override
   public List<QuestionAnswer> predictFn(List<QuestionRecord> records, SpanModel model) {
     return finder.find(records, model);
+  }
+
+  @Override
+  public QuestionAnswer join(QuestionRecord record, List<QuestionAnswer> parts) {
+    return switch (record) {
+      case QuestionRecord.Encoded encoded -> finder.join(encoded, parts);
+      case QuestionRecord.Rejected _ -> parts.getFirst();
+    };
   }
 
   @Override

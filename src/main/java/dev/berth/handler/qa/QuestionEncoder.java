@@ -19,6 +19,9 @@ final class QuestionEncoder {
   private static final long RECORD = 500;
   private static final long ANSWER = 1000;
 
+  /// The least by which a window moves on, but half of a small one: with less, a small request would be many windows.
+  private static final int LEAST_STEP = 16;
+
   private final Tokenizer tokenizer;
   private final PairTemplate pair;
   private final int longestRow;
@@ -44,13 +47,29 @@ final class QuestionEncoder {
     if (room < least) {
       throw new BadInputException(
           ("%sparameters.max_seq_len: found %d, expected at least %d: the question takes %d tokens, "
-              + "the special tokens %d, and a window of the context %d").formatted(question.name().isEmpty() ? "" : question.name() + ": ", longest, longest - room + least,
+              + "the special tokens %d, and a window of the context %d").formatted(prefix(question), longest, longest - room + least,
                   questionIds.length, pair.size(), least));
     }
     long spans = Math.min(parameters.topK(), (long) context.size() * Math.min(context.size(), parameters.maxAnswerLength()));
     RequestMemory.charge(ANSWER * spans);
     return new QuestionRecord.Encoded(
-        question, questionIds, context, Windows.over(context.size(), room, parameters.docStride()));
+        question, questionIds, context, Windows.over(context.size(), room, stride(question, context.size(), room)));
+  }
+
+  /// The tokens that windows share. An own stride is kept where it lets the windows move on.
+  private static int stride(Question question, int tokens, int room) {
+    int stride = question.parameters().docStride();
+    int most = Math.max(room / 2, room - LEAST_STEP);
+    if (stride > most && question.parameters().ownStride() && tokens > room) {
+      throw new BadInputException(
+          "%sparameters.doc_stride: found %d, expected at most %d: a window holds %d tokens of the context, and moves on by %d or more"
+              .formatted(prefix(question), stride, most, room, room - most));
+    }
+    return question.parameters().ownStride() && tokens > room ? stride : Math.min(stride, room / 2);
+  }
+
+  private static String prefix(Question question) {
+    return question.name().isEmpty() ? "" : question.name() + ": ";
   }
 
   SpanModel.Row row(QuestionRecord.Encoded record, int window) {

@@ -71,7 +71,7 @@ final class Sample {
   ///
   /// @throws ModelArtifactException when it is not there
   void check(List<QuestionAnswer> answers) {
-    if (expected.isEmpty() || !(answers.getFirst() instanceof QuestionAnswer.Answered(var found, _, _))) {
+    if (expected.isEmpty() || !(answers.getFirst() instanceof QuestionAnswer.Answered(var found, _, _, _))) {
       return;
     }
     var traced = expected.get();

@@ -55,21 +55,37 @@ final class SpanSearch {
     }
   }
 
+  /// Adds what was found in other windows.
+  void add(Spans found) {
+    noAnswer = Math.min(noAnswer, found.noAnswer());
+    found.best().forEach(this::offer);
+  }
+
+  /// What was found so far.
+  Spans found() {
+    return new Spans(List.copyOf(best), noAnswer);
+  }
+
   /// The best spans, the best first.
   List<Span> best() {
     if (parameters.handleImpossibleAnswer()) {
-      offer(NO_ANSWER, NO_ANSWER, noAnswer);
+      offer(new Span(NO_ANSWER, NO_ANSWER, noAnswer));
     }
     var spans = new ArrayList<>(best);
     spans.sort(BEST_FIRST);
     return spans;
   }
 
+  /// Most spans are none of the best, and are not made.
   private void offer(int first, int last, double score) {
-    if (best.size() < parameters.topK()) {
-      best.add(new Span(first, last, score));
-    } else if (score >= best.peek().score()) {
-      best.add(new Span(first, last, score));
+    if (best.size() < parameters.topK() || score >= best.peek().score()) {
+      offer(new Span(first, last, score));
+    }
+  }
+
+  private void offer(Span span) {
+    best.add(span);
+    if (best.size() > parameters.topK()) {
       best.poll();
     }
   }

@@ -191,6 +191,7 @@ class QuestionAnsweringTest {
       "application/json | {\"inputs\": {\"question\": \"a\", \"context\": \"b\"}, \"parameters\": {\"align_to_words\": \"no\"}} | expected true or false",
       "application/json | {\"inputs\": {\"question\": \"a\", \"context\": \"b\"}, \"parameters\": {\"max_seq_len\": 513}} | from 1 to 512",
       "application/json | {\"inputs\": {\"question\": \"a\", \"context\": \"b\"}, \"parameters\": {\"max_seq_len\": 4}} | parameters.max_seq_len: found 4, expected at least 5",
+      "application/json | {\"inputs\": {\"question\": \"a\", \"context\": \"b\"}, \"parameters\": {\"doc_stride\": 384}} | parameters.doc_stride: found 384, expected less than max_seq_len, which is 384",
       "application/json | {\"inputs\": {\"question\": \"a\", \"context\": \"b\"}, \"parameters\": [] } | parameters: found a list, expected an object",
       "application/json | \"hello\" | body: found the text",
       "application/json | {\"question\": \"a\", | not JSON at column",
@@ -255,6 +256,31 @@ class QuestionAnsweringTest {
     var body = "{\"question\": \"Who came?\", \"context\": \"Bob came.\", \"parameters\": {\"top_k\": 2}}";
     assertThat(json(ask("application/json", "application/json", body))).hasSize(2);
     assertThat(JSON.readTree(ask("application/jsonlines", "application/x-ndjson", body).body())).hasSize(2);
+  }
+
+  @Test
+  void aStrideMustLeaveAWindowRoomToMoveOn() throws Exception {
+    var context = "Bell was born in Scotland and lived in Canada. ".repeat(20);
+    var longest = stride(context, 60 - 8 - 16);
+    assertThat(json(longest).path("answer").asText()).isEqualTo("Scotland");
+    assertThat(stride(context, 60 - 8 - 15).body()).contains("parameters.doc_stride: found 37, expected at most 36: "
+        + "a window holds 52 tokens of the context, and moves on by 16 or more");
+    assertThat(json(stride("Bell was born in Scotland.", 59)).path("answer").asText())
+        .as("one window has no neighbour").isEqualTo("Scotland");
+  }
+
+  private static HttpResponse<String> stride(String context, int stride) throws Exception {
+    var request = Map.of("question", "Where was Bell born?", "context", context,
+        "parameters", Map.of("max_seq_len", 60, "doc_stride", stride));
+    return ask("application/json", "application/json", JSON.writeValueAsString(request));
+  }
+
+  @Test
+  void aStrideThatTheRequestLeavesOutAdaptsToItsWindows() throws Exception {
+    var request = Map.of("question", "Where was Bell born?", "context", "Bell was born in Scotland. ".repeat(20),
+        "parameters", Map.of("max_seq_len", 30));
+    assertThat(json(ask("application/json", "application/json", JSON.writeValueAsString(request))).path("answer").asText())
+        .isEqualTo("Scotland");
   }
 
   /// Longer than what is tokenised at once, with and without white space to cut at.

@@ -28,7 +28,7 @@ class SpanSearchTest {
     var start = array(logits);
     var end = array(logits.reversed());
     int tokens = start.length - OFFSET - 1;
-    var search = new SpanSearch(new Parameters(topK, maxAnswerLength, 128, 384, 64, handleImpossible, true), true);
+    var search = new SpanSearch(new Parameters(topK, maxAnswerLength, 128, false, 384, 64, handleImpossible, true), true);
     search.add(start, end, 0, OFFSET, tokens, 100);
 
     var expected = new ArrayList<SpanSearch.Span>();
@@ -50,6 +50,27 @@ class SpanSearchTest {
     }
   }
 
+  /// Ties are many, since logits have three values only.
+  @Property
+  void windowsInPiecesGiveTheSameSpansInTheSameOrder(
+      @ForAll @Size(min = 8, max = 40) List<@IntRange(min = 0, max = 2) Integer> logits,
+      @ForAll @IntRange(min = 1, max = 30) int topK,
+      @ForAll boolean handleImpossible) {
+    var start = array(logits.stream().map(Integer::floatValue).toList());
+    var end = array(logits.reversed().stream().map(Integer::floatValue).toList());
+    var parameters = new Parameters(topK, 3, 128, false, 384, 64, handleImpossible, true);
+    var whole = new SpanSearch(parameters, true);
+    var joined = new SpanSearch(parameters, true);
+    for (int row = 0; row + 6 <= start.length; row += 3) {
+      var piece = new SpanSearch(parameters, true);
+      for (var search : List.of(whole, piece)) {
+        search.add(start, end, row, OFFSET, 4, row);
+      }
+      joined.add(piece.found());
+    }
+    assertThat(joined.best()).isEqualTo(whole.best());
+  }
+
   private static float[] array(List<Float> values) {
     var array = new float[values.size()];
     for (int i = 0; i < array.length; i++) {
@@ -68,7 +89,7 @@ class SpanSearchTest {
 
   @Test
   void noAnswerScoresTheLeastOverTheWindows() {
-    var search = new SpanSearch(new Parameters(10, 15, 128, 384, 64, true, true), true);
+    var search = new SpanSearch(new Parameters(10, 15, 128, false, 384, 64, true, true), true);
     search.add(new float[] {5, 0, 0}, new float[] {5, 0, 0}, 0, 1, 2, 0);
     search.add(new float[] {0, 0, 0}, new float[] {0, 0, 0}, 0, 1, 2, 2);
     var noAnswer = search.best().stream().filter(span -> span.first() == SpanSearch.NO_ANSWER).toList();
@@ -77,7 +98,7 @@ class SpanSearchTest {
 
   @Test
   void withoutAClassificationTokenNoAnswerIsTheLast() {
-    var search = new SpanSearch(new Parameters(10, 15, 128, 384, 64, true, true), false);
+    var search = new SpanSearch(new Parameters(10, 15, 128, false, 384, 64, true, true), false);
     search.add(new float[] {9, 0, 0}, new float[] {9, 0, 0}, 0, 1, 2, 0);
     assertThat(search.best()).hasSize(4).last().isEqualTo(new SpanSearch.Span(SpanSearch.NO_ANSWER, SpanSearch.NO_ANSWER, 0));
     assertThat(search.best().getFirst().score()).isCloseTo(1 / 4.0, within(1e-12));
@@ -85,7 +106,7 @@ class SpanSearchTest {
 
   @Test
   void logitsThatAreNoNumbersAreAnErrorAndNoAnswer() {
-    var search = new SpanSearch(new Parameters(1, 15, 128, 384, 64, false, true), true);
+    var search = new SpanSearch(new Parameters(1, 15, 128, false, 384, 64, false, true), true);
     assertThatThrownBy(() -> search.add(new float[] {0, Float.NaN}, new float[] {0, 0}, 0, 1, 1, 0))
         .isInstanceOf(ArithmeticException.class);
   }

@@ -1,0 +1,28 @@
+package dev.berth.batching;
+
+import java.util.Arrays;
+import java.util.List;
+
+/// What a request has predicted: its records, or the pieces of those that were split. Each piece waits and is predicted by
+/// itself; limits, messages and metrics count records.
+///
+/// @param values the pieces in the order of their records; at least one
+/// @param lengths what each costs in a batch, in tokens
+/// @param counts how many pieces each record has; at least one each
+public record Pieces<I>(List<I> values, int[] lengths, int[] counts) {
+
+  public Pieces {
+    int sum = Arrays.stream(counts).sum();
+    if (values.size() != sum || lengths.length != sum) {
+      throw new IllegalArgumentException(
+          "pieces: found %d with %d lengths, expected %d of each".formatted(values.size(), lengths.length, sum));
+    }
+  }
+
+  /// Records that are one piece each.
+  public static <I> Pieces<I> whole(List<I> records, int[] lengths) {
+    var counts = new int[records.size()];
+    Arrays.fill(counts, 1);
+    return new Pieces<>(records, lengths, counts);
+  }
+}

@@ -1,0 +1,99 @@
+package dev.berth.batching;
+
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.LinkedHashSet;
+import java.util.List;
+import java.util.SequencedSet;
+
+/// Whose turn it is, among the requests that have pieces in the line. Guarded by the lock of the [BatchQueue].
+///
+/// A batch begins with a piece of the request that has had the fewest predicted, so that a request of thousands does not
+/// hold up one of a few that came later. Of several such requests the first one is served. But when requests have waited
+/// for longer than the target delay without having had anything, more come than can be answered, and the first ones are
+/// about to leave: then the newest is served first. Every fourth turn may go to the oldest, so that work that has begun
+/// is finished.
+final class Turns<I, O> {
+
+  /// How often in a row the oldest may be passed over.
+  private static final int PATIENCE = 3;
+
+  private final long targetDelay;
+  /// Those that have had nothing, in the order of their arrival.
+  private final SequencedSet<Submission<I, O>> untouched = new LinkedHashSet<>();
+  /// The same, in the order in which their callers are to be asked whether they have gone.
+  private final SequencedSet<Submission<I, O>> unasked = new LinkedHashSet<>();
+  /// Those that have had something and have pieces left, in the order in which they began.
+  private final SequencedSet<Submission<I, O>> begun = new LinkedHashSet<>();
+  private int passedOver;
+
+  /// @param targetDelay zero: never the newest first
+  Turns(Duration targetDelay) {
+    this.targetDelay = targetDelay.toNanos();
+  }
+
+  void add(Submission<I, O> submission) {
+    untouched.addLast(submission);
+    unasked.addLast(submission);
+  }
+
+  /// Says that a piece of a request has left the line.
+  void taken(Submission<I, O> submission) {
+    if (untouched.remove(submission)) {
+      unasked.remove(submission);
+      begun.addLast(submission);
+    }
+    if (submission.left() == 0) {
+      begun.remove(submission);
+    }
+  }
+
+  void remove(Submission<I, O> submission) {
+    untouched.remove(submission);
+    unasked.remove(submission);
+    begun.remove(submission);
+  }
+
+  /// Whether more requests come than can be answered, so that the newest is served first.
+  boolean isNewestFirst(long now) {
+    return targetDelay > 0 && !untouched.isEmpty() && now - untouched.getFirst().arrivedAt() > targetDelay;
+  }
+
+  /// The request whose turn it is. There must be one with a piece in the line.
+  Submission<I, O> next(long now) {
+    boolean newestFirst = isNewestFirst(now);
+    var least = untouched.isEmpty()
+        ? begun.stream().min(Comparator.comparingInt(Submission::taken)).orElseThrow()
+        : newestFirst ? untouched.getLast() : untouched.getFirst();
+    var oldest = oldest(newestFirst);
+    if (least == oldest || passedOver == PATIENCE) {
+      passedOver = 0;
+      return oldest;
+    }
+    passedOver++;
+    return least;
+  }
+
+  /// Requests that had to wait for too long and have had nothing stay out of this: their callers may have given them up.
+  private Submission<I, O> oldest(boolean newestFirst) {
+    if (begun.isEmpty()) {
+      return newestFirst ? untouched.getLast() : untouched.getFirst();
+    }
+    var first = begun.getFirst();
+    return newestFirst || untouched.isEmpty() || first.arrivedAt() - untouched.getFirst().arrivedAt() <= 0
+        ? first
+        : untouched.getFirst();
+  }
+
+  /// Up to `count` of the requests that have had nothing, to ask whether their callers have gone: others at each call,
+  /// until all have been asked.
+  List<Submission<I, O>> toAsk(int count) {
+    var asked = new ArrayList<Submission<I, O>>(Math.min(count, unasked.size()));
+    for (int left = Math.min(count, unasked.size()); left > 0; left--) {
+      asked.add(unasked.removeFirst());
+    }
+    asked.forEach(unasked::addLast);
+    return asked;
+  }
+}

@@ -1,0 +1,83 @@
+package dev.berth.serving;
+
+import dev.berth.batching.Pieces;
+import dev.berth.error.ErrorType;
+import dev.berth.error.ServingException;
+import dev.berth.hooks.InferenceHandler;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+
+/// The records of one request and the pieces that are queued for them, mostly the records themselves. Calls the hooks
+/// `split`, `length` and `join`, on a thread of the pool.
+///
+/// @param pieces the list of the records where none was split
+/// @param counts how many pieces each record has
+record Split<I>(List<I> records, List<I> pieces, int[] counts) {
+
+  static <I> Split<I> of(List<I> records, InferenceHandler<?, I, ?> handler, HookNames names) {
+    var pieces = records;
+    var counts = new int[records.size()];
+    int number = 0;
+    for (var record : records) {
+      if (record == null) {
+        throw internal("%s returned null as record %d of %d, expected a record", names.inputFn(), number + 1, records.size());
+      }
+      var parts = handler.split(record);
+      if (parts == null || parts.isEmpty() || parts.stream().anyMatch(part -> part == null)) {
+        throw internal("%s returned %s, expected one record or several", names.split(), parts);
+      }
+      if (parts.size() > 1 && pieces == records) {
+        pieces = new ArrayList<>(records.subList(0, number));
+      }
+      if (pieces != records) {
+        pieces.addAll(parts);
+      }
+      counts[number++] = parts.size();
+    }
+    return new Split<>(records, pieces, counts);
+  }
+
+  boolean isEmpty() {
+    return records.isEmpty();
+  }
+
+  /// Asks for the length of each piece.
+  Pieces<I> measured(InferenceHandler<?, I, ?> handler, HookNames names) {
+    var lengths = new int[pieces.size()];
+    int next = 0;
+    for (var piece : pieces) {
+      int length = handler.length(piece);
+      if (length < 0) {
+        throw internal("%s returned %d, expected a positive number", names.length(), length);
+      }
+      lengths[next++] = length;
+    }
+    return new Pieces<>(pieces, lengths, counts);
+  }
+
+  /// One prediction for each record.
+  ///
+  /// @param predictions one for each piece
+  <O> List<O> join(List<O> predictions, InferenceHandler<?, I, O> handler, HookNames names) {
+    if (pieces == records) {
+      return predictions;
+    }
+    var joined = new ArrayList<O>(records.size());
+    int from = 0;
+    for (var record : records) {
+      int to = from + counts[joined.size()];
+      var prediction = to == from + 1 ? predictions.get(from) : handler.join(record, predictions.subList(from, to));
+      if (prediction == null) {
+        throw internal("%s returned null, expected a prediction", names.join());
+      }
+      joined.add(prediction);
+      from = to;
+    }
+    return joined;
+  }
+
+  private static ServingException internal(String message, Object... arguments) {
+    return new ServingException(ErrorType.INTERNAL, message.formatted(arguments));
+  }
+}

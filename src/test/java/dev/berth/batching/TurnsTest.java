@@ -1,0 +1,243 @@
+package dev.berth.batching;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatCode;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import dev.berth.metrics.ServingMetrics;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.AtomicLong;
+import java.util.function.BooleanSupplier;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+
+/// Whose turn it is when requests stand in line, with a clock that only the test moves. The test's thread is the only
+/// worker, and takes one piece at a time.
+@Timeout(60)
+class TurnsTest {
+
+  private static final long DEADLINE = 1_000_000;
+  private static final int TARGET = 100;
+
+  private final AtomicLong now = new AtomicLong();
+  private final ServingMetrics metrics = new ServingMetrics();
+  private BatchQueue<String, String> queue = queue(1, TARGET, 1_000);
+
+  @AfterEach
+  void stop() {
+    queue.close();
+    metrics.close();
+  }
+
+  @Test
+  void theFirstIsServedAsLongAsNobodyHasWaitedForTooLong() throws Exception {
+    ask("a");
+    ask("b");
+    now.set(TARGET);
+
+    assertThat(take()).containsExactly("a");
+    assertThat(take()).containsExactly("b");
+  }
+
+  @Test
+  void theNewestIsServedWhileSomebodyHasWaitedForTooLong() throws Exception {
+    ask("a");
+    now.set(50);
+    ask("b");
+    ask("c");
+    now.set(TARGET + 1);
+    ask("d");
+
+    assertThat(take()).containsExactly("d");
+    assertThat(take()).containsExactly("c");
+    ask("e");
+    assertThat(take()).containsExactly("e");
+    assertThat(take()).containsExactly("b");
+    ask("f");
+    assertThat(take()).containsExactly("f");
+    assertThat(take()).containsExactly("a");
+    now.addAndGet(TARGET);
+    ask("g");
+    ask("h");
+    assertThat(take()).as("those that stood in line are gone").containsExactly("g");
+  }
+
+  @Test
+  void withoutATargetTheFirstIsServedHoweverLongItHasWaited() throws Exception {
+    queue = queue(1, 0, 1_000);
+    ask("a");
+    now.set(DEADLINE - 1);
+    ask("b");
+
+    assertThat(take()).containsExactly("a");
+  }
+
+  @Test
+  void workThatHasBegunIsFinishedMeanwhile() throws Exception {
+    ask("a1", "a2", "a3");
+    assertThat(take()).containsExactly("a1");
+    for (int i = 0; i < 9; i++) {
+      ask("old" + i);
+    }
+    now.set(TARGET + 1);
+    for (int i = 0; i < 7; i++) {
+      ask("new" + i);
+    }
+
+    assertThat(take(8)).containsExactly("new6", "new5", "new4", "a2", "new3", "new2", "new1", "a3");
+    assertThat(take(3)).containsExactly("new0", "old8", "old7");
+  }
+
+  @Test
+  void aRequestThatHasBegunIsNoReasonToServeTheNewest() throws Exception {
+    ask("a1", "a2", "a3");
+    assertThat(take()).containsExactly("a1");
+    now.set(TARGET + 1);
+    ask("b");
+    ask("c");
+
+    assertThat(take()).containsExactly("b");
+  }
+
+  @Test
+  void aBatchIsFilledWithTheNewest() throws Exception {
+    queue = queue(3, TARGET, 1_000);
+    for (var word : List.of("a", "b", "c", "d")) {
+      ask(word);
+    }
+    now.set(TARGET + 1);
+
+    assertThat(take()).containsExactly("d", "c", "b");
+  }
+
+  @Test
+  void callersWhoHaveGoneKeepNoPlaceThoughOthersAreServedFirst() throws Exception {
+    for (int i = 0; i < 150; i++) {
+      ask(() -> true, "gone");
+    }
+    ask("here");
+    now.set(TARGET + 1);
+    for (var word : List.of("a", "b", "c")) {
+      ask(word);
+    }
+
+    assertThat(take(3)).containsExactly("c", "b", "a");
+    assertThat(queue.size()).isEqualTo(1);
+    assertThat(metrics.scrape().lines()).contains("berth_abandoned_total 150.0", "berth_queue_depth 1.0");
+    assertThat(take()).containsExactly("here");
+  }
+
+  @Test
+  void callersAreAskedInTurn() throws Exception {
+    var asked = new ArrayList<AtomicInteger>();
+    for (int i = 0; i < 100; i++) {
+      var count = new AtomicInteger();
+      asked.add(count);
+      ask(() -> count.incrementAndGet() < 0, "word");
+    }
+    now.set(TARGET + 1);
+    take(3);
+
+    assertThat(asked.stream().limit(97)).as("the others were served").allSatisfy(count -> assertThat(count.get()).isBetween(1, 2));
+  }
+
+  @Test
+  void aFullQueueMakesRoomWhereCallersHaveGone() throws Exception {
+    queue = queue(1, TARGET, 3);
+    var gone = new AtomicBoolean();
+    ask("a");
+    ask(gone::get, "b", "c");
+    assertThatThrownBy(() -> ask("d")).hasMessageContaining("found 3 records waiting and 1 more, expected at most 3");
+    gone.set(true);
+    assertThatCode(() -> queue.requireRoom(DEADLINE)).doesNotThrowAnyException();
+    ask("d", "e");
+
+    assertThat(take(3)).containsExactly("a", "d", "e");
+  }
+
+  @Test
+  void piecesAreOneRecordToAllLimitsAndCounts() throws Exception {
+    queue = queue(1, TARGET, 3);
+    submit(() -> false, new Pieces<>(List.of("a1", "a2", "a3", "a4", "b", "c1", "c2"), new int[] {2, 2, 2, 2, 1, 2, 2}, new int[] {4, 1, 2}));
+    assertThat(queue.size()).isEqualTo(3);
+    assertThat(take(3)).containsExactly("a1", "a2", "a3");
+    assertThatThrownBy(() -> ask("d")).hasMessageContaining("found 3 records waiting and 1 more, expected at most 3");
+    assertThat(take()).containsExactly("a4");
+    ask("d");
+    assertThat(metrics.scrape().lines()).contains(
+        "berth_records_total 4.0", "berth_queue_depth 3.0", "berth_queue_wait_seconds_count 1");
+
+    assertThat(take(4)).containsExactly("d", "b", "c1", "c2");
+    assertThat(metrics.scrape().lines()).contains("berth_queue_depth 0.0", "berth_queue_wait_seconds_count 4");
+  }
+
+  @Test
+  void aRequestOfManyPiecesHoldsUpNoOthers() throws Exception {
+    for (int i = 0; i < 2; i++) {
+      submit(() -> false, new Pieces<>(Arrays.asList("a", "a", "a", "a", "a", "a", "a", "a"), new int[8], new int[] {8}));
+    }
+    take(5);
+    ask("b");
+
+    assertThat(take()).containsExactly("b");
+  }
+
+  @Test
+  void aRecordOfWhichSomePiecesAreLeftIsDroppedOnce() throws Exception {
+    queue = queue(2, TARGET, 10);
+    var gone = new AtomicBoolean();
+    submit(() -> gone.getAndSet(true), new Pieces<>(List.of("a1", "a2", "a3", "b1", "b2"), new int[5], new int[] {3, 2}));
+    assertThat(take()).containsExactly("a1", "a2");
+    ask("c");
+
+    assertThat(take()).containsExactly("c");
+    assertThat(metrics.scrape().lines()).contains("berth_abandoned_total 2.0", "berth_queue_depth 0.0");
+  }
+
+  @Test
+  void piecesMustBeAsManyAsTheirRecordsSay() {
+    assertThatThrownBy(() -> new Pieces<>(List.of("a", "b"), new int[2], new int[] {1, 2}))
+        .hasMessage("pieces: found 2 with 2 lengths, expected 3 of each");
+  }
+
+  private BatchQueue<String, String> queue(int size, int target, int capacity) {
+    var limits = new BatchLimits(size, 1_000, Duration.ZERO, capacity, Duration.ofNanos(target));
+    var made = new BatchQueue<String, String>("words", limits, now::get, metrics);
+    made.workerJoins();
+    return made;
+  }
+
+  private void ask(String... words) {
+    ask(() -> false, words);
+  }
+
+  private void ask(BooleanSupplier hasGone, String... words) {
+    submit(hasGone, Serving.pieces(List.of(words)));
+  }
+
+  private void submit(BooleanSupplier hasGone, Pieces<String> pieces) {
+    queue.submit(new Submission<>(pieces, now.get(), DEADLINE, new Caller(hasGone, Map.of()), () -> {}));
+  }
+
+  /// Predicts a batch.
+  private List<String> take() throws InterruptedException {
+    var batch = queue.take(0).orElseThrow();
+    queue.answer(batch, batch.records());
+    return batch.records();
+  }
+
+  private List<String> take(int batches) throws InterruptedException {
+    var all = new ArrayList<String>();
+    for (int i = 0; i < batches; i++) {
+      all.addAll(take());
+    }
+    return all;
+  }
+}
