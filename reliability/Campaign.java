@@ -2,6 +2,7 @@ import java.net.URI;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.stream.Stream;
 
 /// Attacks a server and says whether it held. `reliability/run --help` lists the parts and options.
 public final class Campaign {
@@ -24,7 +25,7 @@ public final class Campaign {
         --seed S           of the fuzzer and of the soak (1)
         --clients N        connections at the same time of the fuzzer and of the soak (8)
         --case TEXT        only the attacks and faults whose name contains TEXT; may be repeated
-        --list             name the attacks and end
+        --list             name the attacks and faults and end
         --model NAME       only this model for the fuzzer: %s; may be repeated
         --replay FILE      send a request that the fuzzer saved, and show the response
         --ping-limit S     the most seconds that /ping may take (1)
@@ -66,7 +67,7 @@ public final class Campaign {
     }
     var options = options(arguments);
     if (options.lists) {
-      Attacks.all().forEach(one -> System.out.println(one.name()));
+      Stream.concat(Attacks.all().stream(), Faults.all().stream()).forEach(one -> System.out.println(one.name()));
       return;
     }
     var place = new Target.Place(options.url, options.image);
@@ -78,18 +79,10 @@ public final class Campaign {
     var report = new Report();
     Report.header();
     if (options.has("attacks")) {
-      for (var one : Attacks.all()) {
-        if (options.isChosen(one.name()) && (!options.isShort || one.isShort())) {
-          Attacks.run(one, place, limits, report);
-        }
-      }
+      strike(Attacks.all(), options, place, limits, report);
     }
     if (options.has("faults")) {
-      for (var one : Faults.all()) {
-        if (options.isChosen(one.name()) && (!options.isShort || one.isShort())) {
-          Attacks.run(one, place, limits, report);
-        }
-      }
+      strike(Faults.all(), options, place, limits, report);
     }
     if (options.has("fuzz")) {
       new Fuzz(place, options.seed, options.clients, limits).run(options.models, options.requests, report);
@@ -97,7 +90,16 @@ public final class Campaign {
     if (options.has("soak")) {
       Soak.run(place, options.soakRequests < 0 ? options.requests : options.soakRequests, options.seed, options.clients, limits, report);
     }
-    System.exit(report.isMet() ? 0 : 1);
+    System.exit(report.end() ? 0 : 1);
+  }
+
+  private static void strike(
+      List<Attacks.Case> cases, Options options, Target.Place place, Attacks.Limits limits, Report report) throws Exception {
+    for (var one : cases) {
+      if (options.isChosen(one.name()) && (one.isShort() || !options.isShort)) {
+        Attacks.run(one, place, limits, report);
+      }
+    }
   }
 
   private static Options options(String[] arguments) {

@@ -78,7 +78,9 @@ final class Report {
     System.out.flush();
   }
 
-  boolean isMet() {
+  /// Says how many there were, and gives whether all held.
+  boolean end() {
+    System.out.printf("%d cases, %d missed%n", rows.size(), rows.stream().filter(row -> !row.isMet()).count());
     return rows.stream().allMatch(Row::isMet);
   }
 }

@@ -47,7 +47,7 @@ final class Rules {
   static List<String> forged(String log, String sent) {
     return log.lines()
         .filter(line -> line.chars().anyMatch(c -> c < ' ' && c != '\t' || c >= 0x7f && c <= 0x9f)
-            || line.contains(sent) && !line.contains('"' + sent))
+            || line.contains(sent) && !line.contains('"' + sent) && !line.contains("'" + sent))
         .toList();
   }
 }

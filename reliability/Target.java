@@ -3,12 +3,12 @@ import java.io.UncheckedIOException;
 import java.net.InetSocketAddress;
 import java.net.ServerSocket;
 import java.net.URI;
+import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.TimeUnit;
 
@@ -58,6 +58,7 @@ final class Target implements AutoCloseable {
   private final String container;
   private final InetSocketAddress address;
   private final Path log;
+  private long pid;
 
   private Target(Launch launch, Process process, String container, InetSocketAddress address, Path log) {
     this.launch = launch;
@@ -148,14 +149,6 @@ final class Target implements AutoCloseable {
     return launch;
   }
 
-  boolean hasProcess() {
-    return process != null || container != null;
-  }
-
-  boolean isProcess() {
-    return process != null;
-  }
-
   /// Whether the process that was started still runs, and has not been started again or lost a part to the kernel.
   boolean isAlive() {
     if (process != null) {
@@ -176,8 +169,7 @@ final class Target implements AutoCloseable {
 
   /// Megabytes that the process holds; 0 where that can't be known.
   long residentMegabytes() {
-    long kilobytes = status("VmRSS");
-    return kilobytes / 1024;
+    return status("VmRSS") / 1024;
   }
 
   /// Files and sockets that the process has open; 0 where that can't be known.
@@ -198,8 +190,12 @@ final class Target implements AutoCloseable {
     }
   }
 
-  private long pid() {
-    return process != null ? process.pid() : container != null ? Long.parseLong(inspect(container, "{{.State.Pid}}")) : -1;
+  /// Of the server itself, also in a container: it is process 1 there.
+  private synchronized long pid() {
+    if (pid == 0) {
+      pid = process != null ? process.pid() : container != null ? Long.parseLong(inspect(container, "{{.State.Pid}}")) : -1;
+    }
+    return pid;
   }
 
   void signal(String name) throws IOException, InterruptedException {
@@ -227,7 +223,7 @@ final class Target implements AutoCloseable {
     if (container != null) {
       return output(List.of("docker", "logs", container));
     }
-    return log == null ? "" : new String(Files.readAllBytes(log), java.nio.charset.StandardCharsets.ISO_8859_1);
+    return log == null ? "" : new String(Files.readAllBytes(log), StandardCharsets.UTF_8);
   }
 
   static String tail(String log) {
@@ -268,7 +264,7 @@ final class Target implements AutoCloseable {
 
   private static String output(List<String> command) throws IOException, InterruptedException {
     var process = new ProcessBuilder(command).redirectErrorStream(true).start();
-    var output = new String(process.getInputStream().readAllBytes(), java.nio.charset.StandardCharsets.ISO_8859_1);
+    var output = new String(process.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
     if (process.waitFor() != 0) {
       throw new IOException("%s: %s".formatted(command, output));
     }

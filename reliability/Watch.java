@@ -10,7 +10,7 @@ import java.util.stream.IntStream;
 /// requests whose answers are compared with the first ones, and the memory that the process holds.
 final class Watch implements AutoCloseable {
 
-  private static final Duration PATIENCE = Duration.ofSeconds(90);
+  private static final Duration PATIENCE = Duration.ofSeconds(30);
   private static final Duration BETWEEN_PINGS = Duration.ofMillis(100);
   private static final int MOST_SAMPLES = 6;
   private static final Pattern FRACTION = Pattern.compile("-?\\d+\\.\\d+(?:E-?\\d+)?");
@@ -93,7 +93,7 @@ final class Watch implements AutoCloseable {
       synchronized (this) {
         slowestPing = Math.max(slowestPing, System.nanoTime() - begin);
         failedPings += answers ? 0 : 1;
-        resident.add(target.isProcess() || resident.size() % 10 == 0 ? target.residentMegabytes() : resident.getLast());
+        resident.add(target.residentMegabytes());
       }
       pause(BETWEEN_PINGS);
     }
