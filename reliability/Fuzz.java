@@ -4,7 +4,9 @@ import java.nio.file.Path;
 import java.time.Duration;
 import java.util.Base64;
 import java.util.List;
+import java.util.Map;
 import java.util.SplittableRandom;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.Executors;
 import java.util.concurrent.atomic.AtomicLong;
 
@@ -17,7 +19,9 @@ final class Fuzz {
   private static final Duration PATIENCE = Duration.ofSeconds(60);
   private static final double GOOD = 0.02;
   private static final double RAW = 0.15;
-  private static final int MOST_SAVED = 20;
+  private static final int MOST_OF_A_KIND = 3;
+  private static final int MOST_KINDS = 50;
+  private static final int KIND_LENGTH = 60;
 
   private final Target.Place place;
   private final long seed;
@@ -62,7 +66,7 @@ final class Fuzz {
     private final List<Wire.Answer> expected;
     private final long requests;
     private final AtomicLong next = new AtomicLong();
-    private final AtomicLong saved = new AtomicLong();
+    private final Map<String, Integer> saved = new ConcurrentHashMap<>();
     private final AtomicLong refused = new AtomicLong();
     private volatile boolean isDead;
 
@@ -84,6 +88,7 @@ final class Fuzz {
         }
       }
       row.requests(Math.min(next.get(), requests));
+      row.expect("failures by kind: " + saved, saved.isEmpty());
       row.note("%.0f requests/s, %d answered by 4xx or 5xx".formatted(Math.min(next.get(), requests) * 1e9 / (System.nanoTime() - begin), refused.get()));
     }
 
@@ -176,9 +181,10 @@ final class Fuzz {
       }
     }
 
-    /// Notes a failure and keeps its request.
+    /// Notes a failure and keeps its request, unless there have been enough of its kind.
     private void failed(long number, byte[] request, String why) {
-      if (saved.incrementAndGet() > MOST_SAVED) {
+      var kind = why.replaceAll("\\d+", "0").replaceAll("[^ a-zA-Z0:{}]+", "");
+      if (saved.merge(kind.substring(0, Math.min(KIND_LENGTH, kind.length())), 1, Integer::sum) > MOST_OF_A_KIND || saved.size() > MOST_KINDS) {
         return;
       }
       var model = target.launch().model();
