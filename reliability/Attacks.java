@@ -347,16 +347,18 @@ final class Attacks {
   /// Clients that wait 2 s for an answer, and ask again then. What is answered in time is compared with what two patient
   /// clients get.
   private void overload() throws Exception {
-    var question = Bombs.question("Who came to the house?", "Bob came to the small house by the sea that day. ".repeat(40));
+    var question = Bombs.question("Who came to the house?", "Bob came to the small house by the sea that day. ".repeat(12));
     double alone = answersPerSecond(question, 2, Duration.ofSeconds(4));
     double overloaded = answersPerSecond(question, 200, Duration.ofSeconds(12));
     row.note("%.0f answers/s to 2 clients, %.0f to 200 impatient ones".formatted(alone, overloaded));
-    row.expect("only %.0f %% of what 2 clients get is answered in time".formatted(100 * overloaded / alone), overloaded > alone / 3);
+    row.expect("only %.0f %% of what 2 clients get is answered in time".formatted(100 * overloaded / alone), overloaded > alone / 2);
   }
 
   private double answersPerSecond(Seeds.Payload payload, int clients, Duration duration) throws Exception {
     var inTime = new AtomicInteger();
-    long end = System.nanoTime() + duration.toNanos();
+    // The first requests find an empty queue.
+    long counted = System.nanoTime() + Duration.ofSeconds(3).toNanos();
+    long end = counted + duration.toNanos();
     try (var executor = Executors.newVirtualThreadPerTaskExecutor()) {
       for (int i = 0; i < clients; i++) {
         executor.submit(() -> {
@@ -364,7 +366,7 @@ final class Attacks {
             try (var wire = new Wire(target.address(), Duration.ofSeconds(2))) {
               var answer = checked(wire.ask(payload.request()));
               if (answer.status() == 200) {
-                inTime.incrementAndGet();
+                inTime.addAndGet(System.nanoTime() > counted ? 1 : 0);
               } else {
                 Thread.sleep(1_000);
               }

@@ -21,7 +21,7 @@ final class Faults {
         }).inContainer(),
         Attacks.own("fault-idle-connections", qa.with(Target.Trait.FEW_DESCRIPTORS), a ->
             a.hold(400, Seeds.Model.QA.good().getFirst().request())),
-        Attacks.own("fault-one-processor", qa.with(Target.Trait.ONE_PROCESSOR), a -> a.post(20, Bombs.context(2_000))),
+        Attacks.own("fault-one-processor", qa.with(Target.Trait.ONE_PROCESSOR), a -> a.post(20, Bombs.context(300))),
         Attacks.own("fault-400-mb", qa.memory("400m"), Faults::crowd).inContainer(),
         Attacks.own("fault-600-mb", qa.memory("600m"), Faults::crowd).inContainer(),
         Attacks.own("fault-1-gb", qa, Faults::crowd).inContainer());
@@ -30,7 +30,7 @@ final class Faults {
   /// Everything at the same time that a small container may get.
   private static void crowd(Attacks attack) throws Exception {
     var waiting = new ArrayList<Future<?>>();
-    for (var payload : List.of(Bombs.rows(50_000), Bombs.context(5_000), Bombs.question("a", "b c ".repeat(500_000)),
+    for (var payload : List.of(Bombs.rows(50_000), Bombs.context(300), Bombs.question("a", "b c ".repeat(500_000)),
         Bombs.json("[" + "{},".repeat(300_000) + "{}]"), Seeds.Model.QA.good().getLast())) {
       waiting.addAll(attack.start(8, List.of(payload.request())));
     }

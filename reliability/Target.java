@@ -10,6 +10,7 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.TimeUnit;
 
 /// The server that is attacked: started by `./serve`, started in a container of an image, or running somewhere already.
@@ -53,6 +54,13 @@ final class Target implements AutoCloseable {
   static final Path WORK = Path.of("target", "reliability");
   private static final Duration LONGEST_START = Duration.ofMinutes(5);
 
+  /// Those that must not outlive the campaign, however it ends.
+  private static final Set<Target> OPEN = ConcurrentHashMap.newKeySet();
+
+  static {
+    Runtime.getRuntime().addShutdownHook(new Thread(() -> OPEN.forEach(Target::close)));
+  }
+
   private final Launch launch;
   private final Process process;
   private final String container;
@@ -66,6 +74,7 @@ final class Target implements AutoCloseable {
     this.container = container;
     this.address = address;
     this.log = log;
+    OPEN.add(this);
   }
 
   /// Starts a server and waits until it is ready.
@@ -232,7 +241,10 @@ final class Target implements AutoCloseable {
   }
 
   @Override
-  public void close() throws IOException {
+  public void close() {
+    if (!OPEN.remove(this)) {
+      return;
+    }
     if (process != null) {
       process.destroyForcibly();
       process.onExit().join();
