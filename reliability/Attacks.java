@@ -62,7 +62,7 @@ final class Attacks {
 
     /// After which an attack is given up, because the server does nothing any more.
     Duration attack() {
-      return ping.multipliedBy(60);
+      return ping.multipliedBy(60).plus(Duration.ofSeconds(30));
     }
 
     Duration stop() {
@@ -106,11 +106,11 @@ final class Attacks {
       Thread.ofVirtual().start(strike);
       strike.get(limits.attack().toSeconds(), TimeUnit.SECONDS);
       watch.end(row, limits.ping(), limits.good());
-      if (!target.isAlive()) {
-        row.died(target.log());
-      }
     } catch (TimeoutException e) {
       row.missed("the attackers had no answers after %d s".formatted(limits.attack().toSeconds()));
+    }
+    if (!target.isAlive()) {
+      row.died(target.log());
     }
   }
 
@@ -192,7 +192,8 @@ final class Attacks {
       a.post(8, Bombs.gif(4_000));
       a.post(8, Bombs.gif(9_990));
     }));
-    cases.add(watched("row-05-60-mixed", pictures, a -> a.post(20, Bombs.jpegOfScans(4_000), Bombs.gif(4_000), Bombs.png(4_000))));
+    cases.add(watched("row-05-60-mixed", pictures, a -> a.post(20, Bombs.jpegOfScans(4_000), Bombs.gif(4_000),
+        Bombs.png(4_000))));
 
     cases.add(watched("row-06-stalled-uploads", qa.heap("512m"), a -> a.hold(40, Seeds.ascii(
         "POST /invocations HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: 25000000\r\n\r\n{"))));
@@ -351,7 +352,8 @@ final class Attacks {
     double alone = answersPerSecond(question, 2, Duration.ofSeconds(4));
     double overloaded = answersPerSecond(question, 200, Duration.ofSeconds(12));
     row.note("%.0f answers/s to 2 clients, %.0f to 200 impatient ones".formatted(alone, overloaded));
-    row.expect("only %.0f %% of what 2 clients get is answered in time".formatted(100 * overloaded / alone), overloaded > alone / 2);
+    row.expect("only %.0f %% of what 2 clients get is answered in time".formatted(100 * overloaded / alone),
+        overloaded > alone / 2);
   }
 
   private double answersPerSecond(Seeds.Payload payload, int clients, Duration duration) throws Exception {
@@ -400,7 +402,8 @@ final class Attacks {
     int code = target.exitCode(PATIENCE);
     var took = Duration.ofNanos(System.nanoTime() - begin);
     row.note("ended by SIGTERM with %d after %.1f s".formatted(code, took.toMillis() / 1e3));
-    row.expect("SIGTERM did not end it within %d s".formatted(limits.stop().toSeconds()), code >= 0 && took.compareTo(limits.stop()) <= 0);
+    row.expect("SIGTERM did not end it within %d s".formatted(limits.stop().toSeconds()), code >= 0
+        && took.compareTo(limits.stop()) <= 0);
   }
 
   private void askWithoutALog() throws Exception {
@@ -422,7 +425,8 @@ final class Attacks {
 
   private void forge() throws Exception {
     var body = target.launch().model().good().getFirst().body();
-    for (var header : List.of("X-Amzn-SageMaker-Inference-Id: ", "x-amzn-RequestId: ", "traceparent: ", "Accept: ", "Content-Type: ",
+    for (var header : List.of("X-Amzn-SageMaker-Inference-Id: ", "x-amzn-RequestId: ", "traceparent: ", "Accept: ",
+        "Content-Type: ",
         "X-Amzn-SageMaker-Custom-Attributes: ")) {
       send(1, Seeds.request(header + FORGED + "\r\n", body));
     }

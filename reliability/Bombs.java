@@ -39,7 +39,8 @@ final class Bombs {
   /// An object whose 2ⁿ keys have the same hash: `Aa` and `BB` do.
   static String collidingKeys(int pairs) {
     return IntStream.range(0, 1 << pairs)
-        .mapToObj(i -> "\"" + IntStream.range(0, pairs).mapToObj(bit -> (i >> bit & 1) == 0 ? "Aa" : "BB").collect(Collectors.joining()) + "\":1")
+        .mapToObj(i -> "\"" + IntStream.range(0, pairs).mapToObj(bit -> (i >> bit & 1) == 0 ? "Aa"
+            : "BB").collect(Collectors.joining()) + "\":1")
         .collect(Collectors.joining(",", "{", "}"));
   }
 

@@ -88,7 +88,8 @@ public final class Campaign {
       new Fuzz(place, options.seed, options.clients, limits).run(options.models, options.requests, report);
     }
     if (options.has("soak")) {
-      Soak.run(place, options.soakRequests < 0 ? options.requests : options.soakRequests, options.seed, options.clients, limits, report);
+      Soak.run(place, options.soakRequests < 0 ? options.requests : options.soakRequests, options.seed, options.clients,
+          limits, report);
     }
     System.exit(report.end() ? 0 : 1);
   }

@@ -89,7 +89,8 @@ final class Fuzz {
       }
       row.requests(Math.min(next.get(), requests));
       row.expect("failures by kind: " + saved, saved.isEmpty());
-      row.note("%.0f requests/s, %d answered by 4xx or 5xx".formatted(Math.min(next.get(), requests) * 1e9 / (System.nanoTime() - begin), refused.get()));
+      row.note("%.0f requests/s, %d answered by 4xx or 5xx".formatted(Math.min(next.get(),
+          requests) * 1e9 / (System.nanoTime() - begin), refused.get()));
     }
 
     private void askAll() {
@@ -116,7 +117,8 @@ final class Fuzz {
       return Seeds.request(headers, inHeaders && mutator.chance(0.5) ? payload.body() : mutator.body(payload));
     }
 
-    /// Asks on a connection that is kept, where one is. The server may have closed it in the meantime, so it is tried again on a new one.
+    /// Asks on a connection that is kept, where one is. The server may have closed it in the meantime, so it is tried again on
+    /// a new one.
     private Wire ask(long number, Wire kept, byte[] request, int which) {
       var wire = kept;
       for (int attempt = wire == null ? 1 : 0; attempt < 2; attempt++) {
@@ -184,7 +186,8 @@ final class Fuzz {
     /// Notes a failure and keeps its request, unless there have been enough of its kind.
     private void failed(long number, byte[] request, String why) {
       var kind = why.replaceAll("\\d+", "0").replaceAll("[^ a-zA-Z0:{}]+", "");
-      if (saved.merge(kind.substring(0, Math.min(KIND_LENGTH, kind.length())), 1, Integer::sum) > MOST_OF_A_KIND || saved.size() > MOST_KINDS) {
+      if (saved.merge(kind.substring(0, Math.min(KIND_LENGTH, kind.length())), 1, Integer::sum) > MOST_OF_A_KIND
+          || saved.size() > MOST_KINDS) {
         return;
       }
       var model = target.launch().model();
@@ -192,7 +195,8 @@ final class Fuzz {
       row.missed("%s: %s".formatted(file, why.substring(0, Math.min(300, why.length()))));
       try {
         Files.createDirectories(Target.WORK);
-        Files.write(file, List.of(model.name(), "seed %d, number %d: %s".formatted(seed, number, why.lines().findFirst().orElse("")),
+        Files.write(file, List.of(model.name(), "seed %d, number %d: %s".formatted(seed, number,
+            why.lines().findFirst().orElse("")),
             Base64.getEncoder().encodeToString(request)));
       } catch (IOException e) {
         row.missed("it could not be kept: " + e);

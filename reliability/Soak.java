@@ -81,7 +81,8 @@ final class Soak {
     long early = median(samples.subList(SAMPLES / 10, SAMPLES / 5));
     long late = median(samples.subList(SAMPLES - SAMPLES / 10, SAMPLES));
     row.note("%d MB after the first tenth, %d MB in the last".formatted(early, late));
-    row.expect("memory grew from %d to %d MB after the first tenth".formatted(early, late), late <= early * 1.05 + TOLERATED_MEGABYTES);
+    row.expect("memory grew from %d to %d MB after the first tenth".formatted(early, late), late <= early * 1.05
+        + TOLERATED_MEGABYTES);
   }
 
   private static long median(List<Long> values) {

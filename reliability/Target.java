@@ -146,7 +146,8 @@ final class Target implements AutoCloseable {
     // On Linux the container's own address, as Docker's proxy would accept connections that the server does not.
     var address = System.getProperty("os.name").equals("Linux")
         ? new InetSocketAddress(inspect(id, "{{range .NetworkSettings.Networks}}{{.IPAddress}}{{end}}"), 8080)
-        : new InetSocketAddress("localhost", Integer.parseInt(output(List.of("docker", "port", id, "8080")).strip().replaceAll(".*:", "")));
+        : new InetSocketAddress("localhost", Integer.parseInt(output(List.of("docker", "port", id,
+            "8080")).strip().replaceAll(".*:", "")));
     return new Target(launch, null, id, address, null);
   }
 

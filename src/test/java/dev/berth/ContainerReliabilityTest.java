@@ -14,7 +14,8 @@ import org.junit.jupiter.api.DynamicTest;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.TestFactory;
 
-/// Attacks on containers of the image with 1 GB and one processor: `reliability/run attacks faults`, a test for each case.
+/// Attacks on containers of the image with 1 GB and one processor: `reliability/run attacks faults --short`, a test for each
+/// case.
 ///
 /// They run one after the other in one process before the first test; its output stays in `target/reliability.log`.
 @Tag("packaged")
@@ -22,9 +23,6 @@ class ContainerReliabilityTest {
 
   private static final Path LOG = Path.of("target", "reliability.log");
   private static final String EXPECTED = "expectation";
-
-  /// Seconds that `/ping` may take. The promise is 1; a machine that runs CI does other things too.
-  private static final String PING_LIMIT = "5";
 
   /// A line of the campaign's table, and what it says below it.
   private record Result(String name, List<String> lines) {
@@ -41,13 +39,14 @@ class ContainerReliabilityTest {
   @TestFactory
   Stream<DynamicTest> theContainerHolds() throws Exception {
     var results = attacked();
-    assertThat(Files.readString(LOG)).as("the whole of %s", LOG).containsPattern("%d cases, \\d+ missed\n$".formatted(results.size()));
+    assertThat(Files.readString(LOG)).as("the whole of %s", LOG).containsPattern("%d cases, \\d+ missed\n$"
+        .formatted(results.size()));
     return results.stream().map(result -> DynamicTest.dynamicTest(result.name, () ->
         assertThat(result.isMet()).as(String.join("\n", result.lines)).isTrue()));
   }
 
   private static List<Result> attacked() throws IOException, InterruptedException {
-    var command = List.of("reliability/run", "attacks", "faults", "--image", BerthImage.NAME, "--ping-limit", PING_LIMIT);
+    var command = List.of("reliability/run", "attacks", "faults", "--image", BerthImage.NAME, "--short");
     new ProcessBuilder(command).redirectErrorStream(true).redirectOutput(LOG.toFile()).start().waitFor();
     var results = new ArrayList<Result>();
     for (var line : Files.readAllLines(LOG)) {
