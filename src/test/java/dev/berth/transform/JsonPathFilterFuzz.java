@@ -1,0 +1,18 @@
+package dev.berth.transform;
+
+import dev.berth.content.Json;
+import java.nio.charset.StandardCharsets;
+
+/// The filters of a job for the fuzzer: parsed, and applied to a record.
+public final class JsonPathFilterFuzz {
+
+  private static final String RECORD = "{\"a\": [1, {\"b\": [2, 3]}, []], \"b\": {}, \"c\": \"d\"}";
+
+  private JsonPathFilterFuzz() {}
+
+  public static void read(byte[] bytes) throws Exception {
+    for (var end : SliceEnd.values()) {
+      JsonPathFilter.parse(new String(bytes, StandardCharsets.UTF_8), end).apply(Json.parse(RECORD, "record"));
+    }
+  }
+}
