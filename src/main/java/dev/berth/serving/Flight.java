@@ -96,6 +96,7 @@ final class Flight<I, O> {
       try {
         call.run(now);
       } catch (Throwable e) {
+        model.metrics.caught(e);
         landed.completeExceptionally(HookFailure.inside(now.hook(), e));
       }
     });
@@ -123,6 +124,7 @@ final class Flight<I, O> {
       var predictions = ended.predictions();
       run.set(start(model.names.outputFn(), _ -> encode(predictions)));
     } catch (Throwable e) {
+      model.metrics.caught(e);
       landed.completeExceptionally(HookFailure.of(model.names.predictFn(), e));
     }
   }
