@@ -1,7 +1,6 @@
 package dev.berth.artifact;
 
 import com.fasterxml.jackson.databind.JsonNode;
-import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
@@ -34,8 +33,12 @@ final class ModelArtifactReader {
         json.object("parameters"),
         json.object("provenance"));
     checkShapes(artifact);
-    if (!Files.isReadable(artifact.tokenizer())) {
-      json.problem("tokenizer.json: not found");
+    json.check("tokenizer.json", artifact.tokenizer());
+    // These may be left out.
+    for (var sample : List.of(artifact.sample(), artifact.sampleResponse())) {
+      if (ArtifactFile.isThere(sample)) {
+        json.check(sample.getFileName().toString(), sample);
+      }
     }
     json.stopIfWrong();
     return artifact;

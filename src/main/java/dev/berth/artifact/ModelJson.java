@@ -1,6 +1,7 @@
 package dev.berth.artifact;
 
 import com.fasterxml.jackson.core.JsonProcessingException;
+import com.fasterxml.jackson.core.exc.StreamConstraintsException;
 import com.fasterxml.jackson.core.type.TypeReference;
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
@@ -50,7 +51,7 @@ final class ModelJson {
   }
 
   static boolean isIn(Path directory) {
-    return Files.exists(directory.resolve(NAME));
+    return ArtifactFile.isThere(directory.resolve(NAME));
   }
 
   JsonNode json() {
@@ -70,21 +71,21 @@ final class ModelJson {
     var file = directory.resolve("model.json");
     if (!Files.isDirectory(directory)) {
       problem("not a directory");
-    } else if (!Files.isReadable(file)) {
+    } else if (!ArtifactFile.isThere(file)) {
       problem(Files.exists(directory.resolve("model.tar.gz"))
           ? "model.json: not found, only a model.tar.gz that is still packed"
           : "model.json: not found; expected an artifact made by trace.py");
-    } else {
+    } else if (check(NAME, file)) {
       try {
         var json = JSON.readTree(file.toFile());
         if (json.isObject()) {
           return json;
         }
         problem("model.json: found %s, expected an object".formatted(kind(json)));
+      } catch (StreamConstraintsException e) {
+        problem("model.json: found JSON that is nested too deep, or a name or number that is too long");
       } catch (JsonProcessingException e) {
-        // A text that is too deep has no place.
-        var line = e.getLocation() == null ? "" : " line %d:".formatted(e.getLocation().getLineNr());
-        problem("model.json:%s %s".formatted(line, e.getOriginalMessage()));
+        problem("model.json: line %d: %s".formatted(e.getLocation().getLineNr(), e.getOriginalMessage()));
       } catch (IOException e) {
         problem("model.json: can't be read: " + e.getMessage());
       }
@@ -107,10 +108,21 @@ final class ModelJson {
     var path = entry.path("path").asText("");
     var file = directory.resolve(path);
     boolean inside = file.toAbsolutePath().normalize().startsWith(directory.toAbsolutePath().normalize());
-    if (path.isEmpty() || !inside || !Files.isReadable(file)) {
-      problem("%s.path: found \"%s\", which is no file of the artifact that can be read".formatted(name, path));
+    if (path.isEmpty() || !inside || !ArtifactFile.isThere(file)) {
+      problem("%s.path: found \"%s\", which is no file of the artifact".formatted(name, path));
+    } else {
+      check(path, file);
     }
     return file;
+  }
+
+  /// Whether a file can be read.
+  ///
+  /// @param name what messages call it
+  boolean check(String name, Path file) {
+    var what = ArtifactFile.problem(file);
+    what.ifPresent(problem -> problem("%s: %s".formatted(name, problem)));
+    return what.isEmpty();
   }
 
   String text(String name) {

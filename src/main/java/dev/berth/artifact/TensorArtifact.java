@@ -106,7 +106,11 @@ public record TensorArtifact(
           : "found %s and no model.json that says which one is served; expected one, or model.pt".formatted(
               found.stream().map(Path::getFileName).toList())));
     }
-    return model.orElseGet(found::getFirst);
+    var file = model.orElseGet(found::getFirst);
+    ArtifactFile.problem(file).ifPresent(what -> {
+      throw new ModelArtifactException(directory, List.of("%s: %s".formatted(file.getFileName(), what)));
+    });
+    return file;
   }
 
   private static List<Path> models(Path directory, Predicate<Path> isModel) {

@@ -22,7 +22,7 @@ public final class Batcher<I, O> implements AutoCloseable {
   private static final Logger log = LoggerFactory.getLogger(Batcher.class);
 
   /// How long [#close] waits for workers after it has interrupted them: native code may never look.
-  private static final Duration JOIN = Duration.ofSeconds(5);
+  private static final Duration JOIN = Duration.ofSeconds(3);
 
   private final String predictor;
   private final LongSupplier clock;

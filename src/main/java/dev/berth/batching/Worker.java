@@ -75,6 +75,7 @@ final class Worker<I, O> {
     try {
       serve(predictor);
     } catch (Throwable e) {
+      metrics.caught(e);
       log.error("{} ends", name(), e);
     } finally {
       queue.workerLeaves();
@@ -114,6 +115,7 @@ final class Worker<I, O> {
     } catch (WorkerLostException e) {
       throw e;
     } catch (Throwable e) {
+      metrics.caught(e);
       if (batch.size() == 1) {
         queue.fail(batch, e);
       } else if (queue.release(batch)) {

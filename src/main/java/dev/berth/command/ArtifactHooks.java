@@ -1,5 +1,6 @@
 package dev.berth.command;
 
+import dev.berth.artifact.ArtifactFile;
 import dev.berth.artifact.ModelArtifact;
 import dev.berth.artifact.ModelArtifactException;
 import dev.berth.artifact.ModelDescription;
@@ -13,7 +14,6 @@ import dev.berth.engine.Engine;
 import dev.berth.handler.qa.QuestionAnsweringHandler;
 import dev.berth.handler.tensor.TensorHandler;
 import dev.berth.hooks.InferenceHandler;
-import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -46,7 +46,7 @@ record ArtifactHooks(InferenceHandler<?, ?, ?> handler, SequencedMap<String, Str
       log.warn("{}: code/ has hooks in Python, which are not run; docs/hooks.md turns them into Java", directory);
     }
     // A tokenizer without a model.json is a traced transformer that has lost it.
-    if (json.task().isPresent() || Files.exists(directory.resolve("tokenizer.json"))) {
+    if (json.task().isPresent() || ArtifactFile.isThere(directory.resolve("tokenizer.json"))) {
       return ofTask(ModelArtifact.open(directory));
     }
     return ofTensors(TensorArtifact.open(directory, Engine::isModel));

@@ -4,6 +4,7 @@ import dev.berth.config.Configuration;
 import dev.berth.config.ConfigurationException;
 import dev.berth.config.Settings;
 import java.io.FileDescriptor;
+import java.io.FileOutputStream;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.HashMap;
@@ -64,7 +65,7 @@ final class CheckCommand {
     }
     try {
       var configuration = Configuration.read(quiet(environment), flags, home);
-      Logging.configure(configuration.config().log(), FileDescriptor.err);
+      Logging.configure(configuration.config().log(), new FileOutputStream(FileDescriptor.err));
       configuration.warnings().forEach(log::warn);
       Check.run(configuration.config()).forEach(System.out::println);
       return ExitCode.OK;

@@ -13,12 +13,13 @@ public final class Commands {
   private Commands() {}
 
   /// @param home the directory of the `serve` script
+  /// @param stop withdrawn by the commands that end with 143 when they are told to stop
   /// @return the exit code
-  public static int run(Map<String, String> environment, Path home, String[] arguments) {
+  public static int run(Map<String, String> environment, Path home, OrderlyStop stop, String[] arguments) {
     var args = withoutServe(arguments);
     // As the platform starts it: without what reads a command line, which takes a tenth of a second to load.
     if (args.length == 0) {
-      return new ServeCommand(environment, home).run(Map.of());
+      return new ServeCommand(environment, home, stop).run(Map.of());
     }
     var serve = ServeCommand.spec()
         .name(ServeCommand.NAME)
@@ -32,11 +33,14 @@ public final class Commands {
           if (helped != null) {
             return helped;
           }
+          if (parsed.hasSubcommand()) {
+            stop.withdraw();
+          }
           return switch (parsed.hasSubcommand() ? parsed.subcommand().commandSpec().name() : ServeCommand.NAME) {
             case CheckCommand.NAME -> new CheckCommand(environment, home).run(parsed, parsed.subcommand());
             case InitCommand.NAME -> new InitCommand(home).run(parsed.subcommand());
             case TransformCommand.NAME -> new TransformCommand(environment, home).run(parsed.subcommand());
-            default -> new ServeCommand(environment, home).run(ServeOptions.given(parsed));
+            default -> new ServeCommand(environment, home, stop).run(ServeOptions.given(parsed));
           };
         })
         .execute(args);

@@ -2,7 +2,6 @@ package dev.berth.command;
 
 import ch.qos.logback.classic.Level;
 import ch.qos.logback.classic.LoggerContext;
-import ch.qos.logback.classic.encoder.PatternLayoutEncoder;
 import ch.qos.logback.classic.spi.Configurator;
 import ch.qos.logback.classic.spi.ConfiguratorRank;
 import ch.qos.logback.classic.spi.ILoggingEvent;
@@ -20,12 +19,6 @@ public final class LogDefaults extends ContextAwareBase implements Configurator 
 
   /// Its appender, which [Logging] replaces.
   static final String APPENDER = "console";
-
-  /// One line per event, and a stack trace below it: line breaks in a message are escaped, so that nobody can forge an
-  /// entry. The inference id stands beside the request's only where both were sent.
-  private static final String PATTERN = "%d{yyyy-MM-dd'T'HH:mm:ss.SSS'Z', UTC} %-5level [%thread]"
-      + "%replace( [%mdc{request_id} %mdc{inference_id}]){' \\[ \\]$| (?=\\]$)', ''} %logger{0}"
-      + " - %replace(%msg){'\\R', '\\\\n'}%n%ex";
 
   /// Libraries that speak only when something is wrong. Below that, the HTTP client of the last two writes out what it
   /// sends, signatures and all.
@@ -45,17 +38,9 @@ public final class LogDefaults extends ContextAwareBase implements Configurator 
     var appender = new ConsoleAppender<ILoggingEvent>();
     appender.setContext(context);
     appender.setName(APPENDER);
-    appender.setEncoder(plain(context));
+    appender.setEncoder(new PlainEvents());
     appender.start();
     root.addAppender(appender);
     return ExecutionStatus.DO_NOT_INVOKE_NEXT_IF_ANY;
-  }
-
-  static PatternLayoutEncoder plain(LoggerContext context) {
-    var encoder = new PatternLayoutEncoder();
-    encoder.setContext(context);
-    encoder.setPattern(PATTERN);
-    encoder.start();
-    return encoder;
   }
 }

@@ -3,13 +3,15 @@ package dev.berth.command;
 import ch.qos.logback.classic.Level;
 import ch.qos.logback.classic.LoggerContext;
 import ch.qos.logback.classic.spi.ILoggingEvent;
+import ch.qos.logback.classic.spi.LoggingEvent;
 import ch.qos.logback.core.OutputStreamAppender;
+import ch.qos.logback.core.encoder.Encoder;
 import ch.qos.logback.core.filter.Filter;
 import ch.qos.logback.core.spi.FilterReply;
 import dev.berth.config.LogConfig;
 import dev.berth.config.LogFormat;
-import java.io.FileDescriptor;
-import java.io.FileOutputStream;
+import java.io.OutputStream;
+import java.util.function.Function;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -19,10 +21,19 @@ final class Logging {
 
   private Logging() {}
 
-  /// Sets the level, and writes to `descriptor` whatever becomes of `System.out`: a hook can replace or close that.
+  /// Sets the level and the stream, which is none of `System`'s: a hook can replace or close those.
   ///
   /// Appenders of a `logback.configurationFile` are left as they are.
-  static void configure(LogConfig config, FileDescriptor descriptor) {
+  static void configure(LogConfig config, OutputStream stream) {
+    configure(config, _ -> stream);
+  }
+
+  /// The same, and whoever logs never waits for those who read the stream.
+  static void configureWithoutWaiting(LogConfig config, OutputStream stream) {
+    configure(config, encoder -> LogWriter.to(stream, lost -> encoder.encode(lostEvents(lost))));
+  }
+
+  private static void configure(LogConfig config, Function<Encoder<ILoggingEvent>, OutputStream> stream) {
     var context = context();
     var level = Level.toLevel(config.level().name());
     var root = context.getLogger(Logger.ROOT_LOGGER_NAME);
@@ -34,9 +45,10 @@ final class Logging {
       var appender = new OutputStreamAppender<ILoggingEvent>();
       appender.setContext(context);
       appender.setName(LogDefaults.APPENDER);
-      appender.setEncoder(config.format() == LogFormat.JSON ? new JsonEvents() : LogDefaults.plain(context));
+      var encoder = config.format() == LogFormat.JSON ? new JsonEvents() : new PlainEvents();
+      appender.setEncoder(encoder);
       // Unbuffered, so that each event is one write.
-      appender.setOutputStream(new FileOutputStream(descriptor));
+      appender.setOutputStream(stream.apply(encoder));
       appender.addFilter(new SaidOnce());
       appender.start();
       root.addAppender(appender);
@@ -50,9 +62,24 @@ final class Logging {
     System.setErr(PrintedLines.to(LoggerFactory.getLogger("stderr"), org.slf4j.event.Level.WARN, err));
   }
 
-  /// Writes out what is still held, and ends logging.
+  /// How many events of the log were lost, because nobody read it in time.
+  static long dropped() {
+    return context().getLogger(Logger.ROOT_LOGGER_NAME).getAppender(LogDefaults.APPENDER)
+            instanceof OutputStreamAppender<?> appender && appender.getOutputStream() instanceof LogWriter writer
+        ? writer.dropped()
+        : 0;
+  }
+
+  /// Writes out what is still held, for a second at most, and ends logging.
   static void flush() {
     context().stop();
+  }
+
+  private static ILoggingEvent lostEvents(long lost) {
+    var logger = context().getLogger(LogWriter.class);
+    return new LoggingEvent(
+        Logging.class.getName(), logger, Level.WARN, "{} events of the log were lost, because nobody read it in time", null,
+        new Object[] {lost});
   }
 
   private static LoggerContext context() {

@@ -2,13 +2,13 @@ package dev.berth.command;
 
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
+import dev.berth.artifact.ArtifactFile;
 import dev.berth.content.ContentTypes;
 import dev.berth.hooks.InvocationRequest;
 import dev.berth.hooks.InvocationResponse;
 import dev.berth.hooks.MediaType;
 import java.io.IOException;
 import java.io.InputStream;
-import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.Optional;
@@ -24,12 +24,27 @@ record SampleRequest(Path file, MediaType contentType) {
 
   private static final ObjectMapper JSON = new ObjectMapper();
 
-  static Optional<SampleRequest> in(Path directory) {
-    return ContentTypes.all().stream()
+  /// @throws StartException when there is one that can't be read
+  static Optional<SampleRequest> in(Path directory) throws StartException {
+    var found = ContentTypes.all().stream()
         .flatMap(type -> type.fileEndings().stream()
             .map(ending -> new SampleRequest(directory.resolve("sample." + ending), type.mediaTypes().getFirst())))
-        .filter(sample -> Files.exists(sample.file))
+        .filter(sample -> ArtifactFile.isThere(sample.file))
         .findFirst();
+    if (found.isPresent()) {
+      require(found.get().file);
+      if (found.get().hasResponse()) {
+        require(found.get().response());
+      }
+    }
+    return found;
+  }
+
+  private static void require(Path file) throws StartException {
+    var problem = ArtifactFile.problem(file);
+    if (problem.isPresent()) {
+      throw new StartException("%s: %s".formatted(file.getFileName(), problem.get()));
+    }
   }
 
   /// The request with a body that is to be closed.
@@ -40,7 +55,7 @@ record SampleRequest(Path file, MediaType contentType) {
 
   /// Whether the artifact says what the response is.
   boolean hasResponse() {
-    return Files.exists(response());
+    return ArtifactFile.isThere(response());
   }
 
   private Path response() {

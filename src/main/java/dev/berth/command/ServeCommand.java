@@ -5,10 +5,12 @@ import dev.berth.config.ConfigurationException;
 import dev.berth.config.ServerConfig;
 import dev.berth.engine.Engine;
 import java.io.FileDescriptor;
+import java.io.FileOutputStream;
 import java.io.PrintStream;
 import java.net.SocketException;
 import java.nio.channels.UnresolvedAddressException;
 import java.nio.file.Path;
+import java.time.Duration;
 import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.CountDownLatch;
@@ -27,23 +29,28 @@ final class ServeCommand {
 
   static final String NAME = "serve";
 
+  /// What a stop may take beyond the time in which requests end.
+  private static final Duration LAST_STEPS = Duration.ofSeconds(5);
+
   private static final Logger log = LoggerFactory.getLogger(ServeCommand.class);
 
   private final Map<String, String> environment;
   private final Path home;
+  private final OrderlyStop stop;
   /// Taken before prints go to the log.
   private final PrintStream err = System.err;
 
-  ServeCommand(Map<String, String> environment, Path home) {
+  ServeCommand(Map<String, String> environment, Path home, OrderlyStop stop) {
     this.environment = Map.copyOf(environment);
     this.home = home;
+    this.stop = stop;
   }
 
   static CommandSpec spec() {
     return ServeOptions.spec();
   }
 
-  /// Blocks for as long as the server runs; an orderly stop ends the process from the shutdown hook.
+  /// Blocks for as long as the server runs. [OrderlyStop] ends the process.
   ///
   /// @param flags the text of each flag that was given, by its name
   /// @return the exit code, when the server can't run
@@ -52,7 +59,7 @@ final class ServeCommand {
       var configuration = Configuration.read(environment, flags, home);
       // Of all that is to be done it takes the longest, so it comes first.
       Deployment.engines(configuration.config().model()).forEach(Engine::preload);
-      Logging.configure(configuration.config().log(), FileDescriptor.out);
+      Logging.configureWithoutWaiting(configuration.config().log(), new FileOutputStream(FileDescriptor.out));
       Logging.takeOverPrints();
       announce(configuration);
       return serve(configuration.config());
@@ -61,7 +68,7 @@ final class ServeCommand {
       return ExitCode.USAGE;
     } catch (Exception | Error e) {
       log.error("the server can't start", e);
-      return ExitCode.SOFTWARE;
+      return OrderlyStop.end(ExitCode.SOFTWARE);
     }
   }
 
@@ -71,21 +78,24 @@ final class ServeCommand {
       server = Server.start(config);
     } catch (Exception e) {
       notListening(config, e).ifPresentOrElse(this::explain, () -> log.error("the server can't start", e));
-      return end(ExitCode.SOFTWARE);
+      return OrderlyStop.end(ExitCode.SOFTWARE);
     }
-    var stop = Thread.ofPlatform().name("berth-stop").unstarted(() -> stop(server));
-    Runtime.getRuntime().addShutdownHook(stop);
+    Thread.setDefaultUncaughtExceptionHandler((thread, e) -> {
+      server.caught(e);
+      log.error("{} ends", thread.getName(), e);
+    });
+    stop.closes(server, config.http().lameDuck().plus(config.http().drain()).plus(LAST_STEPS));
     try {
       server.awaitReady();
     } catch (StartException e) {
-      if (withdrawn(stop)) {
+      if (stop.withdraw()) {
         if (e.saysWhy()) {
           explain(e.getMessage());
         } else {
           log.error(e.getMessage(), e.getCause());
         }
         server.close();
-        return end(ExitCode.SOFTWARE);
+        return OrderlyStop.end(ExitCode.SOFTWARE);
       }
     }
     return waitForever();
@@ -110,32 +120,6 @@ final class ServeCommand {
 
   private void explain(String reason) {
     err.println(reason.lines().collect(Collectors.joining("; ")));
-  }
-
-  /// SIGTERM alone would end the JVM with 143; the platform should see a container that stopped as it was asked to.
-  private static void stop(Server server) {
-    try {
-      server.close();
-    } catch (Exception | Error e) {
-      log.error("the server did not stop cleanly", e);
-    }
-    end(ExitCode.OK);
-  }
-
-  /// Ends the process at once: an exit would tear libtorch down, which another thread may still be loading or using.
-  private static int end(int code) {
-    Logging.flush();
-    Runtime.getRuntime().halt(code);
-    return code;
-  }
-
-  /// Whether the server failed by itself. False: the process is stopping already, which may be why it failed.
-  private static boolean withdrawn(Thread stop) {
-    try {
-      return Runtime.getRuntime().removeShutdownHook(stop);
-    } catch (IllegalStateException e) {
-      return false;
-    }
   }
 
   private static int waitForever() throws InterruptedException {

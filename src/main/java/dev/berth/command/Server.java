@@ -7,6 +7,7 @@ import dev.berth.hooks.InferenceHandler;
 import dev.berth.http.HttpServer;
 import dev.berth.metrics.ServingMetrics;
 import dev.berth.serving.Health;
+import dev.berth.serving.HeapWatch;
 import dev.berth.serving.HookPool;
 import dev.berth.serving.ModelRegistry;
 import dev.berth.serving.ServedModel;
@@ -30,7 +31,8 @@ public final class Server implements AutoCloseable {
   private final HookPool hooks = new HookPool(metrics);
   private final ModelRegistry models = new ModelRegistry();
   private final ServedModel model = new ServedModel("model", hooks, metrics);
-  private final Health health = new Health(models, hooks);
+  private final HeapWatch heap = new HeapWatch(metrics);
+  private final Health health = new Health(models, hooks, heap);
   private final StuckHooks stuckHooks;
   private final HttpServer http;
   private final CompletableFuture<Void> ready = new CompletableFuture<>();
@@ -49,7 +51,8 @@ public final class Server implements AutoCloseable {
   /// The model loads while the listener starts: each takes some tenths of a second.
   private Server(ServerConfig config, Callable<Deployment> plan) {
     this.config = config;
-    this.stuckHooks = new StuckHooks(hooks, models, config.batching().stuckAfter());
+    this.stuckHooks = new StuckHooks(hooks, models, heap, metrics, config.batching().stuckAfter());
+    metrics.lostLogEvents(Logging::dropped);
     models.add(model);
     Thread.ofPlatform().name("berth-loader").daemon().start(() -> load(plan));
     try {
@@ -64,6 +67,11 @@ public final class Server implements AutoCloseable {
 
   public int port() {
     return http.port();
+  }
+
+  /// Says that a thread has met an error that nobody else knows of.
+  void caught(Throwable error) {
+    metrics.caught(error);
   }
 
   /// Waits until the model can serve.

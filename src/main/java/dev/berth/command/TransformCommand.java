@@ -15,6 +15,7 @@ import dev.berth.transform.JobRunner;
 import dev.berth.transform.JobSwitch;
 import dev.berth.transform.TransformJob;
 import java.io.FileDescriptor;
+import java.io.FileOutputStream;
 import java.net.URI;
 import java.net.URISyntaxException;
 import java.nio.file.Files;
@@ -211,7 +212,7 @@ final class TransformCommand {
     variables.put("BERTH_HOST", "127.0.0.1");
     variables.putIfAbsent("SAGEMAKER_CONTAINER_LOG_LEVEL", "WARN");
     var configuration = Configuration.read(variables, ServeOptions.given(parsed), home);
-    Logging.configure(configuration.config().log(), FileDescriptor.err);
+    Logging.configure(configuration.config().log(), new FileOutputStream(FileDescriptor.err));
     configuration.warnings().forEach(log::warn);
     return Server.start(configuration.config());
   }

@@ -3,6 +3,7 @@ package dev.berth.content;
 import com.fasterxml.jackson.core.JsonFactory;
 import com.fasterxml.jackson.core.JsonProcessingException;
 import com.fasterxml.jackson.core.StreamReadConstraints;
+import com.fasterxml.jackson.core.exc.StreamConstraintsException;
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.json.JsonMapper;
 import com.fasterxml.jackson.databind.ser.DefaultSerializerProvider;
@@ -55,6 +56,8 @@ public final class Json extends ContentType
                     name, parser.currentTokenLocation().getLineNr(), parser.currentTokenLocation().getColumnNr()));
       }
       return value;
+    } catch (StreamConstraintsException e) {
+      throw new BadInputException("%s: found %s".formatted(name, limit(e)), e);
     } catch (JsonProcessingException e) {
       throw new BadInputException("%s: not JSON%s: %s".formatted(name, place(text, e), e.getOriginalMessage()), e);
     } catch (IOException e) {
@@ -117,8 +120,21 @@ public final class Json extends ContentType
     return InvocationResponse.of(write(value), accept);
   }
 
-  /// Where the text stops to be JSON; one line needs no line number, and a text that is too deep or too long has no
-  /// place.
+  /// What is beyond a limit of the parser, in the words of those who wrote it: Jackson names its own class.
+  private static String limit(StreamConstraintsException e) {
+    var message = e.getOriginalMessage();
+    if (message.contains("nesting depth")) {
+      return "JSON that is nested too deep, expected at most %d levels".formatted(ANY_LENGTH.getMaxNestingDepth());
+    }
+    if (message.startsWith("Number")) {
+      return "a number that is too long, expected at most %d digits".formatted(ANY_LENGTH.getMaxNumberLength());
+    }
+    return message.startsWith("Name")
+        ? "a name that is too long, expected at most %d characters".formatted(ANY_LENGTH.getMaxNameLength())
+        : "JSON that is too long, expected less";
+  }
+
+  /// Where the text stops to be JSON; one line needs no line number.
   private static String place(String text, JsonProcessingException e) {
     var location = e.getLocation();
     if (location == null) {

@@ -8,7 +8,8 @@ import io.javalin.http.HttpResponseException;
 import jakarta.servlet.http.HttpServletResponse;
 import java.io.IOException;
 import java.util.Map;
-import java.util.TreeSet;
+import java.util.Optional;
+import org.apache.commons.text.similarity.LevenshteinDistance;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -16,6 +17,9 @@ import org.slf4j.LoggerFactory;
 final class Failures {
 
   private static final Logger log = LoggerFactory.getLogger(Failures.class);
+
+  /// How many wrong characters a path may have for the nearest one to be named.
+  private static final int SLIP = 3;
 
   private final Map<String, String> methods;
 
@@ -61,8 +65,8 @@ final class Failures {
 
   private ServingException routing(HttpResponseException e, Context ctx) {
     return switch (e.getStatus()) {
-      case 404 -> new ServingException(ErrorType.NOT_FOUND,
-          "%s: no such path; expected one of %s".formatted(Text.quoted(ctx.path()), new TreeSet<>(methods.keySet())));
+      case 404 -> new ServingException(ErrorType.NOT_FOUND, "%s: no such path%s".formatted(
+          Text.quoted(ctx.path()), nearest(ctx.path()).map("; did you mean %s?"::formatted).orElse("")));
       case 405 -> {
         var allowed = methods.getOrDefault(ctx.path(), "");
         ctx.header("Allow", allowed);
@@ -71,5 +75,15 @@ final class Failures {
       }
       default -> new ServingException(ErrorType.INTERNAL, e.getMessage(), e);
     };
+  }
+
+  /// The path that was probably meant. Not all that there are: strangers need not know them.
+  private Optional<String> nearest(String path) {
+    var distance = new LevenshteinDistance(SLIP);
+    return methods.keySet().stream()
+        .map(known -> Map.entry(known, distance.apply(path, known)))
+        .filter(candidate -> candidate.getValue() >= 0)
+        .min(Map.Entry.<String, Integer>comparingByValue().thenComparing(Map.Entry.comparingByKey()))
+        .map(Map.Entry::getKey);
   }
 }

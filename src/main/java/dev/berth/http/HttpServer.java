@@ -74,7 +74,7 @@ public final class HttpServer implements AutoCloseable {
     javalin.http.compressionStrategy = CompressionStrategy.NONE;
     javalin.http.prefer405over404 = true;
     javalin.router.ignoreTrailingSlashes = false;
-    javalin.router.javaLangErrorHandler(Failures::fatal);
+    javalin.router.javaLangErrorHandler(routes::fatal);
     javalin.jetty.threadPool = threads();
     javalin.jetty.modifyServer(HttpServer::configure);
     javalin.jetty.modifyHttpConfiguration(HttpServer::configure);

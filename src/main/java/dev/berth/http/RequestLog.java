@@ -43,8 +43,6 @@ final class RequestLog {
   private static final String SERVED = "berth.served";
   private static final String FAILED = "berth.failed";
 
-  private static final int LONGEST_PATH = 100;
-
   private static final Logger log = LoggerFactory.getLogger(RequestLog.class);
 
   private record Served(String model, Invocation invocation) {}
@@ -100,7 +98,8 @@ final class RequestLog {
   static String malformed(int status, String message) {
     var id = newId();
     try (var _ = MDC.putCloseable(REQUEST_ID, id)) {
-      log.atInfo().addKeyValue("status", status).log("malformed request {}: {}", status, Text.withoutExcerpts(message));
+      log.atInfo().addKeyValue("status", status)
+          .log("malformed request {}: {}", status, Text.logged(Text.withoutExcerpts(message)));
     }
     return id;
   }
@@ -145,7 +144,7 @@ final class RequestLog {
           .addKeyValue("predict_ms", millis(invocation.predicted()))
           .addKeyValue("encode_ms", millis(invocation.encoded()));
     }
-    line.log("{} {} {} in {} ms{}", ctx.method(), Text.cut(ctx.path(), LONGEST_PATH), ctx.statusCode(), millis(total), result);
+    line.log("{} {} {} in {} ms{}", ctx.method(), Text.logged(ctx.path()), ctx.statusCode(), millis(total), result);
   }
 
   /// A platform asks `/ping` and `/metrics` all the time, so their answers have no line by default.

@@ -8,6 +8,7 @@ import dev.berth.serving.Health;
 import dev.berth.serving.ServedModel;
 import io.javalin.config.RoutesConfig;
 import io.javalin.http.Context;
+import jakarta.servlet.http.HttpServletResponse;
 import java.util.Map;
 
 /// Every route of the server.
@@ -50,6 +51,12 @@ final class Routes {
     routes.after(log::end);
     routes.after(new RefusalPace(Runtime.getRuntime().availableProcessors(), System::nanoTime)::hold);
     new Failures(methods).map(routes);
+  }
+
+  /// What becomes of an error of the JVM outside of the hooks.
+  void fatal(HttpServletResponse response, Error error) {
+    metrics.caught(error);
+    Failures.fatal(response, error);
   }
 
   /// Says whether the server can answer, at once and whatever the workers do. A busy server is a healthy one.

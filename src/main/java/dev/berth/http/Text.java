@@ -14,6 +14,8 @@ final class Text {
   /// From the first quote that is no apostrophe.
   private static final Pattern QUOTE = Pattern.compile("(?s)(?:[\"`“‘«]|(?<![\\p{L}\\p{N}])').*");
 
+  private static final Pattern PLAIN = Pattern.compile("[A-Za-z0-9._:/+=@-]+…?");
+
   private Text() {}
 
   /// A message for the log, which never holds payloads: its place and what was expected, without what was found. Of a
@@ -33,6 +35,13 @@ final class Text {
 
   private static String words(String text) {
     return QUOTE.matcher(text).replaceFirst("").strip();
+  }
+
+  /// What a client sent, for the log: as it is where it is made of plain characters, else in quotes. It can't be taken for
+  /// a part of the line then.
+  static String logged(String text) {
+    var cut = cut(text, MAX_LENGTH);
+    return PLAIN.matcher(cut).matches() ? cut : '"' + cut.replace("\\", "\\\\").replace("\"", "\\\"") + '"';
   }
 
   static String quoted(String text) {

@@ -2,6 +2,7 @@ package dev.berth.metrics;
 
 import io.micrometer.core.instrument.Counter;
 import io.micrometer.core.instrument.DistributionSummary;
+import io.micrometer.core.instrument.FunctionCounter;
 import io.micrometer.core.instrument.Gauge;
 import io.micrometer.core.instrument.Meter.MeterProvider;
 import io.micrometer.core.instrument.Timer;
@@ -16,7 +17,12 @@ import io.micrometer.core.instrument.binder.system.UptimeMetrics;
 import io.micrometer.prometheusmetrics.PrometheusConfig;
 import io.micrometer.prometheusmetrics.PrometheusMeterRegistry;
 import java.time.Duration;
+import java.util.Objects;
+import java.util.Optional;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.AtomicLong;
+import java.util.concurrent.atomic.AtomicReference;
+import java.util.function.LongSupplier;
 import java.util.stream.Stream;
 
 /// What the server counts and times. Several models share one: depths and workers add up.
@@ -61,6 +67,8 @@ public final class ServingMetrics implements AutoCloseable {
       .description("records in a batch, or pieces of records")
       .serviceLevelObjectives(SIZE_BUCKETS)
       .register(registry);
+  private final AtomicReference<String> outOfMemory = new AtomicReference<>();
+  private final AtomicLong outOfMemoryErrors = new AtomicLong();
   private final AtomicInteger queueDepth = gauge("berth.queue.depth", "records waiting");
   private final AtomicInteger workers = gauge("berth.workers", "workers that can predict");
   private final AtomicInteger stuck = gauge("berth.stuck.hooks", "hooks that still run long after their request's deadline");
@@ -76,6 +84,41 @@ public final class ServingMetrics implements AutoCloseable {
             new FileDescriptorMetrics(),
             new UptimeMetrics())
         .forEach(binder -> binder.bindTo(registry));
+    FunctionCounter.builder("berth.out.of.memory", outOfMemoryErrors, AtomicLong::get)
+        .description("OutOfMemoryErrors of the JVM; after the first one, /ping is 503")
+        .register(registry);
+  }
+
+  /// Has lines of the log counted that were lost because nobody read them in time.
+  ///
+  /// @param count since the start
+  public void lostLogEvents(LongSupplier count) {
+    FunctionCounter.builder("berth.log.lines.dropped", count, LongSupplier::getAsLong)
+        .description("lines of the log that were lost because nobody read them in time")
+        .register(registry);
+  }
+
+  /// Something was thrown. Of an [OutOfMemoryError] that the JVM itself threw, the first message is kept. It needs no memory.
+  public void caught(Throwable thrown) {
+    if (thrown instanceof OutOfMemoryError error && isOfTheJvm(error)) {
+      outOfMemory.compareAndSet(null, error.getMessage());
+      outOfMemoryErrors.incrementAndGet();
+    }
+  }
+
+  /// The message of the first [OutOfMemoryError] of the JVM, if there was one.
+  public Optional<String> outOfMemory() {
+    return Optional.ofNullable(outOfMemory.get());
+  }
+
+  /// Not what libraries and hooks make themselves. Nor an array that is longer than any may be: that says nothing of the
+  /// memory that is left.
+  private static boolean isOfTheJvm(OutOfMemoryError error) {
+    var message = Objects.requireNonNullElse(error.getMessage(), "");
+    return switch (message) {
+      case "Java heap space", "GC overhead limit exceeded", "Metaspace", "Compressed class space" -> true;
+      default -> message.startsWith("unable to create native thread");
+    };
   }
 
   /// @param route the route's pattern and not the caller's path, so that callers can't make new time series

@@ -103,6 +103,7 @@ final class Flight<I, O> {
       try {
         call.run(now);
       } catch (Throwable e) {
+        model.metrics.caught(e);
         landed.completeExceptionally(HookFailure.inside(now.hook(), e));
       }
     }));
@@ -131,6 +132,7 @@ final class Flight<I, O> {
       var predictions = ended.predictions();
       run.set(start(model.names.outputFn(), now -> encode(predictions, now)));
     } catch (Throwable e) {
+      model.metrics.caught(e);
       landed.completeExceptionally(HookFailure.of(model.names.predictFn(), e));
     }
   }

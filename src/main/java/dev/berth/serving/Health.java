@@ -8,17 +8,23 @@ public final class Health {
 
   private final ModelRegistry models;
   private final HookPool pool;
+  private final HeapWatch heap;
   private volatile boolean stopping;
 
-  public Health(ModelRegistry models, HookPool pool) {
+  public Health(ModelRegistry models, HookPool pool, HeapWatch heap) {
     this.models = models;
     this.pool = pool;
+    this.heap = heap;
   }
 
   /// Why it can't; nothing where it can.
   public Optional<String> problem() {
     if (stopping) {
       return Optional.of("the server is stopping");
+    }
+    var memory = heap.problem();
+    if (memory.isPresent()) {
+      return memory;
     }
     if (!pool.hasThreads()) {
       return Optional.of("hooks do not end on any of the threads that run them");

@@ -102,7 +102,13 @@ public final class HookPool implements AutoCloseable {
     }
     var run = new Run(scope, hook, logContext, deadline, body);
     waiting.incrementAndGet();
-    pool.execute(run);
+    try {
+      pool.execute(run);
+    } catch (Throwable e) {
+      // There may be no memory for a thread.
+      waiting.decrementAndGet();
+      throw e;
+    }
     return run;
   }
 
@@ -133,7 +139,12 @@ public final class HookPool implements AutoCloseable {
   private synchronized void grow() {
     if (usual + extra < most) {
       extra++;
-      resize();
+      try {
+        resize();
+      } catch (OutOfMemoryError e) {
+        // The request goes on without another thread.
+        metrics.caught(e);
+      }
     }
   }
 

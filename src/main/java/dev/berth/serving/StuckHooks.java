@@ -1,5 +1,6 @@
 package dev.berth.serving;
 
+import dev.berth.metrics.ServingMetrics;
 import java.time.Duration;
 import java.util.concurrent.Executors;
 import java.util.concurrent.ScheduledExecutorService;
@@ -10,21 +11,25 @@ import org.slf4j.LoggerFactory;
 /// Finds hooks that still run long after the deadline of their request, and says once where each of them is. What that
 /// means for `/ping`, the pool and the models know.
 ///
-/// Runs on a thread of its own, because nobody waits for such a hook any more.
+/// Runs on a thread of its own, because nobody waits for such a hook any more. The thread looks after the heap too.
 public final class StuckHooks implements AutoCloseable {
 
   private static final Logger log = LoggerFactory.getLogger(StuckHooks.class);
 
   private final HookPool pool;
   private final ModelRegistry models;
+  private final HeapWatch heap;
+  private final ServingMetrics metrics;
   private final Duration grace;
   private final ScheduledExecutorService watch =
       Executors.newSingleThreadScheduledExecutor(Thread.ofPlatform().name("berth-stuck-hooks").daemon().factory());
 
   /// @param grace how long a hook may run after the deadline of its request
-  public StuckHooks(HookPool pool, ModelRegistry models, Duration grace) {
+  public StuckHooks(HookPool pool, ModelRegistry models, HeapWatch heap, ServingMetrics metrics, Duration grace) {
     this.pool = pool;
     this.models = models;
+    this.heap = heap;
+    this.metrics = metrics;
     this.grace = grace;
   }
 
@@ -33,7 +38,18 @@ public final class StuckHooks implements AutoCloseable {
     watch.scheduleWithFixedDelay(this::look, everyMillis, everyMillis, TimeUnit.MILLISECONDS);
   }
 
-  void look() {
+  /// The watch would end with what this throws.
+  private void look() {
+    try {
+      heap.look();
+      lookForStuckHooks();
+    } catch (Throwable e) {
+      metrics.caught(e);
+      log.error("could not look for hooks that are stuck", e);
+    }
+  }
+
+  private void lookForStuckHooks() {
     for (var run : pool.findStuck(grace)) {
       tell("%s is stuck: it still runs %d s after the deadline of its request".formatted(run.hook(), grace.toSeconds()), run.stack());
     }

@@ -6,12 +6,15 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import com.fasterxml.jackson.databind.ObjectMapper;
 import com.fasterxml.jackson.databind.node.ObjectNode;
 import dev.berth.engine.Engine;
+import dev.berth.testing.Pipes;
 import dev.berth.testing.TestServer;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.List;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
 class ModelArtifactTest {
@@ -131,9 +134,31 @@ class ModelArtifactTest {
     Files.writeString(directory.resolve("model.json"), "{\n oops");
     assertThatThrownBy(() -> ModelArtifact.open(directory)).hasMessageContaining("model.json: line 2");
     Files.writeString(directory.resolve("model.json"), "[".repeat(100_000));
-    assertThatThrownBy(() -> ModelArtifact.open(directory)).hasMessageContaining("model.json: ").hasMessageContaining("depth");
+    assertThatThrownBy(() -> ModelArtifact.open(directory)).hasMessageContaining("model.json: ").hasMessageContaining("too deep");
     Files.writeString(directory.resolve("model.json"), "[]");
     assertThatThrownBy(() -> ModelArtifact.open(directory)).hasMessageContaining("found an empty list, expected an object");
+  }
+
+  @Test
+  @Timeout(60)
+  void whatIsNoRegularFileIsNamedAndNeverRead() throws Exception {
+    for (var file : List.of("tokenizer.json", "model.pt")) {
+      Files.delete(directory.resolve(file));
+      Pipes.make(directory.resolve(file));
+    }
+    Files.createDirectory(directory.resolve("sample.json"));
+    Files.createSymbolicLink(directory.resolve("sample-response.json"), directory.resolve("nothing"));
+    write();
+    assertThatThrownBy(() -> ModelArtifact.open(directory))
+        .hasMessageContaining("model.pt: found a pipe, socket or device, expected a regular file")
+        .hasMessageContaining("tokenizer.json: found a pipe, socket or device, expected a regular file")
+        .hasMessageContaining("sample.json: found a directory, expected a regular file")
+        .hasMessageContaining("sample-response.json: found a link to nothing, expected a regular file");
+    Files.delete(directory.resolve("model.json"));
+    assertThatThrownBy(() -> TensorArtifact.open(directory, Engine::isModel)).hasMessageContaining("model.pt: found a pipe");
+    Pipes.make(directory.resolve("model.json"));
+    assertThatThrownBy(() -> ModelArtifact.open(directory)).hasMessageContaining("model.json: found a pipe");
+    assertThatThrownBy(() -> ModelDescription.read(directory)).hasMessageContaining("model.json: found a pipe");
   }
 
   private void write() throws Exception {

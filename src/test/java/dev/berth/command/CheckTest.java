@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.catchThrowableOfType;
 import dev.berth.batching.BatchLimits;
 import dev.berth.config.Configuration;
 import dev.berth.config.ServerConfig;
+import dev.berth.testing.Pipes;
 import dev.berth.testing.TestArtifact;
 import dev.berth.testing.TestServer;
 import java.nio.file.Files;
@@ -16,6 +17,7 @@ import java.util.List;
 import java.util.Map;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
 /// What `serve check` finds. `ServeTest` runs the command.
@@ -93,6 +95,18 @@ class CheckTest {
         .anyMatch(line -> line.contains("INSTANCE_TYPE=inf2 asks for inf2"))
         .anyMatch(line -> line.contains("model.json: task: found nothing"))
         .anyMatch(line -> line.contains("model.json: precision: found 8"));
+  }
+
+  @Test
+  @Timeout(60)
+  void aSampleThatIsNoRegularFileIsNamed() throws Exception {
+    Files.copy(TestArtifact.TORCHSCRIPT.resolve("sum-and-product.pt"), directory.resolve("model.pt"));
+    Pipes.make(directory.resolve("sample.json"));
+    assertThat(problems(Map.of())).containsExactly("sample.json: found a pipe, socket or device, expected a regular file");
+    Files.delete(directory.resolve("sample.json"));
+    Files.writeString(directory.resolve("sample.csv"), "1,2");
+    Pipes.make(directory.resolve("sample-response.json"));
+    assertThat(problems(Map.of())).singleElement().asString().startsWith("sample-response.json: found a pipe");
   }
 
   private List<String> problems(Map<String, String> environment) {

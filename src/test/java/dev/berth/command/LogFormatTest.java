@@ -12,6 +12,8 @@ import java.nio.charset.StandardCharsets;
 import java.util.Map;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 import org.slf4j.LoggerFactory;
 import org.slf4j.MDC;
 
@@ -30,12 +32,51 @@ class LogFormatTest {
   void aPlainLineHasTheIdsThatThereAre() throws Exception {
     assertThat(plain(Map.of())).contains("] Some - hello");
     assertThat(plain(Map.of("request_id", "abc"))).contains(" [abc] Some - hello");
-    assertThat(plain(Map.of("request_id", "abc", "inference_id", "d e"))).contains(" [abc d e] Some - hello");
+    assertThat(plain(Map.of("request_id", "abc", "inference_id", "d e"))).contains(" [abc \"d e\"] Some - hello");
+    assertThat(plain(Map.of("inference_id", "abc"))).contains("] [abc] Some - hello");
+  }
+
+  @Test
+  void anIdThatLooksLikeALineStandsInQuotes() throws Exception {
+    assertThat(plain(Map.of("request_id", "] ERROR Worker - model-worker-0 ends [")))
+        .contains(" [\"] ERROR Worker - model-worker-0 ends [\"] Some - hello");
+    assertThat(plain(Map.of("request_id", "a\\\"] ERROR Worker - x"))).contains(" [\"a\\\\\\\"] ERROR Worker - x\"] Some");
+    assertThat(plain(Map.of("request_id", "Az09._:/+=@-,b"))).contains(" [Az09._:/+=@-,b] Some");
+    assertThat(plain(Map.of("request_id", ""))).contains(" [] Some");
+  }
+
+  @ParameterizedTest
+  @ValueSource(ints = {0, 7, 8, 0x1b, 0x7f, 0x80, 0x85, 0x9b, 0x9f, 0x061c, 0x200e, 0x200f, 0x2028, 0x2029, 0x202a, 0x202e, 0x2066, 0x2069})
+  void whatMovesOrHidesTextIsEscapedWhereverItStands(int unsafe) throws Exception {
+    var text = "a" + (char) unsafe + "b";
+    MDC.setContextMap(Map.of("request_id", text));
+    var failure = new IllegalStateException(text, new IllegalArgumentException(text));
+    failure.addSuppressed(new IllegalArgumentException(text));
+    var line = encoded(new PlainEvents(), () -> LoggerFactory.getLogger("own." + text).error(text, failure));
+    assertThat(line).doesNotContain(text).contains("[\"a\\u%04xb\"] a\\u%1$04xb - a\\u%1$04xb\n".formatted(unsafe));
+    assertThat(line.split("a\\\\u%04xb".formatted(unsafe), -1)).hasSize(7);
+  }
+
+  @Test
+  void textOfAllLanguagesStaysAsItIs() throws Exception {
+    assertThat(encoded(new PlainEvents(), () -> log.info("Zoë 説明 \"x\" שלום \uD83D\uDE42"))).endsWith(" - Zoë 説明 \"x\" שלום \uD83D\uDE42\n");
+    assertThat(encoded(new PlainEvents(), () -> log.info("a\tb\rc"))).endsWith(" - a\\tb\\rc\n");
+  }
+
+  @Test
+  void theMessagesInAStackCantForgeALine() throws Exception {
+    var failure = new IllegalStateException("one\n2026-01-01T00:00:00.000Z ERROR forged", new IllegalArgumentException((String) null));
+    var lines = encoded(new PlainEvents(), () -> log.error("failed", failure)).lines().toList();
+    assertThat(lines.get(1)).isEqualTo("java.lang.IllegalStateException: one\\n2026-01-01T00:00:00.000Z ERROR forged");
+    assertThat(lines.subList(2, lines.size()))
+        .allMatch(line -> line.startsWith("\tat ") || line.startsWith("Caused by: ") || line.startsWith("\t... "))
+        .anyMatch(line -> line.startsWith("\tat dev.berth.command.LogFormatTest"))
+        .anyMatch(line -> line.startsWith("Caused by: java.lang.IllegalArgumentException"));
   }
 
   @Test
   void aPlainLineIsOneLine() throws Exception {
-    assertThat(encoded(LogDefaults.plain(log.getLoggerContext()), () -> log.info("a\nb\r\nc")).lines())
+    assertThat(encoded(new PlainEvents(), () -> log.info("a\nb\r\nc")).lines())
         .singleElement().asString().endsWith("a\\nb\\nc");
   }
 
@@ -62,7 +103,7 @@ class LogFormatTest {
 
   private String plain(Map<String, String> ids) {
     MDC.setContextMap(ids);
-    return encoded(LogDefaults.plain(log.getLoggerContext()), () -> log.info("hello"));
+    return encoded(new PlainEvents(), () -> log.info("hello"));
   }
 
   private static JsonNode json(Runnable call) throws Exception {

@@ -229,6 +229,18 @@ class HeadersTest {
   }
 
   @Test
+  @Tag("OBS-05")
+  void whatAMalformedRequestSentReachesTheLogInQuotesOnly() throws Exception {
+    var forged = "GET /ping HTTP/1.1\r\nHost: a\r\nHost: ] ERROR Worker - \u009b31m ends [\r\n\r\n";
+    try (var log = new CapturedLog(); var connection = new RawConnection(sample.port())) {
+      assertThat(connection.send(forged).readResponse()).startsWith("HTTP/1.1 400");
+      var lines = log.events().stream().filter(event -> event.getFormattedMessage().startsWith("malformed request 4"));
+      assertThat(lines).singleElement().satisfies(event -> assertThat(event.getFormattedMessage())
+          .matches("malformed request 400: (\"[^\"]*\"|[A-Za-z0-9._:/+=@-]+)"));
+    }
+  }
+
+  @Test
   @Tag("HDR-12")
   void linesOfPredictFnHaveTheIdsOfAllRequestsOfTheBatch() throws Exception {
     var hooks = LoggerFactory.getLogger("hooks");

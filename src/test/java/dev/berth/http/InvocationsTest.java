@@ -58,6 +58,18 @@ class InvocationsTest {
     }
   }
 
+  @ParameterizedTest
+  @CsvSource({
+      "/invocation, /invocations", "/invocations/, /invocations", "/Ping, /ping", "/ping/, /ping", "/v/metrics, /metrics",
+      "/inference, /inferences", "/, ", "/nope, ", "/models, "})
+  @Tag("INV-03")
+  void anUnknownPathIsToldTheNearestOneOnly(String path, String nearest) throws Exception {
+    try (var server = TestServer.with(new TextHandler()).start()) {
+      assertThat(server.get(path).body()).startsWith("{\"message\":\"\\\"%s\\\": no such path%s\""
+          .formatted(path, nearest == null ? "" : "; did you mean %s?".formatted(nearest)));
+    }
+  }
+
   @Test
   @Tag("INV-04")
   @Tag("INV-05")

@@ -37,4 +37,16 @@ class TextTest {
     assertThat(Text.withoutExcerpts(": found ".repeat(1_000_000))).isEmpty();
     assertThat(Text.withoutExcerpts(null)).isEmpty();
   }
+
+  @ParameterizedTest
+  @CsvSource(delimiter = '|', quoteCharacter = '~', value = {
+      "/invocations | /invocations",
+      "/a/b.c:d=e@f+g-h_i | /a/b.c:d=e@f+g-h_i",
+      "/x] ERROR Worker - ends [ | \"/x] ERROR Worker - ends [\"",
+      "/a\"b\\c | \"/a\\\"b\\\\c\"",
+      "/%41 | \"/%41\""})
+  void whatAClientSentIsQuotedUnlessItIsPlain(String sent, String logged) {
+    assertThat(Text.logged(sent)).isEqualTo(logged);
+    assertThat(Text.logged("/" + "a".repeat(1000))).hasSize(101).endsWith("…");
+  }
 }

@@ -32,7 +32,15 @@ class ServingMetricsTest {
         "berth_workers",
         "berth_overloaded_total",
         "berth_expired_total",
-        "berth_abandoned_total");
+        "berth_abandoned_total",
+        "berth_out_of_memory_total");
+  }
+
+  @Test
+  void lostLinesOfTheLogAreCountedByWhoeverLosesThem() {
+    metrics.lostLogEvents(() -> 7);
+
+    assertThat(metrics.scrape().lines()).contains("berth_log_lines_dropped_total 7.0");
   }
 
   @Test

@@ -1,5 +1,6 @@
 package dev.berth.artifact.code;
 
+import dev.berth.artifact.ArtifactFile;
 import dev.berth.artifact.ModelArtifactException;
 import dev.berth.hooks.InferenceHandler;
 import java.io.IOException;
@@ -42,6 +43,12 @@ public final class HookCode {
     this.sources = files(directory, Integer.MAX_VALUE, ".java").stream().filter(file -> !file.startsWith(lib)).toList();
     this.jars = files(directory, 1, ".jar");
     this.libraries = files(lib, 1, ".jar");
+    var problems = Stream.of(sources, jars, libraries).flatMap(List::stream)
+        .flatMap(file -> ArtifactFile.problem(file).map(what -> "%s: %s".formatted(shown(file), what)).stream())
+        .toList();
+    if (!problems.isEmpty()) {
+      throw new ModelArtifactException(this.modelDirectory, problems);
+    }
   }
 
   /// The hooks of an artifact, or nothing where it has none of its own.
@@ -145,7 +152,7 @@ public final class HookCode {
     }
     try (var files = Files.walk(directory, depth, FileVisitOption.FOLLOW_LINKS)) {
       return files
-          .filter(file -> file.getFileName().toString().endsWith(ending) && Files.isRegularFile(file))
+          .filter(file -> file.getFileName().toString().endsWith(ending) && !Files.isDirectory(file))
           // Such as the ._Inference.java that tar adds on a Mac, and a notebook's .ipynb_checkpoints.
           .filter(file -> !isHidden(directory.relativize(file)))
           .map(Path::normalize)

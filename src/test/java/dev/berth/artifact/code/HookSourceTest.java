@@ -2,14 +2,17 @@ package dev.berth.artifact.code;
 
 import static dev.berth.testing.CodeArtifact.answer;
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.berth.testing.CodeArtifact;
+import dev.berth.testing.Pipes;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Optional;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
 /// Hooks in `code/*.java`: which file is taken, and what the compiler says.
@@ -33,6 +36,19 @@ class HookSourceTest {
     assertThat(HookCode.find(artifact.directory(), Optional.empty(), Optional.empty())).isEmpty();
     artifact.file("code/requirements.txt", "numpy").file("code/lib/notes.java", "no class").file("code/lib/x.txt", "");
     assertThat(HookCode.find(artifact.directory(), Optional.empty(), Optional.empty())).isEmpty();
+  }
+
+  @Test
+  @Timeout(60)
+  void codeThatIsNoRegularFileIsNamed() throws Exception {
+    artifact.source("Inference.java", HANDLER.formatted("Inference")).file("code/lib/notes.txt", "");
+    Pipes.make(artifact.directory().resolve("code/More.java"));
+    Pipes.make(artifact.directory().resolve("code/lib/more.jar"));
+    Pipes.make(artifact.directory().resolve("code/.Hidden.java"));
+    assertThatThrownBy(() -> HookCode.find(artifact.directory(), Optional.empty(), Optional.empty()))
+        .hasMessageContaining("code/More.java: found a pipe, socket or device, expected a regular file")
+        .hasMessageContaining("code/lib/more.jar: found a pipe")
+        .hasMessageNotContaining("Hidden");
   }
 
   @Test

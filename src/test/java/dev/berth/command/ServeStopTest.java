@@ -1,0 +1,100 @@
+package dev.berth.command;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
+
+import dev.berth.testing.ServeProcess;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.Map;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+/// How `./serve` ends when it is told to by a signal, whatever its hooks do.
+@Tag("packaged")
+class ServeStopTest {
+
+  /// SageMaker kills a container this long after it asked it to stop.
+  private static final Duration PLATFORM_LIMIT = Duration.ofSeconds(30);
+
+  /// Some machines take a minute for what others do in two seconds.
+  private static final Duration LONGEST_START = Duration.ofMinutes(2);
+
+  private static final String FOR_EVER = "new CountDownLatch(1).await();";
+
+  @TempDir
+  private Path directory;
+
+  @Test
+  @Tag("RUN-06")
+  void aCloseThatNeverEndsIsCutOffAndSaid() throws Exception {
+    hooks("", FOR_EVER);
+    try (var server = serve().awaitReady()) {
+      assertThat(server.terminate().exitCode(PLATFORM_LIMIT)).isEqualTo(OrderlyStop.FORCED);
+      assertThat(server.out())
+          .contains("the server did not stop within 6 s; the process ends with 3")
+          .contains("Inference.close(Inference.java");
+    }
+  }
+
+  @ParameterizedTest
+  @ValueSource(strings = {"TERM", "HUP"})
+  @Tag("RUN-06")
+  void aSignalEndsItWith0AndAnotherIsIgnored(String signal) throws Exception {
+    hooks("", "");
+    try (var server = serve().awaitReady()) {
+      send("USR1", server);
+      assertThat(server.get("/ping").statusCode()).isEqualTo(200);
+      send(signal, server);
+      assertThat(server.exitCode(PLATFORM_LIMIT)).isZero();
+      assertThat(server.out()).contains("stopped");
+    }
+  }
+
+  @Test
+  @Tag("RUN-06")
+  void itEndsWith0WhileItLoads() throws Exception {
+    hooks(FOR_EVER, "");
+    try (var server = serve()) {
+      await().atMost(LONGEST_START).until(() -> server.out().contains("INFO"));
+      assertThat(server.terminate().exitCode(PLATFORM_LIMIT)).isZero();
+    }
+  }
+
+  private ServeProcess serve() throws IOException {
+    return ServeProcess.serve(
+        Map.of("INSTANCE_TYPE", "cpu", "BERTH_DRAIN_SECONDS", "1"), "--model-dir", directory.toString());
+  }
+
+  private static void send(String signal, ServeProcess server) throws Exception {
+    var kill = new ProcessBuilder("kill", "-" + signal, String.valueOf(server.process().pid())).inheritIO().start();
+    assertThat(kill.waitFor()).isZero();
+  }
+
+  /// Writes hooks that answer what they are sent.
+  ///
+  /// @param constructor the statements of their constructor
+  /// @param close those of `close`
+  private void hooks(String constructor, String close) throws IOException {
+    Files.writeString(Files.createDirectory(directory.resolve("code")).resolve("Inference.java"), """
+        import dev.berth.hooks.*;
+        import java.util.List;
+        import java.util.concurrent.CountDownLatch;
+        public final class Inference implements InferenceHandler<Void, String, String>, AutoCloseable {
+          public Inference() throws InterruptedException { %s }
+          public void close() throws InterruptedException { %s }
+          public Void modelFn(ModelContext context) { return null; }
+          public List<String> inputFn(InvocationRequest request) throws java.io.IOException { return List.of(request.text()); }
+          public List<String> predictFn(List<String> records, Void model) { return records; }
+          public InvocationResponse outputFn(List<String> predictions, InvocationRequest request) {
+            return InvocationResponse.of(predictions.getFirst(), MediaType.TEXT);
+          }
+        }
+        """.formatted(constructor, close));
+  }
+}

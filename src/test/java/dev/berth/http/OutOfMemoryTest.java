@@ -1,0 +1,92 @@
+package dev.berth.http;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
+
+import dev.berth.hooks.InvocationRequest;
+import dev.berth.hooks.InvocationResponse;
+import dev.berth.testing.CapturedLog;
+import dev.berth.testing.TestServer;
+import dev.berth.testing.TextHandler;
+import java.io.IOException;
+import java.util.List;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+/// A server whose JVM has run out of memory wants to be replaced, and serves until it is.
+@Timeout(120)
+class OutOfMemoryTest {
+
+  /// Asks for more than there can be, in the hook that it is told.
+  private static final class FakeGreedyHandler extends TextHandler {
+    private final String hook;
+
+    FakeGreedyHandler(String hook) {
+      this.hook = hook;
+    }
+
+    @Override
+    public List<String> inputFn(InvocationRequest request) throws IOException {
+      var records = super.inputFn(request);
+      takeAllIn("inputFn", records);
+      return records;
+    }
+
+    @Override
+    public List<String> predictFn(List<String> records, Object model) throws Exception {
+      takeAllIn("predictFn", records);
+      return super.predictFn(records, model);
+    }
+
+    @Override
+    public InvocationResponse outputFn(List<String> predictions, InvocationRequest request) throws IOException {
+      takeAllIn("outputFn", predictions);
+      return super.outputFn(predictions, request);
+    }
+
+    private void takeAllIn(String here, List<String> records) {
+      if (here.equals(hook) && records.stream().anyMatch("greedy"::equalsIgnoreCase)) {
+        var heap = new long[20][];
+        for (int i = 0; i < heap.length; i++) {
+          heap[i] = new long[1 << 30];
+        }
+      }
+    }
+  }
+
+  @ParameterizedTest
+  @ValueSource(strings = {"inputFn", "predictFn", "outputFn"})
+  void pingIs503FromThenOnAndTheLogSaysWhyOnce(String hook) throws Exception {
+    try (var server = TestServer.with(new FakeGreedyHandler(hook)).start(); var log = new CapturedLog()) {
+      assertThat(server.get("/ping").statusCode()).isEqualTo(200);
+      var failed = server.invoke("greedy");
+      assertThat(failed.statusCode()).isEqualTo(507);
+      assertThat(failed.body()).contains(hook + " ran out of memory: Java heap space");
+      server.invoke("greedy");
+
+      var ping = server.get("/ping");
+      assertThat(ping.statusCode()).isEqualTo(503);
+      assertThat(ping.body()).contains("the JVM ran out of memory: Java heap space");
+      assertThat(server.invoke("fine").body()).isEqualTo("FINE");
+      await().untilAsserted(() -> assertThat(log.events().stream()
+          .filter(event -> event.getFormattedMessage().startsWith("the JVM ran out of memory"))).hasSize(1));
+      assertThat(server.get("/metrics").body()).contains("berth_out_of_memory_total 2.0");
+    }
+  }
+
+  @Test
+  void anErrorThatAHookMakesItselfIsItsRequestsAlone() throws Exception {
+    var handler = new TextHandler() {
+      @Override
+      public List<String> predictFn(List<String> records, Object model) {
+        throw new OutOfMemoryError("no room in the cache");
+      }
+    };
+    try (var server = TestServer.with(handler).start()) {
+      assertThat(server.invoke("a").statusCode()).isEqualTo(507);
+      assertThat(server.get("/ping").statusCode()).isEqualTo(200);
+    }
+  }
+}
