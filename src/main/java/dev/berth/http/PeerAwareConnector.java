@@ -4,20 +4,25 @@ import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.channels.SelectionKey;
 import java.nio.channels.SocketChannel;
+import java.nio.charset.StandardCharsets;
+import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.ReentrantLock;
+import org.eclipse.jetty.http.HttpGenerator;
+import org.eclipse.jetty.http.HttpVersion;
 import org.eclipse.jetty.io.ManagedSelector;
 import org.eclipse.jetty.io.SocketChannelEndPoint;
 import org.eclipse.jetty.server.HttpConfiguration;
 import org.eclipse.jetty.server.HttpConnectionFactory;
 import org.eclipse.jetty.server.Server;
 import org.eclipse.jetty.server.ServerConnector;
+import org.eclipse.jetty.server.internal.HttpConnection;
 import org.eclipse.jetty.util.BufferUtil;
 import org.eclipse.jetty.util.thread.Scheduler;
 
 /// A connector whose connections can be asked whether the client has gone away.
 ///
-/// Jetty does not look at a connection while its request is handled, so a caller who hung up is only noticed when the
-/// answer is written, after the model has worked for nobody.
+/// Jetty does not look at a connection while its request is handled. So without the question, a client that hung up
+/// is only noticed when the answer is written, after the model has worked for nobody.
 final class PeerAwareConnector extends ServerConnector {
 
   PeerAwareConnector(Server server, HttpConfiguration http) {
@@ -31,35 +36,90 @@ final class PeerAwareConnector extends ServerConnector {
     return endPoint;
   }
 
-  /// A connection that can look one byte ahead. Jetty reads on one thread at a time; a worker may look at the same
-  /// moment, which is what the lock is for.
+  /// A connection that can look one byte ahead, and that can find out whether a client that has closed its side still
+  /// waits for the answer. Jetty reads and writes on its own threads; a worker may ask at the same moment, which is
+  /// what the lock is for.
   static final class PeerAwareEndPoint extends SocketChannelEndPoint {
 
+    /// Every HTTP/1.1 client must skip these (RFC 9110 §15.2). Python's skips no other interim response.
+    private static final byte[] CONTINUE = "HTTP/1.1 100 Continue\r\n\r\n".getBytes(StandardCharsets.US_ASCII);
+    /// Go's client takes at most 5 in one answer.
+    private static final int MOST_QUESTIONS = 3;
+    /// On one machine the reset is there before the second question, and over a network a round trip later.
+    private static final int AT_ONCE = 2;
+    private static final long ROUND_TRIP_NANOS = TimeUnit.MILLISECONDS.toNanos(250);
+
     private final ReentrantLock lock = new ReentrantLock();
+
+    // All of it is guarded by the lock. Requests of a connection are numbered.
     private final ByteBuffer ahead = ByteBuffer.allocate(1).limit(0);
+    private boolean sideClosed;
+    private long answered;
+    private long asked;
+    private int questions;
+    private long lastQuestion;
 
     PeerAwareEndPoint(SocketChannel channel, ManagedSelector selector, SelectionKey key, Scheduler scheduler) {
       super(channel, selector, key, scheduler);
     }
 
-    /// Whether the client has closed its side, be it only for writing: no HTTP client that waits for an answer does
-    /// that. Never blocks. A byte that it finds, the beginning of a next request, is kept for [#fill].
+    /// Whether the client has gone away. Never blocks, and costs a system call at most, but for the few questions that
+    /// follow when the client has closed its side. A byte that it finds, the beginning of a next request, is kept for
+    /// [#fill].
+    ///
+    /// A client that closes its side may still wait for the answer, and the kernel doesn't tell this from a client that
+    /// has left. It tells once something was sent: who has left answers with a reset, and then a write fails. So an
+    /// interim response is sent, up to three times for a request. HTTP/1.0 has none: there, whoever closes his side has
+    /// gone.
     boolean peerHasGone() {
       lock.lock();
       try {
-        if (ahead.hasRemaining()) {
-          return false;
+        if (!sideClosed) {
+          if (ahead.hasRemaining()) {
+            return false;
+          }
+          ahead.clear();
+          int count = getChannel().read(ahead);
+          ahead.flip();
+          sideClosed = count < 0;
         }
-        ahead.clear();
-        int count = getChannel().read(ahead);
-        ahead.flip();
-        return count < 0;
+        return sideClosed && !waitsForAnswer();
       } catch (IOException e) {
         ahead.limit(0);
         return true;
       } finally {
         lock.unlock();
       }
+    }
+
+    private boolean waitsForAnswer() throws IOException {
+      if (!(getConnection() instanceof HttpConnection http) || http.getHttpVersion() != HttpVersion.HTTP_1_1) {
+        return false;
+      }
+      long request = http.getMessagesIn();
+      if (asked != request) {
+        asked = request;
+        questions = 0;
+      }
+      while (answered != request && mayAsk()) {
+        int count = getChannel().write(ByteBuffer.wrap(CONTINUE));
+        if (count == 0) {
+          return true;
+        }
+        if (count < CONTINUE.length) {
+          // The answer can't follow half a line.
+          close();
+          return false;
+        }
+        questions++;
+        lastQuestion = System.nanoTime();
+      }
+      return true;
+    }
+
+    private boolean mayAsk() {
+      return questions < AT_ONCE
+          || (questions < MOST_QUESTIONS && System.nanoTime() - lastQuestion >= ROUND_TRIP_NANOS);
     }
 
     @Override
@@ -76,6 +136,22 @@ final class PeerAwareConnector extends ServerConnector {
       } finally {
         lock.unlock();
       }
+    }
+
+    /// After the first byte of an answer nothing of [#peerHasGone] may come in between. Jetty's own interim responses
+    /// don't count as an answer.
+    @Override
+    public boolean flush(ByteBuffer... buffers) throws IOException {
+      if (getConnection() instanceof HttpConnection http
+          && !http.getGenerator().isState(HttpGenerator.State.COMPLETING_1XX)) {
+        lock.lock();
+        try {
+          answered = http.getMessagesIn();
+        } finally {
+          lock.unlock();
+        }
+      }
+      return super.flush(buffers);
     }
   }
 }
