@@ -2,6 +2,7 @@ package dev.berth.http;
 
 import java.io.IOException;
 import java.nio.ByteBuffer;
+import java.nio.channels.ClosedChannelException;
 import java.nio.channels.SelectionKey;
 import java.nio.channels.SocketChannel;
 import java.nio.charset.StandardCharsets;
@@ -19,21 +20,57 @@ import org.eclipse.jetty.server.internal.HttpConnection;
 import org.eclipse.jetty.util.BufferUtil;
 import org.eclipse.jetty.util.thread.Scheduler;
 
-/// A connector whose connections can be asked whether the client has gone away.
+/// A connector whose connections are counted, and can be asked whether the client has gone away.
 ///
 /// Jetty does not look at a connection while its request is handled. So without the question, a client that hung up
 /// is only noticed when the answer is written, after the model has worked for nobody.
 final class PeerAwareConnector extends ServerConnector {
 
-  PeerAwareConnector(Server server, HttpConfiguration http) {
+  /// How long nothing is accepted after the system could not give a descriptor.
+  private static final long PAUSE_AFTER_FAILURE_MILLIS = 10;
+
+  private final Connections connections;
+
+  PeerAwareConnector(Server server, HttpConfiguration http, Connections connections) {
     super(server, 1, -1, new HttpConnectionFactory(http));
+    this.connections = connections;
+    addBean(connections);
   }
 
   @Override
   protected SocketChannelEndPoint newEndPoint(SocketChannel channel, ManagedSelector selector, SelectionKey key) {
     var endPoint = new PeerAwareEndPoint(channel, selector, key, getScheduler());
     endPoint.setIdleTimeout(getIdleTimeout());
+    connections.attach(channel, endPoint);
     return endPoint;
+  }
+
+  @Override
+  protected void doStart() throws Exception {
+    super.doStart();
+    connections.watch(getScheduler());
+  }
+
+  @Override
+  protected void doStop() throws Exception {
+    connections.stopWatching();
+    super.doStop();
+  }
+
+  /// Without a free descriptor, the connection that waits longest makes way. Jetty would log a stack and accept nothing
+  /// for a second.
+  @Override
+  protected boolean handleAcceptFailure(Throwable failure) {
+    if (!isRunning() || !isOpen() || !(failure instanceof IOException) || failure instanceof ClosedChannelException) {
+      return super.handleAcceptFailure(failure);
+    }
+    connections.acceptFailed(failure);
+    try {
+      Thread.sleep(PAUSE_AFTER_FAILURE_MILLIS);
+    } catch (InterruptedException _) {
+      // The acceptor asks itself whether it is to stop.
+    }
+    return true;
   }
 
   /// A connection that can look one byte ahead, and that can find out whether a client that has closed its side still
@@ -59,8 +96,18 @@ final class PeerAwareConnector extends ServerConnector {
     private int questions;
     private long lastQuestion;
 
+    private volatile Connections.Place place;
+
     PeerAwareEndPoint(SocketChannel channel, ManagedSelector selector, SelectionKey key, Scheduler scheduler) {
       super(channel, selector, key, scheduler);
+    }
+
+    void take(Connections.Place place) {
+      this.place = place;
+    }
+
+    Connections.Place place() {
+      return place;
     }
 
     /// Whether the client has gone away. Never blocks, and costs a system call at most, but for the few questions that
@@ -120,6 +167,21 @@ final class PeerAwareConnector extends ServerConnector {
     private boolean mayAsk() {
       return questions < AT_ONCE
           || (questions < MOST_QUESTIONS && System.nanoTime() - lastQuestion >= ROUND_TRIP_NANOS);
+    }
+
+    /// Answers a request whose head is not whole yet, unless it has become so in the meantime, and closes.
+    void closeWithin(byte[] response) {
+      lock.lock();
+      try {
+        if (getConnection() instanceof HttpConnection http && Connections.isInHead(http)) {
+          getChannel().write(ByteBuffer.wrap(response));
+        }
+      } catch (IOException _) {
+        // The client has gone, and gets no answer.
+      } finally {
+        close();
+        lock.unlock();
+      }
     }
 
     @Override
