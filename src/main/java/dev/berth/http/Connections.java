@@ -45,8 +45,10 @@ final class Connections implements SelectorManager.AcceptListener {
   private static final long HEAD_NANOS = TimeUnit.SECONDS.toNanos(10);
 
   /// How long a connection must have been waited for before it makes way: what its client has sent may not be read yet.
-  /// Also how long a new one waits for another to make way.
-  private static final long PATIENCE_NANOS = TimeUnit.MILLISECONDS.toNanos(50);
+  private static final long WAITED_NANOS = TimeUnit.MILLISECONDS.toNanos(50);
+
+  /// How long a new one waits for another to make way.
+  private static final long PATIENCE_NANOS = 2 * WAITED_NANOS;
 
   private static final long SHORTEST_WAIT_NANOS = TimeUnit.MILLISECONDS.toNanos(1);
   private static final int UNREAD = 16 << 10;
@@ -88,6 +90,9 @@ final class Connections implements SelectorManager.AcceptListener {
     private volatile PeerAwareEndPoint endPoint;
     /// Whether it is beyond the limit.
     private volatile boolean reserved;
+    /// The request before which it was spared, and when.
+    private volatile long sparedAfter = -1;
+    private volatile long spared;
 
     private Place(SocketChannel channel) {
       this.channel = channel;
@@ -111,12 +116,29 @@ final class Connections implements SelectorManager.AcceptListener {
 
     /// Since when it does so, in `System.nanoTime()`.
     private long since() {
-      if (endPoint == null || !(endPoint.getConnection() instanceof HttpConnection http) || http.getMessagesIn() == 0) {
+      if (endPoint == null || !(endPoint.getConnection() instanceof HttpConnection http)) {
+        return opened;
+      }
+      if (sparedAfter == http.getMessagesIn()) {
+        return spared;
+      }
+      if (http.getMessagesIn() == 0) {
         return opened;
       }
       return isInHead(http)
           ? http.getParser().getBeginNanoTime()
           : System.nanoTime() - TimeUnit.MILLISECONDS.toNanos(endPoint.getIdleFor());
+    }
+
+    /// Whether it may be closed. A client whose request is there but not read yet is spared, once for each request.
+    private boolean mayGo() {
+      if (endPoint.getConnection() instanceof HttpConnection http && http.getParser().isState(HttpParser.State.START)
+          && sparedAfter != http.getMessagesIn() && endPoint.hasUnread()) {
+        spared = System.nanoTime();
+        sparedAfter = http.getMessagesIn();
+        return false;
+      }
+      return awaited().isPresent();
     }
   }
 
@@ -277,8 +299,11 @@ final class Connections implements SelectorManager.AcceptListener {
     while (beyond ? reserved >= ConnectionLimit.RESERVE : places.size() - reserved >= limit.most()) {
       long now = System.nanoTime();
       var first = longestAwaited(beyond);
-      long wait = first.map(place -> place.since() + PATIENCE_NANOS - now).orElse(patienceNanos);
+      long wait = first.map(place -> place.since() + WAITED_NANOS - now).orElse(patienceNanos);
       if (first.isPresent() && wait <= 0) {
+        if (!first.get().mayGo()) {
+          continue;
+        }
         warn("all connections are taken: " + full());
         metrics.connectionDropped(MADE_WAY);
         close(first.get());

@@ -121,22 +121,37 @@ final class PeerAwareConnector extends ServerConnector {
     boolean peerHasGone() {
       lock.lock();
       try {
-        if (!sideClosed) {
-          if (ahead.hasRemaining()) {
-            return false;
-          }
-          ahead.clear();
-          int count = getChannel().read(ahead);
-          ahead.flip();
-          sideClosed = count < 0;
-        }
-        return sideClosed && !waitsForAnswer();
-      } catch (IOException e) {
-        ahead.limit(0);
+        return !lookAhead() && sideClosed && !waitsForAnswer();
+      } catch (IOException _) {
         return true;
       } finally {
         lock.unlock();
       }
+    }
+
+    /// Whether the client has sent something that Jetty has not read. To be asked between requests only: what Jetty waits
+    /// for may be a single byte, and the selector would not see it any more.
+    boolean hasUnread() {
+      lock.lock();
+      try {
+        return lookAhead();
+      } catch (IOException _) {
+        return false;
+      } finally {
+        lock.unlock();
+      }
+    }
+
+    private boolean lookAhead() throws IOException {
+      if (!ahead.hasRemaining() && !sideClosed) {
+        ahead.clear();
+        try {
+          sideClosed = getChannel().read(ahead) < 0;
+        } finally {
+          ahead.flip();
+        }
+      }
+      return ahead.hasRemaining();
     }
 
     private boolean waitsForAnswer() throws IOException {

@@ -121,6 +121,6 @@ class FewDescriptorsTest {
   private static ServeProcess serve(Path artifact) throws IOException {
     return ServeProcess.start(
         Map.of("BERTH_MODEL_DIR", artifact.toString(), "INSTANCE_TYPE", "cpu"),
-        List.of("sh", "-c", "ulimit -n 256 && exec ./serve"));
+        List.of("sh", "-c", "./serve --help > /dev/null && ulimit -n 256 && exec ./serve"));
   }
 }
