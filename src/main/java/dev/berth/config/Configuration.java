@@ -77,7 +77,9 @@ public record Configuration(ServerConfig config, List<EffectiveSetting> effectiv
         reading.get(Settings.DEFAULT_ACCEPT),
         metricsPath,
         reading.get(Settings.LAME_DUCK),
-        reading.get(Settings.DRAIN));
+        reading.get(Settings.DRAIN),
+        number(reading.find(Settings.MAX_CONNECTIONS)),
+        number(reading.find(Settings.MAX_CONNECTIONS_PER_ADDRESS)));
   }
 
   private static ModelConfig model(Reading reading, Path home) {

@@ -3,6 +3,7 @@ package dev.berth.config;
 import dev.berth.hooks.MediaType;
 import java.time.Duration;
 import java.util.Objects;
+import java.util.OptionalInt;
 
 /// How the server listens.
 ///
@@ -11,9 +12,11 @@ import java.util.Objects;
 /// @param defaultAccept the response's type for a caller that names none, or `*/*`
 /// @param lameDuck how long new requests are still served after SIGTERM while `/ping` is 503 already
 /// @param drain how long requests may go on after SIGTERM; SageMaker kills the process after 30 seconds
+/// @param maxConnections lowers the limit that follows from the process's descriptors and heap
+/// @param maxConnectionsPerAddress empty: one address may have all of them, as behind a load balancer
 public record HttpConfig(
     String host, int port, long maxPayloadBytes, MediaType defaultAccept, String metricsPath, Duration lameDuck,
-    Duration drain) {
+    Duration drain, OptionalInt maxConnections, OptionalInt maxConnectionsPerAddress) {
 
   public HttpConfig {
     Objects.requireNonNull(host, "host");
@@ -23,5 +26,7 @@ public record HttpConfig(
     Require.atLeast("maxPayloadBytes", maxPayloadBytes, 1);
     Require.atLeast("lameDuck", lameDuck.toMillis(), 0);
     Require.atLeast("drain", drain.toMillis(), 0);
+    maxConnections.ifPresent(most -> Require.atLeast("maxConnections", most, 1));
+    maxConnectionsPerAddress.ifPresent(most -> Require.atLeast("maxConnectionsPerAddress", most, 1));
   }
 }

@@ -184,6 +184,18 @@ public final class Settings {
       flag("--drain-seconds", Syntax.duration("seconds", SECOND, 0)),
       variable("BERTH_DRAIN_SECONDS", Syntax.duration("seconds", SECOND, 0)));
 
+  static final Setting<Integer> MAX_CONNECTIONS = setting(
+      "max-connections", detected("chosen from ulimit -n and the heap, at most 10000"),
+      "Connections that serve requests; beyond them, those that are waited for longest are closed for new ones",
+      flag("--max-connections", positive()),
+      variable("BERTH_MAX_CONNECTIONS", positive()));
+
+  static final Setting<Integer> MAX_CONNECTIONS_PER_ADDRESS = setting(
+      "max-connections-per-address", rule("not set"),
+      "Connections of one client address; others are refused with 503. Behind a load balancer all clients have its address",
+      flag("--max-connections-per-address", positive()),
+      variable("BERTH_MAX_CONNECTIONS_PER_ADDRESS", positive()));
+
   static final Setting<LogLevel> LOG_LEVEL = setting(
       "log-level", fixed(LogLevel.INFO), "Least serious events to log, by name or by Python's number",
       flag("--log-level", Syntax.logLevel()),
@@ -200,7 +212,7 @@ public final class Settings {
       EXTRA_LIBRARIES, TIMEOUT, STUCK_AFTER, MAX_PAYLOAD, DEFAULT_ACCEPT, QUEUE_CAPACITY, MAX_BATCH_SIZE, MAX_BATCH_TOKENS, MAX_BATCH_DELAY,
       TARGET_DELAY, MULTI_MODEL, BATCH, BATCH_STRATEGY, MAX_CONCURRENT_TRANSFORMS, MAX_PAYLOAD_IN_MB,
       EXECUTION_PARAMETERS, BAD_RECORDS, TRAILING_NEWLINE,
-      METRICS_PATH, LAME_DUCK, DRAIN, LOG_LEVEL, LOG_FORMAT);
+      METRICS_PATH, LAME_DUCK, DRAIN, MAX_CONNECTIONS, MAX_CONNECTIONS_PER_ADDRESS, LOG_LEVEL, LOG_FORMAT);
 
   /// Those that say which model is served on what.
   public static final List<Setting<?>> OF_THE_MODEL = List.of(

@@ -45,7 +45,10 @@ public final class HttpServer implements AutoCloseable {
   public static HttpServer start(
       ServerConfig config, Health health, ServedModel model, ServingMetrics metrics) {
     var routes = new Routes(config, health, model, metrics);
-    return new HttpServer(Javalin.create(javalin -> configure(javalin, config, routes)).start());
+    var limit = ConnectionLimit.ofThisJvm(config.http().maxConnections());
+    log.debug("at most {} connections, because {}", limit.most(), limit.because());
+    var connections = new Connections(limit, config.http().maxConnectionsPerAddress(), metrics);
+    return new HttpServer(Javalin.create(javalin -> configure(javalin, config, routes, connections)).start());
   }
 
   /// The port that it listens on: another than the configured one where that is 0.
@@ -67,7 +70,7 @@ public final class HttpServer implements AutoCloseable {
     }
   }
 
-  private static void configure(JavalinConfig javalin, ServerConfig config, Routes routes) {
+  private static void configure(JavalinConfig javalin, ServerConfig config, Routes routes, Connections connections) {
     javalin.startup.showJavalinBanner = false;
     javalin.startup.showOldJavalinVersionWarning = false;
     javalin.startup.startupWatcherEnabled = false;
@@ -76,10 +79,10 @@ public final class HttpServer implements AutoCloseable {
     javalin.router.ignoreTrailingSlashes = false;
     javalin.router.javaLangErrorHandler(routes::fatal);
     javalin.jetty.threadPool = threads();
-    javalin.jetty.modifyServer(HttpServer::configure);
+    javalin.jetty.modifyServer(server -> configure(server, connections));
     javalin.jetty.modifyHttpConfiguration(HttpServer::configure);
     javalin.jetty.addConnector((server, http) -> {
-      var connector = new PeerAwareConnector(server, http);
+      var connector = new PeerAwareConnector(server, http, connections);
       connector.setHost(config.http().host());
       connector.setPort(config.http().port());
       // Connections wait here until they are accepted; with Jetty's 50, the kernel lets the next ones try again after a second.
@@ -103,8 +106,8 @@ public final class HttpServer implements AutoCloseable {
     return threads;
   }
 
-  private static void configure(Server server) {
-    server.setHandler(new GracefulHandler());
+  private static void configure(Server server, Connections connections) {
+    server.setHandler(new GracefulHandler(new ReservedConnections(connections)));
     server.setStopTimeout(LAST_RESPONSES.toMillis());
     server.setErrorHandler(new MalformedRequests());
   }

@@ -2,62 +2,199 @@ package dev.berth.http;
 
 import java.io.IOException;
 import java.nio.ByteBuffer;
+import java.nio.channels.ClosedChannelException;
 import java.nio.channels.SelectionKey;
 import java.nio.channels.SocketChannel;
+import java.nio.charset.StandardCharsets;
+import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.ReentrantLock;
+import org.eclipse.jetty.http.HttpGenerator;
+import org.eclipse.jetty.http.HttpVersion;
 import org.eclipse.jetty.io.ManagedSelector;
 import org.eclipse.jetty.io.SocketChannelEndPoint;
 import org.eclipse.jetty.server.HttpConfiguration;
 import org.eclipse.jetty.server.HttpConnectionFactory;
 import org.eclipse.jetty.server.Server;
 import org.eclipse.jetty.server.ServerConnector;
+import org.eclipse.jetty.server.internal.HttpConnection;
 import org.eclipse.jetty.util.BufferUtil;
 import org.eclipse.jetty.util.thread.Scheduler;
 
-/// A connector whose connections can be asked whether the client has gone away.
+/// A connector whose connections are counted, and can be asked whether the client has gone away.
 ///
-/// Jetty does not look at a connection while its request is handled, so a caller who hung up is only noticed when the
-/// answer is written, after the model has worked for nobody.
+/// Jetty does not look at a connection while its request is handled. So without the question, a client that hung up
+/// is only noticed when the answer is written, after the model has worked for nobody.
 final class PeerAwareConnector extends ServerConnector {
 
-  PeerAwareConnector(Server server, HttpConfiguration http) {
+  /// How long nothing is accepted after the system could not give a descriptor.
+  private static final long PAUSE_AFTER_FAILURE_MILLIS = 10;
+
+  private final Connections connections;
+
+  PeerAwareConnector(Server server, HttpConfiguration http, Connections connections) {
     super(server, 1, -1, new HttpConnectionFactory(http));
+    this.connections = connections;
+    addBean(connections);
   }
 
   @Override
   protected SocketChannelEndPoint newEndPoint(SocketChannel channel, ManagedSelector selector, SelectionKey key) {
     var endPoint = new PeerAwareEndPoint(channel, selector, key, getScheduler());
     endPoint.setIdleTimeout(getIdleTimeout());
+    connections.attach(channel, endPoint);
     return endPoint;
   }
 
-  /// A connection that can look one byte ahead. Jetty reads on one thread at a time; a worker may look at the same
-  /// moment, which is what the lock is for.
+  @Override
+  protected void doStart() throws Exception {
+    super.doStart();
+    connections.watch(getScheduler());
+  }
+
+  @Override
+  protected void doStop() throws Exception {
+    connections.stopWatching();
+    super.doStop();
+  }
+
+  /// Without a free descriptor, the connection that waits longest makes way. Jetty would log a stack and accept nothing
+  /// for a second.
+  @Override
+  protected boolean handleAcceptFailure(Throwable failure) {
+    if (!isRunning() || !isOpen() || !(failure instanceof IOException) || failure instanceof ClosedChannelException) {
+      return super.handleAcceptFailure(failure);
+    }
+    connections.acceptFailed(failure);
+    try {
+      Thread.sleep(PAUSE_AFTER_FAILURE_MILLIS);
+    } catch (InterruptedException _) {
+      // The acceptor asks itself whether it is to stop.
+    }
+    return true;
+  }
+
+  /// A connection that can look one byte ahead, and that can find out whether a client that has closed its side still
+  /// waits for the answer. Jetty reads and writes on its own threads; a worker may ask at the same moment, which is
+  /// what the lock is for.
   static final class PeerAwareEndPoint extends SocketChannelEndPoint {
 
+    /// Every HTTP/1.1 client must skip these (RFC 9110 §15.2). Python's skips no other interim response.
+    private static final byte[] CONTINUE = "HTTP/1.1 100 Continue\r\n\r\n".getBytes(StandardCharsets.US_ASCII);
+    /// Go's client takes at most 5 in one answer.
+    private static final int MOST_QUESTIONS = 3;
+    /// On one machine the reset is there before the second question, and over a network a round trip later.
+    private static final int AT_ONCE = 2;
+    private static final long ROUND_TRIP_NANOS = TimeUnit.MILLISECONDS.toNanos(250);
+
     private final ReentrantLock lock = new ReentrantLock();
+
+    // All of it is guarded by the lock. Requests of a connection are numbered.
     private final ByteBuffer ahead = ByteBuffer.allocate(1).limit(0);
+    private boolean sideClosed;
+    private long answered;
+    private long asked;
+    private int questions;
+    private long lastQuestion;
+
+    private volatile Connections.Place place;
 
     PeerAwareEndPoint(SocketChannel channel, ManagedSelector selector, SelectionKey key, Scheduler scheduler) {
       super(channel, selector, key, scheduler);
     }
 
-    /// Whether the client has closed its side, be it only for writing: no HTTP client that waits for an answer does
-    /// that. Never blocks. A byte that it finds, the beginning of a next request, is kept for [#fill].
+    void take(Connections.Place place) {
+      this.place = place;
+    }
+
+    Connections.Place place() {
+      return place;
+    }
+
+    /// Whether the client has gone away. Never blocks, and costs a system call at most, but for the few questions that
+    /// follow when the client has closed its side. A byte that it finds, the beginning of a next request, is kept for
+    /// [#fill].
+    ///
+    /// A client that closes its side may still wait for the answer, and the kernel doesn't tell this from a client that
+    /// has left. It tells once something was sent: who has left answers with a reset, and then a write fails. So an
+    /// interim response is sent, up to three times for a request. HTTP/1.0 has none: there, whoever closes his side has
+    /// gone.
     boolean peerHasGone() {
       lock.lock();
       try {
-        if (ahead.hasRemaining()) {
-          return false;
-        }
-        ahead.clear();
-        int count = getChannel().read(ahead);
-        ahead.flip();
-        return count < 0;
-      } catch (IOException e) {
-        ahead.limit(0);
+        return !lookAhead() && sideClosed && !waitsForAnswer();
+      } catch (IOException _) {
         return true;
       } finally {
+        lock.unlock();
+      }
+    }
+
+    /// Whether the client has sent something that Jetty has not read. To be asked between requests only: what Jetty waits
+    /// for may be a single byte, and the selector would not see it any more.
+    boolean hasUnread() {
+      lock.lock();
+      try {
+        return lookAhead();
+      } catch (IOException _) {
+        return false;
+      } finally {
+        lock.unlock();
+      }
+    }
+
+    private boolean lookAhead() throws IOException {
+      if (!ahead.hasRemaining() && !sideClosed) {
+        ahead.clear();
+        try {
+          sideClosed = getChannel().read(ahead) < 0;
+        } finally {
+          ahead.flip();
+        }
+      }
+      return ahead.hasRemaining();
+    }
+
+    private boolean waitsForAnswer() throws IOException {
+      if (!(getConnection() instanceof HttpConnection http) || http.getHttpVersion() != HttpVersion.HTTP_1_1) {
+        return false;
+      }
+      long request = http.getMessagesIn();
+      if (asked != request) {
+        asked = request;
+        questions = 0;
+      }
+      while (answered != request && mayAsk()) {
+        int count = getChannel().write(ByteBuffer.wrap(CONTINUE));
+        if (count == 0) {
+          return true;
+        }
+        if (count < CONTINUE.length) {
+          // The answer can't follow half a line.
+          close();
+          return false;
+        }
+        questions++;
+        lastQuestion = System.nanoTime();
+      }
+      return true;
+    }
+
+    private boolean mayAsk() {
+      return questions < AT_ONCE
+          || (questions < MOST_QUESTIONS && System.nanoTime() - lastQuestion >= ROUND_TRIP_NANOS);
+    }
+
+    /// Answers a request whose head is not whole yet, unless it has become so in the meantime, and closes.
+    void closeWithin(byte[] response) {
+      lock.lock();
+      try {
+        if (getConnection() instanceof HttpConnection http && Connections.isInHead(http)) {
+          getChannel().write(ByteBuffer.wrap(response));
+        }
+      } catch (IOException _) {
+        // The client has gone, and gets no answer.
+      } finally {
+        close();
         lock.unlock();
       }
     }
@@ -76,6 +213,22 @@ final class PeerAwareConnector extends ServerConnector {
       } finally {
         lock.unlock();
       }
+    }
+
+    /// After the first byte of an answer nothing of [#peerHasGone] may come in between. Jetty's own interim responses
+    /// don't count as an answer.
+    @Override
+    public boolean flush(ByteBuffer... buffers) throws IOException {
+      if (getConnection() instanceof HttpConnection http
+          && !http.getGenerator().isState(HttpGenerator.State.COMPLETING_1XX)) {
+        lock.lock();
+        try {
+          answered = http.getMessagesIn();
+        } finally {
+          lock.unlock();
+        }
+      }
+      return super.flush(buffers);
     }
   }
 }

@@ -69,6 +69,10 @@ public final class ServingMetrics implements AutoCloseable {
       .register(registry);
   private final AtomicReference<String> outOfMemory = new AtomicReference<>();
   private final AtomicLong outOfMemoryErrors = new AtomicLong();
+  private final MeterProvider<Counter> connectionsDropped = Counter.builder("berth.connections.dropped")
+      .description("connections and requests refused for want of connections, and connections closed to make way")
+      .withRegistry(registry);
+  private final AtomicInteger connections = gauge("berth.connections", "connections that are open");
   private final AtomicInteger queueDepth = gauge("berth.queue.depth", "records waiting");
   private final AtomicInteger workers = gauge("berth.workers", "workers that can predict");
   private final AtomicInteger stuck = gauge("berth.stuck.hooks", "hooks that still run long after their request's deadline");
@@ -125,6 +129,21 @@ public final class ServingMetrics implements AutoCloseable {
   public void requestCompleted(String route, int status, Duration took) {
     requests.withTags("route", route, "status", Integer.toString(status)).increment();
     requestTime.withTag("route", route).record(took);
+  }
+
+  public void connectionOpened() {
+    connections.incrementAndGet();
+  }
+
+  public void connectionClosed() {
+    connections.decrementAndGet();
+  }
+
+  /// A connection was refused, or closed although its client had not asked for it.
+  ///
+  /// @param reason one of a few words
+  public void connectionDropped(String reason) {
+    connectionsDropped.withTag("reason", reason).increment();
   }
 
   public void decoded(Duration took) {

@@ -38,7 +38,8 @@ class ConfigurationTest {
   @Tag("BAT-05")
   void nothing_set_gives_the_defaults() {
     assertThat(read(Map.of())).isEqualTo(new ServerConfig(
-        new HttpConfig("0.0.0.0", 8080, 104_857_600, MediaType.JSON, "/metrics", Duration.ZERO, Duration.ofSeconds(20)),
+        new HttpConfig("0.0.0.0", 8080, 104_857_600, MediaType.JSON, "/metrics", Duration.ZERO, Duration.ofSeconds(20),
+            OptionalInt.empty(), OptionalInt.empty()),
         new ModelConfig(
             home.resolve("model-artifact"), Optional.empty(), Optional.empty(), OptionalInt.empty(), CpuProfile.ADAPTIVE,
             OptionalInt.empty(), List.of()),
@@ -82,15 +83,18 @@ class ConfigurationTest {
         "BERTH_MAX_BATCH_DELAY_MS", "5",
         "BERTH_METRICS_PATH", "/server/metrics",
         "BERTH_DRAIN_SECONDS", "3",
+        "BERTH_LAME_DUCK_SECONDS", "4"));
+    environment.putAll(Map.of(
         "BERTH_TARGET_DELAY_MS", "150",
-        "BERTH_LAME_DUCK_SECONDS", "4",
+        "BERTH_MAX_CONNECTIONS", "500",
+        "BERTH_MAX_CONNECTIONS_PER_ADDRESS", "20",
         "SAGEMAKER_CONTAINER_LOG_LEVEL", "10",
         "BERTH_LOG_FORMAT", "json"));
 
     assertThat(read(environment)).isEqualTo(new ServerConfig(
         new HttpConfig(
             "localhost", 9123, 6 * 1024 * 1024, new MediaType("text", "csv", Map.of("header", "absent")),
-            "/server/metrics", Duration.ofSeconds(4), Duration.ofSeconds(3)),
+            "/server/metrics", Duration.ofSeconds(4), Duration.ofSeconds(3), OptionalInt.of(500), OptionalInt.of(20)),
         new ModelConfig(
             model, Optional.of("Answers.java"), Optional.of("inf2"), OptionalInt.of(2), CpuProfile.THROUGHPUT, OptionalInt.of(1),
             List.of(library)),

@@ -30,6 +30,7 @@ class ServingMetricsTest {
         "berth_padding_tokens_total",
         "berth_model_load_seconds_count",
         "berth_workers",
+        "berth_connections",
         "berth_overloaded_total",
         "berth_expired_total",
         "berth_abandoned_total",
@@ -47,6 +48,17 @@ class ServingMetricsTest {
   void theVirtualMachineAndTheProcessAreMeasuredToo() {
     assertThat(names()).contains(
         "jvm_memory_used_bytes", "jvm_threads_live_threads", "process_cpu_usage", "process_uptime_seconds");
+  }
+
+  @Test
+  void connectionsAreCountedAndWhyTheyWereDropped() {
+    metrics.connectionOpened();
+    metrics.connectionOpened();
+    metrics.connectionClosed();
+    metrics.connectionDropped("made_way");
+
+    assertThat(metrics.scrape().lines())
+        .contains("berth_connections 1.0", "berth_connections_dropped_total{reason=\"made_way\"} 1.0");
   }
 
   @Test

@@ -1,0 +1,394 @@
+package dev.berth.http;
+
+import dev.berth.error.ErrorType;
+import dev.berth.http.PeerAwareConnector.PeerAwareEndPoint;
+import dev.berth.metrics.ServingMetrics;
+import java.io.IOException;
+import java.net.InetAddress;
+import java.nio.ByteBuffer;
+import java.nio.channels.SelectableChannel;
+import java.nio.channels.SocketChannel;
+import java.nio.charset.StandardCharsets;
+import java.util.HashMap;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.OptionalInt;
+import java.util.UUID;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.locks.Condition;
+import java.util.concurrent.locks.ReentrantLock;
+import org.eclipse.jetty.http.HttpParser;
+import org.eclipse.jetty.io.SelectorManager;
+import org.eclipse.jetty.server.internal.HttpConnection;
+import org.eclipse.jetty.util.thread.Scheduler;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/// The open connections. Beyond the limit, a new one takes the place of the one that the server has been waiting for
+/// longest: first of those whose head is not whole, then of idle ones, then of those whose body does not arrive. A
+/// connection whose request is being answered is never closed.
+///
+/// Jetty's `NetworkConnectionLimit` stops accepting at the limit instead, so that connections that do nothing keep the
+/// health check out.
+///
+/// Runs on the acceptor's thread, and on the threads of requests on [ReservedConnections]. Once a second the server's
+/// scheduler looks for heads that are not whole in time. Requests themselves pay nothing for it: what a connection waits
+/// for is read from Jetty's own parser.
+final class Connections implements SelectorManager.AcceptListener {
+
+  private static final Logger log = LoggerFactory.getLogger(Connections.class);
+
+  /// How long a head may take, from the opening of the connection or the first byte of its next request. Jetty has only
+  /// a limit on silence, which a byte now and then resets.
+  private static final long HEAD_NANOS = TimeUnit.SECONDS.toNanos(10);
+
+  /// How long a connection must have been waited for before it makes way: what its client has sent may not be read yet.
+  private static final long WAITED_NANOS = TimeUnit.MILLISECONDS.toNanos(50);
+
+  /// How long a new one waits for another to make way.
+  private static final long PATIENCE_NANOS = 2 * WAITED_NANOS;
+
+  private static final long SHORTEST_WAIT_NANOS = TimeUnit.MILLISECONDS.toNanos(1);
+  private static final int UNREAD = 16 << 10;
+  private static final long WARNING_NANOS = TimeUnit.MINUTES.toNanos(1);
+
+  // Values of the metrics' label.
+  private static final String SLOW_HEAD = "slow_head";
+  private static final String MADE_WAY = "made_way";
+  private static final String REFUSED = "refused";
+  private static final String OF_ADDRESS = "address";
+
+  private final ConnectionLimit limit;
+  private final OptionalInt mostOfAddress;
+  private final ServingMetrics metrics;
+
+  private final ReentrantLock lock = new ReentrantLock();
+  /// Signalled when a place is free again.
+  private final Condition left = lock.newCondition();
+  private final Map<SelectableChannel, Place> places = new LinkedHashMap<>();
+  private final Map<InetAddress, Integer> addresses = new HashMap<>();
+  /// How many of the places are beyond the limit.
+  private int reserved;
+  private long nextWarning = System.nanoTime();
+
+  private volatile boolean watching;
+
+  /// @param mostOfAddress the most connections of one client address
+  Connections(ConnectionLimit limit, OptionalInt mostOfAddress, ServingMetrics metrics) {
+    this.limit = limit;
+    this.mostOfAddress = mostOfAddress;
+    this.metrics = metrics;
+  }
+
+  /// One connection from the moment when it is accepted.
+  static final class Place {
+    private final SocketChannel channel;
+    private final InetAddress address;
+    private final long opened = System.nanoTime();
+    private volatile PeerAwareEndPoint endPoint;
+    /// Whether it is beyond the limit.
+    private volatile boolean reserved;
+    /// The request before which it was spared, and when.
+    private volatile long sparedAfter = -1;
+    private volatile long spared;
+
+    private Place(SocketChannel channel) {
+      this.channel = channel;
+      this.address = channel.socket().getInetAddress();
+    }
+
+    /// What the server waits for; empty where it has something to do, or has not begun to read.
+    private Optional<Awaited> awaited() {
+      if (endPoint == null || !endPoint.isFillInterested() || !(endPoint.getConnection() instanceof HttpConnection http)) {
+        return Optional.empty();
+      }
+      var parser = http.getParser();
+      if (endPoint.isOutputShutdown() || parser.isTerminated() || isInHead(http)) {
+        return Awaited.OF_HEAD;
+      }
+      if (parser.isState(HttpParser.State.START)) {
+        return http.getMessagesIn() == 0 ? Awaited.OF_HEAD : Awaited.OF_REQUEST;
+      }
+      return parser.inContentState() ? Awaited.OF_BODY : Optional.empty();
+    }
+
+    /// Since when it does so, in `System.nanoTime()`.
+    private long since() {
+      if (endPoint == null || !(endPoint.getConnection() instanceof HttpConnection http)) {
+        return opened;
+      }
+      if (sparedAfter == http.getMessagesIn()) {
+        return spared;
+      }
+      if (http.getMessagesIn() == 0) {
+        return opened;
+      }
+      return isInHead(http)
+          ? http.getParser().getBeginNanoTime()
+          : System.nanoTime() - TimeUnit.MILLISECONDS.toNanos(endPoint.getIdleFor());
+    }
+
+    /// Whether it may be closed. A client whose request is there but not read yet is spared, once for each request.
+    private boolean mayGo() {
+      if (endPoint.getConnection() instanceof HttpConnection http && http.getParser().isState(HttpParser.State.START)
+          && sparedAfter != http.getMessagesIn() && endPoint.hasUnread()) {
+        spared = System.nanoTime();
+        sparedAfter = http.getMessagesIn();
+        return false;
+      }
+      return awaited().isPresent();
+    }
+  }
+
+  /// What the server waits for, in the order in which connections make way.
+  private enum Awaited {
+    /// The first head, the rest of a head, or the end of a connection whose last answer was sent.
+    HEAD,
+    REQUEST,
+    BODY;
+
+    private static final Optional<Awaited> OF_HEAD = Optional.of(HEAD);
+    private static final Optional<Awaited> OF_REQUEST = Optional.of(REQUEST);
+    private static final Optional<Awaited> OF_BODY = Optional.of(BODY);
+  }
+
+  static boolean isInHead(HttpConnection http) {
+    return http.getParser().inHeaderState() && !http.getParser().isState(HttpParser.State.START);
+  }
+
+  /// Runs on the acceptor's thread, before the channel is registered. A channel that is closed here never is.
+  @Override
+  public void onAccepting(SelectableChannel channel) {
+    var place = new Place((SocketChannel) channel);
+    lock.lock();
+    try {
+      if (mostOfAddress.isPresent() && addresses.getOrDefault(place.address, 0) >= mostOfAddress.getAsInt()) {
+        refuse(place, OF_ADDRESS, "this address has %d connections, and max-connections-per-address allows no more"
+            .formatted(mostOfAddress.getAsInt()));
+        return;
+      }
+      place.reserved = !makeWay(false, 0);
+      if (place.reserved && !makeWay(true, PATIENCE_NANOS)) {
+        refuse(place, REFUSED, full());
+        return;
+      }
+      places.put(channel, place);
+      addresses.merge(place.address, 1, Integer::sum);
+      reserved += place.reserved ? 1 : 0;
+      metrics.connectionOpened();
+    } finally {
+      lock.unlock();
+    }
+  }
+
+  @Override
+  public void onAcceptFailed(SelectableChannel channel, Throwable cause) {
+    onClosed(channel);
+  }
+
+  @Override
+  public void onClosed(SelectableChannel channel) {
+    lock.lock();
+    try {
+      remove(channel);
+    } finally {
+      lock.unlock();
+    }
+  }
+
+  void attach(SocketChannel channel, PeerAwareEndPoint endPoint) {
+    lock.lock();
+    try {
+      var place = places.get(channel);
+      if (place != null) {
+        place.endPoint = endPoint;
+        endPoint.take(place);
+      }
+    } finally {
+      lock.unlock();
+    }
+  }
+
+  /// Whether a request may be answered. One on a connection beyond the limit waits a moment for another to make way.
+  boolean admit(Place place) {
+    if (!place.reserved) {
+      return true;
+    }
+    lock.lock();
+    try {
+      if (makeWay(false, PATIENCE_NANOS)) {
+        place.reserved = false;
+        reserved--;
+        return true;
+      }
+      metrics.connectionDropped(REFUSED);
+      return false;
+    } finally {
+      lock.unlock();
+    }
+  }
+
+  /// Why there is no room.
+  String full() {
+    return "all %d connections are in use, which is the most because %s; try again later"
+        .formatted(limit.most(), limit.because());
+  }
+
+  /// The system could not give a descriptor for a connection.
+  void acceptFailed(Throwable failure) {
+    lock.lock();
+    try {
+      warn("can't accept connections: " + failure);
+      longestAwaited(false).or(() -> longestAwaited(true)).ifPresent(this::close);
+    } finally {
+      lock.unlock();
+    }
+  }
+
+  /// Looks for slow heads once a second.
+  void watch(Scheduler scheduler) {
+    watching = true;
+    scheduler.schedule(() -> {
+      try {
+        closeSlowHeads();
+      } finally {
+        if (watching) {
+          watch(scheduler);
+        }
+      }
+    }, 1, TimeUnit.SECONDS);
+  }
+
+  void stopWatching() {
+    watching = false;
+  }
+
+  private void closeSlowHeads() {
+    for (var place : slowHeads()) {
+      metrics.connectionDropped(SLOW_HEAD);
+      if (place.endPoint.getConnection() instanceof HttpConnection http && isInHead(http)) {
+        var message = "the request's headers did not end within %d s".formatted(TimeUnit.NANOSECONDS.toSeconds(HEAD_NANOS));
+        place.endPoint.closeWithin(
+            response(408, "Request Timeout", RequestLog.malformed(408, message), Errors.body(408, message)));
+      } else {
+        place.endPoint.close();
+      }
+    }
+  }
+
+  private List<Place> slowHeads() {
+    long now = System.nanoTime();
+    lock.lock();
+    try {
+      return places.values().stream()
+          .filter(place -> place.awaited().equals(Awaited.OF_HEAD) && now - place.since() > HEAD_NANOS)
+          .toList();
+    } finally {
+      lock.unlock();
+    }
+  }
+
+  /// Waits until there is a free place, and closes the connection that is waited for longest where there is none.
+  ///
+  /// @param beyond whether it is to be one beyond the limit
+  /// @return false where all others are busy, or have not been waited for long enough
+  private boolean makeWay(boolean beyond, long patienceNanos) {
+    long end = System.nanoTime() + patienceNanos;
+    while (beyond ? reserved >= ConnectionLimit.RESERVE : places.size() - reserved >= limit.most()) {
+      long now = System.nanoTime();
+      var first = longestAwaited(beyond);
+      long wait = first.map(place -> place.since() + WAITED_NANOS - now).orElse(patienceNanos);
+      if (first.isPresent() && wait <= 0) {
+        if (!first.get().mayGo()) {
+          continue;
+        }
+        warn("all connections are taken: " + full());
+        metrics.connectionDropped(MADE_WAY);
+        close(first.get());
+      } else if (end - now <= 0 || !awaitChange(Math.min(end - now, wait))) {
+        return false;
+      }
+    }
+    return true;
+  }
+
+  private Optional<Place> longestAwaited(boolean beyond) {
+    Place first = null;
+    Awaited firstAwaited = null;
+    for (var place : places.values()) {
+      var awaited = place.reserved == beyond ? place.awaited().orElse(null) : null;
+      if (awaited != null && (first == null
+          || awaited.compareTo(firstAwaited) < 0
+          || awaited == firstAwaited && place.since() - first.since() < 0)) {
+        first = place;
+        firstAwaited = awaited;
+      }
+    }
+    return Optional.ofNullable(first);
+  }
+
+  /// Waits until a connection is closed, or the time is over; false: interrupted.
+  private boolean awaitChange(long nanos) {
+    try {
+      left.awaitNanos(Math.max(nanos, SHORTEST_WAIT_NANOS));
+      return true;
+    } catch (InterruptedException _) {
+      Thread.currentThread().interrupt();
+      return false;
+    }
+  }
+
+  private void close(Place place) {
+    remove(place.channel);
+    place.endPoint.close();
+  }
+
+  private void remove(SelectableChannel channel) {
+    var place = places.remove(channel);
+    if (place != null) {
+      addresses.computeIfPresent(place.address, (_, count) -> count == 1 ? null : count - 1);
+      reserved -= place.reserved ? 1 : 0;
+      metrics.connectionClosed();
+      left.signalAll();
+    }
+  }
+
+  /// Answers before a request was read, and closes.
+  private void refuse(Place place, String reason, String message) {
+    warn("refused a connection: " + message);
+    metrics.connectionDropped(reason);
+    try (var channel = place.channel) {
+      var body = Errors.body(ErrorType.OVERLOADED, message);
+      channel.write(ByteBuffer.wrap(response(503, "Service Unavailable", UUID.randomUUID().toString(), body)));
+      // What is unread when a socket is closed makes the kernel send a reset.
+      channel.read(ByteBuffer.allocate(UNREAD));
+    } catch (IOException e) {
+      log.debug("the client has gone", e);
+    }
+  }
+
+  /// A response that Jetty knows nothing of.
+  private static byte[] response(int status, String reason, String requestId, byte[] body) {
+    var head = """
+        HTTP/1.1 %d %s\r
+        %s: %s\r
+        Content-Type: %s\r
+        Content-Length: %d\r
+        Retry-After: 1\r
+        Connection: close\r
+        \r
+        """.formatted(status, reason, RequestLog.REQUEST_ID_HEADER, requestId, Errors.CONTENT_TYPE, body.length)
+        .getBytes(StandardCharsets.US_ASCII);
+    return ByteBuffer.allocate(head.length + body.length).put(head).put(body).array();
+  }
+
+  private void warn(String message) {
+    long now = System.nanoTime();
+    if (now - nextWarning >= 0) {
+      nextWarning = now + WARNING_NANOS;
+      log.warn(message);
+    }
+  }
+}

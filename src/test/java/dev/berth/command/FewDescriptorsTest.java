@@ -1,0 +1,126 @@
+package dev.berth.command;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.berth.testing.RawConnection;
+import dev.berth.testing.ServeProcess;
+import dev.berth.testing.TestServer;
+import java.io.IOException;
+import java.net.http.HttpClient;
+import java.net.http.HttpRequest;
+import java.net.http.HttpResponse.BodyHandlers;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+/// A server in a process of 256 file descriptors, and more clients than that.
+@Timeout(120)
+class FewDescriptorsTest {
+
+  /// The platform waits this long for one attempt.
+  private static final Duration PLATFORM_LIMIT = Duration.ofSeconds(2);
+
+  private static final String QUESTION = "{\"question\": \"Who came?\", \"context\": \"Bob came.\"}";
+
+  @TempDir
+  private Path directory;
+
+  @ParameterizedTest
+  @ValueSource(strings = {"", "POST /invocations HTTP/1.1\r\nHost: x\r\n",
+      "POST /invocations HTTP/1.1\r\nHost: x\r\nContent-Length: 10\r\n\r\na"})
+  void fourHundredClientsThatSendHalfARequestKeepNobodyOut(String half) throws Exception {
+    try (var server = serve(TestServer.SAMPLE_ARTIFACT).awaitReady()) {
+      var clients = new ArrayList<RawConnection>();
+      for (int i = 0; i < 400; i++) {
+        clients.add(new RawConnection(server.port()).send(half));
+      }
+      for (int i = 0; i < 3; i++) {
+        assertThatEverybodyIsAnswered(server);
+      }
+      for (var client : clients) {
+        client.close();
+      }
+    }
+  }
+
+  @Test
+  void hooksThatTakeAllDescriptorsDoNotKeepTheHealthCheckOut() throws Exception {
+    Files.createDirectory(directory.resolve("code"));
+    Files.writeString(directory.resolve("code/Inference.java"), """
+        import dev.berth.hooks.*;
+        import java.io.*;
+        import java.util.*;
+
+        public class Inference implements InferenceHandler<Object, String, String> {
+          private final List<InputStream> open = new ArrayList<>();
+
+          public Object modelFn(ModelContext context) {
+            return this;
+          }
+
+          public List<String> inputFn(InvocationRequest request) {
+            return List.of("all");
+          }
+
+          public List<String> predictFn(List<String> records, Object model) {
+            try {
+              while (true) {
+                open.add(new FileInputStream("/dev/null"));
+              }
+            } catch (IOException e) {
+              return records;
+            }
+          }
+
+          public InvocationResponse outputFn(List<String> predictions, InvocationRequest request) {
+            return InvocationResponse.of("0", MediaType.JSON);
+          }
+        }
+        """);
+    try (var server = serve(directory).awaitReady()) {
+      var idle = new ArrayList<RawConnection>();
+      for (int i = 0; i < 5; i++) {
+        var connection = new RawConnection(server.port()).send("GET /ping HTTP/1.1\r\nHost: x\r\n\r\n");
+        assertThat(connection.readResponse()).startsWith("HTTP/1.1 200");
+        idle.add(connection);
+      }
+      assertThat(server.client().send(server.invocation("all").build(), BodyHandlers.ofString()).statusCode()).isEqualTo(200);
+      for (int i = 0; i < 5; i++) {
+        try (var connection = new RawConnection(server.port()).send("GET /ping HTTP/1.1\r\nHost: x\r\n\r\n")) {
+          assertThat(connection.readResponse()).startsWith("HTTP/1.1 200");
+        }
+      }
+      assertThat(server.err() + server.out()).contains("can't accept connections").contains("Too many open files");
+      for (var connection : idle) {
+        connection.close();
+      }
+    }
+  }
+
+  /// Each on a connection of its own: an idle one may have made way.
+  private static void assertThatEverybodyIsAnswered(ServeProcess server) throws IOException, InterruptedException {
+    try (var client = HttpClient.newHttpClient()) {
+      var ping = HttpRequest.newBuilder(server.uri("/ping")).timeout(PLATFORM_LIMIT).build();
+      assertThat(client.send(ping, BodyHandlers.ofString()).statusCode()).isEqualTo(200);
+    }
+    try (var client = HttpClient.newHttpClient()) {
+      var answer = client.send(server.invocation(QUESTION).build(), BodyHandlers.ofString());
+      assertThat(answer.statusCode()).as(answer.body()).isEqualTo(200);
+      assertThat(answer.body()).contains("\"answer\":\"Bob\"");
+    }
+  }
+
+  private static ServeProcess serve(Path artifact) throws IOException {
+    return ServeProcess.start(
+        Map.of("BERTH_MODEL_DIR", artifact.toString(), "INSTANCE_TYPE", "cpu"),
+        List.of("sh", "-c", "./serve --help > /dev/null && ulimit -n 256 && exec ./serve"));
+  }
+}
