@@ -26,7 +26,7 @@ public final class RequestMemory implements AutoCloseable {
   private long used;
   private long takenOfFew;
   private long takenOfMore;
-  private boolean isLarge;
+  private boolean ofLarge;
 
   /// @param deadlineNanos until when it waits for memory, as the account's clock counts
   /// @param beforeWait told, by the thread that waits, that it will
@@ -114,6 +114,11 @@ public final class RequestMemory implements AutoCloseable {
     await(arriving, bytes);
   }
 
+  /// Whether it needs more than its first part, or its body does.
+  public boolean isLarge() {
+    return takenOfMore > 0 || arriving.holds();
+  }
+
   /// Gives back what is more than so many bytes of a body.
   public void keepReceived(long bytes) {
     arriving.shrinkTo(bytes);
@@ -136,7 +141,7 @@ public final class RequestMemory implements AutoCloseable {
   private void giveBack(long bytes) {
     used -= bytes;
     long unused = takenOfFew + takenOfMore - used;
-    if (isLarge && unused > bytes / 2) {
+    if (ofLarge && unused > bytes / 2) {
       takenOfMore = Math.max(0, takenOfMore - unused);
       large.shrinkTo(takenOfMore);
     }
@@ -153,13 +158,13 @@ public final class RequestMemory implements AutoCloseable {
 
   /// Takes of the part for medium requests, or of the one for large ones from now on.
   private void takeMore(long bytes) {
-    if (!isLarge && bytes <= process.mostOfMedium()) {
+    if (!ofLarge && bytes <= process.mostOfMedium()) {
       await(medium, bytes);
-    } else if (isLarge || takenOfMore == 0) {
+    } else if (ofLarge || takenOfMore == 0) {
       await(large, bytes);
-      isLarge = true;
+      ofLarge = true;
     } else if (large.tryGrowTo(bytes)) {
-      isLarge = true;
+      ofLarge = true;
       medium.shrinkTo(0);
     } else {
       // Others like it would soon hold all that medium ones may have, while they wait.

@@ -99,7 +99,7 @@ final class Flight<I, O> {
   }
 
   private HookPool.Run start(String hook, HookCall call) {
-    return model.pool.start(model.scope, hook, caller.logContext(), deadline, now -> memory.run(() -> {
+    return model.pool.start(model.scope, hook, caller.logContext(), deadline, memory.isLarge(), now -> memory.run(() -> {
       try {
         call.run(now);
       } catch (Throwable e) {

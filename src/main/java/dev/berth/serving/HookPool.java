@@ -4,9 +4,11 @@ import dev.berth.error.ErrorType;
 import dev.berth.error.ServingException;
 import dev.berth.metrics.ServingMetrics;
 import java.time.Duration;
+import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.Queue;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.LinkedBlockingQueue;
@@ -22,6 +24,8 @@ import org.slf4j.MDC;
 /// Two more than there are cores run at first. Hooks may wait for other services, so there is one more whenever a hook
 /// has waited for a thread for [#PATIENCE_NANOS], up to [#THREADS], until none runs. With 32 from the start, threads wake each other:
 /// hooks that do nothing answered a third less.
+///
+/// Hooks of large requests take at most three quarters of the threads, so that small requests always find one.
 ///
 /// A hook that does not end in time is interrupted and left behind. One that still runs long after that is stuck: its
 /// thread is replaced, until so many are stuck that the process had better be.
@@ -40,6 +44,7 @@ public final class HookPool implements AutoCloseable {
 
   private final int usual;
   private final int most;
+  private final int mostLarge;
   private final int spares;
   private final ServingMetrics metrics;
   private final ThreadPoolExecutor pool;
@@ -49,6 +54,8 @@ public final class HookPool implements AutoCloseable {
   private volatile int stuck;
   private volatile int extra;
   private int reading;
+  private int largeRuns;
+  private final Queue<Run> largeWaiting = new ArrayDeque<>();
 
   /// What hooks of one model have in common.
   ///
@@ -65,6 +72,7 @@ public final class HookPool implements AutoCloseable {
   HookPool(int usual, int most, int spares, ServingMetrics metrics) {
     this.usual = usual;
     this.most = most;
+    this.mostLarge = Math.max(1, most * 3 / 4);
     this.spares = spares;
     this.metrics = metrics;
     this.pool = new ThreadPoolExecutor(
@@ -92,9 +100,11 @@ public final class HookPool implements AutoCloseable {
   ///
   /// @param hook what messages call it
   /// @param logContext what stands on its log lines
+  /// @param large whether its request is large, so that it may run for long
   /// @param body calls the hook and must not throw
   /// @throws ServingException `OVERLOADED` when too many wait already
-  Run start(Scope scope, String hook, Map<String, String> logContext, Deadline deadline, Consumer<Run> body) {
+  Run start(
+      Scope scope, String hook, Map<String, String> logContext, Deadline deadline, boolean large, Consumer<Run> body) {
     if (waiting.get() >= MOST_WAITING) {
       metrics.requestOverloaded();
       throw new ServingException(ErrorType.OVERLOADED,
@@ -103,10 +113,13 @@ public final class HookPool implements AutoCloseable {
     var run = new Run(scope, hook, logContext, deadline, body);
     waiting.incrementAndGet();
     try {
-      pool.execute(run);
+      if (!large || takeLargeTurn(run)) {
+        pool.execute(run);
+      }
     } catch (Throwable e) {
       // There may be no memory for a thread.
       waiting.decrementAndGet();
+      run.giveTurnBack();
       throw e;
     }
     return run;
@@ -133,6 +146,30 @@ public final class HookPool implements AutoCloseable {
   @Override
   public void close() {
     pool.shutdownNow();
+  }
+
+  /// Whether a hook of a large request may run now; else it waits for its turn.
+  private synchronized boolean takeLargeTurn(Run run) {
+    run.waitsForTurn = largeRuns == mostLarge;
+    if (run.waitsForTurn) {
+      largeWaiting.add(run);
+      return false;
+    }
+    largeRuns++;
+    run.hasTurn = true;
+    return true;
+  }
+
+  /// A hook of a large request has ended or waits for something: the next one may run.
+  private synchronized void endLargeTurn() {
+    largeRuns--;
+    var next = largeWaiting.poll();
+    if (next != null && !pool.isShutdown()) {
+      largeRuns++;
+      next.hasTurn = true;
+      next.waitsForTurn = false;
+      pool.execute(next);
+    }
   }
 
   /// One more thread, as long as there may be one.
@@ -189,6 +226,9 @@ public final class HookPool implements AutoCloseable {
     private boolean cancelled;
     private boolean isStuck;
     private boolean isReading;
+    /// Of a large request: whether it is one of those that may run, or waits to be.
+    private volatile boolean hasTurn;
+    private volatile boolean waitsForTurn;
 
     private Run(Scope scope, String hook, Map<String, String> logContext, Deadline deadline, Consumer<Run> body) {
       this.scope = scope;
@@ -215,7 +255,7 @@ public final class HookPool implements AutoCloseable {
 
     /// Says that it has waited for long: there should be another thread.
     void hurry() {
-      if (isWaiting()) {
+      if (isWaiting() && !waitsForTurn) {
         grow();
       }
     }
@@ -240,6 +280,7 @@ public final class HookPool implements AutoCloseable {
     public void run() {
       waiting.decrementAndGet();
       if (!begin()) {
+        giveTurnBack();
         return;
       }
       var current = Thread.currentThread();
@@ -257,6 +298,7 @@ public final class HookPool implements AutoCloseable {
         current.setContextClassLoader(outer);
         running.remove(this);
         end();
+        giveTurnBack();
         shrink();
         scope.inside.leave();
       }
@@ -275,6 +317,7 @@ public final class HookPool implements AutoCloseable {
       isStuck = true;
       metrics.hookStuck();
       count(1, 0);
+      giveTurnBack();
       return true;
     }
 
@@ -298,6 +341,14 @@ public final class HookPool implements AutoCloseable {
       if (!isReading) {
         isReading = true;
         count(0, 1);
+      }
+      giveTurnBack();
+    }
+
+    private void giveTurnBack() {
+      if (hasTurn) {
+        hasTurn = false;
+        endLargeTurn();
       }
     }
   }

@@ -113,6 +113,49 @@ class HookPoolTest {
   }
 
   @Test
+  void hooksOfLargeRequestsLeaveAThreadToSmallOnes() throws Exception {
+    var gate = new Gate(1);
+    var first = large(gate);
+    gate.awaitArrival();
+    var second = new Gate(1);
+    var next = large(second);
+    var small = requests.submit(() -> call(MINUTE, _ -> "small"));
+    assertThat(small.get()).isEqualTo("small");
+    assertThat(next.isDone()).isFalse();
+
+    gate.open();
+    second.awaitArrival();
+    second.open();
+    assertThat(first.get()).isEqualTo("large");
+    assertThat(next.get()).isEqualTo("large");
+  }
+
+  @Test
+  void aLargeHookThatWaitsLetsTheNextOneRun() throws Exception {
+    var gate = new Gate(1);
+    var first = requests.submit(() -> call("inputFn", Deadline.in(MINUTE, now::get), true, _ -> {
+      HookPool.mayBlock();
+      gate.pass();
+      return "waited";
+    }));
+    gate.awaitArrival();
+    var second = new Gate(1);
+    var next = large(second);
+    second.awaitArrival();
+    second.open();
+    assertThat(next.get()).isEqualTo("large");
+    gate.open();
+    assertThat(first.get()).isEqualTo("waited");
+  }
+
+  private Future<String> large(Gate gate) {
+    return requests.submit(() -> call("inputFn", Deadline.in(MINUTE, now::get), true, _ -> {
+      gate.pass();
+      return "large";
+    }));
+  }
+
+  @Test
   void whoeverWaitsForTheHooksOfAModelWaitsForThoseLeftBehind() throws Exception {
     assertThatThrownBy(() -> call(Duration.ofMillis(10), _ -> {
       while (end.getCount() > 0) {
@@ -141,10 +184,15 @@ class HookPoolTest {
     return call("inputFn", Deadline.in(time, now::get), hook);
   }
 
-  /// As a request's thread waits for a hook.
   private <T> T call(String name, Deadline deadline, Hook<T> hook) throws InterruptedException, ExecutionException {
+    return call(name, deadline, false, hook);
+  }
+
+  /// As a request's thread waits for a hook.
+  private <T> T call(String name, Deadline deadline, boolean large, Hook<T> hook)
+      throws InterruptedException, ExecutionException {
     var result = new CompletableFuture<T>();
-    var run = pool.start(scope, name, Map.of(), deadline, now -> {
+    var run = pool.start(scope, name, Map.of(), deadline, large, now -> {
       try {
         result.complete(hook.run(now));
       } catch (Throwable e) {
