@@ -91,7 +91,7 @@ class RecommenderTest {
     assertThat(refusal(server.invoke("{\"%s\": 1}".formatted("x".repeat(500)), "Content-Type", "application/json")))
         .startsWith("found the unknown field \"xxx").contains("x…\"").hasSizeLessThan(120);
     assertThat(refusal(server.invoke("[".repeat(100_000), "Content-Type", "application/json")))
-        .startsWith("body: not JSON: ");
+        .startsWith("body: found JSON that is nested too deep");
   }
 
   @Test
