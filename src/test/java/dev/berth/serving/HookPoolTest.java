@@ -83,6 +83,7 @@ class HookPoolTest {
 
     assertThatThrownBy(() -> call(Duration.ofMillis(10), _ -> "never"))
         .hasMessage("it waited for inputFn to run");
+    gate.open();
   }
 
   @Test
