@@ -144,7 +144,7 @@ final class Attacks {
       a.post(2, Bombs.json("{\"inputs\": 1e" + "9".repeat(1_000_000) + "}"));
       a.post(2, Bombs.json("{\"inputs\": 0." + "1".repeat(1_000_000) + "}"));
     }));
-    cases.add(watched("row-01-letters-that-grow", qa, a -> {
+    cases.add(watched("row-01-letters-that-grow", qa.with("--timeout", "20"), a -> {
       a.post(2, Bombs.question("a", "abcdefgh ".repeat(200_000) + "\\u4e2d"));
       a.post(2, Bombs.question("a", "\ufdfa".repeat(300_000)));
       a.post(2, Bombs.question("\ufdfa".repeat(300_000), "b"));
@@ -185,7 +185,7 @@ final class Attacks {
     }));
 
     cases.add(watched("row-04-two-contexts-200-kb", qa, a -> a.post(2, Bombs.context(100_000))));
-    cases.add(watched("row-04-two-contexts-1-mb", qa, a -> a.post(2, Bombs.context(500_000))));
+    cases.add(watched("row-04-two-contexts-1-mb", qa.with("--timeout", "20"), a -> a.post(2, Bombs.context(500_000))));
 
     cases.add(watched("row-05-jpeg-of-100-scans", pictures, a -> a.post(4, Bombs.jpegOfScans(4_000))));
     cases.add(watched("row-05-gif-of-few-bytes", pictures, a -> {
@@ -194,6 +194,8 @@ final class Attacks {
     }));
     cases.add(watched("row-05-60-mixed", pictures, a -> a.post(20, Bombs.jpegOfScans(4_000), Bombs.gif(4_000),
         Bombs.png(4_000))));
+    // As large as a heap of 400 MB allows.
+    cases.add(watched("row-05-60-within-the-limits", pictures, a -> a.post(30, Bombs.gif(3_400), Bombs.png(3_400))));
 
     cases.add(watched("row-06-stalled-uploads", qa.heap("512m"), a -> a.hold(40, Seeds.ascii(
         "POST /invocations HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: 25000000\r\n\r\n{"))));

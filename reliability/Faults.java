@@ -10,6 +10,7 @@ final class Faults {
 
   static List<Attacks.Case> all() {
     var qa = Target.Launch.of(Seeds.Model.QA);
+    var impatient = qa.with("--timeout", "20");
     var pictures = Target.Launch.of(Seeds.Model.PICTURES);
     return List.of(
         Attacks.bare("fault-stopped-process", qa, Faults::stopAndGoOn),
@@ -22,9 +23,9 @@ final class Faults {
         Attacks.own("fault-idle-connections", qa.with(Target.Trait.FEW_DESCRIPTORS), a ->
             a.hold(400, Seeds.Model.QA.good().getFirst().request())),
         Attacks.own("fault-one-processor", qa.with(Target.Trait.ONE_PROCESSOR), a -> a.post(20, Bombs.context(300))),
-        Attacks.own("fault-400-mb", qa.memory("400m"), Faults::crowd).inContainer(),
-        Attacks.own("fault-600-mb", qa.memory("600m"), Faults::crowd).inContainer(),
-        Attacks.own("fault-1-gb", qa, Faults::crowd).inContainer());
+        Attacks.own("fault-400-mb", impatient.memory("400m"), Faults::crowd).inContainer(),
+        Attacks.own("fault-600-mb", impatient.memory("600m"), Faults::crowd).inContainer().inLongForm(),
+        Attacks.own("fault-1-gb", impatient, Faults::crowd).inContainer());
   }
 
   /// Everything at the same time that a small container may get.

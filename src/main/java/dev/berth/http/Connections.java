@@ -211,14 +211,15 @@ final class Connections implements SelectorManager.AcceptListener {
     }
   }
 
-  /// Whether a request may be answered. One on a connection beyond the limit waits a moment for another to make way.
+  /// Whether a request may be answered. One on a connection beyond the limit waits a moment for another to make way, but
+  /// not where many wait: the acceptor would wait for them, and those who ask `/ping` for the acceptor.
   boolean admit(Place place) {
     if (!place.reserved) {
       return true;
     }
     lock.lock();
     try {
-      if (makeWay(false, PATIENCE_NANOS)) {
+      if (makeWay(false, reserved > ConnectionLimit.RESERVE / 2 ? 0 : PATIENCE_NANOS)) {
         place.reserved = false;
         reserved--;
         return true;

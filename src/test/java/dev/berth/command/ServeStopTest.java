@@ -8,6 +8,7 @@ import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
+import java.util.List;
 import java.util.Map;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
@@ -66,9 +67,11 @@ class ServeStopTest {
     }
   }
 
+  /// What runs the tests may ignore SIGHUP, as nohup does, and then the server would too.
   private ServeProcess serve() throws IOException {
-    return ServeProcess.serve(
-        Map.of("INSTANCE_TYPE", "cpu", "BERTH_DRAIN_SECONDS", "1"), "--model-dir", directory.toString());
+    return ServeProcess.start(
+        Map.of("INSTANCE_TYPE", "cpu", "BERTH_DRAIN_SECONDS", "1"),
+        List.of("env", "--default-signal=HUP,INT,TERM", "./serve", "--model-dir", directory.toString()));
   }
 
   private static void send(String signal, ServeProcess server) throws Exception {
