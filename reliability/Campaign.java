@@ -112,7 +112,7 @@ public final class Campaign {
         case "--list" -> options.lists = true;
         case "--short" -> {
           options.isShort = true;
-          options.requests = 60_000;
+          options.requests = 40_000;
           options.soakRequests = 8_000;
           options.pingLimit = 5;
         }
