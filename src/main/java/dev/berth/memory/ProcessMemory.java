@@ -27,7 +27,7 @@ public record ProcessMemory(
   static ProcessMemory ofHeap(long bytes, LongSupplier clock) {
     long percent = bytes / 100;
     return new ProcessMemory(
-        new MemoryBudget(8 * percent, clock),
+        new MemoryBudget(12 * percent, clock),
         new MemoryBudget(10 * percent, clock),
         new MemoryBudget(36 * percent, clock),
         new MemoryBudget(14 * percent, clock),

@@ -10,8 +10,8 @@ public final class RequestMemory implements AutoCloseable {
 
   /// What a request may have of the part for small ones.
   private static final int FEW = 256 << 10;
-  /// As much as nearly every request needs, taken at once: each step takes the lock that all requests share.
-  private static final int FIRST_STEP = 64 << 10;
+  /// As much as most requests need, taken at once: each step takes the lock that all requests share.
+  private static final int STEP = 64 << 10;
 
   private static final ScopedValue<RequestMemory> CURRENT = ScopedValue.newInstance();
 
@@ -148,11 +148,11 @@ public final class RequestMemory implements AutoCloseable {
   }
 
   private boolean takeFew(long needed) {
-    long step = needed <= FIRST_STEP ? FIRST_STEP : FEW;
-    if (needed > FEW || takenOfMore > 0 || !few.tryGrowTo(step)) {
+    long whole = Math.ceilDiv(needed, STEP) * STEP;
+    if (needed > FEW || takenOfMore > 0 || !few.tryGrowTo(whole)) {
       return false;
     }
-    takenOfFew = step;
+    takenOfFew = whole;
     return true;
   }
 
