@@ -71,6 +71,8 @@ final class Connections implements SelectorManager.AcceptListener {
   private final Map<InetAddress, Integer> addresses = new HashMap<>();
   /// How many of the places are beyond the limit.
   private int reserved;
+  /// How many requests on those wait for another place.
+  private int admitting;
   private long nextWarning = System.nanoTime();
 
   private volatile boolean watching;
@@ -218,8 +220,9 @@ final class Connections implements SelectorManager.AcceptListener {
       return true;
     }
     lock.lock();
+    admitting++;
     try {
-      if (makeWay(false, reserved > ConnectionLimit.RESERVE / 2 ? 0 : PATIENCE_NANOS)) {
+      if (makeWay(false, admitting > ConnectionLimit.RESERVE / 2 ? 0 : PATIENCE_NANOS)) {
         place.reserved = false;
         reserved--;
         return true;
@@ -227,6 +230,7 @@ final class Connections implements SelectorManager.AcceptListener {
       metrics.connectionDropped(REFUSED);
       return false;
     } finally {
+      admitting--;
       lock.unlock();
     }
   }

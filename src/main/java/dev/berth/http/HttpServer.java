@@ -81,6 +81,8 @@ public final class HttpServer implements AutoCloseable {
     javalin.jetty.threadPool = threads();
     javalin.jetty.modifyServer(server -> configure(server, connections));
     javalin.jetty.modifyHttpConfiguration(HttpServer::configure);
+    // Jetty would redirect a request without a path.
+    javalin.jetty.modifyServletContextHandler(context -> context.setAllowNullPathInContext(true));
     javalin.jetty.addConnector((server, http) -> {
       var connector = new PeerAwareConnector(server, http, connections);
       connector.setHost(config.http().host());

@@ -116,8 +116,8 @@ final class PeerAwareConnector extends ServerConnector {
     ///
     /// A client that closes its side may still wait for the answer, and the kernel doesn't tell this from a client that
     /// has left. It tells once something was sent: who has left answers with a reset, and then a write fails. So an
-    /// interim response is sent, up to three times for a request. HTTP/1.0 has none: there, whoever closes his side has
-    /// gone.
+    /// interim response is sent, up to three times for a request. HTTP/1.0 has none: there, a
+    /// client that has closed its side counts as one that waits.
     boolean peerHasGone() {
       lock.lock();
       try {
@@ -155,8 +155,11 @@ final class PeerAwareConnector extends ServerConnector {
     }
 
     private boolean waitsForAnswer() throws IOException {
-      if (!(getConnection() instanceof HttpConnection http) || http.getHttpVersion() != HttpVersion.HTTP_1_1) {
+      if (!(getConnection() instanceof HttpConnection http)) {
         return false;
+      }
+      if (http.getHttpVersion() != HttpVersion.HTTP_1_1) {
+        return true;
       }
       long request = http.getMessagesIn();
       if (asked != request) {

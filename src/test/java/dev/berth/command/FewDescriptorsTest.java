@@ -1,6 +1,7 @@
 package dev.berth.command;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
 
 import dev.berth.testing.RawConnection;
 import dev.berth.testing.ServeProcess;
@@ -98,7 +99,8 @@ class FewDescriptorsTest {
           assertThat(connection.readResponse()).startsWith("HTTP/1.1 200");
         }
       }
-      assertThat(server.err() + server.out()).contains("can't accept connections").contains("Too many open files");
+      // The log is written by a thread of its own.
+      await().until(() -> (server.err() + server.out()).matches("(?s).*can't accept connections.*Too many open files.*"));
       for (var connection : idle) {
         connection.close();
       }
