@@ -33,6 +33,9 @@ public final class HttpServer implements AutoCloseable {
   /// SageMaker's own headers may have 1024 characters each.
   private static final int MAX_HEADER_BYTES = 32 << 10;
 
+  /// Enough for nearly every answer.
+  private static final int OUTPUT_BUFFER_BYTES = 8 << 10;
+
   private final Javalin javalin;
 
   private HttpServer(Javalin javalin) {
@@ -117,5 +120,9 @@ public final class HttpServer implements AutoCloseable {
   private static void configure(HttpConfiguration http) {
     http.setRequestHeaderSize(MAX_HEADER_BYTES);
     http.setSendServerVersion(false);
+    // They are not pooled, and those of the heap cost next to nothing to make.
+    http.setUseInputDirectByteBuffers(false);
+    http.setUseOutputDirectByteBuffers(false);
+    http.setOutputBufferSize(OUTPUT_BUFFER_BYTES);
   }
 }

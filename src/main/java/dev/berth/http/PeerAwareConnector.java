@@ -10,6 +10,7 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.ReentrantLock;
 import org.eclipse.jetty.http.HttpGenerator;
 import org.eclipse.jetty.http.HttpVersion;
+import org.eclipse.jetty.io.ByteBufferPool;
 import org.eclipse.jetty.io.ManagedSelector;
 import org.eclipse.jetty.io.SocketChannelEndPoint;
 import org.eclipse.jetty.server.HttpConfiguration;
@@ -24,6 +25,10 @@ import org.eclipse.jetty.util.thread.Scheduler;
 ///
 /// Jetty does not look at a connection while its request is handled. So without the question, a client that hung up
 /// is only noticed when the answer is written, after the model has worked for nobody.
+///
+/// No buffer is used twice. With the pool of Jetty 12.1.12, one of some 200,000 fuzzed requests was handled twice, and its
+/// second response was taken for the one of the next request. Without the pool, none of 690,000 was. Presumably a
+/// connection that its client resets gives its buffer back while it is still in use.
 final class PeerAwareConnector extends ServerConnector {
 
   /// How long nothing is accepted after the system could not give a descriptor.
@@ -32,7 +37,7 @@ final class PeerAwareConnector extends ServerConnector {
   private final Connections connections;
 
   PeerAwareConnector(Server server, HttpConfiguration http, Connections connections) {
-    super(server, 1, -1, new HttpConnectionFactory(http));
+    super(server, null, null, new ByteBufferPool.NonPooling(), 1, -1, new HttpConnectionFactory(http));
     this.connections = connections;
     addBean(connections);
   }
