@@ -15,7 +15,7 @@ final class Rules {
   /// Names of classes and lines of stacks.
   private static final Pattern INTERNALS = Pattern.compile(
       "\\b(?:java|javax|jdk|sun|ai\\.djl|dev\\.berth|com\\.fasterxml|org\\.eclipse|io\\.javalin)\\.[a-z]"
-          + "|[a-z]Exception\\b|StreamReadConstraints|OutOfMemoryError|\\.java:\\d|\\bat [a-z]\\w*\\.\\w+\\(");
+          + "|[a-zA-Z]Exception\\b|StreamReadConstraints|OutOfMemoryError|\\.java:\\d|\\bat [a-z]\\w*\\.\\w+\\(");
 
   private static final int LONGEST_ERROR = 2048;
 

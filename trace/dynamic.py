@@ -28,13 +28,15 @@ def trace(subject: Subject, module: PositionalInputs, target: str, precision: st
     if target == "gpu" and device == "cpu":
         place += ", as there is no GPU here"
     steps.next(f"verify on {place}")
-    batches = verification.batches_of_many_shapes(examples, subject.inputs, subject.padding, subject.longest)
+    longest = min(subject.longest, verification.LONGEST_VERIFIED)
+    batches = verification.batches_of_many_shapes(examples, subject.inputs, subject.padding, longest)
     loaded = torch.jit.load(io.BytesIO(content), map_location=device)
     comparisons = verification.compare(loaded, module.to(device), batches, device)
     verification.verify(FILE, comparisons, precision)
 
     report = Report(FILE, content)
-    report.say(f"verified with batches of {len(batches)} shapes on {place}")
+    most = f"{longest} tokens" if longest == subject.longest else f"{longest} of the model's {subject.longest} tokens"
+    report.say(f"verified with batches of {len(batches)} shapes of up to {most} on {place}")
     report.say(f"largest logit difference from the untraced model {verification.summary(comparisons)}")
     if precision != "fp32":
         exact = verification.compare(loaded, subject.module("fp32").to(device), batches, device)
@@ -50,13 +52,13 @@ def traced(module: PositionalInputs, example: list[torch.Tensor], target: str) -
     architecture = type(module.model).__name__
     try:
         script = torchscript.trace(module, example)
+        if target == "gpu":
+            torchscript.forget_devices(script)
+        content = torchscript.to_bytes(script)
     except Exception as error:
         raise Refused(f"{architecture} can't be traced: {last_line(error)}") from error
-    if target != "gpu":
-        return torchscript.to_bytes(script)
-    torchscript.forget_devices(script)
-    content = torchscript.to_bytes(script)
-    check_runs_anywhere(architecture, content, example)
+    if target == "gpu":
+        check_runs_anywhere(architecture, content, example)
     return content
 
 

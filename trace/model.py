@@ -7,7 +7,22 @@ import torch
 import transformers
 from torch import nn
 
-from refused import Refused, first_line
+from progress import warn
+from refused import INSTEAD, Refused, first_line
+
+# What models without a longest input, such as T5, were trained with.
+USUAL_LONGEST = 512
+
+# Families that no artifact can be made of, by transformers' name for them.
+IMPOSSIBLE = {
+    "canine": "reads characters and no tokens",
+    "funnel": "counts its positions in Python, so that a trace takes one length only",
+    "led": "counts the windows of its attention in Python, so that a trace takes one length only",
+    "longformer": "counts the windows of its attention in Python, so that a trace takes one length only",
+    "nystromformer": "takes rows of one length only",
+    "xlnet": "writes its CLS token behind the text and with a token type of its own, which model.json can't say",
+    "yoso": "attends by a function that no trace can hold",
+}
 
 
 class PositionalInputs(nn.Module):
@@ -45,7 +60,17 @@ def load_model(model: str, attention: str | None = None) -> nn.Module:
         raise Refused(
             f"--model {model}: has no weights for {', '.join(made_up[:3])}; take one fine-tuned for question answering"
         )
+    # A BigBird would do so at its first short row, and for good.
+    for module in loaded.modules():
+        if hasattr(module, "set_attention_type"):
+            module.set_attention_type("original_full")
     return loaded.float().eval()
+
+
+def refuse_impossible(model: nn.Module) -> None:
+    reason = IMPOSSIBLE.get(model.config.model_type)
+    if reason:
+        raise Refused(f"{type(model).__name__}: {reason}; {INSTEAD}")
 
 
 def input_names(model: nn.Module) -> list[str]:
@@ -66,16 +91,32 @@ def padding_id(model: nn.Module) -> int:
 
 def longest_sequence(model: nn.Module) -> int:
     """The positions a text may fill. RoBERTa's first ones, up to the padding id, belong to the padding."""
-    positions = getattr(model.config, "max_position_embeddings", None)
+    config = model.config
+    positions = getattr(config, "max_position_embeddings", None)
     if not isinstance(positions, int) or positions < 1:
-        raise Refused(
-            f"{type(model).__name__} has no longest input (max_position_embeddings is {positions}), "
-            "expected an encoder such as BERT, RoBERTa or DeBERTa"
-        )
+        warn(f"{type(model).__name__} has no longest input; the artifact takes up to {USUAL_LONGEST} tokens")
+        return USUAL_LONGEST
+    if getattr(config, "attention_type", None) == "block_sparse":
+        return min(positions, longest_full_attention(model))
     for name, module in model.named_modules():
         if name.endswith("position_embeddings") and getattr(module, "padding_idx", None) is not None:
             return positions - module.padding_idx - 1
     return positions
+
+
+def longest_full_attention(model: nn.Module) -> int:
+    """The most tokens that all attend to all in a BigBird. A trace keeps to this way, and can't choose by length.
+
+    The formula is that of transformers' BigBirdModel.forward.
+    """
+    config = model.config
+    longest = (5 + 2 * config.num_random_blocks) * config.block_size
+    if longest < config.max_position_embeddings:
+        warn(
+            f"{type(model).__name__} attends sparsely beyond {longest} tokens, and a trace can't switch to that; "
+            f"the artifact takes up to {longest} tokens"
+        )
+    return longest
 
 
 def at_precision(model: nn.Module, precision: str) -> nn.Module:

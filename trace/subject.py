@@ -7,8 +7,17 @@ import tokenizers
 from torch import nn
 
 from examples import Language, language_of
-from model import PositionalInputs, at_precision, input_names, load_model, longest_sequence, padding_id
+from model import (
+    PositionalInputs,
+    at_precision,
+    input_names,
+    load_model,
+    longest_sequence,
+    padding_id,
+    refuse_impossible,
+)
 from tokenizer import is_of_unspaced_scripts, load_tokenizer_json, pair_template, unknown_id
+from verification import verify_padding
 
 
 class Subject(NamedTuple):
@@ -40,9 +49,10 @@ class Subject(NamedTuple):
 
 def load_subject(name: str, attention: str | None) -> Subject:
     model = load_model(name, attention)
+    refuse_impossible(model)
     tokenizer_json = load_tokenizer_json(name, model.get_input_embeddings().weight.shape[0])
     tokenizer = tokenizers.Tokenizer.from_str(json.dumps(tokenizer_json))
-    return Subject(
+    subject = Subject(
         model=model,
         tokenizer_json=tokenizer_json,
         tokenizer=tokenizer,
@@ -51,3 +61,12 @@ def load_subject(name: str, attention: str | None) -> Subject:
         pair=pair_template(tokenizer, padding_id(model)),
         language=language_of(tokenizer, unknown_id(tokenizer_json), is_of_unspaced_scripts(tokenizer)),
     )
+    verify_padding(
+        type(model).__name__,
+        subject.module("fp32"),
+        subject.examples(),
+        subject.inputs,
+        subject.padding,
+        subject.longest,
+    )
+    return subject

@@ -21,7 +21,7 @@ import tiny_models
 import torchscript
 from answering import Answering
 from examples import ENGLISH
-from tiny_models import FAMILIES, LONGEST
+from tiny_models import FAMILIES, LONGEST, SMALL
 
 TRACE = Path(__file__).parent / "trace.py"
 SHAPES = [(1, 1), (1, LONGEST), (5, 17), (3, 40)]
@@ -130,7 +130,7 @@ def test_model_json_says_what_a_model_takes(make, saved, tmp_path, family):
     description = make(saved(family), tmp_path / "out")
     types = ["token_type_ids"] if FAMILIES[family].token_types else []
     assert description["inputs"] == ["input_ids", "attention_mask", *types]
-    assert description["maxSequenceLength"] == LONGEST
+    assert description["maxSequenceLength"] == FAMILIES[family].longest
     assert "parameters" not in description
     tokenizer = tokenizers.Tokenizer.from_file(str(tmp_path / "out" / "tokenizer.json"))
     pair = description["pair"]
@@ -337,7 +337,83 @@ def test_a_trace_that_fits_one_shape_only_is_refused(monkeypatch, refusal, bert)
         return start + torch.zeros(length), end
 
     monkeypatch.setattr(loading.PositionalInputs, "forward", forward_with_a_recorded_length)
-    assert_matches(refusal(bert), "the model fails on inputs of shape")
+    assert_matches(refusal(bert), "the trace fails on inputs of shape")
+
+
+@pytest.mark.parametrize(
+    ("config", "reason"),
+    [
+        (transformers.LongformerConfig(attention_window=[16, 16], **SMALL), "Longformer.*: counts the windows of its"),
+        (tiny_models.bart(transformers.LEDConfig)(300, attention_window=16), "LED.*: counts the windows of its"),
+        (transformers.FunnelConfig(block_sizes=[2, 2], d_model=32, n_head=4, d_head=8), "Funnel.*: counts its positions"),
+        (transformers.NystromformerConfig(**SMALL), "Nystromformer.*: takes rows of one length only"),
+        (transformers.XLNetConfig(d_model=32, n_layer=2, n_head=4, d_inner=64), "XLNet.*: writes its CLS token behind"),
+        (transformers.YosoConfig(**SMALL), "Yoso.*: attends by a function that no trace can hold"),
+        (transformers.CanineConfig(**SMALL), "Canine.*: reads characters and no tokens"),
+        (tiny_models.bert_like(transformers.FNetConfig)(300), "FNet.*: padding changes its logits by .* and its answers"),
+        (tiny_models.bert_like(transformers.ConvBertConfig, embedding_size=32)(300), "ConvBert.*: padding changes its"),
+        (
+            transformers.BloomConfig(vocab_size=300, hidden_size=32, n_layer=2, n_head=4, pad_token_id=0),
+            "Bloom.* can't be traced: Could not export Python function",
+        ),
+    ],
+    ids=lambda value: value.model_type if isinstance(value, transformers.PretrainedConfig) else "",
+)  # fmt: skip
+def test_a_family_that_no_artifact_can_be_made_of_is_refused(refusal, bert, config, reason):
+    tiny_models.save_model(config, bert)
+    line = refusal(bert)
+    assert_matches(line, reason)
+    assert "/" not in line, "a frame of the stack"
+
+
+def test_a_model_whose_scores_depend_on_padding_is_warned_of(monkeypatch, capsys, make, bert, tmp_path):
+    """Its logits do, and not its answers."""
+    true_forward = loading.PositionalInputs.forward
+
+    def forward_that_counts_tokens(self, *inputs):
+        start, end = true_forward(self, *inputs)
+        return start + inputs[0].shape[1] * 0.1, end
+
+    monkeypatch.setattr(loading.PositionalInputs, "forward", forward_that_counts_tokens)
+    make(bert, tmp_path / "out")
+    assert re.search(
+        r"warning: BertForQuestionAnswering: padding changes its logits by 1\.6, of up to .*depend a little",
+        capsys.readouterr().err,
+    )
+
+
+def test_a_model_without_a_longest_input_takes_512_tokens(capsys, make, saved, tmp_path):
+    make(saved("t5"), tmp_path / "out")
+    assert "warning: T5ForQuestionAnswering has no longest input; the artifact takes up to 512 tokens" in (
+        capsys.readouterr().err
+    )
+
+
+def test_big_bird_takes_the_rows_that_it_attends_to_fully(capsys, make, logits, bert, tmp_path):
+    """Beyond, its attention is another one; there a trace would answer otherwise than transformers."""
+    vocabulary = tokenizers.Tokenizer.from_file(str(bert / "tokenizer.json")).get_vocab_size()
+    tiny_models.save_model(tiny_models.big_bird(vocabulary, block_size=4), bert)
+    description = make(bert, tmp_path / "out")
+    assert description["maxSequenceLength"] == 28
+    assert "attends sparsely beyond 28 tokens" in capsys.readouterr().err
+    names = description["inputs"]
+    for length, is_equal in ((28, True), (32, False)):
+        inputs = [tensor.clone() for tensor in rows(description, (1, length))]
+        inputs[names.index("attention_mask")].fill_(1)
+        fresh = transformers.AutoModelForQuestionAnswering.from_pretrained(bert).eval()
+        with torch.no_grad():
+            expected = fresh(**dict(zip(names, inputs, strict=True))).start_logits
+        found, _ = logits(tmp_path / "out", *inputs)
+        assert torch.allclose(found, expected, atol=1e-4) == is_equal
+
+
+def test_long_rows_are_verified_up_to_a_length_that_is_said(capsys, make, bert, tmp_path):
+    config = transformers.BertConfig.from_pretrained(bert)
+    config.max_position_embeddings = 2000
+    tiny_models.save_model(config, bert)
+    description = make(bert, tmp_path / "out")
+    assert description["maxSequenceLength"] == 2000
+    assert "shapes of up to 1024 of the model's 2000 tokens on the CPU" in capsys.readouterr().out
 
 
 def test_a_gpu_trace_that_is_bound_to_one_device_is_refused(monkeypatch, refusal, bert):

@@ -27,7 +27,7 @@ class Family:
     """A kind of model.
 
     `pair` is how its tokenizer writes a pair, `token_types` whether it is given them, `before_text` how many of its
-    positions no text may fill.
+    positions no text may fill, `longest` how many tokens its artifact says that a row may have.
     """
 
     config: Callable[..., transformers.PretrainedConfig]
@@ -36,6 +36,7 @@ class Family:
     pair: str
     token_types: bool
     before_text: int = 0
+    longest: int = LONGEST
 
 
 def word_piece(pair: str, special: list[str]) -> tokenizers.Tokenizer:
@@ -93,6 +94,10 @@ def with_pairs(tokenizer: tokenizers.Tokenizer, pair: str) -> tokenizers.Tokeniz
 
 BERT_TOKENS = ["[PAD]", "[UNK]", "[CLS]", "[SEP]"]
 BERT_PAIR = "[CLS] $A [SEP] $B:1 [SEP]:1"
+SPLINTER_TOKENS = [*BERT_TOKENS, "[QUESTION]", "."]
+SPLINTER_PAIR = "[CLS] $A [QUESTION] . [SEP] $B:1 [SEP]:1"
+T5_TOKENS = ["<pad>", "</s>", "<unk>"]
+T5_PAIR = "$A </s> $B </s>"
 ROBERTA_TOKENS = ["<s>", "<pad>", "</s>", "<unk>"]
 ROBERTA_PAIR = "<s> $A </s> </s> $B </s>"
 
@@ -138,6 +143,64 @@ def deberta(config):
     return bert_like(config, relative_attention=True, pos_att_type=["c2p", "p2c"], max_relative_positions=LONGEST)
 
 
+def modernbert(vocab_size: int):
+    """The second layer attends to 8 tokens before and behind each, the first to all."""
+    make = bert_like(
+        transformers.ModernBertConfig,
+        initializer_cutoff_factor=2.0,
+        cls_token_id=2,
+        sep_token_id=3,
+        bos_token_id=2,
+        eos_token_id=3,
+        global_attn_every_n_layers=2,
+        local_attention=16,
+    )
+    return make(vocab_size)
+
+
+def big_bird(vocab_size: int, block_size: int = 16):
+    """It attends sparsely beyond 7 blocks, which are more tokens than it takes unless they are small."""
+    make = bert_like(transformers.BigBirdConfig, sep_token_id=3, block_size=block_size, num_random_blocks=1)
+    return make(vocab_size)
+
+
+def t5(vocab_size: int):
+    """It has no longest input."""
+    return transformers.T5Config(
+        vocab_size=vocab_size,
+        pad_token_id=0,
+        decoder_start_token_id=0,
+        eos_token_id=1,
+        d_model=32,
+        d_kv=8,
+        d_ff=64,
+        num_layers=2,
+        num_heads=4,
+    )
+
+
+def bart(config):
+    def make(vocab_size: int, **more):
+        return config(
+            vocab_size=vocab_size,
+            bos_token_id=0,
+            pad_token_id=1,
+            eos_token_id=2,
+            max_position_embeddings=LONGEST,
+            d_model=32,
+            encoder_layers=2,
+            decoder_layers=2,
+            encoder_attention_heads=4,
+            decoder_attention_heads=4,
+            encoder_ffn_dim=64,
+            decoder_ffn_dim=64,
+            init_std=0.5,
+            **more,
+        )
+
+    return make
+
+
 FAMILIES = {
     "bert": Family(bert_like(transformers.BertConfig), word_piece, BERT_TOKENS, BERT_PAIR, True),
     "distilbert": Family(distilbert, word_piece, BERT_TOKENS, BERT_PAIR, False),
@@ -159,6 +222,13 @@ FAMILIES = {
     ),
     "deberta": Family(deberta(transformers.DebertaConfig), byte_level_bpe, BERT_TOKENS, BERT_PAIR, False),
     "deberta-v2": Family(deberta(transformers.DebertaV2Config), unigram, BERT_TOKENS, BERT_PAIR, False),
+    "modernbert": Family(modernbert, byte_level_bpe, BERT_TOKENS, BERT_PAIR, False),
+    "big-bird": Family(big_bird, unigram, BERT_TOKENS, BERT_PAIR, True),
+    "t5": Family(t5, unigram, T5_TOKENS, T5_PAIR, False, longest=512),
+    "bart": Family(bart(transformers.BartConfig), byte_level_bpe, ROBERTA_TOKENS, ROBERTA_PAIR, False),
+    "splinter": Family(
+        bert_like(transformers.SplinterConfig, question_token_id=4), word_piece, SPLINTER_TOKENS, SPLINTER_PAIR, True
+    ),
 }
 
 

@@ -44,7 +44,8 @@ def names_a_device(script: torch.jit.ScriptModule) -> bool:
 
 
 def graphs(script: torch.jit.ScriptModule) -> list[torch._C.Graph]:
-    return [module._c._get_method("forward").graph for module in script.modules() if module._c._has_method("forward")]
+    """Of every method: the second call of a module that was called twice is its method `forward1`."""
+    return [module._c._get_method(name).graph for module in script.modules() for name in module._c._method_names()]
 
 
 def device_constants(graph: torch._C.Graph) -> list[torch._C.Node]:

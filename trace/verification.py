@@ -6,8 +6,8 @@ from typing import NamedTuple
 import tokenizers
 import torch
 
-from progress import each
-from refused import Refused, last_line
+from progress import each, warn
+from refused import INSTEAD, Refused, last_line
 
 LARGEST_FP32_DIFFERENCE = 1e-4
 
@@ -17,6 +17,16 @@ ROUNDING = {"fp16": 2.0**-11, "bf16": 2.0**-8}
 # Another order of sums rounds otherwise, in every layer. What that adds up to grows with the logits, and 16 roundings
 # of the largest one are more than layers of normalised activations make of it: 0.8 % in fp16, 6 % in bf16.
 ROUNDINGS = 16
+
+# Longer rows than requests ask for by default, which is 384 tokens. The few models that take more, such as ModernBERT
+# with its 8192, would take minutes.
+LONGEST_VERIFIED = 1024
+
+# Padding may move logits by this share of the largest, as it changes the order of sums.
+TOLERATED_OF_PADDING = 1e-3
+
+# Tokens of padding. A row has some wherever it is served beside a longer one.
+PADDING_TRIED = 16
 
 # The logit of a token of the padding: far below any answer.
 MASKED = -1e4
@@ -54,7 +64,7 @@ def batch(
 def batches_of_many_shapes(
     examples: list[tokenizers.Encoding], inputs: list[str], padding: int, longest: int
 ) -> list[list[torch.Tensor]]:
-    """Each example alone, all of them padded, and the longest sequence the model takes; none but one as traced."""
+    """Each example alone, all of them padded, and rows of the length `longest`; none but one as traced."""
     alone = [batch([example], inputs, padding) for example in examples]
     padded = [batch(examples[count:] * 2, inputs, padding) for count in range(2)]
     repetitions = -(-longest // padded[0][0].shape[1])
@@ -76,7 +86,8 @@ def compare(traced, untraced, batches: list[list[torch.Tensor]], device: str = "
     comparisons = []
     for inputs in each(batches, "compare"):
         inputs = [tensor.to(device) for tensor in inputs]
-        one, other = run(traced, inputs), run(untraced, inputs)
+        other = run(untraced, inputs)
+        one = run(traced, inputs, "the trace")
         comparisons.append(
             Comparison(
                 shape=list(inputs[0].shape),
@@ -118,22 +129,44 @@ def summary(comparisons: list[Comparison]) -> str:
     return f"{difference:.2g}, of logits up to {largest:.1f}; the same best answer in {same} of {rows} rows"
 
 
-def run(model, inputs: list[torch.Tensor]) -> torch.Tensor:
+def verify_padding(
+    architecture: str, untraced, examples: list[tokenizers.Encoding], inputs: list[str], padding: int, longest: int
+) -> None:
+    """Refuses a model whose answers depend on padding, as where it convolves: they would depend on other requests."""
+    largest = difference = 0.0
+    same_answers = 0
+    for example in examples:
+        alone = run(untraced, batch([example], inputs, padding))
+        length = alone.shape[2]
+        wider = min(length + PADDING_TRIED, longest)
+        padded = run(untraced, batch([example], inputs, padding, wider))[:, :, :length]
+        largest = max(largest, alone[alone > MASKED].abs().max().item())
+        difference = max(difference, (padded - alone).abs().max().item())
+        same_answers += int((padded.argmax(dim=-1) == alone.argmax(dim=-1)).all())
+    if difference <= TOLERATED_OF_PADDING * largest:
+        return
+    found = f"{architecture}: padding changes its logits by {difference:.2g}"
+    if same_answers < len(examples):
+        raise Refused(f"{found} and its answers too, so these would depend on the other rows of a batch; {INSTEAD}")
+    warn(f"{found}, of up to {largest:.1f}, so scores depend a little on the other rows of a batch")
+
+
+def run(model, inputs: list[torch.Tensor], name: str = "the model") -> torch.Tensor:
     """Start and end logits of shape [2, batch, sequence], those of padding masked."""
     shape = inputs[0].shape
     try:
         with torch.no_grad():
             logits = list(model(*inputs))
     except Exception as error:
-        raise Refused(f"the model fails on inputs of shape {list(shape)}: {last_line(error)}") from error
+        raise Refused(f"{name} fails on inputs of shape {list(shape)}: {last_line(error)}") from error
     for side in logits:
         if side.shape != shape or side.dtype != torch.float32:
             raise Refused(
-                f"the model answers inputs of shape {list(shape)} with {side.dtype} of shape {list(side.shape)}, "
+                f"{name} answers inputs of shape {list(shape)} with {side.dtype} of shape {list(side.shape)}, "
                 "expected a float32 logit for each token"
             )
         if not torch.isfinite(side).all():
-            raise Refused(f"the model answers inputs of shape {list(shape)} with logits that are no finite numbers")
+            raise Refused(f"{name} answers inputs of shape {list(shape)} with logits that are no finite numbers")
     return torch.stack(logits).masked_fill(inputs[1] == 0, MASKED)
 
 

@@ -15,6 +15,7 @@ import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
+import java.util.regex.Pattern;
 import java.util.stream.Stream;
 
 /// What reads bytes of strangers and is Berth's own, with valid examples to begin with.
@@ -42,6 +43,9 @@ enum Decoder {
   /// Small enough that decoding takes no time.
   private static final long MOST_PIXELS = 10_000;
 
+  /// What clients are not to see: names of exceptions and of packages.
+  private static final Pattern INTERNALS = Pattern.compile("Exception|\\b(?:java|javax|sun|jdk)\\.");
+
   private final Reader reader;
   private final List<byte[]> examples;
 
@@ -59,7 +63,9 @@ enum Decoder {
     try {
       reader.read(bytes);
     } catch (BadInputException e) {
-      // What a reader is to say of bytes that it can't read.
+      if (INTERNALS.matcher(e.getMessage()).find()) {
+        throw new AssertionError("internals in the message: " + e.getMessage(), e);
+      }
     }
   }
 

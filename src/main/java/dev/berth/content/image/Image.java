@@ -8,8 +8,10 @@ import dev.berth.memory.RequestMemory;
 import java.io.IOException;
 import java.nio.BufferUnderflowException;
 import java.nio.ByteBuffer;
-import java.util.Objects;
 import java.util.concurrent.CancellationException;
+import java.util.zip.DataFormatException;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /// A picture, from the bytes of a payload to the tensor that a model takes:
 ///
@@ -40,6 +42,8 @@ public final class Image {
   private static final int CHANNELS = 3;
   private static final int VALUES = 256;
   private static final int LONGEST_REASON = 60;
+
+  private static final Logger log = LoggerFactory.getLogger(Image.class);
 
   private final int width;
   private final int height;
@@ -118,9 +122,16 @@ public final class Image {
     if (root instanceof OutOfMemoryError memory) {
       throw memory;
     }
-    var reason = Objects.requireNonNullElse(root.getMessage(), root.getClass().getSimpleName());
-    return new BadInputException("image: found damaged bytes (%s), expected a whole picture"
-        .formatted(reason.substring(0, Math.min(reason.length(), LONGEST_REASON))), e);
+    log.debug("found damaged bytes", e);
+    return new BadInputException("image: found damaged bytes%s, expected a whole picture".formatted(reason(root)), e);
+  }
+
+  /// In brackets, what a decoder says of the picture. Other exceptions speak of its code, which clients don't know.
+  private static String reason(Throwable root) {
+    if (root.getMessage() == null || !(root instanceof IOException || root instanceof DataFormatException)) {
+      return "";
+    }
+    return " (%s)".formatted(root.getMessage().substring(0, Math.min(root.getMessage().length(), LONGEST_REASON)));
   }
 
   public int width() {

@@ -89,7 +89,7 @@ class DamagedImageTest {
         "found the end of %d bytes within a JPEG, expected an end marker".formatted(bytes("baseline.jpg").length - 2));
     assertRefused(half("photo.png"), "PNG chunk at offset 33: found 772 bytes, expected 1565");
     assertRefused(half("still.gif"), "found 479 bytes that end too early, expected a whole picture");
-    assertRefused(half("rgb.bmp"), "found damaged bytes (EOFException), expected a whole picture");
+    assertRefused(half("rgb.bmp"), "found damaged bytes, expected a whole picture");
     assertRefused(half("lossy.webp"), "WebP chunk at offset 0: found 88 bytes, expected 176");
   }
 
@@ -111,6 +111,14 @@ class DamagedImageTest {
     var webp = bytes("lossless.webp");
     assertRefused(patched(webp, indexOf(webp, "VP8L") + 8, 0),
         "found damaged bytes (Invalid WebP data), expected a whole picture");
+  }
+
+  /// Such as that of the division by a red mask of no bits, which the fuzzer found.
+  @Test
+  void namesOfExceptionsAreNotHandedOn() throws Exception {
+    var noRed = patched(bytes("16-bits.bmp"), 54, 0, 0, 0, 0, 0, 0xf8, 0, 0, 0xe0, 7, 0, 0);
+    assertThatThrownBy(() -> Image.read(noRed)).isInstanceOf(BadInputException.class)
+        .hasMessage("image: found damaged bytes, expected a whole picture").hasRootCauseInstanceOf(ArithmeticException.class);
   }
 
   @Test
