@@ -1,9 +1,11 @@
-"""Finds answers as the server does: the algorithm that trace.py's samples and reference.py share.
+"""Finds answers as the server does, for the samples that trace.py writes.
 
-Independent of the server and of transformers: it uses only tokenizers and torch.
+Independent of the server, of transformers and of `pipeline.py`, which the tests compare it with: it uses only
+tokenizers and torch.
 
-The answers are those of the question-answering pipeline of transformers 4: the context is cut into overlapping windows
-of tokens, each window gives probabilities of its own, and the spans of all windows compete in one list.
+The answers are those of the question-answering pipeline of transformers 4.53: the context is cut into overlapping
+windows of tokens, each window gives its best spans by probabilities of its own, and spans of the same text are one
+answer, whose scores are added.
 
 `start` and `end` count Unicode code points.
 """
@@ -39,11 +41,13 @@ class Parameters:
 
 
 class Candidate(NamedTuple):
-    """A span of context tokens, `first` to `last`; None for both is the empty answer."""
+    """A span of context tokens, `first` to `last`, in a window of the tokens from `begin` up to `stop`."""
 
     score: float
-    first: int | None
-    last: int | None
+    first: int
+    last: int
+    begin: int
+    stop: int
 
 
 class Answering:
@@ -77,30 +81,40 @@ class Answering:
 
     def best_answer(self, model: Model, question: str, context: str) -> dict:
         """What the server answers to a request of a question and a context alone."""
-        parameters = self.parameters({})
+        answer = self.answers(model, question, context, {})[0]
+        return answer | {"score": round(answer["score"], 6)}
+
+    def answers(self, model: Model, question: str, context: str, chosen: dict) -> list[dict]:
+        """The answers to a request with the parameters that it chose, best first."""
+        parameters = self.parameters(chosen)
         text = self.text(context, parameters)
-        return text.answer(self.candidates(model, self.question_ids(question, parameters), text.ids, parameters)[0])
+        impossible, candidates = self.candidates(model, self.question_ids(question, parameters), text.ids, parameters)
+        answers = text.merged(candidates)
+        if parameters.handle_impossible_answer:
+            answers.append({"answer": "", "score": impossible, "start": 0, "end": 0})
+        # The sort is stable, so that of equal scores the first found is the first, and no answer the last.
+        answers.sort(key=lambda answer: -answer["score"])
+        return answers[: parameters.top_k]
 
     def candidates(
         self, model: Model, question: list[int], context: list[int], parameters: Parameters
-    ) -> list[Candidate]:
-        """The spans of all windows, best first; of equal ones the smaller start, smaller end, earlier window."""
-        spans = []
+    ) -> tuple[float, list[Candidate]]:
+        """The score of no answer, and the `top_k` best spans of each window, one window after another."""
+        found = []
         impossible = 1.0
         room = self.room(question, len(context), parameters)
         for offset, window in windows(context, room, parameters):
-            start, end = self.probabilities(model, question, window, parameters.handle_impossible_answer)
+            start, end = self.probabilities(model, question, window)
             impossible = min(impossible, start[0] * end[0])
+            spans = []
             for first in range(len(window)):
                 for last in range(first, min(first + parameters.max_answer_len, len(window))):
                     score = start[1 + first] * end[1 + last]
-                    spans.append(Candidate(score, offset + first, offset + last))
-        # The sort is stable, so that equal spans stay in the order of their windows.
-        spans.sort(key=lambda span: (-span.score, span.first, span.last))
-        if parameters.handle_impossible_answer:
-            spans.append(Candidate(impossible, None, None))
+                    spans.append(Candidate(score, offset + first, offset + last, offset, offset + len(window)))
+            # Of equal ones the smaller start and the smaller end, as the sort is stable.
             spans.sort(key=lambda span: -span.score)
-        return spans
+            found += spans[: parameters.top_k]
+        return impossible, found
 
     def room(self, question: list[int], context_length: int, parameters: Parameters) -> int:
         """The most tokens of a window. The server refuses what would take a forward for every few tokens."""
@@ -115,12 +129,11 @@ class Answering:
         return room
 
     def probabilities(
-        self, model: Model, question: list[int], window: list[int], with_impossible: bool
+        self, model: Model, question: list[int], window: list[int]
     ) -> tuple[list[float], list[float]]:
         """Start and end probabilities: first that of the classification token, then the window's.
 
-        The first is 0 unless it is asked for, and where no such token stands in front. The logits are float32, the
-        softmax over them is float64.
+        The first is 0 where no such token stands in front. The logits are float32, the softmax over them is float64.
         """
         before, between, after = (self.pair[place] for place in ("before", "between", "after"))
         head = before + question + between
@@ -130,7 +143,7 @@ class Answering:
         with torch.inference_mode():
             logits = model(*(torch.tensor([row[name]]) for name in self.inputs))
         context = range(len(head), len(head) + len(window))
-        start, end = (softmax_over(side[0].double(), context, with_impossible and bool(before)) for side in logits)
+        start, end = (softmax_over(side[0].double(), context, bool(before)) for side in logits)
         return start, end
 
 
@@ -141,10 +154,10 @@ def longest_row(description: dict) -> int:
     return description["maxSequenceLength"]
 
 
-def softmax_over(logits: torch.Tensor, context: range, with_impossible: bool) -> list[float]:
+def softmax_over(logits: torch.Tensor, context: range, with_classification: bool) -> list[float]:
     """Probabilities of position 0, then of the context's positions; all other positions take no part."""
     chosen = logits[[0, *context]]
-    if not with_impossible:
+    if not with_classification:
         chosen[0] = -torch.inf
     return torch.softmax(chosen, dim=0).tolist()
 
@@ -152,10 +165,10 @@ def softmax_over(logits: torch.Tensor, context: range, with_impossible: bool) ->
 def windows(context: list[int], room: int, parameters: Parameters):
     """Windows of at most `room` tokens with their offsets; neighbours share `doc_stride` tokens.
 
-    They share half a window at most where the stride is a default. Of an own one the server refuses more than `most`.
+    The server refuses an own stride of more than `most`. A default one is less then, and half of `max_seq_len` at most.
     """
-    stride = parameters.doc_stride
-    most = max(room // 2, room - LEAST_STEP) if parameters.own_stride else room // 2
+    most = max(room // 2, room - LEAST_STEP)
+    stride = parameters.doc_stride if parameters.own_stride else min(parameters.doc_stride, parameters.max_seq_len // 2)
     if stride > most and parameters.own_stride and len(context) > room:
         raise ValueError(f"doc_stride: {stride} is more than {most}, of windows of {room} tokens")
     step = room - min(stride, most)
@@ -177,17 +190,22 @@ class Text:
         self.align_to_words = align_to_words
 
     def span(self, candidate: Candidate) -> tuple[int, int]:
-        """The characters from `start` up to `end` that a candidate stands for."""
+        """The characters from `start` up to `end` that a candidate stands for. Words end where their window does."""
         first, last = candidate.first, candidate.last
-        if first is None:
-            return 0, 0
-        if self.align_to_words:
-            while first > 0 and self.word_ids[first - 1] == self.word_ids[first]:
+        # A special token that is written out in the context belongs to no word.
+        if self.align_to_words and self.word_ids[first] is not None and self.word_ids[last] is not None:
+            while first > candidate.begin and self.word_ids[first - 1] == self.word_ids[first]:
                 first -= 1
-            while last + 1 < len(self.ids) and self.word_ids[last + 1] == self.word_ids[last]:
+            while last + 1 < candidate.stop and self.word_ids[last + 1] == self.word_ids[last]:
                 last += 1
         return self.offsets[first][0], self.offsets[last][1]
 
-    def answer(self, candidate: Candidate) -> dict:
-        start, end = self.span(candidate)
-        return {"answer": self.context[start:end], "score": round(candidate.score, 6), "start": start, "end": end}
+    def merged(self, candidates: list[Candidate]) -> list[dict]:
+        """An answer for each text, ignoring case: where its first candidate stands, with the scores of all."""
+        answers: dict[str, dict] = {}
+        for candidate in candidates:
+            start, end = self.span(candidate)
+            text = self.context[start:end]
+            answer = answers.setdefault(text.lower(), {"answer": text, "score": 0.0, "start": start, "end": end})
+            answer["score"] += candidate.score
+        return list(answers.values())

@@ -1,14 +1,15 @@
 """Computes the reference answers that the Java server is tested against.
 
-Independent of the server and of transformers: it uses only tokenizers and torch, on the same artifact. `answering.py`
-is the algorithm; here are the questions and how sure their answers are.
+The answers are those of `pipeline.py`, a port of the pipeline of transformers 4.53. Here are the questions and how sure
+their answers are.
 
     python trace/reference.py --artifact model-artifact --questions trace/questions.jsonl \\
         --output src/test/resources/reference/question-answering.jsonl
-    python trace/reference.py --model src/test/resources/torchscript/waves.pt \\
+    python trace/reference.py --model src/test/resources/torchscript/waves.pt --variations 2 \\
         --output src/test/resources/reference/question-answering-exact.jsonl
 
-The second one replaces the artifact's model by one that computes the same everywhere, for a strict comparison.
+The second one replaces the artifact's model by one that computes the same everywhere, for a strict comparison. It asks
+each question again with other parameters, and these are the same in each run.
 
 Each line of the questions, and of the output, holds one request. Its context is a string, or a list whose items are
 strings and {"repeat": text, "times": n}: joined, they are the context. That keeps contexts of 50,000 characters small.
@@ -16,56 +17,111 @@ strings and {"repeat": text, "times": n}: joined, they are the context. That kee
 int8 is not the same everywhere. Another CPU or another torch rounds a last bit differently, that moves an activation to
 the neighbouring one of its 127 steps, and scores that were not near 0 or 1 move visibly. Each line says how much to
 expect. `drift` is the largest change of a reported score over runs with weights disturbed in their last bits: compare
-scores within 1e-3 + 2 · drift. `margin` is the distance from a reported answer to the next best that is a different
-span: where it is below 2 · drift, the order is a matter of luck. The tool names such cases, so that they are reworded.
+scores within 1e-3 + 2 · drift. `margin` is the distance from a reported answer to the next best that has another text:
+where it is below 2 · drift, the order is a matter of luck. The tool names such cases, so that they are reworded.
 """
 
 import argparse
 import json
+import random
 from pathlib import Path
 
 import torch
 from tokenizers import Tokenizer
 from torch.nn.functional import pad
 
-from answering import Answering, Candidate, Model, Parameters, Text
+from pipeline import Model, Pipeline, spans_of_4_54
 
 DISTURBED_RUNS = 16
 
+# What a variation chooses from. The server refuses windows of fewer tokens, and windows that move on by less.
+LEAST_ROOM = 16
+LEAST_STEP = 16
+CHOICES = {
+    "top_k": [1, 2, 5, 5, 12],
+    "max_seq_len": [None, 48, 64, 100, 128, 256, 512],
+    "doc_stride": [None, None, 0, 8, 32, 100],
+    "max_answer_len": [None, None, 1, 3, 40],
+    "max_question_len": [None, None, 5],
+    "handle_impossible_answer": [None, True],
+    "align_to_words": [None, None, False],
+}
+
 
 class Reference:
-    """Answers questions with the artifact in a directory."""
+    """Answers questions with the artifact in a directory, or with a model that is the same everywhere."""
 
     def __init__(self, artifact: Path, model: Path | None = None):
         description = json.loads((artifact / "model.json").read_text(encoding="utf-8"))
-        self.answering = Answering(description, Tokenizer.from_file(str(artifact / "tokenizer.json")))
-        self.model = load(artifact, description, model)
-        self.disturbed = [load(artifact, description, model, seed) for seed in range(DISTURBED_RUNS)]
+        self.tokenizer = Tokenizer.from_file(str(artifact / "tokenizer.json"))
+        self.defaults = description.get("parameters", {})
+        self.special = sum(len(description["pair"][place]) for place in ("before", "between", "after"))
+
+        def pipeline(seed: int | None = None) -> Pipeline:
+            return Pipeline(description, self.tokenizer, load(artifact, description, model, seed))
+
+        self.pipeline = pipeline()
+        self.disturbed = [pipeline(seed) for seed in range(DISTURBED_RUNS if model is None else 0)]
 
     def answer(self, question: str, context: str, chosen: dict) -> dict:
         """The answers, best first, with the drift and the margin of their scores."""
-        parameters = self.answering.parameters(chosen)
-        text = self.answering.text(context, parameters)
-        question_ids = self.answering.question_ids(question, parameters)
-        candidates = self.answering.candidates(self.model, question_ids, text.ids, parameters)
-        best = candidates[: parameters.top_k]
+        parameters = self.defaults | chosen
+        answers = self.pipeline(question, context, **parameters)
         return {
-            "answers": [text.answer(candidate) for candidate in best],
-            "drift": round(self.drift(best, question_ids, text.ids, parameters), 6),
-            "margin": round(margin(candidates, parameters.top_k, text), 6),
+            "answers": [answer | {"score": float(f"{answer['score']:.8g}")} for answer in answers],
+            "drift": round(self.drift(answers, question, context, parameters), 6),
+            "margin": float(f"{self.margin(question, context, parameters):.3g}"),
         }
 
-    def drift(self, best: list[Candidate], question: list[int], context: list[int], parameters: Parameters) -> float:
-        """The largest change of the best candidates' scores when the weights are disturbed in their last bits."""
+    def drift(self, answers: list[dict], question: str, context: str, parameters: dict) -> float:
+        """The largest change of the answers' scores when the weights are disturbed in their last bits."""
         changes = [0.0]
-        for model in self.disturbed:
-            # Overlapping windows may hold a span twice; each is compared with its nearest.
-            scores = {}
-            for candidate in self.answering.candidates(model, question, context, parameters):
-                scores.setdefault((candidate.first, candidate.last), []).append(candidate.score)
-            for candidate in best:
-                changes.append(min(abs(candidate.score - score) for score in scores[candidate.first, candidate.last]))
+        for pipeline in self.disturbed:
+            others = pipeline.all_answers(question, context, **parameters)
+            scores = {(other["answer"], other["start"]): other["score"] for other in others}
+            changes += [abs(answer["score"] - scores.get((answer["answer"], answer["start"]), 0)) for answer in answers]
         return max(changes)
+
+    def margin(self, question: str, context: str, parameters: dict) -> float:
+        """The smallest distance of a reported answer to the next one; 1 if there is none.
+
+        It looks at the answers as they were added up, and at the best span of each text, as both may change places.
+        """
+        options = dict(parameters)
+        top_k = options.pop("top_k", 1)
+        with_impossible = options.pop("handle_impossible_answer", False)
+        no_answer, spans = self.pipeline.search(question, context, spans_of_4_54(top_k, True), **options)
+        best = {"": no_answer} if with_impossible else {}
+        for score, start, end in spans:
+            text = context[start:end].lower()
+            best[text] = max(score, best.get(text, 0.0))
+        added_up = [answer["score"] for answer in self.pipeline.all_answers(question, context, **parameters)]
+        distances = [1.0]
+        for scores in (added_up, sorted(best.values(), reverse=True)):
+            distances += [score - following for score, following in zip(scores[:top_k], scores[1:], strict=False)]
+        return min(distances)
+
+    def variations(self, cases: list[dict], count: int) -> list[dict]:
+        """Each case again, `count` times, with parameters that the server takes. They are the same in each run."""
+        chance = random.Random(4)
+        varied = []
+        for case in cases:
+            drawn = (self.draw(case["question"], chance) for _ in range(1000))
+            for parameters in [parameters for parameters in drawn if parameters][:count]:
+                named = ", ".join(f"{name} {value}" for name, value in parameters.items())
+                varied.append(case | {"name": f"{case['name']}; {named}", "parameters": parameters})
+        return varied
+
+    def draw(self, question: str, chance: random.Random) -> dict | None:
+        """Parameters, or None where they leave too little of a window, or none are drawn."""
+        drawn = {name: chance.choice(values) for name, values in CHOICES.items()}
+        drawn = {name: value for name, value in drawn.items() if value is not None}
+        longest = drawn.get("max_seq_len", 384)
+        tokens = len(self.tokenizer.encode(question, add_special_tokens=False))
+        room = longest - self.special - min(tokens, drawn.get("max_question_len", 64))
+        stride = drawn.get("doc_stride", min(longest // 2, 128))
+        fits = room >= LEAST_ROOM and stride <= max(room // 2, room - LEAST_STEP)
+        return drawn if fits else None
 
 
 class Compiled:
@@ -105,17 +161,6 @@ def disturb(model, seed: int):
     return model
 
 
-def margin(candidates: list[Candidate], top_k: int, text: Text) -> float:
-    """The smallest distance of a reported answer to the next one that is a different span; 1 if there is none."""
-    distances = [1.0]
-    for rank, candidate in enumerate(candidates[:top_k]):
-        behind = (other for other in candidates[rank + 1 :] if text.span(other) != text.span(candidate))
-        runner_up = next(behind, None)
-        if runner_up is not None:
-            distances.append(candidate.score - runner_up.score)
-    return min(distances)
-
-
 def expand(context: str | list) -> str:
     if isinstance(context, str):
         return context
@@ -133,9 +178,9 @@ def write_answers(reference: Reference, cases: list[dict], output: Path) -> None
         for case in cases:
             result = reference.answer(case["question"], expand(case["context"]), case.get("parameters", {}))
             file.write(json.dumps(case | result, ensure_ascii=False) + "\n")
-            found = "  ".join(f"{answer['score']:.4f} {answer['answer']!r}" for answer in result["answers"])
+            found = "  ".join(f"{answer['score']:.4g} {answer['answer']!r}" for answer in result["answers"])
             note = "  NEAR TIE" if result["margin"] <= 2 * result["drift"] else ""
-            print(f"{case['name']}: {found}  drift {result['drift']:.4f}  margin {result['margin']:.4f}{note}")
+            print(f"{case['name']}: {found}  drift {result['drift']:.4f}  margin {result['margin']:.2g}{note}")
 
 
 def main() -> None:
@@ -143,12 +188,15 @@ def main() -> None:
     parser.add_argument("--artifact", type=Path, default=Path("model-artifact"))
     parser.add_argument("--model", type=Path, help="a TorchScript file to use instead of the artifact's")
     parser.add_argument("--questions", type=Path, default=Path("trace/questions.jsonl"))
+    parser.add_argument("--variations", type=int, default=0, help="how often to ask each question again, otherwise")
     parser.add_argument("--output", type=Path, required=True)
     arguments = parser.parse_args()
 
     # One sum, one order: with more threads, the answers would depend on the number of cores.
     torch.set_num_threads(1)
-    write_answers(Reference(arguments.artifact, arguments.model), read_lines(arguments.questions), arguments.output)
+    reference = Reference(arguments.artifact, arguments.model)
+    cases = read_lines(arguments.questions)
+    write_answers(reference, cases + reference.variations(cases, arguments.variations), arguments.output)
 
 
 if __name__ == "__main__":

@@ -1,8 +1,9 @@
 package dev.berth.handler.qa;
 
 import dev.berth.benchmark.Defaults;
-import java.util.List;
+import dev.berth.tokenizer.Tokens;
 import java.util.Random;
+import java.util.stream.IntStream;
 import org.openjdk.jmh.annotations.Benchmark;
 import org.openjdk.jmh.annotations.Param;
 import org.openjdk.jmh.annotations.Scope;
@@ -19,12 +20,16 @@ public class SpanSearchBenchmark extends Defaults {
   public int topK;
 
   private Parameters parameters;
+  private Tokens context;
   private float[] start;
   private float[] end;
 
   @Setup
   public void prepare() {
     parameters = Parameters.defaults(512).withTopK(topK);
+    var positions = IntStream.range(0, TOKENS).toArray();
+    var ends = IntStream.rangeClosed(1, TOKENS).toArray();
+    context = new Tokens(new long[TOKENS], positions, ends, IntStream.of(positions).asLongStream().toArray());
     var random = new Random(7);
     start = logits(random);
     end = logits(random);
@@ -41,9 +46,9 @@ public class SpanSearchBenchmark extends Defaults {
   }
 
   @Benchmark
-  public List<SpanSearch.Span> search() {
-    var search = new SpanSearch(parameters, true);
-    search.add(start, end, 0, 0, TOKENS, 0);
-    return search.best();
+  public Spans search() {
+    var search = new SpanSearch(parameters, true, context);
+    search.add(start, end, 0, 0, 0, TOKENS);
+    return search.found();
   }
 }

@@ -37,19 +37,19 @@ public record Tokens(long[] ids, int[] starts, int[] ends, long[] words) {
         parts.stream().flatMapToLong(part -> Arrays.stream(part.words)).toArray());
   }
 
-  /// Where the whole word begins that holds `token`.
-  public int wordStart(int token) {
+  /// Where the word begins that holds `token`, as far as its tokens are `from` or later.
+  public int wordStart(int token, int from) {
     int first = token;
-    while (first > 0 && words[token] >= 0 && words[first - 1] == words[token]) {
+    while (first > from && words[token] >= 0 && words[first - 1] == words[token]) {
       first--;
     }
     return starts[first];
   }
 
-  /// Where the whole word ends that holds `token`, exclusive.
-  public int wordEnd(int token) {
+  /// Where the word ends that holds `token`, exclusive, as far as its tokens are before `stop`.
+  public int wordEnd(int token, int stop) {
     int last = token;
-    while (last + 1 < words.length && words[token] >= 0 && words[last + 1] == words[token]) {
+    while (last + 1 < stop && words[token] >= 0 && words[last + 1] == words[token]) {
       last++;
     }
     return ends[last];

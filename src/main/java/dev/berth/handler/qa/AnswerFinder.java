@@ -4,8 +4,8 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CancellationException;
 
-/// Runs the windows of records through a model, as many at once as it has a shape for, and cuts the best spans out of
-/// the contexts. Runs on the workers' threads, and may run on several at once.
+/// Runs the windows of records through a model, as many at once as it has a shape for, and finds the answers in them.
+/// Runs on the workers' threads, and may run on several at once.
 final class AnswerFinder {
 
   /// One window of a record on its way through the model.
@@ -54,7 +54,7 @@ final class AnswerFinder {
   private SpanSearch search(QuestionRecord record) {
     return switch (record) {
       case QuestionRecord.Encoded encoded ->
-          new SpanSearch(encoded.question().parameters(), hasClassification);
+          new SpanSearch(encoded.question().parameters(), hasClassification, encoded.context());
       case QuestionRecord.Rejected _ -> null;
     };
   }
@@ -68,52 +68,37 @@ final class AnswerFinder {
     var logits = model.forward(waiting.stream().map(Window::row).toList());
     for (int r = 0; r < waiting.size(); r++) {
       var window = waiting.get(r);
-      int first = window.record.windows().start(window.number);
-      int tokens = window.record.windows().end(window.number) - first;
-      int row = r * logits.columns();
-      window.search.add(logits.start(), logits.end(), row, encoder.contextOffset(window.record), tokens, first);
+      var windows = window.record.windows();
+      window.search.add(
+          logits.start(), logits.end(), r * logits.columns(), encoder.contextOffset(window.record),
+          windows.start(window.number), windows.end(window.number));
     }
     waiting.clear();
   }
 
   /// The answers to a record from what was found in its pieces. Runs on a thread for hooks.
   QuestionAnswer join(QuestionRecord.Encoded record, List<QuestionAnswer> parts) {
-    var search = new SpanSearch(record.question().parameters(), hasClassification);
+    var pieces = new ArrayList<Spans>(parts.size());
     for (var part : parts) {
       if (!(part instanceof QuestionAnswer.Answered(_, _, _, var spans)) || spans == Spans.NONE) {
         throw new IllegalStateException("found an answer of predictFn's own to a piece of a record; a predictFn that changes "
             + "answers needs whole records, with a split that returns List.of(record)");
       }
-      search.add(spans);
+      pieces.add(spans);
     }
-    return answer(record, search);
+    return answered(record, Answers.of(record.question(), Spans.of(pieces)), Spans.NONE);
   }
 
   private static QuestionAnswer answer(QuestionRecord record, SpanSearch search) {
     return switch (record) {
       case QuestionRecord.Rejected(var message) -> new QuestionAnswer.Rejected(message);
       case QuestionRecord.Encoded piece when piece.isPiece() -> answered(piece, List.of(), search.found());
-      case QuestionRecord.Encoded whole ->
-          answered(whole, search.best().stream().map(span -> answer(whole, span)).toList(), Spans.NONE);
+      case QuestionRecord.Encoded whole -> answered(whole, Answers.of(whole.question(), search.found()), Spans.NONE);
     };
   }
 
   private static QuestionAnswer answered(QuestionRecord.Encoded record, List<Answer> answers, Spans spans) {
     var question = record.question();
     return new QuestionAnswer.Answered(answers, question.parameters().topK() > 1, question.alone(), spans);
-  }
-
-  private static Answer answer(QuestionRecord.Encoded record, SpanSearch.Span span) {
-    if (span.first() == SpanSearch.NO_ANSWER) {
-      return new Answer("", span.score(), 0, 0);
-    }
-    var tokens = record.context();
-    var whole = record.question().parameters().alignToWords();
-    int start = whole ? tokens.wordStart(span.first()) : tokens.starts()[span.first()];
-    int end = whole ? tokens.wordEnd(span.last()) : tokens.ends()[span.last()];
-    var context = record.question().context();
-    int from = context.offsetByCodePoints(0, start);
-    int to = context.offsetByCodePoints(from, end - start);
-    return new Answer(context.substring(from, to), span.score(), start, end);
   }
 }

@@ -6,16 +6,18 @@ import dev.berth.hooks.BadInputException;
 import java.util.List;
 import org.apache.commons.text.similarity.LevenshteinDistance;
 
-/// How to look for an answer: the parameters of the question-answering pipeline of `transformers` 4, with its defaults.
+/// How to look for an answer: the parameters of the question-answering pipeline of `transformers` 4.53, with its defaults.
+///
+/// `max_question_len` does what the pipeline documents; with a fast tokenizer the pipeline itself cuts no question.
 ///
 /// @param topK how many answers to give, the best first; a list is answered when it is more than 1
 /// @param maxAnswerLength the most tokens of an answer
 /// @param docStride how many tokens neighbouring windows share
-/// @param ownStride whether that was asked for; else it is at most half of what a window holds
+/// @param ownStride whether that was asked for; else it is at most half of `maxSequenceLength`
 /// @param maxSequenceLength the most tokens of question, window and special tokens together
 /// @param maxQuestionLength where the question is cut, in tokens
 /// @param handleImpossibleAnswer whether "no answer" is an answer
-/// @param alignToWords whether answers are widened to whole words of the pre-tokenizer
+/// @param alignToWords whether answers are widened to whole words of the pre-tokenizer, within their window
 record Parameters(
     int topK,
     int maxAnswerLength,
@@ -72,6 +74,11 @@ record Parameters(
   Parameters withTopK(int topK) {
     return new Parameters(
         topK, maxAnswerLength, docStride, ownStride, maxSequenceLength, maxQuestionLength, handleImpossibleAnswer, alignToWords);
+  }
+
+  /// The most spans that so many tokens give.
+  long spansOf(int tokens) {
+    return Math.min(topK, (long) tokens * Math.min(tokens, maxAnswerLength));
   }
 
   private static void checkKnown(String field, String name) {

@@ -32,11 +32,11 @@ import java.util.function.Supplier;
 /// 1. `modelFn` loads the TorchScript of the model artifact, once for each accelerator.
 /// 2. `inputFn` reads questions from JSON, JSON Lines or CSV, tokenises them and plans windows over each context.
 /// 3. `split` takes a record of many windows apart, so that other requests go in between.
-/// 4. `predictFn` runs the model on the windows and keeps the best spans.
-/// 5. `join` finds the best spans of all pieces.
+/// 4. `predictFn` runs the model on the windows and finds the best spans.
+/// 5. `join` makes the answers of the spans of all pieces.
 /// 6. `outputFn` writes the answers as JSON, JSON Lines or CSV.
 ///
-/// The answers are those of the question-answering pipeline of `transformers` 4. Extend this class to change one hook. A
+/// Answers and scores are those of the question-answering pipeline of `transformers` 4.53. Extend this class to change one hook. A
 /// `predictFn` that looks at answers or changes them needs whole records: override `split` too, with `List.of(record)`.
 public class QuestionAnsweringHandler
     implements InferenceHandler<SpanModel, QuestionRecord, QuestionAnswer>, AutoCloseable {
@@ -45,9 +45,9 @@ public class QuestionAnsweringHandler
   /// takes 0.1 s on one core.
   private static final int TOKENS_OF_A_PIECE = 512;
 
-  /// What a piece costs in memory, and each of the spans that it keeps, in bytes.
+  /// What a piece costs in memory, and each of the spans that it keeps until they are compared, in bytes.
   private static final long PIECE = 250;
-  private static final long SPAN = 40;
+  private static final long SPAN = 160;
 
   private static final JsonMapper JSON = new JsonMapper();
   private static final List<MediaType> REQUEST_TYPES = ContentTypes.mediaTypes(DocumentReader.class);
@@ -147,13 +147,14 @@ public class QuestionAnsweringHandler
     if (!(record instanceof QuestionRecord.Encoded encoded) || encoded.windows().count() == 1) {
       return List.of(record);
     }
-    int windows = Math.max(1, TOKENS_OF_A_PIECE / (tokensBeside(encoded) + encoded.windows().room()));
-    if (encoded.windows().count() <= windows) {
+    var windows = encoded.windows();
+    int windowsOfAPiece = Math.max(1, TOKENS_OF_A_PIECE / (tokensBeside(encoded) + windows.room()));
+    if (windows.count() <= windowsOfAPiece) {
       return List.of(record);
     }
-    long pieces = Math.ceilDiv(encoded.windows().count(), windows);
-    RequestMemory.charge(pieces * (PIECE + SPAN * encoded.question().parameters().topK()));
-    return encoded.pieces(windows);
+    long pieces = Math.ceilDiv(windows.count(), windowsOfAPiece);
+    RequestMemory.charge(pieces * PIECE + windows.count() * encoded.question().parameters().spansOf(windows.room()) * SPAN);
+    return encoded.pieces(windowsOfAPiece);
   }
 
   /// The tokens of a record's windows.

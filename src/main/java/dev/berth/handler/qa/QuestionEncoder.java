@@ -50,22 +50,25 @@ final class QuestionEncoder {
               + "the special tokens %d, and a window of the context %d").formatted(prefix(question), longest, longest - room + least,
                   questionIds.length, pair.size(), least));
     }
-    long spans = Math.min(parameters.topK(), (long) context.size() * Math.min(context.size(), parameters.maxAnswerLength()));
-    RequestMemory.charge(ANSWER * spans);
+    RequestMemory.charge(ANSWER * parameters.spansOf(context.size()));
     return new QuestionRecord.Encoded(
-        question, questionIds, context, Windows.over(context.size(), room, stride(question, context.size(), room)));
+        question, questionIds, context, Windows.over(context.size(), room, stride(question, longest, context.size(), room)));
   }
 
-  /// The tokens that windows share. An own stride is kept where it lets the windows move on.
-  private static int stride(Question question, int tokens, int room) {
-    int stride = question.parameters().docStride();
+  /// The tokens that windows share: those of the pipeline, unless windows would hardly move on. Then an own stride is
+  /// refused, and a default one is less.
+  private static int stride(Question question, int longest, int tokens, int room) {
+    var parameters = question.parameters();
     int most = Math.max(room / 2, room - LEAST_STEP);
-    if (stride > most && question.parameters().ownStride() && tokens > room) {
+    if (!parameters.ownStride()) {
+      return Math.min(Math.min(parameters.docStride(), longest / 2), most);
+    }
+    if (parameters.docStride() > most && tokens > room) {
       throw new BadInputException(
           "%sparameters.doc_stride: found %d, expected at most %d: a window holds %d tokens of the context, and moves on by %d or more"
-              .formatted(prefix(question), stride, most, room, room - most));
+              .formatted(prefix(question), parameters.docStride(), most, room, room - most));
     }
-    return question.parameters().ownStride() && tokens > room ? stride : Math.min(stride, room / 2);
+    return Math.min(parameters.docStride(), most);
   }
 
   private static String prefix(Question question) {

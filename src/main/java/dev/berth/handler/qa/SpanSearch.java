@@ -1,38 +1,49 @@
 package dev.berth.handler.qa;
 
+import dev.berth.tokenizer.Tokens;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;
 import java.util.PriorityQueue;
 
-/// Finds the best spans of one record over its windows, as the question-answering pipeline of `transformers` 4 does.
+/// Finds the best spans of each window of one record, as the question-answering pipeline of `transformers` 4.53 does.
+/// [Answers] makes answers of them.
 ///
-/// For each window the start logits and the end logits of the context's tokens are turned into probabilities by a
-/// softmax each; a span from token i to token j ≥ i, shorter than `max_answer_len`, scores p_start(i) · p_end(j); the
-/// spans of all windows compete. With `handle_impossible_answer` the classification token takes part in both
-/// softmaxes, and "no answer" scores the smallest p_start · p_end of that token over the windows; without such a token
-/// it scores 0. Used by one thread, for one record.
+/// For each window a softmax turns the start logits into probabilities, and another one the end logits. The context's
+/// tokens take part in it, and so does the classification token, whether "no answer" is asked for or not. A span from
+/// token i to token j ≥ i, not longer than `max_answer_len`, scores p_start(i) · p_end(j). Each window gives its `top_k`
+/// best. "No answer" scores the smallest p_start · p_end of the classification token over the windows; without such a
+/// token it scores 0.
+///
+/// Four things differ from the pipeline on purpose:
+///
+/// - Logits that are no numbers are an error.
+/// - Probabilities have double precision; the pipeline's have single precision.
+/// - Of spans that score the same, the one that begins and then ends earlier is the first; the pipeline leaves that open.
+/// - A window of fewer than `top_k` spans gives those. The pipeline fills up with empty and reversed spans that score 0.
+///
+/// Used by one thread, for one record or one piece of it.
 final class SpanSearch {
 
-  /// A span of the context in tokens, `last` inclusive; a `first` of [#NO_ANSWER] is the empty answer.
-  record Span(int first, int last, double score) {}
-
-  static final int NO_ANSWER = -1;
+  /// A span of tokens, `last` inclusive.
+  private record Candidate(int first, int last, double score) {}
 
   /// The better first; a tie goes to the one that begins, and then ends, earlier.
-  private static final Comparator<Span> BEST_FIRST =
-      Comparator.comparingDouble(Span::score).reversed().thenComparingInt(Span::first).thenComparingInt(Span::last);
+  private static final Comparator<Candidate> BEST_FIRST = Comparator.comparingDouble(Candidate::score).reversed()
+      .thenComparingInt(Candidate::first).thenComparingInt(Candidate::last);
 
   private final Parameters parameters;
-  private final boolean withClassification;
-  private final PriorityQueue<Span> best;
+  private final boolean hasClassification;
+  private final Tokens context;
+  private final List<Spans.Span> found = new ArrayList<>();
   private double noAnswer = Double.POSITIVE_INFINITY;
 
   /// @param hasClassification whether rows begin with a classification token
-  SpanSearch(Parameters parameters, boolean hasClassification) {
+  /// @param context all tokens of the record's context
+  SpanSearch(Parameters parameters, boolean hasClassification, Tokens context) {
     this.parameters = parameters;
-    this.withClassification = parameters.handleImpossibleAnswer() && hasClassification;
-    this.best = new PriorityQueue<>(BEST_FIRST.reversed());
+    this.hasClassification = hasClassification;
+    this.context = context;
   }
 
   /// Adds one window.
@@ -40,65 +51,63 @@ final class SpanSearch {
   /// @param start the start logits of a whole batch; the window's row begins at `row`, with the classification token if there is one
   /// @param end the end logits likewise
   /// @param row where the window's row begins in both
-  /// @param context where the context's tokens begin in the row
-  /// @param tokens how many tokens of the context the window holds
+  /// @param offset where the context's tokens begin in the row
   /// @param first which token of the context is the window's first
-  void add(float[] start, float[] end, int row, int context, int tokens, int first) {
-    var startSoftmax = Softmax.of(start, row, context, tokens, withClassification);
-    var endSoftmax = Softmax.of(end, row, context, tokens, withClassification);
+  /// @param stop which one comes after the window's last
+  void add(float[] start, float[] end, int row, int offset, int first, int stop) {
+    int tokens = stop - first;
+    var startSoftmax = Softmax.of(start, row, offset, tokens, hasClassification);
+    var endSoftmax = Softmax.of(end, row, offset, tokens, hasClassification);
     noAnswer = Math.min(noAnswer, startSoftmax.classification() * endSoftmax.classification());
-    for (int i = 0; i < tokens; i++) {
-      int stop = (int) Math.min(tokens, (long) i + parameters.maxAnswerLength());
+    best(startSoftmax.context(), endSoftmax.context())
+        .forEach(candidate -> found.add(span(candidate, first, stop)));
+  }
+
+  /// What was found, in the order of the windows.
+  Spans found() {
+    return new Spans(found, noAnswer);
+  }
+
+  /// The best spans of a window, the best first; their tokens count from the window's first.
+  private List<Candidate> best(double[] start, double[] end) {
+    var best = new PriorityQueue<>(BEST_FIRST.reversed());
+    for (int i = 0; i < start.length; i++) {
+      int stop = (int) Math.min(start.length, (long) i + parameters.maxAnswerLength());
       for (int j = i; j < stop; j++) {
-        offer(first + i, first + j, startSoftmax.context()[i] * endSoftmax.context()[j]);
+        double score = start[i] * end[j];
+        // Most spans are none of the best, and are not made.
+        if (best.size() < parameters.topK() || score > best.peek().score()) {
+          best.add(new Candidate(i, j, score));
+          if (best.size() > parameters.topK()) {
+            best.poll();
+          }
+        }
       }
     }
+    var sorted = new ArrayList<>(best);
+    sorted.sort(BEST_FIRST);
+    return sorted;
   }
 
-  /// Adds what was found in other windows.
-  void add(Spans found) {
-    noAnswer = Math.min(noAnswer, found.noAnswer());
-    found.best().forEach(this::offer);
-  }
-
-  /// What was found so far.
-  Spans found() {
-    return new Spans(List.copyOf(best), noAnswer);
-  }
-
-  /// The best spans, the best first.
-  List<Span> best() {
-    if (parameters.handleImpossibleAnswer()) {
-      offer(new Span(NO_ANSWER, NO_ANSWER, noAnswer));
+  /// Where a candidate of the window from `first` to `stop` stands in the context's text. Words end where the window does.
+  private Spans.Span span(Candidate candidate, int first, int stop) {
+    int from = first + candidate.first();
+    int to = first + candidate.last();
+    // A special token that is written out in the context belongs to no word.
+    if (parameters.alignToWords() && context.words()[from] >= 0 && context.words()[to] >= 0) {
+      return new Spans.Span(context.wordStart(from, first), context.wordEnd(to, stop), candidate.score());
     }
-    var spans = new ArrayList<>(best);
-    spans.sort(BEST_FIRST);
-    return spans;
+    return new Spans.Span(context.starts()[from], context.ends()[to], candidate.score());
   }
 
-  /// Most spans are none of the best, and are not made.
-  private void offer(int first, int last, double score) {
-    if (best.size() < parameters.topK() || score >= best.peek().score()) {
-      offer(new Span(first, last, score));
-    }
-  }
-
-  private void offer(Span span) {
-    best.add(span);
-    if (best.size() > parameters.topK()) {
-      best.poll();
-    }
-  }
-
-  /// Probabilities in double precision, so that a thousand tokens lose nothing.
   private record Softmax(double classification, double[] context) {
 
-    static Softmax of(float[] logits, int row, int offset, int tokens, boolean withClassification) {
-      double largest = withClassification ? logits[row] : Double.NEGATIVE_INFINITY;
+    static Softmax of(float[] logits, int row, int offset, int tokens, boolean hasClassification) {
+      double largest = hasClassification ? logits[row] : Double.NEGATIVE_INFINITY;
       for (int i = 0; i < tokens; i++) {
         largest = Math.max(largest, logits[row + offset + i]);
       }
-      double classification = withClassification ? Math.exp(logits[row] - largest) : 0;
+      double classification = hasClassification ? Math.exp(logits[row] - largest) : 0;
       double sum = classification;
       var context = new double[tokens];
       for (int i = 0; i < tokens; i++) {
