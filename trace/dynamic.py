@@ -4,6 +4,7 @@ import io
 
 import torch
 
+import graph
 import torchscript
 import verification
 from model import PositionalInputs
@@ -21,7 +22,9 @@ def trace(subject: Subject, module: PositionalInputs, target: str, precision: st
     """The file, read back and compared with the untraced module; for a GPU on one, if this machine has one."""
     steps.next(f"trace in {precision}")
     examples = subject.examples()
-    content = traced(module, verification.batch(examples, subject.inputs, subject.padding), target)
+    rewritten = target == "cpu" and graph.is_known(subject.model)
+    quick = graph.for_cpu(subject.model, subject.inputs, precision) if rewritten else module
+    content = traced(quick, verification.batch(examples, subject.inputs, subject.padding), target)
 
     device = "cuda" if target == "gpu" and torch.cuda.is_available() else "cpu"
     place = {"cuda": "the GPU", "cpu": "the CPU"}[device]
@@ -54,6 +57,8 @@ def traced(module: PositionalInputs, example: list[torch.Tensor], target: str) -
         script = torchscript.trace(module, example)
         if target == "gpu":
             torchscript.forget_devices(script)
+        if target == "cpu":
+            script = torch.jit.freeze(script)
         content = torchscript.to_bytes(script)
     except Exception as error:
         raise Refused(f"{architecture} can't be traced: {last_line(error)}") from error
