@@ -25,10 +25,10 @@ import json
 from pathlib import Path
 
 import torch
-from tokenizers import Tokenizer
 from torch.nn.functional import pad
 
 from answering import Answering, Candidate, Model, Parameters, Text
+from japanese_words import load_tokenizer
 
 DISTURBED_RUNS = 16
 
@@ -38,7 +38,7 @@ class Reference:
 
     def __init__(self, artifact: Path, model: Path | None = None):
         description = json.loads((artifact / "model.json").read_text(encoding="utf-8"))
-        self.answering = Answering(description, Tokenizer.from_file(str(artifact / "tokenizer.json")))
+        self.answering = Answering(description, load_tokenizer(artifact / "tokenizer.json"))
         self.model = load(artifact, description, model)
         self.disturbed = [load(artifact, description, model, seed) for seed in range(DISTURBED_RUNS)]
 

@@ -2,7 +2,6 @@ package dev.berth.tokenizer;
 
 import java.text.Normalizer;
 import java.util.Arrays;
-import java.util.Locale;
 
 /// A text as MeCab is given it, and where each of its characters stands in the original: `㍿` becomes four that all stand
 /// where it did.
@@ -13,9 +12,8 @@ import java.util.Locale;
 record NormalisedText(int[] codePoints, int[] starts, int[] ends) {
 
   /// @param offset what is added to all places
-  /// @param lowercase whether characters are put in lower case, one by one, before all else
   /// @param compose whether Unicode's NFKC is made of the text
-  static NormalisedText of(String text, int offset, boolean lowercase, boolean compose) {
+  static NormalisedText of(String text, int offset, boolean compose) {
     var builder = new Builder(text.length());
     int place = offset;
     for (int from = 0; from < text.length(); ) {
@@ -25,24 +23,16 @@ record NormalisedText(int[] codePoints, int[] starts, int[] ends) {
         to += Character.charCount(text.codePointAt(to));
         next++;
       }
-      builder.add(normalised(text.substring(from, to), lowercase, compose), place, next);
+      builder.add(normalised(text.substring(from, to), compose), place, next);
       from = to;
       place = next;
     }
     return builder.build();
   }
 
-  private static String normalised(String part, boolean lowercase, boolean compose) {
-    if (part.length() == 1 && part.charAt(0) < 0x80) {
-      return lowercase ? part.toLowerCase(Locale.ROOT) : part;
-    }
-    var lower = part;
-    if (lowercase) {
-      var characters = new StringBuilder();
-      part.codePoints().forEach(codePoint -> characters.append(Character.toString(codePoint).toLowerCase(Locale.ROOT)));
-      lower = characters.toString();
-    }
-    return compose ? Normalizer.normalize(lower, Normalizer.Form.NFKC) : lower;
+  private static String normalised(String part, boolean compose) {
+    boolean simple = part.length() == 1 && part.charAt(0) < 0x80;
+    return compose && !simple ? Normalizer.normalize(part, Normalizer.Form.NFKC) : part;
   }
 
   /// Whether a character may become one with those before it, or change places with them: marks, the sound marks of half

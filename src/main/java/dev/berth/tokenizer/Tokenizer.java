@@ -161,8 +161,8 @@ public final class Tokenizer implements AutoCloseable {
         var tokens = tokens(encoding, text.length());
         for (int i = 0; i < tokens.size(); i++) {
           var word = cut.get((int) tokens.words()[i]);
-          tokens.starts()[i] = word.starts()[tokens.starts()[i]];
-          tokens.ends()[i] = word.ends()[tokens.ends()[i] - 1];
+          tokens.starts()[i] = word.start(tokens.starts()[i]);
+          tokens.ends()[i] = word.end(tokens.ends()[i] - 1);
         }
         return tokens;
       } finally {

@@ -10,17 +10,17 @@ import java.util.List;
 import java.util.Locale;
 import java.util.regex.Pattern;
 
-/// Cuts a text into words before the tokenizer sees it, as transformers' BertJapaneseTokenizer does: special tokens apart,
-/// then lower case, NFKC and MeCab. Safe for use by many threads.
+/// Cuts a text into words before the tokenizer sees it, as transformers' BertJapaneseTokenizer does: special tokens
+/// apart, then NFKC, MeCab, and lower case. Safe for use by many threads.
 ///
 /// `tokenizer.json` has it as `words`, before all else:
 ///
 /// ```json
-/// {"words": {"cutter": "mecab", "dictionary": "mecab", "lowercase": false, "normalize": true}, …}
+/// {"words": {"cutter": "mecab", "dictionary": "ipadic", "directory": "mecab", "normalize": true, "lowercase": false}, …}
 /// ```
 ///
-/// The dictionary is a directory beside the file. Hugging Face's tokenizers do not know `words` and refuse the file, which is
-/// better than to cut words in another way.
+/// The directory of the dictionary stands beside the file. Hugging Face's tokenizers do not know `words` and refuse the
+/// file, so that none cuts the words in another way.
 final class WordCutter implements AutoCloseable {
 
   /// A word, and where the original of each of its characters stands in the text, in code points.
@@ -36,9 +36,17 @@ final class WordCutter implements AutoCloseable {
           Arrays.copyOfRange(text.ends(), from, to));
     }
 
-    /// Of a word that is normalised already: NFKC makes capitals of some characters that have no lower case.
     Word inLowerCase() {
       return new Word(text.toLowerCase(Locale.ROOT), starts, ends);
+    }
+
+    int start(int character) {
+      return starts[Math.min(character, starts.length - 1)];
+    }
+
+    /// Lower case makes two characters of `İ`, and of no other: what follows in its word is then one place off.
+    int end(int character) {
+      return ends[Math.min(character, ends.length - 1)];
     }
   }
 
@@ -70,10 +78,10 @@ final class WordCutter implements AutoCloseable {
     if (!cutter.equals(MECAB)) {
       throw new IOException("words.cutter: found \"%s\", expected \"%s\"; trace the model again".formatted(cutter, MECAB));
     }
-    var name = settings.path("dictionary").asText();
+    var name = settings.path("directory").asText();
     var path = directory.resolve(name).normalize();
     if (name.isEmpty() || !path.startsWith(directory.normalize())) {
-      throw new IOException("words.dictionary: found \"%s\", expected a directory beside tokenizer.json".formatted(name));
+      throw new IOException("words.directory: found \"%s\", expected a directory beside tokenizer.json".formatted(name));
     }
     return new WordCutter(MecabDictionary.open(path), flag(settings, "lowercase"), flag(settings, "normalize"), special(tokenizer));
   }
@@ -102,7 +110,7 @@ final class WordCutter implements AutoCloseable {
     int place = 0;
     while (matcher.find()) {
       place = cut(text.substring(from, matcher.start()), place, words);
-      var token = NormalisedText.of(matcher.group(), place, false, false);
+      var token = NormalisedText.of(matcher.group(), place, false);
       words.add(Word.of(token, 0, token.codePoints().length));
       place += token.codePoints().length;
       from = matcher.end();
@@ -114,7 +122,7 @@ final class WordCutter implements AutoCloseable {
   /// @param place where the text begins, in code points
   /// @return where it ends
   private int cut(String text, int place, List<Word> words) {
-    var normalised = NormalisedText.of(text, place, lowercase, normalize);
+    var normalised = NormalisedText.of(text, place, normalize);
     var bounds = mecab.cut(normalised.codePoints());
     for (int i = 0; i < bounds.length; i += 2) {
       var word = Word.of(normalised, bounds[i], bounds[i + 1]);
