@@ -82,6 +82,8 @@ def tokenizer_json(settings: dict, vocabulary_file: Path) -> dict:
     )
     if settings["word_tokenizer_type"] == "mecab":
         if by_characters:
+            # Also where the words are not normalised.
+            tokenizer.normalizer = normalizers.NFKC()
             tokenizer.pre_tokenizer = EACH_CHARACTER
         else:
             tokenizer.normalizer = SEPARATORS
