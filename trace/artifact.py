@@ -7,6 +7,7 @@ import shutil
 import tarfile
 from pathlib import Path
 
+import japanese_words
 from progress import each
 from refused import Refused
 
@@ -15,17 +16,22 @@ OUTPUTS = ["start_logits", "end_logits"]
 MODEL_JSON = "model.json"
 DESCRIBED = [MODEL_JSON, "tokenizer.json", "sample.json", "sample-response.json"]
 CODE = "code"
+DICTIONARY = japanese_words.DIRECTORY
 
 
 def write(
-    directory: Path, description: dict, tokenizer: dict, models: dict[str, bytes], sample: dict, answer: dict
+    directory: Path, description: dict, tokenizer: dict, models: dict[str, bytes | Path], sample: dict, answer: dict
 ) -> None:
-    """Writes all files, or none. `model.json` is put there last: where it is, the rest is too."""
+    """Writes all files, or none; a model file may also be copied from elsewhere. `model.json` is put there last: where it is, the rest is too."""
     unfinished = directory / ".unfinished"
     try:
         unfinished.mkdir(parents=True, exist_ok=True)
         for name, content in models.items():
-            (unfinished / name).write_bytes(content)
+            (unfinished / name).parent.mkdir(exist_ok=True)
+            if isinstance(content, Path):
+                shutil.copyfile(content, unfinished / name)
+            else:
+                (unfinished / name).write_bytes(content)
         write_json(unfinished / "tokenizer.json", tokenizer, indent=None)
         write_json(unfinished / "sample.json", sample, indent=2)
         write_json(unfinished / "sample-response.json", answer, indent=2)
@@ -34,7 +40,9 @@ def write(
         # An archive of what was here before would be taken for one of what is here now.
         for stale in [directory / MODEL_JSON, *directory.glob("*.tar.gz"), *directory.glob("*.tgz")]:
             stale.unlink(missing_ok=True)
+        shutil.rmtree(directory / DICTIONARY, ignore_errors=True)
         for name in [*models, *reversed(DESCRIBED)]:
+            (directory / name).parent.mkdir(exist_ok=True)
             os.replace(unfinished / name, directory / name)
     except OSError as error:
         raise Refused(f"--output {directory}: {error}") from error
@@ -59,9 +67,12 @@ def check_archive_name(name: str) -> None:
 
 
 def pack(directory: Path, archive: str) -> Path:
-    """Packs what `model.json` names, and the user's `code/`; the same files make the same archive, byte by byte."""
+    """Packs what `model.json` names, MeCab's dictionary, and the user's `code/`.
+
+    The same files make the same archive, byte by byte.
+    """
     description = json.loads((directory / MODEL_JSON).read_text(encoding="utf-8"))
-    names = DESCRIBED + [file["path"] for file in description["files"]] + code_files(directory)
+    names = DESCRIBED + [file["path"] for file in description["files"]] + files_below(directory, CODE, DICTIONARY)
     total = sum((directory / name).stat().st_size for name in names)
     unfinished = directory / f"{archive}.unfinished"
     try:
@@ -90,6 +101,6 @@ def without_owner_and_time(entry: tarfile.TarInfo) -> tarfile.TarInfo:
     return entry
 
 
-def code_files(directory: Path) -> list[str]:
-    files = [path for path in (directory / CODE).rglob("*") if path.is_file()]
+def files_below(directory: Path, *names: str) -> list[str]:
+    files = [path for name in names for path in (directory / name).rglob("*") if path.is_file()]
     return [path.relative_to(directory).as_posix() for path in files if "__pycache__" not in path.parts]

@@ -27,9 +27,9 @@ import random
 from pathlib import Path
 
 import torch
-from tokenizers import Tokenizer
 from torch.nn.functional import pad
 
+from japanese_words import load_tokenizer
 from pipeline import Model, Pipeline, spans_of_4_54
 
 DISTURBED_RUNS = 16
@@ -53,7 +53,7 @@ class Reference:
 
     def __init__(self, artifact: Path, model: Path | None = None):
         description = json.loads((artifact / "model.json").read_text(encoding="utf-8"))
-        self.tokenizer = Tokenizer.from_file(str(artifact / "tokenizer.json"))
+        self.tokenizer = load_tokenizer(artifact / "tokenizer.json")
         self.defaults = description.get("parameters", {})
         self.special = sum(len(description["pair"][place]) for place in ("before", "between", "after"))
 

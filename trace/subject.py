@@ -1,11 +1,13 @@
 """What is traced."""
 
 import json
+from pathlib import Path
 from typing import NamedTuple
 
 import tokenizers
 from torch import nn
 
+import japanese_words
 from examples import Language, language_of
 from model import (
     PositionalInputs,
@@ -16,7 +18,8 @@ from model import (
     padding_id,
     refuse_impossible,
 )
-from tokenizer import is_of_unspaced_scripts, load_tokenizer_json, pair_template, unknown_id
+from refused import Refused
+from tokenizer import is_of_unspaced_scripts, japanese_settings, load_tokenizer_json, pair_template, unknown_id
 from verification import verify_padding
 
 
@@ -25,11 +28,12 @@ class Subject(NamedTuple):
 
     model: nn.Module
     tokenizer_json: dict
-    tokenizer: tokenizers.Tokenizer
+    tokenizer: tokenizers.Tokenizer | japanese_words.WordTokenizer
     inputs: list[str]
     longest: int
     pair: dict
     language: Language
+    dictionary_files: dict[str, Path]
 
     @property
     def padding(self) -> int:
@@ -47,11 +51,17 @@ class Subject(NamedTuple):
         return PositionalInputs(at_precision(self.model, precision), self.inputs).eval()
 
 
-def load_subject(name: str, attention: str | None) -> Subject:
+def load_subject(name: str, attention: str | None, dictionary: Path | None) -> Subject:
+    """`dictionary` is the directory of MeCab's, where the model's words are cut by that; else its settings name one."""
     model = load_model(name, attention)
     refuse_impossible(model)
     tokenizer_json = load_tokenizer_json(name, model.get_input_embeddings().weight.shape[0])
+    unknown = unknown_id(tokenizer_json)
     tokenizer = tokenizers.Tokenizer.from_str(json.dumps(tokenizer_json))
+    words = words_of(name, dictionary)
+    if words:
+        tokenizer = japanese_words.WordTokenizer(tokenizer, words.description, words.dictionary)
+        tokenizer_json = {japanese_words.KEY: words.description} | tokenizer_json
     subject = Subject(
         model=model,
         tokenizer_json=tokenizer_json,
@@ -59,7 +69,8 @@ def load_subject(name: str, attention: str | None) -> Subject:
         inputs=input_names(model),
         longest=longest_sequence(model),
         pair=pair_template(tokenizer, padding_id(model)),
-        language=language_of(tokenizer, unknown_id(tokenizer_json), is_of_unspaced_scripts(tokenizer)),
+        language=language_of(tokenizer, unknown, is_of_unspaced_scripts(tokenizer)),
+        dictionary_files=words.files() if words else {},
     )
     verify_padding(
         type(model).__name__,
@@ -70,3 +81,12 @@ def load_subject(name: str, attention: str | None) -> Subject:
         subject.longest,
     )
     return subject
+
+
+def words_of(name: str, dictionary: Path | None) -> japanese_words.Words | None:
+    settings = japanese_settings(name)
+    if settings and settings["word_tokenizer_type"] == "mecab":
+        return japanese_words.words(name, settings, dictionary)
+    if dictionary:
+        raise Refused(f"--mecab-dictionary {dictionary}: the model's words are not cut by MeCab; leave it out")
+    return None

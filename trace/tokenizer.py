@@ -9,6 +9,7 @@ from pathlib import Path
 import tokenizers
 import transformers
 
+import japanese_bert
 from examples import ENGLISH, JAPANESE
 from refused import Refused, first_line
 
@@ -29,10 +30,16 @@ UNSPACED_SENTENCES = ["東京は日本の首都です", "北京是中国的首�
 def load_tokenizer_json(model: str, vocabulary_size: int) -> dict:
     """The tokenizer as it is stored, else made from its vocabulary.
 
+    That of a BertJapaneseTokenizer is always made: what lies beside it would cut the words otherwise.
+
     It neither truncates nor pads: the server cuts and pads by itself.
     """
+    japanese = japanese_settings(model)
     stored = find(model, "tokenizer.json")
-    source = read(stored) if stored else convert(model)
+    if japanese:
+        source = convert_japanese(model, japanese)
+    else:
+        source = read(stored) if stored else convert(model)
     return without_foreign_tokens(source, vocabulary_size) | {"truncation": None, "padding": None}
 
 
@@ -64,7 +71,6 @@ def convert(model: str) -> dict:
             f"--model {model}: has no tokenizer.json and nothing to make one from, "
             "expected vocab.txt, vocab.json with merges.txt, or a SentencePiece file such as spiece.model"
         )
-    refuse_word_segmenters(model)
     if source is not None:
         for package, module in {"sentencepiece": "sentencepiece", "protobuf": "google.protobuf"}.items():
             if not is_installed(module):
@@ -94,18 +100,16 @@ def is_installed(module: str) -> bool:
         return False
 
 
-def refuse_word_segmenters(model: str) -> None:
-    """BertJapaneseTokenizer would ask for MeCab first, and then still have no tokenizer.json."""
-    for name in ("tokenizer_config.json", "config.json"):
-        file = find(model, name)
-        declared = json.loads(file.read_text(encoding="utf-8")).get("tokenizer_class") if file else None
-        if declared == "BertJapaneseTokenizer":
-            raise Refused(
-                f"--model {model}: its BertJapaneseTokenizer cuts words with MeCab or the like, "
-                "which no tokenizer.json can; take a Japanese model with a SentencePiece tokenizer"
-            )
-        if declared:
-            return
+def japanese_settings(model: str) -> dict | None:
+    """The settings of a BertJapaneseTokenizer; None for any other."""
+    return japanese_bert.japanese_settings(model, [find(model, name) for name in japanese_bert.SETTINGS])
+
+
+def convert_japanese(model: str, settings: dict) -> dict:
+    vocabulary = find(model, "vocab.txt")
+    if vocabulary is None:
+        raise Refused(f"--model {model}: has no vocab.txt, which its {japanese_bert.NAME} needs")
+    return japanese_bert.tokenizer_json(settings, vocabulary)
 
 
 def like_sentencepiece(converted: dict, source: Path) -> dict:

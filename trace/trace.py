@@ -78,6 +78,12 @@ def parse_arguments() -> argparse.Namespace:
         metavar="N",
         help="the rows of a batch, for each shape to compile; inf1, inf2 and trn1 only",
     )
+    parser.add_argument(
+        "--mecab-dictionary",
+        type=Path,
+        metavar="DIR",
+        help="MeCab's compiled dictionary, for a Japanese BERT; by default the installed package that the model names",
+    )
     parser.add_argument("--name", metavar="model.tar.gz", help="also pack the artifact into this file in --output")
     parser.add_argument("--licence", help="licence of the weights, kept in model.json")
     parser.add_argument("--attribution", action="append", default=[], help="a work to credit; may be repeated")
@@ -93,7 +99,7 @@ def make_artifact(arguments: argparse.Namespace) -> None:
 
     steps = Steps(6 if arguments.name else 5)
     steps.next(f"load {arguments.model}")
-    subject = load_subject(arguments.model, neuron.ATTENTION if library else None)
+    subject = load_subject(arguments.model, neuron.ATTENTION if library else None, arguments.mecab_dictionary)
     entries = [{"path": dynamic.FILE}]
     if library:
         entries = neuron.entries(arguments.sequence_length, arguments.batch_size, subject.longest)
@@ -110,6 +116,7 @@ def make_artifact(arguments: argparse.Namespace) -> None:
         files = dynamic.trace(subject, untraced, target, precision, steps)
 
     steps.next(f"write {arguments.output}")
+    files |= subject.dictionary_files
     artifact.write(arguments.output, description, subject.tokenizer_json, files, subject.language.sample, answer)
     if arguments.name:
         steps.next(f"pack {arguments.name}")

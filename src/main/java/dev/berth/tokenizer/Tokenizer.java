@@ -2,11 +2,17 @@ package dev.berth.tokenizer;
 
 import ai.djl.huggingface.tokenizers.HuggingFaceTokenizer;
 import ai.djl.huggingface.tokenizers.jni.TokenizersLibrary;
+import com.fasterxml.jackson.core.JsonToken;
+import com.fasterxml.jackson.databind.ObjectMapper;
+import com.fasterxml.jackson.databind.node.ObjectNode;
 import dev.berth.memory.HeapRoom;
 import dev.berth.memory.RequestMemory;
+import java.io.ByteArrayInputStream;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.util.ArrayList;
+import java.util.Map;
+import java.util.Optional;
 import java.util.concurrent.CancellationException;
 
 /// A Hugging Face `tokenizer.json`. Safe for use by many threads at once.
@@ -15,10 +21,21 @@ import java.util.concurrent.CancellationException;
 /// make the native library abort the process, which Java can't catch. It also aborts when the heap has no room for
 /// what it hands over, several objects a token; so a long text is encoded in pieces, and the heap is asked before each.
 /// What the tokens take is counted for the request that the thread works for.
+///
+/// Where the file says that MeCab cuts the words, as for Japanese BERTs, that is done here, and each word is a word of the
+/// [Tokens].
 public final class Tokenizer implements AutoCloseable {
 
   /// The most characters of a piece. Large enough for nearly every text to be one.
   private static final int PIECE = 1 << 16;
+
+  /// The same where MeCab cuts, which keeps all words that a piece may have until it has read the whole.
+  private static final int PIECE_OF_WORDS = 1 << 12;
+
+  /// What a character of a text may take while its words are handed over, in bytes: at most a word of its own.
+  private static final int WORD = 150;
+
+  private static final ObjectMapper JSON = new ObjectMapper();
 
   /// What a token takes in [Tokens], in bytes.
   private static final int TOKEN = 24;
@@ -33,21 +50,45 @@ public final class Tokenizer implements AutoCloseable {
   }
 
   private final HuggingFaceTokenizer tokenizer;
+  private final Optional<WordCutter> words;
+  private final int piece;
 
-  private Tokenizer(HuggingFaceTokenizer tokenizer) {
+  private Tokenizer(HuggingFaceTokenizer tokenizer, Optional<WordCutter> words) {
     this.tokenizer = tokenizer;
+    this.words = words;
+    this.piece = words.isPresent() ? PIECE_OF_WORDS : PIECE;
   }
 
   /// @throws IOException when the file is missing or no tokenizer
   public static Tokenizer load(Path file) throws IOException {
     try {
-      return new Tokenizer(HuggingFaceTokenizer.builder()
-          .optTokenizerPath(file)
-          .optTruncation(false)
-          .optPadding(false)
-          .build());
+      if (hasWords(file)) {
+        return withWords(file);
+      }
+      var builder = HuggingFaceTokenizer.builder().optTokenizerPath(file).optTruncation(false).optPadding(false);
+      return new Tokenizer(builder.build(), Optional.empty());
     } catch (IOException | RuntimeException e) {
       throw new IOException("%s can't be loaded as a tokenizer: %s".formatted(file, e.getMessage()), e);
+    }
+  }
+
+  /// Whether `words` comes first. Only there it is looked for, so that no large file is read twice.
+  private static boolean hasWords(Path file) throws IOException {
+    try (var parser = JSON.createParser(file.toFile())) {
+      return parser.nextToken() == JsonToken.START_OBJECT && WordCutter.NAME.equals(parser.nextFieldName());
+    }
+  }
+
+  private static Tokenizer withWords(Path file) throws IOException {
+    var json = (ObjectNode) JSON.readTree(file.toFile());
+    var words = WordCutter.of(json, file.toAbsolutePath().getParent());
+    try {
+      json.remove(WordCutter.NAME);
+      var rest = new ByteArrayInputStream(JSON.writeValueAsBytes(json));
+      return new Tokenizer(HuggingFaceTokenizer.newInstance(rest, Map.of("truncation", "false", "padding", "false")), Optional.of(words));
+    } catch (IOException | RuntimeException e) {
+      words.close();
+      throw e;
     }
   }
 
@@ -58,7 +99,7 @@ public final class Tokenizer implements AutoCloseable {
   public Tokens encode(String text) {
     // A third of a token for each character is much. Of those that make more, a character may make many.
     RequestMemory.charge((long) TOKEN / 3 * text.length());
-    if (text.length() <= PIECE) {
+    if (text.length() <= piece) {
       return encodePiece(text);
     }
     var pieces = new ArrayList<Tokens>();
@@ -79,14 +120,17 @@ public final class Tokenizer implements AutoCloseable {
     return Tokens.join(pieces);
   }
 
-  /// Before the last white space, where every pre-tokenizer cuts; where a text has none, as Japanese may, between
-  /// characters.
-  private static int endOfPiece(String text, int from) {
-    if (text.length() - from <= PIECE) {
+  /// Before the last white space, where every pre-tokenizer cuts, or after the last sentence where MeCab cuts; where a text
+  /// has none, as Japanese may, between characters.
+  private int endOfPiece(String text, int from) {
+    if (text.length() - from <= piece) {
       return text.length();
     }
-    int limit = from + PIECE;
-    for (int i = limit; i > from + PIECE / 2; i--) {
+    int limit = from + piece;
+    for (int i = limit; i > from + piece / 2; i--) {
+      if (words.isPresent() && text.charAt(i - 1) == '。') {
+        return i;
+      }
       if (Character.isWhitespace(text.charAt(i)) && !Character.isWhitespace(text.charAt(i - 1))) {
         return i;
       }
@@ -96,11 +140,34 @@ public final class Tokenizer implements AutoCloseable {
 
   /// As the tokenizer's own `encode`, which asks for nine things of which three are needed: it takes half as long again.
   private Tokens encodePiece(String text) {
+    if (words.isPresent()) {
+      return encodeWords(words.get(), text);
+    }
     long encoding = TokenizersLibrary.LIB.encode(tokenizer.getHandle(), text, false);
     try {
       return tokens(encoding, text.length());
     } finally {
       TokenizersLibrary.LIB.deleteEncoding(encoding);
+    }
+  }
+
+  /// The tokenizer is given the words one by one, and says of each token in which word it stands, and where.
+  private Tokens encodeWords(WordCutter cutter, String text) {
+    try (var _ = RequestMemory.hold((long) WORD * text.length())) {
+      var cut = cutter.cut(text);
+      var texts = cut.stream().map(WordCutter.Word::text).toArray(String[]::new);
+      long encoding = TokenizersLibrary.LIB.encodeList(tokenizer.getHandle(), texts, false);
+      try {
+        var tokens = tokens(encoding, text.length());
+        for (int i = 0; i < tokens.size(); i++) {
+          var word = cut.get((int) tokens.words()[i]);
+          tokens.starts()[i] = word.start(tokens.starts()[i]);
+          tokens.ends()[i] = word.end(tokens.ends()[i] - 1);
+        }
+        return tokens;
+      } finally {
+        TokenizersLibrary.LIB.deleteEncoding(encoding);
+      }
     }
   }
 
@@ -122,5 +189,6 @@ public final class Tokenizer implements AutoCloseable {
   @Override
   public void close() {
     tokenizer.close();
+    words.ifPresent(WordCutter::close);
   }
 }
