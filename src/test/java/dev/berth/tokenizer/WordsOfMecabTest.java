@@ -66,7 +66,7 @@ class WordsOfMecabTest {
     var tokens = tokenizer.encode(text);
     var words = IntStream.range(0, tokens.size())
         .mapToObj(i -> text.substring(
-            text.offsetByCodePoints(0, tokens.wordStart(i)), text.offsetByCodePoints(0, tokens.wordEnd(i))))
+            text.offsetByCodePoints(0, tokens.wordStart(i, 0)), text.offsetByCodePoints(0, tokens.wordEnd(i, tokens.size()))))
         .distinct();
     assertThat(words).containsExactly("😀", "東京", "は", "㍿", "の", "首都", "です", "。");
   }
