@@ -8,7 +8,7 @@ from torch import nn
 
 from examples import Language, language_of
 from model import PositionalInputs, at_precision, input_names, load_model, longest_sequence, padding_id
-from tokenizer import is_of_unspaced_scripts, load_tokenizer_json, pair_template, unknown_id
+from tokenizer import default_parameters, is_of_unspaced_scripts, load_tokenizer_json, pair_template, unknown_id
 
 
 class Subject(NamedTuple):
@@ -25,6 +25,17 @@ class Subject(NamedTuple):
     @property
     def padding(self) -> int:
         return self.pair["padding"]
+
+    def rows(self) -> dict:
+        """What model.json says of the rows that the model takes, in any shape."""
+        parameters = default_parameters(self.tokenizer)
+        return {
+            "inputs": self.inputs,
+            "shapes": "dynamic",
+            "maxSequenceLength": self.longest,
+            "pair": self.pair,
+            **({"parameters": parameters} if parameters else {}),
+        }
 
     def examples(self) -> list[tokenizers.Encoding]:
         """Real sentences, cut where the model takes no more."""
