@@ -6,6 +6,7 @@ import sys
 import pytest
 import torch
 
+import agreement
 import trace as tracer
 
 
@@ -14,14 +15,31 @@ def quiet():
     tracer.silence_expected_warnings()
 
 
+@pytest.fixture(autouse=True)
+def short_contexts(monkeypatch):
+    """Tiny models read few tokens at a time: the contexts of real models would be dozens of windows."""
+    monkeypatch.setattr(agreement, "PASSAGES", [1, 2, 3])
+
+
 @pytest.fixture
-def make(monkeypatch):
+def trace(monkeypatch):
     """Runs trace.py with arguments, and returns model.json."""
 
     def run(model, output, *more):
         monkeypatch.setattr(sys, "argv", ["trace.py", "--model", str(model), "--output", str(output), *map(str, more)])
         tracer.main()
         return json.loads((output / "model.json").read_text(encoding="utf-8"))
+
+    return run
+
+
+@pytest.fixture
+def make(trace):
+    """The same, in fp32 where no argument says else: int8, the default of a CPU, is compared with fp32 first."""
+
+    def run(model, output, *more):
+        chosen = {"--precision", "--target"}.intersection(more)
+        return trace(model, output, *more, *([] if chosen else ["--precision", "fp32"]))
 
     return run
 

@@ -4,13 +4,20 @@ from dataclasses import dataclass
 
 import tokenizers
 
+import facts
+
 
 @dataclass(frozen=True)
 class Language:
-    """Questions and contexts of different lengths, so that a batch of them needs padding, and one to show."""
+    """Questions and contexts of different lengths, so that a batch of them needs padding, and one to show.
+
+    `facts` are the questions that precisions are compared with. `separator` stands between two sentences.
+    """
 
     examples: list[tuple[str, str]]
     sample: dict[str, str]
+    facts: list[tuple[str, str]]
+    separator: str
 
 
 ENGLISH = Language(
@@ -31,6 +38,8 @@ ENGLISH = Language(
         "question": "Where was Marie Curie born?",
         "context": "Marie Curie was born in Warsaw. She discovered radium and polonium in Paris.",
     },
+    facts.ENGLISH,
+    separator=" ",
 )
 
 JAPANESE = Language(
@@ -47,6 +56,8 @@ JAPANESE = Language(
         "question": "マリー・キュリーはどこで生まれましたか？",
         "context": "マリー・キュリーはワルシャワで生まれました。パリでラジウムとポロニウムを発見しました。",
     },
+    facts.JAPANESE,
+    separator="",
 )
 
 

@@ -112,7 +112,7 @@ def main() -> None:
     transformers.logging.disable_progress_bar()
     with tempfile.TemporaryDirectory() as directory:
         model = save_model(japanese_tokenizer(counted_unigrams()), Path(directory) / "tiny-japanese-roberta")
-        sys.argv[1:] = ["--model", str(model), "--output", str(output)]
+        sys.argv[1:] = ["--model", str(model), "--precision", "fp32", "--output", str(output)]
         tracer.main()
 
 

@@ -122,26 +122,10 @@ def longest_full_attention(model: nn.Module) -> int:
 def at_precision(model: nn.Module, precision: str) -> nn.Module:
     """A copy of the fp32 model that computes at `precision`; for fp32 the model itself."""
     if precision == "int8":
+        # Only here: torch.ao is gone from some builds of torch, and the Neuron compilers do without.
+        from quantisation import quantise
+
         return quantise(model)
     if precision == "fp32":
         return model
     return copy.deepcopy(model).to({"fp16": torch.float16, "bf16": torch.bfloat16}[precision])
-
-
-def quantise(model: nn.Module) -> nn.Module:
-    """Linear layers to int8 with one scale a channel, the word embedding to 8 bits with one scale a row.
-
-    Position and token type embeddings and the answer head stay fp32: they are small, and the head's rounding would go
-    straight into the scores. Activations are quantised while running, with one scale for the whole tensor. A row's
-    result therefore depends on its padding and on its neighbours in the batch, so the server runs int8 row by row.
-    """
-    # Only here: it is gone from some builds of torch, and the Neuron compilers do without.
-    from torch.ao.quantization import float_qparams_weight_only_qconfig, per_channel_dynamic_qconfig, quantize_dynamic
-
-    word_embedding = next(name for name, module in model.named_modules() if module is model.get_input_embeddings())
-    recipe = {
-        nn.Linear: per_channel_dynamic_qconfig,
-        word_embedding: float_qparams_weight_only_qconfig,
-        "qa_outputs": None,
-    }
-    return quantize_dynamic(model, recipe)

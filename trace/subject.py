@@ -19,7 +19,14 @@ from model import (
     refuse_impossible,
 )
 from refused import Refused
-from tokenizer import is_of_unspaced_scripts, japanese_settings, load_tokenizer_json, pair_template, unknown_id
+from tokenizer import (
+    default_parameters,
+    is_of_unspaced_scripts,
+    japanese_settings,
+    load_tokenizer_json,
+    pair_template,
+    unknown_id,
+)
 from verification import verify_padding
 
 
@@ -38,6 +45,17 @@ class Subject(NamedTuple):
     @property
     def padding(self) -> int:
         return self.pair["padding"]
+
+    def rows(self) -> dict:
+        """What model.json says of the rows that the model takes, in any shape."""
+        parameters = default_parameters(self.tokenizer)
+        return {
+            "inputs": self.inputs,
+            "shapes": "dynamic",
+            "maxSequenceLength": self.longest,
+            "pair": self.pair,
+            **({"parameters": parameters} if parameters else {}),
+        }
 
     def examples(self) -> list[tokenizers.Encoding]:
         """Real sentences, cut where the model takes no more."""

@@ -47,8 +47,8 @@ def neuron_v2(name: str) -> Target:
 
 TARGETS = {
     "cpu": Target(
-        precisions=["fp32", "bf16", "int8"],
-        impossible={"fp16": "CPUs gain nothing from it (minilm-qa took as long as in fp32); use fp32, bf16 or int8"},
+        precisions=["int8", "fp32", "bf16"],
+        impossible={"fp16": "CPUs gain nothing from it (minilm-qa took as long as in fp32); use int8, fp32 or bf16"},
     ),
     "gpu": Target(
         precisions=["fp16", "fp32", "bf16"],

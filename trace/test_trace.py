@@ -25,6 +25,8 @@ from examples import ENGLISH
 from tiny_models import FAMILIES, LONGEST, SMALL
 
 TRACE = Path(__file__).parent / "trace.py"
+# What random weights answer is luck: many answers are nearly as good as the best.
+ANY_AGREEMENT = ["--min-agreement", "0"]
 SHAPES = [(1, 1), (1, LONGEST), (5, 17), (3, 40)]
 
 
@@ -108,7 +110,7 @@ def test_a_trace_for_cpus_names_its_device(make, saved, tmp_path):
 @pytest.mark.parametrize(("target", "precision"), [("cpu", "bf16"), ("cpu", "int8"), ("gpu", "bf16"), ("gpu", "fp32")])
 @pytest.mark.parametrize("family", ["bert", "roberta"])
 def test_every_precision_takes_any_shape(make, logits, saved, tmp_path, family, target, precision):
-    description = make(saved(family), tmp_path / "out", "--target", target, "--precision", precision)
+    description = make(saved(family), tmp_path / "out", "--target", target, "--precision", precision, *ANY_AGREEMENT)
     assert (description["target"], description["precision"]) == (target, precision)
     for shape in SHAPES:
         for side in logits(tmp_path / "out", *rows(description, shape)):
@@ -142,7 +144,9 @@ def test_model_json_says_what_a_model_takes(make, saved, tmp_path, family):
 
 def test_model_json_describes_a_bert(make, bert, tmp_path):
     credit = ["--licence", "MIT", "--attribution", "Ada", "--attribution", "Grace"]
-    description = make(bert, tmp_path / "out", "--precision", "int8", *credit)
+    description = make(bert, tmp_path / "out", "--precision", "int8", *ANY_AGREEMENT, *credit)
+    agreement = description.pop("agreement")
+    assert agreement.keys() == {"questions", "sameAnswers", "largestScoreDifference"}
     assert description == {
         "format": 1,
         "task": "question-answering",
@@ -244,6 +248,7 @@ def test_an_archive_does_not_tell_when_it_was_packed(make, bert, tmp_path):
         (["--precision", "fp32", "--target", "inf1"], "--target inf1: Inf1 multiplies matrices in bf16"),
         (["--sequence-length", "128"], "--sequence-length: a model for cpu takes any length and batch size"),
         (["--batch-size", "4", "--target", "gpu"], "--batch-size: a model for gpu takes any length and batch size"),
+        (["--min-agreement", "94"], "--min-agreement 94: expected a share between 0 and 1"),
         (["--name", "elsewhere/model.tar.gz"], "--name elsewhere/model.tar.gz: expected a file name"),
         (["--name", "model.json"], "--name model.json: expected a file name such as model.tar.gz"),
     ],
@@ -300,7 +305,7 @@ def test_a_model_that_differs_from_its_original_is_refused(monkeypatch, refusal,
         return true_trace(other, example)
 
     monkeypatch.setattr(torchscript, "trace", trace_with_other_weights)
-    assert_matches(refusal(bert, "--precision", precision), "differ.* from (the|those of the) untraced model")
+    assert_matches(refusal(bert, "--precision", precision, *ANY_AGREEMENT), "differ.* from (the|those of the) untraced model")
 
 
 @pytest.mark.parametrize("precision", ["fp32", "bf16", "int8"])
@@ -425,7 +430,7 @@ def test_a_gpu_trace_that_is_bound_to_one_device_is_refused(monkeypatch, refusal
 
 def test_bf16_on_a_cpu_without_it_is_warned_of(monkeypatch, capsys, make, bert, tmp_path):
     monkeypatch.setattr("trace.computes_bf16", lambda: False)
-    make(bert, tmp_path / "out", "--precision", "bf16")
+    make(bert, tmp_path / "out", "--precision", "bf16", *ANY_AGREEMENT)
     assert "warning: this CPU has no bf16 instructions" in capsys.readouterr().err
 
 

@@ -3,12 +3,13 @@
 The steps, in the order of `make_artifact`:
 
 1. load the model in fp32, and its tokenizer, made from the vocabulary where there is no tokenizer.json;
-2. answer the sample question with the untraced model;
-3. trace it at the precision that is asked for: to TorchScript of any batch size and length for CPUs and GPUs, with the
+2. for CPUs and GPUs, compare its answers at a lower precision with those in fp32; too few equal ones are refused;
+3. answer the sample question with the untraced model;
+4. trace it at the precision that is asked for: to TorchScript of any batch size and length for CPUs and GPUs, with the
    Neuron compiler for the given shapes for Inf1, Inf2 and Trn1;
-4. read the traced model back and compare it with the untraced one on many shapes; one that differs is refused;
-5. write the model files, `tokenizer.json`, `model.json`, `sample.json` and `sample-response.json`;
-6. pack them, when an archive is asked for.
+5. read the traced model back and compare it with the untraced one on many shapes; one that differs is refused;
+6. write the model files, `tokenizer.json`, `model.json`, `sample.json` and `sample-response.json`;
+7. pack them, when an archive is asked for.
 
     python trace/trace.py --model ID_OR_DIRECTORY --target gpu --output my-model --name model.tar.gz
 
@@ -24,16 +25,17 @@ import torch
 import transformers
 from torch import nn
 
+import agreement
 import artifact
 import dynamic
 import neuron
 import verification
+from agreement import Agreement
 from answering import Answering
 from progress import Steps, warn
 from refused import Refused, last_line
 from subject import Subject, load_subject
 from targets import TARGETS, choose_precision
-from tokenizer import default_parameters
 
 
 # As a shell reports the signal.
@@ -62,7 +64,15 @@ def parse_arguments() -> argparse.Namespace:
     parser.add_argument(
         "--precision",
         choices=["fp32", "fp16", "bf16", "int8"],
-        help="by default fp32 on cpu, fp16 on gpu, bf16 on inf1, inf2 and trn1",
+        help="by default int8 on cpu, fp16 on gpu, either fp32 where that answers otherwise; bf16 on the others",
+    )
+    parser.add_argument(
+        "--min-agreement",
+        type=float,
+        default=agreement.LEAST,
+        metavar="SHARE",
+        help="refuse a --precision that gives the answers of fp32 to a smaller share of questions; 0 takes any "
+        "(default: %(default)s)",
     )
     parser.add_argument(
         "--sequence-length",
@@ -97,15 +107,21 @@ def make_artifact(arguments: argparse.Namespace) -> None:
     # Before the model is loaded, as it may be missing.
     library = neuron.load_library(target) if TARGETS[target].library else None
 
-    steps = Steps(6 if arguments.name else 5)
+    # What the Neuron compilers make of a model runs on their devices only.
+    compares = precision != "fp32" and not library
+    steps = Steps(5 + compares + bool(arguments.name))
     steps.next(f"load {arguments.model}")
     subject = load_subject(arguments.model, neuron.ATTENTION if library else None, arguments.mecab_dictionary)
+    measured = None
+    if compares:
+        steps.next(f"compare answers in {precision} and fp32")
+        precision, measured = precision_that_agrees(arguments, precision, subject)
     entries = [{"path": dynamic.FILE}]
     if library:
         entries = neuron.entries(arguments.sequence_length, arguments.batch_size, subject.longest)
     # The Neuron compilers lower the precision by themselves.
     untraced = subject.module("fp32" if library else precision)
-    description = describe(arguments, precision, subject, entries)
+    description = describe(arguments, precision, subject, entries, measured)
 
     steps.next("answer the sample")
     answer = answer_sample(subject, description, untraced)
@@ -139,6 +155,8 @@ def check(arguments: argparse.Namespace, precision: str) -> None:
             raise Refused(f"{option}: a model for {arguments.target} takes any length and batch size; leave it out")
         if values and min(values) < 1:
             raise Refused(f"{option} {min(values)}: expected at least 1")
+    if not 0 <= arguments.min_agreement <= 1:
+        raise Refused(f"--min-agreement {arguments.min_agreement:g}: expected a share between 0 and 1")
     if arguments.target == "cpu" and precision == "bf16" and not computes_bf16():
         warn("this CPU has no bf16 instructions (avx512_bf16, amx_bf16): bf16 is slower here than fp32")
 
@@ -150,6 +168,27 @@ def computes_bf16() -> bool:
     except OSError:
         return True
     return not {"avx512_bf16", "amx_bf16", "bf16"}.isdisjoint(flags)
+
+
+def precision_that_agrees(
+    arguments: argparse.Namespace, precision: str, subject: Subject
+) -> tuple[str, Agreement | None]:
+    """`precision` and how far its answers are those of fp32; or fp32, where a default gives too many others."""
+    measured = agreement.measure(subject, precision)
+    print(f"{precision} and fp32: {measured}", flush=True)
+    by_default = arguments.precision is None
+    least = max(agreement.GOOD, arguments.min_agreement) if by_default else arguments.min_agreement
+    if measured.share >= least:
+        if measured.share < agreement.GOOD:
+            warn(f"--precision {precision}: gives the answers of fp32 to {measured.share:.0%} of the questions only")
+        return precision, measured
+    if by_default:
+        print(f"precision: fp32, slower than {precision}, which gives its answers to less than {least:.0%}")
+        return "fp32", None
+    raise Refused(
+        f"--precision {precision}: gives the answers of fp32 to {measured.share:.1%} of {measured.questions} "
+        f"questions, expected at least {least:.1%}; use fp32, or --min-agreement to take it"
+    )
 
 
 def answer_sample(subject: Subject, description: dict, untraced: nn.Module) -> dict:
@@ -166,23 +205,22 @@ def answer_sample(subject: Subject, description: dict, untraced: nn.Module) -> d
         torch.set_num_threads(threads)
 
 
-def describe(arguments: argparse.Namespace, precision: str, subject: Subject, files: list[dict]) -> dict:
+def describe(
+    arguments: argparse.Namespace, precision: str, subject: Subject, files: list[dict], measured: Agreement | None
+) -> dict:
     """What `model.json` says. It holds no time and no path: made twice, it is the same."""
     is_directory = Path(arguments.model).is_dir()
-    parameters = default_parameters(subject.tokenizer)
     return {
         "format": artifact.FORMAT,
         "task": "question-answering",
         "target": arguments.target,
         "precision": precision,
         "torch": torch.__version__.split("+")[0],
-        "inputs": subject.inputs,
-        "outputs": artifact.OUTPUTS,
+        **subject.rows(),
         "shapes": "compiled" if TARGETS[arguments.target].library else "dynamic",
+        "outputs": artifact.OUTPUTS,
         "files": files,
-        "maxSequenceLength": subject.longest,
-        "pair": subject.pair,
-        **({"parameters": parameters} if parameters else {}),
+        **({"agreement": measured.described()} if measured else {}),
         "provenance": {
             "model": Path(arguments.model).resolve().name if is_directory else arguments.model,
             "architecture": type(subject.model).__name__,
