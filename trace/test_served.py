@@ -1,11 +1,13 @@
-"""Serves a Japanese RoBERTa that was traced here, and compares the server's answers with those of the reference."""
+"""Serves Japanese models that were traced here, a RoBERTa and a BERT with words of MeCab, and compares the server's answers with those of the reference."""
 
 import json
 import os
+import shutil
 import socket
 import subprocess
 import time
 import urllib.request
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
@@ -14,6 +16,8 @@ import torch
 from tokenizers import models, trainers
 
 import japanese_artifact
+import japanese_bert_artifact
+import tokenizer as tokenizing
 from reference import Reference
 
 SERVE = Path(__file__).resolve().parent.parent / "serve"
@@ -37,7 +41,7 @@ def java():
 
 
 @pytest.fixture
-def artifact(make, tmp_path):
+def roberta(make, tmp_path):
     tokenizer = japanese_artifact.japanese_tokenizer(models.Unigram())
     special = japanese_artifact.SPECIAL_TOKENS
     trainer = trainers.UnigramTrainer(vocab_size=400, special_tokens=special, unk_token="<unk>", show_progress=False)
@@ -50,7 +54,15 @@ def artifact(make, tmp_path):
 
 
 @pytest.fixture
-def address(java, artifact, tmp_path):
+def bert(tmp_path):
+    if shutil.which("mecab") is None and not tokenizing.is_installed("fugashi"):
+        pytest.skip("needs MeCab: pip install fugashi, or apt-get install mecab")
+    model = japanese_bert_artifact.save_model(tmp_path / "tiny-japanese-bert")
+    return japanese_bert_artifact.make(model, tmp_path / "artifact")
+
+
+@contextmanager
+def served(artifact, tmp_path):
     """The address of a server that is ready."""
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
@@ -88,7 +100,7 @@ def ask(address, question, context, **parameters):
         return json.load(response)
 
 
-def test_the_server_answers_japanese_as_the_reference(artifact, address):
+def assert_answers_as_the_reference(artifact, address):
     torch.set_num_threads(1)
     reference = Reference(artifact)
     for question, context in QUESTIONS:
@@ -96,10 +108,19 @@ def test_the_server_answers_japanese_as_the_reference(artifact, address):
         found = ask(address, question, context)
         assert found["score"] == pytest.approx(expected["answers"][0]["score"], abs=1e-4)
         assert found["answer"] == context[found["start"] : found["end"]]
-        # The tokenizer is trained anew each time, so that two answers may happen to be as good as each other.
+        # The tokenizer may be trained anew each time, so that two answers may happen to be as good as each other.
         if expected["margin"] > 1e-4:
             assert found == expected["answers"][0] | {"score": found["score"]}
 
-    words = ask(address, *QUESTIONS[0], align_to_words=True)
+
+def test_the_server_answers_japanese_as_the_reference(java, roberta, tmp_path):
+    with served(roberta, tmp_path) as address:
+        assert_answers_as_the_reference(roberta, address)
+        words = ask(address, *QUESTIONS[0], align_to_words=True)
     assert words["answer"] == QUESTIONS[0][1]
-    assert tokenizers.Tokenizer.from_file(str(artifact / "tokenizer.json")).get_vocab_size() < 400
+    assert tokenizers.Tokenizer.from_file(str(roberta / "tokenizer.json")).get_vocab_size() < 400
+
+
+def test_the_server_answers_a_bert_with_words_of_mecab_as_the_reference(java, bert, tmp_path):
+    with served(bert, tmp_path) as address:
+        assert_answers_as_the_reference(bert, address)

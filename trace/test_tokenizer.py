@@ -156,13 +156,6 @@ def test_a_damaged_sentencepiece_file_is_refused(refusal, tmp_path):
     assert "no tokenizer.json can be made from its tokenizer" in refusal(directory)
 
 
-def test_a_tokenizer_that_needs_mecab_is_refused(refusal, tmp_path):
-    directory = tiny_models.save("bert", tmp_path / "bert")
-    make_slow("bert", directory)
-    with_tokenizer_config(directory, tokenizer_class="BertJapaneseTokenizer", word_tokenizer_type="mecab")
-    assert "its BertJapaneseTokenizer cuts words with MeCab" in refusal(directory)
-
-
 def test_a_model_without_a_tokenizer_is_refused(refusal, tmp_path):
     directory = tiny_models.save("bert", tmp_path / "bert")
     (directory / "tokenizer.json").unlink()
