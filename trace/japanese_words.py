@@ -12,7 +12,6 @@ import shutil
 import subprocess
 import unicodedata
 from collections.abc import Callable
-from dataclasses import dataclass
 from pathlib import Path
 from typing import NamedTuple
 
@@ -153,22 +152,39 @@ def combines(character: str) -> bool:
     )
 
 
-@dataclass
 class Encoding:
     """What tokenizers' own Encoding says of tokens; that one can't be given other places."""
 
-    ids: list[int]
-    type_ids: list[int]
-    sequence_ids: list[int | None]
-    word_ids: list[int | None]
-    offsets: list[tuple[int, int]]
+    def __init__(self, found: tokenizers.Encoding, places: list[list[list[tuple[int, int]]]]):
+        """`places` are those of the characters of each word of each sequence."""
+        self.found = found
+        self.places = places
+        self.ids, self.type_ids, self.attention_mask = found.ids, found.type_ids, found.attention_mask
+        self.sequence_ids, self.word_ids = found.sequence_ids, found.word_ids
+        self.offsets = [self.place(*token) for token in zip(self.sequence_ids, self.word_ids, found.offsets)]
+        self.overflowing = [Encoding(window, places) for window in found.overflowing]
+
+    def place(self, sequence: int | None, word: int | None, offsets: tuple[int, int]) -> tuple[int, int]:
+        if sequence is None:
+            return 0, 0
+        places = self.places[sequence][word]
+        return places[min(offsets[0], len(places) - 1)][0], places[min(offsets[1], len(places)) - 1][1]
+
+    def token_to_word(self, token: int) -> int | None:
+        return self.word_ids[token]
+
+    def word_to_chars(self, word: int, sequence: int) -> tuple[int, int]:
+        """The characters of the word's tokens in this row, which may be a window."""
+        tokens = zip(self.sequence_ids, self.word_ids, self.offsets)
+        offsets = [place for of, in_word, place in tokens if (of, in_word) == (sequence, word)]
+        return offsets[0][0], offsets[-1][1]
 
     def __len__(self) -> int:
         return len(self.ids)
 
     def truncate(self, length: int) -> None:
-        for name, values in vars(self).items():
-            setattr(self, name, values[:length])
+        for name in ("ids", "type_ids", "attention_mask", "sequence_ids", "word_ids", "offsets"):
+            setattr(self, name, getattr(self, name)[:length])
 
 
 class WordTokenizer:
@@ -189,15 +205,10 @@ class WordTokenizer:
         sequences = [self.words(sequence) for sequence in ([text] if pair is None else [text, pair])]
         texts = [[word for word, _ in sequence] for sequence in sequences]
         found = self.tokenizer.encode(*texts, is_pretokenized=True, add_special_tokens=add_special_tokens)
+        return Encoding(found, [[places for _, places in sequence] for sequence in sequences])
 
-        def place(sequence: int | None, word: int | None, offsets: tuple[int, int]) -> tuple[int, int]:
-            if sequence is None:
-                return 0, 0
-            places = sequences[sequence][word][1]
-            return places[min(offsets[0], len(places) - 1)][0], places[min(offsets[1], len(places)) - 1][1]
-
-        places = map(place, found.sequence_ids, found.word_ids, found.offsets)
-        return Encoding(found.ids, found.type_ids, found.sequence_ids, found.word_ids, list(places))
+    def post_process(self, first: Encoding, second: Encoding) -> Encoding:
+        return Encoding(self.tokenizer.post_process(first.found, second.found), [first.places[0], second.places[0]])
 
     def words(self, text: str) -> list[tuple[str, list[tuple[int, int]]]]:
         """The words as they are looked up, each with the places of its characters; special tokens are words."""
