@@ -12,7 +12,6 @@ import shutil
 import subprocess
 import unicodedata
 from collections.abc import Callable
-from dataclasses import dataclass
 from pathlib import Path
 from typing import NamedTuple
 
@@ -153,22 +152,43 @@ def combines(character: str) -> bool:
     )
 
 
-@dataclass
-class Encoding:
-    """What tokenizers' own Encoding says of tokens; that one can't be given other places."""
+# For each sequence, for each word, the places of its characters in the text.
+Places = list[list[list[tuple[int, int]]]]
 
-    ids: list[int]
-    type_ids: list[int]
-    sequence_ids: list[int | None]
-    word_ids: list[int | None]
-    offsets: list[tuple[int, int]]
+
+class Encoding:
+    """tokenizers' own encoding of words, with its offsets in the text; the rest is that one's."""
+
+    def __init__(self, encoding: tokenizers.Encoding, places: Places):
+        self.encoding = encoding
+        self.places = places
+
+    def __getattr__(self, name: str):
+        return getattr(self.encoding, name)
 
     def __len__(self) -> int:
-        return len(self.ids)
+        return len(self.encoding)
 
-    def truncate(self, length: int) -> None:
-        for name, values in vars(self).items():
-            setattr(self, name, values[:length])
+    @property
+    def offsets(self) -> list[tuple[int, int]]:
+        return list(map(self.place, self.encoding.sequence_ids, self.encoding.word_ids, self.encoding.offsets))
+
+    @property
+    def overflowing(self) -> list["Encoding"]:
+        return [Encoding(encoding, self.places) for encoding in self.encoding.overflowing]
+
+    def word_to_chars(self, word: int, sequence: int) -> tuple[int, int]:
+        """The characters of a word, as far as its tokens are here."""
+        tokens = zip(self.encoding.sequence_ids, self.encoding.word_ids, self.offsets, strict=True)
+        offsets = [offset for found, of_word, offset in tokens if found == sequence and of_word == word]
+        return offsets[0][0], offsets[-1][1]
+
+    def place(self, sequence: int | None, word: int | None, offsets: tuple[int, int]) -> tuple[int, int]:
+        if sequence is None:
+            return 0, 0
+        places = self.places[sequence][word]
+        # Lower case makes two characters of `İ`.
+        return places[min(offsets[0], len(places) - 1)][0], places[min(offsets[1], len(places)) - 1][1]
 
 
 class WordTokenizer:
@@ -189,15 +209,10 @@ class WordTokenizer:
         sequences = [self.words(sequence) for sequence in ([text] if pair is None else [text, pair])]
         texts = [[word for word, _ in sequence] for sequence in sequences]
         found = self.tokenizer.encode(*texts, is_pretokenized=True, add_special_tokens=add_special_tokens)
+        return Encoding(found, [[places for _, places in sequence] for sequence in sequences])
 
-        def place(sequence: int | None, word: int | None, offsets: tuple[int, int]) -> tuple[int, int]:
-            if sequence is None:
-                return 0, 0
-            places = sequences[sequence][word][1]
-            return places[min(offsets[0], len(places) - 1)][0], places[min(offsets[1], len(places)) - 1][1]
-
-        places = map(place, found.sequence_ids, found.word_ids, found.offsets)
-        return Encoding(found.ids, found.type_ids, found.sequence_ids, found.word_ids, list(places))
+    def post_process(self, first: Encoding, second: Encoding) -> Encoding:
+        return Encoding(self.tokenizer.post_process(first.encoding, second.encoding), first.places + second.places)
 
     def words(self, text: str) -> list[tuple[str, list[tuple[int, int]]]]:
         """The words as they are looked up, each with the places of its characters; special tokens are words."""
