@@ -152,43 +152,39 @@ def combines(character: str) -> bool:
     )
 
 
-# For each sequence, for each word, the places of its characters in the text.
-Places = list[list[list[tuple[int, int]]]]
-
-
 class Encoding:
-    """tokenizers' own encoding of words, with its offsets in the text; the rest is that one's."""
+    """What tokenizers' own Encoding says of tokens; that one can't be given other places."""
 
-    def __init__(self, encoding: tokenizers.Encoding, places: Places):
-        self.encoding = encoding
+    def __init__(self, found: tokenizers.Encoding, places: list[list[list[tuple[int, int]]]]):
+        """`places` are those of the characters of each word of each sequence."""
+        self.found = found
         self.places = places
-
-    def __getattr__(self, name: str):
-        return getattr(self.encoding, name)
-
-    def __len__(self) -> int:
-        return len(self.encoding)
-
-    @property
-    def offsets(self) -> list[tuple[int, int]]:
-        return list(map(self.place, self.encoding.sequence_ids, self.encoding.word_ids, self.encoding.offsets))
-
-    @property
-    def overflowing(self) -> list["Encoding"]:
-        return [Encoding(encoding, self.places) for encoding in self.encoding.overflowing]
-
-    def word_to_chars(self, word: int, sequence: int) -> tuple[int, int]:
-        """The characters of a word, as far as its tokens are here."""
-        tokens = zip(self.encoding.sequence_ids, self.encoding.word_ids, self.offsets, strict=True)
-        offsets = [offset for found, of_word, offset in tokens if found == sequence and of_word == word]
-        return offsets[0][0], offsets[-1][1]
+        self.ids, self.type_ids, self.attention_mask = found.ids, found.type_ids, found.attention_mask
+        self.sequence_ids, self.word_ids = found.sequence_ids, found.word_ids
+        self.offsets = [self.place(*token) for token in zip(self.sequence_ids, self.word_ids, found.offsets)]
+        self.overflowing = [Encoding(window, places) for window in found.overflowing]
 
     def place(self, sequence: int | None, word: int | None, offsets: tuple[int, int]) -> tuple[int, int]:
         if sequence is None:
             return 0, 0
         places = self.places[sequence][word]
-        # Lower case makes two characters of `İ`.
         return places[min(offsets[0], len(places) - 1)][0], places[min(offsets[1], len(places)) - 1][1]
+
+    def token_to_word(self, token: int) -> int | None:
+        return self.word_ids[token]
+
+    def word_to_chars(self, word: int, sequence: int) -> tuple[int, int]:
+        """The characters of the word's tokens in this row, which may be a window."""
+        tokens = zip(self.sequence_ids, self.word_ids, self.offsets)
+        offsets = [place for of, in_word, place in tokens if (of, in_word) == (sequence, word)]
+        return offsets[0][0], offsets[-1][1]
+
+    def __len__(self) -> int:
+        return len(self.ids)
+
+    def truncate(self, length: int) -> None:
+        for name in ("ids", "type_ids", "attention_mask", "sequence_ids", "word_ids", "offsets"):
+            setattr(self, name, getattr(self, name)[:length])
 
 
 class WordTokenizer:
@@ -212,7 +208,7 @@ class WordTokenizer:
         return Encoding(found, [[places for _, places in sequence] for sequence in sequences])
 
     def post_process(self, first: Encoding, second: Encoding) -> Encoding:
-        return Encoding(self.tokenizer.post_process(first.encoding, second.encoding), first.places + second.places)
+        return Encoding(self.tokenizer.post_process(first.found, second.found), [first.places[0], second.places[0]])
 
     def words(self, text: str) -> list[tuple[str, list[tuple[int, int]]]]:
         """The words as they are looked up, each with the places of its characters; special tokens are words."""

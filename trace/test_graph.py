@@ -47,7 +47,9 @@ def test_a_rewritten_model_has_the_logits_of_the_original(make, logits, saved, t
             with torch.no_grad():
                 expected = original(*inputs)
             for found, side in zip(logits(tmp_path / "out", *inputs), expected, strict=True):
-                torch.testing.assert_close(found, side, atol=0, rtol=0)
+                # One token goes through another kernel. In fp32 its order of sums depends on the layer's width.
+                tolerated = 1e-5 if precision == "fp32" and shape == (1, 1) else 0
+                torch.testing.assert_close(found, side, atol=tolerated, rtol=0)
 
 
 @pytest.mark.parametrize(("precision", "linear"), [("fp32", "aten::linear"), ("int8", "quantized::linear_dynamic")])

@@ -5,6 +5,7 @@ import java.util.Collections;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 
 /// A model artifact whose `model.json` and files have been checked: what the trace made, and for which device.
 ///
@@ -19,6 +20,7 @@ import java.util.Map;
 /// @param maxSequenceLength the most tokens that the model takes at once, special tokens included
 /// @param pair how a question and a context become one sequence
 /// @param parameters what a request's parameters are for this model where the request leaves them out, by name
+/// @param agreement how far its answers are those of the model in fp32, where `trace.py` has compared them
 /// @param provenance where the weights come from and under which licence, as free text by key
 public record ModelArtifact(
     Path directory,
@@ -32,6 +34,7 @@ public record ModelArtifact(
     int maxSequenceLength,
     PairTemplate pair,
     Map<String, Object> parameters,
+    Optional<Agreement> agreement,
     Map<String, Object> provenance) {
 
   public ModelArtifact {

@@ -4,6 +4,7 @@ import com.fasterxml.jackson.databind.JsonNode;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Optional;
 
 /// Reads the `model.json` of a traced transformer. Used by one thread, once.
 final class ModelArtifactReader {
@@ -31,6 +32,7 @@ final class ModelArtifactReader {
         json.integer(json.json(), "maxSequenceLength", "model.json: maxSequenceLength"),
         pair(json.json().path("pair")),
         json.object("parameters"),
+        agreement(),
         json.object("provenance"));
     checkShapes(artifact);
     json.check("tokenizer.json", artifact.tokenizer());
@@ -94,6 +96,30 @@ final class ModelArtifactReader {
           .forEach(shape -> json.problem("model.json: files: found a sequence of %d, expected at most the maxSequenceLength of %d"
               .formatted(shape.sequence(), artifact.maxSequenceLength())));
     }
+  }
+
+  /// Artifacts in fp32, those for Neuron and those of earlier versions have none.
+  private Optional<Agreement> agreement() {
+    var agreement = json.json().path("agreement");
+    if (agreement.isMissingNode()) {
+      return Optional.empty();
+    }
+    if (!agreement.isObject()) {
+      json.problem("model.json: agreement: found %s, expected an object".formatted(ModelJson.kind(agreement)));
+      return Optional.empty();
+    }
+    int questions = json.integer(agreement, "questions", "model.json: agreement.questions");
+    var same = agreement.path("sameAnswers");
+    if (!same.isInt() || same.intValue() < 0 || same.intValue() > questions) {
+      json.problem("model.json: agreement.sameAnswers: found %s, expected a whole number from 0 to %d"
+          .formatted(ModelJson.kind(same), questions));
+    }
+    var difference = agreement.path("largestScoreDifference");
+    if (!difference.isNumber() || difference.doubleValue() < 0 || difference.doubleValue() > 1) {
+      json.problem("model.json: agreement.largestScoreDifference: found %s, expected a number from 0 to 1"
+          .formatted(ModelJson.kind(difference)));
+    }
+    return Optional.of(new Agreement(questions, same.asInt(), difference.asDouble()));
   }
 
   private PairTemplate pair(JsonNode pair) {

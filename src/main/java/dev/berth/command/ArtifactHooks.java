@@ -64,12 +64,14 @@ record ArtifactHooks(InferenceHandler<?, ?, ?> handler, SequencedMap<String, Str
       default -> throw new ModelArtifactException(artifact.directory(), List.of(
           "model.json: task: found \"%s\", expected \"question-answering\"".formatted(artifact.task())));
     };
-    return new ArtifactHooks(handler, description(
+    var description = description(
         Map.entry("model", "%s, %s, %s, traced for %s with torch %s".formatted(
             name(artifact), artifact.task(), artifact.precision(), artifact.target(), artifact.torch())),
         Map.entry("provenance", artifact.provenance().toString()),
         Map.entry("shapes", shapes(artifact)),
-        Map.entry("files", files(artifact))));
+        Map.entry("files", files(artifact)));
+    artifact.agreement().ifPresent(agreement -> description.put("agreement", agreement.toString()));
+    return new ArtifactHooks(handler, description);
   }
 
   private static ArtifactHooks ofTensors(TensorArtifact artifact) {

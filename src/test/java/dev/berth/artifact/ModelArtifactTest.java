@@ -47,6 +47,32 @@ class ModelArtifactTest {
   }
 
   @Test
+  void howFarItAnswersAsInFp32IsReadOrLeftOut() throws Exception {
+    model.putObject("agreement").put("questions", 120).put("sameAnswers", 108).put("largestScoreDifference", 0.25);
+    write();
+    assertThat(ModelArtifact.open(directory).agreement()).contains(new Agreement(120, 108, 0.25));
+    model.remove("agreement");
+    write();
+    assertThat(ModelArtifact.open(directory).agreement()).isEmpty();
+  }
+
+  @Test
+  void anAgreementThatCannotBeIsNamed() throws Exception {
+    model.putObject("agreement").put("questions", 120).put("sameAnswers", 121).put("largestScoreDifference", "much");
+    write();
+    assertThatThrownBy(() -> ModelArtifact.open(directory))
+        .hasMessageContaining("agreement.sameAnswers: found 121, expected a whole number from 0 to 120")
+        .hasMessageContaining("agreement.largestScoreDifference: found \"much\", expected a number from 0 to 1");
+    model.putObject("agreement").put("questions", 0);
+    write();
+    assertThatThrownBy(() -> ModelArtifact.open(directory))
+        .hasMessageContaining("agreement.questions: found 0, expected a whole number of at least 1");
+    model.put("agreement", 0.9);
+    write();
+    assertThatThrownBy(() -> ModelArtifact.open(directory)).hasMessageContaining("agreement: found 0.9, expected an object");
+  }
+
+  @Test
   @Tag("RUN-15")
   void aTarballBesideItsFilesDoesNotMatter() throws Exception {
     write();

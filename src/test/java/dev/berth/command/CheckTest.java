@@ -34,6 +34,7 @@ class CheckTest {
         .anyMatch(line -> line.matches("workers +3, .*"))
         .anyMatch(line -> line.matches("shapes +any batch, any sequence of up to 512 tokens"))
         .anyMatch(line -> line.matches("files +model.pt \\d+\\.\\d MB, tokenizer.json \\d+\\.\\d MB"))
+        .anyMatch(line -> line.matches("agreement +the same answer as in fp32 to \\d+ of 120 questions, scores at most 0\\.\\d\\d apart"))
         .anyMatch(line -> line.matches("sample +\\{\"answer\":\"Warsaw.*"))
         .anyMatch(line -> line.matches("batch of 1 +\\d+\\.\\d ms, \\d+ records/s of one worker while the others are idle"))
         .anyMatch(line -> line.matches("best batch +1"));
