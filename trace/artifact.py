@@ -22,7 +22,10 @@ DICTIONARY = japanese_words.DIRECTORY
 def write(
     directory: Path, description: dict, tokenizer: dict, models: dict[str, bytes | Path], sample: dict, answer: dict
 ) -> None:
-    """Writes all files, or none; a model file may also be copied from elsewhere. `model.json` is put there last: where it is, the rest is too."""
+    """Writes all files, or none. `model.json` is put there last: where it is, the rest is too.
+
+    Of `models` each is its content, or a file to copy.
+    """
     unfinished = directory / ".unfinished"
     try:
         unfinished.mkdir(parents=True, exist_ok=True)

@@ -76,7 +76,8 @@ def save_model(directory: Path, seed: int = SEED) -> Path:
 
 
 def make(model: Path, output: Path) -> Path:
-    sys.argv[1:] = ["--model", str(model), "--output", str(output), "--mecab-dictionary", str(DICTIONARY)]
+    options = ["--precision", "fp32", "--mecab-dictionary", str(DICTIONARY)]
+    sys.argv[1:] = ["--model", str(model), "--output", str(output), *options]
     tracer.main()
     return output
 

@@ -1,4 +1,7 @@
-"""Serves Japanese models that were traced here, a RoBERTa and a BERT with words of MeCab, and compares the server's answers with those of the reference."""
+"""Serves Japanese models that were traced here, and compares the server's answers with those of the reference.
+
+They are a RoBERTa and a BERT with words of MeCab.
+"""
 
 import json
 import os

@@ -81,13 +81,15 @@ final class MecabDictionary implements AutoCloseable {
       this.rightIds = Short.toUnsignedInt(matrix.get(SHORT, 0));
       int leftIds = Short.toUnsignedInt(matrix.get(SHORT, Short.BYTES));
       this.costs = matrix.asSlice(2 * Short.BYTES);
-      if (costs.byteSize() != (long) Short.BYTES * rightIds * leftIds || system.leftSize != rightIds || system.rightSize != leftIds) {
+      boolean whole = costs.byteSize() == (long) Short.BYTES * rightIds * leftIds;
+      if (!whole || system.leftSize != rightIds || system.rightSize != leftIds) {
         throw new IOException("%s: matrix.bin: found costs of %d and %d ids in %d bytes, expected those of sys.dic, %d and %d"
             .formatted(directory, rightIds, leftIds, matrix.byteSize(), system.leftSize, system.rightSize));
       }
       var categories = map(directory.resolve("char.bin"), Integer.BYTES);
       int names = categories.get(INT, 0);
-      if (names < 1 || categories.byteSize() != Integer.BYTES + (long) CATEGORY_NAME * names + (long) Integer.BYTES * CHARACTERS) {
+      long expected = Integer.BYTES + (long) CATEGORY_NAME * names + (long) Integer.BYTES * CHARACTERS;
+      if (names < 1 || categories.byteSize() != expected) {
         throw new IOException("%s: char.bin: found %d bytes for %d categories; it is damaged or not of MeCab 0.996"
             .formatted(directory, categories.byteSize(), names));
       }
@@ -186,7 +188,8 @@ final class MecabDictionary implements AutoCloseable {
     long units = Integer.toUnsignedLong(content.get(INT, 24));
     long entries = Integer.toUnsignedLong(content.get(INT, 28));
     long texts = Integer.toUnsignedLong(content.get(INT, 32));
-    boolean whole = (content.get(INT, 0) ^ MAGIC) == (int) content.byteSize() && HEADER + units + entries + texts == content.byteSize();
+    long size = content.byteSize();
+    boolean whole = (content.get(INT, 0) ^ MAGIC) == (int) size && HEADER + units + entries + texts == size;
     if (!whole || content.get(INT, 4) != VERSION) {
       throw new IOException("%s: found no dictionary of MeCab 0.996, or a part of one".formatted(file));
     }
@@ -194,7 +197,8 @@ final class MecabDictionary implements AutoCloseable {
     if (!charset.equalsIgnoreCase("UTF-8") && !charset.equalsIgnoreCase("utf8")) {
       throw new IOException("%s: found a dictionary in %s, expected one in UTF-8".formatted(file, charset));
     }
-    return new Words(content.asSlice(HEADER, units), content.asSlice(HEADER + units, entries), content.get(INT, 16), content.get(INT, 20));
+    return new Words(
+        content.asSlice(HEADER, units), content.asSlice(HEADER + units, entries), content.get(INT, 16), content.get(INT, 20));
   }
 
   private MemorySegment map(Path file, int least) throws IOException {

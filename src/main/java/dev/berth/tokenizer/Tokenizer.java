@@ -85,7 +85,8 @@ public final class Tokenizer implements AutoCloseable {
     try {
       json.remove(WordCutter.NAME);
       var rest = new ByteArrayInputStream(JSON.writeValueAsBytes(json));
-      return new Tokenizer(HuggingFaceTokenizer.newInstance(rest, Map.of("truncation", "false", "padding", "false")), Optional.of(words));
+      var options = Map.of("truncation", "false", "padding", "false");
+      return new Tokenizer(HuggingFaceTokenizer.newInstance(rest, options), Optional.of(words));
     } catch (IOException | RuntimeException e) {
       words.close();
       throw e;

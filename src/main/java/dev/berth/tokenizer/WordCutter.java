@@ -83,7 +83,9 @@ final class WordCutter implements AutoCloseable {
     if (name.isEmpty() || !path.startsWith(directory.normalize())) {
       throw new IOException("words.directory: found \"%s\", expected a directory beside tokenizer.json".formatted(name));
     }
-    return new WordCutter(MecabDictionary.open(path), flag(settings, "lowercase"), flag(settings, "normalize"), special(tokenizer));
+    boolean lowercase = flag(settings, "lowercase");
+    boolean normalize = flag(settings, "normalize");
+    return new WordCutter(MecabDictionary.open(path), lowercase, normalize, special(tokenizer));
   }
 
   private static boolean flag(JsonNode settings, String name) throws IOException {
