@@ -12,6 +12,7 @@ import dev.berth.serving.HookPool;
 import dev.berth.serving.ModelRegistry;
 import dev.berth.serving.ServedModel;
 import dev.berth.serving.StuckHooks;
+import dev.berth.serving.Workers;
 import java.util.LinkedHashMap;
 import java.util.Map;
 import java.util.concurrent.Callable;
@@ -36,6 +37,8 @@ public final class Server implements AutoCloseable {
   private final StuckHooks stuckHooks;
   private final HttpServer http;
   private final CompletableFuture<Void> ready = new CompletableFuture<>();
+  /// Null until the devices are known.
+  private volatile Workers workers;
 
   /// Starts to listen and to load the model of the artifact with the hooks that it asks for.
   public static Server start(ServerConfig config) {
@@ -92,7 +95,7 @@ public final class Server implements AutoCloseable {
     log.info("stopping");
     health.stop();
     Thread.sleep(config.http().lameDuck());
-    try (metrics; hooks; stuckHooks; http) {
+    try (metrics; hooks; stuckHooks; http; var _ = workers) {
       models.close(config.http().drain());
     }
     log.info("stopped");
@@ -103,7 +106,8 @@ public final class Server implements AutoCloseable {
       var deployment = plan.call();
       log.info("accelerators: {} ({})", deployment.devices().accelerators(), deployment.devices().origin());
       deployment.hooks().description().forEach((name, value) -> log.info("{}: {}", name, value));
-      model.load(config.model().directory().toAbsolutePath().normalize(), deployment.hooks().handler(), deployment.workers(), deployment.limits());
+      workers = Workers.on(deployment.workers(), metrics);
+      model.load(config.model().directory().toAbsolutePath().normalize(), deployment.hooks().handler(), workers, deployment.limits());
       log.info("ready: {} workers, each on {}", deployment.workers().size(), deployment.limits());
       ready.complete(null);
     } catch (Throwable e) {

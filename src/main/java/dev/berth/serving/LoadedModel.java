@@ -5,7 +5,6 @@ import dev.berth.batching.BatchLimits;
 import dev.berth.batching.Batcher;
 import dev.berth.batching.Caller;
 import dev.berth.error.ServingException;
-import dev.berth.hooks.Accelerator;
 import dev.berth.hooks.InferenceHandler;
 import dev.berth.hooks.InvocationRequest;
 import dev.berth.hooks.MediaType;
@@ -17,7 +16,6 @@ import java.time.Duration;
 import java.util.List;
 import java.util.Objects;
 import java.util.concurrent.Callable;
-import java.util.concurrent.ExecutionException;
 
 /// Hooks with a batcher and its workers: the way of a request through `inputFn`, the queue, `predictFn` and `outputFn`.
 ///
@@ -35,23 +33,23 @@ final class LoadedModel<M, I, O> {
 
   /// Loads the model on every worker, and returns when all of them are warm.
   ///
-  /// @param accelerators one for each worker
-  /// @throws ExecutionException with the [LoadException] of a worker
+  /// @throws LoadException when a hook fails
   static <M, I, O> LoadedModel<M, I, O> load(
       String name,
       Path directory,
       InferenceHandler<M, I, O> handler,
-      List<Accelerator> accelerators,
+      Workers workers,
       BatchLimits limits,
       HookPool pool,
       ServingMetrics metrics)
-      throws InterruptedException, ExecutionException, LoadException {
+      throws Exception {
+    var accelerators = workers.accelerators();
     var distinct = accelerators.stream().distinct().toList();
     var names = HookNames.of(handler);
     var batcher = new Batcher<I, O>(
         name,
         names.predictFn(),
-        accelerators.size(),
+        workers.pool(),
         limits,
         worker ->
             HookPredictor.open(handler, names, new ModelContext(directory, accelerators.get(worker), worker, distinct)),

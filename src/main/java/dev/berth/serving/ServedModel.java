@@ -5,7 +5,6 @@ import dev.berth.batching.BatchLimits;
 import dev.berth.batching.Caller;
 import dev.berth.error.ErrorType;
 import dev.berth.error.ServingException;
-import dev.berth.hooks.Accelerator;
 import dev.berth.hooks.InferenceHandler;
 import dev.berth.hooks.InvocationRequest;
 import dev.berth.hooks.MediaType;
@@ -60,14 +59,14 @@ public final class ServedModel {
   /// Loads the model on every worker, warms it up and starts to serve. Call once.
   ///
   /// @param handler closed with the model
-  /// @param accelerators one for each worker
+  /// @param workers shared with the other models
   /// @throws Exception whatever a hook threw; the model is stopped then
   public void load(
-      Path directory, InferenceHandler<?, ?, ?> handler, List<Accelerator> accelerators, BatchLimits limits)
+      Path directory, InferenceHandler<?, ?, ?> handler, Workers workers, BatchLimits limits)
       throws Exception {
     long start = System.nanoTime();
     try {
-      var loaded = LoadedModel.load(name, directory, handler, accelerators, limits, pool, metrics);
+      var loaded = LoadedModel.load(name, directory, handler, workers, limits, pool, metrics);
       metrics.modelLoaded(Duration.ofNanos(System.nanoTime() - start));
       if (!state.compareAndSet(LOADING, new State.Ready(loaded))) {
         loaded.stopWorkers();

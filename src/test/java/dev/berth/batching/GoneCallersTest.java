@@ -46,7 +46,7 @@ class GoneCallersTest {
           .hasMessageEndingWith("while the model ran");
 
       assertAnswered(serving.ask("calm"), "CALM");
-      assertThat(serving.model.events).contains("interrupt 0 on words-worker-0");
+      assertThat(serving.model.events).contains("interrupt 0 on berth-worker-0");
       serving.assertMeasured("berth_expired_total 1.0", "berth_abandoned_total 0.0");
     }
   }
@@ -61,7 +61,7 @@ class GoneCallersTest {
       serving.model.release();
 
       assertAnswered(patient, "HOLD");
-      assertThat(serving.model.events).containsExactly("open 0 on words-worker-0");
+      assertThat(serving.model.events).containsExactly("open 0");
     }
   }
 
@@ -119,7 +119,7 @@ class GoneCallersTest {
   void anInterruptedRequestInterruptsItsPredictor() throws Exception {
     try (var serving = Serving.started()) {
       serving.holdWorker().cancel(true);
-      await().until(() -> serving.model.events.contains("interrupt 0 on words-worker-0"));
+      await().until(() -> serving.model.events.contains("interrupt 0 on berth-worker-0"));
 
       assertAnswered(serving.ask("calm"), "CALM");
     }
@@ -158,7 +158,7 @@ class GoneCallersTest {
       assertRefused(serving.ask(SHORT, () -> false, "stuck"), ErrorType.DEADLINE_EXCEEDED);
       assertThat(serving.batcher.findStuck(Duration.ofHours(1))).isEmpty();
 
-      assertThat(serving.batcher.findStuck(Duration.ZERO)).extracting(Thread::getName).containsExactly("words-worker-0");
+      assertThat(serving.batcher.findStuck(Duration.ZERO)).extracting(Thread::getName).containsExactly("berth-worker-0");
       assertThat(serving.batcher.liveWorkers()).isZero();
       assertRefused(serving.ask("a"), ErrorType.NOT_READY)
           .hasMessage("words has no worker that can predict: predictFn does not end on 1 of them");

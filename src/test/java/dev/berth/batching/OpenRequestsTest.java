@@ -85,7 +85,7 @@ class OpenRequestsTest {
   void aBatchIsInterruptedOnceWhenTheLastOfItsRequestsHasEnded() {
     var first = add(DEADLINE, "a");
     var second = add(DEADLINE, "b");
-    var batch = requests.start(chooseRecords());
+    var batch = requests.start(chooseRecords(), 0);
 
     requests.end(first, new Ending.Expired());
     assertThat(Thread.currentThread().isInterrupted()).as("one still waits").isFalse();
@@ -99,7 +99,7 @@ class OpenRequestsTest {
   @Test
   void anInterruptEndsWithItsBatch() {
     var request = add(DEADLINE, "a");
-    var batch = requests.start(chooseRecords());
+    var batch = requests.start(chooseRecords(), 0);
     requests.end(request, new Ending.Expired());
     requests.stop(batch);
 
@@ -109,7 +109,7 @@ class OpenRequestsTest {
   @Test
   void aBatchThatHasStoppedIsNotInterrupted() {
     var request = add(DEADLINE, "a");
-    requests.stop(requests.start(chooseRecords()));
+    requests.stop(requests.start(chooseRecords(), 0));
     requests.end(request, new Ending.Expired());
 
     assertThat(Thread.currentThread().isInterrupted()).isFalse();
@@ -118,7 +118,7 @@ class OpenRequestsTest {
   @Test
   void anAnswerAfterTheEndChangesNothing() {
     var request = add(DEADLINE, "a");
-    var batch = requests.start(chooseRecords());
+    var batch = requests.start(chooseRecords(), 0);
     requests.end(request, new Ending.Expired());
     requests.stop(batch);
     requests.answer(batch, List.of("A"));
@@ -130,7 +130,7 @@ class OpenRequestsTest {
   void aBatchThatTakesHalfOfTheTimeThatARequestHasLeftIsTakenApart() {
     var slow = add(DEADLINE, "slow");
     var quick = add(DEADLINE, "a", "b");
-    var batch = requests.start(chooseRecords());
+    var batch = requests.start(chooseRecords(), 0);
     now = DEADLINE / 2 - 1;
     assertThat(quick.isImpatient(now)).isFalse();
     now = DEADLINE / 2;
@@ -140,7 +140,7 @@ class OpenRequestsTest {
     assertThat(Thread.currentThread().isInterrupted()).as("the batch is given up").isTrue();
     requests.stop(batch);
     for (var expected : List.of("slow", "a", "b")) {
-      var alone = requests.startApart();
+      var alone = requests.startApart(0);
       assertThat(alone.records()).containsExactly(expected);
       requests.answer(alone, List.of(expected));
       requests.stop(alone);
@@ -154,30 +154,30 @@ class OpenRequestsTest {
   void aSlowRecordThatIsTriedAloneMakesWayForTheOthersOfItsBatch() {
     add(DEADLINE, "slow");
     var quick = add(DEADLINE, "a");
-    var batch = requests.start(chooseRecords());
+    var batch = requests.start(chooseRecords(), 0);
     now = DEADLINE / 2;
     requests.takeApart(quick);
     requests.stop(batch);
-    var slow = requests.startApart();
+    var slow = requests.startApart(0);
     now = DEADLINE * 3 / 4;
     assertThat(quick.isImpatient(now)).isTrue();
     requests.takeApart(quick);
     assertThat(Thread.currentThread().isInterrupted()).isTrue();
     requests.stop(slow);
 
-    var alone = requests.startApart();
+    var alone = requests.startApart(0);
     assertThat(alone.records()).containsExactly("a");
     requests.answer(alone, List.of("A"));
     requests.stop(alone);
     assertThat(quick.ending()).contains(new Ending.Answered());
-    assertThat(requests.startApart().records()).as("and is tried again").containsExactly("slow");
+    assertThat(requests.startApart(0).records()).as("and is tried again").containsExactly("slow");
   }
 
   @Test
   void aBatchThatEndsAfterAllAnswersWhatWaitsToBeTriedAgain() {
     add(DEADLINE, "a");
     var request = add(DEADLINE, "b");
-    var batch = requests.start(chooseRecords());
+    var batch = requests.start(chooseRecords(), 0);
     now = DEADLINE / 2;
     requests.takeApart(request);
     requests.answer(batch, List.of("A", "B"));
@@ -190,11 +190,11 @@ class OpenRequestsTest {
   @Test
   void aBatchOfOneRequestIsNotTakenApartAndNeitherIsOneThatHasJustBegun() {
     var alone = add(DEADLINE, "a", "b", "c");
-    var batch = requests.start(chooseRecords());
+    var batch = requests.start(chooseRecords(), 0);
     add(DEADLINE, "d");
     var late = add(DEADLINE, "e");
     now = DEADLINE / 2;
-    var shared = requests.start(chooseRecords());
+    var shared = requests.start(chooseRecords(), 0);
     requests.takeApart(alone);
     requests.takeApart(late);
 
@@ -210,7 +210,7 @@ class OpenRequestsTest {
   void aBatchIsStuckWhenItRunsLongAfterTheLastOfItsDeadlinesAndIsFoundOnce() {
     add(DEADLINE, "a");
     add(2 * DEADLINE, "b");
-    var batch = requests.start(chooseRecords());
+    var batch = requests.start(chooseRecords(), 0);
     now = 2 * DEADLINE + 9;
     assertThat(requests.findStuck(10)).isEmpty();
     now = 2 * DEADLINE + 10;

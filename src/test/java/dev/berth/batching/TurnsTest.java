@@ -209,8 +209,11 @@ class TurnsTest {
 
   private BatchQueue<String, String> queue(int size, int target, int capacity) {
     var limits = new BatchLimits(size, 1_000, Duration.ZERO, capacity, Duration.ofNanos(target));
-    var made = new BatchQueue<String, String>("words", limits, now::get, metrics);
-    made.workerJoins();
+    // Closed, so that it has no threads of its own.
+    var pool = new WorkerPool(1, () -> {}, metrics);
+    pool.close();
+    var made = new BatchQueue<String, String>("words", pool, limits, now::get, metrics);
+    made.join(0, () -> {});
     return made;
   }
 
