@@ -19,6 +19,15 @@ public final class ModelRegistry {
     }
   }
 
+  /// Adds a model unless there is one of its name.
+  boolean addIfAbsent(ServedModel model) {
+    return models.putIfAbsent(model.name(), model) == null;
+  }
+
+  void remove(ServedModel model) {
+    models.remove(model.name(), model);
+  }
+
   public Optional<ServedModel> find(String name) {
     return Optional.ofNullable(models.get(name));
   }

@@ -28,7 +28,7 @@ import org.junit.jupiter.api.Test;
 /// The life of a server: how it starts, how it fails to, and how it stops.
 class ServerTest {
 
-  /// A model that says on which thread it was closed.
+  /// A model that notes when it is closed.
   private record FakeModel(List<String> closed) implements AutoCloseable {
     @Override
     public void close() {
