@@ -3,7 +3,7 @@ package dev.berth.batching;
 import dev.berth.batching.Submission.Ending;
 import dev.berth.error.ErrorType;
 import dev.berth.error.ServingException;
-import dev.berth.metrics.ServingMetrics;
+import dev.berth.metrics.ModelMetrics;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.BitSet;
@@ -30,7 +30,7 @@ final class BatchQueue<I, O> {
   private final String name;
   private final int capacity;
   private final LongSupplier clock;
-  private final ServingMetrics metrics;
+  private final ModelMetrics metrics;
 
   private final WorkerPool pool;
   private final ReentrantLock lock;
@@ -52,7 +52,7 @@ final class BatchQueue<I, O> {
     void serve() throws InterruptedException;
   }
 
-  BatchQueue(String name, WorkerPool pool, BatchLimits limits, LongSupplier clock, ServingMetrics metrics) {
+  BatchQueue(String name, WorkerPool pool, BatchLimits limits, LongSupplier clock, ModelMetrics metrics) {
     this.name = name;
     this.pool = pool;
     this.lock = pool.lock;

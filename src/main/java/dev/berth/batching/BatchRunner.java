@@ -1,6 +1,6 @@
 package dev.berth.batching;
 
-import dev.berth.metrics.ServingMetrics;
+import dev.berth.metrics.ModelMetrics;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -23,7 +23,7 @@ final class BatchRunner<I, O> implements BatchQueue.Server {
   private final Predictor<I, O> predictor;
   private final BatchQueue<I, O> queue;
   private final LongSupplier clock;
-  private final ServingMetrics metrics;
+  private final ModelMetrics metrics;
   private final AtomicBoolean closed = new AtomicBoolean();
 
   /// @param name the model's, for the log
@@ -34,7 +34,7 @@ final class BatchRunner<I, O> implements BatchQueue.Server {
       Predictor<I, O> predictor,
       BatchQueue<I, O> queue,
       LongSupplier clock,
-      ServingMetrics metrics) {
+      ModelMetrics metrics) {
     this.name = name;
     this.worker = worker;
     this.predictor = predictor;

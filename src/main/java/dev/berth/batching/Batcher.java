@@ -3,7 +3,7 @@ package dev.berth.batching;
 import dev.berth.batching.Submission.Ending;
 import dev.berth.error.ErrorType;
 import dev.berth.error.ServingException;
-import dev.berth.metrics.ServingMetrics;
+import dev.berth.metrics.ModelMetrics;
 import java.time.Duration;
 import java.util.BitSet;
 import java.util.List;
@@ -27,7 +27,7 @@ public final class Batcher<I, O> implements AutoCloseable {
   private final LongSupplier clock;
   private final WorkerPool pool;
   private final PredictorFactory<I, O> factory;
-  private final ServingMetrics metrics;
+  private final ModelMetrics metrics;
   private final BatchQueue<I, O> queue;
   /// Written by [#start], which is over before anything else is called but [#close].
   private final List<BatchRunner<I, O>> runners = new CopyOnWriteArrayList<>();
@@ -43,7 +43,7 @@ public final class Batcher<I, O> implements AutoCloseable {
       BatchLimits limits,
       PredictorFactory<I, O> factory,
       LongSupplier clock,
-      ServingMetrics metrics) {
+      ModelMetrics metrics) {
     this.name = name;
     this.predictor = predictor;
     this.pool = pool;

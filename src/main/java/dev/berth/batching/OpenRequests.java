@@ -1,7 +1,7 @@
 package dev.berth.batching;
 
 import dev.berth.batching.Submission.Ending;
-import dev.berth.metrics.ServingMetrics;
+import dev.berth.metrics.ModelMetrics;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Collection;
@@ -21,7 +21,7 @@ final class OpenRequests<I, O> {
 
   private final BatchPolicy policy;
   private final LongSupplier clock;
-  private final ServingMetrics metrics;
+  private final ModelMetrics metrics;
 
   private final Set<Submission<I, O>> open = new LinkedHashSet<>();
   /// Those of more than one piece. What is asked for each request that comes goes through these alone, since there may
@@ -38,7 +38,7 @@ final class OpenRequests<I, O> {
   private final SequencedSet<Pending<I, O>> apart = new LinkedHashSet<>();
   private final WaitEstimate estimate = new WaitEstimate();
 
-  OpenRequests(BatchPolicy policy, LongSupplier clock, ServingMetrics metrics) {
+  OpenRequests(BatchPolicy policy, LongSupplier clock, ModelMetrics metrics) {
     this.policy = policy;
     this.clock = clock;
     this.metrics = metrics;

@@ -111,7 +111,7 @@ public final class Server implements AutoCloseable {
       log.info("ready: {} workers, each on {}", deployment.workers().size(), deployment.limits());
       ready.complete(null);
     } catch (Throwable e) {
-      model.refuse("the model could not be loaded");
+      model.loadFailed(e);
       ready.completeExceptionally(e);
     }
   }

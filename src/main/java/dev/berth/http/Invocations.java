@@ -64,6 +64,7 @@ final class Invocations implements Handler {
     var deadline = Deadline.in(timeout, clock);
     try (var body = new RequestBody(ctx, http.maxPayloadBytes(), deadline, memory)) {
       try (var visit = models.apply(ctx).enter()) {
+        RequestLog.entered(ctx, visit.metrics());
         answer(ctx, visit, body, deadline);
       } catch (ServingException e) {
         // A caller who asked first whether to send the body has not sent it.
@@ -94,7 +95,7 @@ final class Invocations implements Handler {
     var invocation = visit.invoke(request, deadline, body.memory(), peerHasGone(ctx), context);
 
     write(ctx, invocation.response());
-    RequestLog.served(ctx, visit.model(), invocation);
+    RequestLog.served(ctx, invocation);
   }
 
   /// A body of lines ends without a newline, because AssembleWith=Line adds one after each response, or with one where

@@ -2,8 +2,10 @@ package dev.berth.http;
 
 import dev.berth.error.ErrorType;
 import dev.berth.error.ServingException;
+import dev.berth.metrics.ModelMetrics;
 import dev.berth.metrics.ServingMetrics;
 import dev.berth.serving.Invocation;
+import dev.berth.serving.ServedModel;
 import io.javalin.http.Context;
 import java.time.Duration;
 import java.util.Optional;
@@ -40,12 +42,11 @@ final class RequestLog {
 
   // Attributes of the context.
   private static final String STARTED = "berth.started";
+  private static final String MODEL = "berth.model";
   private static final String SERVED = "berth.served";
   private static final String FAILED = "berth.failed";
 
   private static final Logger log = LoggerFactory.getLogger(RequestLog.class);
-
-  private record Served(String model, Invocation invocation) {}
 
   private final ServingMetrics metrics;
   private final Set<String> paths;
@@ -72,9 +73,15 @@ final class RequestLog {
     });
   }
 
+  /// Says which model has taken the request in. Its name is on the log lines from now on.
+  static void entered(Context ctx, ModelMetrics model) {
+    ctx.attribute(MODEL, model);
+    MDC.put(ServedModel.LOG_FIELD, model.model());
+  }
+
   /// Says that a model has answered.
-  static void served(Context ctx, String model, Invocation invocation) {
-    ctx.attribute(SERVED, new Served(model, invocation));
+  static void served(Context ctx, Invocation invocation) {
+    ctx.attribute(SERVED, invocation);
   }
 
   /// Says why the request failed.
@@ -88,6 +95,10 @@ final class RequestLog {
     var total = Duration.ofNanos(System.nanoTime() - started);
     var route = paths.contains(ctx.path()) ? ctx.path() : "other";
     metrics.requestCompleted(route, ctx.statusCode(), total);
+    ModelMetrics model = ctx.attribute(MODEL);
+    if (model != null) {
+      model.requestCompleted(ctx.statusCode(), total);
+    }
     write(ctx, route, total);
     MDC.clear();
   }
@@ -116,7 +127,7 @@ final class RequestLog {
 
   private static void write(Context ctx, String route, Duration total) {
     ServingException failure = ctx.attribute(FAILED);
-    Served served = ctx.attribute(SERVED);
+    Invocation served = ctx.attribute(SERVED);
     var level = level(failure, served);
     if (!log.isEnabledForLevel(level)) {
       return;
@@ -133,22 +144,20 @@ final class RequestLog {
       result = why.isEmpty() ? ": " + failure.type() : ": %s: %s".formatted(failure.type(), why);
       line = line.addKeyValue("error", failure.type().name()).setCause(isOurs(failure) ? failure : null);
     } else if (served != null) {
-      var invocation = served.invocation;
       result = ": %d records, decode %s ms, queue %s ms, predict %s ms, encode %s ms".formatted(
-          invocation.records(), millis(invocation.decoded()), millis(invocation.queued()),
-          millis(invocation.predicted()), millis(invocation.encoded()));
-      line = line.addKeyValue("model", served.model)
-          .addKeyValue("records", invocation.records())
-          .addKeyValue("decode_ms", millis(invocation.decoded()))
-          .addKeyValue("queue_ms", millis(invocation.queued()))
-          .addKeyValue("predict_ms", millis(invocation.predicted()))
-          .addKeyValue("encode_ms", millis(invocation.encoded()));
+          served.records(), millis(served.decoded()), millis(served.queued()),
+          millis(served.predicted()), millis(served.encoded()));
+      line = line.addKeyValue("records", served.records())
+          .addKeyValue("decode_ms", millis(served.decoded()))
+          .addKeyValue("queue_ms", millis(served.queued()))
+          .addKeyValue("predict_ms", millis(served.predicted()))
+          .addKeyValue("encode_ms", millis(served.encoded()));
     }
     line.log("{} {} {} in {} ms{}", ctx.method(), Text.logged(ctx.path()), ctx.statusCode(), millis(total), result);
   }
 
   /// A platform asks `/ping` and `/metrics` all the time, so their answers have no line by default.
-  private static Level level(ServingException failure, Served served) {
+  private static Level level(ServingException failure, Invocation served) {
     if (failure == null) {
       return served == null ? Level.DEBUG : Level.INFO;
     }

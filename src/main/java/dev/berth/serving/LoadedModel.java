@@ -10,11 +10,12 @@ import dev.berth.hooks.InvocationRequest;
 import dev.berth.hooks.MediaType;
 import dev.berth.hooks.ModelContext;
 import dev.berth.memory.RequestMemory;
-import dev.berth.metrics.ServingMetrics;
+import dev.berth.metrics.ModelMetrics;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
 import java.util.Objects;
+import java.util.Optional;
 import java.util.concurrent.Callable;
 
 /// Hooks with a batcher and its workers: the way of a request through `inputFn`, the queue, `predictFn` and `outputFn`.
@@ -27,7 +28,7 @@ final class LoadedModel<M, I, O> {
   final Batcher<I, O> batcher;
   final HookPool pool;
   final HookPool.Scope scope;
-  final ServingMetrics metrics;
+  final ModelMetrics metrics;
   private final List<MediaType> requestTypes;
   private final List<MediaType> responseTypes;
 
@@ -41,7 +42,7 @@ final class LoadedModel<M, I, O> {
       Workers workers,
       BatchLimits limits,
       HookPool pool,
-      ServingMetrics metrics)
+      ModelMetrics metrics)
       throws Exception {
     var accelerators = workers.accelerators();
     var distinct = accelerators.stream().distinct().toList();
@@ -69,13 +70,13 @@ final class LoadedModel<M, I, O> {
       HookNames names,
       Batcher<I, O> batcher,
       HookPool pool,
-      ServingMetrics metrics)
+      ModelMetrics metrics)
       throws LoadException {
     this.handler = handler;
     this.names = names;
     this.batcher = batcher;
     this.pool = pool;
-    this.scope = new HookPool.Scope(handler.getClass().getClassLoader(), new InFlight());
+    this.scope = new HookPool.Scope(handler.getClass().getClassLoader(), new InFlight(), metrics);
     this.metrics = metrics;
     // Asked once and not for each request, none of which it can hold up then.
     this.requestTypes = types(names.requestTypes(), handler::requestTypes);
@@ -96,7 +97,13 @@ final class LoadedModel<M, I, O> {
 
   /// @throws ServingException when not even one record could be queued
   void requireRoom(Deadline deadline) {
+    pool.requireThreads(scope);
     batcher.requireRoom(deadline.nanos());
+  }
+
+  /// Why no more of its hooks run; nothing where they do.
+  Optional<String> problem() {
+    return pool.problem(scope);
   }
 
   /// Answers a request on the calling thread, which waits until it has landed or its time is over.

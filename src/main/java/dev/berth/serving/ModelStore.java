@@ -89,6 +89,7 @@ public final class ModelStore {
       done.complete(null);
     } catch (Throwable e) {
       metrics.caught(e);
+      model.loadFailed(e);
       registry.remove(model);
       done.completeExceptionally(e);
     }

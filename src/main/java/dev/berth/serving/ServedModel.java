@@ -9,16 +9,19 @@ import dev.berth.hooks.InferenceHandler;
 import dev.berth.hooks.InvocationRequest;
 import dev.berth.hooks.MediaType;
 import dev.berth.memory.RequestMemory;
+import dev.berth.metrics.ModelMetrics;
 import dev.berth.metrics.ServingMetrics;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
+import java.util.Locale;
 import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.BooleanSupplier;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
+import org.slf4j.MDC;
 
 /// A model under its name, from before it is loaded until after it is gone. Every method may be called by any thread;
 /// only [#load], [#close] and an invocation take long.
@@ -35,8 +38,13 @@ public final class ServedModel {
 
   private static final State LOADING = new State.Loading();
 
+  private static final String NOT_LOADED = "the model could not be loaded";
+
   /// How long hooks may still take once their records have been refused.
   private static final Duration LAST_HOOKS = Duration.ofSeconds(1);
+
+  /// The name of the model's name in the MDC, and so of the member of a JSON line.
+  public static final String LOG_FIELD = "model";
 
   private static final Logger log = LoggerFactory.getLogger(ServedModel.class);
 
@@ -65,18 +73,26 @@ public final class ServedModel {
       Path directory, InferenceHandler<?, ?, ?> handler, Workers workers, BatchLimits limits)
       throws Exception {
     long start = System.nanoTime();
-    try {
-      var loaded = LoadedModel.load(name, directory, handler, workers, limits, pool, metrics);
-      metrics.modelLoaded(Duration.ofNanos(System.nanoTime() - start));
+    var ofModel = metrics.ofModel(name);
+    try (var _ = MDC.putCloseable(LOG_FIELD, name)) {
+      var loaded = LoadedModel.load(name, directory, handler, workers, limits, pool, ofModel);
       if (!state.compareAndSet(LOADING, new State.Ready(loaded))) {
         loaded.stopWorkers();
         throw new IllegalStateException("the server was stopped while the model loaded");
       }
+      metrics.modelLoaded(Duration.ofNanos(System.nanoTime() - start));
     } catch (Throwable e) {
-      state.set(new State.Stopped("the model could not be loaded"));
+      state.set(new State.Stopped(NOT_LOADED));
+      ofModel.close();
       HookCode.close(handler);
       throw e;
     }
+  }
+
+  /// Stays without a model because its artifact or its hooks failed, and has that counted.
+  public void loadFailed(Throwable why) {
+    refuse(NOT_LOADED);
+    metrics.modelNotLoaded(why instanceof ServingException known ? known.type().name().toLowerCase(Locale.ROOT) : "internal");
   }
 
   /// Stays without a model: requests are refused with `why`.
@@ -84,10 +100,10 @@ public final class ServedModel {
     state.set(new State.Stopped(why));
   }
 
-  /// Why it can't serve; nothing where it is loaded and a worker is left.
-  Optional<String> problem() {
+  /// Why it can't serve; nothing where it is loaded, a worker is left, and its hooks end.
+  public Optional<String> problem() {
     return switch (state.get()) {
-      case State.Ready(var model) when model.liveWorkers() > 0 -> Optional.empty();
+      case State.Ready(var model) when model.liveWorkers() > 0 -> model.problem();
       case State.Ready _ -> Optional.of("%s has no worker left that can predict".formatted(name));
       case State.Loading _ -> Optional.of("%s is loading".formatted(name));
       case State.Stopped(var why) -> Optional.of(why);
@@ -123,11 +139,6 @@ public final class ServedModel {
       this.model = model;
     }
 
-    /// The name of the model.
-    public String model() {
-      return name;
-    }
-
     /// The content types that the hooks read; empty: any.
     public List<MediaType> requestTypes() {
       return model.requestTypes();
@@ -136,6 +147,11 @@ public final class ServedModel {
     /// The content types that the hooks write; empty: any.
     public List<MediaType> responseTypes() {
       return model.responseTypes();
+    }
+
+    /// What the model counts and times.
+    public ModelMetrics metrics() {
+      return model.metrics;
     }
 
     /// Refuses what [#invoke] would refuse whatever the request holds, before anything is spent on reading it.
@@ -166,27 +182,36 @@ public final class ServedModel {
     }
   }
 
+  /// A worker whose `predictFn` does not end.
+  ///
+  /// @param hook what messages call it
+  /// @param workersLeft those of the model that can predict
+  record StuckWorker(String hook, Thread thread, int workersLeft) {}
+
   /// Looks for workers whose `predictFn` does not end.
   ///
-  /// @return the threads of those that were not known before
-  List<Thread> findStuck(Duration grace) {
-    return state.get() instanceof State.Ready(var model) ? model.findStuck(grace) : List.of();
-  }
-
-  /// What messages call `predictFn`.
-  String predictFn() {
-    return loaded().predictFn();
+  /// @return those that were not known before
+  List<StuckWorker> findStuck(Duration grace) {
+    return state.get() instanceof State.Ready(var model)
+        ? model.findStuck(grace).stream()
+            .map(thread -> new StuckWorker(model.predictFn(), thread, model.liveWorkers()))
+            .toList()
+        : List.of();
   }
 
   /// Refuses new requests, lets running ones finish within `drain`, and frees the model.
   public void close(Duration drain) throws Exception {
     if (state.getAndSet(new State.Stopped("the server is stopping")) instanceof State.Ready(var model)) {
-      inFlight.awaitNone(drain);
-      boolean stopped = model.stopWorkers();
-      if (stopped && inFlight.awaitNone(LAST_HOOKS) && model.awaitHooks(LAST_HOOKS)) {
-        model.closeHooks();
-      } else {
-        log.warn("{}: a hook does not end; what it uses is left open", name);
+      try (model.metrics; var _ = MDC.putCloseable(LOG_FIELD, name)) {
+        inFlight.awaitNone(drain);
+        boolean stopped = model.stopWorkers();
+        if (stopped && inFlight.awaitNone(LAST_HOOKS) && model.awaitHooks(LAST_HOOKS)) {
+          model.closeHooks();
+        } else {
+          log.warn("{}: a hook does not end; what it uses is left open", name);
+        }
+      } finally {
+        metrics.modelUnloaded();
       }
     }
   }

@@ -7,6 +7,7 @@ import java.util.concurrent.ScheduledExecutorService;
 import java.util.concurrent.TimeUnit;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
+import org.slf4j.MDC;
 
 /// Finds hooks that still run long after the deadline of their request, and says once where each of them is. What that
 /// means for `/ping`, the pool and the models know.
@@ -51,19 +52,22 @@ public final class StuckHooks implements AutoCloseable {
 
   private void lookForStuckHooks() {
     for (var run : pool.findStuck(grace)) {
-      tell("%s is stuck: it still runs %d s after the deadline of its request".formatted(run.hook(), grace.toSeconds()), run.stack());
+      tell(run.model(), "%s is stuck: it still runs %d s after the deadline of its request; model: %s".formatted(
+          run.hook(), grace.toSeconds(), run.model()), run.stack());
     }
     for (var model : models.all()) {
-      model.findStuck(grace).forEach(thread -> tell(
-          "%s is stuck: it still runs %d s after the deadline of all its requests; %s has %d workers left".formatted(
-              model.predictFn(), grace.toSeconds(), model.name(), model.liveWorkers()), thread.getStackTrace()));
+      model.findStuck(grace).forEach(stuck -> tell(
+          model.name(), "%s is stuck: it still runs %d s after the deadline of all its requests; %s has %d workers left".formatted(
+              stuck.hook(), grace.toSeconds(), model.name(), stuck.workersLeft()), stuck.thread().getStackTrace()));
     }
   }
 
-  private static void tell(String what, StackTraceElement[] stack) {
+  private static void tell(String model, String what, StackTraceElement[] stack) {
     var place = new Throwable("it is here");
     place.setStackTrace(stack);
-    log.warn(what, place);
+    try (var _ = MDC.putCloseable(ServedModel.LOG_FIELD, model)) {
+      log.warn(what, place);
+    }
   }
 
   @Override

@@ -67,7 +67,7 @@ class FailingPredictorTest {
       assertAnswered(serving.ask("z"), "Z");
       assertThat(serving.model.batches).containsExactly(
           List.of("a", "poison", "b", "c"), List.of("a"), List.of("poison"), List.of("z"));
-      serving.assertMeasured("berth_abandoned_total 2.0", "berth_queue_depth 0.0");
+      serving.assertMeasured("berth_abandoned_total{model=\"words\"} 2.0", "berth_queue_depth{model=\"words\"} 0.0");
     }
   }
 
@@ -89,7 +89,7 @@ class FailingPredictorTest {
       assertAnswered(serving.ask("c"), "C");
       await().until(() ->
           serving.model.events.stream().anyMatch(event -> event.matches("close \\d")));
-      serving.assertMeasured("berth_workers 1.0");
+      serving.assertMeasured("berth_workers{model=\"words\"} 1.0");
     }
   }
 
@@ -123,7 +123,7 @@ class FailingPredictorTest {
       assertRefused(serving.ask("d"), ErrorType.NOT_READY).hasMessage("words has no worker that can predict");
       assertThat(serving.batcher.liveWorkers()).isZero();
       assertThat(serving.batcher.queueDepth()).isZero();
-      serving.assertMeasured("berth_workers 0.0", "berth_queue_depth 0.0");
+      serving.assertMeasured("berth_workers{model=\"words\"} 0.0", "berth_queue_depth{model=\"words\"} 0.0");
     }
   }
 

@@ -35,7 +35,10 @@ class GoneCallersTest {
       assertAnswered(next, "1", "2", "3", "4", "5", "6");
       assertThat(serving.model.batches).containsExactly(
           List.of("hold"), List.of("1", "2", "3", "4"), List.of("5", "6"));
-      serving.assertMeasured("berth_expired_total 1.0", "berth_abandoned_total 6.0", "berth_queue_depth 0.0");
+      serving.assertMeasured(
+          "berth_expired_total{model=\"words\"} 1.0",
+          "berth_abandoned_total{model=\"words\"} 6.0",
+          "berth_queue_depth{model=\"words\"} 0.0");
     }
   }
 
@@ -47,7 +50,7 @@ class GoneCallersTest {
 
       assertAnswered(serving.ask("calm"), "CALM");
       assertThat(serving.model.events).contains("interrupt 0 on berth-worker-0");
-      serving.assertMeasured("berth_expired_total 1.0", "berth_abandoned_total 0.0");
+      serving.assertMeasured("berth_expired_total{model=\"words\"} 1.0", "berth_abandoned_total{model=\"words\"} 0.0");
     }
   }
 
@@ -80,7 +83,7 @@ class GoneCallersTest {
           ServingException.class, e -> assertThat(e.type()).isEqualTo(ErrorType.CALLER_GONE));
       assertAnswered(other, "D", "E");
       assertThat(serving.model.batches).as("the room is filled up").containsExactly(List.of("hold"), List.of("d", "e"));
-      serving.assertMeasured("berth_abandoned_total 3.0", "berth_queue_depth 0.0");
+      serving.assertMeasured("berth_abandoned_total{model=\"words\"} 3.0", "berth_queue_depth{model=\"words\"} 0.0");
     }
   }
 
@@ -162,12 +165,12 @@ class GoneCallersTest {
       assertThat(serving.batcher.liveWorkers()).isZero();
       assertRefused(serving.ask("a"), ErrorType.NOT_READY)
           .hasMessage("words has no worker that can predict: predictFn does not end on 1 of them");
-      serving.assertMeasured("berth_workers 0.0", "berth_stuck_hooks 1.0");
+      serving.assertMeasured("berth_workers{model=\"words\"} 0.0", "berth_stuck_hooks{model=\"words\"} 1.0");
 
       serving.model.release();
       await().until(() -> serving.batcher.liveWorkers() == 1);
       assertAnswered(serving.ask("b"), "B");
-      serving.assertMeasured("berth_workers 1.0", "berth_stuck_hooks 0.0");
+      serving.assertMeasured("berth_workers{model=\"words\"} 1.0", "berth_stuck_hooks{model=\"words\"} 0.0");
     }
   }
 }

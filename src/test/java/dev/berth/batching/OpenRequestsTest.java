@@ -21,7 +21,7 @@ class OpenRequestsTest {
   private final ServingMetrics metrics = new ServingMetrics();
   private final ReentrantLock lock = new ReentrantLock();
   private final BatchPolicy policy = new BatchPolicy(new BatchLimits(3, 1_000, Duration.ofNanos(50), 100, Duration.ZERO));
-  private final OpenRequests<String, String> requests = new OpenRequests<>(policy, this::now, metrics);
+  private final OpenRequests<String, String> requests = new OpenRequests<>(policy, this::now, metrics.ofModel("words"));
   private long now;
 
   @BeforeEach
@@ -67,7 +67,8 @@ class OpenRequestsTest {
     requests.fill(chosen);
 
     assertThat(chosen).extracting(Pending::value).containsExactly("c", "d", "e");
-    assertThat(metrics.scrape().lines()).contains("berth_abandoned_total 2.0", "berth_queue_depth 0.0");
+    assertThat(metrics.scrape().lines()).contains(
+        "berth_abandoned_total{model=\"words\"} 2.0", "berth_queue_depth{model=\"words\"} 0.0");
   }
 
   @Test

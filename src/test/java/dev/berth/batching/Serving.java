@@ -32,14 +32,14 @@ final class Serving implements AutoCloseable {
   Serving(int workers, BatchLimits limits) {
     this.pool = new WorkerPool(workers, () -> {}, metrics);
     this.own = true;
-    batcher = new Batcher<>("words", "the model", pool, limits, model, System::nanoTime, metrics);
+    batcher = new Batcher<>("words", "the model", pool, limits, model, System::nanoTime, metrics.ofModel("words"));
   }
 
   /// On workers that other models share.
   Serving(WorkerPool pool, BatchLimits limits) {
     this.pool = pool;
     this.own = false;
-    batcher = new Batcher<>("words", "the model", pool, limits, model, System::nanoTime, metrics);
+    batcher = new Batcher<>("words", "the model", pool, limits, model, System::nanoTime, metrics.ofModel("words"));
   }
 
   /// One worker, batches of up to four records, room for six.

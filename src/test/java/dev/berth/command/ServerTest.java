@@ -107,7 +107,7 @@ class ServerTest {
     var running = server.invokeAsync("running");
     gate.awaitArrival();
     var waiting = server.invokeAsync("waiting");
-    await().until(() -> server.get("/metrics").body().contains("berth_queue_depth 1.0"));
+    await().until(() -> server.get("/metrics").body().contains("berth_queue_depth{model=\"model\"} 1.0"));
     var stopped = closeInBackground(server);
     await().until(() -> server.get("/ping").statusCode() == 503);
     assertThat(server.invoke("late").statusCode()).isEqualTo(503);
@@ -195,7 +195,7 @@ class ServerTest {
     try (var server = TestServer.with(handler)
         .set("SAGEMAKER_MODEL_SERVER_WORKERS", "2").set("BERTH_BAD_RECORDS", "keep").start()) {
       assertThat(server.invoke("no json", "Content-Type", "application/jsonlines").statusCode()).isEqualTo(500);
-      await().until(() -> server.get("/metrics").body().contains("berth_workers 1.0"));
+      await().until(() -> server.get("/metrics").body().contains("berth_workers{model=\"model\"} 1.0"));
       assertThat(server.get("/ping").statusCode()).isEqualTo(200);
       var question = "{\"question\": \"Who came?\", \"context\": \"Bob came.\"}";
       assertThat(server.invoke(question).body()).contains("Bob");

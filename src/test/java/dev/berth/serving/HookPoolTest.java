@@ -31,9 +31,9 @@ class HookPoolTest {
 
   private final AtomicLong now = new AtomicLong();
   private final ServingMetrics metrics = new ServingMetrics();
-  private final HookPool pool = new HookPool(1, 2, 1, metrics);
+  private final HookPool pool = new HookPool(1, 2, 1, false, metrics);
   private final InFlight inside = new InFlight();
-  private final HookPool.Scope scope = new HookPool.Scope(getClass().getClassLoader(), inside);
+  private final HookPool.Scope scope = scope("words", inside);
   private final CountDownLatch end = new CountDownLatch(1);
   private final ExecutorService requests = Executors.newVirtualThreadPerTaskExecutor();
 
@@ -104,11 +104,11 @@ class HookPoolTest {
         assertThat(answer).isEqualTo("still here");
       }
     }
-    assertThat(metrics.scrape()).contains("berth_stuck_hooks 3.0");
+    assertThat(metrics.scrape()).contains("berth_stuck_hooks{model=\"words\"} 3.0");
 
     end.countDown();
     await().until(pool::hasThreads);
-    await().until(() -> metrics.scrape().contains("berth_stuck_hooks 0.0"));
+    await().until(() -> metrics.scrape().contains("berth_stuck_hooks{model=\"words\"} 0.0"));
     String answer = call(MINUTE, _ -> "again");
     assertThat(answer).isEqualTo("again");
   }
@@ -168,6 +168,10 @@ class HookPoolTest {
 
     end.countDown();
     assertThat(inside.awaitNone(MINUTE)).isTrue();
+  }
+
+  private HookPool.Scope scope(String model, InFlight inside) {
+    return new HookPool.Scope(getClass().getClassLoader(), inside, metrics.ofModel(model));
   }
 
   /// Occupies a thread, whoever interrupts, from the gate on until the test ends.
