@@ -4,6 +4,7 @@ import dev.berth.metrics.ModelMetrics;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.LongSupplier;
 import org.slf4j.Logger;
@@ -24,6 +25,8 @@ final class BatchRunner<I, O> implements BatchQueue.Server {
   private final BatchQueue<I, O> queue;
   private final LongSupplier clock;
   private final ModelMetrics metrics;
+  /// Stands on the log lines that are not of a batch.
+  private final Map<String, String> logContext;
   private final AtomicBoolean closed = new AtomicBoolean();
 
   /// @param name the model's, for the log
@@ -41,6 +44,7 @@ final class BatchRunner<I, O> implements BatchQueue.Server {
     this.queue = queue;
     this.clock = clock;
     this.metrics = metrics;
+    this.logContext = Map.of(ModelMetrics.LABEL, name);
   }
 
   int worker() {
@@ -49,6 +53,7 @@ final class BatchRunner<I, O> implements BatchQueue.Server {
 
   @Override
   public void serve() {
+    MDC.setContextMap(logContext);
     try {
       queue.take(worker).ifPresent(this::predict);
       if (queue.isClosed()) {
@@ -59,6 +64,8 @@ final class BatchRunner<I, O> implements BatchQueue.Server {
       log.error("{}: worker {} can't predict any more", name, worker, e);
       queue.leave(worker);
       close();
+    } finally {
+      MDC.clear();
     }
   }
 
@@ -88,7 +95,7 @@ final class BatchRunner<I, O> implements BatchQueue.Server {
       }
       return;
     } finally {
-      MDC.clear();
+      MDC.setContextMap(logContext);
     }
     queue.answer(batch, values);
   }

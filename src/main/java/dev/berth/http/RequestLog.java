@@ -5,11 +5,9 @@ import dev.berth.error.ServingException;
 import dev.berth.metrics.ModelMetrics;
 import dev.berth.metrics.ServingMetrics;
 import dev.berth.serving.Invocation;
-import dev.berth.serving.ServedModel;
 import io.javalin.http.Context;
 import java.time.Duration;
 import java.util.Optional;
-import java.util.Set;
 import java.util.UUID;
 import java.util.regex.Pattern;
 import org.slf4j.Logger;
@@ -28,6 +26,8 @@ final class RequestLog {
 
   private static final String INFERENCE_ID_HEADER = "X-Amzn-SageMaker-Inference-Id";
   private static final String TRACE_PARENT = "traceparent";
+  /// The artifact as the caller of a multi-model endpoint named it. The name of the model is the platform's own.
+  private static final String TARGET_MODEL_HEADER = "X-Amzn-SageMaker-Target-Model";
 
   /// SageMaker's own rule for the inference id.
   private static final Pattern ID = Pattern.compile("[!-~][ -~]{0,63}");
@@ -39,6 +39,7 @@ final class RequestLog {
   private static final String REQUEST_ID = "request_id";
   private static final String INFERENCE_ID = "inference_id";
   private static final String TRACE_ID = "trace_id";
+  private static final String TARGET_MODEL = "target_model";
 
   // Attributes of the context.
   private static final String STARTED = "berth.started";
@@ -49,10 +50,10 @@ final class RequestLog {
   private static final Logger log = LoggerFactory.getLogger(RequestLog.class);
 
   private final ServingMetrics metrics;
-  private final Set<String> paths;
+  private final Paths paths;
 
   /// @param paths what there is; everything else counts as one route, so that callers can't make up new ones
-  RequestLog(ServingMetrics metrics, Set<String> paths) {
+  RequestLog(ServingMetrics metrics, Paths paths) {
     this.metrics = metrics;
     this.paths = paths;
   }
@@ -67,6 +68,7 @@ final class RequestLog {
     ctx.header(REQUEST_ID_HEADER, requestId);
     inferenceId.filter(id -> !id.equals(requestId)).ifPresent(id -> MDC.put(INFERENCE_ID, id));
     ctx.attribute(INFERENCE_ID, inferenceId.orElse(requestId));
+    Optional.ofNullable(ctx.header(TARGET_MODEL_HEADER)).ifPresent(target -> MDC.put(TARGET_MODEL, Text.logged(target)));
     traceParent(ctx).ifPresent(parent -> {
       MDC.put(TRACE_ID, parent.split("-")[1]);
       ctx.header(TRACE_PARENT, parent);
@@ -76,7 +78,7 @@ final class RequestLog {
   /// Says which model has taken the request in. Its name is on the log lines from now on.
   static void entered(Context ctx, ModelMetrics model) {
     ctx.attribute(MODEL, model);
-    MDC.put(ServedModel.LOG_FIELD, model.model());
+    MDC.put(ModelMetrics.LABEL, model.model());
   }
 
   /// Says that a model has answered.
@@ -93,7 +95,7 @@ final class RequestLog {
   void end(Context ctx) {
     Long started = ctx.attribute(STARTED);
     var total = Duration.ofNanos(System.nanoTime() - started);
-    var route = paths.contains(ctx.path()) ? ctx.path() : "other";
+    var route = paths.pattern(ctx.path()).orElse("other");
     metrics.requestCompleted(route, ctx.statusCode(), total);
     ModelMetrics model = ctx.attribute(MODEL);
     if (model != null) {
@@ -153,7 +155,8 @@ final class RequestLog {
           .addKeyValue("predict_ms", millis(served.predicted()))
           .addKeyValue("encode_ms", millis(served.encoded()));
     }
-    line.log("{} {} {} in {} ms{}", ctx.method(), Text.logged(ctx.path()), ctx.statusCode(), millis(total), result);
+    var target = Optional.ofNullable(MDC.get(TARGET_MODEL)).map(" for "::concat).orElse("");
+    line.log("{} {}{} {} in {} ms{}", ctx.method(), Text.logged(ctx.path()), target, ctx.statusCode(), millis(total), result);
   }
 
   /// A platform asks `/ping` and `/metrics` all the time, so their answers have no line by default.

@@ -13,12 +13,15 @@ import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.AtomicInteger;
 
-/// What one model counts and times, in series with the label `model`. They are looked up once, when it is made, so that
+/// What one model counts and times, in series with the label [#LABEL]. They are looked up once, when it is made, so that
 /// an event costs no more than an addition.
 ///
 /// Each method is an event. All of them are safe on every thread and never block. After [#close] they may still be called,
 /// by hooks that a model has left behind: nobody sees what they count.
 public final class ModelMetrics implements AutoCloseable {
+
+  /// The label of the series, and the field of log lines, that has the model's name.
+  public static final String LABEL = "model";
 
   private static final double[] SIZE_BUCKETS = {1, 2, 4, 8, 16, 32, 64, 128, 256};
 
@@ -68,7 +71,7 @@ public final class ModelMetrics implements AutoCloseable {
     batchSize = added(DistributionSummary.builder("berth.batch.size")
         .description("records in a batch, or pieces of records")
         .serviceLevelObjectives(SIZE_BUCKETS)
-        .tag("model", name)
+        .tag(LABEL, name)
         .register(registry));
     queueDepth = gauge("berth.queue.depth", "records waiting");
     workers = gauge("berth.workers", "workers that can predict");
@@ -175,7 +178,7 @@ public final class ModelMetrics implements AutoCloseable {
     return requests.computeIfAbsent(status, _ -> {
       var counter = Counter.builder("berth.model.requests")
           .description("requests that a model took in, by the status of their answer")
-          .tags("model", name, "status", Integer.toString(status))
+          .tags(LABEL, name, "status", Integer.toString(status))
           .register(registry);
       if (removed) {
         registry.remove(counter);
@@ -187,16 +190,16 @@ public final class ModelMetrics implements AutoCloseable {
   }
 
   private Timer timer(String name, String description) {
-    return added(ServingMetrics.timer(name, description).tag("model", this.name).register(registry));
+    return added(ServingMetrics.timer(name, description).tag(LABEL, this.name).register(registry));
   }
 
   private Counter counter(String name, String description) {
-    return added(Counter.builder(name).description(description).tag("model", this.name).register(registry));
+    return added(Counter.builder(name).description(description).tag(LABEL, this.name).register(registry));
   }
 
   private AtomicInteger gauge(String name, String description) {
     var value = new AtomicInteger();
-    added(Gauge.builder(name, value, AtomicInteger::get).description(description).tag("model", this.name).register(registry));
+    added(Gauge.builder(name, value, AtomicInteger::get).description(description).tag(LABEL, this.name).register(registry));
     return value;
   }
 

@@ -15,6 +15,8 @@ import java.util.SequencedSet;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.LinkedBlockingQueue;
+import java.util.concurrent.RejectedExecutionException;
+import java.util.concurrent.ThreadFactory;
 import java.util.concurrent.ThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
@@ -61,7 +63,10 @@ public final class HookPool implements AutoCloseable {
   private final int spares;
   private final boolean shared;
   private final ServingMetrics metrics;
-  private final ThreadPoolExecutor pool;
+  private final ThreadFactory factory =
+      Thread.ofPlatform().name("berth-hook-", 0).daemon().inheritInheritableThreadLocals(false).factory();
+  /// Written under the monitor of this.
+  private volatile ThreadPoolExecutor pool;
   private final AtomicInteger waiting = new AtomicInteger();
   private final Set<Run> running = ConcurrentHashMap.newKeySet();
   /// Guarded by the monitor of this, for changes.
@@ -121,10 +126,37 @@ public final class HookPool implements AutoCloseable {
     this.spares = spares;
     this.shared = shared;
     this.metrics = metrics;
-    this.pool = new ThreadPoolExecutor(
-        usual, usual, 1, TimeUnit.MINUTES, new LinkedBlockingQueue<>(),
-        Thread.ofPlatform().name("berth-hook-", 0).daemon().inheritInheritableThreadLocals(false).factory());
-    pool.allowCoreThreadTimeOut(true);
+    this.pool = threads(usual);
+  }
+
+  private ThreadPoolExecutor threads(int count) {
+    var threads = new ThreadPoolExecutor(
+        count, count, 1, TimeUnit.MINUTES, new LinkedBlockingQueue<>(), factory, (run, executor) -> execute(run, executor));
+    threads.allowCoreThreadTimeOut(true);
+    return threads;
+  }
+
+  /// Hooks that have not begun run on new threads. The others end with their hook, so that nothing that the hooks of a
+  /// model have left in thread-local variables outlives them.
+  synchronized void renew() {
+    if (!pool.isShutdown()) {
+      var before = pool;
+      pool = threads(before.getCorePoolSize());
+      before.shutdown();
+      // There they would wait for ever where all threads hang, since none is added any more.
+      var waiting = new ArrayList<Runnable>();
+      before.getQueue().drainTo(waiting);
+      waiting.forEach(pool::execute);
+    }
+  }
+
+  /// Where the threads were replaced meanwhile, the hook runs on the new ones.
+  private void execute(Runnable run, ThreadPoolExecutor refusing) {
+    var current = pool;
+    if (current == refusing) {
+      throw new RejectedExecutionException("the server is stopping");
+    }
+    current.execute(run);
   }
 
   private static int usual() {
@@ -215,7 +247,7 @@ public final class HookPool implements AutoCloseable {
   }
 
   @Override
-  public void close() {
+  public synchronized void close() {
     pool.shutdownNow();
   }
 

@@ -1,5 +1,6 @@
 package dev.berth.serving;
 
+import dev.berth.metrics.ModelMetrics;
 import dev.berth.metrics.ServingMetrics;
 import java.time.Duration;
 import java.util.concurrent.Executors;
@@ -65,7 +66,7 @@ public final class StuckHooks implements AutoCloseable {
   private static void tell(String model, String what, StackTraceElement[] stack) {
     var place = new Throwable("it is here");
     place.setStackTrace(stack);
-    try (var _ = MDC.putCloseable(ServedModel.LOG_FIELD, model)) {
+    try (var _ = MDC.putCloseable(ModelMetrics.LABEL, model)) {
       log.warn(what, place);
     }
   }
