@@ -27,6 +27,9 @@ final class BatchQueue<I, O> {
   /// a microsecond.
   private static final int ASKED = 64;
 
+  /// How long a prediction may keep a thread that other models wait for.
+  private static final Duration PATIENCE = Duration.ofSeconds(1);
+
   private final String name;
   private final int capacity;
   private final LongSupplier clock;
@@ -44,6 +47,8 @@ final class BatchQueue<I, O> {
   private final BitSet serving = new BitSet();
   /// Those of them that are inside a prediction that does not end.
   private final BitSet stuck = new BitSet();
+  /// Those whose threads were replaced for other models, the stuck ones included.
+  private final BitSet replaced = new BitSet();
   /// Written under the lock; read without it, because `/ping` asks.
   private volatile int liveWorkers;
 
@@ -225,9 +230,12 @@ final class BatchQueue<I, O> {
 
   private void comeBack(int worker) {
     serving.clear(worker);
+    if (replaced.get(worker)) {
+      replaced.clear(worker);
+      pool.giveBack();
+    }
     if (stuck.get(worker)) {
       stuck.clear(worker);
-      pool.giveBack();
       metrics.hookUnstuck();
       if (servers.containsKey(worker)) {
         metrics.workerStarted();
@@ -328,6 +336,9 @@ final class BatchQueue<I, O> {
   /// Finds batches that have run for `grace` longer than any of their requests may take. Their workers are lost for this
   /// model until they come back; with the last one, every open request fails.
   ///
+  /// Those that have run for [#PATIENCE] while other models wait for their workers are not lost, but their threads are
+  /// replaced for those models.
+  ///
   /// @return the threads of those that were not known before
   List<Thread> findStuck(Duration grace) {
     return locked(() -> {
@@ -336,6 +347,9 @@ final class BatchQueue<I, O> {
       if (!found.isEmpty() && liveWorkers == 0) {
         requests.endAll(new Ending.Refused(noWorkers()));
       }
+      requests.runningFor(PATIENCE.toNanos()).stream().map(Batch::worker)
+          .filter(worker -> !replaced.get(worker) && pool.mayReplace(worker))
+          .forEach(this::replace);
       return found.stream().map(Batch::thread).toList();
     });
   }
@@ -348,6 +362,13 @@ final class BatchQueue<I, O> {
       metrics.workerStopped();
     }
     count();
+    if (!replaced.get(worker)) {
+      replace(worker);
+    }
+  }
+
+  private void replace(int worker) {
+    replaced.set(worker);
     pool.hold(worker);
   }
 

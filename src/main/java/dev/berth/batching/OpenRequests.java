@@ -241,6 +241,12 @@ final class OpenRequests<I, O> {
     return found;
   }
 
+  /// The batches that have run for so long.
+  List<Batch<I, O>> runningFor(long nanos) {
+    long now = clock.getAsLong();
+    return running.stream().filter(batch -> now - batch.startedAt() >= nanos).toList();
+  }
+
   /// The requests that have ended since this was asked last, for whoever holds the lock to tell when it is free.
   List<Submission<I, O>> takeEnded() {
     if (ended.isEmpty()) {

@@ -17,7 +17,8 @@ import org.slf4j.LoggerFactory;
 /// Each worker has a number and a platform thread. Every model has a predictor for each number, so no predictor is ever
 /// used by two threads at once. Models with records that wait take turns, batch by batch. An idle model costs no thread.
 ///
-/// A thread that does not come back from a predictor is replaced. Only the model that holds it has one worker less then.
+/// A thread that does not come back from a predictor is replaced, after 1 s where other models wait for it. Only the model
+/// that holds it has one worker less then.
 public final class WorkerPool implements AutoCloseable {
 
   private static final Logger log = LoggerFactory.getLogger(WorkerPool.class);
@@ -103,7 +104,13 @@ public final class WorkerPool implements AutoCloseable {
     }
   }
 
-  /// Says that a predictor holds a worker's thread for ever. The lock is held.
+  /// Whether another thread may stand in for one that predicts for long: other models wait for it, and there are few such
+  /// threads. The lock is held.
+  boolean mayReplace(int worker) {
+    return held < MOST_HELD / 2 && turns.stream().anyMatch(queue -> queue.hasWork() && queue.hasWorker(worker));
+  }
+
+  /// Says that a predictor holds a worker's thread for long, or for ever. The lock is held.
   void hold(int worker) {
     held++;
     replace(worker);
