@@ -65,6 +65,7 @@ final class Invocations implements Handler {
     try (var body = new RequestBody(ctx, http.maxPayloadBytes(), deadline, memory)) {
       try (var visit = visits.apply(ctx)) {
         RequestLog.entered(ctx, visit.metrics());
+        visit.countMemory(body.memory());
         answer(ctx, visit, body, deadline);
       } catch (ServingException e) {
         // A caller who asked first whether to send the body has not sent it.

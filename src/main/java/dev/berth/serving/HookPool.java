@@ -228,6 +228,11 @@ public final class HookPool implements AutoCloseable {
     return shared && scope.stuck >= spares;
   }
 
+  /// Whether there may be several models.
+  boolean isShared() {
+    return shared;
+  }
+
   /// Whether a thread is left that is not stuck.
   public boolean hasThreads() {
     return stuck < (shared ? MOST_THREADS / 2 : most + spares);

@@ -8,6 +8,7 @@ import dev.berth.error.ServingException;
 import dev.berth.hooks.InferenceHandler;
 import dev.berth.hooks.InvocationRequest;
 import dev.berth.hooks.MediaType;
+import dev.berth.memory.ModelMemory;
 import dev.berth.memory.RequestMemory;
 import dev.berth.metrics.ModelMetrics;
 import dev.berth.metrics.ServingMetrics;
@@ -54,6 +55,7 @@ public final class ServedModel {
   private final String name;
   private final HookPool pool;
   private final InFlight inFlight = new InFlight();
+  private final ModelMemory memory = new ModelMemory();
   private final ServingMetrics metrics;
   private final AtomicReference<State> state = new AtomicReference<>(LOADING);
   private final AtomicBoolean freeing = new AtomicBoolean();
@@ -159,6 +161,13 @@ public final class ServedModel {
     /// What the model counts and times.
     public ModelMetrics metrics() {
       return model.metrics;
+    }
+
+    /// Counts what a request takes of the memory of all as the model's, where it has to leave some to others.
+    public void countMemory(RequestMemory request) {
+      if (pool.isShared()) {
+        request.countFor(memory);
+      }
     }
 
     /// Refuses what [#invoke] would refuse whatever the request holds, before anything is spent on reading it.
