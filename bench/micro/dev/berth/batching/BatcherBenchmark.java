@@ -46,8 +46,8 @@ public class BatcherBenchmark extends Defaults {
     metrics = new ServingMetrics();
     workers = new WorkerPool(2, () -> {}, metrics);
     batcher = new Batcher<>(
-        "echo", "the echo", workers, new BatchLimits(1, 16_384, Duration.ZERO, 100, Duration.ZERO), _ -> new Echo(), System::nanoTime,
-        metrics.ofModel("echo"));
+        "echo", "the echo", workers, new BatchLimits(1, 16_384, Duration.ZERO, 100, Duration.ZERO), _ -> new Echo(),
+        System::nanoTime, metrics.ofModel("echo"));
     batcher.start();
   }
 

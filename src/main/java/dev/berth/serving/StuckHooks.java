@@ -58,7 +58,8 @@ public final class StuckHooks implements AutoCloseable {
     }
     for (var model : models.all()) {
       model.findStuck(grace).forEach(stuck -> tell(
-          model.name(), "%s is stuck: it still runs %d s after the deadline of all its requests; %s has %d workers left".formatted(
+          model.name(),
+          "%s is stuck: it still runs %d s after the deadline of all its requests; %s has %d workers left".formatted(
               stuck.hook(), grace.toSeconds(), model.name(), stuck.workersLeft()), stuck.thread().getStackTrace()));
     }
   }
