@@ -54,7 +54,7 @@ class ServeTest {
       var context = "The sea was calm and the sky was grey that day. ".repeat(4000);
       var long_ = JSON.writeValueAsString(Map.of("question", "How was the sea?", "context", context));
       var running = server.client().sendAsync(server.invocation(long_).build(), BodyHandlers.ofString());
-      await().until(() -> server.get("/metrics").body().contains("berth_queue_wait_seconds_count 1"));
+      await().until(() -> server.get("/metrics").body().contains("berth_queue_wait_seconds_count{model=\"model\"} 1"));
       server.terminate();
       assertThat(running.get().statusCode()).isEqualTo(200);
       assertThat(running.get().body()).contains("\"answer\":");
