@@ -2,6 +2,7 @@ package dev.berth.serving;
 
 import dev.berth.error.ErrorType;
 import dev.berth.error.ServingException;
+import dev.berth.memory.NativeHeap;
 import dev.berth.metrics.ServingMetrics;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -105,6 +106,8 @@ public final class ModelStore {
     try {
       model.close(drain);
     } finally {
+      // Who unloads a model wants its memory back now. glibc keeps much of what is freed otherwise.
+      NativeHeap.trim();
       registry.remove(model);
     }
   }
