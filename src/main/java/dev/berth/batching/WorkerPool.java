@@ -63,6 +63,18 @@ public final class WorkerPool implements AutoCloseable {
     return size;
   }
 
+  /// Has all threads run. Otherwise each starts with the first model, and inherits the priority of the thread that loads it.
+  public void start() {
+    lock.lock();
+    try {
+      for (int worker = 0; worker < size; worker++) {
+        start(worker);
+      }
+    } finally {
+      lock.unlock();
+    }
+  }
+
   /// Whether so few threads are held by predictors that do not end that models may go on.
   public boolean hasThreads() {
     return held < MOST_HELD;

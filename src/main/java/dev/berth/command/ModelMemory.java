@@ -22,7 +22,7 @@ final class ModelMemory {
     return new ModelRoom(loader, host(accelerators, memory), devices(accelerators));
   }
 
-  private static ModelRoom.Store host(List<Accelerator> accelerators, HostMemory memory) {
+  static ModelRoom.Store host(List<Accelerator> accelerators, HostMemory memory) {
     boolean weightsElsewhere = accelerators.stream().anyMatch(Accelerator.Gpu.class::isInstance);
     return new ModelRoom.Store(memory::read, file -> {
       if (file.endsWith("tokenizer.json")) {
@@ -34,7 +34,7 @@ final class ModelMemory {
   }
 
   /// Each GPU gets a copy.
-  private static List<ModelRoom.Store> devices(List<Accelerator> accelerators) {
+  static List<ModelRoom.Store> devices(List<Accelerator> accelerators) {
     return accelerators.stream().distinct().filter(Accelerator.Gpu.class::isInstance)
         .map(gpu -> new ModelRoom.Store(
             () -> Engine.ALL.stream().flatMap(engine -> engine.memory(gpu).stream()).findFirst(),

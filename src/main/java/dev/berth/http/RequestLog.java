@@ -7,7 +7,6 @@ import dev.berth.serving.Invocation;
 import io.javalin.http.Context;
 import java.time.Duration;
 import java.util.Optional;
-import java.util.Set;
 import java.util.UUID;
 import java.util.regex.Pattern;
 import org.slf4j.Logger;
@@ -26,6 +25,8 @@ final class RequestLog {
 
   private static final String INFERENCE_ID_HEADER = "X-Amzn-SageMaker-Inference-Id";
   private static final String TRACE_PARENT = "traceparent";
+  /// The artifact as the caller of a multi-model endpoint named it. The name of the model is the platform's own.
+  private static final String TARGET_MODEL_HEADER = "X-Amzn-SageMaker-Target-Model";
 
   /// SageMaker's own rule for the inference id.
   private static final Pattern ID = Pattern.compile("[!-~][ -~]{0,63}");
@@ -37,6 +38,7 @@ final class RequestLog {
   private static final String REQUEST_ID = "request_id";
   private static final String INFERENCE_ID = "inference_id";
   private static final String TRACE_ID = "trace_id";
+  private static final String TARGET_MODEL = "target_model";
 
   // Attributes of the context.
   private static final String STARTED = "berth.started";
@@ -48,10 +50,10 @@ final class RequestLog {
   private record Served(String model, Invocation invocation) {}
 
   private final ServingMetrics metrics;
-  private final Set<String> paths;
+  private final Paths paths;
 
   /// @param paths what there is; everything else counts as one route, so that callers can't make up new ones
-  RequestLog(ServingMetrics metrics, Set<String> paths) {
+  RequestLog(ServingMetrics metrics, Paths paths) {
     this.metrics = metrics;
     this.paths = paths;
   }
@@ -66,6 +68,7 @@ final class RequestLog {
     ctx.header(REQUEST_ID_HEADER, requestId);
     inferenceId.filter(id -> !id.equals(requestId)).ifPresent(id -> MDC.put(INFERENCE_ID, id));
     ctx.attribute(INFERENCE_ID, inferenceId.orElse(requestId));
+    Optional.ofNullable(ctx.header(TARGET_MODEL_HEADER)).ifPresent(target -> MDC.put(TARGET_MODEL, Text.logged(target)));
     traceParent(ctx).ifPresent(parent -> {
       MDC.put(TRACE_ID, parent.split("-")[1]);
       ctx.header(TRACE_PARENT, parent);
@@ -86,7 +89,7 @@ final class RequestLog {
   void end(Context ctx) {
     Long started = ctx.attribute(STARTED);
     var total = Duration.ofNanos(System.nanoTime() - started);
-    var route = paths.contains(ctx.path()) ? ctx.path() : "other";
+    var route = paths.pattern(ctx.path()).orElse("other");
     metrics.requestCompleted(route, ctx.statusCode(), total);
     write(ctx, route, total);
     MDC.clear();
@@ -144,7 +147,8 @@ final class RequestLog {
           .addKeyValue("predict_ms", millis(invocation.predicted()))
           .addKeyValue("encode_ms", millis(invocation.encoded()));
     }
-    line.log("{} {} {} in {} ms{}", ctx.method(), Text.logged(ctx.path()), ctx.statusCode(), millis(total), result);
+    var target = Optional.ofNullable(MDC.get(TARGET_MODEL)).map(" for "::concat).orElse("");
+    line.log("{} {}{} {} in {} ms{}", ctx.method(), Text.logged(ctx.path()), target, ctx.statusCode(), millis(total), result);
   }
 
   /// A platform asks `/ping` and `/metrics` all the time, so their answers have no line by default.

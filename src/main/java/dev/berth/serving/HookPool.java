@@ -12,6 +12,8 @@ import java.util.Queue;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.LinkedBlockingQueue;
+import java.util.concurrent.RejectedExecutionException;
+import java.util.concurrent.ThreadFactory;
 import java.util.concurrent.ThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
@@ -47,7 +49,10 @@ public final class HookPool implements AutoCloseable {
   private final int mostLarge;
   private final int spares;
   private final ServingMetrics metrics;
-  private final ThreadPoolExecutor pool;
+  private final ThreadFactory factory =
+      Thread.ofPlatform().name("berth-hook-", 0).daemon().inheritInheritableThreadLocals(false).factory();
+  /// Written under the monitor of this.
+  private volatile ThreadPoolExecutor pool;
   private final AtomicInteger waiting = new AtomicInteger();
   private final Set<Run> running = ConcurrentHashMap.newKeySet();
   /// Guarded by the monitor of this, for changes.
@@ -75,10 +80,33 @@ public final class HookPool implements AutoCloseable {
     this.mostLarge = Math.max(1, most * 3 / 4);
     this.spares = spares;
     this.metrics = metrics;
-    this.pool = new ThreadPoolExecutor(
-        usual, usual, 1, TimeUnit.MINUTES, new LinkedBlockingQueue<>(),
-        Thread.ofPlatform().name("berth-hook-", 0).daemon().inheritInheritableThreadLocals(false).factory());
-    pool.allowCoreThreadTimeOut(true);
+    this.pool = threads(usual);
+  }
+
+  private ThreadPoolExecutor threads(int count) {
+    var threads = new ThreadPoolExecutor(
+        count, count, 1, TimeUnit.MINUTES, new LinkedBlockingQueue<>(), factory, (run, executor) -> execute(run, executor));
+    threads.allowCoreThreadTimeOut(true);
+    return threads;
+  }
+
+  /// Hooks that are started from now on run on new threads. The others end when they have no hook left, so that nothing that
+  /// the hooks of a model have left in thread-local variables outlives them.
+  synchronized void renew() {
+    if (!pool.isShutdown()) {
+      var before = pool;
+      pool = threads(before.getCorePoolSize());
+      before.shutdown();
+    }
+  }
+
+  /// Where the threads were replaced meanwhile, the hook runs on the new ones.
+  private void execute(Runnable run, ThreadPoolExecutor refusing) {
+    var current = pool;
+    if (current == refusing) {
+      throw new RejectedExecutionException("the server is stopping");
+    }
+    current.execute(run);
   }
 
   /// Says that the calling hook, if it is one, waits for the rest of its request's body or for memory: another one may run
@@ -144,7 +172,7 @@ public final class HookPool implements AutoCloseable {
   }
 
   @Override
-  public void close() {
+  public synchronized void close() {
     pool.shutdownNow();
   }
 

@@ -28,6 +28,7 @@ final class LoadedModel<M, I, O> {
   final HookPool pool;
   final HookPool.Scope scope;
   final ServingMetrics metrics;
+  private final Workers workers;
   private final List<MediaType> requestTypes;
   private final List<MediaType> responseTypes;
 
@@ -57,7 +58,7 @@ final class LoadedModel<M, I, O> {
         metrics);
     batcher.start();
     try {
-      return new LoadedModel<>(handler, names, batcher, pool, metrics);
+      return new LoadedModel<>(handler, names, batcher, workers, pool, metrics);
     } catch (LoadException e) {
       batcher.close();
       throw e;
@@ -68,12 +69,14 @@ final class LoadedModel<M, I, O> {
       InferenceHandler<M, I, O> handler,
       HookNames names,
       Batcher<I, O> batcher,
+      Workers workers,
       HookPool pool,
       ServingMetrics metrics)
       throws LoadException {
     this.handler = handler;
     this.names = names;
     this.batcher = batcher;
+    this.workers = workers;
     this.pool = pool;
     this.scope = new HookPool.Scope(handler.getClass().getClassLoader(), new InFlight());
     this.metrics = metrics;
@@ -133,6 +136,15 @@ final class LoadedModel<M, I, O> {
   /// Frees what the hooks share, and their classes. No worker, no request and no hook may be inside.
   void closeHooks() throws Exception {
     HookCode.close(handler);
+  }
+
+  /// Has hooks and predictors of other models run on new threads, where hooks from the artifact may have left thread-local
+  /// variables behind.
+  void renewThreads() {
+    if (HookCode.isFromArtifact(handler)) {
+      workers.pool().renew();
+      pool.renew();
+    }
   }
 
   private static List<MediaType> types(String hook, Callable<List<MediaType>> call) throws LoadException {

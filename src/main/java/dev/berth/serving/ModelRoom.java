@@ -15,6 +15,7 @@ import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.Optional;
 import java.util.OptionalLong;
 import java.util.TreeMap;
@@ -37,6 +38,9 @@ public final class ModelRoom implements ModelStore.Loader {
 
   /// How many artifacts are remembered.
   private static final int KNOWN = 1_000;
+
+  /// The causes of hooks' own exceptions may go in circles.
+  private static final int MOST_CAUSES = 20;
 
   private final ModelStore.Loader loader;
   private final Store host;
@@ -80,11 +84,11 @@ public final class ModelRoom implements ModelStore.Loader {
       requireNothingShort(model);
       remember(number, files, before);
     } catch (Throwable e) {
-      model.close(Duration.ZERO);
       NativeHeap.trim();
-      if (isShortage(e)) {
-        throw new ServingException(ErrorType.INSUFFICIENT_MEMORY,
-            "model %s ran out of memory while it was loaded: %s".formatted(model.name(), e.getMessage()), e);
+      var shortage = shortage(e);
+      if (shortage.isPresent()) {
+        throw new ServingException(ErrorType.INSUFFICIENT_MEMORY, "model \"%s\" ran out of memory while it was loaded: %s".formatted(
+            model.name(), shortage.get().getMessage()), e);
       }
       throw e;
     } finally {
@@ -118,22 +122,22 @@ public final class ModelRoom implements ModelStore.Loader {
   private static long require(ServedModel model, Store store, long need, long others) {
     var left = store.left.get().map(reading -> reading.minus(others));
     if (left.isPresent() && left.get().free() < need) {
-      throw new ServingException(ErrorType.INSUFFICIENT_MEMORY, "model %s needs about %d MB, found %s, %s".formatted(
+      throw new ServingException(ErrorType.INSUFFICIENT_MEMORY, "model \"%s\" needs about %d MB, found %s, %s".formatted(
           model.name(), Math.ceilDiv(need, 1L << 20), left.get(),
           need > left.get().total() ? "take a machine with more memory" : "unload another first"));
     }
     return need;
   }
 
-  private void requireNothingShort(ServedModel model) {
-    Stream.concat(Stream.of(host), devices.stream()).flatMap(store -> store.left.get().stream())
-        .filter(left -> left.free() < 0)
-        .findFirst()
-        .ifPresent(left -> {
-          throw new ServingException(ErrorType.INSUFFICIENT_MEMORY,
-              "model %s took %d MB more than there were, found %s; it is unloaded, unload another first".formatted(
-                  model.name(), Math.ceilDiv(-left.free(), 1L << 20), left));
-        });
+  private void requireNothingShort(ServedModel model) throws Exception {
+    var missing = Stream.concat(Stream.of(host), devices.stream()).flatMap(store -> store.left.get().stream())
+        .filter(left -> left.free() < 0).findFirst();
+    if (missing.isPresent()) {
+      model.unload(Duration.ZERO);
+      throw new ServingException(ErrorType.INSUFFICIENT_MEMORY,
+          "model \"%s\" needs %d MB more than there were, found %s, unload another first".formatted(
+              model.name(), Math.ceilDiv(-missing.get().free(), 1L << 20), missing.get()));
+    }
   }
 
   /// The first load brings the library of the models, and while another one runs nobody knows what is whose.
@@ -148,10 +152,11 @@ public final class ModelRoom implements ModelStore.Loader {
     loading.remove(model);
   }
 
-  /// Whether there was no memory, of the heap or of a device.
-  private static boolean isShortage(Throwable e) {
-    return Stream.iterate(e, cause -> cause != null, Throwable::getCause).limit(20)
-        .anyMatch(cause -> cause instanceof OutOfMemoryError || cause instanceof InsufficientMemoryException);
+  /// What says that the heap or a device had no memory, if that is why.
+  private static Optional<Throwable> shortage(Throwable e) {
+    return Stream.iterate(e, Objects::nonNull, Throwable::getCause).limit(MOST_CAUSES)
+        .filter(cause -> cause instanceof OutOfMemoryError || cause instanceof InsufficientMemoryException)
+        .findFirst();
   }
 
   /// The files of an artifact and their sizes.

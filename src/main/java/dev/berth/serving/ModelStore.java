@@ -16,9 +16,16 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
+import java.util.concurrent.atomic.AtomicReference;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+import org.slf4j.MDC;
 
 /// Loads models into the process and unloads them while others serve: what the routes of a multi-model endpoint do. May be
 /// used by any thread; only [#load] and [#unload] take long.
+///
+/// Each load and each unload runs on a thread of its own, and goes on when its caller does not wait any more. A name is taken
+/// from the beginning of its load until the model is gone.
 public final class ModelStore {
 
   /// Loads an artifact. Runs on a platform thread of its own.
@@ -35,101 +42,265 @@ public final class ModelStore {
   /// @param directory where its artifact is
   public record Entry(String name, Path directory) {}
 
+  /// What a model is doing, as messages say it.
+  private enum State {
+    LOADING("is being loaded"),
+    /// Nobody waits for the load any more, and what it loads is freed at once.
+    LATE("is being loaded, although its time is over"),
+    READY("is loaded already"),
+    UNLOADING("is being unloaded");
+
+    private final String text;
+
+    State(String text) {
+      this.text = text;
+    }
+  }
+
+  /// A name that is taken.
+  private static final class Slot {
+
+    private final Entry entry;
+    private final ServedModel model;
+    private final AtomicReference<State> state = new AtomicReference<>(State.LOADING);
+    private final CompletableFuture<Void> loaded = new CompletableFuture<>();
+    /// Whether nothing of it was left open.
+    private final CompletableFuture<Boolean> unloaded = new CompletableFuture<>();
+    /// Set before anyone else sees the slot.
+    private Thread loader;
+
+    private Slot(Entry entry, ServedModel model) {
+      this.entry = entry;
+      this.model = model;
+    }
+
+    private boolean isReady() {
+      return state.get() == State.READY;
+    }
+  }
+
+  private static final Logger log = LoggerFactory.getLogger(ModelStore.class);
+
+  /// The name of a model, on the log lines of its load.
+  private static final String MODEL = "model";
+
   private final ModelRegistry registry;
   private final HookPool hooks;
   private final ServingMetrics metrics;
   private final Loader loader;
-  private final Duration loadTimeout;
+  private final Duration patience;
   private final Duration drain;
-  /// Only of models that can serve.
-  private final Map<String, Entry> loaded = new ConcurrentHashMap<>();
+  private final Map<String, Slot> slots = new ConcurrentHashMap<>();
+  private volatile boolean stopped;
 
-  /// @param loadTimeout how long a load may take
+  /// @param patience how long callers wait for a load or an unload
   /// @param drain how long requests of a model may still run that is unloaded
   public ModelStore(
-      ModelRegistry registry, HookPool hooks, ServingMetrics metrics, Loader loader, Duration loadTimeout, Duration drain) {
+      ModelRegistry registry, HookPool hooks, ServingMetrics metrics, Loader loader, Duration patience, Duration drain) {
     this.registry = registry;
     this.hooks = hooks;
     this.metrics = metrics;
     this.loader = loader;
-    this.loadTimeout = loadTimeout;
+    this.patience = patience;
     this.drain = drain;
   }
 
   /// Loads a model and returns when it is warm.
   ///
-  /// @throws ServingException `CONFLICT`, `NOT_FOUND`, `BAD_INPUT`, `INSUFFICIENT_MEMORY`, `DEADLINE_EXCEEDED`, `INTERNAL`
-  public void load(String name, Path directory) throws InterruptedException {
-    if (!Files.isDirectory(directory)) {
-      throw new ServingException(ErrorType.NOT_FOUND, "url: found %s, expected the directory of a model artifact".formatted(directory));
+  /// @throws ServingException `CONFLICT`, `NOT_FOUND`, `BAD_INPUT`, `INSUFFICIENT_MEMORY`, `DEADLINE_EXCEEDED`, `NOT_READY`,
+  ///     `INTERNAL`
+  public Entry load(String name, Path directory) throws InterruptedException {
+    requireDirectory(directory);
+    var slot = new Slot(new Entry(name, directory), new ServedModel(name, hooks, metrics));
+    slot.loader = thread("berth-loader", () -> load(slot));
+    var other = slots.putIfAbsent(name, slot);
+    if (other != null) {
+      throw new ServingException(ErrorType.CONFLICT, "model \"%s\" %s".formatted(name, other.state.get().text));
     }
-    var model = new ServedModel(name, hooks, metrics);
-    if (!registry.addIfAbsent(model)) {
-      throw new ServingException(ErrorType.CONFLICT, "model %s is already loaded, or is being loaded or unloaded".formatted(name));
-    }
-    var done = new CompletableFuture<Void>();
-    var thread = Thread.ofPlatform().name("berth-loader").daemon().inheritInheritableThreadLocals(false)
-        .start(() -> load(model, directory, done));
+    registry.add(slot.model);
     try {
-      done.get(loadTimeout.toNanos(), TimeUnit.NANOSECONDS);
+      if (stopped) {
+        throw stopping();
+      }
+      slot.loader.start();
+    } catch (Throwable e) {
+      free(slot);
+      throw e;
+    }
+    return awaitLoaded(slot);
+  }
+
+  private Entry awaitLoaded(Slot slot) throws InterruptedException {
+    try {
+      slot.loaded.get(patience.toNanos(), TimeUnit.NANOSECONDS);
     } catch (TimeoutException e) {
-      thread.interrupt();
-      throw new ServingException(ErrorType.DEADLINE_EXCEEDED,
-          "model %s was not loaded within %d s".formatted(name, loadTimeout.toSeconds()), e);
+      if (slot.state.compareAndSet(State.LOADING, State.LATE)) {
+        slot.loader.interrupt();
+        throw new ServingException(ErrorType.DEADLINE_EXCEEDED,
+            "model \"%s\" was not loaded within %d s; its name is free again when the load has ended"
+                .formatted(slot.entry.name, patience.toSeconds()), e);
+      }
+      // It has become ready at this very moment.
     } catch (ExecutionException e) {
       throw e.getCause() instanceof ServingException known
           ? known
-          : new ServingException(ErrorType.INTERNAL, "model %s could not be loaded: %s".formatted(name, e.getCause().getMessage()), e.getCause());
+          : new ServingException(
+              ErrorType.INTERNAL, "model \"%s\" could not be loaded: %s".formatted(slot.entry.name, e.getCause()), e.getCause());
     }
+    return slot.entry;
   }
 
-  private void load(ServedModel model, Path directory, CompletableFuture<Void> done) {
+  /// Runs on the slot's own thread.
+  private void load(Slot slot) {
+    var entry = slot.entry;
+    MDC.put(MODEL, entry.name);
+    // Whoever is served already has the cores first.
+    ThreadPriority.lower();
+    long start = System.nanoTime();
     try {
-      loader.load(model, directory);
-      loaded.put(model.name(), new Entry(model.name(), directory));
-      done.complete(null);
+      loader.load(slot.model, entry.directory);
+      if (slot.state.compareAndSet(State.LOADING, State.READY)) {
+        log.info("model \"{}\" is loaded from {}, in {} ms",
+            entry.name, entry.directory, TimeUnit.NANOSECONDS.toMillis(System.nanoTime() - start));
+        slot.loaded.complete(null);
+      } else {
+        slot.model.close(Duration.ZERO);
+        free(slot);
+        log.warn("model \"{}\" was loaded when nobody waited for it any more; it is freed again", entry.name);
+      }
     } catch (Throwable e) {
-      metrics.caught(e);
-      registry.remove(model);
-      done.completeExceptionally(e);
+      for (var thrown = e; thrown != null; thrown = thrown.getCause()) {
+        metrics.caught(thrown);
+      }
+      free(slot);
+      log.warn("model \"{}\" could not be loaded from {}: {}", entry.name, entry.directory, e.getMessage());
+      slot.loaded.completeExceptionally(e);
     }
   }
 
   /// Waits for the requests that run, frees the model, and returns when it is gone.
   ///
-  /// @throws ServingException `NOT_FOUND` when it is not loaded
-  public void unload(String name) throws Exception {
-    if (loaded.remove(name) == null) {
+  /// @throws ServingException `NOT_FOUND` when it is not loaded, `INTERNAL` when its hooks do not end or fail,
+  ///     `DEADLINE_EXCEEDED`
+  public Entry unload(String name) throws InterruptedException {
+    var slot = slot(name);
+    if (!slot.state.compareAndSet(State.READY, State.UNLOADING)) {
       throw unknown(name);
     }
-    var model = registry.find(name).orElseThrow(() -> unknown(name));
     try {
-      model.close(drain);
-    } finally {
-      // Who unloads a model wants its memory back now. glibc keeps much of what is freed otherwise.
-      NativeHeap.trim();
-      registry.remove(model);
+      thread("berth-unloader", () -> unload(slot)).start();
+    } catch (Throwable e) {
+      slot.state.set(State.READY);
+      throw e;
+    }
+    return awaitUnloaded(slot);
+  }
+
+  private Entry awaitUnloaded(Slot slot) throws InterruptedException {
+    var name = slot.entry.name;
+    try {
+      if (!slot.unloaded.get(patience.toNanos(), TimeUnit.NANOSECONDS)) {
+        throw new ServingException(ErrorType.INTERNAL,
+            "model \"%s\" is unloaded, but one of its hooks does not end, and what that uses is not freed".formatted(name));
+      }
+      return slot.entry;
+    } catch (TimeoutException e) {
+      throw new ServingException(ErrorType.DEADLINE_EXCEEDED,
+          "model \"%s\" was not unloaded within %d s; that goes on".formatted(name, patience.toSeconds()), e);
+    } catch (ExecutionException e) {
+      throw new ServingException(
+          ErrorType.INTERNAL, "model \"%s\" is unloaded, but its hooks could not be closed".formatted(name), e.getCause());
     }
   }
 
-  /// The model that a request is for.
+  private void unload(Slot slot) {
+    MDC.put(MODEL, slot.entry.name);
+    try {
+      boolean freed = slot.model.unload(drain);
+      // Who unloads a model wants its memory back now. glibc keeps much of what is freed otherwise.
+      NativeHeap.trim();
+      free(slot);
+      log.info("model \"{}\" is unloaded", slot.entry.name);
+      slot.unloaded.complete(freed);
+    } catch (Throwable e) {
+      metrics.caught(e);
+      free(slot);
+      slot.unloaded.completeExceptionally(e);
+    }
+  }
+
+  /// Takes a request for a model in, as [ServedModel#enter()] does.
   ///
   /// @throws ServingException `NOT_FOUND` when it is not loaded
-  public ServedModel find(String name) {
-    return Optional.ofNullable(loaded.get(name)).flatMap(_ -> registry.find(name)).orElseThrow(() -> unknown(name));
+  public ServedModel.Visit enter(String name) {
+    var slot = ready(name);
+    try {
+      return slot.model.enter();
+    } catch (ServingException e) {
+      throw slot.isReady() ? e : unknown(name);
+    }
   }
 
   /// @throws ServingException `NOT_FOUND` when it is not loaded
   public Entry describe(String name) {
-    return Optional.ofNullable(loaded.get(name)).orElseThrow(() -> unknown(name));
+    return ready(name).entry;
   }
 
   /// Those that can serve, by their names.
   public List<Entry> list() {
-    return loaded.values().stream().sorted(Comparator.comparing(Entry::name)).toList();
+    return slots.values().stream()
+        .filter(Slot::isReady)
+        .map(slot -> slot.entry)
+        .sorted(Comparator.comparing(Entry::name))
+        .toList();
   }
 
-  private static ServingException unknown(String name) {
-    return new ServingException(ErrorType.NOT_FOUND, "model %s is not loaded".formatted(name));
+  /// Refuses loads from now on, and those that are not done. The registry closes the models.
+  public void stop() {
+    stopped = true;
+    for (var slot : slots.values()) {
+      if (slot.state.compareAndSet(State.LOADING, State.LATE)) {
+        slot.loader.interrupt();
+        slot.loaded.completeExceptionally(stopping());
+      }
+    }
+  }
+
+  private void free(Slot slot) {
+    registry.remove(slot.model);
+    slots.remove(slot.entry.name, slot);
+  }
+
+  private Slot slot(String name) {
+    return Optional.ofNullable(slots.get(name)).orElseThrow(() -> unknown(name));
+  }
+
+  private Slot ready(String name) {
+    return Optional.of(slot(name)).filter(Slot::isReady).orElseThrow(() -> unknown(name));
+  }
+
+  private ServingException unknown(String name) {
+    var slot = slots.get(name);
+    return new ServingException(ErrorType.NOT_FOUND,
+        "model \"%s\" %s".formatted(name, slot == null || slot.isReady() ? "is not loaded" : slot.state.get().text));
+  }
+
+  private static ServingException stopping() {
+    return new ServingException(ErrorType.NOT_READY, "the server is stopping");
+  }
+
+  private static void requireDirectory(Path directory) {
+    if (!Files.exists(directory)) {
+      throw new ServingException(ErrorType.NOT_FOUND,
+          "url: found nothing at %s, expected the directory of a model artifact".formatted(directory));
+    }
+    if (!Files.isDirectory(directory)) {
+      throw new ServingException(ErrorType.BAD_INPUT,
+          "url: found a file at %s, expected the directory of a model artifact".formatted(directory));
+    }
+  }
+
+  private static Thread thread(String name, Runnable run) {
+    return Thread.ofPlatform().name(name).daemon().inheritInheritableThreadLocals(false).unstarted(run);
   }
 }

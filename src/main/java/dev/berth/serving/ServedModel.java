@@ -15,6 +15,9 @@ import java.time.Duration;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.BooleanSupplier;
 import org.slf4j.Logger;
@@ -24,16 +27,20 @@ import org.slf4j.LoggerFactory;
 /// only [#load], [#close] and an invocation take long.
 public final class ServedModel {
 
-  /// What the model is doing. It only ever moves forward: loading, ready, stopped, or from any of those to stopped.
+  /// What the model is doing. It only ever moves forward: loading, ready, closing, stopped, or from any of those to stopped.
   private sealed interface State {
     record Loading() implements State {}
 
     record Ready(LoadedModel<?, ?, ?> model) implements State {}
 
+    /// Requests that are inside may end.
+    record Closing(LoadedModel<?, ?, ?> model) implements State {}
+
     record Stopped(String why) implements State {}
   }
 
   private static final State LOADING = new State.Loading();
+  private static final State STOPPING = new State.Stopped("the server is stopping");
 
   /// How long hooks may still take once their records have been refused.
   private static final Duration LAST_HOOKS = Duration.ofSeconds(1);
@@ -45,6 +52,9 @@ public final class ServedModel {
   private final InFlight inFlight = new InFlight();
   private final ServingMetrics metrics;
   private final AtomicReference<State> state = new AtomicReference<>(LOADING);
+  private final AtomicBoolean freeing = new AtomicBoolean();
+  /// Whether nothing was left open.
+  private final CompletableFuture<Boolean> freed = new CompletableFuture<>();
 
   public ServedModel(String name, HookPool pool, ServingMetrics metrics) {
     this.name = name;
@@ -90,6 +100,7 @@ public final class ServedModel {
       case State.Ready(var model) when model.liveWorkers() > 0 -> Optional.empty();
       case State.Ready _ -> Optional.of("%s has no worker left that can predict".formatted(name));
       case State.Loading _ -> Optional.of("%s is loading".formatted(name));
+      case State.Closing _ -> Optional.of("%s is stopping".formatted(name));
       case State.Stopped(var why) -> Optional.of(why);
     };
   }
@@ -178,23 +189,66 @@ public final class ServedModel {
     return loaded().predictFn();
   }
 
-  /// Refuses new requests, lets running ones finish within `drain`, and frees the model.
-  public void close(Duration drain) throws Exception {
-    if (state.getAndSet(new State.Stopped("the server is stopping")) instanceof State.Ready(var model)) {
-      inFlight.awaitNone(drain);
-      boolean stopped = model.stopWorkers();
-      if (stopped && inFlight.awaitNone(LAST_HOOKS) && model.awaitHooks(LAST_HOOKS)) {
-        model.closeHooks();
-      } else {
-        log.warn("{}: a hook does not end; what it uses is left open", name);
+  /// Refuses new requests, lets running ones finish within `drain`, and frees the model. May be called by several at
+  /// once: the shortest `drain` holds for all.
+  ///
+  /// @return whether nothing is left open; false where a hook does not end
+  /// @throws Exception what the hooks threw when they were closed
+  public boolean close(Duration drain) throws Exception {
+    if (!(state.updateAndGet(ServedModel::closing) instanceof State.Closing(var model))) {
+      return true;
+    }
+    inFlight.awaitNone(drain);
+    if (freeing.compareAndSet(false, true)) {
+      try {
+        freed.complete(free(model));
+      } catch (Throwable e) {
+        metrics.caught(e);
+        freed.completeExceptionally(e);
+      } finally {
+        state.set(STOPPING);
       }
     }
+    try {
+      return freed.get();
+    } catch (ExecutionException e) {
+      throw e.getCause() instanceof Exception cause ? cause : e;
+    }
+  }
+
+  /// Closes the model while others go on: no thread keeps anything of its hooks.
+  boolean unload(Duration drain) throws Exception {
+    var model = loaded();
+    try {
+      return close(drain);
+    } finally {
+      model.renewThreads();
+    }
+  }
+
+  private static State closing(State state) {
+    return switch (state) {
+      case State.Loading() -> STOPPING;
+      case State.Ready(var model) -> new State.Closing(model);
+      case State.Closing _, State.Stopped _ -> state;
+    };
+  }
+
+  private boolean free(LoadedModel<?, ?, ?> model) throws Exception {
+    boolean stopped = model.stopWorkers();
+    if (stopped && inFlight.awaitNone(LAST_HOOKS) && model.awaitHooks(LAST_HOOKS)) {
+      model.closeHooks();
+      return true;
+    }
+    log.warn("{}: a hook does not end; what it uses is left open", name);
+    return false;
   }
 
   private LoadedModel<?, ?, ?> loaded() {
     return switch (state.get()) {
       case State.Ready(var model) -> model;
       case State.Loading() -> throw new ServingException(ErrorType.NOT_READY, "the model is loading");
+      case State.Closing _ -> throw new ServingException(ErrorType.NOT_READY, "the model is stopping");
       case State.Stopped(var why) -> throw new ServingException(ErrorType.NOT_READY, why);
     };
   }
