@@ -61,7 +61,7 @@ class InvocationsTest {
   @ParameterizedTest
   @CsvSource({
       "/invocation, /invocations", "/invocations/, /invocations", "/Ping, /ping", "/ping/, /ping", "/v/metrics, /metrics",
-      "/inference, /inferences", "/, ", "/nope, ", "/models, "})
+      "/inference, /inferences", "/, ", "/nope, ", "/model, "})
   @Tag("INV-03")
   void anUnknownPathIsToldTheNearestOneOnly(String path, String nearest) throws Exception {
     try (var server = TestServer.with(new TextHandler()).start()) {
