@@ -87,8 +87,8 @@ public final class ModelRoom implements ModelStore.Loader {
       NativeHeap.trim();
       var shortage = shortage(e);
       if (shortage.isPresent()) {
-        throw new ServingException(ErrorType.INSUFFICIENT_MEMORY, "model \"%s\" ran out of memory while it was loaded: %s".formatted(
-            model.name(), shortage.get().getMessage()), e);
+        throw new ServingException(ErrorType.INSUFFICIENT_MEMORY,
+            "model \"%s\" ran out of memory while it was loaded: %s".formatted(model.name(), shortage.get().getMessage()), e);
       }
       throw e;
     } finally {

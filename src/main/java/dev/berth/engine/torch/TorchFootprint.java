@@ -32,7 +32,8 @@ final class TorchFootprint {
   static Footprint of(Path file) {
     try (var zip = new ZipFile(file.toFile())) {
       long size = Files.size(file);
-      long compiled = COMPILED * zip.stream().filter(entry -> entry.getName().contains("/code/")).mapToLong(ZipEntry::getSize).sum();
+      long code = zip.stream().filter(entry -> entry.getName().contains("/code/")).mapToLong(ZipEntry::getSize).sum();
+      long compiled = COMPILED * code;
       return isPacked(zip)
           ? new Footprint(size + size / 4 + compiled, size)
           : new Footprint(size + size / 20 + compiled, size / 20);
