@@ -137,7 +137,7 @@ class ModelMemoryTest {
     }
     used(400);
     assertThatThrownBy(() -> store.load("again", artifact))
-        .hasMessageMatching("model \"again\" needs about 1[01]\\d MB, found 48 MB free of 512 MB \\(cgroup\\), unload.+");
+        .hasMessageMatching("model \"again\" needs about (9|10|11)\\d MB, found 48 MB free of 512 MB \\(cgroup\\), unload.+");
     Files.writeString(artifact.resolve("weights.bin"), "00");
     store.load("other files", artifact);
   }
