@@ -2,6 +2,7 @@ package dev.berth.serving;
 
 import dev.berth.error.ErrorType;
 import dev.berth.error.ServingException;
+import dev.berth.memory.NativeHeap;
 import dev.berth.metrics.ModelMetrics;
 import dev.berth.metrics.ServingMetrics;
 import java.nio.file.Files;
@@ -215,6 +216,8 @@ public final class ModelStore {
     MDC.put(ModelMetrics.LABEL, slot.entry.name);
     try {
       boolean freed = slot.model.unload(drain);
+      // Who unloads a model wants its memory back now. glibc keeps much of what is freed otherwise.
+      NativeHeap.trim();
       free(slot);
       log.info("model \"{}\" is unloaded", slot.entry.name);
       slot.unloaded.complete(freed);
