@@ -237,6 +237,26 @@ class Fails(nn.Module):
         return torch.embedding(self.words, kind)
 
 
+class DoesNotFit(nn.Module):
+    """Needs more memory than there is while it is loaded, as a model larger than the device does."""
+
+    def __init__(self):
+        super().__init__()
+        self.weights = torch.zeros(1)
+
+    def forward(self, values: Tensor) -> Tensor:
+        return values
+
+    @torch.jit.export
+    def __getstate__(self) -> tuple[int, bool]:
+        return 1 << 50, self.training
+
+    @torch.jit.export
+    def __setstate__(self, state: tuple[int, bool]) -> None:
+        self.training = state[1]
+        self.weights = torch.zeros([state[0]])
+
+
 class AnyType(nn.Module):
     """The same number in every type that the engine has, and in two that it has no name for."""
 
@@ -276,6 +296,7 @@ FIXTURES = {
     "complex": Complex(),
     "two-columns": TwoColumns(),
     "fails": Fails(),
+    "does-not-fit": DoesNotFit(),
     "any-type": AnyType(),
 }
 

@@ -38,19 +38,23 @@ public class BatcherBenchmark extends Defaults {
   }
 
   private ServingMetrics metrics;
+  private WorkerPool workers;
   private Batcher<String, String> batcher;
 
   @Setup
-  public void start() throws InterruptedException, ExecutionException {
+  public void start() throws Exception {
     metrics = new ServingMetrics();
+    workers = new WorkerPool(2, () -> {}, metrics);
     batcher = new Batcher<>(
-        "echo", "the echo", 2, new BatchLimits(1, 16_384, Duration.ZERO, 100, Duration.ZERO), _ -> new Echo(), System::nanoTime, metrics);
+        "echo", "the echo", workers, new BatchLimits(1, 16_384, Duration.ZERO, 100, Duration.ZERO), _ -> new Echo(),
+        System::nanoTime, metrics.ofModel("echo"));
     batcher.start();
   }
 
   @TearDown
   public void stop() {
     batcher.close();
+    workers.close();
     metrics.close();
   }
 

@@ -38,7 +38,7 @@ class ArchitectureTest {
       Map.entry("content.image", Set.of("hooks", "memory")),
       Map.entry("artifact", Set.of("hooks")),
       Map.entry("artifact.code", Set.of("hooks", "artifact")),
-      Map.entry("engine", Set.of("hooks", "artifact")),
+      Map.entry("engine", Set.of("hooks", "artifact", "memory")),
       Map.entry("engine.torch", Set.of("hooks", "artifact", "engine", "memory")),
       Map.entry("handler.qa", Set.of("hooks", "artifact", "content", "engine", "memory", "tokenizer")),
       Map.entry("handler.tensor", Set.of("hooks", "artifact", "content", "engine", "memory")),

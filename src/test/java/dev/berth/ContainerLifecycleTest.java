@@ -104,7 +104,7 @@ class ContainerLifecycleTest {
           invocation(container, JSON.writeValueAsString(Map.of("question", "How was the sea?", "context", context))),
           BodyHandlers.ofString());
       await().atMost(BerthImage.LONGEST).until(() ->
-          get(container, "/metrics").body().contains("berth_queue_wait_seconds_count 1"));
+          get(container, "/metrics").body().contains("berth_queue_wait_seconds_count{model=\"model\"} 1"));
       // From inside, because Docker's proxy would accept any number on its own.
       var connections = container.execInContainer("bash", "-c", """
           for i in {1..100}; do

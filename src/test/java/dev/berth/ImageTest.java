@@ -50,14 +50,13 @@ class ImageTest {
     assertThat(config.getUser()).isIn("", "root", "0");
   }
 
-  /// Not of multi-models: the server has none of the routes of a multi-model endpoint yet.
   @Test
   @Tag("RUN-11")
   @Tag("RUN-12")
   void itsLabelsSayWhatItCan() {
     assertThat(image.getConfig().getLabels())
         .containsEntry("com.amazonaws.sagemaker.capabilities.accept-bind-to-port", "true")
-        .doesNotContainKey("com.amazonaws.sagemaker.capabilities.multi-models")
+        .containsEntry("com.amazonaws.sagemaker.capabilities.multi-models", "true")
         .containsAllEntriesOf(Map.of(
             "org.opencontainers.image.title", "Berth",
             "org.opencontainers.image.licenses", "Apache-2.0"))

@@ -6,15 +6,15 @@ import java.util.List;
 ///
 /// ```
 /// bytes ──inputFn──▶ records ──queue──▶ batch ──predictFn──▶ predictions ──outputFn──▶ bytes
-///       hook thread             │       the thread that owns the model     │   hook thread
+///       hook thread             │       the worker that has the model      │   hook thread
 /// ```
 ///
-/// 1. [#modelFn] loads the model: once per worker, on the worker's own thread, before the server says that it is ready.
+/// 1. [#modelFn] loads the model: once per worker, before the server says that it is ready.
 /// 2. [#warmUpFn] runs right after it, so that the first caller does not pay for the engine's own warm-up.
 /// 3. [#inputFn] decodes one request into records, on a thread for hooks, before anything is queued. A request that
 ///    it refuses fails alone: nobody shares its batch yet.
 /// 4. Records wait in a bounded queue. A free worker takes a batch of them, possibly from several requests.
-/// 5. [#predictFn] answers the batch on the worker's thread. When it throws for a batch of several records, each
+/// 5. [#predictFn] answers the batch on the thread of the worker. When it throws for a batch of several records, each
 ///    record is tried again by itself, so that only the culprit fails.
 /// 6. [#outputFn] encodes the predictions of one request, on a thread for hooks again.
 ///
@@ -41,9 +41,9 @@ import java.util.List;
 ///
 /// A handler is made once per served model, through a public constructor that takes the model directory as a
 /// [java.nio.file.Path] or takes nothing. `inputFn`, `outputFn`, `split`, `join` and `length` run on many threads at the same time, so
-/// the handler's own fields must be immutable or thread-safe. A model `M` is only ever used by the worker that loaded
-/// it. If `M` is [AutoCloseable], that worker closes it when the model is unloaded; if the handler is, it is closed
-/// last.
+/// the handler's own fields must be immutable or thread-safe. A model `M` belongs to one worker and is never used by two
+/// threads at the same time. It is loaded and closed on other threads than the worker's, which serves several models. If
+/// `M` is [AutoCloseable], it is closed when the model is unloaded; if the handler is, it is closed last.
 ///
 /// @param <M> the loaded model, one per worker
 /// @param <I> a record: the unit that inference is made on
@@ -52,7 +52,7 @@ public interface InferenceHandler<M, I, O> {
 
   /// Loads the model from `context.modelDirectory()` onto `context.accelerator()`.
   ///
-  /// Called once per worker, on the worker's thread. Whatever it throws stops the start: `/ping` never turns 200.
+  /// Called once per worker, for one after another. Whatever it throws stops the start: `/ping` never turns 200.
   M modelFn(ModelContext context) throws Exception;
 
   /// Decodes a request into records; an empty list is a request for nothing, and `predictFn` is not called for it.
@@ -66,7 +66,7 @@ public interface InferenceHandler<M, I, O> {
   /// Predicts one batch: as many predictions as there are records, in the same order. A null prediction counts as
   /// missing.
   ///
-  /// The records may come from several requests. Runs on the thread of the worker that loaded `model`. The thread is
+  /// The records may come from several requests. Runs on the thread of the worker that has `model`. The thread is
   /// interrupted when nobody waits for the batch any more, so a long computation may look at
   /// [Thread#isInterrupted()] between steps and give up.
   ///

@@ -4,12 +4,13 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 
-/// Records that go through a predictor together, and the worker's thread. The records never change; what becomes of the
-/// batch is guarded by the lock of the [BatchQueue].
+/// Records that go through a predictor together, and the worker that has them. The records never change; what becomes of the
+/// batch is guarded by the lock of the [WorkerPool].
 final class Batch<I, O> {
 
   private final List<Pending<I, O>> pending;
-  private final Thread worker;
+  private final int worker;
+  private final Thread thread;
   private final long startedAt;
   private final boolean hasFollowers;
   private final boolean retry;
@@ -19,9 +20,11 @@ final class Batch<I, O> {
 
   /// @param hasFollowers whether records were left to wait when it started
   /// @param retry whether it is one record of a batch that was taken apart
-  Batch(List<Pending<I, O>> pending, Thread worker, long startedAt, boolean hasFollowers, boolean retry) {
+  Batch(
+      List<Pending<I, O>> pending, int worker, Thread thread, long startedAt, boolean hasFollowers, boolean retry) {
     this.pending = List.copyOf(pending);
     this.worker = worker;
+    this.thread = thread;
     this.startedAt = startedAt;
     this.hasFollowers = hasFollowers;
     this.retry = retry;
@@ -69,8 +72,13 @@ final class Batch<I, O> {
     return (long) size() * pending.stream().mapToInt(Pending::length).max().orElse(0);
   }
 
-  Thread worker() {
+  /// The number of its worker.
+  int worker() {
     return worker;
+  }
+
+  Thread thread() {
+    return thread;
   }
 
   boolean isRetry() {
@@ -111,7 +119,7 @@ final class Batch<I, O> {
   private void interrupt() {
     if (!interrupted) {
       interrupted = true;
-      worker.interrupt();
+      thread.interrupt();
     }
   }
 }

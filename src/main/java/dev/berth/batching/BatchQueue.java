@@ -3,48 +3,65 @@ package dev.berth.batching;
 import dev.berth.batching.Submission.Ending;
 import dev.berth.error.ErrorType;
 import dev.berth.error.ServingException;
-import dev.berth.metrics.ServingMetrics;
+import dev.berth.metrics.ModelMetrics;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.BitSet;
 import java.util.HashSet;
 import java.util.List;
-import java.util.NavigableMap;
+import java.util.Map;
 import java.util.Optional;
-import java.util.TreeMap;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.locks.Condition;
 import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.LongSupplier;
 import java.util.function.Supplier;
 
-/// Where requests and workers meet: a bounded queue of records in pieces, and the one lock of this package.
+/// Where the requests of a model and the workers meet: a bounded queue of records in pieces.
 ///
 /// [#submit] takes a request in, and whoever waits for its end may [#ask]; workers [#take] a batch and say what became of
-/// it; [#close] ends it. No foreign code runs under the lock.
+/// it; [#close] ends it. The lock is that of the [WorkerPool]. No foreign code runs under it.
 final class BatchQueue<I, O> {
 
   /// How many callers a worker asks at a time whether they have gone, besides those of its batch. An answer takes about
   /// a microsecond.
   private static final int ASKED = 64;
 
+  /// How long a prediction may keep a thread that other models wait for.
+  private static final Duration PATIENCE = Duration.ofSeconds(1);
+
   private final String name;
   private final int capacity;
   private final LongSupplier clock;
-  private final ServingMetrics metrics;
+  private final ModelMetrics metrics;
 
-  private final ReentrantLock lock = new ReentrantLock();
-  /// The workers that wait for records, for the batch delay, or for the end, by their number. The first one is woken:
-  /// requests that come one at a time are all the same worker's, whose data is in the caches.
-  private final NavigableMap<Integer, Condition> idle = new TreeMap<>();
+  private final WorkerPool pool;
+  private final ReentrantLock lock;
+  private final Condition workerHasLeft;
 
   private final OpenRequests<I, O> requests;
-  private boolean closed;
-  /// Written under the lock; read without it, because `/ping` asks.
-  private volatile int workers;
+  private volatile boolean closed;
+  /// What each worker predicts with, by its number.
+  private final Map<Integer, Server> servers = new ConcurrentHashMap<>();
+  /// The workers that are inside [#serve].
+  private final BitSet serving = new BitSet();
   /// Those of them that are inside a prediction that does not end.
-  private volatile int stuck;
+  private final BitSet stuck = new BitSet();
+  /// Those whose threads were replaced for other models, the stuck ones included.
+  private final BitSet replaced = new BitSet();
+  /// Written under the lock; read without it, because `/ping` asks.
+  private volatile int liveWorkers;
 
-  BatchQueue(String name, BatchLimits limits, LongSupplier clock, ServingMetrics metrics) {
+  /// Takes a batch on the calling worker and says what became of it. Called without the lock.
+  interface Server {
+    void serve() throws InterruptedException;
+  }
+
+  BatchQueue(String name, WorkerPool pool, BatchLimits limits, LongSupplier clock, ModelMetrics metrics) {
     this.name = name;
+    this.pool = pool;
+    this.lock = pool.lock;
+    this.workerHasLeft = lock.newCondition();
     this.capacity = limits.queueCapacity();
     this.clock = clock;
     this.metrics = metrics;
@@ -124,7 +141,7 @@ final class BatchQueue<I, O> {
     if (closed) {
       throw new ServingException(ErrorType.NOT_READY, "%s has stopped".formatted(name));
     }
-    if (liveWorkers() == 0) {
+    if (liveWorkers == 0) {
       throw new ServingException(ErrorType.NOT_READY, noWorkers());
     }
     if (requests.waiting() == 0) {
@@ -134,7 +151,7 @@ final class BatchQueue<I, O> {
       throw overloaded("found %d records waiting and %d more, expected at most %d".formatted(
           requests.waiting(), records, capacity));
     }
-    var wait = requests.expectedWait(pieces, liveWorkers());
+    var wait = requests.expectedWait(pieces, liveWorkers).multipliedBy(pool.queuesInTurn());
     var left = Duration.ofNanos(deadline - clock.getAsLong());
     if (wait.compareTo(left.dividedBy(2)) > 0) {
       throw overloaded("its records would wait %.1f s, and the request's time is over in %.1f s".formatted(
@@ -143,9 +160,9 @@ final class BatchQueue<I, O> {
   }
 
   private String noWorkers() {
-    return stuck == 0
+    return stuck.isEmpty()
         ? "%s has no worker that can predict".formatted(name)
-        : "%s has no worker that can predict: predictFn does not end on %d of them".formatted(name, stuck);
+        : "%s has no worker that can predict: predictFn does not end on %d of them".formatted(name, stuck.cardinality());
   }
 
   private ServingException overloaded(String why) {
@@ -153,15 +170,93 @@ final class BatchQueue<I, O> {
     return new ServingException(ErrorType.OVERLOADED, "%s is overloaded: %s; try again later".formatted(name, why));
   }
 
-  /// Waits for a batch that somebody waits for, and starts it on the calling worker. Where records are left, the next
-  /// worker is woken for them.
+  /// Lets a worker predict for this model from now on.
+  void join(int worker, Server server) {
+    locked(() -> {
+      servers.put(worker, server);
+      metrics.workerStarted();
+      count();
+      pool.start(worker);
+    });
+  }
+
+  /// Counts a worker out whose predictor is of no use any more. With the last one, every open request fails.
+  void leave(int worker) {
+    locked(() -> {
+      if (servers.remove(worker) != null && !stuck.get(worker)) {
+        metrics.workerStopped();
+      }
+      count();
+      if (liveWorkers == 0) {
+        requests.endAll(new Ending.Refused("%s has lost its last worker".formatted(name)));
+      }
+    });
+  }
+
+  /// Whether a worker can make the next batch of this model. The lock is held, as in the next two.
+  boolean hasWorker(int worker) {
+    return servers.containsKey(worker) && !serving.get(worker);
+  }
+
+  boolean hasWork() {
+    return requests.hasApart() || requests.waiting() > 0;
+  }
+
+  /// In how long a batch should be made; zero or less: now.
+  long ripeInNanos() {
+    requests.endExpired();
+    if (requests.hasApart()) {
+      return 0;
+    }
+    return requests.waiting() == 0 ? Long.MAX_VALUE : requests.delayNanos();
+  }
+
+  /// Takes a worker that is about to call [#serve]. The lock is held.
+  void enter(int worker) {
+    serving.set(worker);
+  }
+
+  /// Has the calling worker, which has entered, predict what waits.
+  void serve(int worker) throws InterruptedException {
+    try {
+      var server = servers.get(worker);
+      if (server != null) {
+        server.serve();
+      }
+    } finally {
+      locked(() -> comeBack(worker));
+    }
+  }
+
+  private void comeBack(int worker) {
+    serving.clear(worker);
+    if (replaced.get(worker)) {
+      replaced.clear(worker);
+      pool.giveBack();
+    }
+    if (stuck.get(worker)) {
+      stuck.clear(worker);
+      metrics.hookUnstuck();
+      if (servers.containsKey(worker)) {
+        metrics.workerStarted();
+      }
+    }
+    count();
+    workerHasLeft.signalAll();
+  }
+
+  private void count() {
+    liveWorkers = (int) servers.keySet().stream().filter(worker -> !stuck.get(worker)).count();
+  }
+
+  /// Starts a batch that somebody waits for on the calling worker. Where records are left, the next worker is woken for them.
   ///
   /// Whether a caller has gone away is asked without the lock; the room that such callers leave is filled up again. Where
   /// the newest request is served first, some of those that wait are asked too, or they would keep their places.
   ///
   /// @param worker the calling worker's number
-  /// @return nothing: closed
-  Optional<Batch<I, O>> take(int worker) throws InterruptedException {
+  /// @return nothing: no batch should be made now
+  Optional<Batch<I, O>> take(int worker) {
     var chosen = new ArrayList<Pending<I, O>>();
     var asked = new HashSet<Submission<I, O>>();
     while (true) {
@@ -170,11 +265,11 @@ final class BatchQueue<I, O> {
       try {
         requests.dropEnded(chosen);
         do {
-          if (chosen.isEmpty() && !awaitRipe(worker)) {
+          if (chosen.isEmpty() && ripeInNanos() > 0) {
             return Optional.empty();
           }
           if (chosen.isEmpty() && requests.hasApart()) {
-            var alone = requests.startApart();
+            var alone = requests.startApart(worker);
             wakeWorker();
             return Optional.of(alone);
           }
@@ -184,7 +279,7 @@ final class BatchQueue<I, O> {
           wakeWorker();
         }
         if (asked.containsAll(Submission.of(chosen))) {
-          return Optional.of(requests.start(chosen));
+          return Optional.of(requests.start(chosen, worker));
         }
         toAsk = new ArrayList<>(Submission.of(chosen));
         if (asked.isEmpty() && requests.isNewestFirst()) {
@@ -199,40 +294,15 @@ final class BatchQueue<I, O> {
     }
   }
 
-  /// Waits until a batch should be made; false: closed.
-  private boolean awaitRipe(int worker) throws InterruptedException {
-    while (!closed) {
-      requests.endExpired();
-      if (requests.hasApart()) {
-        return true;
-      }
-      long delay = requests.waiting() == 0 ? Long.MAX_VALUE : requests.delayNanos();
-      if (delay <= 0) {
-        return true;
-      }
-      var woken = lock.newCondition();
-      idle.put(worker, woken);
-      try {
-        woken.awaitNanos(delay);
-      } finally {
-        idle.remove(worker);
-      }
-    }
-    return false;
-  }
-
-  /// Wakes the first worker that waits. One that has been woken waits no more, so that the next call wakes another.
   private void wakeWorker() {
-    var first = idle.pollFirstEntry();
-    if (first != null) {
-      first.getValue().signal();
-    }
+    pool.wake(this);
   }
 
   /// Starts one piece of a failed batch by itself; nothing: nobody waits for it any more.
-  Optional<Batch<I, O>> retry(Pending<I, O> pending) {
-    return locked(() ->
-        pending.submission().hasEnded() ? Optional.empty() : Optional.of(requests.run(List.of(pending), false)));
+  Optional<Batch<I, O>> retry(Pending<I, O> pending, int worker) {
+    return locked(() -> pending.submission().hasEnded()
+        ? Optional.empty()
+        : Optional.of(requests.run(List.of(pending), worker, false)));
   }
 
   /// Ends a batch whose pieces are to be tried again. Called, as everything that ends a batch, by its worker.
@@ -240,7 +310,7 @@ final class BatchQueue<I, O> {
   /// @return false: it was taken apart, and that is seen to
   boolean release(Batch<I, O> batch) {
     return locked(() -> {
-      stop(batch);
+      requests.stop(batch);
       return !batch.isTakenApart();
     });
   }
@@ -249,74 +319,62 @@ final class BatchQueue<I, O> {
   void answer(Batch<I, O> batch, List<O> values) {
     locked(() -> {
       requests.answer(batch, values);
-      stop(batch);
+      requests.stop(batch);
     });
   }
 
   /// Ends a batch and fails those of its requests that are open, unless their pieces are tried again.
   void fail(Batch<I, O> batch, Throwable cause) {
     locked(() -> {
-      stop(batch);
+      requests.stop(batch);
       if (!batch.isTakenApart()) {
         requests.endAll(Submission.of(batch.pending()), new Ending.Failed(cause));
       }
     });
   }
 
-  private void stop(Batch<I, O> batch) {
-    requests.stop(batch);
-    if (batch.isStuck()) {
-      stuck--;
-      metrics.hookUnstuck();
-      metrics.workerStarted();
-    }
-  }
-
-  /// Finds batches that have run for `grace` longer than any of their requests may take. Their workers are lost until
-  /// they come back; with the last one, every open request fails.
+  /// Finds batches that have run for `grace` longer than any of their requests may take. Their workers are lost for this
+  /// model until they come back; with the last one, every open request fails.
+  ///
+  /// Those that have run for [#PATIENCE] while other models wait for their workers are not lost, but their threads are
+  /// replaced for those models.
   ///
   /// @return the threads of those that were not known before
   List<Thread> findStuck(Duration grace) {
     return locked(() -> {
-      var found = requests.findStuck(grace.toNanos());
-      found.forEach(_ -> {
-        metrics.hookStuck();
-        metrics.workerStopped();
-      });
-      stuck += found.size();
-      if (!found.isEmpty() && liveWorkers() == 0) {
+      var found = requests.findStuck(grace.toNanos()).stream().filter(batch -> !stuck.get(batch.worker())).toList();
+      found.forEach(batch -> giveUp(batch.worker()));
+      if (!found.isEmpty() && liveWorkers == 0) {
         requests.endAll(new Ending.Refused(noWorkers()));
       }
-      return found.stream().map(Batch::worker).toList();
+      requests.runningFor(PATIENCE.toNanos()).stream().map(Batch::worker)
+          .filter(worker -> !replaced.get(worker) && pool.mayReplace(worker))
+          .forEach(this::replace);
+      return found.stream().map(Batch::thread).toList();
     });
   }
 
-  void workerJoins() {
-    locked(() -> {
-      workers = workers + 1;
-      metrics.workerStarted();
-    });
-  }
-
-  /// Counts a worker out. With the last one, every open request fails.
-  void workerLeaves() {
-    locked(() -> {
-      workers = workers - 1;
+  /// A worker is inside a predictor that does not end: its thread is replaced for the other models.
+  private void giveUp(int worker) {
+    stuck.set(worker);
+    metrics.hookStuck();
+    if (servers.containsKey(worker)) {
       metrics.workerStopped();
-      if (liveWorkers() == 0) {
-        requests.endAll(new Ending.Refused("%s has lost its last worker".formatted(name)));
-      }
-    });
+    }
+    count();
+    if (!replaced.get(worker)) {
+      replace(worker);
+    }
   }
 
-  /// The workers that have not ended, stuck ones included.
-  int workers() {
-    return workers;
+  private void replace(int worker) {
+    replaced.set(worker);
+    pool.hold(worker);
   }
 
   /// The workers that can predict.
   int liveWorkers() {
-    return workers - stuck;
+    return liveWorkers;
   }
 
   /// The number of records that wait.
@@ -325,16 +383,40 @@ final class BatchQueue<I, O> {
   }
 
   boolean isClosed() {
-    return locked(() -> closed);
+    return closed;
   }
 
-  /// Refuses new requests, fails the open ones and lets the workers go.
+  /// Refuses new requests, fails the open ones and takes no worker any more.
   void close() {
     locked(() -> {
       closed = true;
+      servers.keySet().stream().filter(worker -> !stuck.get(worker)).forEach(_ -> metrics.workerStopped());
+      servers.clear();
+      count();
       requests.endAll(new Ending.Refused("%s has stopped".formatted(name)));
-      idle.values().forEach(Condition::signal);
     });
+  }
+
+  /// The workers that are inside a predictor of this model.
+  BitSet serving() {
+    return locked(() -> (BitSet) serving.clone());
+  }
+
+  /// Waits until no worker is inside a predictor of this model. The threads of those that are after that time are given up.
+  ///
+  /// @return the numbers of those
+  BitSet awaitWorkers(Duration time) throws InterruptedException {
+    lock.lock();
+    try {
+      long left = time.toNanos();
+      while (!serving.isEmpty() && left > 0) {
+        left = workerHasLeft.awaitNanos(left);
+      }
+      serving.stream().filter(worker -> !stuck.get(worker)).forEach(this::giveUp);
+      return (BitSet) serving.clone();
+    } finally {
+      lock.unlock();
+    }
   }
 
   private void locked(Runnable action) {

@@ -3,17 +3,18 @@ package dev.berth.batching;
 import dev.berth.batching.Submission.Ending;
 import dev.berth.error.ErrorType;
 import dev.berth.error.ServingException;
-import dev.berth.metrics.ServingMetrics;
+import dev.berth.metrics.ModelMetrics;
 import java.time.Duration;
+import java.util.BitSet;
 import java.util.List;
+import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.ExecutionException;
 import java.util.function.Consumer;
 import java.util.function.LongSupplier;
-import java.util.stream.IntStream;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/// Predicts the records of many requests on a few workers, in batches.
+/// Predicts the records of many requests for one model in batches, on workers that it may share with other models.
 ///
 /// Nothing here waits for predictions: whoever has submitted records is told, and decides how long to wait. Predictors run
 /// on the workers' threads.
@@ -21,45 +22,50 @@ public final class Batcher<I, O> implements AutoCloseable {
 
   private static final Logger log = LoggerFactory.getLogger(Batcher.class);
 
-  /// How long [#close] waits for workers after it has interrupted them: native code may never look.
-  private static final Duration JOIN = Duration.ofSeconds(3);
-
+  private final String name;
   private final String predictor;
   private final LongSupplier clock;
+  private final WorkerPool pool;
+  private final PredictorFactory<I, O> factory;
+  private final ModelMetrics metrics;
   private final BatchQueue<I, O> queue;
-  private final List<Worker<I, O>> workers;
+  /// Written by [#start], which is over before anything else is called but [#close].
+  private final List<BatchRunner<I, O>> runners = new CopyOnWriteArrayList<>();
 
-  /// @param name the model's name, for threads, messages and the log
+  /// @param name the model's name, for messages and the log
   /// @param predictor what records run through, for messages
+  /// @param pool the workers, each of which gets a predictor
   /// @param clock in nanoseconds, such as [System#nanoTime()]
   public Batcher(
       String name,
       String predictor,
-      int workers,
+      WorkerPool pool,
       BatchLimits limits,
       PredictorFactory<I, O> factory,
       LongSupplier clock,
-      ServingMetrics metrics) {
-    if (workers < 1) {
-      throw new IllegalArgumentException("workers: found %d, expected at least 1".formatted(workers));
-    }
+      ModelMetrics metrics) {
+    this.name = name;
     this.predictor = predictor;
+    this.pool = pool;
+    this.factory = factory;
     this.clock = clock;
-    this.queue = new BatchQueue<>(name, limits, clock, metrics);
-    this.workers = IntStream.range(0, workers)
-        .mapToObj(number -> new Worker<>(name, number, factory, queue, clock, metrics))
-        .toList();
+    this.metrics = metrics;
+    this.queue = new BatchQueue<>(name, pool, limits, clock, metrics);
   }
 
-  /// Starts the workers one after another and returns when all of them are ready. Call once.
+  /// Opens a predictor for each worker, one after another on the calling thread, and serves as soon as all are open. Call once.
   ///
-  /// @throws ExecutionException with what the factory threw; the workers that were ready are stopped then
-  public void start() throws InterruptedException, ExecutionException {
+  /// @throws Exception what the factory threw; the predictors that were open are closed then
+  public void start() throws Exception {
     try {
-      for (var worker : workers) {
-        worker.start();
+      for (int worker = 0; worker < pool.size(); worker++) {
+        if (queue.isClosed()) {
+          throw new IllegalStateException("%s was closed while it started".formatted(name));
+        }
+        runners.add(new BatchRunner<>(name, worker, factory.open(worker), queue, clock, metrics));
       }
-    } catch (InterruptedException | ExecutionException e) {
+      runners.forEach(runner -> queue.join(runner.worker(), runner));
+    } catch (Throwable e) {
       close();
       throw e;
     }
@@ -134,16 +140,16 @@ public final class Batcher<I, O> implements AutoCloseable {
   }
 
   /// Looks for workers whose prediction has not ended `grace` after the deadline of all its requests. They count as
-  /// lost until it ends: the model belongs to its thread, so no other can take their place.
+  /// lost for this model until it ends. Other models get another thread in their place.
   ///
   /// @return the threads of those that were not known before
   public List<Thread> findStuck(Duration grace) {
     return queue.findStuck(grace);
   }
 
-  /// Whether all workers have ended.
+  /// Whether every predictor has been closed.
   public boolean hasEnded() {
-    return queue.workers() == 0;
+    return runners.stream().allMatch(BatchRunner::isClosed);
   }
 
   /// The records that wait.
@@ -151,24 +157,25 @@ public final class Batcher<I, O> implements AutoCloseable {
     return queue.size();
   }
 
-  /// Refuses new requests, fails those that are there and stops the workers, which close their predictors. An
-  /// interrupt ends the waiting, not the closing. Afterwards [#hasEnded] says whether native code has let all of them go.
+  /// Refuses new requests, fails those that are there and closes the predictors. An interrupt ends the waiting for
+  /// workers, not the closing. Afterwards [#hasEnded] says whether native code has let all of them go.
   @Override
   public void close() {
     queue.close();
-    try {
-      join();
-    } catch (InterruptedException _) {
-      Thread.currentThread().interrupt();
-    }
+    // A worker that is inside closes its predictor when it comes out.
+    var inside = awaitWorkers();
+    runners.stream().filter(runner -> !inside.get(runner.worker())).forEach(BatchRunner::close);
   }
 
-  private void join() throws InterruptedException {
-    long deadline = clock.getAsLong() + JOIN.toNanos();
-    for (var worker : workers) {
-      if (!worker.join(Duration.ofNanos(Math.max(0, deadline - clock.getAsLong())))) {
-        log.warn("{} still runs {} s after it was told to end; it is left behind", worker.name(), JOIN.toSeconds());
-      }
+  private BitSet awaitWorkers() {
+    try {
+      var left = queue.awaitWorkers(WorkerPool.JOIN);
+      left.stream().forEach(worker -> log.warn("{}: worker {} still runs {} s after it was told to end; it is left behind",
+          name, worker, WorkerPool.JOIN.toSeconds()));
+      return left;
+    } catch (InterruptedException _) {
+      Thread.currentThread().interrupt();
+      return queue.serving();
     }
   }
 }

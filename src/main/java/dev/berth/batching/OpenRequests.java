@@ -1,7 +1,7 @@
 package dev.berth.batching;
 
 import dev.berth.batching.Submission.Ending;
-import dev.berth.metrics.ServingMetrics;
+import dev.berth.metrics.ModelMetrics;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Collection;
@@ -14,14 +14,14 @@ import java.util.function.LongSupplier;
 
 /// The requests that have not ended, and where the pieces of their records are: waiting, or running in a batch.
 ///
-/// Holds no lock and never waits; the lock of the [BatchQueue] guards it. Two invariants: a piece waits only while its
+/// Holds no lock and never waits; the lock of the [WorkerPool] guards it. Two invariants: a piece waits only while its
 /// request is open, so nothing waits for nobody; a batch is in `running` from its [#run] to its [#stop], so an
 /// interrupt never reaches a later batch.
 final class OpenRequests<I, O> {
 
   private final BatchPolicy policy;
   private final LongSupplier clock;
-  private final ServingMetrics metrics;
+  private final ModelMetrics metrics;
 
   private final Set<Submission<I, O>> open = new LinkedHashSet<>();
   /// Those of more than one piece. What is asked for each request that comes goes through these alone, since there may
@@ -38,7 +38,7 @@ final class OpenRequests<I, O> {
   private final SequencedSet<Pending<I, O>> apart = new LinkedHashSet<>();
   private final WaitEstimate estimate = new WaitEstimate();
 
-  OpenRequests(BatchPolicy policy, LongSupplier clock, ServingMetrics metrics) {
+  OpenRequests(BatchPolicy policy, LongSupplier clock, ModelMetrics metrics) {
     this.policy = policy;
     this.clock = clock;
     this.metrics = metrics;
@@ -157,7 +157,7 @@ final class OpenRequests<I, O> {
   }
 
   /// Starts a batch of chosen pieces on the calling worker.
-  Batch<I, O> start(List<Pending<I, O>> chosen) {
+  Batch<I, O> start(List<Pending<I, O>> chosen, int worker) {
     long now = clock.getAsLong();
     for (var pending : chosen) {
       pending.submission().start(now);
@@ -165,13 +165,13 @@ final class OpenRequests<I, O> {
         metrics.recordWaited(pending.submission().sinceArrival(now));
       }
     }
-    return run(chosen, false);
+    return run(chosen, worker, false);
   }
 
   /// Registers a batch of the calling worker, so that the worker is interrupted when nobody waits for the batch any
   /// more.
-  Batch<I, O> run(List<Pending<I, O>> records, boolean retry) {
-    var batch = new Batch<>(records, Thread.currentThread(), clock.getAsLong(), waiting.size() > 0, retry);
+  Batch<I, O> run(List<Pending<I, O>> records, int worker, boolean retry) {
+    var batch = new Batch<>(records, worker, Thread.currentThread(), clock.getAsLong(), waiting.size() > 0, retry);
     running.add(batch);
     return batch;
   }
@@ -182,8 +182,8 @@ final class OpenRequests<I, O> {
   }
 
   /// Starts the next piece of a batch that was taken apart on the calling worker. There must be one.
-  Batch<I, O> startApart() {
-    return run(List.of(apart.removeFirst()), true);
+  Batch<I, O> startApart(int worker) {
+    return run(List.of(apart.removeFirst()), worker, true);
   }
 
   /// Takes the batches apart that have had half of the time that a request had left: one slow record must not take the
@@ -239,6 +239,12 @@ final class OpenRequests<I, O> {
     var found = running.stream().filter(batch -> !batch.isStuck() && batch.isOverdue(now, grace)).toList();
     found.forEach(Batch::markStuck);
     return found;
+  }
+
+  /// The batches that have run for so long.
+  List<Batch<I, O>> runningFor(long nanos) {
+    long now = clock.getAsLong();
+    return running.stream().filter(batch -> now - batch.startedAt() >= nanos).toList();
   }
 
   /// The requests that have ended since this was asked last, for whoever holds the lock to tell when it is free.

@@ -2,7 +2,7 @@ package dev.berth.batching;
 
 import java.util.List;
 
-/// One worker's loaded model. Opened, used and closed on that worker's thread only.
+/// One worker's loaded model. Used by one thread at a time: that which loads, the worker's, that which unloads.
 @SuppressWarnings("try") // close() may throw InterruptedException; the worker takes it like any other.
 public interface Predictor<I, O> extends AutoCloseable {
 

@@ -3,7 +3,7 @@ package dev.berth.batching;
 /// Loads the model of a worker.
 public interface PredictorFactory<I, O> {
 
-  /// Loads and warms up, on the worker's own thread. One worker opens at a time, because an engine's first predictions
+  /// Loads and warms up, on the calling thread. One opens at a time, because an engine's first predictions
   /// may not be safe to run in parallel.
   ///
   /// @param worker the worker's number, from 0

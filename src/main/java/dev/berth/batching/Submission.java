@@ -15,7 +15,7 @@ import org.slf4j.LoggerFactory;
 
 /// One request's records, in pieces where they were split, and what became of them. Compared by identity.
 ///
-/// What changes is guarded by the lock of the [BatchQueue] that it was handed to; it ends
+/// What changes is guarded by the lock of the [WorkerPool] that it was handed to; it ends
 /// once, and nothing changes after that.
 final class Submission<I, O> {
 

@@ -7,7 +7,7 @@ import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.SequencedSet;
 
-/// Whose turn it is, among the requests that have pieces in the line. Guarded by the lock of the [BatchQueue].
+/// Whose turn it is, among the requests that have pieces in the line. Guarded by the lock of the [WorkerPool].
 ///
 /// A batch begins with a piece of the request that has had the fewest predicted, so that a request of thousands does not
 /// hold up one of a few that came later. Of several such requests the first one is served. But when requests have waited

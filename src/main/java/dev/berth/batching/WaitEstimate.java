@@ -2,7 +2,7 @@ package dev.berth.batching;
 
 import java.time.Duration;
 
-/// How long what waits will take, from what batches took while others waited. Guarded by the lock of the [BatchQueue].
+/// How long what waits will take, from what batches took while others waited. Guarded by the lock of the [WorkerPool].
 ///
 /// It counts by length and not by record: a question of 400 tokens says nothing of how long one of 20 takes.
 final class WaitEstimate {

@@ -47,17 +47,27 @@ record Deployment(Devices devices, ArtifactHooks hooks, List<Accelerator> worker
     var problems = new Problems();
     var devices = problems.get(() -> devices(config));
     if (devices.isPresent()) {
-      problems.run(() -> loadLibraries(config, devices.get()));
+      problems.run(() -> loadLibraries(config, devices.get(), engines(config.model())));
+    }
+    return plan(config, devices, source, problems);
+  }
+
+  /// Plans to serve an artifact beside others, on the devices that were [prepared][#prepare].
+  static Deployment plan(ServerConfig config, Devices devices) throws Exception {
+    return plan(config, Optional.of(devices), () -> ArtifactHooks.open(config.model()), new Problems());
+  }
+
+  private static Deployment plan(
+      ServerConfig config, Optional<Devices> devices, Callable<ArtifactHooks> source, Problems problems) throws Exception {
+    if (devices.isPresent()) {
       problems.run(() -> checkTarget(config.model().directory(), devices.get()));
     }
     // Made before the problems are reported, because it may have some of its own.
     var hooks = problems.get(source);
-    if (!problems.found.isEmpty()) {
-      if (hooks.isPresent()) {
-        HookCode.close(hooks.get().handler());
-      }
-      throw new StartException(problems.found);
+    if (hooks.isPresent() && !problems.found.isEmpty()) {
+      HookCode.close(hooks.get().handler());
     }
+    problems.throwAll();
     try {
       var workers = workers(config, devices.orElseThrow());
       var limits = limits(config, hooks.orElseThrow().handler(), workers.getFirst());
@@ -66,6 +76,19 @@ record Deployment(Devices devices, ArtifactHooks hooks, List<Accelerator> worker
       HookCode.close(hooks.orElseThrow().handler());
       throw e;
     }
+  }
+
+  /// Chooses the devices for models that come later, and loads what they may need.
+  ///
+  /// @throws StartException with every problem, each on a line
+  static Devices prepare(ServerConfig config) throws Exception {
+    var problems = new Problems();
+    var devices = problems.get(() -> devices(config));
+    if (devices.isPresent()) {
+      problems.run(() -> loadLibraries(config, devices.get(), Engine.ALL));
+    }
+    problems.throwAll();
+    return devices.orElseThrow();
   }
 
   /// The engines that are certain to be used: each reads a file of the artifact. What hooks load besides is not known.
@@ -83,9 +106,8 @@ record Deployment(Devices devices, ArtifactHooks hooks, List<Accelerator> worker
   }
 
   /// An engine is loaded where a library needs it. On a CPU and a GPU it may wait for the first model.
-  private static void loadLibraries(ServerConfig config, Devices devices) {
+  private static void loadLibraries(ServerConfig config, Devices devices, List<Engine> engines) {
     if (devices.target().isNeuron() || !config.model().extraLibraries().isEmpty()) {
-      var engines = engines(config.model());
       (engines.isEmpty() ? Engine.ALL : engines)
           .forEach(engine -> engine.loadLibraries(devices.target(), config.model().extraLibraries()));
     }
@@ -103,7 +125,7 @@ record Deployment(Devices devices, ArtifactHooks hooks, List<Accelerator> worker
 
   /// One worker for each device or NeuronCore, which are shared in turn where more are asked for. On a CPU the profile
   /// decides.
-  private static List<Accelerator> workers(ServerConfig config, Devices devices) {
+  static List<Accelerator> workers(ServerConfig config, Devices devices) {
     var asked = config.model().workers();
     if (devices.accelerators().getFirst() instanceof Accelerator.Cpu(int cores, var _)) {
       var profile = config.model().cpuProfile();
@@ -136,6 +158,12 @@ record Deployment(Devices devices, ArtifactHooks hooks, List<Accelerator> worker
         step.run();
         return step;
       });
+    }
+
+    void throwAll() throws StartException {
+      if (!found.isEmpty()) {
+        throw new StartException(found);
+      }
     }
 
     <T> Optional<T> get(Callable<T> step) throws Exception {

@@ -11,6 +11,7 @@ import java.net.SocketException;
 import java.nio.channels.UnresolvedAddressException;
 import java.nio.file.Path;
 import java.time.Duration;
+import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.CountDownLatch;
@@ -58,7 +59,7 @@ final class ServeCommand {
     try {
       var configuration = Configuration.read(environment, flags, home);
       // Of all that is to be done it takes the longest, so it comes first.
-      Deployment.engines(configuration.config().model()).forEach(Engine::preload);
+      engines(configuration.config()).forEach(Engine::preload);
       Logging.configureWithoutWaiting(configuration.config().log(), new FileOutputStream(FileDescriptor.out));
       Logging.takeOverPrints();
       announce(configuration);
@@ -70,6 +71,11 @@ final class ServeCommand {
       log.error("the server can't start", e);
       return OrderlyStop.end(ExitCode.SOFTWARE);
     }
+  }
+
+  /// Those that the model needs, or that any model may.
+  private static List<Engine> engines(ServerConfig config) {
+    return config.multiModel().enabled() ? Engine.ALL : Deployment.engines(config.model());
   }
 
   private int serve(ServerConfig config) throws Exception {

@@ -1,45 +1,56 @@
 package dev.berth.command;
 
 import dev.berth.config.ServerConfig;
-import dev.berth.engine.DeviceException;
-import dev.berth.engine.EngineException;
 import dev.berth.hooks.InferenceHandler;
 import dev.berth.http.HttpServer;
+import dev.berth.metrics.ModelMetrics;
 import dev.berth.metrics.ServingMetrics;
 import dev.berth.serving.Health;
 import dev.berth.serving.HeapWatch;
 import dev.berth.serving.HookPool;
 import dev.berth.serving.ModelRegistry;
+import dev.berth.serving.ModelStore;
+import dev.berth.serving.Served;
 import dev.berth.serving.ServedModel;
 import dev.berth.serving.StuckHooks;
+import dev.berth.serving.Workers;
 import java.util.LinkedHashMap;
 import java.util.Map;
+import java.util.Optional;
 import java.util.concurrent.Callable;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutionException;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
+import org.slf4j.MDC;
 
-/// Puts the server together, and stops it in order. The listener starts while the model loads, so that `/ping` can say
-/// 503 meanwhile.
+/// Puts the server together, for one model or for many, and stops it in order. The listener starts while the model loads, so
+/// that `/ping` can say 503 meanwhile.
 public final class Server implements AutoCloseable {
 
   private static final Logger log = LoggerFactory.getLogger(Server.class);
 
   private final ServerConfig config;
   private final ServingMetrics metrics = new ServingMetrics();
-  private final HookPool hooks = new HookPool(metrics);
+  private final HookPool hooks;
   private final ModelRegistry models = new ModelRegistry();
-  private final ServedModel model = new ServedModel("model", hooks, metrics);
   private final HeapWatch heap = new HeapWatch(metrics);
-  private final Health health = new Health(models, hooks, heap);
+  private final Served served;
+  private final Health health;
   private final StuckHooks stuckHooks;
   private final HttpServer http;
   private final CompletableFuture<Void> ready = new CompletableFuture<>();
+  /// Null until the devices are known.
+  private volatile Workers workers;
 
-  /// Starts to listen and to load the model of the artifact with the hooks that it asks for.
+  /// What is left to be done when the listener starts.
+  private interface Start {
+    void run() throws Exception;
+  }
+
+  /// Starts to listen and to load the model of the artifact with the hooks that it asks for; or to wait for models.
   public static Server start(ServerConfig config) {
-    return new Server(config, () -> Deployment.plan(config));
+    return config.multiModel().enabled() ? new Server(config) : new Server(config, () -> Deployment.plan(config));
   }
 
   /// The same with hooks of one's own, which it closes. Messages name the class; the artifact may be anything.
@@ -48,21 +59,56 @@ public final class Server implements AutoCloseable {
         new ArtifactHooks(handler, new LinkedHashMap<>(Map.of("hooks", handler.getClass().getName())))));
   }
 
-  /// The model loads while the listener starts: each takes some tenths of a second.
+  /// With one model.
   private Server(ServerConfig config, Callable<Deployment> plan) {
     this.config = config;
-    this.stuckHooks = new StuckHooks(hooks, models, heap, metrics, config.batching().stuckAfter());
-    metrics.lostLogEvents(Logging::dropped);
+    this.hooks = new HookPool(metrics);
+    var model = new ServedModel("model", hooks, metrics);
     models.add(model);
-    Thread.ofPlatform().name("berth-loader").daemon().start(() -> load(plan));
+    this.served = new Served.One(model);
+    this.health = new Health(models::problem, hooks, heap);
+    this.stuckHooks = new StuckHooks(hooks, models, heap, metrics, config.batching().stuckAfter());
+    this.http = listen(() -> load(model, plan), () -> model.refuse("the server can't listen"));
+  }
+
+  /// With models that come and go. What becomes of one of them is none of `/ping`'s business.
+  private Server(ServerConfig config) {
+    this.config = config;
+    this.hooks = HookPool.shared(metrics);
+    var loader = new ArtifactLoader(config);
+    this.served = new Served.Many(new ModelStore(
+        models, hooks, metrics, loader, config.multiModel().loadTimeout(), config.batching().timeout()));
+    this.health = new Health(this::problemOfAll, hooks, heap);
+    this.stuckHooks = new StuckHooks(hooks, models, heap, metrics, config.batching().stuckAfter());
+    this.http = listen(() -> {
+      workers = loader.prepare(metrics);
+      log.info("ready for models: {} workers", workers.pool().size());
+    }, () -> {});
+  }
+
+  /// The rest of the start goes on while the listener starts: each takes some tenths of a second.
+  ///
+  /// @param ifNot run when the server can't listen
+  private HttpServer listen(Start start, Runnable ifNot) {
+    metrics.lostLogEvents(Logging::dropped);
+    Thread.ofPlatform().name("berth-loader").daemon().start(() -> {
+      try {
+        start.run();
+        ready.complete(null);
+      } catch (Throwable e) {
+        ready.completeExceptionally(e);
+      }
+    });
+    HttpServer listening;
     try {
-      this.http = HttpServer.start(config, health, model, metrics);
+      listening = HttpServer.start(config, health, served, metrics);
     } catch (RuntimeException e) {
-      model.refuse("the server can't listen");
+      ifNot.run();
       throw e;
     }
     stuckHooks.start();
-    log.info("listening on {}:{}", config.http().host(), http.port());
+    log.info("listening on {}:{}", config.http().host(), listening.port());
+    return listening;
   }
 
   public int port() {
@@ -92,23 +138,37 @@ public final class Server implements AutoCloseable {
     log.info("stopping");
     health.stop();
     Thread.sleep(config.http().lameDuck());
-    try (metrics; hooks; stuckHooks; http) {
+    if (served instanceof Served.Many(var store)) {
+      store.stop();
+    }
+    try (metrics; hooks; stuckHooks; http; var _ = workers) {
       models.close(config.http().drain());
     }
     log.info("stopped");
   }
 
-  private void load(Callable<Deployment> plan) {
+  private void load(ServedModel model, Callable<Deployment> plan) throws Exception {
+    MDC.put(ModelMetrics.LABEL, model.name());
     try {
       var deployment = plan.call();
       log.info("accelerators: {} ({})", deployment.devices().accelerators(), deployment.devices().origin());
       deployment.hooks().description().forEach((name, value) -> log.info("{}: {}", name, value));
-      model.load(config.model().directory().toAbsolutePath().normalize(), deployment.hooks().handler(), deployment.workers(), deployment.limits());
+      workers = Workers.on(deployment.workers(), metrics);
+      model.load(config.model().directory().toAbsolutePath().normalize(), deployment.hooks().handler(), workers, deployment.limits());
       log.info("ready: {} workers, each on {}", deployment.workers().size(), deployment.limits());
-      ready.complete(null);
     } catch (Throwable e) {
-      model.refuse("the model could not be loaded");
-      ready.completeExceptionally(e);
+      model.loadFailed(e);
+      throw e;
     }
+  }
+
+  /// Why no model can serve, whichever it is.
+  private Optional<String> problemOfAll() {
+    if (workers == null) {
+      return Optional.of("the server is starting");
+    }
+    return workers.pool().hasThreads()
+        ? Optional.empty()
+        : Optional.of("predictFn does not end on any of the threads that run it");
   }
 }

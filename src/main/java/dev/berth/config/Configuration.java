@@ -22,7 +22,7 @@ public record Configuration(ServerConfig config, List<EffectiveSetting> effectiv
   /// The longest `InvocationsTimeoutInSeconds` of a transform job: the container must not be the one to give up.
   private static final Duration BATCH_TIMEOUT = Duration.ofSeconds(3600);
 
-  private static final List<String> TAKEN_PATHS = List.of("/ping", "/invocations", "/inferences", "/execution-parameters");
+  private static final List<String> TAKEN_PATHS = List.of("/ping", "/invocations", "/inferences", "/execution-parameters", "/models");
 
   private static final int REAL_TIME_QUEUE = 1000;
   private static final Duration REAL_TIME_TARGET_DELAY = Duration.ofMillis(300);
@@ -41,9 +41,17 @@ public record Configuration(ServerConfig config, List<EffectiveSetting> effectiv
   public static Configuration read(Map<String, String> environment, Map<String, String> flags, Path home) {
     var reading = new Reading(environment, flags);
     var warnings = checkNames(environment, reading);
+    if (reading.get(Settings.MULTI_MODEL) && reading.isSet(Settings.MODEL_DIRECTORY)) {
+      warnings.add("model-dir: has no effect, because SAGEMAKER_MULTI_MODEL is true; POST /models loads models");
+    }
     var batch = reading.get(Settings.BATCH);
     var config = new ServerConfig(
-        http(reading), model(reading, home), batching(reading, batch), transform(reading, batch), log(reading));
+        http(reading),
+        model(reading, home),
+        new MultiModelConfig(reading.get(Settings.MULTI_MODEL), reading.get(Settings.LOAD_TIMEOUT)),
+        batching(reading, batch),
+        transform(reading, batch),
+        log(reading));
     if (!reading.problems().isEmpty()) {
       // A slip may be the cause of a problem, so it is told along with them.
       throw new ConfigurationException(Stream.concat(reading.problems().stream(), warnings.stream()).toList());
@@ -67,7 +75,7 @@ public record Configuration(ServerConfig config, List<EffectiveSetting> effectiv
 
   private static HttpConfig http(Reading reading) {
     var metricsPath = reading.get(Settings.METRICS_PATH);
-    if (TAKEN_PATHS.contains(metricsPath)) {
+    if (TAKEN_PATHS.contains(metricsPath) || metricsPath.startsWith("/models/")) {
       reading.problem("metrics-path: found %s, expected a path of its own, and not %s".formatted(metricsPath, TAKEN_PATHS));
     }
     return new HttpConfig(
@@ -98,9 +106,7 @@ public record Configuration(ServerConfig config, List<EffectiveSetting> effectiv
     var mounted = reading.get(Settings.BASE_DIRECTORY).resolve("model");
     var sample = home.resolve("model-artifact");
     var unset = Files.isDirectory(mounted) ? mounted : sample;
-    if (reading.get(Settings.MULTI_MODEL)) {
-      reading.problem("SAGEMAKER_MULTI_MODEL: found true, expected false; Berth can't serve a multi-model endpoint yet");
-    } else if (!reading.isSet(Settings.MODEL_DIRECTORY) && !Files.isDirectory(unset)) {
+    if (!reading.get(Settings.MULTI_MODEL) && !reading.isSet(Settings.MODEL_DIRECTORY) && !Files.isDirectory(unset)) {
       reading.problem(
           "model-dir: found neither %s nor %s; mount a model artifact at the first, or name one with --model-dir or %s"
               .formatted(mounted, sample, Settings.MODEL_DIRECTORY.variables().getFirst().name()));

@@ -9,7 +9,7 @@ import java.util.OptionalInt;
 
 /// Which model is served, and on what.
 ///
-/// @param directory the model artifact: the directory unpacked from `model.tar.gz`
+/// @param directory the model artifact: the directory unpacked from `model.tar.gz`. Where models come and go, each has its own
 /// @param program the file of `code/` that has the hooks; empty: `Inference.java`
 /// @param instanceType the value of `INSTANCE_TYPE`, unchecked; empty: look at the machine
 /// @param workers threads that predict; empty: as the accelerator wants
@@ -33,5 +33,10 @@ public record ModelConfig(
     Require.atLeast("workers", workers, 1);
     Require.atLeast("neuronCores", neuronCores, 1);
     extraLibraries = List.copyOf(extraLibraries);
+  }
+
+  /// The same for another artifact.
+  public ModelConfig at(Path artifact) {
+    return new ModelConfig(artifact, program, instanceType, workers, cpuProfile, neuronCores, extraLibraries);
   }
 }

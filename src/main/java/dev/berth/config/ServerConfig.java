@@ -4,13 +4,24 @@ import java.util.Objects;
 
 /// All that the server was told, one record for each part of it.
 public record ServerConfig(
-    HttpConfig http, ModelConfig model, BatchingConfig batching, TransformConfig transform, LogConfig log) {
+    HttpConfig http,
+    ModelConfig model,
+    MultiModelConfig multiModel,
+    BatchingConfig batching,
+    TransformConfig transform,
+    LogConfig log) {
 
   public ServerConfig {
     Objects.requireNonNull(http, "http");
     Objects.requireNonNull(model, "model");
+    Objects.requireNonNull(multiModel, "multiModel");
     Objects.requireNonNull(batching, "batching");
     Objects.requireNonNull(transform, "transform");
     Objects.requireNonNull(log, "log");
+  }
+
+  /// The same for another model.
+  public ServerConfig with(ModelConfig another) {
+    return new ServerConfig(http, another, multiModel, batching, transform, log);
   }
 }

@@ -130,8 +130,14 @@ public final class Settings {
       variable("BERTH_TARGET_DELAY_MS", Syntax.duration("ms", Duration.ofMillis(1), 0)));
 
   static final Setting<Boolean> MULTI_MODEL = setting(
-      "multi-model", fixed(false), "Set by the platform: a multi-model endpoint, which is refused at start",
+      "multi-model", fixed(false), "Set by the platform: a multi-model endpoint, which starts without a model and is told what to load",
       variable("SAGEMAKER_MULTI_MODEL", Syntax.trueOrFalse()));
+
+  static final Setting<Duration> LOAD_TIMEOUT = setting(
+      "load-timeout-seconds", fixed(Duration.ofSeconds(360)),
+      "How long POST /models may take before it answers 504; SageMaker waits for 360 s",
+      flag("--load-timeout-seconds", Syntax.duration("seconds", SECOND, 1)),
+      variable("BERTH_LOAD_TIMEOUT_SECONDS", Syntax.duration("seconds", SECOND, 1)));
 
   static final Setting<Boolean> BATCH = setting(
       "batch", fixed(false), "Set by the platform: this container runs for a batch-transform job",
@@ -210,7 +216,7 @@ public final class Settings {
   public static final List<Setting<?>> ALL = List.of(
       PORT, HOST, MODEL_DIRECTORY, PROGRAM, BASE_DIRECTORY, INSTANCE_TYPE, WORKERS, CPU_PROFILE, NEURON_CORES,
       EXTRA_LIBRARIES, TIMEOUT, STUCK_AFTER, MAX_PAYLOAD, DEFAULT_ACCEPT, QUEUE_CAPACITY, MAX_BATCH_SIZE, MAX_BATCH_TOKENS, MAX_BATCH_DELAY,
-      TARGET_DELAY, MULTI_MODEL, BATCH, BATCH_STRATEGY, MAX_CONCURRENT_TRANSFORMS, MAX_PAYLOAD_IN_MB,
+      TARGET_DELAY, MULTI_MODEL, LOAD_TIMEOUT, BATCH, BATCH_STRATEGY, MAX_CONCURRENT_TRANSFORMS, MAX_PAYLOAD_IN_MB,
       EXECUTION_PARAMETERS, BAD_RECORDS, TRAILING_NEWLINE,
       METRICS_PATH, LAME_DUCK, DRAIN, MAX_CONNECTIONS, MAX_CONNECTIONS_PER_ADDRESS, LOG_LEVEL, LOG_FORMAT);
 

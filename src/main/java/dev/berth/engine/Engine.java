@@ -2,14 +2,18 @@ package dev.berth.engine;
 
 import dev.berth.artifact.Target;
 import dev.berth.hooks.Accelerator;
+import dev.berth.memory.Footprint;
+import dev.berth.memory.MemoryReading;
 import java.nio.file.Path;
 import java.util.List;
+import java.util.Optional;
 import java.util.ServiceLoader;
 
 /// A library that runs models. A new one is a package of its own and a line in
 /// `META-INF/services/dev.berth.engine.Engine`.
 ///
-/// Safe for use by many threads. The library itself is loaded by the first call that needs it, except [#reads].
+/// Safe for use by many threads. The library itself is loaded by the first call that needs it, except [#reads] and
+/// [#footprint].
 public interface Engine {
 
   /// All engines, in the order in which they are listed.
@@ -45,8 +49,15 @@ public interface Engine {
   /// @throws EngineException when the engine can't start
   int gpus();
 
+  /// What loading a model file takes of the memory that its graph will be in, as far as the file tells. It is an estimate.
+  Footprint footprint(Path file);
+
+  /// What an accelerator's own memory has left. Nothing where it has none, as the CPU, or where the engine can't tell.
+  Optional<MemoryReading> memory(Accelerator accelerator);
+
   /// Loads a model file onto an accelerator. The caller closes the graph.
   ///
   /// @throws EngineException when the file is missing, damaged or needs operators that are not there
+  /// @throws dev.berth.hooks.InsufficientMemoryException when there is no memory for it
   Graph load(Path file, Accelerator accelerator);
 }

@@ -16,6 +16,7 @@ public interface Graph extends AutoCloseable {
   /// Loads `file` onto `accelerator` with the engine that reads it. The caller closes the graph.
   ///
   /// @throws EngineException when the file is missing, damaged or needs operators that are not there
+  /// @throws InsufficientMemoryException when there is no memory for it
   static Graph load(Path file, Accelerator accelerator) {
     return Engine.of(file).load(file, accelerator);
   }

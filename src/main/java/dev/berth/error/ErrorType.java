@@ -14,6 +14,8 @@ public enum ErrorType {
   PAYLOAD_TOO_LARGE,
   /// The payload has a content type that the model does not read.
   UNSUPPORTED_MEDIA_TYPE,
+  /// A model of that name is there already, or comes or goes right now.
+  CONFLICT,
   /// The caller closed the connection before the answer.
   CALLER_GONE,
   /// A hook or the server failed.

@@ -24,6 +24,7 @@ final class Errors {
       case NOT_FOUND -> 404;
       case METHOD_NOT_ALLOWED -> 405;
       case NOT_ACCEPTABLE -> 406;
+      case CONFLICT -> 409;
       case PAYLOAD_TOO_LARGE -> 413;
       case UNSUPPORTED_MEDIA_TYPE -> 415;
       // nginx's status for it; nobody reads it but the metrics.

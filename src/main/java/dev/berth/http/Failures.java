@@ -21,11 +21,10 @@ final class Failures {
   /// How many wrong characters a path may have for the nearest one to be named.
   private static final int SLIP = 3;
 
-  private final Map<String, String> methods;
+  private final Paths paths;
 
-  /// @param methods the methods of each path, as `Allow` lists them
-  Failures(Map<String, String> methods) {
-    this.methods = methods;
+  Failures(Paths paths) {
+    this.paths = paths;
   }
 
   void map(RoutesConfig routes) {
@@ -66,9 +65,12 @@ final class Failures {
   private ServingException routing(HttpResponseException e, Context ctx) {
     return switch (e.getStatus()) {
       case 404 -> new ServingException(ErrorType.NOT_FOUND, "%s: no such path%s".formatted(
-          Text.quoted(ctx.path()), nearest(ctx.path()).map("; did you mean %s?"::formatted).orElse("")));
+          Text.quoted(ctx.path()),
+          paths.advice(ctx.path())
+              .or(() -> nearest(ctx.path()).map("did you mean %s?"::formatted))
+              .map("; "::concat).orElse("")));
       case 405 -> {
-        var allowed = methods.getOrDefault(ctx.path(), "");
+        var allowed = paths.allowed(ctx.path()).orElse("");
         ctx.header("Allow", allowed);
         yield new ServingException(ErrorType.METHOD_NOT_ALLOWED,
             "%s %s: expected %s".formatted(ctx.method(), ctx.path(), allowed));
@@ -80,7 +82,7 @@ final class Failures {
   /// The path that was probably meant. Not all that there are: strangers need not know them.
   private Optional<String> nearest(String path) {
     var distance = new LevenshteinDistance(SLIP);
-    return methods.keySet().stream()
+    return paths.methods().keySet().stream()
         .map(known -> Map.entry(known, distance.apply(path, known)))
         .filter(candidate -> candidate.getValue() >= 0)
         .min(Map.Entry.<String, Integer>comparingByValue().thenComparing(Map.Entry.comparingByKey()))

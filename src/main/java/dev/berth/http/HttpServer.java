@@ -3,7 +3,7 @@ package dev.berth.http;
 import dev.berth.config.ServerConfig;
 import dev.berth.metrics.ServingMetrics;
 import dev.berth.serving.Health;
-import dev.berth.serving.ServedModel;
+import dev.berth.serving.Served;
 import io.javalin.Javalin;
 import io.javalin.compression.CompressionStrategy;
 import io.javalin.config.JavalinConfig;
@@ -11,6 +11,8 @@ import io.javalin.util.JavalinException;
 import java.time.Duration;
 import java.util.concurrent.Executors;
 import java.util.concurrent.TimeoutException;
+import org.eclipse.jetty.http.UriCompliance;
+import org.eclipse.jetty.http.UriCompliance.Violation;
 import org.eclipse.jetty.server.HttpConfiguration;
 import org.eclipse.jetty.server.Server;
 import org.eclipse.jetty.server.handler.GracefulHandler;
@@ -42,12 +44,12 @@ public final class HttpServer implements AutoCloseable {
     this.javalin = javalin;
   }
 
-  /// Listens; the model may still be loading.
+  /// Listens; models may still be loading.
   ///
   /// @throws RuntimeException when the port is taken
   public static HttpServer start(
-      ServerConfig config, Health health, ServedModel model, ServingMetrics metrics) {
-    var routes = new Routes(config, health, model, metrics);
+      ServerConfig config, Health health, Served served, ServingMetrics metrics) {
+    var routes = new Routes(config, health, served, metrics);
     var limit = ConnectionLimit.ofThisJvm(config.http().maxConnections());
     log.debug("at most {} connections, because {}", limit.most(), limit.because());
     var connections = new Connections(limit, config.http().maxConnectionsPerAddress(), metrics);
@@ -85,22 +87,28 @@ public final class HttpServer implements AutoCloseable {
     javalin.jetty.modifyServer(server -> configure(server, connections));
     javalin.jetty.modifyHttpConfiguration(HttpServer::configure);
     // Jetty would redirect a request without a path.
-    javalin.jetty.modifyServletContextHandler(context -> context.setAllowNullPathInContext(true));
+    javalin.jetty.modifyServletContextHandler(context -> {
+      context.setAllowNullPathInContext(true);
+      context.getServletHandler().setDecodeAmbiguousURIs(true);
+    });
     javalin.jetty.addConnector((server, http) -> {
       var connector = new PeerAwareConnector(server, http, connections);
       connector.setHost(config.http().host());
       connector.setPort(config.http().port());
       // Connections wait here until they are accepted; with Jetty's 50, the kernel lets the next ones try again after a second.
       connector.setAcceptQueueSize(1024);
-      connector.setIdleTimeout(idle(config.batching().timeout()).toMillis());
+      connector.setIdleTimeout(idle(config).toMillis());
       return connector;
     });
     routes.register(javalin.routes);
   }
 
   /// Longer than any request may take, so that no connection counts as idle while its request is handled.
-  static Duration idle(Duration timeout) {
-    return timeout.plus(IDLE);
+  static Duration idle(ServerConfig config) {
+    var request = config.batching().timeout();
+    var load = config.multiModel().loadTimeout();
+    var longest = config.multiModel().enabled() && load.compareTo(request) > 0 ? load : request;
+    return longest.plus(IDLE);
   }
 
   private static QueuedThreadPool threads() {
@@ -120,6 +128,9 @@ public final class HttpServer implements AutoCloseable {
   private static void configure(HttpConfiguration http) {
     http.setRequestHeaderSize(MAX_HEADER_BYTES);
     http.setSendServerVersion(false);
+    // The name of a model may have any character, and is one segment of a path.
+    http.setUriCompliance(UriCompliance.DEFAULT.with(
+        "BERTH", Violation.AMBIGUOUS_PATH_SEPARATOR, Violation.AMBIGUOUS_PATH_ENCODING));
     // They are not pooled, and those of the heap cost next to nothing to make.
     http.setUseInputDirectByteBuffers(false);
     http.setUseOutputDirectByteBuffers(false);

@@ -27,7 +27,7 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import org.slf4j.MDC;
 
-/// `POST /invocations`: negotiates the types, asks the model and writes its answer. Runs on the request's virtual
+/// `POST /invocations`, and `POST /models/{name}/invoke`: negotiates the types, asks the model and writes its answer. Runs on the request's virtual
 /// thread.
 final class Invocations implements Handler {
 
@@ -36,22 +36,22 @@ final class Invocations implements Handler {
   private static final Logger log = LoggerFactory.getLogger(Invocations.class);
   private static final List<MediaType> LINES = List.of(MediaType.JSON_LINES, MediaType.CSV);
 
-  private final Function<Context, ServedModel> models;
+  private final Function<Context, ServedModel.Visit> visits;
   private final HttpConfig http;
   private final TransformConfig transform;
   private final Duration timeout;
   private final ProcessMemory memory;
   private final LongSupplier clock;
 
-  /// @param models finds the model that a request is for
+  /// @param visits has the model that a request is for take it in
   Invocations(
-      Function<Context, ServedModel> models,
+      Function<Context, ServedModel.Visit> visits,
       HttpConfig http,
       TransformConfig transform,
       Duration timeout,
       ProcessMemory memory,
       LongSupplier clock) {
-    this.models = models;
+    this.visits = visits;
     this.http = http;
     this.transform = transform;
     this.timeout = timeout;
@@ -63,7 +63,9 @@ final class Invocations implements Handler {
   public void handle(Context ctx) throws IOException {
     var deadline = Deadline.in(timeout, clock);
     try (var body = new RequestBody(ctx, http.maxPayloadBytes(), deadline, memory)) {
-      try (var visit = models.apply(ctx).enter()) {
+      try (var visit = visits.apply(ctx)) {
+        RequestLog.entered(ctx, visit.metrics());
+        visit.countMemory(body.memory());
         answer(ctx, visit, body, deadline);
       } catch (ServingException e) {
         // A caller who asked first whether to send the body has not sent it.
@@ -94,7 +96,7 @@ final class Invocations implements Handler {
     var invocation = visit.invoke(request, deadline, body.memory(), peerHasGone(ctx), context);
 
     write(ctx, invocation.response());
-    RequestLog.served(ctx, visit.model(), invocation);
+    RequestLog.served(ctx, invocation);
   }
 
   /// A body of lines ends without a newline, because AssembleWith=Line adds one after each response, or with one where

@@ -2,12 +2,12 @@ package dev.berth.http;
 
 import dev.berth.error.ErrorType;
 import dev.berth.error.ServingException;
+import dev.berth.metrics.ModelMetrics;
 import dev.berth.metrics.ServingMetrics;
 import dev.berth.serving.Invocation;
 import io.javalin.http.Context;
 import java.time.Duration;
 import java.util.Optional;
-import java.util.Set;
 import java.util.UUID;
 import java.util.regex.Pattern;
 import org.slf4j.Logger;
@@ -26,6 +26,8 @@ final class RequestLog {
 
   private static final String INFERENCE_ID_HEADER = "X-Amzn-SageMaker-Inference-Id";
   private static final String TRACE_PARENT = "traceparent";
+  /// The artifact as the caller of a multi-model endpoint named it. The name of the model is the platform's own.
+  private static final String TARGET_MODEL_HEADER = "X-Amzn-SageMaker-Target-Model";
 
   /// SageMaker's own rule for the inference id.
   private static final Pattern ID = Pattern.compile("[!-~][ -~]{0,63}");
@@ -37,21 +39,21 @@ final class RequestLog {
   private static final String REQUEST_ID = "request_id";
   private static final String INFERENCE_ID = "inference_id";
   private static final String TRACE_ID = "trace_id";
+  private static final String TARGET_MODEL = "target_model";
 
   // Attributes of the context.
   private static final String STARTED = "berth.started";
+  private static final String MODEL = "berth.model";
   private static final String SERVED = "berth.served";
   private static final String FAILED = "berth.failed";
 
   private static final Logger log = LoggerFactory.getLogger(RequestLog.class);
 
-  private record Served(String model, Invocation invocation) {}
-
   private final ServingMetrics metrics;
-  private final Set<String> paths;
+  private final Paths paths;
 
   /// @param paths what there is; everything else counts as one route, so that callers can't make up new ones
-  RequestLog(ServingMetrics metrics, Set<String> paths) {
+  RequestLog(ServingMetrics metrics, Paths paths) {
     this.metrics = metrics;
     this.paths = paths;
   }
@@ -66,15 +68,22 @@ final class RequestLog {
     ctx.header(REQUEST_ID_HEADER, requestId);
     inferenceId.filter(id -> !id.equals(requestId)).ifPresent(id -> MDC.put(INFERENCE_ID, id));
     ctx.attribute(INFERENCE_ID, inferenceId.orElse(requestId));
+    Optional.ofNullable(ctx.header(TARGET_MODEL_HEADER)).ifPresent(target -> MDC.put(TARGET_MODEL, Text.logged(target)));
     traceParent(ctx).ifPresent(parent -> {
       MDC.put(TRACE_ID, parent.split("-")[1]);
       ctx.header(TRACE_PARENT, parent);
     });
   }
 
+  /// Says which model has taken the request in. Its name is on the log lines from now on.
+  static void entered(Context ctx, ModelMetrics model) {
+    ctx.attribute(MODEL, model);
+    MDC.put(ModelMetrics.LABEL, model.model());
+  }
+
   /// Says that a model has answered.
-  static void served(Context ctx, String model, Invocation invocation) {
-    ctx.attribute(SERVED, new Served(model, invocation));
+  static void served(Context ctx, Invocation invocation) {
+    ctx.attribute(SERVED, invocation);
   }
 
   /// Says why the request failed.
@@ -86,8 +95,12 @@ final class RequestLog {
   void end(Context ctx) {
     Long started = ctx.attribute(STARTED);
     var total = Duration.ofNanos(System.nanoTime() - started);
-    var route = paths.contains(ctx.path()) ? ctx.path() : "other";
+    var route = paths.pattern(ctx.path()).orElse("other");
     metrics.requestCompleted(route, ctx.statusCode(), total);
+    ModelMetrics model = ctx.attribute(MODEL);
+    if (model != null) {
+      model.requestCompleted(ctx.statusCode(), total);
+    }
     write(ctx, route, total);
     MDC.clear();
   }
@@ -116,7 +129,7 @@ final class RequestLog {
 
   private static void write(Context ctx, String route, Duration total) {
     ServingException failure = ctx.attribute(FAILED);
-    Served served = ctx.attribute(SERVED);
+    Invocation served = ctx.attribute(SERVED);
     var level = level(failure, served);
     if (!log.isEnabledForLevel(level)) {
       return;
@@ -133,22 +146,21 @@ final class RequestLog {
       result = why.isEmpty() ? ": " + failure.type() : ": %s: %s".formatted(failure.type(), why);
       line = line.addKeyValue("error", failure.type().name()).setCause(isOurs(failure) ? failure : null);
     } else if (served != null) {
-      var invocation = served.invocation;
       result = ": %d records, decode %s ms, queue %s ms, predict %s ms, encode %s ms".formatted(
-          invocation.records(), millis(invocation.decoded()), millis(invocation.queued()),
-          millis(invocation.predicted()), millis(invocation.encoded()));
-      line = line.addKeyValue("model", served.model)
-          .addKeyValue("records", invocation.records())
-          .addKeyValue("decode_ms", millis(invocation.decoded()))
-          .addKeyValue("queue_ms", millis(invocation.queued()))
-          .addKeyValue("predict_ms", millis(invocation.predicted()))
-          .addKeyValue("encode_ms", millis(invocation.encoded()));
+          served.records(), millis(served.decoded()), millis(served.queued()),
+          millis(served.predicted()), millis(served.encoded()));
+      line = line.addKeyValue("records", served.records())
+          .addKeyValue("decode_ms", millis(served.decoded()))
+          .addKeyValue("queue_ms", millis(served.queued()))
+          .addKeyValue("predict_ms", millis(served.predicted()))
+          .addKeyValue("encode_ms", millis(served.encoded()));
     }
-    line.log("{} {} {} in {} ms{}", ctx.method(), Text.logged(ctx.path()), ctx.statusCode(), millis(total), result);
+    var target = Optional.ofNullable(MDC.get(TARGET_MODEL)).map(" for "::concat).orElse("");
+    line.log("{} {}{} {} in {} ms{}", ctx.method(), Text.logged(ctx.path()), target, ctx.statusCode(), millis(total), result);
   }
 
   /// A platform asks `/ping` and `/metrics` all the time, so their answers have no line by default.
-  private static Level level(ServingException failure, Served served) {
+  private static Level level(ServingException failure, Invocation served) {
     if (failure == null) {
       return served == null ? Level.DEBUG : Level.INFO;
     }

@@ -5,52 +5,84 @@ import dev.berth.error.ErrorType;
 import dev.berth.memory.ProcessMemory;
 import dev.berth.metrics.ServingMetrics;
 import dev.berth.serving.Health;
+import dev.berth.serving.ModelStore;
+import dev.berth.serving.Served;
 import dev.berth.serving.ServedModel;
 import io.javalin.config.RoutesConfig;
 import io.javalin.http.Context;
 import jakarta.servlet.http.HttpServletResponse;
 import java.util.Map;
+import java.util.function.Function;
 
 /// Every route of the server.
 final class Routes {
 
+  private static final String START_MANY =
+      "this server has one model, at /invocations; SAGEMAKER_MULTI_MODEL=true starts one that loads and unloads models";
+  private static final String MANY =
+      "this server has many models; POST /models/{name}/invoke asks one, GET /models lists them";
+
+  private static final Paths ONE_MODEL = new Paths(
+      Map.of("/invocations", "POST", "/inferences", "POST", "/execution-parameters", "GET"),
+      Map.of("/models", START_MANY, "/models/{name}", START_MANY, "/models/{name}/invoke", START_MANY));
+  private static final Paths MANY_MODELS = new Paths(
+      Map.of("/models", "GET, POST", "/models/{name}", "DELETE, GET", "/models/{name}/invoke", "POST"),
+      Map.of("/invocations", MANY, "/inferences", MANY, "/execution-parameters", MANY));
+
   private final ServerConfig config;
   private final Health health;
-  private final ServedModel model;
+  private final Served served;
   private final ServingMetrics metrics;
 
-  /// @param model the one that `/invocations` asks
-  Routes(ServerConfig config, Health health, ServedModel model, ServingMetrics metrics) {
+  Routes(ServerConfig config, Health health, Served served, ServingMetrics metrics) {
     this.config = config;
     this.health = health;
-    this.model = model;
+    this.served = served;
     this.metrics = metrics;
   }
 
   void register(RoutesConfig routes) {
     var metricsPath = config.http().metricsPath();
-    var methods = Map.of(
-        "/ping", "GET, POST",
-        "/invocations", "POST",
-        "/inferences", "POST",
-        "/execution-parameters", "GET",
-        metricsPath, "GET");
-    var log = new RequestLog(metrics, methods.keySet());
-    var invocations = new Invocations(
-        _ -> model, config.http(), config.transform(), config.batching().timeout(), ProcessMemory.ofThisProcess(),
-        System::nanoTime);
+    var paths = switch (served) {
+      case Served.One _ -> ONE_MODEL;
+      case Served.Many _ -> MANY_MODELS;
+    };
+    var all = paths.and(Map.of("/ping", "GET, POST", metricsPath, "GET"));
+    var log = new RequestLog(metrics, all);
 
     routes.before(log::begin);
     routes.before(this::closeWhenStopping);
     routes.get("/ping", this::ping);
     routes.post("/ping", this::ping);
-    routes.post("/invocations", invocations);
-    routes.post("/inferences", invocations);
-    routes.get("/execution-parameters", new ExecutionParameters(config.transform(), model));
+    switch (served) {
+      case Served.One(var model) -> register(routes, model);
+      case Served.Many(var models) -> register(routes, models);
+    }
     routes.get(metricsPath, this::scrape);
     routes.after(log::end);
     routes.after(new RefusalPace(Runtime.getRuntime().availableProcessors(), System::nanoTime)::hold);
-    new Failures(methods).map(routes);
+    new Failures(all).map(routes);
+  }
+
+  private void register(RoutesConfig routes, ServedModel model) {
+    var invocations = invocations(_ -> model.enter());
+    routes.post("/invocations", invocations);
+    routes.post("/inferences", invocations);
+    routes.get("/execution-parameters", new ExecutionParameters(config.transform(), model));
+  }
+
+  private void register(RoutesConfig routes, ModelStore store) {
+    var models = new Models(store, config.batching().timeout(), ProcessMemory.ofThisProcess(), System::nanoTime);
+    routes.post("/models", models::load);
+    routes.get("/models", models::list);
+    routes.get("/models/{name}", models::describe);
+    routes.delete("/models/{name}", models::unload);
+    routes.post("/models/{name}/invoke", invocations(ctx -> store.enter(Models.name(ctx))));
+  }
+
+  private Invocations invocations(Function<Context, ServedModel.Visit> visits) {
+    return new Invocations(
+        visits, config.http(), config.transform(), config.batching().timeout(), ProcessMemory.ofThisProcess(), System::nanoTime);
   }
 
   /// What becomes of an error of the JVM outside of the hooks.

@@ -14,10 +14,31 @@ public final class MemoryShare implements AutoCloseable {
   /// How many bytes it waits for, where it does.
   private long wanted;
   private boolean closed;
+  /// Null where its model has the budget alone.
+  private ModelMemory.Part ofModel;
 
   MemoryShare(MemoryBudget budget) {
     this.budget = budget;
     this.turn = budget.lock.newCondition();
+  }
+
+  /// Counts it as one of a model's from now on. It holds nothing yet.
+  void countFor(ModelMemory.Part model) {
+    budget.lock.lock();
+    ofModel = model;
+    budget.lock.unlock();
+  }
+
+  private boolean hasRoomOfModel(long more) {
+    return ofModel == null || ofModel.hasRoom(held, more, budget.bytes());
+  }
+
+  private void add(long bytes) {
+    budget.free -= bytes;
+    held += bytes;
+    if (ofModel != null) {
+      ofModel.add(bytes);
+    }
   }
 
   /// Grows without waiting, so that it holds so many bytes in all.
@@ -27,11 +48,10 @@ public final class MemoryShare implements AutoCloseable {
     budget.lock.lock();
     try {
       long more = Math.max(Math.min(bytes, budget.bytes()) - held, 0);
-      if (closed || more > budget.free) {
+      if (closed || more > budget.free || !hasRoomOfModel(more)) {
         return false;
       }
-      budget.free -= more;
-      held += more;
+      add(more);
       return true;
     } finally {
       budget.lock.unlock();
@@ -40,10 +60,12 @@ public final class MemoryShare implements AutoCloseable {
 
   /// Waits until it can hold so many bytes in all.
   ///
-  /// It does not wait where it and others that wait could block each other by what they hold.
+  /// It does not wait where it and others that wait could block each other by what they hold, nor where its model holds
+  /// its half: those of other models would wait behind it.
   ///
   /// @param deadlineNanos by the budget's clock
-  /// @return false where the deadline came first, others would be blocked, or it is closed; then it holds what it held
+  /// @return false where the deadline came first, it would block others, its model holds too much, or it is closed; then it holds
+  ///     what it held
   public boolean growTo(long bytes, long deadlineNanos) throws InterruptedException {
     budget.lock.lockInterruptibly();
     try {
@@ -59,7 +81,7 @@ public final class MemoryShare implements AutoCloseable {
       try {
         while (budget.next() != this || !tryGrowTo(bytes)) {
           long left = deadlineNanos - budget.clock.getAsLong();
-          if (closed || left <= 0) {
+          if (closed || left <= 0 || !hasRoomOfModel(wanted - held)) {
             return false;
           }
           turn.awaitNanos(left);
@@ -96,8 +118,7 @@ public final class MemoryShare implements AutoCloseable {
     budget.lock.lock();
     try {
       long kept = Math.clamp(bytes, 0, held);
-      budget.free += held - kept;
-      held = kept;
+      add(kept - held);
       budget.callNext();
     } finally {
       budget.lock.unlock();

@@ -40,6 +40,14 @@ public final class RequestMemory implements AutoCloseable {
     this.large = process.large().share();
   }
 
+  /// Counts what it takes as that of a model, too. Before it takes anything.
+  public void countFor(ModelMemory model) {
+    few.countFor(model.few);
+    medium.countFor(model.medium);
+    large.countFor(model.large);
+    arriving.countFor(model.arriving);
+  }
+
   /// Memory that is given back before the request ends.
   public interface Held extends AutoCloseable {
     @Override

@@ -1,7 +1,6 @@
 package dev.berth.metrics;
 
 import io.micrometer.core.instrument.Counter;
-import io.micrometer.core.instrument.DistributionSummary;
 import io.micrometer.core.instrument.FunctionCounter;
 import io.micrometer.core.instrument.Gauge;
 import io.micrometer.core.instrument.Meter.MeterProvider;
@@ -17,15 +16,17 @@ import io.micrometer.core.instrument.binder.system.UptimeMetrics;
 import io.micrometer.prometheusmetrics.PrometheusConfig;
 import io.micrometer.prometheusmetrics.PrometheusMeterRegistry;
 import java.time.Duration;
+import java.util.Map;
 import java.util.Objects;
 import java.util.Optional;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.LongSupplier;
 import java.util.stream.Stream;
 
-/// What the server counts and times. Several models share one: depths and workers add up.
+/// What the process counts and times. What belongs to a model is in its own [ModelMetrics].
 ///
 /// Each method is an event. All of them are safe on every thread and never block.
 public final class ServingMetrics implements AutoCloseable {
@@ -37,7 +38,6 @@ public final class ServingMetrics implements AutoCloseable {
       Stream.of(1, 2, 5, 10, 20, 50, 100, 200, 500, 1_000, 2_000, 5_000, 10_000, 30_000, 60_000)
           .map(Duration::ofMillis)
           .toArray(Duration[]::new);
-  private static final double[] SIZE_BUCKETS = {1, 2, 4, 8, 16, 32, 64, 128, 256};
 
   private final PrometheusMeterRegistry registry = new PrometheusMeterRegistry(PrometheusConfig.DEFAULT);
   private final JvmGcMetrics garbageCollection = new JvmGcMetrics();
@@ -47,35 +47,23 @@ public final class ServingMetrics implements AutoCloseable {
       .withRegistry(registry);
   private final MeterProvider<Timer> requestTime = timer("berth.request", "from the first byte read to the answer")
       .withRegistry(registry);
-  private final Timer decodeTime = timer("berth.decode", "inputFn, one request").register(registry);
-  private final Timer queueWait = timer("berth.queue.wait", "one record in the queue").register(registry);
-  private final Timer predictTime = timer("berth.predict", "predictFn, one batch").register(registry);
-  private final Timer encodeTime = timer("berth.encode", "outputFn, one request").register(registry);
-  private final Timer loadTime = Timer.builder("berth.model.load")
-      .description("loading and warming up a model on all of its workers")
+  private final Timer loadTime = timer("berth.model.load", "loading and warming up a model on all of its workers")
       .register(registry);
+  private final MeterProvider<Counter> loads = Counter.builder("berth.model.loads")
+      .description("models that were to be loaded, by what became of it")
+      .withRegistry(registry);
+  private final Counter evictions = Counter.builder("berth.model.evictions")
+      .description("models that made way for others")
+      .register(registry);
+  private final AtomicInteger modelsLoaded = gauge("berth.models.loaded", "models that can serve");
 
-  private final Counter records = counter("berth.records", "records taken into the queue");
-  private final Counter tokens = counter("berth.tokens", "lengths of the records in batches, added up");
-  private final Counter paddingTokens =
-      counter("berth.padding.tokens", "what padding to the longest record of the batch adds to berth_tokens_total");
-  private final Counter overloaded = counter("berth.overloaded", "requests refused because the queue was full");
-  private final Counter expired = counter("berth.expired", "requests whose time ran out, waiting or running");
-  private final Counter abandoned = counter(
-      "berth.abandoned", "records dropped before they were predicted, because nobody waited for them any more");
-  private final DistributionSummary batchSize = DistributionSummary.builder("berth.batch.size")
-      .description("records in a batch, or pieces of records")
-      .serviceLevelObjectives(SIZE_BUCKETS)
-      .register(registry);
   private final AtomicReference<String> outOfMemory = new AtomicReference<>();
   private final AtomicLong outOfMemoryErrors = new AtomicLong();
   private final MeterProvider<Counter> connectionsDropped = Counter.builder("berth.connections.dropped")
       .description("connections and requests refused for want of connections, and connections closed to make way")
       .withRegistry(registry);
   private final AtomicInteger connections = gauge("berth.connections", "connections that are open");
-  private final AtomicInteger queueDepth = gauge("berth.queue.depth", "records waiting");
-  private final AtomicInteger workers = gauge("berth.workers", "workers that can predict");
-  private final AtomicInteger stuck = gauge("berth.stuck.hooks", "hooks that still run long after their request's deadline");
+  private final Map<String, ModelMetrics> models = new ConcurrentHashMap<>();
 
   public ServingMetrics() {
     Stream.of(
@@ -146,72 +134,49 @@ public final class ServingMetrics implements AutoCloseable {
     connectionsDropped.withTag("reason", reason).increment();
   }
 
-  public void decoded(Duration took) {
-    decodeTime.record(took);
+  /// The instruments of a model, in series with its name, until they are closed. Two versions of a model that are there at
+  /// the same time share them. So the values of the label are the names of models that are loaded, or being loaded.
+  public ModelMetrics ofModel(String name) {
+    return models.compute(name, (_, known) -> {
+      var ofModel = known == null ? new ModelMetrics(this, registry, name) : known;
+      ofModel.users++;
+      return ofModel;
+    });
   }
 
-  public void encoded(Duration took) {
-    encodeTime.record(took);
+  void release(ModelMetrics ofModel) {
+    models.computeIfPresent(ofModel.model(), (_, known) -> {
+      known.users--;
+      if (known.users > 0) {
+        return known;
+      }
+      known.remove();
+      return null;
+    });
   }
 
+  /// A model can serve.
   public void modelLoaded(Duration took) {
     loadTime.record(took);
+    modelsLoaded.incrementAndGet();
+    loads.withTag("result", "loaded").increment();
   }
 
-  public void workerStarted() {
-    workers.incrementAndGet();
-  }
-
-  public void workerStopped() {
-    workers.decrementAndGet();
-  }
-
-  public void hookStuck() {
-    stuck.incrementAndGet();
-  }
-
-  /// A hook that was stuck has ended after all.
-  public void hookUnstuck() {
-    stuck.decrementAndGet();
-  }
-
-  /// A request's records were taken into the queue.
-  public void recordsQueued(int count) {
-    records.increment(count);
-    queueDepth.addAndGet(count);
-  }
-
-  /// Records left the queue, for a batch or because nobody waits for them.
-  public void recordsDequeued(int count) {
-    queueDepth.addAndGet(-count);
-  }
-
-  public void recordWaited(Duration waited) {
-    queueWait.record(waited);
-  }
-
-  /// Records were dropped before they were predicted.
-  public void recordsAbandoned(int count) {
-    abandoned.increment(count);
-  }
-
-  public void requestOverloaded() {
-    overloaded.increment();
-  }
-
-  public void requestExpired() {
-    expired.increment();
-  }
-
-  /// A batch went through the predictor, whether it failed or not.
+  /// A model could not be loaded.
   ///
-  /// @param lengths the lengths of its records, added up
-  /// @param padded what the batch costs: its size × its longest record
-  public void batchPredicted(int size, long lengths, long padded, Duration took) {
-    batchSize.record(size);
-    tokens.increment(lengths);
-    paddingTokens.increment(padded - lengths);
-    predictTime.record(took);
+  /// @param why one of a few words
+  public void modelNotLoaded(String why) {
+    loads.withTag("result", why).increment();
+  }
+
+  /// A model that could serve is gone.
+  public void modelUnloaded() {
+    modelsLoaded.decrementAndGet();
+  }
+
+  /// A model was unloaded to make room for another one.
+  public void modelEvicted() {
+    evictions.increment();
   }
 
   /// All instruments in the Prometheus text format 0.0.4.
@@ -225,12 +190,8 @@ public final class ServingMetrics implements AutoCloseable {
     registry.close();
   }
 
-  private static Timer.Builder timer(String name, String description) {
+  static Timer.Builder timer(String name, String description) {
     return Timer.builder(name).description(description).serviceLevelObjectives(LATENCY_BUCKETS);
-  }
-
-  private Counter counter(String name, String description) {
-    return Counter.builder(name).description(description).register(registry);
   }
 
   private AtomicInteger gauge(String name, String description) {

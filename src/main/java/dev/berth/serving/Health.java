@@ -1,17 +1,19 @@
 package dev.berth.serving;
 
 import java.util.Optional;
+import java.util.function.Supplier;
 
 /// What `/ping` says: whether this process can answer requests, or had better be replaced. May be used by any thread, and
 /// never waits.
 public final class Health {
 
-  private final ModelRegistry models;
+  private final Supplier<Optional<String>> models;
   private final HookPool pool;
   private final HeapWatch heap;
   private volatile boolean stopping;
 
-  public Health(ModelRegistry models, HookPool pool, HeapWatch heap) {
+  /// @param models why they can't answer any more; nothing where they can
+  public Health(Supplier<Optional<String>> models, HookPool pool, HeapWatch heap) {
     this.models = models;
     this.pool = pool;
     this.heap = heap;
@@ -29,7 +31,7 @@ public final class Health {
     if (!pool.hasThreads()) {
       return Optional.of("hooks do not end on any of the threads that run them");
     }
-    return models.all().stream().flatMap(model -> model.problem().stream()).findFirst();
+    return models.get();
   }
 
   /// Says from now on that it can't, whatever the models do.

@@ -2,13 +2,12 @@ package dev.berth.serving;
 
 import dev.berth.batching.Predictor;
 import dev.berth.batching.WorkerLostException;
-import dev.berth.hooks.Accelerator;
 import dev.berth.hooks.InferenceHandler;
 import dev.berth.hooks.ModelContext;
 import dev.berth.hooks.ModelUnusableException;
 import java.util.List;
 
-/// What a worker predicts with: the model that `modelFn` returned to it, and `predictFn`. Used on the worker's thread only.
+/// What a worker predicts with: the model that `modelFn` returned for it, and `predictFn`. Used by one thread at a time.
 final class HookPredictor<M, I, O> implements Predictor<I, O> {
 
   private final InferenceHandler<M, I, O> handler;
@@ -19,26 +18,23 @@ final class HookPredictor<M, I, O> implements Predictor<I, O> {
     this.model = model;
   }
 
-  /// Loads the model and warms it up, on the worker's thread, which ends with it.
+  /// Loads the model and warms it up on the calling thread.
   static <M, I, O> HookPredictor<M, I, O> open(
       InferenceHandler<M, I, O> handler, HookNames names, ModelContext context) throws LoadException {
-    Thread.currentThread().setContextClassLoader(handler.getClass().getClassLoader());
-    var model = LoadException.during(names.modelFn(), () -> handler.modelFn(context));
-    // Not before: the JVM compiles much while models load, and the start would wait for it.
-    if (context.accelerator() instanceof Accelerator.Cpu) {
-      ThreadPriority.lower();
-    }
-    LoadException.during(names.warmUpFn(), () -> {
-      handler.warmUpFn(model);
-      return model;
+    return withClassesOf(handler, () -> {
+      var model = LoadException.during(names.modelFn(), () -> handler.modelFn(context));
+      LoadException.during(names.warmUpFn(), () -> {
+        handler.warmUpFn(model);
+        return model;
+      });
+      return new HookPredictor<>(handler, model);
     });
-    return new HookPredictor<>(handler, model);
   }
 
   @Override
   public List<O> predict(List<I> records) throws Exception {
     try {
-      return handler.predictFn(records, model);
+      return withClassesOf(handler, () -> handler.predictFn(records, model));
     } catch (ModelUnusableException e) {
       throw new WorkerLostException(e.getMessage(), e);
     }
@@ -47,7 +43,26 @@ final class HookPredictor<M, I, O> implements Predictor<I, O> {
   @Override
   public void close() throws Exception {
     if (model instanceof AutoCloseable closeable) {
-      closeable.close();
+      withClassesOf(handler, () -> {
+        closeable.close();
+        return model;
+      });
     }
+  }
+
+  /// Libraries that look for services find those of the hooks. A thread keeps nothing of a model that is unloaded.
+  private static <T, E extends Exception> T withClassesOf(InferenceHandler<?, ?, ?> handler, Call<T, E> call) throws E {
+    var thread = Thread.currentThread();
+    var outer = thread.getContextClassLoader();
+    thread.setContextClassLoader(handler.getClass().getClassLoader());
+    try {
+      return call.call();
+    } finally {
+      thread.setContextClassLoader(outer);
+    }
+  }
+
+  private interface Call<T, E extends Exception> {
+    T call() throws E;
   }
 }

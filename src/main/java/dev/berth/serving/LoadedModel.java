@@ -5,19 +5,18 @@ import dev.berth.batching.BatchLimits;
 import dev.berth.batching.Batcher;
 import dev.berth.batching.Caller;
 import dev.berth.error.ServingException;
-import dev.berth.hooks.Accelerator;
 import dev.berth.hooks.InferenceHandler;
 import dev.berth.hooks.InvocationRequest;
 import dev.berth.hooks.MediaType;
 import dev.berth.hooks.ModelContext;
 import dev.berth.memory.RequestMemory;
-import dev.berth.metrics.ServingMetrics;
+import dev.berth.metrics.ModelMetrics;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
 import java.util.Objects;
+import java.util.Optional;
 import java.util.concurrent.Callable;
-import java.util.concurrent.ExecutionException;
 
 /// Hooks with a batcher and its workers: the way of a request through `inputFn`, the queue, `predictFn` and `outputFn`.
 ///
@@ -29,29 +28,30 @@ final class LoadedModel<M, I, O> {
   final Batcher<I, O> batcher;
   final HookPool pool;
   final HookPool.Scope scope;
-  final ServingMetrics metrics;
+  final ModelMetrics metrics;
+  private final Workers workers;
   private final List<MediaType> requestTypes;
   private final List<MediaType> responseTypes;
 
   /// Loads the model on every worker, and returns when all of them are warm.
   ///
-  /// @param accelerators one for each worker
-  /// @throws ExecutionException with the [LoadException] of a worker
+  /// @throws LoadException when a hook fails
   static <M, I, O> LoadedModel<M, I, O> load(
       String name,
       Path directory,
       InferenceHandler<M, I, O> handler,
-      List<Accelerator> accelerators,
+      Workers workers,
       BatchLimits limits,
       HookPool pool,
-      ServingMetrics metrics)
-      throws InterruptedException, ExecutionException, LoadException {
+      ModelMetrics metrics)
+      throws Exception {
+    var accelerators = workers.accelerators();
     var distinct = accelerators.stream().distinct().toList();
     var names = HookNames.of(handler);
     var batcher = new Batcher<I, O>(
         name,
         names.predictFn(),
-        accelerators.size(),
+        workers.pool(),
         limits,
         worker ->
             HookPredictor.open(handler, names, new ModelContext(directory, accelerators.get(worker), worker, distinct)),
@@ -59,7 +59,7 @@ final class LoadedModel<M, I, O> {
         metrics);
     batcher.start();
     try {
-      return new LoadedModel<>(handler, names, batcher, pool, metrics);
+      return new LoadedModel<>(handler, names, batcher, workers, pool, metrics);
     } catch (LoadException e) {
       batcher.close();
       throw e;
@@ -70,14 +70,16 @@ final class LoadedModel<M, I, O> {
       InferenceHandler<M, I, O> handler,
       HookNames names,
       Batcher<I, O> batcher,
+      Workers workers,
       HookPool pool,
-      ServingMetrics metrics)
+      ModelMetrics metrics)
       throws LoadException {
     this.handler = handler;
     this.names = names;
     this.batcher = batcher;
+    this.workers = workers;
     this.pool = pool;
-    this.scope = new HookPool.Scope(handler.getClass().getClassLoader(), new InFlight());
+    this.scope = new HookPool.Scope(handler.getClass().getClassLoader(), new InFlight(), metrics);
     this.metrics = metrics;
     // Asked once and not for each request, none of which it can hold up then.
     this.requestTypes = types(names.requestTypes(), handler::requestTypes);
@@ -98,7 +100,13 @@ final class LoadedModel<M, I, O> {
 
   /// @throws ServingException when not even one record could be queued
   void requireRoom(Deadline deadline) {
+    pool.requireThreads(scope);
     batcher.requireRoom(deadline.nanos());
+  }
+
+  /// Why no more of its hooks run; nothing where they do.
+  Optional<String> problem() {
+    return pool.problem(scope);
   }
 
   /// Answers a request on the calling thread, which waits until it has landed or its time is over.
@@ -135,6 +143,15 @@ final class LoadedModel<M, I, O> {
   /// Frees what the hooks share, and their classes. No worker, no request and no hook may be inside.
   void closeHooks() throws Exception {
     HookCode.close(handler);
+  }
+
+  /// Has hooks and predictors of other models run on new threads, where hooks from the artifact may have left thread-local
+  /// variables behind.
+  void renewThreads() {
+    if (HookCode.isFromArtifact(handler)) {
+      workers.pool().renew();
+      pool.renew();
+    }
   }
 
   private static List<MediaType> types(String hook, Callable<List<MediaType>> call) throws LoadException {

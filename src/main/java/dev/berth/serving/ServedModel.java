@@ -5,17 +5,22 @@ import dev.berth.batching.BatchLimits;
 import dev.berth.batching.Caller;
 import dev.berth.error.ErrorType;
 import dev.berth.error.ServingException;
-import dev.berth.hooks.Accelerator;
 import dev.berth.hooks.InferenceHandler;
 import dev.berth.hooks.InvocationRequest;
 import dev.berth.hooks.MediaType;
+import dev.berth.memory.ModelMemory;
 import dev.berth.memory.RequestMemory;
+import dev.berth.metrics.ModelMetrics;
 import dev.berth.metrics.ServingMetrics;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
+import java.util.Locale;
 import java.util.Map;
 import java.util.Optional;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.BooleanSupplier;
 import org.slf4j.Logger;
@@ -25,16 +30,22 @@ import org.slf4j.LoggerFactory;
 /// only [#load], [#close] and an invocation take long.
 public final class ServedModel {
 
-  /// What the model is doing. It only ever moves forward: loading, ready, stopped, or from any of those to stopped.
+  /// What the model is doing. It only ever moves forward: loading, ready, closing, stopped, or from any of those to stopped.
   private sealed interface State {
     record Loading() implements State {}
 
     record Ready(LoadedModel<?, ?, ?> model) implements State {}
 
+    /// Requests that are inside may end.
+    record Closing(LoadedModel<?, ?, ?> model) implements State {}
+
     record Stopped(String why) implements State {}
   }
 
   private static final State LOADING = new State.Loading();
+  private static final State STOPPING = new State.Stopped("the server is stopping");
+
+  private static final String NOT_LOADED = "the model could not be loaded";
 
   /// How long hooks may still take once their records have been refused.
   private static final Duration LAST_HOOKS = Duration.ofSeconds(1);
@@ -44,8 +55,12 @@ public final class ServedModel {
   private final String name;
   private final HookPool pool;
   private final InFlight inFlight = new InFlight();
+  private final ModelMemory memory = new ModelMemory();
   private final ServingMetrics metrics;
   private final AtomicReference<State> state = new AtomicReference<>(LOADING);
+  private final AtomicBoolean freeing = new AtomicBoolean();
+  /// Whether nothing was left open.
+  private final CompletableFuture<Boolean> freed = new CompletableFuture<>();
 
   public ServedModel(String name, HookPool pool, ServingMetrics metrics) {
     this.name = name;
@@ -60,24 +75,32 @@ public final class ServedModel {
   /// Loads the model on every worker, warms it up and starts to serve. Call once.
   ///
   /// @param handler closed with the model
-  /// @param accelerators one for each worker
+  /// @param workers shared with the other models
   /// @throws Exception whatever a hook threw; the model is stopped then
   public void load(
-      Path directory, InferenceHandler<?, ?, ?> handler, List<Accelerator> accelerators, BatchLimits limits)
+      Path directory, InferenceHandler<?, ?, ?> handler, Workers workers, BatchLimits limits)
       throws Exception {
     long start = System.nanoTime();
+    var ofModel = metrics.ofModel(name);
     try {
-      var loaded = LoadedModel.load(name, directory, handler, accelerators, limits, pool, metrics);
-      metrics.modelLoaded(Duration.ofNanos(System.nanoTime() - start));
+      var loaded = LoadedModel.load(name, directory, handler, workers, limits, pool, ofModel);
       if (!state.compareAndSet(LOADING, new State.Ready(loaded))) {
         loaded.stopWorkers();
         throw new IllegalStateException("the server was stopped while the model loaded");
       }
+      metrics.modelLoaded(Duration.ofNanos(System.nanoTime() - start));
     } catch (Throwable e) {
-      state.set(new State.Stopped("the model could not be loaded"));
+      state.set(new State.Stopped(NOT_LOADED));
+      ofModel.close();
       HookCode.close(handler);
       throw e;
     }
+  }
+
+  /// Stays without a model because its artifact or its hooks failed, and has that counted.
+  public void loadFailed(Throwable why) {
+    refuse(NOT_LOADED);
+    metrics.modelNotLoaded(why instanceof ServingException known ? known.type().name().toLowerCase(Locale.ROOT) : "internal");
   }
 
   /// Stays without a model: requests are refused with `why`.
@@ -85,12 +108,13 @@ public final class ServedModel {
     state.set(new State.Stopped(why));
   }
 
-  /// Why it can't serve; nothing where it is loaded and a worker is left.
-  Optional<String> problem() {
+  /// Why it can't serve; nothing where it is loaded, a worker is left, and its hooks end.
+  public Optional<String> problem() {
     return switch (state.get()) {
-      case State.Ready(var model) when model.liveWorkers() > 0 -> Optional.empty();
+      case State.Ready(var model) when model.liveWorkers() > 0 -> model.problem();
       case State.Ready _ -> Optional.of("%s has no worker left that can predict".formatted(name));
       case State.Loading _ -> Optional.of("%s is loading".formatted(name));
+      case State.Closing _ -> Optional.of("%s is stopping".formatted(name));
       case State.Stopped(var why) -> Optional.of(why);
     };
   }
@@ -124,11 +148,6 @@ public final class ServedModel {
       this.model = model;
     }
 
-    /// The name of the model.
-    public String model() {
-      return name;
-    }
-
     /// The content types that the hooks read; empty: any.
     public List<MediaType> requestTypes() {
       return model.requestTypes();
@@ -137,6 +156,18 @@ public final class ServedModel {
     /// The content types that the hooks write; empty: any.
     public List<MediaType> responseTypes() {
       return model.responseTypes();
+    }
+
+    /// What the model counts and times.
+    public ModelMetrics metrics() {
+      return model.metrics;
+    }
+
+    /// Counts what a request takes of the memory of all as the model's, where it has to leave some to others.
+    public void countMemory(RequestMemory request) {
+      if (pool.isShared()) {
+        request.countFor(memory);
+      }
     }
 
     /// Refuses what [#invoke] would refuse whatever the request holds, before anything is spent on reading it.
@@ -167,35 +198,85 @@ public final class ServedModel {
     }
   }
 
+  /// A worker whose `predictFn` does not end.
+  ///
+  /// @param hook what messages call it
+  /// @param workersLeft those of the model that can predict
+  record StuckWorker(String hook, Thread thread, int workersLeft) {}
+
   /// Looks for workers whose `predictFn` does not end.
   ///
-  /// @return the threads of those that were not known before
-  List<Thread> findStuck(Duration grace) {
-    return state.get() instanceof State.Ready(var model) ? model.findStuck(grace) : List.of();
+  /// @return those that were not known before
+  List<StuckWorker> findStuck(Duration grace) {
+    return state.get() instanceof State.Ready(var model)
+        ? model.findStuck(grace).stream()
+            .map(thread -> new StuckWorker(model.predictFn(), thread, model.liveWorkers()))
+            .toList()
+        : List.of();
   }
 
-  /// What messages call `predictFn`.
-  String predictFn() {
-    return loaded().predictFn();
-  }
-
-  /// Refuses new requests, lets running ones finish within `drain`, and frees the model.
-  public void close(Duration drain) throws Exception {
-    if (state.getAndSet(new State.Stopped("the server is stopping")) instanceof State.Ready(var model)) {
-      inFlight.awaitNone(drain);
-      boolean stopped = model.stopWorkers();
-      if (stopped && inFlight.awaitNone(LAST_HOOKS) && model.awaitHooks(LAST_HOOKS)) {
-        model.closeHooks();
-      } else {
-        log.warn("{}: a hook does not end; what it uses is left open", name);
+  /// Refuses new requests, lets running ones finish within `drain`, and frees the model. May be called by several at
+  /// once: the shortest `drain` holds for all.
+  ///
+  /// @return whether nothing is left open; false where a hook does not end
+  /// @throws Exception what the hooks threw when they were closed
+  public boolean close(Duration drain) throws Exception {
+    if (!(state.updateAndGet(ServedModel::closing) instanceof State.Closing(var model))) {
+      return true;
+    }
+    inFlight.awaitNone(drain);
+    if (freeing.compareAndSet(false, true)) {
+      try {
+        freed.complete(free(model));
+      } catch (Throwable e) {
+        metrics.caught(e);
+        freed.completeExceptionally(e);
+      } finally {
+        state.set(STOPPING);
+        model.metrics.close();
+        metrics.modelUnloaded();
       }
     }
+    try {
+      return freed.get();
+    } catch (ExecutionException e) {
+      throw e.getCause() instanceof Exception cause ? cause : e;
+    }
+  }
+
+  /// Closes the model while others go on: no thread keeps anything of its hooks.
+  boolean unload(Duration drain) throws Exception {
+    var model = loaded();
+    try {
+      return close(drain);
+    } finally {
+      model.renewThreads();
+    }
+  }
+
+  private static State closing(State state) {
+    return switch (state) {
+      case State.Loading() -> STOPPING;
+      case State.Ready(var model) -> new State.Closing(model);
+      case State.Closing _, State.Stopped _ -> state;
+    };
+  }
+
+  private boolean free(LoadedModel<?, ?, ?> model) throws Exception {
+    boolean stopped = model.stopWorkers();
+    if (stopped && inFlight.awaitNone(LAST_HOOKS) && model.awaitHooks(LAST_HOOKS)) {
+      model.closeHooks();
+      return true;
+    }
+    log.warn("{}: a hook does not end; what it uses is left open", name);
+    return false;
   }
 
   private LoadedModel<?, ?, ?> loaded() {
     return switch (state.get()) {
       case State.Ready(var model) -> model;
       case State.Loading() -> throw new ServingException(ErrorType.NOT_READY, "the model is loading");
+      case State.Closing _ -> throw new ServingException(ErrorType.NOT_READY, "the model is stopping");
       case State.Stopped(var why) -> throw new ServingException(ErrorType.NOT_READY, why);
     };
   }

@@ -1,5 +1,6 @@
 package dev.berth.serving;
 
+import dev.berth.metrics.ModelMetrics;
 import dev.berth.metrics.ServingMetrics;
 import java.time.Duration;
 import java.util.concurrent.Executors;
@@ -7,6 +8,7 @@ import java.util.concurrent.ScheduledExecutorService;
 import java.util.concurrent.TimeUnit;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
+import org.slf4j.MDC;
 
 /// Finds hooks that still run long after the deadline of their request, and says once where each of them is. What that
 /// means for `/ping`, the pool and the models know.
@@ -51,19 +53,23 @@ public final class StuckHooks implements AutoCloseable {
 
   private void lookForStuckHooks() {
     for (var run : pool.findStuck(grace)) {
-      tell("%s is stuck: it still runs %d s after the deadline of its request".formatted(run.hook(), grace.toSeconds()), run.stack());
+      tell(run.model(), "%s is stuck: it still runs %d s after the deadline of its request; model: %s".formatted(
+          run.hook(), grace.toSeconds(), run.model()), run.stack());
     }
     for (var model : models.all()) {
-      model.findStuck(grace).forEach(thread -> tell(
+      model.findStuck(grace).forEach(stuck -> tell(
+          model.name(),
           "%s is stuck: it still runs %d s after the deadline of all its requests; %s has %d workers left".formatted(
-              model.predictFn(), grace.toSeconds(), model.name(), model.liveWorkers()), thread.getStackTrace()));
+              stuck.hook(), grace.toSeconds(), model.name(), stuck.workersLeft()), stuck.thread().getStackTrace()));
     }
   }
 
-  private static void tell(String what, StackTraceElement[] stack) {
+  private static void tell(String model, String what, StackTraceElement[] stack) {
     var place = new Throwable("it is here");
     place.setStackTrace(stack);
-    log.warn(what, place);
+    try (var _ = MDC.putCloseable(ModelMetrics.LABEL, model)) {
+      log.warn(what, place);
+    }
   }
 
   @Override

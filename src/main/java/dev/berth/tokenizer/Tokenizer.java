@@ -5,15 +5,23 @@ import ai.djl.huggingface.tokenizers.jni.TokenizersLibrary;
 import com.fasterxml.jackson.core.JsonToken;
 import com.fasterxml.jackson.databind.ObjectMapper;
 import com.fasterxml.jackson.databind.node.ObjectNode;
+import dev.berth.memory.Footprint;
 import dev.berth.memory.HeapRoom;
 import dev.berth.memory.RequestMemory;
 import java.io.ByteArrayInputStream;
 import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.nio.file.Files;
 import java.nio.file.Path;
+import java.security.MessageDigest;
+import java.security.NoSuchAlgorithmException;
 import java.util.ArrayList;
+import java.util.HexFormat;
 import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.CancellationException;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.atomic.AtomicBoolean;
 
 /// A Hugging Face `tokenizer.json`. Safe for use by many threads at once.
 ///
@@ -24,6 +32,8 @@ import java.util.concurrent.CancellationException;
 ///
 /// Where the file says that MeCab cuts the words, as for Japanese BERTs, that is done here, and each word is a word of the
 /// [Tokens].
+///
+/// Files of the same content share one native tokenizer, as the models of one family have them: the sample's takes 6 MB.
 public final class Tokenizer implements AutoCloseable {
 
   /// The most characters of a piece. Large enough for nearly every text to be one.
@@ -49,11 +59,23 @@ public final class Tokenizer implements AutoCloseable {
     System.setProperty("OPT_OUT_TRACKING", "true");
   }
 
+  /// A native tokenizer and how many [Tokenizer]s use it.
+  private record Shared(HuggingFaceTokenizer tokenizer, int users) {}
+
+  /// Those that are in use, by the digest of their files.
+  private static final Map<String, Shared> SHARED = new ConcurrentHashMap<>();
+
+  /// What the native tables take for each byte of the file: 11.6 for a word piece vocabulary of 30,000.
+  private static final int TABLES = 12;
+
+  private final String digest;
   private final HuggingFaceTokenizer tokenizer;
   private final Optional<WordCutter> words;
   private final int piece;
+  private final AtomicBoolean closed = new AtomicBoolean();
 
-  private Tokenizer(HuggingFaceTokenizer tokenizer, Optional<WordCutter> words) {
+  private Tokenizer(String digest, HuggingFaceTokenizer tokenizer, Optional<WordCutter> words) {
+    this.digest = digest;
     this.tokenizer = tokenizer;
     this.words = words;
     this.piece = words.isPresent() ? PIECE_OF_WORDS : PIECE;
@@ -62,13 +84,20 @@ public final class Tokenizer implements AutoCloseable {
   /// @throws IOException when the file is missing or no tokenizer
   public static Tokenizer load(Path file) throws IOException {
     try {
-      if (hasWords(file)) {
-        return withWords(file);
-      }
-      var builder = HuggingFaceTokenizer.builder().optTokenizerPath(file).optTruncation(false).optPadding(false);
-      return new Tokenizer(builder.build(), Optional.empty());
+      return hasWords(file) ? withWords(file) : of(Files.readAllBytes(file), Optional.empty());
     } catch (IOException | RuntimeException e) {
       throw new IOException("%s can't be loaded as a tokenizer: %s".formatted(file, e.getMessage()), e);
+    }
+  }
+
+  private static Tokenizer of(byte[] content, Optional<WordCutter> words) {
+    try {
+      var digest = HexFormat.of().formatHex(MessageDigest.getInstance("SHA-256").digest(content));
+      var shared = SHARED.compute(digest, (_, known) ->
+          known == null ? new Shared(load(content), 1) : new Shared(known.tokenizer, known.users + 1));
+      return new Tokenizer(digest, shared.tokenizer, words);
+    } catch (NoSuchAlgorithmException e) {
+      throw new IllegalStateException("every JDK has SHA-256", e);
     }
   }
 
@@ -84,13 +113,25 @@ public final class Tokenizer implements AutoCloseable {
     var words = WordCutter.of(json, file.toAbsolutePath().getParent());
     try {
       json.remove(WordCutter.NAME);
-      var rest = new ByteArrayInputStream(JSON.writeValueAsBytes(json));
-      var options = Map.of("truncation", "false", "padding", "false");
-      return new Tokenizer(HuggingFaceTokenizer.newInstance(rest, options), Optional.of(words));
+      return of(JSON.writeValueAsBytes(json), Optional.of(words));
     } catch (IOException | RuntimeException e) {
       words.close();
       throw e;
     }
+  }
+
+  private static HuggingFaceTokenizer load(byte[] content) {
+    try {
+      return HuggingFaceTokenizer.newInstance(
+          new ByteArrayInputStream(content), Map.of("truncation", "false", "padding", "false"));
+    } catch (IOException e) {
+      throw new UncheckedIOException(e);
+    }
+  }
+
+  /// What loading a file takes, unless one of the same content is loaded. It is an estimate.
+  public static Footprint footprint(Path file) {
+    return new Footprint(TABLES * file.toFile().length(), file.toFile().length());
   }
 
   /// The tokens of `text` without special ones. `text` must have no unpaired surrogates.
@@ -189,7 +230,15 @@ public final class Tokenizer implements AutoCloseable {
 
   @Override
   public void close() {
-    tokenizer.close();
-    words.ifPresent(WordCutter::close);
+    if (closed.compareAndSet(false, true)) {
+      words.ifPresent(WordCutter::close);
+      SHARED.compute(digest, (_, shared) -> {
+        if (shared.users > 1) {
+          return new Shared(shared.tokenizer, shared.users - 1);
+        }
+        shared.tokenizer.close();
+        return null;
+      });
+    }
   }
 }

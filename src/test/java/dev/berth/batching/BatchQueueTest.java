@@ -28,13 +28,17 @@ class BatchQueueTest {
 
   private final AtomicLong now = new AtomicLong();
   private final ServingMetrics metrics = new ServingMetrics();
+  /// Closed, so that it has no threads of its own.
+  private final WorkerPool pool = new WorkerPool(1, () -> {}, metrics);
   private final BatchQueue<String, String> queue =
-      new BatchQueue<>("words", new BatchLimits(1, 1_000, Duration.ZERO, 100, Duration.ZERO), now::get, metrics);
+      new BatchQueue<>("words", pool, new BatchLimits(1, 1_000, Duration.ZERO, 100, Duration.ZERO), now::get,
+          metrics.ofModel("words"));
   private final ExecutorService callers = Executors.newVirtualThreadPerTaskExecutor();
 
   @BeforeEach
   void start() {
-    queue.workerJoins();
+    pool.close();
+    queue.join(0, () -> {});
   }
 
   @AfterEach

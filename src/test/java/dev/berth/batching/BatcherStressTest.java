@@ -61,7 +61,7 @@ class BatcherStressTest {
       assertThat(outcomes).containsKeys(Outcome.ANSWERED, Outcome.POISONED);
       assertAnswered(serving.ask("calm"), "CALM");
       assertThat(serving.batcher.liveWorkers()).isEqualTo(3);
-      await().untilAsserted(() -> serving.assertMeasured("berth_queue_depth 0.0"));
+      await().untilAsserted(() -> serving.assertMeasured("berth_queue_depth{model=\"words\"} 0.0"));
     }
   }
 

@@ -92,7 +92,10 @@ class BatcherTest {
       assertAnswered(waiting, "A", "B", "C", "D");
       assertAnswered(fitting, "E", "F");
       assertThat(serving.model.batches.stream().flatMap(List::stream)).doesNotContain("g");
-      serving.assertMeasured("berth_overloaded_total 1.0", "berth_records_total 7.0", "berth_queue_depth 0.0");
+      serving.assertMeasured(
+          "berth_overloaded_total{model=\"words\"} 1.0",
+          "berth_records_total{model=\"words\"} 7.0",
+          "berth_queue_depth{model=\"words\"} 0.0");
     }
   }
 
@@ -170,7 +173,7 @@ class BatcherTest {
 
       assertAnswered(serving.ask("a"), "A");
       assertThat(serving.batcher.liveWorkers()).isEqualTo(2);
-      serving.assertMeasured("berth_workers 2.0");
+      serving.assertMeasured("berth_workers{model=\"words\"} 2.0");
     }
   }
 
@@ -178,7 +181,10 @@ class BatcherTest {
   void paddingIsMeasured() throws Exception {
     try (var serving = Serving.started()) {
       assertAnswered(serving.ask("abc", "a"), "ABC", "A");
-      serving.assertMeasured("berth_tokens_total 4.0", "berth_padding_tokens_total 2.0", "berth_batch_size_sum 2.0");
+      serving.assertMeasured(
+          "berth_tokens_total{model=\"words\"} 4.0",
+          "berth_padding_tokens_total{model=\"words\"} 2.0",
+          "berth_batch_size_sum{model=\"words\"} 2.0");
     }
   }
 

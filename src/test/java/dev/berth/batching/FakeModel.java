@@ -8,7 +8,7 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.CountDownLatch;
 
-/// A model that answers in upper case, remembers what happened on which thread, and obeys some records:
+/// A model that answers in upper case, remembers what happened, and obeys some records:
 ///
 /// - `hold` waits until [#release], or for an interrupt; `stuck` waits and takes no notice of one
 /// - `poison` and `memory` throw, `lost` loses the worker
@@ -18,6 +18,8 @@ final class FakeModel implements PredictorFactory<String, String> {
 
   final List<List<String>> batches = new CopyOnWriteArrayList<>();
   final List<String> events = new CopyOnWriteArrayList<>();
+  /// What several models were asked, where it is shared.
+  List<String> order = new CopyOnWriteArrayList<>();
   final Set<Integer> failingToOpen = ConcurrentHashMap.newKeySet();
   private final CountDownLatch released = new CountDownLatch(1);
 
@@ -27,7 +29,7 @@ final class FakeModel implements PredictorFactory<String, String> {
 
   @Override
   public Predictor<String, String> open(int worker) {
-    note("open", worker);
+    events.add("open " + worker);
     if (failingToOpen.contains(worker)) {
       throw new IllegalStateException("no model for worker " + worker);
     }
@@ -35,12 +37,13 @@ final class FakeModel implements PredictorFactory<String, String> {
       @Override
       public List<String> predict(List<String> records) throws InterruptedException {
         batches.add(List.copyOf(records));
+        order.addAll(records);
         return answer(records, worker);
       }
 
       @Override
       public void close() {
-        note("close", worker);
+        events.add("close " + worker);
       }
     };
   }
@@ -73,7 +76,7 @@ final class FakeModel implements PredictorFactory<String, String> {
     try {
       released.await();
     } catch (InterruptedException e) {
-      note("interrupt", worker);
+      events.add("interrupt %d on %s".formatted(worker, Thread.currentThread().getName()));
       throw e;
     }
   }
@@ -94,7 +97,4 @@ final class FakeModel implements PredictorFactory<String, String> {
     }
   }
 
-  private void note(String event, int worker) {
-    events.add("%s %d on %s".formatted(event, worker, Thread.currentThread().getName()));
-  }
 }

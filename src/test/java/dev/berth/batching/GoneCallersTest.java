@@ -35,7 +35,10 @@ class GoneCallersTest {
       assertAnswered(next, "1", "2", "3", "4", "5", "6");
       assertThat(serving.model.batches).containsExactly(
           List.of("hold"), List.of("1", "2", "3", "4"), List.of("5", "6"));
-      serving.assertMeasured("berth_expired_total 1.0", "berth_abandoned_total 6.0", "berth_queue_depth 0.0");
+      serving.assertMeasured(
+          "berth_expired_total{model=\"words\"} 1.0",
+          "berth_abandoned_total{model=\"words\"} 6.0",
+          "berth_queue_depth{model=\"words\"} 0.0");
     }
   }
 
@@ -46,8 +49,8 @@ class GoneCallersTest {
           .hasMessageEndingWith("while the model ran");
 
       assertAnswered(serving.ask("calm"), "CALM");
-      assertThat(serving.model.events).contains("interrupt 0 on words-worker-0");
-      serving.assertMeasured("berth_expired_total 1.0", "berth_abandoned_total 0.0");
+      assertThat(serving.model.events).contains("interrupt 0 on berth-worker-0");
+      serving.assertMeasured("berth_expired_total{model=\"words\"} 1.0", "berth_abandoned_total{model=\"words\"} 0.0");
     }
   }
 
@@ -61,7 +64,7 @@ class GoneCallersTest {
       serving.model.release();
 
       assertAnswered(patient, "HOLD");
-      assertThat(serving.model.events).containsExactly("open 0 on words-worker-0");
+      assertThat(serving.model.events).containsExactly("open 0");
     }
   }
 
@@ -80,7 +83,7 @@ class GoneCallersTest {
           ServingException.class, e -> assertThat(e.type()).isEqualTo(ErrorType.CALLER_GONE));
       assertAnswered(other, "D", "E");
       assertThat(serving.model.batches).as("the room is filled up").containsExactly(List.of("hold"), List.of("d", "e"));
-      serving.assertMeasured("berth_abandoned_total 3.0", "berth_queue_depth 0.0");
+      serving.assertMeasured("berth_abandoned_total{model=\"words\"} 3.0", "berth_queue_depth{model=\"words\"} 0.0");
     }
   }
 
@@ -119,7 +122,7 @@ class GoneCallersTest {
   void anInterruptedRequestInterruptsItsPredictor() throws Exception {
     try (var serving = Serving.started()) {
       serving.holdWorker().cancel(true);
-      await().until(() -> serving.model.events.contains("interrupt 0 on words-worker-0"));
+      await().until(() -> serving.model.events.contains("interrupt 0 on berth-worker-0"));
 
       assertAnswered(serving.ask("calm"), "CALM");
     }
@@ -158,16 +161,16 @@ class GoneCallersTest {
       assertRefused(serving.ask(SHORT, () -> false, "stuck"), ErrorType.DEADLINE_EXCEEDED);
       assertThat(serving.batcher.findStuck(Duration.ofHours(1))).isEmpty();
 
-      assertThat(serving.batcher.findStuck(Duration.ZERO)).extracting(Thread::getName).containsExactly("words-worker-0");
+      assertThat(serving.batcher.findStuck(Duration.ZERO)).extracting(Thread::getName).containsExactly("berth-worker-0");
       assertThat(serving.batcher.liveWorkers()).isZero();
       assertRefused(serving.ask("a"), ErrorType.NOT_READY)
           .hasMessage("words has no worker that can predict: predictFn does not end on 1 of them");
-      serving.assertMeasured("berth_workers 0.0", "berth_stuck_hooks 1.0");
+      serving.assertMeasured("berth_workers{model=\"words\"} 0.0", "berth_stuck_hooks{model=\"words\"} 1.0");
 
       serving.model.release();
       await().until(() -> serving.batcher.liveWorkers() == 1);
       assertAnswered(serving.ask("b"), "B");
-      serving.assertMeasured("berth_workers 1.0", "berth_stuck_hooks 0.0");
+      serving.assertMeasured("berth_workers{model=\"words\"} 1.0", "berth_stuck_hooks{model=\"words\"} 0.0");
     }
   }
 }

@@ -21,7 +21,7 @@ class OpenRequestsTest {
   private final ServingMetrics metrics = new ServingMetrics();
   private final ReentrantLock lock = new ReentrantLock();
   private final BatchPolicy policy = new BatchPolicy(new BatchLimits(3, 1_000, Duration.ofNanos(50), 100, Duration.ZERO));
-  private final OpenRequests<String, String> requests = new OpenRequests<>(policy, this::now, metrics);
+  private final OpenRequests<String, String> requests = new OpenRequests<>(policy, this::now, metrics.ofModel("words"));
   private long now;
 
   @BeforeEach
@@ -67,7 +67,8 @@ class OpenRequestsTest {
     requests.fill(chosen);
 
     assertThat(chosen).extracting(Pending::value).containsExactly("c", "d", "e");
-    assertThat(metrics.scrape().lines()).contains("berth_abandoned_total 2.0", "berth_queue_depth 0.0");
+    assertThat(metrics.scrape().lines()).contains(
+        "berth_abandoned_total{model=\"words\"} 2.0", "berth_queue_depth{model=\"words\"} 0.0");
   }
 
   @Test
@@ -85,7 +86,7 @@ class OpenRequestsTest {
   void aBatchIsInterruptedOnceWhenTheLastOfItsRequestsHasEnded() {
     var first = add(DEADLINE, "a");
     var second = add(DEADLINE, "b");
-    var batch = requests.start(chooseRecords());
+    var batch = requests.start(chooseRecords(), 0);
 
     requests.end(first, new Ending.Expired());
     assertThat(Thread.currentThread().isInterrupted()).as("one still waits").isFalse();
@@ -99,7 +100,7 @@ class OpenRequestsTest {
   @Test
   void anInterruptEndsWithItsBatch() {
     var request = add(DEADLINE, "a");
-    var batch = requests.start(chooseRecords());
+    var batch = requests.start(chooseRecords(), 0);
     requests.end(request, new Ending.Expired());
     requests.stop(batch);
 
@@ -109,7 +110,7 @@ class OpenRequestsTest {
   @Test
   void aBatchThatHasStoppedIsNotInterrupted() {
     var request = add(DEADLINE, "a");
-    requests.stop(requests.start(chooseRecords()));
+    requests.stop(requests.start(chooseRecords(), 0));
     requests.end(request, new Ending.Expired());
 
     assertThat(Thread.currentThread().isInterrupted()).isFalse();
@@ -118,7 +119,7 @@ class OpenRequestsTest {
   @Test
   void anAnswerAfterTheEndChangesNothing() {
     var request = add(DEADLINE, "a");
-    var batch = requests.start(chooseRecords());
+    var batch = requests.start(chooseRecords(), 0);
     requests.end(request, new Ending.Expired());
     requests.stop(batch);
     requests.answer(batch, List.of("A"));
@@ -130,7 +131,7 @@ class OpenRequestsTest {
   void aBatchThatTakesHalfOfTheTimeThatARequestHasLeftIsTakenApart() {
     var slow = add(DEADLINE, "slow");
     var quick = add(DEADLINE, "a", "b");
-    var batch = requests.start(chooseRecords());
+    var batch = requests.start(chooseRecords(), 0);
     now = DEADLINE / 2 - 1;
     assertThat(quick.isImpatient(now)).isFalse();
     now = DEADLINE / 2;
@@ -140,7 +141,7 @@ class OpenRequestsTest {
     assertThat(Thread.currentThread().isInterrupted()).as("the batch is given up").isTrue();
     requests.stop(batch);
     for (var expected : List.of("slow", "a", "b")) {
-      var alone = requests.startApart();
+      var alone = requests.startApart(0);
       assertThat(alone.records()).containsExactly(expected);
       requests.answer(alone, List.of(expected));
       requests.stop(alone);
@@ -154,30 +155,30 @@ class OpenRequestsTest {
   void aSlowRecordThatIsTriedAloneMakesWayForTheOthersOfItsBatch() {
     add(DEADLINE, "slow");
     var quick = add(DEADLINE, "a");
-    var batch = requests.start(chooseRecords());
+    var batch = requests.start(chooseRecords(), 0);
     now = DEADLINE / 2;
     requests.takeApart(quick);
     requests.stop(batch);
-    var slow = requests.startApart();
+    var slow = requests.startApart(0);
     now = DEADLINE * 3 / 4;
     assertThat(quick.isImpatient(now)).isTrue();
     requests.takeApart(quick);
     assertThat(Thread.currentThread().isInterrupted()).isTrue();
     requests.stop(slow);
 
-    var alone = requests.startApart();
+    var alone = requests.startApart(0);
     assertThat(alone.records()).containsExactly("a");
     requests.answer(alone, List.of("A"));
     requests.stop(alone);
     assertThat(quick.ending()).contains(new Ending.Answered());
-    assertThat(requests.startApart().records()).as("and is tried again").containsExactly("slow");
+    assertThat(requests.startApart(0).records()).as("and is tried again").containsExactly("slow");
   }
 
   @Test
   void aBatchThatEndsAfterAllAnswersWhatWaitsToBeTriedAgain() {
     add(DEADLINE, "a");
     var request = add(DEADLINE, "b");
-    var batch = requests.start(chooseRecords());
+    var batch = requests.start(chooseRecords(), 0);
     now = DEADLINE / 2;
     requests.takeApart(request);
     requests.answer(batch, List.of("A", "B"));
@@ -190,11 +191,11 @@ class OpenRequestsTest {
   @Test
   void aBatchOfOneRequestIsNotTakenApartAndNeitherIsOneThatHasJustBegun() {
     var alone = add(DEADLINE, "a", "b", "c");
-    var batch = requests.start(chooseRecords());
+    var batch = requests.start(chooseRecords(), 0);
     add(DEADLINE, "d");
     var late = add(DEADLINE, "e");
     now = DEADLINE / 2;
-    var shared = requests.start(chooseRecords());
+    var shared = requests.start(chooseRecords(), 0);
     requests.takeApart(alone);
     requests.takeApart(late);
 
@@ -210,7 +211,7 @@ class OpenRequestsTest {
   void aBatchIsStuckWhenItRunsLongAfterTheLastOfItsDeadlinesAndIsFoundOnce() {
     add(DEADLINE, "a");
     add(2 * DEADLINE, "b");
-    var batch = requests.start(chooseRecords());
+    var batch = requests.start(chooseRecords(), 0);
     now = 2 * DEADLINE + 9;
     assertThat(requests.findStuck(10)).isEmpty();
     now = 2 * DEADLINE + 10;

@@ -23,11 +23,23 @@ final class Serving implements AutoCloseable {
 
   final FakeModel model = new FakeModel();
   final ServingMetrics metrics = new ServingMetrics();
+  final WorkerPool pool;
   final Batcher<String, String> batcher;
+  /// Whether the pool serves this model only.
+  private final boolean own;
   private final ExecutorService callers = Executors.newVirtualThreadPerTaskExecutor();
 
   Serving(int workers, BatchLimits limits) {
-    batcher = new Batcher<>("words", "the model", workers, limits, model, System::nanoTime, metrics);
+    this.pool = new WorkerPool(workers, () -> {}, metrics);
+    this.own = true;
+    batcher = new Batcher<>("words", "the model", pool, limits, model, System::nanoTime, metrics.ofModel("words"));
+  }
+
+  /// On workers that other models share.
+  Serving(WorkerPool pool, BatchLimits limits) {
+    this.pool = pool;
+    this.own = false;
+    batcher = new Batcher<>("words", "the model", pool, limits, model, System::nanoTime, metrics.ofModel("words"));
   }
 
   /// One worker, batches of up to four records, room for six.
@@ -104,6 +116,9 @@ final class Serving implements AutoCloseable {
   public void close() {
     model.release();
     batcher.close();
+    if (own) {
+      pool.close();
+    }
     callers.close();
     metrics.close();
   }

@@ -130,7 +130,8 @@ class TurnsTest {
 
     assertThat(take(3)).containsExactly("c", "b", "a");
     assertThat(queue.size()).isEqualTo(1);
-    assertThat(metrics.scrape().lines()).contains("berth_abandoned_total 150.0", "berth_queue_depth 1.0");
+    assertThat(metrics.scrape().lines()).contains(
+        "berth_abandoned_total{model=\"words\"} 150.0", "berth_queue_depth{model=\"words\"} 1.0");
     assertThat(take()).containsExactly("here");
   }
 
@@ -172,10 +173,13 @@ class TurnsTest {
     assertThat(take()).containsExactly("a4");
     ask("d");
     assertThat(metrics.scrape().lines()).contains(
-        "berth_records_total 4.0", "berth_queue_depth 3.0", "berth_queue_wait_seconds_count 1");
+        "berth_records_total{model=\"words\"} 4.0",
+        "berth_queue_depth{model=\"words\"} 3.0",
+        "berth_queue_wait_seconds_count{model=\"words\"} 1");
 
     assertThat(take(4)).containsExactly("d", "b", "c1", "c2");
-    assertThat(metrics.scrape().lines()).contains("berth_queue_depth 0.0", "berth_queue_wait_seconds_count 4");
+    assertThat(metrics.scrape().lines()).contains(
+        "berth_queue_depth{model=\"words\"} 0.0", "berth_queue_wait_seconds_count{model=\"words\"} 4");
   }
 
   @Test
@@ -198,7 +202,8 @@ class TurnsTest {
     ask("c");
 
     assertThat(take()).containsExactly("c");
-    assertThat(metrics.scrape().lines()).contains("berth_abandoned_total 2.0", "berth_queue_depth 0.0");
+    assertThat(metrics.scrape().lines()).contains(
+        "berth_abandoned_total{model=\"words\"} 2.0", "berth_queue_depth{model=\"words\"} 0.0");
   }
 
   @Test
@@ -209,8 +214,11 @@ class TurnsTest {
 
   private BatchQueue<String, String> queue(int size, int target, int capacity) {
     var limits = new BatchLimits(size, 1_000, Duration.ZERO, capacity, Duration.ofNanos(target));
-    var made = new BatchQueue<String, String>("words", limits, now::get, metrics);
-    made.workerJoins();
+    // Closed, so that it has no threads of its own.
+    var pool = new WorkerPool(1, () -> {}, metrics);
+    pool.close();
+    var made = new BatchQueue<String, String>("words", pool, limits, now::get, metrics.ofModel("words"));
+    made.join(0, () -> {});
     return made;
   }
 

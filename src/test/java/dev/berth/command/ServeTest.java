@@ -54,7 +54,7 @@ class ServeTest {
       var context = "The sea was calm and the sky was grey that day. ".repeat(4000);
       var long_ = JSON.writeValueAsString(Map.of("question", "How was the sea?", "context", context));
       var running = server.client().sendAsync(server.invocation(long_).build(), BodyHandlers.ofString());
-      await().until(() -> server.get("/metrics").body().contains("berth_queue_wait_seconds_count 1"));
+      await().until(() -> server.get("/metrics").body().contains("berth_queue_wait_seconds_count{model=\"model\"} 1"));
       server.terminate();
       assertThat(running.get().statusCode()).isEqualTo(200);
       assertThat(running.get().body()).contains("\"answer\":");
@@ -222,11 +222,11 @@ class ServeTest {
 
   @Test
   @Tag("PING-08")
-  void aMultiModelEndpointIsRefusedInOneLine() throws Exception {
-    try (var server = ServeProcess.serve(Map.of("SAGEMAKER_MULTI_MODEL", "true"))) {
-      assertThat(server.exitCode(PLATFORM_LIMIT)).isEqualTo(2);
-      assertThat(server.err().lines()).singleElement().asString().startsWith("SAGEMAKER_MULTI_MODEL: found true, expected false");
-      assertThat(server.out()).isEmpty();
+  void aMultiModelEndpointStartsWithoutAModelAndStops() throws Exception {
+    try (var server = ServeProcess.serve(Map.of("SAGEMAKER_MULTI_MODEL", "true")).awaitReady()) {
+      assertThat(server.get("/models").body()).isEqualTo("{\"models\":[]}");
+      assertThat(server.terminate().exitCode(PLATFORM_LIMIT)).isZero();
+      assertThat(server.out()).contains("ready for models").doesNotContain("ERROR");
     }
   }
 

@@ -43,6 +43,7 @@ class ConfigurationTest {
         new ModelConfig(
             home.resolve("model-artifact"), Optional.empty(), Optional.empty(), OptionalInt.empty(), CpuProfile.ADAPTIVE,
             OptionalInt.empty(), List.of()),
+        new MultiModelConfig(false, Duration.ofSeconds(360)),
         new BatchingConfig(1000, OptionalInt.empty(), OptionalInt.empty(), Duration.ZERO, Duration.ofMillis(300),
             Duration.ofSeconds(60), Duration.ofSeconds(120)),
         new TransformConfig(
@@ -86,6 +87,7 @@ class ConfigurationTest {
         "BERTH_LAME_DUCK_SECONDS", "4"));
     environment.putAll(Map.of(
         "BERTH_TARGET_DELAY_MS", "150",
+        "BERTH_LOAD_TIMEOUT_SECONDS", "120",
         "BERTH_MAX_CONNECTIONS", "500",
         "BERTH_MAX_CONNECTIONS_PER_ADDRESS", "20",
         "SAGEMAKER_CONTAINER_LOG_LEVEL", "10",
@@ -98,6 +100,7 @@ class ConfigurationTest {
         new ModelConfig(
             model, Optional.of("Answers.java"), Optional.of("inf2"), OptionalInt.of(2), CpuProfile.THROUGHPUT, OptionalInt.of(1),
             List.of(library)),
+        new MultiModelConfig(false, Duration.ofSeconds(120)),
         new BatchingConfig(50, OptionalInt.of(16), OptionalInt.of(4096), Duration.ofMillis(5), Duration.ofMillis(150),
             Duration.ofSeconds(90), Duration.ofSeconds(30)),
         new TransformConfig(
@@ -287,12 +290,20 @@ class ConfigurationTest {
   @ParameterizedTest
   @ValueSource(strings = {"true", "True"})
   @Tag("PING-08")
-  void a_multi_model_endpoint_is_refused_in_one_line(String value) {
-    assertThat(problems(Map.of("SAGEMAKER_MULTI_MODEL", value))).containsExactly(
-        "SAGEMAKER_MULTI_MODEL: found true, expected false; Berth can't serve a multi-model endpoint yet");
-    var nothingMounted = catchThrowableOfType(ConfigurationException.class, () ->
-        Configuration.read(Map.of("SAGEMAKER_MULTI_MODEL", value), Map.of(), home.resolve("none")));
-    assertThat(nothingMounted.problems()).singleElement().asString().startsWith("SAGEMAKER_MULTI_MODEL");
+  void a_multi_model_endpoint_needs_no_model(String value) {
+    var environment = Map.of("SAGEMAKER_MULTI_MODEL", value);
+    var nothingMounted = Configuration.read(environment, Map.of(), home.resolve("none"));
+    assertThat(nothingMounted.config().multiModel().enabled()).isTrue();
+    assertThat(nothingMounted.warnings()).isEmpty();
+    assertThat(Configuration.read(environment, Map.of("--model-dir", home.toString()), home).warnings()).containsExactly(
+        "model-dir: has no effect, because SAGEMAKER_MULTI_MODEL is true; POST /models loads models");
+  }
+
+  @ParameterizedTest
+  @ValueSource(strings = {"/models", "/models/m1"})
+  void the_metrics_can_not_take_a_path_of_the_models(String path) {
+    assertThat(problems(Map.of("BERTH_METRICS_PATH", path))).singleElement().asString()
+        .startsWith("metrics-path: found %s, expected a path of its own".formatted(path));
   }
 
   private ServerConfig read(Map<String, String> environment) {

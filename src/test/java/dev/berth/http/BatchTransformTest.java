@@ -177,9 +177,9 @@ class BatchTransformTest {
   @Tag("BAT-18")
   void nothingEndsARequestBeforeTheJobDoes() {
     var longest = Duration.ofSeconds(3600);
-    var batching = Configuration.read(Map.of("SAGEMAKER_BATCH", "True"), Map.of(), Path.of(".")).config().batching();
-    assertThat(batching.timeout()).isEqualTo(longest);
-    assertThat(HttpServer.idle(batching.timeout())).isGreaterThan(longest);
+    var config = Configuration.read(Map.of("SAGEMAKER_BATCH", "True"), Map.of(), Path.of(".")).config();
+    assertThat(config.batching().timeout()).isEqualTo(longest);
+    assertThat(HttpServer.idle(config)).isGreaterThan(longest);
   }
 
   @Test

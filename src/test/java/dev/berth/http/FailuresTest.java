@@ -133,8 +133,9 @@ class FailuresTest {
             .matches("POST /invocations 200 in \\S+ ms: 2 records, "
                 + "decode \\S+ ms, queue \\S+ ms, predict \\S+ ms, encode \\S+ ms");
         assertThat(event.getKeyValuePairs()).extracting(pair -> pair.key).containsExactlyInAnyOrder(
-            "route", "method", "status", "total_ms", "model", "records", "decode_ms", "queue_ms", "predict_ms", "encode_ms");
+            "route", "method", "status", "total_ms", "records", "decode_ms", "queue_ms", "predict_ms", "encode_ms");
         assertThat(event.getKeyValuePairs()).extracting(pair -> pair.value).contains("/invocations", "POST", 200, 2);
+        assertThat(event.getMDCPropertyMap()).containsEntry("model", "model");
       }));
       server.get("/no%20where?key=SECRET");
       await().untilAsserted(() -> assertThat(log.events().getLast().getKeyValuePairs()).extracting(pair -> pair.value)
@@ -187,7 +188,7 @@ class FailuresTest {
         assertThat(server.invoke("poison").statusCode()).isEqualTo(500);
       }
       assertThat(server.get("/ping").statusCode()).isEqualTo(200);
-      assertThat(server.get("/metrics").body()).contains("berth_queue_depth 0.0");
+      assertThat(server.get("/metrics").body()).contains("berth_queue_depth{model=\"model\"} 0.0");
       assertThat(server.invoke("fine").body()).isEqualTo("FINE");
     }
   }

@@ -197,7 +197,7 @@ class HalfClosedClientsTest {
     }
 
     void awaitQueued(int count) {
-      await().until(() -> metrics().contains("berth_queue_depth %d.0".formatted(count)));
+      await().until(() -> metrics().contains("berth_queue_depth{model=\"model\"} %d.0".formatted(count)));
     }
 
     void openGate() {

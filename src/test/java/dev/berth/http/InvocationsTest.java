@@ -61,7 +61,7 @@ class InvocationsTest {
   @ParameterizedTest
   @CsvSource({
       "/invocation, /invocations", "/invocations/, /invocations", "/Ping, /ping", "/ping/, /ping", "/v/metrics, /metrics",
-      "/inference, /inferences", "/, ", "/nope, ", "/models, "})
+      "/inference, /inferences", "/, ", "/nope, ", "/model, "})
   @Tag("INV-03")
   void anUnknownPathIsToldTheNearestOneOnly(String path, String nearest) throws Exception {
     try (var server = TestServer.with(new TextHandler()).start()) {
@@ -178,15 +178,15 @@ class InvocationsTest {
       gate.awaitArrival();
       try (var connection = new RawConnection(server.port())) {
         connection.send("POST /invocations HTTP/1.1\r\nHost: x\r\nContent-Length: 4\r\n\r\ngone");
-        await().until(() -> server.get("/metrics").body().contains("berth_queue_depth 1.0"));
+        await().until(() -> server.get("/metrics").body().contains("berth_queue_depth{model=\"model\"} 1.0"));
       }
       var last = server.invokeAsync("last");
-      await().until(() -> server.get("/metrics").body().contains("berth_queue_depth 2.0"));
+      await().until(() -> server.get("/metrics").body().contains("berth_queue_depth{model=\"model\"} 2.0"));
       gate.open();
       assertThat(running.get().body()).isEqualTo("FIRST");
       assertThat(last.get().body()).isEqualTo("LAST");
       assertThat(handler.predicted()).isEqualTo(2);
-      assertThat(server.get("/metrics").body()).contains("berth_abandoned_total 1.0");
+      assertThat(server.get("/metrics").body()).contains("berth_abandoned_total{model=\"model\"} 1.0");
       assertThat(log.text()).doesNotContain("ERROR");
     }
   }

@@ -43,7 +43,8 @@ class SplitRecordsTest {
       assertThat(server.invoke("a\nb").body()).isEqualTo("A\nB");
       assertThat(server.invoke("").body()).isEmpty();
       await().untilAsserted(() -> assertThat(log.text()).contains(": 3 records, ").contains(": 2 records, "));
-      assertThat(server.get("/metrics").body()).contains("berth_records_total 5.0", "berth_batch_size_sum 7.0");
+      assertThat(server.get("/metrics").body()).contains(
+          "berth_records_total{model=\"model\"} 5.0", "berth_batch_size_sum{model=\"model\"} 7.0");
     }
   }
 
@@ -75,9 +76,9 @@ class SplitRecordsTest {
       var first = server.invokeAsync(large);
       gate.awaitArrival();
       var second = server.invokeAsync(large);
-      await().until(() -> server.get("/metrics").body().contains("berth_queue_depth 2.0"));
+      await().until(() -> server.get("/metrics").body().contains("berth_queue_depth{model=\"model\"} 2.0"));
       var small = server.invokeAsync("b");
-      await().until(() -> server.get("/metrics").body().contains("berth_queue_depth 3.0"));
+      await().until(() -> server.get("/metrics").body().contains("berth_queue_depth{model=\"model\"} 3.0"));
       gate.open();
 
       assertThat(small.get().body()).isEqualTo("B");

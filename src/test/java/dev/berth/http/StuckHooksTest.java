@@ -64,7 +64,8 @@ class StuckHooksTest {
 
       assertThat(server.get("/ping").body()).contains("no worker left that can predict");
       assertThat(server.invoke("fine").statusCode()).isEqualTo(503);
-      assertThat(server.get("/metrics").body()).contains("berth_workers 0.0", "berth_stuck_hooks 2.0");
+      assertThat(server.get("/metrics").body()).contains(
+          "berth_workers{model=\"model\"} 0.0", "berth_stuck_hooks{model=\"model\"} 2.0");
       assertThat(log.events().stream().filter(event -> event.getFormattedMessage().startsWith("predictFn is stuck")))
           .hasSize(2)
           .allSatisfy(event -> assertThat(ThrowableProxyUtil.asString(event.getThrowableProxy()))
@@ -84,7 +85,7 @@ class StuckHooksTest {
       var wedged = Stream.generate(() -> server.invokeAsync("wedge")).limit(32).toList();
       assertThat(wedged).allSatisfy(caller -> assertThat(caller.get().statusCode()).isEqualTo(504));
       // Some of their threads are replaced.
-      await().untilAsserted(() -> assertThat(server.get("/metrics").body()).contains("berth_stuck_hooks 32.0"));
+      await().untilAsserted(() -> assertThat(server.get("/metrics").body()).contains("berth_stuck_hooks{model=\"model\"} 32.0"));
       assertThat(server.get("/ping").statusCode()).isEqualTo(200);
       assertThat(server.invoke("fine").body()).isEqualTo("FINE");
 

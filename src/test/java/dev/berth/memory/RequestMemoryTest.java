@@ -165,6 +165,42 @@ class RequestMemoryTest {
   }
 
   @Test
+  void theRequestsOfOneModelHoldNoMoreThanHalfOfAPart() {
+    var wedged = new ModelMemory();
+    try (var first = request(); var second = request(); var other = request()) {
+      first.countFor(wedged);
+      second.countFor(wedged);
+      other.countFor(new ModelMemory());
+      first.add(150 * MEBIBYTE);
+      // It does not wait, or those of other models would wait behind it.
+      assertThatThrownBy(() -> second.expect(50 * MEBIBYTE))
+          .isInstanceOf(MemoryShortException.class).hasMessageContaining("needs 51 MB").hasMessageEndingWith("try again later");
+      second.expect(5 * MEBIBYTE);
+      other.expect(150 * MEBIBYTE);
+      first.receive(60 * MEBIBYTE);
+      assertThatThrownBy(() -> second.receive(20 * MEBIBYTE)).isInstanceOf(MemoryShortException.class);
+      other.receive(60 * MEBIBYTE);
+    }
+    assertNothingIsHeld();
+    try (var again = request(); var second = request()) {
+      again.countFor(wedged);
+      second.countFor(wedged);
+      again.add(100 * MEBIBYTE);
+      second.add(30 * MEBIBYTE);
+    }
+    assertNothingIsHeld();
+  }
+
+  @Test
+  void aRequestThatIsAloneMayHaveMoreThanTheHalfOfItsModel() {
+    try (var alone = request()) {
+      alone.countFor(new ModelMemory());
+      alone.add(300 * MEBIBYTE);
+    }
+    assertNothingIsHeld();
+  }
+
+  @Test
   void afterItsEndARequestTakesNothing() {
     var request = request();
     request.close();

@@ -19,21 +19,10 @@ class ServingMetricsTest {
   @Test
   void everyInstrumentThatHasNoLabelsIsThereFromTheStart() {
     assertThat(names()).contains(
-        "berth_records_total",
-        "berth_batch_size_count",
-        "berth_queue_depth",
-        "berth_queue_wait_seconds_count",
-        "berth_decode_seconds_count",
-        "berth_predict_seconds_count",
-        "berth_encode_seconds_count",
-        "berth_tokens_total",
-        "berth_padding_tokens_total",
         "berth_model_load_seconds_count",
-        "berth_workers",
+        "berth_models_loaded",
+        "berth_model_evictions_total",
         "berth_connections",
-        "berth_overloaded_total",
-        "berth_expired_total",
-        "berth_abandoned_total",
         "berth_out_of_memory_total");
   }
 
@@ -77,48 +66,21 @@ class ServingMetricsTest {
   }
 
   @Test
-  void theQueueIsAsDeepAsWhatCameAndHasNotLeft() {
-    metrics.recordsQueued(5);
-    metrics.recordsDequeued(2);
-
-    assertThat(metrics.scrape().lines()).contains("berth_records_total 5.0", "berth_queue_depth 3.0");
-  }
-
-  @Test
-  void paddingIsWhatABatchCostsBeyondItsLengths() {
-    metrics.batchPredicted(3, 60, 90, Duration.ofMillis(40));
-
-    assertThat(metrics.scrape().lines()).contains(
-        "berth_tokens_total 60.0",
-        "berth_padding_tokens_total 30.0",
-        "berth_batch_size_bucket{le=\"2.0\"} 0",
-        "berth_batch_size_bucket{le=\"4.0\"} 1",
-        "berth_predict_seconds_bucket{le=\"0.02\"} 0",
-        "berth_predict_seconds_bucket{le=\"0.05\"} 1");
-  }
-
-  @Test
-  void eachEventMovesItsOwnInstrument() {
-    metrics.decoded(Duration.ofMillis(1));
-    metrics.encoded(Duration.ofMillis(1));
-    metrics.recordWaited(Duration.ofMillis(1));
+  void modelsAreCountedAndWhatBecameOfThoseThatWereToBeLoaded() {
     metrics.modelLoaded(Duration.ofSeconds(7));
-    metrics.workerStarted();
-    metrics.workerStarted();
-    metrics.workerStopped();
-    metrics.requestOverloaded();
-    metrics.requestExpired();
-    metrics.recordsAbandoned(4);
+    metrics.modelLoaded(Duration.ofMillis(40));
+    metrics.modelNotLoaded("bad_input");
+    metrics.modelEvicted();
+    metrics.modelUnloaded();
 
     assertThat(metrics.scrape().lines()).contains(
-        "berth_decode_seconds_count 1",
-        "berth_encode_seconds_count 1",
-        "berth_queue_wait_seconds_count 1",
-        "berth_model_load_seconds_sum 7.0",
-        "berth_workers 1.0",
-        "berth_overloaded_total 1.0",
-        "berth_expired_total 1.0",
-        "berth_abandoned_total 4.0");
+        "berth_models_loaded 1.0",
+        "berth_model_loads_total{result=\"loaded\"} 2.0",
+        "berth_model_loads_total{result=\"bad_input\"} 1.0",
+        "berth_model_evictions_total 1.0",
+        "berth_model_load_seconds_sum 7.04",
+        "berth_model_load_seconds_bucket{le=\"0.05\"} 1",
+        "berth_model_load_seconds_bucket{le=\"10.0\"} 2");
   }
 
   private Stream<String> names() {

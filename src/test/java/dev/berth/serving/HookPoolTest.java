@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.awaitility.Awaitility.await;
 
+import dev.berth.error.ServingException;
 import dev.berth.metrics.ServingMetrics;
 import dev.berth.testing.Gate;
 import java.time.Duration;
@@ -19,6 +20,7 @@ import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import java.util.concurrent.atomic.AtomicLong;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -31,9 +33,9 @@ class HookPoolTest {
 
   private final AtomicLong now = new AtomicLong();
   private final ServingMetrics metrics = new ServingMetrics();
-  private final HookPool pool = new HookPool(1, 2, 1, metrics);
+  private final HookPool pool = new HookPool(1, 2, 1, false, metrics);
   private final InFlight inside = new InFlight();
-  private final HookPool.Scope scope = new HookPool.Scope(getClass().getClassLoader(), inside);
+  private final HookPool.Scope scope = scope("words", inside);
   private final CountDownLatch end = new CountDownLatch(1);
   private final ExecutorService requests = Executors.newVirtualThreadPerTaskExecutor();
 
@@ -104,11 +106,11 @@ class HookPoolTest {
         assertThat(answer).isEqualTo("still here");
       }
     }
-    assertThat(metrics.scrape()).contains("berth_stuck_hooks 3.0");
+    assertThat(metrics.scrape()).contains("berth_stuck_hooks{model=\"words\"} 3.0");
 
     end.countDown();
     await().until(pool::hasThreads);
-    await().until(() -> metrics.scrape().contains("berth_stuck_hooks 0.0"));
+    await().until(() -> metrics.scrape().contains("berth_stuck_hooks{model=\"words\"} 0.0"));
     String answer = call(MINUTE, _ -> "again");
     assertThat(answer).isEqualTo("again");
   }
@@ -170,9 +172,108 @@ class HookPoolTest {
     assertThat(inside.awaitNone(MINUTE)).isTrue();
   }
 
+  @Test
+  void oneModelLeavesHalfOfTheFreeThreadsToEachOther() throws Exception {
+    try (var shared = new HookPool(1, 8, 1, true, metrics)) {
+      var gates = Stream.generate(() -> new Gate(1)).limit(4).toList();
+      var wedged = scope("wedged", inside);
+      gates.forEach(gate -> wedge(shared, wedged, gate));
+      for (var gate : gates) {
+        gate.awaitArrival();
+      }
+      var waiting = requests.submit(() -> call(shared, wedged, "inputFn", Deadline.in(MINUTE, now::get), false, _ -> "later"));
+
+      // Of the four that are left the next model has two, and the one after it one and its least share.
+      for (var model : List.of("second", "third", "fourth", "fifth")) {
+        var both = List.of(new Gate(1), new Gate(1));
+        var scope = scope(model, inside);
+        both.forEach(gate -> wedge(shared, scope, gate));
+        for (var gate : both) {
+          gate.awaitArrival();
+          gate.open();
+        }
+      }
+      assertThat(waiting.isDone()).isFalse();
+      gates.forEach(Gate::open);
+      end.countDown();
+      assertThat(waiting.get()).isEqualTo("later");
+    }
+  }
+
+  @Test
+  void aModelWithTooManyStuckHooksIsRejectedUntilOneEnds() throws Exception {
+    try (var shared = new HookPool(1, 8, 2, true, metrics)) {
+      var wedged = scope("wedged", inside);
+      var gates = List.of(new Gate(1), new Gate(1));
+      for (var gate : gates) {
+        wedge(shared, wedged, gate);
+        gate.awaitArrival();
+        gate.open();
+      }
+      assertThat(shared.problem(wedged)).isEmpty();
+      now.addAndGet(MINUTE.multipliedBy(2).toNanos());
+      assertThat(shared.findStuck(Duration.ofSeconds(1))).extracting(HookPool.Run::model).containsExactly("wedged", "wedged");
+
+      assertThat(shared.problem(wedged)).hasValue("2 hooks of wedged do not end; it serves again when fewer than 2 are left");
+      assertThatThrownBy(() -> call(shared, wedged, "outputFn", Deadline.in(MINUTE, now::get), false, _ -> "never"))
+          .isInstanceOf(ServingException.class).hasMessageStartingWith("2 hooks of wedged do not end");
+      var fine = scope("fine", inside);
+      String answer = call(shared, fine, "inputFn", Deadline.in(MINUTE, now::get), false, _ -> "fine");
+      assertThat(answer).isEqualTo("fine");
+      assertThat(shared.hasThreads()).isTrue();
+
+      end.countDown();
+      await().until(() -> shared.problem(wedged).isEmpty());
+      String again = call(shared, wedged, "inputFn", Deadline.in(MINUTE, now::get), false, _ -> "again");
+      assertThat(again).isEqualTo("again");
+    }
+  }
+
+  @Test
+  void aHookWhoseTimeIsOverLeavesTheLineOfItsModel() throws Exception {
+    try (var shared = new HookPool(1, 4, 1, true, metrics)) {
+      var wedged = scope("wedged", inside);
+      var gates = List.of(new Gate(1), new Gate(1));
+      for (var gate : gates) {
+        wedge(shared, wedged, gate);
+        gate.awaitArrival();
+      }
+      assertThatThrownBy(() -> call(shared, wedged, "inputFn", Deadline.in(Duration.ofMillis(20), now::get), false, _ -> "late"))
+          .hasMessage("it waited for inputFn to run");
+      var next = requests.submit(() -> call(shared, wedged, "inputFn", Deadline.in(MINUTE, now::get), false, _ -> "next"));
+      gates.forEach(Gate::open);
+      end.countDown();
+      assertThat(next.get()).isEqualTo("next");
+    }
+  }
+
+  @Test
+  void hooksThatWaitGoOnWhenTheThreadsAreReplaced() throws Exception {
+    try (var shared = new HookPool(1, 2, 1, false, metrics)) {
+      var gate = new Gate(1);
+      wedge(shared, scope, gate);
+      gate.awaitArrival();
+      // No thread is left for it, and nobody asks for one: its request's clock stands still.
+      var ran = new CountDownLatch(1);
+      shared.start(scope, "inputFn", Map.of(), Deadline.in(MINUTE, now::get), false, _ -> ran.countDown());
+      shared.renew();
+      assertThat(ran.await(30, TimeUnit.SECONDS)).isTrue();
+      gate.open();
+      end.countDown();
+    }
+  }
+
+  private HookPool.Scope scope(String model, InFlight inside) {
+    return new HookPool.Scope(getClass().getClassLoader(), inside, metrics.ofModel(model));
+  }
+
   /// Occupies a thread, whoever interrupts, from the gate on until the test ends.
   private Future<?> wedge(Gate gate) {
-    return requests.submit(() -> call(MINUTE, _ -> {
+    return wedge(pool, scope, gate);
+  }
+
+  private Future<?> wedge(HookPool pool, HookPool.Scope scope, Gate gate) {
+    return requests.submit(() -> call(pool, scope, "inputFn", Deadline.in(MINUTE, now::get), false, _ -> {
       gate.pass();
       while (end.getCount() > 0) {
         Thread.onSpinWait();
@@ -191,6 +292,12 @@ class HookPoolTest {
 
   /// As a request's thread waits for a hook.
   private <T> T call(String name, Deadline deadline, boolean large, Hook<T> hook)
+      throws InterruptedException, ExecutionException {
+    return call(pool, scope, name, deadline, large, hook);
+  }
+
+  private static <T> T call(
+      HookPool pool, HookPool.Scope scope, String name, Deadline deadline, boolean large, Hook<T> hook)
       throws InterruptedException, ExecutionException {
     var result = new CompletableFuture<T>();
     var run = pool.start(scope, name, Map.of(), deadline, large, now -> {

@@ -2,9 +2,11 @@ package dev.berth.testing;
 
 import dev.berth.command.Server;
 import dev.berth.config.Configuration;
+import dev.berth.content.Json;
 import dev.berth.hooks.InferenceHandler;
 import java.io.IOException;
 import java.net.URI;
+import java.net.URLEncoder;
 import java.net.http.HttpClient;
 import java.net.http.HttpRequest;
 import java.net.http.HttpRequest.BodyPublisher;
@@ -12,6 +14,7 @@ import java.net.http.HttpRequest.BodyPublishers;
 import java.net.http.HttpResponse;
 import java.net.http.HttpResponse.BodyHandler;
 import java.net.http.HttpResponse.BodyHandlers;
+import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 import java.util.HashMap;
 import java.util.Map;
@@ -33,6 +36,11 @@ public final class TestServer implements AutoCloseable {
   /// A server with the sample model.
   public static Builder sample() {
     return new Builder(null);
+  }
+
+  /// A server of a multi-model endpoint, without a model.
+  public static Builder ofModels() {
+    return new Builder(null).set("SAGEMAKER_MULTI_MODEL", "true").set("BERTH_MODEL_DIR", "");
   }
 
   /// A server with another model artifact.
@@ -109,6 +117,45 @@ public final class TestServer implements AutoCloseable {
     return client.sendAsync(request(BodyPublishers.ofString(body), headers), BodyHandlers.ofString());
   }
 
+  /// Posts to `/models`.
+  public HttpResponse<String> load(String name, Path directory) throws IOException, InterruptedException {
+    return loadAsync(name, directory).join();
+  }
+
+  public CompletableFuture<HttpResponse<String>> loadAsync(String name, Path directory) {
+    var body = Json.write(Map.of("model_name", name, "url", directory.toString()));
+    var request = HttpRequest.newBuilder(uri("/models")).header("Content-Type", "application/json")
+        .POST(BodyPublishers.ofString(body));
+    return client.sendAsync(request.build(), BodyHandlers.ofString());
+  }
+
+  /// Asks a model that was loaded.
+  public HttpResponse<String> ask(String name, String body, String... headers) {
+    return askAsync(name, body, headers).join();
+  }
+
+  public CompletableFuture<HttpResponse<String>> askAsync(String name, String body, String... headers) {
+    var request = request("/models/%s/invoke".formatted(encoded(name)), BodyPublishers.ofString(body), headers);
+    return client.sendAsync(request, BodyHandlers.ofString());
+  }
+
+  public HttpResponse<String> describe(String name) throws IOException, InterruptedException {
+    return get("/models/" + encoded(name));
+  }
+
+  public HttpResponse<String> unload(String name) {
+    return unloadAsync(name).join();
+  }
+
+  public CompletableFuture<HttpResponse<String>> unloadAsync(String name) {
+    var request = HttpRequest.newBuilder(uri("/models/" + encoded(name))).DELETE().build();
+    return client.sendAsync(request, BodyHandlers.ofString());
+  }
+
+  private static String encoded(String name) {
+    return URLEncoder.encode(name, StandardCharsets.UTF_8).replace("+", "%20");
+  }
+
   public HttpResponse<String> send(HttpRequest request) throws IOException, InterruptedException {
     return send(request, BodyHandlers.ofString());
   }
@@ -124,7 +171,11 @@ public final class TestServer implements AutoCloseable {
   }
 
   private HttpRequest request(BodyPublisher body, String... headers) {
-    var request = HttpRequest.newBuilder(uri("/invocations")).POST(body);
+    return request("/invocations", body, headers);
+  }
+
+  private HttpRequest request(String path, BodyPublisher body, String... headers) {
+    var request = HttpRequest.newBuilder(uri(path)).POST(body);
     if (headers.length > 0) {
       request.headers(headers);
     }

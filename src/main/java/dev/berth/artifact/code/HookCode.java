@@ -106,6 +106,11 @@ public final class HookCode {
     }
   }
 
+  /// Whether a handler's classes come from an artifact, and go with it.
+  public static boolean isFromArtifact(InferenceHandler<?, ?, ?> handler) {
+    return handler.getClass().getClassLoader() instanceof HookClassLoader;
+  }
+
   /// The class that is the handler: the one that is named, else the program's, else the jars' only service.
   private String name(SourceCompiler.Classes compiled, HookClassLoader loader) throws IOException {
     if (className.isPresent()) {

@@ -1,13 +1,18 @@
 package dev.berth.engine.torch;
 
+import ai.djl.Device;
 import ai.djl.pytorch.jni.JniUtils;
+import ai.djl.util.cuda.CudaUtils;
 import dev.berth.artifact.Target;
 import dev.berth.engine.Engine;
 import dev.berth.engine.EngineException;
 import dev.berth.engine.Graph;
 import dev.berth.hooks.Accelerator;
+import dev.berth.memory.Footprint;
+import dev.berth.memory.MemoryReading;
 import java.nio.file.Path;
 import java.util.List;
+import java.util.Optional;
 
 /// libtorch, loaded once per process, and the libraries that bring it more operators.
 ///
@@ -47,6 +52,21 @@ public final class Torch implements Engine {
   @Override
   public int gpus() {
     return engine().getGpuCount();
+  }
+
+  @Override
+  public Footprint footprint(Path file) {
+    return TorchFootprint.of(file);
+  }
+
+  @Override
+  public Optional<MemoryReading> memory(Accelerator accelerator) {
+    if (!(accelerator instanceof Accelerator.Gpu(int index))) {
+      return Optional.empty();
+    }
+    engine();
+    var usage = CudaUtils.getGpuMemory(Device.gpu(index));
+    return Optional.of(new MemoryReading(usage.getMax() - usage.getUsed(), usage.getMax(), accelerator.toString()));
   }
 
   @Override

@@ -11,7 +11,7 @@ import java.util.regex.Pattern;
 final class TorchFailure {
 
   private static final Pattern OUT_OF_MEMORY =
-      Pattern.compile("out of memory|can't allocate memory|not enough memory|ALLOC_FAILED");
+      Pattern.compile("out of memory|can't allocate memory|not enough memory|ALLOC_FAILED|std::bad_alloc");
 
   private static final Pattern DEVICE_FAILED = Pattern.compile("CUDA error|NRT|nrt_");
 
@@ -35,7 +35,7 @@ final class TorchFailure {
 
   static RuntimeException of(ai.djl.engine.EngineException e) {
     var message = EngineMessage.of(e);
-    if (OUT_OF_MEMORY.matcher(message).find()) {
+    if (isShortage(e)) {
       return new InsufficientMemoryException("the accelerator has no memory left for this batch: " + message, e);
     }
     if (DEVICE_FAILED.matcher(message).find()) {
@@ -43,6 +43,11 @@ final class TorchFailure {
     }
     var failed = "the model failed: " + message;
     return isAboutInputs(message) ? new InvalidInputException(failed, e) : new EngineException(failed, e);
+  }
+
+  /// Whether an accelerator or the host had no memory.
+  static boolean isShortage(Exception e) {
+    return OUT_OF_MEMORY.matcher(EngineMessage.of(e)).find();
   }
 
   private static boolean isAboutInputs(String message) {

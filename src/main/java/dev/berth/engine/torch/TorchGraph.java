@@ -54,7 +54,11 @@ final class TorchGraph implements Graph {
           Map.of("mapLocation", "true"));
       return new TorchGraph(file, model, accelerator);
     } catch (IOException | MalformedModelException | ai.djl.engine.EngineException e) {
-      model.close();
+      close(model, accelerator);
+      if (TorchFailure.isShortage(e)) {
+        throw new InsufficientMemoryException("there is no memory left for %s on %s: %s".formatted(
+            file.getFileName(), accelerator, EngineMessage.of(e)), e);
+      }
       throw new EngineException("%s can't be loaded as TorchScript: %s".formatted(file, reason(e)), e);
     }
   }
@@ -140,7 +144,15 @@ final class TorchGraph implements Graph {
 
   @Override
   public void close() {
+    close(model, accelerator);
+  }
+
+  /// The GPU's allocator keeps what is freed; another process, or a look at the free memory, would not see it as free.
+  private static void close(Model model, Accelerator accelerator) {
     model.close();
+    if (accelerator instanceof Accelerator.Gpu) {
+      Torch.freeGpuMemory();
+    }
   }
 
   private static Device device(Accelerator accelerator) {

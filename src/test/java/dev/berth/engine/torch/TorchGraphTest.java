@@ -70,6 +70,14 @@ class TorchGraphTest {
   }
 
   @Test
+  @Tag("MME-03")
+  void aModelThatThereIsNoMemoryForSaysSo() {
+    assertThatThrownBy(() -> load("does-not-fit.pt"))
+        .isInstanceOf(InsufficientMemoryException.class)
+        .message().startsWith("there is no memory left for does-not-fit.pt on cpu: ").hasSizeLessThan(600);
+  }
+
+  @Test
   void whatTheModelThrowsIsOneLine() {
     try (var model = load("throws.pt")) {
       assertThatThrownBy(() -> model.forward(inputs(POISON)))

@@ -58,7 +58,8 @@ class CompiledShapesTest {
       var lines = String.join("\n", Collections.nCopies(10, line));
       var answers = server.invoke(lines, "Content-Type", "application/jsonlines", "Accept", "application/jsonlines");
       assertThat(answers.body().lines()).hasSize(10);
-      assertThat(server.get("/metrics").body()).contains("berth_batch_size_count 3").contains("berth_batch_size_sum 10");
+      assertThat(server.get("/metrics").body())
+          .contains("berth_batch_size_count{model=\"model\"} 3").contains("berth_batch_size_sum{model=\"model\"} 10");
     }
   }
 

@@ -82,7 +82,7 @@ class PiecesTest {
       var body = JSON.writeValueAsString(question);
       var first = server.invokeAsync(body, "Content-Type", "application/json");
       var second = server.invokeAsync(body, "Content-Type", "application/json");
-      await().until(() -> server.get("/metrics").body().contains("berth_records_total 2.0"));
+      await().until(() -> server.get("/metrics").body().contains("berth_records_total{model=\"model\"} 2.0"));
 
       var good = server.invoke("{\"question\": \"Where was Bell born?\", \"context\": \"Bell was born in Scotland.\"}");
       assertThat(good.body()).contains("Scotland");

@@ -1,0 +1,83 @@
+package dev.berth.command;
+
+import dev.berth.config.ServerConfig;
+import dev.berth.engine.Devices;
+import dev.berth.error.ErrorType;
+import dev.berth.error.ServingException;
+import dev.berth.memory.HostMemory;
+import dev.berth.metrics.ServingMetrics;
+import dev.berth.serving.ModelRoom;
+import dev.berth.serving.ModelStore;
+import dev.berth.serving.ServedModel;
+import dev.berth.serving.Workers;
+import java.nio.file.Path;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ExecutionException;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/// Loads the artifacts of a multi-model endpoint onto devices that are chosen once, at start.
+final class ArtifactLoader implements ModelStore.Loader {
+
+  private static final Logger log = LoggerFactory.getLogger(ArtifactLoader.class);
+
+  /// What all models share.
+  private record Place(Devices devices, Workers workers, ModelRoom room) {}
+
+  private final ServerConfig config;
+  private final CompletableFuture<Place> place = new CompletableFuture<>();
+
+  ArtifactLoader(ServerConfig config) {
+    this.config = config;
+  }
+
+  /// Chooses the devices and starts the workers. Until then, loads wait.
+  ///
+  /// @return the workers, which the caller closes
+  /// @throws StartException with every problem, each on a line
+  Workers prepare(ServingMetrics metrics) throws Exception {
+    try {
+      var devices = Deployment.prepare(config);
+      log.info("accelerators: {} ({})", devices.accelerators(), devices.origin());
+      var workers = Workers.on(Deployment.workers(config, devices), metrics);
+      // The threads that load have a lower priority, which the workers would inherit.
+      workers.pool().start();
+      place.complete(new Place(devices, workers,
+          ModelMemory.guard(this::loadFitting, workers.accelerators(), new HostMemory())));
+      return workers;
+    } catch (Throwable e) {
+      place.completeExceptionally(e);
+      throw e;
+    }
+  }
+
+  /// @throws ServingException `BAD_INPUT` for what is wrong with the artifact, `INTERNAL` when a hook fails,
+  ///     `INSUFFICIENT_MEMORY` when there is no room for it
+  @Override
+  public void load(ServedModel model, Path directory) throws Exception {
+    try {
+      place.get().room.load(model, directory);
+    } catch (ExecutionException e) {
+      throw failed(model, e.getCause());
+    }
+  }
+
+  private void loadFitting(ServedModel model, Path directory) throws Exception {
+    try {
+      var shared = place.get();
+      var artifact = directory.toAbsolutePath().normalize();
+      var deployment = Deployment.plan(config.with(config.model().at(artifact)), shared.devices);
+      deployment.hooks().description().forEach((name, value) -> log.info("model \"{}\": {}: {}", model.name(), name, value));
+      model.load(artifact, deployment.hooks().handler(), shared.workers, deployment.limits());
+    } catch (Throwable e) {
+      throw failed(model, e);
+    }
+  }
+
+  private static ServingException failed(ServedModel model, Throwable e) {
+    var why = StartException.of(e);
+    return new ServingException(
+        why.saysWhy() ? ErrorType.BAD_INPUT : ErrorType.INTERNAL,
+        "model \"%s\" could not be loaded: %s".formatted(model.name(), why.getMessage()), why.getCause());
+  }
+}

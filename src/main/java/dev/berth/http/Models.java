@@ -1,0 +1,188 @@
+package dev.berth.http;
+
+import com.fasterxml.jackson.core.JsonProcessingException;
+import com.fasterxml.jackson.databind.DeserializationFeature;
+import com.fasterxml.jackson.databind.JsonNode;
+import com.fasterxml.jackson.databind.json.JsonMapper;
+import dev.berth.error.ErrorType;
+import dev.berth.error.ServingException;
+import dev.berth.hooks.MediaType;
+import dev.berth.memory.ProcessMemory;
+import dev.berth.serving.Deadline;
+import dev.berth.serving.ModelStore;
+import io.javalin.http.Context;
+import java.io.IOException;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.function.LongSupplier;
+import java.util.regex.Pattern;
+
+/// `/models`: what the platform calls to load, list and unload the models of a multi-model endpoint. The fields of a load
+/// have underscores, those of the answers have not. That is SageMaker's way.
+///
+/// Runs on the request's virtual thread, which waits while a model is loaded or unloaded.
+final class Models {
+
+  private static final int MAX_BODY_BYTES = 64 << 10;
+  private static final int MAX_NAME_LENGTH = 256;
+  private static final int MAX_URL_LENGTH = 4096;
+  private static final int PAGE = 100;
+
+  private static final String CONTENT_TYPE = "application/json";
+  private static final Pattern NUMBER = Pattern.compile("0*([1-9]\\d*)");
+  private static final Pattern CONTROL = Pattern.compile("\\p{Cntrl}");
+
+  private static final JsonMapper JSON = JsonMapper.builder()
+      .enable(DeserializationFeature.FAIL_ON_TRAILING_TOKENS, DeserializationFeature.FAIL_ON_READING_DUP_TREE_KEY)
+      .build();
+
+  private final ModelStore store;
+  private final Duration timeout;
+  private final ProcessMemory memory;
+  private final LongSupplier clock;
+
+  /// @param timeout how long the body of a load may take to arrive
+  Models(ModelStore store, Duration timeout, ProcessMemory memory, LongSupplier clock) {
+    this.store = store;
+    this.timeout = timeout;
+    this.memory = memory;
+    this.clock = clock;
+  }
+
+  /// The name in the path.
+  static String name(Context ctx) {
+    return ctx.pathParam("name");
+  }
+
+  void load(Context ctx) throws Exception {
+    var fields = fields(body(ctx));
+    var name = text(fields, "model_name", MAX_NAME_LENGTH);
+    if (name.equals(".") || name.equals("..")) {
+      throw bad("model_name: found %s, expected a name that a path can hold".formatted(Text.quoted(name)));
+    }
+    answer(ctx, describe(store.load(name, Path.of(text(fields, "url", MAX_URL_LENGTH)))));
+  }
+
+  void list(Context ctx) {
+    int limit = limit(ctx.queryParam("limit"));
+    var after = Optional.ofNullable(ctx.queryParam("next_page_token")).map(PageToken::read);
+    var rest = store.list().stream()
+        .filter(entry -> after.isEmpty() || entry.name().compareTo(after.get()) > 0)
+        .limit(limit + 1L)
+        .toList();
+    var page = rest.subList(0, Math.min(limit, rest.size()));
+    var listing = new LinkedHashMap<String, Object>();
+    listing.put("models", page.stream().map(Models::describe).toList());
+    if (rest.size() > limit) {
+      listing.put("nextPageToken", PageToken.after(page.getLast().name()));
+    }
+    answer(ctx, listing);
+  }
+
+  void describe(Context ctx) {
+    var fields = describe(store.describe(name(ctx)));
+    store.problem(name(ctx)).ifPresent(problem -> fields.put("problem", problem));
+    answer(ctx, fields);
+  }
+
+  void unload(Context ctx) throws Exception {
+    answer(ctx, describe(store.unload(name(ctx))));
+  }
+
+  private static Map<String, Object> describe(ModelStore.Entry entry) {
+    var fields = new LinkedHashMap<String, Object>();
+    fields.put("modelName", entry.name());
+    fields.put("modelUrl", entry.directory().toString());
+    return fields;
+  }
+
+  private static void answer(Context ctx, Map<String, Object> fields) {
+    try {
+      ctx.contentType(CONTENT_TYPE).result(JSON.writeValueAsBytes(fields));
+    } catch (JsonProcessingException e) {
+      throw new IllegalStateException("names and paths are plain text", e);
+    }
+  }
+
+  private byte[] body(Context ctx) throws IOException {
+    var header = ctx.header("Content-Type");
+    if (header != null && MediaType.parse(header).filter(type -> type.withoutParameters().equals(MediaType.JSON)).isEmpty()) {
+      throw new ServingException(ErrorType.UNSUPPORTED_MEDIA_TYPE,
+          "Content-Type: found %s, expected %s".formatted(Text.quoted(header), MediaType.JSON));
+    }
+    try (var body = new RequestBody(ctx, MAX_BODY_BYTES, Deadline.in(timeout, clock), memory)) {
+      body.checkDeclared();
+      body.readAhead();
+      return body.readAllBytes();
+    } catch (ServingException e) {
+      throw e.type() != ErrorType.PAYLOAD_TOO_LARGE ? e : new ServingException(e.type(),
+          "body: found more than %d bytes, expected {\"model_name\": …, \"url\": …}".formatted(MAX_BODY_BYTES), e);
+    }
+  }
+
+  private static JsonNode fields(byte[] body) throws IOException {
+    try {
+      var fields = JSON.readTree(body);
+      if (fields.isObject()) {
+        return fields;
+      }
+      throw bad("body: found %s, expected {\"model_name\": …, \"url\": …}".formatted(found(fields)));
+    } catch (JsonProcessingException e) {
+      var place = e.getLocation();
+      throw bad("body: found no JSON at line %d, column %d, expected {\"model_name\": …, \"url\": …}".formatted(
+          place == null ? 1 : place.getLineNr(), place == null ? 1 : place.getColumnNr()));
+    }
+  }
+
+  private static String text(JsonNode fields, String name, int maxLength) {
+    var field = fields.path(name);
+    if (!field.isTextual()) {
+      throw bad("%s: found %s, expected a string".formatted(name, found(field)));
+    }
+    var text = field.textValue();
+    if (text.isEmpty() || text.length() > maxLength) {
+      throw bad("%s: found %d characters, expected 1 to %d".formatted(name, text.length(), maxLength));
+    }
+    if (CONTROL.matcher(text).find()) {
+      throw bad("%s: found a control character, expected none".formatted(name));
+    }
+    if (!StandardCharsets.UTF_8.newEncoder().canEncode(text)) {
+      throw bad("%s: found half of a surrogate pair, expected a string of whole characters".formatted(name));
+    }
+    return text;
+  }
+
+  private static String found(JsonNode node) {
+    return switch (node.getNodeType()) {
+      case MISSING -> "nothing";
+      case OBJECT -> "an object";
+      case ARRAY -> "an array";
+      case NUMBER -> "a number";
+      case BOOLEAN -> "true or false";
+      case NULL -> "null";
+      case STRING -> "a string";
+      case BINARY, POJO -> "no JSON";
+    };
+  }
+
+  private static int limit(String text) {
+    if (text == null) {
+      return PAGE;
+    }
+    var number = NUMBER.matcher(text);
+    if (!number.matches()) {
+      throw bad("limit: found %s, expected a whole number of at least 1".formatted(Text.quoted(text)));
+    }
+    // Whatever has more digits than a page is larger.
+    return number.group(1).length() > 3 ? PAGE : Math.min(PAGE, Integer.parseInt(number.group(1)));
+  }
+
+  private static ServingException bad(String message) {
+    return new ServingException(ErrorType.BAD_INPUT, message);
+  }
+}

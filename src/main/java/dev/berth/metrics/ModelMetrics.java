@@ -1,0 +1,210 @@
+package dev.berth.metrics;
+
+import io.micrometer.core.instrument.Counter;
+import io.micrometer.core.instrument.DistributionSummary;
+import io.micrometer.core.instrument.Gauge;
+import io.micrometer.core.instrument.Meter;
+import io.micrometer.core.instrument.MeterRegistry;
+import io.micrometer.core.instrument.Timer;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.atomic.AtomicInteger;
+
+/// What one model counts and times, in series with the label [#LABEL]. They are looked up once, when it is made, so that
+/// an event costs no more than an addition.
+///
+/// Each method is an event. All of them are safe on every thread and never block. After [#close] they may still be called,
+/// by hooks that a model has left behind: nobody sees what they count.
+public final class ModelMetrics implements AutoCloseable {
+
+  /// The label of the series, and the field of log lines, that has the model's name.
+  public static final String LABEL = "model";
+
+  private static final double[] SIZE_BUCKETS = {1, 2, 4, 8, 16, 32, 64, 128, 256};
+
+  private final ServingMetrics process;
+  private final MeterRegistry registry;
+  private final String name;
+  private final List<Meter> series = new ArrayList<>();
+
+  private final Timer requestTime;
+  private final Timer decodeTime;
+  private final Timer queueWait;
+  private final Timer predictTime;
+  private final Timer encodeTime;
+  private final Counter records;
+  private final Counter tokens;
+  private final Counter paddingTokens;
+  private final Counter overloaded;
+  private final Counter expired;
+  private final Counter abandoned;
+  private final DistributionSummary batchSize;
+  private final AtomicInteger queueDepth;
+  private final AtomicInteger workers;
+  private final AtomicInteger stuck;
+  private final Map<Integer, Counter> requests = new ConcurrentHashMap<>();
+  /// Guarded by the monitor of this: no series is added after they were removed.
+  private boolean removed;
+  /// How many versions of the model share it. Guarded by the metrics of the process.
+  int users;
+
+  ModelMetrics(ServingMetrics process, MeterRegistry registry, String name) {
+    this.process = process;
+    this.registry = registry;
+    this.name = name;
+    requestTime = timer("berth.model.request", "from the first byte read to the answer, one request that a model took in");
+    decodeTime = timer("berth.decode", "inputFn, one request");
+    queueWait = timer("berth.queue.wait", "one record in the queue");
+    predictTime = timer("berth.predict", "predictFn, one batch");
+    encodeTime = timer("berth.encode", "outputFn, one request");
+    records = counter("berth.records", "records taken into the queue");
+    tokens = counter("berth.tokens", "lengths of the records in batches, added up");
+    paddingTokens = counter(
+        "berth.padding.tokens", "what padding to the longest record of the batch adds to berth_tokens_total");
+    overloaded = counter("berth.overloaded", "requests refused because the queue was full");
+    expired = counter("berth.expired", "requests whose time ran out, waiting or running");
+    abandoned = counter(
+        "berth.abandoned", "records dropped before they were predicted, because nobody waited for them any more");
+    batchSize = added(DistributionSummary.builder("berth.batch.size")
+        .description("records in a batch, or pieces of records")
+        .serviceLevelObjectives(SIZE_BUCKETS)
+        .tag(LABEL, name)
+        .register(registry));
+    queueDepth = gauge("berth.queue.depth", "records waiting");
+    workers = gauge("berth.workers", "workers that can predict");
+    stuck = gauge("berth.stuck.hooks", "hooks that still run long after their request's deadline");
+  }
+
+  /// The model's name, which is the value of the label.
+  public String model() {
+    return name;
+  }
+
+  /// See [ServingMetrics#caught].
+  public void caught(Throwable thrown) {
+    process.caught(thrown);
+  }
+
+  /// A request that the model had taken in has its answer, whatever that is.
+  public void requestCompleted(int status, Duration took) {
+    var counter = requests.get(status);
+    if (counter == null) {
+      counter = addRequests(status);
+    }
+    counter.increment();
+    requestTime.record(took);
+  }
+
+  public void decoded(Duration took) {
+    decodeTime.record(took);
+  }
+
+  public void encoded(Duration took) {
+    encodeTime.record(took);
+  }
+
+  public void workerStarted() {
+    workers.incrementAndGet();
+  }
+
+  public void workerStopped() {
+    workers.decrementAndGet();
+  }
+
+  public void hookStuck() {
+    stuck.incrementAndGet();
+  }
+
+  /// A hook that was stuck has ended after all.
+  public void hookUnstuck() {
+    stuck.decrementAndGet();
+  }
+
+  /// A request's records were taken into the queue.
+  public void recordsQueued(int count) {
+    records.increment(count);
+    queueDepth.addAndGet(count);
+  }
+
+  /// Records left the queue, for a batch or because nobody waits for them.
+  public void recordsDequeued(int count) {
+    queueDepth.addAndGet(-count);
+  }
+
+  public void recordWaited(Duration waited) {
+    queueWait.record(waited);
+  }
+
+  /// Records were dropped before they were predicted.
+  public void recordsAbandoned(int count) {
+    abandoned.increment(count);
+  }
+
+  public void requestOverloaded() {
+    overloaded.increment();
+  }
+
+  public void requestExpired() {
+    expired.increment();
+  }
+
+  /// A batch went through the predictor, whether it failed or not.
+  ///
+  /// @param lengths the lengths of its records, added up
+  /// @param padded what the batch costs: its size × its longest record
+  public void batchPredicted(int size, long lengths, long padded, Duration took) {
+    batchSize.record(size);
+    tokens.increment(lengths);
+    paddingTokens.increment(padded - lengths);
+    predictTime.record(took);
+  }
+
+  /// Says that the model is gone. With its last version its series go.
+  @Override
+  public void close() {
+    process.release(this);
+  }
+
+  synchronized void remove() {
+    removed = true;
+    series.forEach(registry::remove);
+    series.clear();
+  }
+
+  private synchronized Counter addRequests(int status) {
+    return requests.computeIfAbsent(status, _ -> {
+      var counter = Counter.builder("berth.model.requests")
+          .description("requests that a model took in, by the status of their answer")
+          .tags(LABEL, name, "status", Integer.toString(status))
+          .register(registry);
+      if (removed) {
+        registry.remove(counter);
+      } else {
+        series.add(counter);
+      }
+      return counter;
+    });
+  }
+
+  private Timer timer(String name, String description) {
+    return added(ServingMetrics.timer(name, description).tag(LABEL, this.name).register(registry));
+  }
+
+  private Counter counter(String name, String description) {
+    return added(Counter.builder(name).description(description).tag(LABEL, this.name).register(registry));
+  }
+
+  private AtomicInteger gauge(String name, String description) {
+    var value = new AtomicInteger();
+    added(Gauge.builder(name, value, AtomicInteger::get).description(description).tag(LABEL, this.name).register(registry));
+    return value;
+  }
+
+  private <T extends Meter> T added(T meter) {
+    series.add(meter);
+    return meter;
+  }
+}

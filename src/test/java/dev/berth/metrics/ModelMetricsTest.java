@@ -1,0 +1,161 @@
+package dev.berth.metrics;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.time.Duration;
+import java.util.List;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
+import java.util.stream.IntStream;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+
+class ModelMetricsTest {
+
+  private final ServingMetrics process = new ServingMetrics();
+  private final ModelMetrics metrics = process.ofModel("qa");
+
+  @AfterEach
+  void close() {
+    process.close();
+  }
+
+  @Test
+  void everyInstrumentIsThereBeforeTheFirstRequest() {
+    assertThat(series()).extracting(line -> line.split("[{]", 2)[0]).contains(
+        "berth_records_total",
+        "berth_batch_size_count",
+        "berth_queue_depth",
+        "berth_queue_wait_seconds_count",
+        "berth_decode_seconds_count",
+        "berth_predict_seconds_count",
+        "berth_encode_seconds_count",
+        "berth_tokens_total",
+        "berth_padding_tokens_total",
+        "berth_workers",
+        "berth_stuck_hooks",
+        "berth_overloaded_total",
+        "berth_expired_total",
+        "berth_abandoned_total",
+        "berth_model_request_seconds_count");
+  }
+
+  @Test
+  void theQueueIsAsDeepAsWhatCameAndHasNotLeft() {
+    metrics.recordsQueued(5);
+    metrics.recordsDequeued(2);
+
+    assertThat(series()).contains("berth_records_total{model=\"qa\"} 5.0", "berth_queue_depth{model=\"qa\"} 3.0");
+  }
+
+  @Test
+  void paddingIsWhatABatchCostsBeyondItsLengths() {
+    metrics.batchPredicted(3, 60, 90, Duration.ofMillis(40));
+
+    assertThat(series()).contains(
+        "berth_tokens_total{model=\"qa\"} 60.0",
+        "berth_padding_tokens_total{model=\"qa\"} 30.0",
+        "berth_batch_size_bucket{model=\"qa\",le=\"2.0\"} 0",
+        "berth_batch_size_bucket{model=\"qa\",le=\"4.0\"} 1",
+        "berth_predict_seconds_bucket{model=\"qa\",le=\"0.02\"} 0",
+        "berth_predict_seconds_bucket{model=\"qa\",le=\"0.05\"} 1");
+  }
+
+  @Test
+  void eachEventMovesItsOwnInstrument() {
+    metrics.decoded(Duration.ofMillis(1));
+    metrics.encoded(Duration.ofMillis(1));
+    metrics.recordWaited(Duration.ofMillis(1));
+    metrics.workerStarted();
+    metrics.workerStarted();
+    metrics.workerStopped();
+    metrics.hookStuck();
+    metrics.hookStuck();
+    metrics.hookUnstuck();
+    metrics.requestOverloaded();
+    metrics.requestExpired();
+    metrics.recordsAbandoned(4);
+    metrics.requestCompleted(200, Duration.ofMillis(1));
+    metrics.requestCompleted(200, Duration.ofMillis(1));
+    metrics.requestCompleted(503, Duration.ofMillis(1));
+
+    assertThat(series()).contains(
+        "berth_decode_seconds_count{model=\"qa\"} 1",
+        "berth_encode_seconds_count{model=\"qa\"} 1",
+        "berth_queue_wait_seconds_count{model=\"qa\"} 1",
+        "berth_workers{model=\"qa\"} 1.0",
+        "berth_stuck_hooks{model=\"qa\"} 1.0",
+        "berth_overloaded_total{model=\"qa\"} 1.0",
+        "berth_expired_total{model=\"qa\"} 1.0",
+        "berth_abandoned_total{model=\"qa\"} 4.0",
+        "berth_model_requests_total{model=\"qa\",status=\"200\"} 2.0",
+        "berth_model_requests_total{model=\"qa\",status=\"503\"} 1.0",
+        "berth_model_request_seconds_count{model=\"qa\"} 3");
+  }
+
+  @Test
+  void modelsAreCountedApart() {
+    var other = process.ofModel("other");
+    metrics.recordsQueued(1);
+    other.recordsQueued(2);
+
+    assertThat(series()).contains("berth_queue_depth{model=\"qa\"} 1.0", "berth_queue_depth{model=\"other\"} 2.0");
+  }
+
+  @Test
+  void twoVersionsOfAModelShareItsSeriesUntilBothAreGone() {
+    var next = process.ofModel("qa");
+    metrics.recordsQueued(1);
+    next.recordsQueued(2);
+    metrics.close();
+
+    assertThat(series()).contains("berth_records_total{model=\"qa\"} 3.0", "berth_queue_depth{model=\"qa\"} 3.0");
+    next.close();
+    assertThat(series()).isEmpty();
+  }
+
+  @Test
+  void aModelThatComesBackBeginsAnew() {
+    metrics.recordsQueued(4);
+    metrics.close();
+    process.ofModel("qa").recordsQueued(1);
+    metrics.recordsDequeued(4);
+
+    assertThat(series()).contains("berth_records_total{model=\"qa\"} 1.0", "berth_queue_depth{model=\"qa\"} 1.0");
+  }
+
+  @Test
+  void whatAModelThatIsGoneCountsIsNotSeen() {
+    metrics.close();
+    metrics.requestCompleted(200, Duration.ofMillis(1));
+    metrics.hookUnstuck();
+
+    assertThat(series()).isEmpty();
+  }
+
+  @Test
+  void aThousandModelsLeaveNoSeries() throws Exception {
+    var before = process.scrape().lines().map(line -> line.split(" ")[0]).toList();
+    var start = new CountDownLatch(1);
+    try (var threads = Executors.newFixedThreadPool(4)) {
+      List<? extends Future<?>> models = IntStream.range(0, 1000).mapToObj(number -> threads.submit(() -> {
+        start.await();
+        try (var model = process.ofModel("model-" + number / 2)) {
+          model.requestCompleted(200 + number % 2, Duration.ofMillis(1));
+          model.recordsQueued(1);
+        }
+        return null;
+      })).toList();
+      start.countDown();
+      for (var model : models) {
+        model.get();
+      }
+    }
+    assertThat(process.scrape().lines().map(line -> line.split(" ")[0])).containsExactlyInAnyOrderElementsOf(before);
+  }
+
+  private List<String> series() {
+    return process.scrape().lines().filter(line -> line.contains("{model=")).toList();
+  }
+}
