@@ -46,6 +46,8 @@ final class Attacks {
   }
 
   private static final Duration PATIENCE = Duration.ofSeconds(90);
+  /// Longer than the 10 s after which a head that has not ended is 408.
+  private static final Duration HELD = Duration.ofSeconds(12);
   private static final Duration LONGEST_STOP = Duration.ofSeconds(25);
   private static final String FORGED = "] ERROR Worker - model-worker-0 ends [";
 
@@ -81,14 +83,23 @@ final class Attacks {
     this.limits = limits;
   }
 
-  static void run(Case one, Target.Place place, Limits limits, Report report) throws Exception {
+  /// The start of a case's server: run here, on a thread of its own before its turn, or not at all.
+  static FutureTask<Target> start(Case one, Target.Place place) {
+    return new FutureTask<>(() ->
+        one.isWatched ? Target.start(place, one.launch) : Target.launched(place, one.launch));
+  }
+
+  /// @param start of the server, which has run, runs, or has still to run
+  static void run(Case one, FutureTask<Target> start, Target.Place place, Limits limits, Report report) throws Exception {
     var row = new Report.Row(one.name);
     if (!one.runsAt(place)) {
       row.note("skipped: it needs " + (one.needs == Needs.CONTAINER ? "--image" : "a server of its own"));
       report.add(row);
       return;
     }
-    try (var target = one.isWatched ? Target.start(place, one.launch) : Target.launched(place, one.launch)) {
+    // Does nothing where another thread has begun it.
+    start.run();
+    try (var target = start.get()) {
       var attack = new Attacks(target, row, limits);
       if (one.isWatched) {
         attack.watched(one);
@@ -344,7 +355,7 @@ final class Attacks {
           count("not taken");
         }
       }
-      Thread.sleep(15_000);
+      Thread.sleep(HELD);
     } finally {
       for (var wire : wires) {
         wire.close();
@@ -356,8 +367,9 @@ final class Attacks {
   /// clients get.
   private void overload() throws Exception {
     var question = Bombs.question("Who came to the house?", "Bob came to the small house by the sea that day. ".repeat(12));
-    double alone = answersPerSecond(question, 2, Duration.ofSeconds(4));
-    double overloaded = answersPerSecond(question, 200, Duration.ofSeconds(12));
+    // Only the strict form judges the throughput, and needs so long to measure it.
+    double alone = answersPerSecond(question, 2, Duration.ofSeconds(limits.isStrict() ? 4 : 1));
+    double overloaded = answersPerSecond(question, 200, Duration.ofSeconds(limits.isStrict() ? 12 : 5));
     row.note("%.0f answers/s to 2 clients, %.0f to 200 impatient ones".formatted(alone, overloaded));
     row.expect("only %.0f %% of what 2 clients get is answered in time".formatted(100 * overloaded / alone),
         overloaded > alone / 2 || !limits.isStrict());

@@ -96,10 +96,16 @@ public final class Campaign {
 
   private static void strike(
       List<Attacks.Case> cases, Options options, Target.Place place, Attacks.Limits limits, Report report) throws Exception {
-    for (var one : cases) {
-      if (options.isChosen(one.name()) && (one.isShort() || !options.isShort)) {
-        Attacks.run(one, place, limits, report);
+    var chosen = cases.stream()
+        .filter(one -> options.isChosen(one.name()) && (one.isShort() || !options.isShort)).toList();
+    var starts = chosen.stream().map(one -> Attacks.start(one, place)).toList();
+    for (int i = 0; i < chosen.size(); i++) {
+      // In the short form the next server starts while this one is attacked. The long form measures a quiet machine, and an
+      // unwatched case is about the start itself.
+      if (options.isShort && i + 1 < chosen.size() && chosen.get(i + 1).isWatched() && chosen.get(i + 1).runsAt(place)) {
+        Thread.ofVirtual().start(starts.get(i + 1));
       }
+      Attacks.run(chosen.get(i), starts.get(i), place, limits, report);
     }
   }
 

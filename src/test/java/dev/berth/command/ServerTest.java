@@ -135,7 +135,7 @@ class ServerTest {
         return List.of("x".repeat(100_000_000));
       }
     };
-    var server = TestServer.with(handler).start();
+    var server = TestServer.with(handler).set("BERTH_DRAIN_SECONDS", "1").start();
     try (var log = new CapturedLog(); var client = new RawConnection(server.port())) {
       client.send("POST /invocations HTTP/1.1\r\nHost: x\r\nContent-Length: 1\r\n\r\na");
       assertThat(client.readLine()).isEqualTo("HTTP/1.1 200 OK");

@@ -33,7 +33,9 @@ class SmallHeapTest {
   private void start(String model) throws IOException {
     var java = Path.of(System.getProperty("java.home"), "bin", "java").toString();
     var command = List.of(java, "-Xmx400m", "-cp", System.getProperty("java.class.path"), Main.class.getName());
-    server = ServeProcess.start(Map.of("BERTH_MODEL_DIR", model, "INSTANCE_TYPE", "cpu"), command).awaitReady();
+    // What takes longer than 20 s is 504 then, and not after the 60 s of the default.
+    var environment = Map.of("BERTH_MODEL_DIR", model, "INSTANCE_TYPE", "cpu", "SAGEMAKER_MODEL_SERVER_TIMEOUT_SECONDS", "20");
+    server = ServeProcess.start(environment, command).awaitReady();
   }
 
   @AfterEach
