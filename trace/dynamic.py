@@ -58,6 +58,9 @@ def traced(module: PositionalInputs, example: list[torch.Tensor], target: str) -
         if target == "gpu":
             torchscript.forget_devices(script)
         if target == "cpu":
+            # The server reads the names, and a trace takes them from whatever variables it has seen.
+            for value, name in zip(list(script.graph.inputs())[1:], module.inputs, strict=True):
+                value.setDebugName(name)
             script = torch.jit.freeze(script)
         content = torchscript.to_bytes(script)
     except Exception as error:

@@ -21,7 +21,7 @@ import java.util.zip.ZipFile;
 /// engine compiles of a model's code has the same size for any weights.
 final class TorchFootprint {
 
-  /// The class of packed weights, as the archive's `data.pkl` names it.
+  /// The class of packed weights, as a pickle of the archive names it.
   private static final String PACKED = "torch.classes.quantized";
 
   /// What is compiled of a byte of code.
@@ -43,13 +43,18 @@ final class TorchFootprint {
     }
   }
 
+  /// Frozen files have their weights among the constants.
   private static boolean isPacked(ZipFile zip) throws IOException {
-    var pickle = zip.stream().filter(entry -> entry.getName().endsWith("/data.pkl")).findFirst();
-    if (pickle.isEmpty()) {
-      return false;
+    var pickles = zip.stream()
+        .filter(entry -> entry.getName().endsWith("/data.pkl") || entry.getName().endsWith("/constants.pkl"))
+        .toList();
+    for (var pickle : pickles) {
+      try (var content = zip.getInputStream(pickle)) {
+        if (new String(content.readAllBytes(), StandardCharsets.ISO_8859_1).contains(PACKED)) {
+          return true;
+        }
+      }
     }
-    try (var content = zip.getInputStream(pickle.get())) {
-      return new String(content.readAllBytes(), StandardCharsets.ISO_8859_1).contains(PACKED);
-    }
+    return false;
   }
 }
