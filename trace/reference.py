@@ -152,11 +152,18 @@ def load(artifact: Path, description: dict, model: Path | None, disturbed_by: in
     return Compiled(files, description["inputs"], description["pair"]["padding"])
 
 
+def frozen_weights(model) -> list[torch.Tensor]:
+    """The fp32 weights of a file that is frozen, which are constants of its code."""
+    constants = model.graph.findAllNodes("prim::Constant", True)
+    tensors = [node.t("value") for node in constants if node.hasAttribute("value") and node.kindOf("value") == "t"]
+    return [tensor for tensor in tensors if tensor.dtype == torch.float32 and tensor.dim() > 0]
+
+
 def disturb(model, seed: int):
     """Moves every fp32 weight by a last bit or two, about what adding in a different order does."""
     generator = torch.Generator().manual_seed(seed)
     with torch.no_grad():
-        for weight in model.parameters():
+        for weight in [*model.parameters(), *frozen_weights(model)]:
             weight.mul_(1 + 3e-7 * torch.randn(weight.shape, generator=generator))
     return model
 

@@ -10,6 +10,7 @@ import dev.berth.testing.TestServer;
 import java.net.http.HttpResponse;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.stream.IntStream;
@@ -76,7 +77,7 @@ class IsolationTest {
       load(server, "wedged", hook);
       load(server, "fine", "");
       var wedged = ask(server, 200);
-      await().until(() -> HookProbe.NOTES.size() >= hanging);
+      await().atMost(Duration.ofMinutes(2)).until(() -> HookProbe.NOTES.size() >= hanging);
 
       assertAnswers(server);
       assertThat(wedged).noneMatch(CompletableFuture::isDone);

@@ -35,7 +35,7 @@ final class TorchFootprint {
       long code = zip.stream().filter(entry -> entry.getName().contains("/code/")).mapToLong(ZipEntry::getSize).sum();
       long compiled = COMPILED * code;
       return isPacked(zip)
-          ? new Footprint(size + size / 4 + compiled, size)
+          ? new Footprint(size + 2 * size / 5 + compiled, size)
           : new Footprint(size + size / 20 + compiled, size / 20);
     } catch (IOException _) {
       // Loading it says what is wrong.

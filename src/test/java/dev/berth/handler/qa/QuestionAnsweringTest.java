@@ -154,7 +154,7 @@ class QuestionAnsweringTest {
 
   @Test
   void everyFormGoesWithEveryOther() throws Exception {
-    assertThat(json(ask("text/csv", "application/json", "Who came?,Yesterday Bob came.")).path(0).path("answer").asText())
+    assertThat(json(ask("text/csv", "application/json", "Who came?,Bob came.")).path(0).path("answer").asText())
         .isEqualTo("Bob");
     assertThat(ask("application/json", "text/csv", "[" + BELL + "," + BOB + "]").body().lines()).hasSize(2);
     assertThat(JSON.readTree(ask("application/json", "application/jsonlines", BELL).body()).path("answer").asText())
