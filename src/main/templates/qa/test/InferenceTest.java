@@ -13,8 +13,8 @@ class InferenceTest {
   void anAnswerSaysWhetherItIsSure() throws Exception {
     try (var model = LocalModel.load(new Inference(ARTIFACT), ARTIFACT)) {
       assertEquals(
-          "{\"answers\":[{\"answer\":\"Bob\",\"sure\":true}]}",
-          model.invoke(MediaType.JSON, "{\"question\": \"Who came?\", \"context\": \"Bob came.\"}"));
+          "{\"answers\":[{\"answer\":\"Ann\",\"sure\":true}]}",
+          model.invoke(MediaType.JSON, "{\"question\": \"Who left?\", \"context\": \"Ann left.\"}"));
     }
   }
 }

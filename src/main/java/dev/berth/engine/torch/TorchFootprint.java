@@ -14,8 +14,8 @@ import java.util.zip.ZipFile;
 /// |---|--:|--:|--:|--:|
 /// | fp32, 6 layers of 384 | 89 | 96 | 5 | 97 + 4 |
 /// | fp32, 12 layers of 768 | 421 | 430 | 2 | 450 + 21 |
-/// | int8, 6 layers of 384 | 24 | 35 | 17 | 38 + 24 |
-/// | int8, 12 layers of 768 | 109 | 132 | 96 | 151 + 109 |
+/// | int8, 6 layers of 384 | 24 | 35 | 17 | 35 + 25 |
+/// | int8, 12 layers of 768 | 109 | 132 | 96 | 153 + 109 |
 ///
 /// Weights of int8 layers are packed for the processor, and those of the file are kept until all of them are. What the
 /// engine compiles of a model's code has the same size for any weights.
