@@ -110,7 +110,7 @@ public class QuestionAnsweringHandler
       for (var type : responseTypes()) {
         outputFn(answers, sample.request(type));
       }
-      sample.check(predictFn(sample.question(records), model));
+      sample.check(answers, predictFn(sample.question(records), model));
       warm.add(model);
     } catch (BadInputException e) {
       throw sample.problem(e.getMessage(), e);

@@ -59,6 +59,21 @@ class SampleTest {
     }
   }
 
+  /// Of the best five answers several spans are this word, and their scores are added.
+  @Test
+  void theScoreIsThatOfTheSampleAndNotOfTheBestFive() throws Exception {
+    var question = "{\"question\": \"What is it?\", \"context\": \"Krzysztof came.\"}";
+    Files.writeString(artifact.resolve("sample.json"), question);
+    try (var server = TestServer.artifact(artifact).start()) {
+      respond(JSON.readTree(server.invoke(question).body()));
+      var best = server.invoke("{\"inputs\": " + question + ", \"parameters\": {\"top_k\": 5}}").body();
+      assertThat(JSON.readTree(best).path(0).path("score").asDouble()).isGreaterThan(0.9);
+    }
+    try (var log = new CapturedLog(); var _ = TestServer.artifact(artifact).start()) {
+      assertThat(log.text()).doesNotContain("sample.json");
+    }
+  }
+
   @Test
   void aModelThatFailsOnItStopsTheStart() throws Exception {
     Files.delete(artifact.resolve("waves.pt"));
