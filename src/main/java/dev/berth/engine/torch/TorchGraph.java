@@ -5,7 +5,12 @@ import ai.djl.MalformedModelException;
 import ai.djl.Model;
 import ai.djl.ndarray.NDArray;
 import ai.djl.ndarray.NDList;
-import ai.djl.training.ParameterStore;
+import ai.djl.pytorch.engine.PtNDArray;
+import ai.djl.pytorch.engine.PtNDManager;
+import ai.djl.pytorch.engine.PtSymbolBlock;
+import ai.djl.pytorch.jni.IValue;
+import ai.djl.pytorch.jni.IValueUtils;
+import ai.djl.pytorch.jni.JniUtils;
 import dev.berth.engine.EngineException;
 import dev.berth.engine.Graph;
 import dev.berth.hooks.Accelerator;
@@ -13,6 +18,7 @@ import dev.berth.hooks.InsufficientMemoryException;
 import dev.berth.hooks.Tensor;
 import java.io.IOException;
 import java.nio.file.Path;
+import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;
 import java.util.Map;
@@ -34,10 +40,6 @@ final class TorchGraph implements Graph {
   private final Accelerator accelerator;
   private final Speedup speedup = new Speedup();
 
-  /// Held by the first forward, in which the engine switches the module to inference without a lock of its own.
-  private final Object switching = new Object();
-  private volatile boolean switched;
-
   private volatile List<String> outputNames = List.of();
 
   private TorchGraph(Path file, Model model, Accelerator accelerator) {
@@ -52,6 +54,7 @@ final class TorchGraph implements Graph {
     try {
       model.load(file.toAbsolutePath().getParent(), file.getFileName().toString(),
           Map.of("mapLocation", "true"));
+      JniUtils.enableInferenceMode((PtSymbolBlock) model.getBlock());
       return new TorchGraph(file, model, accelerator);
     } catch (IOException | MalformedModelException | ai.djl.engine.EngineException e) {
       close(model, accelerator);
@@ -108,9 +111,7 @@ final class TorchGraph implements Graph {
 
   private List<Tensor> run(List<Tensor> inputs) {
     try (var manager = model.getNDManager().newSubManager()) {
-      var arrays = new NDList(inputs.size());
-      inputs.forEach(input -> arrays.add(TensorCopy.in(input, manager)));
-      var results = run(new ParameterStore(manager, false), arrays).stream().sorted(Comparator.comparing(TorchGraph::key)).toList();
+      var results = run(inputs, (PtNDManager) manager).stream().sorted(Comparator.comparing(TorchGraph::key)).toList();
       if (outputNames.isEmpty()) {
         outputNames = results.stream().map(TorchGraph::key).filter(key -> !key.isEmpty()).toList();
       }
@@ -124,17 +125,18 @@ final class TorchGraph implements Graph {
     }
   }
 
-  private NDList run(ParameterStore parameters, NDList inputs) {
-    if (!switched) {
-      synchronized (switching) {
-        if (!switched) {
-          var results = model.getBlock().forward(parameters, inputs, false);
-          switched = true;
-          return results;
-        }
+  /// As the block's own `forward`, which leaves the native values of the inputs behind where the model fails: some 400 bytes
+  /// each, and what the tensors hold.
+  private NDList run(List<Tensor> inputs, PtNDManager manager) {
+    var values = new ArrayList<IValue>(inputs.size());
+    try {
+      inputs.forEach(input -> values.add(IValue.from((PtNDArray) TensorCopy.in(input, manager))));
+      try (var results = IValueUtils.forward((PtSymbolBlock) model.getBlock(), values.toArray(IValue[]::new))) {
+        return results.toNDList(manager);
       }
+    } finally {
+      values.forEach(IValue::close);
     }
-    return model.getBlock().forward(parameters, inputs, false);
   }
 
   /// The key of a dict's tensor; the same for all others, so that sorting leaves them as they are.

@@ -13,9 +13,11 @@ import dev.berth.hooks.CpuProfile;
 import dev.berth.hooks.ElementType;
 import dev.berth.hooks.InsufficientMemoryException;
 import dev.berth.hooks.Tensor;
+import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Arrays;
+import java.util.Collections;
 import java.util.List;
 import java.util.concurrent.Callable;
 import java.util.concurrent.Executors;
@@ -24,6 +26,7 @@ import java.util.stream.Stream;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.condition.EnabledOnOs;
+import org.junit.jupiter.api.condition.OS;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.Arguments;
@@ -83,6 +86,32 @@ class TorchGraphTest {
       assertThatThrownBy(() -> model.forward(inputs(POISON)))
           .isInstanceOf(InvalidInputException.class).message().contains("boom").doesNotContain("\n");
       assertThat(model.forward(inputs(2)).getFirst().floats()).containsExactly(2);
+    }
+  }
+
+  /// An input left behind is some 400 bytes, so 1,000 forwards of 1,000 too many would keep 400 MB.
+  @Test
+  @EnabledOnOs(OS.LINUX)
+  void aForwardThatFailsLeavesNoInputsBehind() throws Exception {
+    try (var model = load("echo.pt")) {
+      var tooMany = Collections.nCopies(1_000, inputs(1).getFirst());
+      refuse(model, tooMany, 100);
+      long before = residentKilobytes();
+      refuse(model, tooMany, 1_000);
+      assertThat(residentKilobytes() - before).isLessThan(200_000);
+    }
+  }
+
+  private static void refuse(Graph model, List<Tensor> inputs, int times) {
+    for (int i = 0; i < times; i++) {
+      assertThatThrownBy(() -> model.forward(inputs)).isInstanceOf(InvalidInputException.class);
+    }
+  }
+
+  private static long residentKilobytes() throws IOException {
+    try (var lines = Files.lines(Path.of("/proc/self/status"))) {
+      return lines.filter(line -> line.startsWith("VmRSS:"))
+          .mapToLong(line -> Long.parseLong(line.replaceAll("\\D", ""))).findFirst().orElseThrow();
     }
   }
 
