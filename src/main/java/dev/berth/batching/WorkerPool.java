@@ -176,7 +176,7 @@ public final class WorkerPool implements AutoCloseable {
         BatchQueue<?, ?> ripe = null;
         for (var queues = turns.iterator(); ripe == null && queues.hasNext(); ) {
           var queue = queues.next();
-          long delay = queue.ripeInNanos();
+          long delay = queue.ripeInNanos(worker);
           if (!queue.hasWork()) {
             queues.remove();
           } else if (queue.hasWorker(worker)) {
