@@ -241,6 +241,11 @@ final class BatchQueue<I, O> {
 
   private void comeBack(int worker) {
     serving.clear(worker);
+    var runner = runners.get(worker);
+    if (runner != null && runner.ripeInNanos() < Long.MAX_VALUE) {
+      // It has taken all that there was, and others may have given the queue up for that.
+      pool.keepTurn(this);
+    }
     if (replaced.get(worker)) {
       replaced.clear(worker);
       pool.giveBack();

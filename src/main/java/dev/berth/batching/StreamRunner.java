@@ -159,10 +159,11 @@ final class StreamRunner<I, O, Q extends Sequence<O>> implements Runner {
       } finally {
         MDC.setContextMap(logContext);
       }
-      if (failure != null) {
-        queue.fail(batch, failure);
-      } else {
+      if (failure == null) {
         add(batch, new Stream(pending, sequence));
+      } else {
+        stop(batch);
+        queue.end(pending.submission(), new Ending.Failed(failure));
       }
     });
     return taken.isPresent();
@@ -200,10 +201,7 @@ final class StreamRunner<I, O, Q extends Sequence<O>> implements Runner {
       failure = e;
     } finally {
       MDC.setContextMap(logContext);
-      queue.read(() -> {
-        queue.stop(batch);
-        return null;
-      });
+      stop(batch);
       metrics.stepped(moving.size(), Duration.ofNanos(clock.getAsLong() - start));
     }
     if (failure != null) {
@@ -211,6 +209,13 @@ final class StreamRunner<I, O, Q extends Sequence<O>> implements Runner {
     } else {
       settle(moving);
     }
+  }
+
+  private void stop(Batch<I, O> batch) {
+    queue.read(() -> {
+      queue.stop(batch);
+      return batch;
+    });
   }
 
   /// Those that were given something keep it. The others are tried by themselves, so that only the culprit fails.

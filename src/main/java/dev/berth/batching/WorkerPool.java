@@ -147,6 +147,11 @@ public final class WorkerPool implements AutoCloseable {
     }
   }
 
+  /// Gives a queue its turns, whose records a worker keeps between them. The lock is held.
+  void keepTurn(BatchQueue<?, ?> queue) {
+    turns.add(queue);
+  }
+
   private void live(int worker) {
     onStart.run();
     while (true) {

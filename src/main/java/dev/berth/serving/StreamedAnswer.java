@@ -147,7 +147,7 @@ final class StreamedAnswer<O> implements Answer.Streamed, PartSink<O> {
       if (!begun) {
         return false;
       }
-      failure = why;
+      failure = why.type() == ErrorType.DEADLINE_EXCEEDED ? late(why) : why;
       ended = true;
       changed.signalAll();
       if (!hasRoom()) {
@@ -157,6 +157,16 @@ final class StreamedAnswer<O> implements Answer.Streamed, PartSink<O> {
     } finally {
       lock.unlock();
     }
+  }
+
+  private ServingException late(ServingException why) {
+    boolean whole = deadline.clock().getAsLong() - begunAt >= limits.whole().toNanos();
+    return new ServingException(
+        ErrorType.DEADLINE_EXCEEDED,
+        whole
+            ? "the answer took longer than %d s in all (--stream-timeout)".formatted(limits.whole().toSeconds())
+            : "no part was made, or none was read, for %d s (--stream-part-timeout)".formatted(limits.part().toSeconds()),
+        why);
   }
 
   private void begin() {
