@@ -19,6 +19,8 @@ public record MediaType(String type, String subtype, Map<String, String> paramet
   public static final MediaType JSON_LINES = of("application", "jsonlines");
   public static final MediaType CSV = of("text", "csv");
   public static final MediaType TEXT = of("text", "plain");
+  /// Server-sent events (WHATWG HTML §9.2).
+  public static final MediaType EVENT_STREAM = of("text", "event-stream");
   /// Bytes of any kind.
   public static final MediaType BYTES = of("application", "octet-stream");
   /// A NumPy array.

@@ -13,21 +13,30 @@ final class Batch<I, O> {
   private final Thread thread;
   private final long startedAt;
   private final boolean hasFollowers;
-  private final boolean retry;
+  private final Kind kind;
   private boolean interrupted;
   private boolean takenApart;
   private boolean stuck;
 
+  /// What a batch is of.
+  enum Kind {
+    /// Records that have not run.
+    FIRST,
+    /// One record of a batch that was taken apart.
+    RETRY,
+    /// A step of records that their worker keeps between steps, or the beginning of one.
+    STEP
+  }
+
   /// @param hasFollowers whether records were left to wait when it started
-  /// @param retry whether it is one record of a batch that was taken apart
   Batch(
-      List<Pending<I, O>> pending, int worker, Thread thread, long startedAt, boolean hasFollowers, boolean retry) {
+      List<Pending<I, O>> pending, int worker, Thread thread, long startedAt, boolean hasFollowers, Kind kind) {
     this.pending = List.copyOf(pending);
     this.worker = worker;
     this.thread = thread;
     this.startedAt = startedAt;
     this.hasFollowers = hasFollowers;
-    this.retry = retry;
+    this.kind = kind;
   }
 
   long startedAt() {
@@ -81,8 +90,8 @@ final class Batch<I, O> {
     return thread;
   }
 
-  boolean isRetry() {
-    return retry;
+  Kind kind() {
+    return kind;
   }
 
   /// Whether its records are predicted again, each by itself.

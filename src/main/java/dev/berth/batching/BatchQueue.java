@@ -42,7 +42,7 @@ final class BatchQueue<I, O> {
   private final OpenRequests<I, O> requests;
   private volatile boolean closed;
   /// What each worker predicts with, by its number.
-  private final Map<Integer, Server> servers = new ConcurrentHashMap<>();
+  private final Map<Integer, Runner> runners = new ConcurrentHashMap<>();
   /// The workers that are inside [#serve].
   private final BitSet serving = new BitSet();
   /// Those of them that are inside a prediction that does not end.
@@ -51,11 +51,6 @@ final class BatchQueue<I, O> {
   private final BitSet replaced = new BitSet();
   /// Written under the lock; read without it, because `/ping` asks.
   private volatile int liveWorkers;
-
-  /// Takes a batch on the calling worker and says what became of it. Called without the lock.
-  interface Server {
-    void serve() throws InterruptedException;
-  }
 
   BatchQueue(String name, WorkerPool pool, BatchLimits limits, LongSupplier clock, ModelMetrics metrics) {
     this.name = name;
@@ -171,9 +166,10 @@ final class BatchQueue<I, O> {
   }
 
   /// Lets a worker predict for this model from now on.
-  void join(int worker, Server server) {
+  void join(Runner runner) {
+    int worker = runner.worker();
     locked(() -> {
-      servers.put(worker, server);
+      runners.put(worker, runner);
       metrics.workerStarted();
       count();
       pool.start(worker);
@@ -183,7 +179,7 @@ final class BatchQueue<I, O> {
   /// Counts a worker out whose predictor is of no use any more. With the last one, every open request fails.
   void leave(int worker) {
     locked(() -> {
-      if (servers.remove(worker) != null && !stuck.get(worker)) {
+      if (runners.remove(worker) != null && !stuck.get(worker)) {
         metrics.workerStopped();
       }
       count();
@@ -193,17 +189,32 @@ final class BatchQueue<I, O> {
     });
   }
 
-  /// Whether a worker can make the next batch of this model. The lock is held, as in the next two.
+  /// Whether a worker has something to do for this model, now or later. The lock is held, as in the next two.
   boolean hasWorker(int worker) {
-    return servers.containsKey(worker) && !serving.get(worker);
+    var runner = runners.get(worker);
+    return runner != null && !serving.get(worker) && ((hasLine() && runner.hasRoom()) || runner.ripeInNanos() < Long.MAX_VALUE);
   }
 
   boolean hasWork() {
+    return hasLine() || runners.values().stream().anyMatch(runner -> runner.ripeInNanos() < Long.MAX_VALUE);
+  }
+
+  private boolean hasLine() {
     return requests.hasApart() || requests.waiting() > 0;
   }
 
-  /// In how long a batch should be made; zero or less: now.
-  long ripeInNanos() {
+  /// In how long a worker that [has something to do][#hasWorker] should do it; zero or less: now.
+  long ripeInNanos(int worker) {
+    var runner = runners.get(worker);
+    if (runner == null) {
+      return Long.MAX_VALUE;
+    }
+    long line = runner.hasRoom() ? ripeInNanos() : Long.MAX_VALUE;
+    return Math.min(line, runner.ripeInNanos());
+  }
+
+  /// In how long a batch should be made of what waits; zero or less: now.
+  private long ripeInNanos() {
     requests.endExpired();
     if (requests.hasApart()) {
       return 0;
@@ -219,9 +230,9 @@ final class BatchQueue<I, O> {
   /// Has the calling worker, which has entered, predict what waits.
   void serve(int worker) throws InterruptedException {
     try {
-      var server = servers.get(worker);
-      if (server != null) {
-        server.serve();
+      var runner = runners.get(worker);
+      if (runner != null) {
+        runner.serve();
       }
     } finally {
       locked(() -> comeBack(worker));
@@ -230,6 +241,11 @@ final class BatchQueue<I, O> {
 
   private void comeBack(int worker) {
     serving.clear(worker);
+    var runner = runners.get(worker);
+    if (runner != null && runner.ripeInNanos() < Long.MAX_VALUE) {
+      // It has taken all that there was, and others may have given the queue up for that.
+      pool.keepTurn(this);
+    }
     if (replaced.get(worker)) {
       replaced.clear(worker);
       pool.giveBack();
@@ -237,7 +253,7 @@ final class BatchQueue<I, O> {
     if (stuck.get(worker)) {
       stuck.clear(worker);
       metrics.hookUnstuck();
-      if (servers.containsKey(worker)) {
+      if (runners.containsKey(worker)) {
         metrics.workerStarted();
       }
     }
@@ -246,7 +262,7 @@ final class BatchQueue<I, O> {
   }
 
   private void count() {
-    liveWorkers = (int) servers.keySet().stream().filter(worker -> !stuck.get(worker)).count();
+    liveWorkers = (int) runners.keySet().stream().filter(worker -> !stuck.get(worker)).count();
   }
 
   /// Starts a batch that somebody waits for on the calling worker. Where records are left, the next worker is woken for them.
@@ -257,6 +273,15 @@ final class BatchQueue<I, O> {
   /// @param worker the calling worker's number
   /// @return nothing: no batch should be made now
   Optional<Batch<I, O>> take(int worker) {
+    return take(worker, Integer.MAX_VALUE, Batch.Kind.FIRST);
+  }
+
+  /// Starts one record that somebody waits for on the calling worker, to be predicted in steps from now on.
+  Optional<Batch<I, O>> takeOne(int worker) {
+    return take(worker, 1, Batch.Kind.STEP);
+  }
+
+  private Optional<Batch<I, O>> take(int worker, int most, Batch.Kind kind) {
     var chosen = new ArrayList<Pending<I, O>>();
     var asked = new HashSet<Submission<I, O>>();
     while (true) {
@@ -273,13 +298,13 @@ final class BatchQueue<I, O> {
             wakeWorker();
             return Optional.of(alone);
           }
-          requests.fill(chosen);
+          requests.fill(chosen, most);
         } while (chosen.isEmpty());
         if (requests.waiting() > 0) {
           wakeWorker();
         }
         if (asked.containsAll(Submission.of(chosen))) {
-          return Optional.of(requests.start(chosen, worker));
+          return Optional.of(requests.start(chosen, worker, kind));
         }
         toAsk = new ArrayList<>(Submission.of(chosen));
         if (asked.isEmpty() && requests.isNewestFirst()) {
@@ -302,7 +327,7 @@ final class BatchQueue<I, O> {
   Optional<Batch<I, O>> retry(Pending<I, O> pending, int worker) {
     return locked(() -> pending.submission().hasEnded()
         ? Optional.empty()
-        : Optional.of(requests.run(List.of(pending), worker, false)));
+        : Optional.of(requests.run(List.of(pending), worker, Batch.Kind.FIRST)));
   }
 
   /// Ends a batch whose pieces are to be tried again. Called, as everything that ends a batch, by its worker.
@@ -313,6 +338,35 @@ final class BatchQueue<I, O> {
       requests.stop(batch);
       return !batch.isTakenApart();
     });
+  }
+
+  /// Starts a step of the calling worker, so that it is interrupted when nobody waits for it any more.
+  Batch<I, O> startStep(List<Pending<I, O>> records, int worker) {
+    return locked(() -> requests.run(records, worker, Batch.Kind.STEP));
+  }
+
+  /// Ends a step, whatever became of it. The lock is held, as in the next three.
+  void stop(Batch<I, O> batch) {
+    requests.stop(batch);
+  }
+
+  /// A record has all its parts.
+  void finish(Pending<I, O> pending) {
+    requests.finish(pending);
+  }
+
+  void expire(Submission<I, O> submission) {
+    requests.end(submission, new Ending.Expired());
+  }
+
+  /// Ends a request, unless it has ended.
+  void end(Submission<I, O> submission, Ending how) {
+    locked(() -> requests.end(submission, how));
+  }
+
+  /// A reader has caught up: its records may take part in steps again.
+  void resume() {
+    locked(this::wakeWorker);
   }
 
   /// Ends a batch with its predictions, one for each piece.
@@ -358,7 +412,7 @@ final class BatchQueue<I, O> {
   private void giveUp(int worker) {
     stuck.set(worker);
     metrics.hookStuck();
-    if (servers.containsKey(worker)) {
+    if (runners.containsKey(worker)) {
       metrics.workerStopped();
     }
     count();
@@ -390,8 +444,8 @@ final class BatchQueue<I, O> {
   void close() {
     locked(() -> {
       closed = true;
-      servers.keySet().stream().filter(worker -> !stuck.get(worker)).forEach(_ -> metrics.workerStopped());
-      servers.clear();
+      runners.keySet().stream().filter(worker -> !stuck.get(worker)).forEach(_ -> metrics.workerStopped());
+      runners.clear();
       count();
       requests.endAll(new Ending.Refused("%s has stopped".formatted(name)));
     });
@@ -438,7 +492,15 @@ final class BatchQueue<I, O> {
   /// Those that have ended are told without the lock. One that expires while a worker waits for records is told late,
   /// and its caller knows by itself that its time is over.
   private void unlockAndTell() {
+    if (lock.getHoldCount() > 1) {
+      lock.unlock();
+      return;
+    }
     var ended = requests.takeEnded();
+    if (ended.stream().anyMatch(Submission::isOnWorkers)) {
+      // What it holds there is to be freed.
+      wakeWorker();
+    }
     lock.unlock();
     ended.forEach(Submission::tell);
   }

@@ -15,7 +15,7 @@ import org.slf4j.MDC;
 ///
 /// After a [WorkerLostException] it takes no more. Nothing else that a predictor throws has an effect on later batches.
 /// The lock is never held while the predictor runs.
-final class BatchRunner<I, O> implements BatchQueue.Server {
+final class BatchRunner<I, O> implements Runner {
 
   private static final Logger log = LoggerFactory.getLogger(BatchRunner.class);
 
@@ -47,7 +47,8 @@ final class BatchRunner<I, O> implements BatchQueue.Server {
     this.logContext = Map.of(ModelMetrics.LABEL, name);
   }
 
-  int worker() {
+  @Override
+  public int worker() {
     return worker;
   }
 
@@ -140,8 +141,8 @@ final class BatchRunner<I, O> implements BatchQueue.Server {
     return values;
   }
 
-  /// Frees the model. No worker may be inside [#serve], but the calling one. Only the first call has an effect.
-  void close() {
+  @Override
+  public void close() {
     if (closed.compareAndSet(false, true)) {
       try {
         predictor.close();
@@ -151,7 +152,8 @@ final class BatchRunner<I, O> implements BatchQueue.Server {
     }
   }
 
-  boolean isClosed() {
+  @Override
+  public boolean isClosed() {
     return closed.get();
   }
 }

@@ -27,10 +27,11 @@ public final class Batcher<I, O> implements AutoCloseable {
   private final LongSupplier clock;
   private final WorkerPool pool;
   private final PredictorFactory<I, O> factory;
+  private final BatchLimits limits;
   private final ModelMetrics metrics;
   private final BatchQueue<I, O> queue;
   /// Written by [#start], which is over before anything else is called but [#close].
-  private final List<BatchRunner<I, O>> runners = new CopyOnWriteArrayList<>();
+  private final List<Runner> runners = new CopyOnWriteArrayList<>();
 
   /// @param name the model's name, for messages and the log
   /// @param predictor what records run through, for messages
@@ -48,6 +49,7 @@ public final class Batcher<I, O> implements AutoCloseable {
     this.predictor = predictor;
     this.pool = pool;
     this.factory = factory;
+    this.limits = limits;
     this.clock = clock;
     this.metrics = metrics;
     this.queue = new BatchQueue<>(name, pool, limits, clock, metrics);
@@ -62,13 +64,23 @@ public final class Batcher<I, O> implements AutoCloseable {
         if (queue.isClosed()) {
           throw new IllegalStateException("%s was closed while it started".formatted(name));
         }
-        runners.add(new BatchRunner<>(name, worker, factory.open(worker), queue, clock, metrics));
+        runners.add(runner(worker, factory.open(worker)));
       }
-      runners.forEach(runner -> queue.join(runner.worker(), runner));
+      runners.forEach(queue::join);
     } catch (Throwable e) {
       close();
       throw e;
     }
+  }
+
+  private Runner runner(int worker, Predictor<I, O> opened) {
+    return opened instanceof StepPredictor<I, O, ?> steps
+        ? stepping(worker, steps)
+        : new BatchRunner<>(name, worker, opened, queue, clock, metrics);
+  }
+
+  private <Q extends Sequence<O>> Runner stepping(int worker, StepPredictor<I, O, Q> opened) {
+    return new StreamRunner<>(name, predictor, worker, opened, queue, limits, clock, metrics);
   }
 
   /// Refuses what [#submit] would refuse however few records there were, before anything is spent on reading them.
@@ -85,7 +97,15 @@ public final class Batcher<I, O> implements AutoCloseable {
   /// @param whenEnded run once, when [Ticket#predictions] has them or says why not. It must neither block nor throw
   /// @throws ServingException `OVERLOADED` or `NOT_READY`
   public Ticket submit(Pieces<I> pieces, long deadlineNanos, Caller caller, Consumer<Ticket> whenEnded) {
-    var ticket = new Ticket(pieces, deadlineNanos, caller, whenEnded);
+    return submit(pieces, new PartSink.None<>(deadlineNanos), caller, whenEnded);
+  }
+
+  /// Queues records whose predictions come in parts, from a [StepPredictor].
+  ///
+  /// @param whenEnded told when the sink has had all parts, or [Ticket#predictions] says why not
+  /// @throws ServingException `OVERLOADED` or `NOT_READY`
+  public Ticket submit(Pieces<I> pieces, PartSink<O> parts, Caller caller, Consumer<Ticket> whenEnded) {
+    var ticket = new Ticket(pieces, parts, caller, whenEnded);
     queue.submit(ticket.submission);
     return ticket;
   }
@@ -95,8 +115,8 @@ public final class Batcher<I, O> implements AutoCloseable {
 
     private final Submission<I, O> submission;
 
-    private Ticket(Pieces<I> pieces, long deadline, Caller caller, Consumer<Ticket> whenEnded) {
-      this.submission = new Submission<>(pieces, clock.getAsLong(), deadline, caller, () -> whenEnded.accept(this));
+    private Ticket(Pieces<I> pieces, PartSink<O> parts, Caller caller, Consumer<Ticket> whenEnded) {
+      this.submission = new Submission<>(pieces, clock.getAsLong(), parts, caller, () -> whenEnded.accept(this));
     }
 
     /// How long to wait before [#ask].
@@ -110,12 +130,17 @@ public final class Batcher<I, O> implements AutoCloseable {
       queue.ask(submission);
     }
 
+    /// Says that the sink of its parts has room again.
+    public void resume() {
+      queue.resume();
+    }
+
     /// Says that nobody waits any more.
     public void abandon() {
       queue.abandon(submission);
     }
 
-    /// The predictions, in the order of the pieces. Only when it has ended.
+    /// The predictions, in the order of the pieces; nulls where they came in parts. Only when it has ended.
     ///
     /// @throws ServingException `DEADLINE_EXCEEDED`, `NOT_READY` or `CALLER_GONE`
     /// @throws ExecutionException with what the predictor threw for one of the pieces
@@ -149,7 +174,7 @@ public final class Batcher<I, O> implements AutoCloseable {
 
   /// Whether every predictor has been closed.
   public boolean hasEnded() {
-    return runners.stream().allMatch(BatchRunner::isClosed);
+    return runners.stream().allMatch(Runner::isClosed);
   }
 
   /// The records that wait.
@@ -164,7 +189,7 @@ public final class Batcher<I, O> implements AutoCloseable {
     queue.close();
     // A worker that is inside closes its predictor when it comes out.
     var inside = awaitWorkers();
-    runners.stream().filter(runner -> !inside.get(runner.worker())).forEach(BatchRunner::close);
+    runners.stream().filter(runner -> !inside.get(runner.worker())).forEach(Runner::close);
   }
 
   private BitSet awaitWorkers() {

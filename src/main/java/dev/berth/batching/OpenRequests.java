@@ -118,7 +118,9 @@ final class OpenRequests<I, O> {
 
   /// Moves pieces that wait into `chosen`, as many as go together with those that it holds; with the one whose turn it
   /// is, where it holds none. There must be a piece that waits or is chosen.
-  void fill(List<Pending<I, O>> chosen) {
+  ///
+  /// @param most how many it may hold
+  void fill(List<Pending<I, O>> chosen, int most) {
     long now = clock.getAsLong();
     while (chosen.isEmpty()) {
       if (waiting.size() == 0) {
@@ -134,7 +136,7 @@ final class OpenRequests<I, O> {
     int longest = chosen.stream().mapToInt(Pending::length).max().orElse(0);
     var line = waiting.line(chosen.getFirst().bucket());
     boolean newestFirst = turns.isNewestFirst(now);
-    while (!line.isEmpty()) {
+    while (!line.isEmpty() && chosen.size() < most) {
       var next = newestFirst ? line.getLast() : line.getFirst();
       if (next.submission().isExpired(now)) {
         end(next.submission(), new Ending.Expired());
@@ -157,7 +159,7 @@ final class OpenRequests<I, O> {
   }
 
   /// Starts a batch of chosen pieces on the calling worker.
-  Batch<I, O> start(List<Pending<I, O>> chosen, int worker) {
+  Batch<I, O> start(List<Pending<I, O>> chosen, int worker, Batch.Kind kind) {
     long now = clock.getAsLong();
     for (var pending : chosen) {
       pending.submission().start(now);
@@ -165,13 +167,13 @@ final class OpenRequests<I, O> {
         metrics.recordWaited(pending.submission().sinceArrival(now));
       }
     }
-    return run(chosen, worker, false);
+    return run(chosen, worker, kind);
   }
 
   /// Registers a batch of the calling worker, so that the worker is interrupted when nobody waits for the batch any
   /// more.
-  Batch<I, O> run(List<Pending<I, O>> records, int worker, boolean retry) {
-    var batch = new Batch<>(records, worker, Thread.currentThread(), clock.getAsLong(), waiting.size() > 0, retry);
+  Batch<I, O> run(List<Pending<I, O>> records, int worker, Batch.Kind kind) {
+    var batch = new Batch<>(records, worker, Thread.currentThread(), clock.getAsLong(), waiting.size() > 0, kind);
     running.add(batch);
     return batch;
   }
@@ -183,7 +185,7 @@ final class OpenRequests<I, O> {
 
   /// Starts the next piece of a batch that was taken apart on the calling worker. There must be one.
   Batch<I, O> startApart(int worker) {
-    return run(List.of(apart.removeFirst()), worker, true);
+    return run(List.of(apart.removeFirst()), worker, Batch.Kind.RETRY);
   }
 
   /// Takes the batches apart that have had half of the time that a request had left: one slow record must not take the
@@ -199,6 +201,10 @@ final class OpenRequests<I, O> {
         impatient.bePatient(batch.startedAt());
       } else {
         batch.takeApart();
+        if (batch.kind() == Batch.Kind.STEP) {
+          // Its worker has what belongs to its records, and goes on with each by itself.
+          continue;
+        }
         batch.pending().stream().filter(pending -> !pending.submission().isDone(pending.index())).forEach(apart::addLast);
       }
     }
@@ -206,9 +212,11 @@ final class OpenRequests<I, O> {
 
   private boolean keepsWaiting(Batch<I, O> batch, Submission<I, O> request) {
     var requests = Submission.of(batch.pending());
-    return batch.isRetry()
-        ? !requests.contains(request) && apart.stream().anyMatch(pending -> pending.submission() == request)
-        : requests.size() > 1 && requests.contains(request);
+    return switch (batch.kind()) {
+      case FIRST -> requests.size() > 1 && requests.contains(request);
+      case RETRY -> !requests.contains(request) && apart.stream().anyMatch(pending -> pending.submission() == request);
+      case STEP -> request.isOn(batch.worker()) && (requests.size() > 1 || !requests.contains(request));
+    };
   }
 
   /// Ends a batch of the calling worker: an interrupt that has come for it ends with it, and none comes after.
@@ -230,6 +238,14 @@ final class OpenRequests<I, O> {
       if (!submission.isDone(pending.index()) && submission.answer(pending.index(), values.get(i))) {
         end(submission, new Ending.Answered());
       }
+    }
+  }
+
+  /// Takes it that a record has had all its parts.
+  void finish(Pending<I, O> pending) {
+    var submission = pending.submission();
+    if (!submission.isDone(pending.index()) && submission.answer(pending.index(), null)) {
+      end(submission, new Ending.Answered());
     }
   }
 

@@ -2,6 +2,7 @@ package dev.berth.batching;
 
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.BitSet;
 import java.util.Collections;
 import java.util.LinkedHashSet;
 import java.util.List;
@@ -42,11 +43,14 @@ final class Submission<I, O> {
   private final List<Pending<I, O>> pending;
   private final Caller caller;
   private final long arrivedAt;
-  private final long deadline;
+  private final PartSink<O> sink;
   private final Runnable whenEnded;
 
-  /// By the pieces' places; null where a piece has no prediction yet.
+  /// By the pieces' places; null where a piece has no prediction yet, or has it in parts.
   private final List<O> values;
+  private final BitSet answered = new BitSet();
+  /// The workers that predict records of it step by step.
+  private final BitSet workers = new BitSet();
   private int unanswered;
   /// How many of its pieces have left the line.
   private int taken;
@@ -59,15 +63,16 @@ final class Submission<I, O> {
   /// All before it have left the line.
   private int next;
   private Optional<Long> startedAt = Optional.empty();
-  private Optional<Ending> ending = Optional.empty();
+  /// Written under the lock; read without it by those who predict for long.
+  private volatile Optional<Ending> ending = Optional.empty();
   private long endedAt;
   /// When its thread should ask why there is no answer yet.
   private long impatientAt;
 
   /// @param whenEnded run once, without the lock, by whoever has ended it
-  Submission(Pieces<I> pieces, long arrivedAt, long deadline, Caller caller, Runnable whenEnded) {
+  Submission(Pieces<I> pieces, long arrivedAt, PartSink<O> sink, Caller caller, Runnable whenEnded) {
     this.arrivedAt = arrivedAt;
-    this.deadline = deadline;
+    this.sink = sink;
     bePatient(arrivedAt);
     this.caller = caller;
     this.whenEnded = whenEnded;
@@ -124,17 +129,22 @@ final class Submission<I, O> {
     return caller.logContext();
   }
 
+  /// Where its parts go.
+  PartSink<O> sink() {
+    return sink;
+  }
+
   long deadline() {
-    return deadline;
+    return sink.deadlineNanos();
   }
 
   boolean isExpired(long now) {
-    return deadline - now <= 0;
+    return deadline() - now <= 0;
   }
 
   /// When half of the time is over that it had left at `since`.
   long halfTime(long since) {
-    return since + Math.max(0, deadline - since) / 2;
+    return since + Math.max(0, deadline() - since) / 2;
   }
 
   /// Half of the time that it has left may pass before [#isImpatient].
@@ -147,8 +157,22 @@ final class Submission<I, O> {
     return impatientAt - now <= 0;
   }
 
+  /// May be asked without the lock.
   boolean hasEnded() {
     return ending.isPresent();
+  }
+
+  /// A worker predicts a record of it step by step.
+  void runsOn(int worker) {
+    workers.set(worker);
+  }
+
+  boolean isOn(int worker) {
+    return workers.get(worker);
+  }
+
+  boolean isOnWorkers() {
+    return !workers.isEmpty();
   }
 
   boolean hasStarted() {
@@ -205,12 +229,13 @@ final class Submission<I, O> {
 
   /// Whether a piece needs no prediction any more.
   boolean isDone(int index) {
-    return hasEnded() || values.get(index) != null;
+    return hasEnded() || answered.get(index);
   }
 
   /// Takes the prediction of a piece that is not done; true when it was the last one.
   boolean answer(int index, O value) {
     values.set(index, value);
+    answered.set(index);
     unanswered--;
     return unanswered == 0;
   }
@@ -231,7 +256,7 @@ final class Submission<I, O> {
 
   /// How long its caller should wait before it asks why there is no answer yet.
   long patience(long now) {
-    return Math.min(deadline - now, impatientAt - now);
+    return Math.min(deadline(), impatientAt) - now;
   }
 
   Duration sinceArrival(long now) {

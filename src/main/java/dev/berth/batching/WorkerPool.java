@@ -147,6 +147,11 @@ public final class WorkerPool implements AutoCloseable {
     }
   }
 
+  /// Gives a queue its turns, whose records a worker keeps between them. The lock is held.
+  void keepTurn(BatchQueue<?, ?> queue) {
+    turns.add(queue);
+  }
+
   private void live(int worker) {
     onStart.run();
     while (true) {
@@ -176,7 +181,7 @@ public final class WorkerPool implements AutoCloseable {
         BatchQueue<?, ?> ripe = null;
         for (var queues = turns.iterator(); ripe == null && queues.hasNext(); ) {
           var queue = queues.next();
-          long delay = queue.ripeInNanos();
+          long delay = queue.ripeInNanos(worker);
           if (!queue.hasWork()) {
             queues.remove();
           } else if (queue.hasWorker(worker)) {

@@ -50,6 +50,7 @@ public record Configuration(ServerConfig config, List<EffectiveSetting> effectiv
         model(reading, home),
         new MultiModelConfig(reading.get(Settings.MULTI_MODEL), reading.get(Settings.LOAD_TIMEOUT)),
         batching(reading, batch),
+        new StreamConfig(reading.get(Settings.PART_TIMEOUT), reading.get(Settings.STREAM_TIMEOUT)),
         transform(reading, batch),
         log(reading));
     if (!reading.problems().isEmpty()) {

@@ -8,6 +8,7 @@ public record ServerConfig(
     ModelConfig model,
     MultiModelConfig multiModel,
     BatchingConfig batching,
+    StreamConfig streams,
     TransformConfig transform,
     LogConfig log) {
 
@@ -16,12 +17,13 @@ public record ServerConfig(
     Objects.requireNonNull(model, "model");
     Objects.requireNonNull(multiModel, "multiModel");
     Objects.requireNonNull(batching, "batching");
+    Objects.requireNonNull(streams, "streams");
     Objects.requireNonNull(transform, "transform");
     Objects.requireNonNull(log, "log");
   }
 
   /// The same for another model.
   public ServerConfig with(ModelConfig another) {
-    return new ServerConfig(http, another, multiModel, batching, transform, log);
+    return new ServerConfig(http, another, multiModel, batching, streams, transform, log);
   }
 }

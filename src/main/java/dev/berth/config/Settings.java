@@ -80,6 +80,18 @@ public final class Settings {
       variable("SAGEMAKER_MODEL_SERVER_TIMEOUT_SECONDS", Syntax.duration("seconds", SECOND, 1)),
       variable("SAGEMAKER_MODEL_SERVER_TIMEOUT", Syntax.duration("minutes", Duration.ofMinutes(1), 1)));
 
+  static final Setting<Duration> PART_TIMEOUT = setting(
+      "stream-part-timeout", fixed(Duration.ofSeconds(60)),
+      "How long a streamed answer may take from one part to the next; --timeout goes to the first one",
+      flag("--stream-part-timeout", Syntax.duration("seconds", SECOND, 1)),
+      variable("BERTH_STREAM_PART_TIMEOUT", Syntax.duration("seconds", SECOND, 1)));
+
+  static final Setting<Duration> STREAM_TIMEOUT = setting(
+      "stream-timeout", fixed(Duration.ofSeconds(480)),
+      "How long a streamed answer may take in all; SageMaker ends it after 480 s",
+      flag("--stream-timeout", Syntax.duration("seconds", SECOND, 1)),
+      variable("BERTH_STREAM_TIMEOUT", Syntax.duration("seconds", SECOND, 1)));
+
   static final Setting<Duration> STUCK_AFTER = setting(
       "stuck-seconds", fixed(Duration.ofSeconds(120)),
       "How long after its request's deadline a hook that still runs counts as stuck: /ping is 503 when no worker or no "
@@ -215,7 +227,7 @@ public final class Settings {
   /// In the order in which people meet them.
   public static final List<Setting<?>> ALL = List.of(
       PORT, HOST, MODEL_DIRECTORY, PROGRAM, BASE_DIRECTORY, INSTANCE_TYPE, WORKERS, CPU_PROFILE, NEURON_CORES,
-      EXTRA_LIBRARIES, TIMEOUT, STUCK_AFTER, MAX_PAYLOAD, DEFAULT_ACCEPT, QUEUE_CAPACITY, MAX_BATCH_SIZE, MAX_BATCH_TOKENS, MAX_BATCH_DELAY,
+      EXTRA_LIBRARIES, TIMEOUT, PART_TIMEOUT, STREAM_TIMEOUT, STUCK_AFTER, MAX_PAYLOAD, DEFAULT_ACCEPT, QUEUE_CAPACITY, MAX_BATCH_SIZE, MAX_BATCH_TOKENS, MAX_BATCH_DELAY,
       TARGET_DELAY, MULTI_MODEL, LOAD_TIMEOUT, BATCH, BATCH_STRATEGY, MAX_CONCURRENT_TRANSFORMS, MAX_PAYLOAD_IN_MB,
       EXECUTION_PARAMETERS, BAD_RECORDS, TRAILING_NEWLINE,
       METRICS_PATH, LAME_DUCK, DRAIN, MAX_CONNECTIONS, MAX_CONNECTIONS_PER_ADDRESS, LOG_LEVEL, LOG_FORMAT);

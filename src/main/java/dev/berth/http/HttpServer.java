@@ -108,7 +108,8 @@ public final class HttpServer implements AutoCloseable {
     var request = config.batching().timeout();
     var load = config.multiModel().loadTimeout();
     var longest = config.multiModel().enabled() && load.compareTo(request) > 0 ? load : request;
-    return longest.plus(IDLE);
+    var part = config.streams().partTimeout();
+    return (part.compareTo(longest) > 0 ? part : longest).plus(IDLE);
   }
 
   private static QueuedThreadPool threads() {

@@ -1,6 +1,7 @@
 package dev.berth.http;
 
 import dev.berth.config.HttpConfig;
+import dev.berth.config.StreamConfig;
 import dev.berth.config.TransformConfig;
 import dev.berth.error.ErrorType;
 import dev.berth.error.ServingException;
@@ -8,8 +9,10 @@ import dev.berth.hooks.InvocationRequest;
 import dev.berth.hooks.InvocationResponse;
 import dev.berth.hooks.MediaType;
 import dev.berth.memory.ProcessMemory;
+import dev.berth.serving.Answer;
 import dev.berth.serving.Deadline;
 import dev.berth.serving.ServedModel;
+import dev.berth.serving.StreamLimits;
 import io.javalin.http.Context;
 import io.javalin.http.Handler;
 import java.io.IOException;
@@ -23,6 +26,7 @@ import java.util.function.BooleanSupplier;
 import java.util.function.Function;
 import java.util.function.LongSupplier;
 import org.eclipse.jetty.ee10.servlet.ServletContextRequest;
+import org.eclipse.jetty.io.EndPoint;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import org.slf4j.MDC;
@@ -40,6 +44,8 @@ final class Invocations implements Handler {
   private final HttpConfig http;
   private final TransformConfig transform;
   private final Duration timeout;
+  /// Nothing in a batch-transform job, where a failed answer must not look like a whole one.
+  private final Optional<StreamLimits> streams;
   private final ProcessMemory memory;
   private final LongSupplier clock;
 
@@ -49,12 +55,16 @@ final class Invocations implements Handler {
       HttpConfig http,
       TransformConfig transform,
       Duration timeout,
+      StreamConfig streams,
       ProcessMemory memory,
       LongSupplier clock) {
     this.visits = visits;
     this.http = http;
     this.transform = transform;
     this.timeout = timeout;
+    this.streams = transform.batch()
+        ? Optional.empty()
+        : Optional.of(new StreamLimits(streams.partTimeout(), streams.timeout()));
     this.memory = memory;
     this.clock = clock;
   }
@@ -93,10 +103,13 @@ final class Invocations implements Handler {
         transform.keepBadRecords()).withTraceParent(RequestLog.traceParent(ctx));
     var context = Objects.requireNonNullElse(MDC.getCopyOfContextMap(), Map.<String, String>of());
 
-    var invocation = visit.invoke(request, deadline, body.memory(), peerHasGone(ctx), context);
-
-    write(ctx, invocation.response());
-    RequestLog.served(ctx, invocation);
+    switch (visit.invoke(request, deadline, streams, body.memory(), peerHasGone(ctx), context)) {
+      case Answer.Whole(var response, var invocation) -> {
+        write(ctx, response);
+        RequestLog.served(ctx, invocation);
+      }
+      case Answer.Streamed streamed -> new StreamedBody(ctx, endPoint(ctx), streamed).send();
+    }
   }
 
   /// A body of lines ends without a newline, because AssembleWith=Line adds one after each response, or with one where
@@ -159,9 +172,10 @@ final class Invocations implements Handler {
   }
 
   private static BooleanSupplier peerHasGone(Context ctx) {
-    var request = ServletContextRequest.getServletContextRequest(ctx.req());
-    return request.getConnectionMetaData().getConnection().getEndPoint() instanceof PeerAwareConnector.PeerAwareEndPoint peer
-        ? peer::peerHasGone
-        : () -> false;
+    return endPoint(ctx) instanceof PeerAwareConnector.PeerAwareEndPoint peer ? peer::peerHasGone : () -> false;
+  }
+
+  private static EndPoint endPoint(Context ctx) {
+    return ServletContextRequest.getServletContextRequest(ctx.req()).getConnectionMetaData().getConnection().getEndPoint();
   }
 }

@@ -134,6 +134,19 @@ final class PeerAwareConnector extends ServerConnector {
       }
     }
 
+    /// Whether the client has closed its side, or gone away altogether. Never blocks. While an answer is on its way, the
+    /// two can't be told apart, and hardly any client of a stream closes its side and still reads.
+    boolean peerHasClosed() {
+      lock.lock();
+      try {
+        return !lookAhead() && sideClosed;
+      } catch (IOException _) {
+        return true;
+      } finally {
+        lock.unlock();
+      }
+    }
+
     /// Whether the client has sent something that Jetty has not read. To be asked between requests only: what Jetty waits
     /// for may be a single byte, and the selector would not see it any more.
     boolean hasUnread() {

@@ -82,7 +82,8 @@ final class Routes {
 
   private Invocations invocations(Function<Context, ServedModel.Visit> visits) {
     return new Invocations(
-        visits, config.http(), config.transform(), config.batching().timeout(), ProcessMemory.ofThisProcess(), System::nanoTime);
+        visits, config.http(), config.transform(), config.batching().timeout(), config.streams(),
+        ProcessMemory.ofThisProcess(), System::nanoTime);
   }
 
   /// What becomes of an error of the JVM outside of the hooks.

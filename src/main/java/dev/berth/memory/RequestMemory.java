@@ -113,6 +113,25 @@ public final class RequestMemory implements AutoCloseable {
     used = needed;
   }
 
+  /// Counts as [#add] does, for a thread that must not wait.
+  ///
+  /// @throws MemoryShortException when there is no room for it now
+  public void addAtOnce(long bytes) {
+    long needed = used + bytes;
+    if (needed > takenOfFew + takenOfMore && !takeFew(needed)) {
+      long more = needed - takenOfFew;
+      requireRoom(more, process.large());
+      long wanted = Math.min(more + more / 8, process.large().bytes());
+      boolean medium = !ofLarge && wanted <= process.mostOfMedium();
+      if (!(medium ? this.medium : large).tryGrowTo(wanted)) {
+        throw MemoryShortException.beside(more);
+      }
+      ofLarge |= !medium;
+      takenOfMore = wanted;
+    }
+    used = needed;
+  }
+
   /// Counts a body that is being received.
   ///
   /// @param bytes of it in all, those to come included for which room is made

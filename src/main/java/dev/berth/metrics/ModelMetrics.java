@@ -41,6 +41,10 @@ public final class ModelMetrics implements AutoCloseable {
   private final Counter overloaded;
   private final Counter expired;
   private final Counter abandoned;
+  private final Timer stepTime;
+  private final Timer firstPart;
+  private final Counter parts;
+  private final AtomicInteger streams;
   private final DistributionSummary batchSize;
   private final AtomicInteger queueDepth;
   private final AtomicInteger workers;
@@ -68,6 +72,10 @@ public final class ModelMetrics implements AutoCloseable {
     expired = counter("berth.expired", "requests whose time ran out, waiting or running");
     abandoned = counter(
         "berth.abandoned", "records dropped before they were predicted, because nobody waited for them any more");
+    stepTime = timer("berth.step", "stepFn, one step of all records in the batch");
+    firstPart = timer("berth.first.part", "from the first byte read to the first part, one streamed answer");
+    parts = counter("berth.parts", "parts of streamed answers");
+    streams = gauge("berth.streams", "records that are being predicted in steps, those that wait for their readers included");
     batchSize = added(DistributionSummary.builder("berth.batch.size")
         .description("records in a batch, or pieces of records")
         .serviceLevelObjectives(SIZE_BUCKETS)
@@ -160,6 +168,31 @@ public final class ModelMetrics implements AutoCloseable {
     tokens.increment(lengths);
     paddingTokens.increment(padded - lengths);
     predictTime.record(took);
+  }
+
+  /// A step was made for so many records, whether it failed or not.
+  public void stepped(int size, Duration took) {
+    batchSize.record(size);
+    stepTime.record(took);
+  }
+
+  /// A record is predicted in steps from now on.
+  public void streamBegun() {
+    streams.incrementAndGet();
+  }
+
+  public void streamEnded() {
+    streams.decrementAndGet();
+  }
+
+  /// The first part of a streamed answer is there.
+  public void firstPart(Duration took) {
+    firstPart.record(took);
+  }
+
+  /// A part of a streamed answer is there.
+  public void partEmitted() {
+    parts.increment();
   }
 
   /// Says that the model is gone. With its last version its series go.

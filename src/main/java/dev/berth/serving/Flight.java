@@ -2,13 +2,17 @@ package dev.berth.serving;
 
 import dev.berth.batching.Batcher;
 import dev.berth.batching.Caller;
+import dev.berth.batching.Pieces;
 import dev.berth.batching.Predictions;
 import dev.berth.error.ErrorType;
 import dev.berth.error.ServingException;
 import dev.berth.hooks.InvocationRequest;
+import dev.berth.hooks.StreamingHandler;
 import dev.berth.memory.RequestMemory;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.List;
+import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
@@ -28,8 +32,10 @@ final class Flight<I, O> {
   private final InvocationRequest request;
   private final Caller caller;
   private final Deadline deadline;
+  private final Optional<StreamLimits> streams;
   private final RequestMemory memory;
-  private final CompletableFuture<Invocation> landed = new CompletableFuture<>();
+  private final long begunAt;
+  private final CompletableFuture<Answer> landed = new CompletableFuture<>();
   /// The hook that is to run or runs, where it is not in the queue.
   private final AtomicReference<HookPool.Run> run = new AtomicReference<>();
   /// The place of its records in the queue, once they are there.
@@ -38,15 +44,22 @@ final class Flight<I, O> {
   private Duration decoded;
 
   Flight(
-      LoadedModel<?, I, O> model, InvocationRequest request, Caller caller, Deadline deadline, RequestMemory memory) {
+      LoadedModel<?, I, O> model,
+      InvocationRequest request,
+      Caller caller,
+      Deadline deadline,
+      Optional<StreamLimits> streams,
+      RequestMemory memory) {
     this.model = model;
     this.request = request;
     this.caller = caller;
     this.deadline = deadline;
+    this.streams = streams;
     this.memory = memory;
+    this.begunAt = deadline.clock().getAsLong();
   }
 
-  Invocation await() {
+  Answer await() {
     // The next hook may be there already.
     run.compareAndSet(null, start(model.names.inputFn(), this::decode));
     while (true) {
@@ -121,37 +134,95 @@ final class Flight<I, O> {
     model.metrics.decoded(decoded);
     if (split.isEmpty()) {
       encode(Predictions.none(), now);
+    } else if (model.handler instanceof StreamingHandler<?, I, O, ?> streaming) {
+      submit(streaming, pieces);
     } else {
       ticket = model.batcher.submit(pieces, deadline.nanos(), caller, this::predicted);
     }
   }
 
+  private void submit(StreamingHandler<?, I, O, ?> streaming, Pieces<I> pieces) {
+    if (pieces.values().size() > split.records().size()) {
+      throw new ServingException(ErrorType.INTERNAL, "%s returned several pieces, expected the record that stepFn predicts part by part"
+          .formatted(model.names.split()));
+    }
+    var type = streams.flatMap(_ -> streaming.streamedAs(request));
+    if (type.isEmpty()) {
+      var parts = new Parts<O>(pieces.values().size(), deadline, memory);
+      ticket = model.batcher.submit(pieces, parts, caller, ended -> predicted(ended,
+          (predictions, now) -> encode(joined(streaming, parts, now), predictions, now)));
+      return;
+    }
+    var answer = new AtomicReference<StreamedAnswer<O>>();
+    answer.set(new StreamedAnswer<>(
+        streaming, model.names.partFn(), request, type.get(), memory, model.metrics, deadline, streams.get(), begunAt,
+        () -> landed.complete(answer.get())));
+    ticket = model.batcher.submit(pieces, answer.get(), caller, ended -> streamed(ended, answer.get()));
+    answer.get().comesFrom(ticket);
+  }
+
   /// Runs on the thread that has ended the request's records, mostly its worker's.
   private void predicted(Batcher<I, O>.Ticket ended) {
+    predicted(ended, this::encode);
+  }
+
+  private void predicted(Batcher<I, O>.Ticket ended, Encoding<O> encoding) {
     try {
       var predictions = ended.predictions();
-      run.set(start(model.names.outputFn(), now -> encode(predictions, now)));
+      run.set(start(model.names.outputFn(), now -> encoding.run(predictions, now)));
     } catch (Throwable e) {
       model.metrics.caught(e);
       landed.completeExceptionally(HookFailure.of(model.names.predictFn(), e));
     }
   }
 
-  private void encode(Predictions<O> predictions, HookPool.Run now) throws Exception {
-    long start = System.nanoTime();
+  /// The parts of a streamed answer have all been encoded, or there will be no more.
+  private void streamed(Batcher<I, O>.Ticket ended, StreamedAnswer<O> answer) {
+    try {
+      var predictions = ended.predictions();
+      answer.end(new Invocation(
+          split.records().size(), decoded, predictions.queued(), predictions.predicted(), Duration.ZERO));
+    } catch (Throwable e) {
+      model.metrics.caught(e);
+      var failure = HookFailure.of(model.names.predictFn(), e);
+      if (!answer.fail(failure)) {
+        landed.completeExceptionally(failure);
+      }
+    }
+  }
+
+  private List<O> joined(StreamingHandler<?, I, O, ?> streaming, Parts<O> parts, HookPool.Run now) {
     now.enters(model.names.join());
-    var values = split.join(predictions.values(), model.handler, model.names);
+    var values = new ArrayList<O>(split.records().size());
+    for (var record : split.records()) {
+      values.add(require(streaming.join(record, parts.ofRecords().get(values.size())), model.names.join(), "a prediction"));
+    }
+    return values;
+  }
+
+  private void encode(Predictions<O> predictions, HookPool.Run now) throws Exception {
+    now.enters(model.names.join());
+    encode(split.join(predictions.values(), model.handler, model.names), predictions, now);
+  }
+
+  private void encode(List<O> values, Predictions<O> predictions, HookPool.Run now) throws Exception {
+    long start = System.nanoTime();
     now.enters(model.names.outputFn());
     var response = require(model.handler.outputFn(values, request), model.names.outputFn(), "a response");
     var encoded = Duration.ofNanos(System.nanoTime() - start);
     model.metrics.encoded(encoded);
-    landed.complete(new Invocation(
-        response, split.records().size(), decoded, predictions.queued(), predictions.predicted(), encoded));
+    landed.complete(new Answer.Whole(response, new Invocation(
+        split.records().size(), decoded, predictions.queued(), predictions.predicted(), encoded)));
   }
 
   /// A hook, with whatever it throws.
   private interface HookCall {
     void run(HookPool.Run now) throws Exception;
+  }
+
+  /// What is made of the predictions of all records.
+  private interface Encoding<O> {
+    void run(Predictions<O> predictions, HookPool.Run now) throws Exception;
   }
 
   private static <T> T require(T result, String hook, String expected) {

@@ -2,6 +2,7 @@ package dev.berth.serving;
 
 import dev.berth.artifact.code.HookPlace;
 import dev.berth.hooks.InferenceHandler;
+import dev.berth.hooks.StreamingHandler;
 import dev.berth.hooks.TransformHandler;
 import java.lang.reflect.Method;
 import java.util.Arrays;
@@ -17,6 +18,7 @@ record HookNames(
     String predictFn,
     String join,
     String outputFn,
+    String partFn,
     String requestTypes,
     String responseTypes) {
 
@@ -28,11 +30,20 @@ record HookNames(
         name(type, "inputFn", 1),
         name(type, "split", 1),
         name(type, "length", 1),
-        handler instanceof TransformHandler<?> ? name(type, "transformFn", 2) : name(type, "predictFn", 2),
+        predicting(handler, type),
         name(type, "join", 2),
         name(type, "outputFn", 2),
+        name(type, "partFn", 3),
         name(type, "requestTypes", 0),
         name(type, "responseTypes", 0));
+  }
+
+  private static String predicting(InferenceHandler<?, ?, ?> handler, Class<?> type) {
+    return switch (handler) {
+      case TransformHandler<?> _ -> name(type, "transformFn", 2);
+      case StreamingHandler<?, ?, ?, ?> _ -> name(type, "stepFn", 2);
+      default -> name(type, "predictFn", 2);
+    };
   }
 
   private static String name(Class<?> type, String hook, int parameters) {

@@ -31,6 +31,10 @@ final class HookPredictor<M, I, O> implements Predictor<I, O> {
     });
   }
 
+  M model() {
+    return model;
+  }
+
   @Override
   public List<O> predict(List<I> records) throws Exception {
     try {
@@ -51,7 +55,7 @@ final class HookPredictor<M, I, O> implements Predictor<I, O> {
   }
 
   /// Libraries that look for services find those of the hooks. A thread keeps nothing of a model that is unloaded.
-  private static <T, E extends Exception> T withClassesOf(InferenceHandler<?, ?, ?> handler, Call<T, E> call) throws E {
+  static <T, E extends Exception> T withClassesOf(InferenceHandler<?, ?, ?> handler, Call<T, E> call) throws E {
     var thread = Thread.currentThread();
     var outer = thread.getContextClassLoader();
     thread.setContextClassLoader(handler.getClass().getClassLoader());
@@ -62,7 +66,7 @@ final class HookPredictor<M, I, O> implements Predictor<I, O> {
     }
   }
 
-  private interface Call<T, E extends Exception> {
+  interface Call<T, E extends Exception> {
     T call() throws E;
   }
 }

@@ -4,11 +4,13 @@ import dev.berth.artifact.code.HookCode;
 import dev.berth.batching.BatchLimits;
 import dev.berth.batching.Batcher;
 import dev.berth.batching.Caller;
+import dev.berth.batching.Predictor;
 import dev.berth.error.ServingException;
 import dev.berth.hooks.InferenceHandler;
 import dev.berth.hooks.InvocationRequest;
 import dev.berth.hooks.MediaType;
 import dev.berth.hooks.ModelContext;
+import dev.berth.hooks.StreamingHandler;
 import dev.berth.memory.RequestMemory;
 import dev.berth.metrics.ModelMetrics;
 import java.nio.file.Path;
@@ -53,8 +55,9 @@ final class LoadedModel<M, I, O> {
         names.predictFn(),
         workers.pool(),
         limits,
-        worker ->
-            HookPredictor.open(handler, names, new ModelContext(directory, accelerators.get(worker), worker, distinct)),
+        worker -> predictor(
+            handler,
+            HookPredictor.open(handler, names, new ModelContext(directory, accelerators.get(worker), worker, distinct))),
         System::nanoTime,
         metrics);
     batcher.start();
@@ -64,6 +67,10 @@ final class LoadedModel<M, I, O> {
       batcher.close();
       throw e;
     }
+  }
+
+  private static <M, I, O> Predictor<I, O> predictor(InferenceHandler<M, I, O> handler, HookPredictor<M, I, O> opened) {
+    return handler instanceof StreamingHandler<M, I, O, ?> streaming ? new HookStepper<>(streaming, opened) : opened;
   }
 
   private LoadedModel(
@@ -111,9 +118,11 @@ final class LoadedModel<M, I, O> {
 
   /// Answers a request on the calling thread, which waits until it has landed or its time is over.
   ///
+  /// @param streams for answers that may leave part by part; nothing: all answers are whole
   /// @throws ServingException for every way in which this can fail
-  Invocation invoke(InvocationRequest request, Caller caller, Deadline deadline, RequestMemory memory) {
-    return new Flight<>(this, request, caller, deadline, memory).await();
+  Answer invoke(
+      InvocationRequest request, Caller caller, Deadline deadline, Optional<StreamLimits> streams, RequestMemory memory) {
+    return new Flight<>(this, request, caller, deadline, streams, memory).await();
   }
 
   /// Looks for workers whose `predictFn` does not end.

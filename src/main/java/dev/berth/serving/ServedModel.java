@@ -179,17 +179,19 @@ public final class ServedModel {
 
     /// Answers the request on the calling thread, which should be a virtual one: it waits for hooks and workers.
     ///
+    /// @param streams for answers that may leave part by part; nothing: all answers are whole
     /// @param memory what the request takes of the memory of all
     /// @param callerHasGone asked before the model is; it must not block
     /// @param logContext what stands on the log lines of the request
     /// @throws ServingException for every way in which this can fail
-    public Invocation invoke(
+    public Answer invoke(
         InvocationRequest request,
         Deadline deadline,
+        Optional<StreamLimits> streams,
         RequestMemory memory,
         BooleanSupplier callerHasGone,
         Map<String, String> logContext) {
-      return model.invoke(request, new Caller(callerHasGone, logContext), deadline, memory);
+      return model.invoke(request, new Caller(callerHasGone, logContext), deadline, streams, memory);
     }
 
     @Override

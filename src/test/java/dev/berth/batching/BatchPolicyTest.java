@@ -97,7 +97,7 @@ class BatchPolicyTest {
     return new Submission<Integer, String>(
             Pieces.whole(Arrays.asList(lengths), Arrays.stream(lengths).mapToInt(length -> length).toArray()),
             nanos,
-            Long.MAX_VALUE,
+            new PartSink.None<>(Long.MAX_VALUE),
             new Caller(() -> false, Map.of()),
             () -> {})
         .pending();

@@ -38,7 +38,7 @@ class BatchQueueTest {
   @BeforeEach
   void start() {
     pool.close();
-    queue.join(0, () -> {});
+    queue.join(new IdleRunner(0));
   }
 
   @AfterEach
@@ -101,7 +101,7 @@ class BatchQueueTest {
 
   private void ask(String... words) {
     queue.submit(new Submission<>(
-        Serving.pieces(List.of(words)), now.get(), DEADLINE, new Caller(() -> false, Map.of()), () -> {}));
+        Serving.pieces(List.of(words)), now.get(), new PartSink.None<>(DEADLINE), new Caller(() -> false, Map.of()), () -> {}));
   }
 
   private void predictInASecond() throws InterruptedException {

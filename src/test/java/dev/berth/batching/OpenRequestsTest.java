@@ -61,10 +61,10 @@ class OpenRequestsTest {
     var gone = add(DEADLINE, "a", "b");
     add(DEADLINE, "c", "d", "e");
     var chosen = new ArrayList<Pending<String, String>>();
-    requests.fill(chosen);
+    requests.fill(chosen, Integer.MAX_VALUE);
     requests.end(gone, new Ending.Abandoned());
     requests.dropEnded(chosen);
-    requests.fill(chosen);
+    requests.fill(chosen, Integer.MAX_VALUE);
 
     assertThat(chosen).extracting(Pending::value).containsExactly("c", "d", "e");
     assertThat(metrics.scrape().lines()).contains(
@@ -86,7 +86,7 @@ class OpenRequestsTest {
   void aBatchIsInterruptedOnceWhenTheLastOfItsRequestsHasEnded() {
     var first = add(DEADLINE, "a");
     var second = add(DEADLINE, "b");
-    var batch = requests.start(chooseRecords(), 0);
+    var batch = requests.start(chooseRecords(), 0, Batch.Kind.FIRST);
 
     requests.end(first, new Ending.Expired());
     assertThat(Thread.currentThread().isInterrupted()).as("one still waits").isFalse();
@@ -100,7 +100,7 @@ class OpenRequestsTest {
   @Test
   void anInterruptEndsWithItsBatch() {
     var request = add(DEADLINE, "a");
-    var batch = requests.start(chooseRecords(), 0);
+    var batch = requests.start(chooseRecords(), 0, Batch.Kind.FIRST);
     requests.end(request, new Ending.Expired());
     requests.stop(batch);
 
@@ -110,7 +110,7 @@ class OpenRequestsTest {
   @Test
   void aBatchThatHasStoppedIsNotInterrupted() {
     var request = add(DEADLINE, "a");
-    requests.stop(requests.start(chooseRecords(), 0));
+    requests.stop(requests.start(chooseRecords(), 0, Batch.Kind.FIRST));
     requests.end(request, new Ending.Expired());
 
     assertThat(Thread.currentThread().isInterrupted()).isFalse();
@@ -119,7 +119,7 @@ class OpenRequestsTest {
   @Test
   void anAnswerAfterTheEndChangesNothing() {
     var request = add(DEADLINE, "a");
-    var batch = requests.start(chooseRecords(), 0);
+    var batch = requests.start(chooseRecords(), 0, Batch.Kind.FIRST);
     requests.end(request, new Ending.Expired());
     requests.stop(batch);
     requests.answer(batch, List.of("A"));
@@ -131,7 +131,7 @@ class OpenRequestsTest {
   void aBatchThatTakesHalfOfTheTimeThatARequestHasLeftIsTakenApart() {
     var slow = add(DEADLINE, "slow");
     var quick = add(DEADLINE, "a", "b");
-    var batch = requests.start(chooseRecords(), 0);
+    var batch = requests.start(chooseRecords(), 0, Batch.Kind.FIRST);
     now = DEADLINE / 2 - 1;
     assertThat(quick.isImpatient(now)).isFalse();
     now = DEADLINE / 2;
@@ -155,7 +155,7 @@ class OpenRequestsTest {
   void aSlowRecordThatIsTriedAloneMakesWayForTheOthersOfItsBatch() {
     add(DEADLINE, "slow");
     var quick = add(DEADLINE, "a");
-    var batch = requests.start(chooseRecords(), 0);
+    var batch = requests.start(chooseRecords(), 0, Batch.Kind.FIRST);
     now = DEADLINE / 2;
     requests.takeApart(quick);
     requests.stop(batch);
@@ -178,7 +178,7 @@ class OpenRequestsTest {
   void aBatchThatEndsAfterAllAnswersWhatWaitsToBeTriedAgain() {
     add(DEADLINE, "a");
     var request = add(DEADLINE, "b");
-    var batch = requests.start(chooseRecords(), 0);
+    var batch = requests.start(chooseRecords(), 0, Batch.Kind.FIRST);
     now = DEADLINE / 2;
     requests.takeApart(request);
     requests.answer(batch, List.of("A", "B"));
@@ -191,11 +191,11 @@ class OpenRequestsTest {
   @Test
   void aBatchOfOneRequestIsNotTakenApartAndNeitherIsOneThatHasJustBegun() {
     var alone = add(DEADLINE, "a", "b", "c");
-    var batch = requests.start(chooseRecords(), 0);
+    var batch = requests.start(chooseRecords(), 0, Batch.Kind.FIRST);
     add(DEADLINE, "d");
     var late = add(DEADLINE, "e");
     now = DEADLINE / 2;
-    var shared = requests.start(chooseRecords(), 0);
+    var shared = requests.start(chooseRecords(), 0, Batch.Kind.FIRST);
     requests.takeApart(alone);
     requests.takeApart(late);
 
@@ -211,7 +211,7 @@ class OpenRequestsTest {
   void aBatchIsStuckWhenItRunsLongAfterTheLastOfItsDeadlinesAndIsFoundOnce() {
     add(DEADLINE, "a");
     add(2 * DEADLINE, "b");
-    var batch = requests.start(chooseRecords(), 0);
+    var batch = requests.start(chooseRecords(), 0, Batch.Kind.FIRST);
     now = 2 * DEADLINE + 9;
     assertThat(requests.findStuck(10)).isEmpty();
     now = 2 * DEADLINE + 10;
@@ -223,7 +223,7 @@ class OpenRequestsTest {
 
   private Submission<String, String> add(long deadline, String... records) {
     var submission = new Submission<String, String>(
-        Serving.pieces(List.of(records)), now, deadline, new Caller(() -> false, Map.of()), () -> {});
+        Serving.pieces(List.of(records)), now, new PartSink.None<>(deadline), new Caller(() -> false, Map.of()), () -> {});
     requests.add(submission);
     return submission;
   }
@@ -234,7 +234,7 @@ class OpenRequestsTest {
 
   private List<Pending<String, String>> chooseRecords() {
     var chosen = new ArrayList<Pending<String, String>>();
-    requests.fill(chosen);
+    requests.fill(chosen, Integer.MAX_VALUE);
     return chosen;
   }
 

@@ -218,7 +218,7 @@ class TurnsTest {
     var pool = new WorkerPool(1, () -> {}, metrics);
     pool.close();
     var made = new BatchQueue<String, String>("words", pool, limits, now::get, metrics.ofModel("words"));
-    made.join(0, () -> {});
+    made.join(new IdleRunner(0));
     return made;
   }
 
@@ -231,7 +231,7 @@ class TurnsTest {
   }
 
   private void submit(BooleanSupplier hasGone, Pieces<String> pieces) {
-    queue.submit(new Submission<>(pieces, now.get(), DEADLINE, new Caller(hasGone, Map.of()), () -> {}));
+    queue.submit(new Submission<>(pieces, now.get(), new PartSink.None<>(DEADLINE), new Caller(hasGone, Map.of()), () -> {}));
   }
 
   /// Predicts a batch.

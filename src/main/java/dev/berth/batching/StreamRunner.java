@@ -1,0 +1,298 @@
+package dev.berth.batching;
+
+import dev.berth.batching.Submission.Ending;
+import dev.berth.error.ErrorType;
+import dev.berth.error.ServingException;
+import dev.berth.metrics.ModelMetrics;
+import java.time.Duration;
+import java.util.LinkedHashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.SequencedSet;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.function.LongSupplier;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+import org.slf4j.MDC;
+
+/// Runs the records that one worker takes step by step: each turn begins as many as there is room for, and makes one step
+/// for those that can move (continuous batching).
+///
+/// A stream whose reader does not keep up, or that pauses, leaves its place in the batch to others and keeps its state.
+/// The lock is never held while the predictor runs.
+final class StreamRunner<I, O, Q extends Sequence<O>> implements Runner {
+
+  private static final Logger log = LoggerFactory.getLogger(StreamRunner.class);
+
+  private final String name;
+  private final String predictorName;
+  private final int worker;
+  private final StepPredictor<I, O, Q> predictor;
+  private final BatchQueue<I, O> queue;
+  private final BatchLimits limits;
+  private final LongSupplier clock;
+  private final ModelMetrics metrics;
+  /// Stands on the log lines that are not of a batch.
+  private final Map<String, String> logContext;
+  private final AtomicBoolean closed = new AtomicBoolean();
+  /// The one whose turn it is first. Guarded by the lock of the [WorkerPool].
+  private final SequencedSet<Stream> streams = new LinkedHashSet<>();
+
+  /// A record that was begun. Its times are guarded by the lock.
+  private final class Stream {
+
+    private final Pending<I, O> pending;
+    private final Q sequence;
+    private long resumesAt = clock.getAsLong();
+
+    private Stream(Pending<I, O> pending, Q sequence) {
+      this.pending = pending;
+      this.sequence = sequence;
+    }
+
+    private Submission<I, O> request() {
+      return pending.submission();
+    }
+
+    private boolean canMove() {
+      return !request().hasEnded() && request().sink().hasRoom() && resumesAt - clock.getAsLong() <= 0;
+    }
+
+    private long ripeInNanos() {
+      if (request().hasEnded()) {
+        return 0;
+      }
+      long now = clock.getAsLong();
+      long over = Math.max(0, request().deadline() - now);
+      return request().sink().hasRoom() ? Math.min(over, resumesAt - now) : over;
+    }
+  }
+
+  /// @param name the model's, for the log
+  /// @param predictorName what records run through, for messages
+  StreamRunner(
+      String name,
+      String predictorName,
+      int worker,
+      StepPredictor<I, O, Q> predictor,
+      BatchQueue<I, O> queue,
+      BatchLimits limits,
+      LongSupplier clock,
+      ModelMetrics metrics) {
+    this.name = name;
+    this.predictorName = predictorName;
+    this.worker = worker;
+    this.predictor = predictor;
+    this.queue = queue;
+    this.limits = limits;
+    this.clock = clock;
+    this.metrics = metrics;
+    this.logContext = Map.of(ModelMetrics.LABEL, name);
+  }
+
+  @Override
+  public int worker() {
+    return worker;
+  }
+
+  @Override
+  public boolean hasRoom() {
+    return streams.size() < limits.queueCapacity() && streams.stream().filter(Stream::canMove).count() < limits.maxBatchSize();
+  }
+
+  @Override
+  public long ripeInNanos() {
+    return streams.stream().mapToLong(Stream::ripeInNanos).min().orElse(Long.MAX_VALUE);
+  }
+
+  @Override
+  public void serve() {
+    MDC.setContextMap(logContext);
+    try {
+      queue.read(this::endExpired).forEach(this::close);
+      while (queue.read(this::hasRoom) && begin()) {
+        // As many as there is room for.
+      }
+      step();
+      if (queue.isClosed()) {
+        close();
+      }
+    } catch (Throwable e) {
+      metrics.caught(e);
+      log.error("{}: worker {} can't predict any more", name, worker, e);
+      queue.read(() -> List.copyOf(streams)).forEach(stream -> queue.end(stream.request(), new Ending.Failed(e)));
+      queue.leave(worker);
+      close();
+    } finally {
+      MDC.clear();
+    }
+  }
+
+  /// Ends those whose time is over while nothing moves them.
+  ///
+  /// @return those that nobody waits for any more
+  private List<Stream> endExpired() {
+    long now = clock.getAsLong();
+    streams.stream().filter(stream -> stream.request().isExpired(now)).map(Stream::request).toList().forEach(queue::expire);
+    var ended = streams.stream().filter(stream -> stream.request().hasEnded()).toList();
+    ended.forEach(streams::remove);
+    return ended;
+  }
+
+  /// Begins one record that waits; false: none does.
+  private boolean begin() {
+    var taken = queue.takeOne(worker);
+    taken.ifPresent(batch -> {
+      var pending = batch.pending().getFirst();
+      Q sequence = null;
+      Throwable failure = null;
+      try {
+        MDC.setContextMap(batch.logContext());
+        sequence = predictor.begin(pending.value());
+        sequence.belongsTo(pending);
+      } catch (WorkerLostException e) {
+        queue.fail(batch, e);
+        throw e;
+      } catch (Throwable e) {
+        metrics.caught(e);
+        failure = late(batch, e);
+      } finally {
+        MDC.setContextMap(logContext);
+      }
+      if (failure == null) {
+        add(batch, new Stream(pending, sequence));
+      } else {
+        stop(batch);
+        queue.end(pending.submission(), new Ending.Failed(failure));
+      }
+    });
+    return taken.isPresent();
+  }
+
+  private void add(Batch<I, O> batch, Stream stream) {
+    queue.read(() -> {
+      queue.stop(batch);
+      streams.addLast(stream);
+      stream.request().runsOn(worker);
+      return null;
+    });
+    metrics.streamBegun();
+  }
+
+  private void step() {
+    var moving = queue.read(() -> streams.stream().filter(Stream::canMove).limit(limits.maxBatchSize()).toList());
+    if (!moving.isEmpty()) {
+      step(moving);
+    }
+  }
+
+  private void step(List<Stream> moving) {
+    var batch = queue.startStep(moving.stream().map(stream -> stream.pending).toList(), worker);
+    moving.forEach(stream -> stream.sequence.beginStep());
+    Throwable failure = null;
+    long start = clock.getAsLong();
+    try {
+      MDC.setContextMap(batch.logContext());
+      predictor.step(moving.stream().map(stream -> stream.sequence).toList());
+    } catch (WorkerLostException e) {
+      throw e;
+    } catch (Throwable e) {
+      metrics.caught(e);
+      failure = e;
+    } finally {
+      MDC.setContextMap(logContext);
+      stop(batch);
+      metrics.stepped(moving.size(), Duration.ofNanos(clock.getAsLong() - start));
+    }
+    if (failure != null) {
+      failed(batch, moving, failure);
+    } else {
+      settle(moving);
+    }
+  }
+
+  private void stop(Batch<I, O> batch) {
+    queue.read(() -> {
+      queue.stop(batch);
+      return batch;
+    });
+  }
+
+  /// Those that were given something keep it. The others are tried by themselves, so that only the culprit fails.
+  private void failed(Batch<I, O> batch, List<Stream> moving, Throwable cause) {
+    var still = moving.stream().filter(stream -> !stream.sequence.hasMoved()).toList();
+    settle(moving.stream().filter(stream -> stream.sequence.hasMoved()).toList());
+    if (moving.size() == 1) {
+      queue.end(moving.getFirst().request(), new Ending.Failed(late(batch, cause)));
+      settle(moving);
+      return;
+    }
+    log.warn("{}: a step of {} records failed with {}; trying each by itself", name, moving.size(), cause.getClass().getName());
+    for (var stream : still) {
+      if (queue.read(stream::canMove)) {
+        step(List.of(stream));
+      }
+    }
+  }
+
+  /// What is wrong with a record that was interrupted because others waited for it.
+  private Throwable late(Batch<I, O> batch, Throwable cause) {
+    return queue.read(batch::isTakenApart)
+        ? new ServingException(ErrorType.DEADLINE_EXCEEDED,
+            "%s took %.1f s for one record while others waited for it".formatted(
+                predictorName, (clock.getAsLong() - batch.startedAt()) / 1e9),
+            cause)
+        : cause;
+  }
+
+  /// Says what became of streams in a step. Their turn comes again after that of the others.
+  private void settle(List<Stream> moved) {
+    var over = queue.read(() -> {
+      long now = clock.getAsLong();
+      for (var stream : moved) {
+        if (stream.sequence.failure() != null) {
+          queue.end(stream.request(), new Ending.Failed(stream.sequence.failure()));
+        } else if (stream.sequence.hasEnded()) {
+          queue.finish(stream.pending);
+        }
+        stream.resumesAt = now + stream.sequence.pause().toNanos();
+        streams.remove(stream);
+      }
+      var ended = moved.stream().filter(stream -> stream.sequence.hasEnded() || stream.request().hasEnded()).toList();
+      moved.stream().filter(stream -> !ended.contains(stream)).forEach(streams::addLast);
+      return ended;
+    });
+    over.forEach(this::close);
+  }
+
+  private void close(Stream stream) {
+    metrics.streamEnded();
+    try {
+      stream.sequence.close();
+    } catch (Throwable e) {
+      metrics.caught(e);
+      log.warn("{}: the state of a record could not be closed", name, e);
+    }
+  }
+
+  @Override
+  public void close() {
+    if (closed.compareAndSet(false, true)) {
+      queue.read(() -> {
+        var open = List.copyOf(streams);
+        streams.clear();
+        return open;
+      }).forEach(this::close);
+      try {
+        predictor.close();
+      } catch (Throwable e) {
+        log.warn("{}: the predictor of worker {} could not be closed", name, worker, e);
+      }
+    }
+  }
+
+  @Override
+  public boolean isClosed() {
+    return closed.get();
+  }
+}

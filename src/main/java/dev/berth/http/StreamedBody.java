@@ -1,0 +1,80 @@
+package dev.berth.http;
+
+import dev.berth.error.ErrorType;
+import dev.berth.error.ServingException;
+import dev.berth.hooks.MediaType;
+import dev.berth.serving.Answer;
+import io.javalin.http.Context;
+import java.io.IOException;
+import java.nio.charset.StandardCharsets;
+import java.util.function.BooleanSupplier;
+import org.eclipse.jetty.io.EndPoint;
+
+/// Sends the parts of an answer as they come, in chunks. Used on the request's thread.
+///
+/// What fails after the first part can't have a status any more. An event stream says so in an event, JSON Lines in a line;
+/// any other body is cut off, so that nobody takes it for a whole one.
+final class StreamedBody {
+
+  private final Context ctx;
+  private final EndPoint connection;
+  private final BooleanSupplier readerHasGone;
+  private final Answer.Streamed answer;
+
+  StreamedBody(Context ctx, EndPoint connection, Answer.Streamed answer) {
+    this.ctx = ctx;
+    this.connection = connection;
+    this.readerHasGone =
+        connection instanceof PeerAwareConnector.PeerAwareEndPoint peer ? peer::peerHasClosed : () -> !connection.isOpen();
+    this.answer = answer;
+  }
+
+  void send() {
+    ctx.contentType(answer.contentType().toString());
+    if (is(MediaType.EVENT_STREAM)) {
+      // Proxies would gather or keep events.
+      ctx.header("Cache-Control", "no-cache");
+      ctx.header("X-Accel-Buffering", "no");
+    }
+    answer.whenLate(connection::close);
+    try {
+      sendParts();
+      RequestLog.served(ctx, answer.invocation());
+    } catch (IOException e) {
+      answer.abandon();
+      RequestLog.failed(ctx, new ServingException(ErrorType.CALLER_GONE, "the caller has gone before its answer was sent", e));
+    } catch (ServingException e) {
+      fail(e);
+    }
+  }
+
+  private void sendParts() throws IOException {
+    var output = ctx.res().getOutputStream();
+    for (var part = answer.next(readerHasGone); part.isPresent(); part = answer.next(readerHasGone)) {
+      output.write(part.get());
+      if (!answer.hasNext()) {
+        output.flush();
+      }
+    }
+  }
+
+  private void fail(ServingException failure) {
+    RequestLog.failed(ctx, failure);
+    if (!is(MediaType.EVENT_STREAM) && !is(MediaType.JSON_LINES)) {
+      connection.close();
+      return;
+    }
+    try {
+      var error = new String(Errors.body(failure.type(), failure.getMessage()), StandardCharsets.UTF_8);
+      var line = "{\"error\":%s}".formatted(error);
+      var framed = is(MediaType.EVENT_STREAM) ? "event: error\ndata: %s\n\n".formatted(line) : line + "\n";
+      ctx.res().getOutputStream().write(framed.getBytes(StandardCharsets.UTF_8));
+    } catch (IOException e) {
+      failure.addSuppressed(e);
+    }
+  }
+
+  private boolean is(MediaType type) {
+    return answer.contentType().withoutParameters().equals(type);
+  }
+}

@@ -1,0 +1,289 @@
+package dev.berth.serving;
+
+import dev.berth.batching.Batcher;
+import dev.berth.batching.PartSink;
+import dev.berth.error.ErrorType;
+import dev.berth.error.ServingException;
+import dev.berth.hooks.InvocationRequest;
+import dev.berth.hooks.MediaType;
+import dev.berth.hooks.StreamingHandler;
+import dev.berth.memory.RequestMemory;
+import dev.berth.metrics.ModelMetrics;
+import java.time.Duration;
+import java.util.ArrayDeque;
+import java.util.Optional;
+import java.util.Queue;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.locks.Condition;
+import java.util.concurrent.locks.ReentrantLock;
+import java.util.function.BooleanSupplier;
+
+/// The parts of one request on their way from the workers, which encode them, to the request's thread, which sends them.
+///
+/// It holds [#ROOM] bytes. While it is full, the request's records take part in no step, and the worker waits for nobody.
+final class StreamedAnswer<O> implements Answer.Streamed, PartSink<O> {
+
+  private static final int ROOM = 64 << 10;
+  /// How often the reader is looked after while there is nothing to send.
+  private static final long LOOK_NANOS = TimeUnit.MILLISECONDS.toNanos(250);
+
+  private final StreamingHandler<?, ?, O, ?> handler;
+  private final String partFn;
+  private final InvocationRequest request;
+  private final MediaType type;
+  private final PartFrame frame;
+  private final RequestMemory memory;
+  private final ModelMetrics metrics;
+  private final Deadline deadline;
+  private final StreamLimits limits;
+  private final long begunAt;
+  private final Runnable whenBegun;
+
+  private final ReentrantLock lock = new ReentrantLock();
+  private final Condition changed = lock.newCondition();
+  private final Queue<byte[]> parts = new ArrayDeque<>();
+  private long charged;
+  private boolean begun;
+  private boolean ended;
+  private ServingException failure;
+  private Invocation invocation;
+  private Runnable cutOff = () -> {};
+  private final CompletableFuture<Batcher<?, O>.Ticket> ticket = new CompletableFuture<>();
+  /// Written under the lock; read without it.
+  private volatile long buffered;
+  private volatile long deadlineNanos;
+
+  /// @param deadline until the first part
+  /// @param begunAt when the request came, as the deadline's clock counts
+  /// @param memory used by nobody else while there are workers that call this
+  /// @param whenBegun run once, when the first part is there or all have come. It must not block
+  StreamedAnswer(
+      StreamingHandler<?, ?, O, ?> handler,
+      String partFn,
+      InvocationRequest request,
+      MediaType type,
+      RequestMemory memory,
+      ModelMetrics metrics,
+      Deadline deadline,
+      StreamLimits limits,
+      long begunAt,
+      Runnable whenBegun) {
+    this.handler = handler;
+    this.partFn = partFn;
+    this.request = request;
+    this.type = type;
+    this.frame = PartFrame.of(type);
+    this.memory = memory;
+    this.metrics = metrics;
+    this.deadline = deadline;
+    this.limits = limits;
+    this.begunAt = begunAt;
+    this.deadlineNanos = deadline.nanos();
+    this.whenBegun = whenBegun;
+  }
+
+  /// Says where the parts come from. The first may be there already.
+  void comesFrom(Batcher<?, O>.Ticket source) {
+    ticket.complete(source);
+  }
+
+  @Override
+  public MediaType contentType() {
+    return type;
+  }
+
+  @Override
+  public void take(int index, O part) {
+    byte[] data;
+    try {
+      data = handler.partFn(part, index, request);
+      if (data == null) {
+        throw new ServingException(ErrorType.INTERNAL, "%s returned null, expected the bytes of a part".formatted(partFn));
+      }
+    } catch (Throwable e) {
+      throw HookFailure.inside(partFn, e);
+    }
+    var framed = frame.around(data);
+    lock.lock();
+    try {
+      if (buffered + framed.length > charged) {
+        memory.addAtOnce(buffered + framed.length - charged);
+        charged = buffered + framed.length;
+      }
+      parts.add(framed);
+      buffered += framed.length;
+      long now = deadline.clock().getAsLong();
+      long last = begunAt + limits.whole().toNanos();
+      deadlineNanos = Math.min(now - last < 0 ? now + limits.part().toNanos() : last, last);
+      metrics.partEmitted();
+      if (!begun) {
+        metrics.firstPart(Duration.ofNanos(now - begunAt));
+      }
+      begin();
+    } finally {
+      lock.unlock();
+    }
+  }
+
+  /// All parts are there.
+  void end(Invocation all) {
+    lock.lock();
+    try {
+      ended = true;
+      invocation = all;
+      begin();
+    } finally {
+      lock.unlock();
+    }
+  }
+
+  /// There will be no more parts.
+  ///
+  /// @return false: there was none yet, so the answer may be an error like any other
+  boolean fail(ServingException why) {
+    lock.lock();
+    try {
+      if (!begun) {
+        return false;
+      }
+      failure = why.type() == ErrorType.DEADLINE_EXCEEDED ? late(why) : why;
+      ended = true;
+      changed.signalAll();
+      if (!hasRoom()) {
+        cutOff.run();
+      }
+      return true;
+    } finally {
+      lock.unlock();
+    }
+  }
+
+  private ServingException late(ServingException why) {
+    boolean whole = deadline.clock().getAsLong() - begunAt >= limits.whole().toNanos();
+    return new ServingException(
+        ErrorType.DEADLINE_EXCEEDED,
+        whole
+            ? "the answer took longer than %d s in all (--stream-timeout)".formatted(limits.whole().toSeconds())
+            : "no part was made, or none was read, for %d s (--stream-part-timeout)".formatted(limits.part().toSeconds()),
+        why);
+  }
+
+  private void begin() {
+    if (!begun) {
+      begun = true;
+      whenBegun.run();
+    }
+    changed.signalAll();
+  }
+
+  @Override
+  public boolean hasRoom() {
+    return buffered < ROOM;
+  }
+
+  @Override
+  public long deadlineNanos() {
+    return deadlineNanos;
+  }
+
+  @Override
+  public Optional<byte[]> next(BooleanSupplier readerHasGone) {
+    while (true) {
+      var part = poll();
+      if (part != null) {
+        return Optional.of(part);
+      }
+      if (awaitChange()) {
+        continue;
+      }
+      if (hasEnded()) {
+        return Optional.empty();
+      }
+      if (readerHasGone.getAsBoolean()) {
+        abandon();
+        throw new ServingException(ErrorType.CALLER_GONE, "the caller has gone away");
+      }
+      ticket.join().ask();
+    }
+  }
+
+  /// Takes the next part, and says so where there was no room for others.
+  private byte[] poll() {
+    byte[] part;
+    boolean wasFull;
+    lock.lock();
+    try {
+      part = parts.poll();
+      wasFull = !hasRoom();
+      buffered -= part == null ? 0 : part.length;
+    } finally {
+      lock.unlock();
+    }
+    if (wasFull && hasRoom()) {
+      ticket.join().resume();
+    }
+    return part;
+  }
+
+  /// Waits a while for a part or the end.
+  ///
+  /// @return whether there is a part
+  private boolean awaitChange() {
+    lock.lock();
+    try {
+      if (parts.isEmpty() && !ended) {
+        changed.awaitNanos(Math.min(LOOK_NANOS, Math.max(1, deadlineNanos - deadline.clock().getAsLong())));
+      }
+      if (parts.isEmpty() && failure != null) {
+        throw failure;
+      }
+      return !parts.isEmpty();
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+      ticket.join().abandon();
+      throw new ServingException(ErrorType.NOT_READY, "the server is stopping", e);
+    } finally {
+      lock.unlock();
+    }
+  }
+
+  private boolean hasEnded() {
+    lock.lock();
+    try {
+      return ended && parts.isEmpty() && failure == null;
+    } finally {
+      lock.unlock();
+    }
+  }
+
+  @Override
+  public boolean hasNext() {
+    return buffered > 0;
+  }
+
+  @Override
+  public void abandon() {
+    ticket.join().abandon();
+  }
+
+  @Override
+  public void whenLate(Runnable cut) {
+    lock.lock();
+    try {
+      cutOff = cut;
+    } finally {
+      lock.unlock();
+    }
+  }
+
+  @Override
+  public Invocation invocation() {
+    lock.lock();
+    try {
+      return invocation;
+    } finally {
+      lock.unlock();
+    }
+  }
+}
