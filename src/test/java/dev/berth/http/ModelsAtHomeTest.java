@@ -286,7 +286,7 @@ class ModelsAtHomeTest {
   @Test
   void aNewVersionIsServedWithoutARestartAndRequestsEndOnTheOldOne() throws Exception {
     text("m", SPINNING_PREDICTION);
-    try (var server = lazy().start(); var _ = endOfSpinning(); var log = new CapturedLog()) {
+    try (var server = lazy().set("SAGEMAKER_MODEL_SERVER_WORKERS", "2").start(); var _ = endOfSpinning(); var log = new CapturedLog()) {
       var running = server.askAsync("m", "a");
       awaitNotes("predictFn");
       answering("m", "second");
@@ -337,7 +337,7 @@ class ModelsAtHomeTest {
   }
 
   private TestServer.Builder lazy() {
-    return TestServer.ofDirectory(models).set("SAGEMAKER_MODEL_SERVER_WORKERS", "2");
+    return TestServer.ofDirectory(models).set("SAGEMAKER_MODEL_SERVER_WORKERS", "1");
   }
 
   private void text(String name, String hooks) throws IOException {
