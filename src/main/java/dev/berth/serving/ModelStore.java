@@ -68,8 +68,8 @@ public final class ModelStore implements ManyModels {
 
     final Order order;
     final ServedModel model;
-    /// The version that it takes the place of.
-    private final Optional<Slot> before;
+    /// The version that it takes the place of, until it has. Only for the loader.
+    private Optional<Slot> before;
     final AtomicReference<State> state = new AtomicReference<>(State.LOADING);
     final CompletableFuture<Void> loaded = new CompletableFuture<>();
     /// Whether nothing of it was left open.
@@ -245,6 +245,8 @@ public final class ModelStore implements ManyModels {
       return;
     }
     var before = slot.before.get();
+    // Or each version would keep all that were there before it.
+    slot.before = Optional.empty();
     // Whoever has it unloaded was first, and keeps the name until it is gone.
     if (!before.state.compareAndSet(State.READY, State.UNLOADING)) {
       slot.model.unload(Duration.ZERO);

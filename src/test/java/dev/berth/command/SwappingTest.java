@@ -96,6 +96,7 @@ class SwappingTest {
       return null;
     })).toList();
     try {
+      assertThat(client.send(request, BodyHandlers.ofString()).body()).isEqualTo("version 0");
       for (int version = 1; version <= SWAPS; version++) {
         point(version);
         var expected = "version " + version;
