@@ -182,7 +182,10 @@ public final class ModelDirectory implements ManyModels {
   }
 
   private void saw(String name, ArtifactFiles files, boolean first) {
-    var artifact = artifacts.computeIfAbsent(name, _ -> new Artifact(name, root.resolve(name), files));
+    var artifact = artifacts.computeIfAbsent(name, _ -> {
+      log.debug("model \"{}\" is in {}", name, root);
+      return new Artifact(name, root.resolve(name), files);
+    });
     artifact.files = files;
     artifact.removed = false;
     if (!first && !files.equals(artifact.tried)) {
@@ -234,6 +237,7 @@ public final class ModelDirectory implements ManyModels {
   private ModelStore.Order order(Artifact artifact, Eviction eviction) {
     var files = artifact.files;
     artifact.tried = files;
+    artifact.failure = Optional.empty();
     return new ModelStore.Order(artifact.name, artifact.directory, Optional.of(files), eviction, why -> {
       if (why.type() != ErrorType.CONFLICT) {
         artifact.failure = Optional.of(new Failure(files, why));

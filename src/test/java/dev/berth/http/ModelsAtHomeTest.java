@@ -231,6 +231,8 @@ class ModelsAtHomeTest {
       assertThat(running.join().body()).isEqualTo("A");
       await().atMost(LONGEST).untilAsserted(() -> assertThat(server.ask("other", "a").body()).isEqualTo("A"));
       assertThat(statuses(server)).isEqualTo(Map.of("busy", "not loaded", "other", "loaded"));
+      assertStatus(server.unload("other"), 200);
+      assertThat(statuses(server)).containsEntry("other", "not loaded");
     }
   }
 
