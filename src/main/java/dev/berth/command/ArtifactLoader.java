@@ -6,6 +6,7 @@ import dev.berth.error.ErrorType;
 import dev.berth.error.ServingException;
 import dev.berth.memory.HostMemory;
 import dev.berth.metrics.ServingMetrics;
+import dev.berth.serving.Eviction;
 import dev.berth.serving.ModelRoom;
 import dev.berth.serving.ModelStore;
 import dev.berth.serving.ServedModel;
@@ -43,7 +44,7 @@ final class ArtifactLoader implements ModelStore.Loader {
       // The threads that load have a lower priority, which the workers would inherit.
       workers.pool().start();
       place.complete(new Place(devices, workers,
-          ModelMemory.guard(this::loadFitting, workers.accelerators(), new HostMemory())));
+          ModelMemory.guard(this::loadFitting, workers.accelerators(), new HostMemory(), config.multiModel().memoryBytes())));
       return workers;
     } catch (Throwable e) {
       place.completeExceptionally(e);
@@ -54,15 +55,15 @@ final class ArtifactLoader implements ModelStore.Loader {
   /// @throws ServingException `BAD_INPUT` for what is wrong with the artifact, `INTERNAL` when a hook fails,
   ///     `INSUFFICIENT_MEMORY` when there is no room for it
   @Override
-  public void load(ServedModel model, Path directory) throws Exception {
+  public void load(ServedModel model, Path directory, Eviction eviction) throws Exception {
     try {
-      place.get().room.load(model, directory);
+      place.get().room.load(model, directory, eviction);
     } catch (ExecutionException e) {
       throw failed(model, e.getCause());
     }
   }
 
-  private void loadFitting(ServedModel model, Path directory) throws Exception {
+  private void loadFitting(ServedModel model, Path directory, Eviction eviction) throws Exception {
     try {
       var shared = place.get();
       var artifact = directory.toAbsolutePath().normalize();

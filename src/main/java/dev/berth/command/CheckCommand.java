@@ -55,6 +55,10 @@ final class CheckCommand {
   int run(ParseResult serve, ParseResult check) {
     var flags = new HashMap<>(ServeOptions.given(serve));
     flags.putAll(ServeOptions.given(check));
+    if (flags.containsKey("--models")) {
+      System.err.println("--models: found it before check, expected the directory of one artifact behind it");
+      return ExitCode.USAGE;
+    }
     String directory = check.matchedPositionalValue(0, null);
     if (directory != null) {
       if (!Files.isDirectory(Path.of(directory))) {
@@ -88,6 +92,8 @@ final class CheckCommand {
   /// Only what needs attention is logged, unless somebody wants more.
   private static Map<String, String> quiet(Map<String, String> environment) {
     var quiet = new HashMap<>(environment);
+    // A directory of models is none of this command's.
+    quiet.remove("BERTH_MODELS");
     quiet.putIfAbsent("SAGEMAKER_CONTAINER_LOG_LEVEL", "WARN");
     return quiet;
   }

@@ -9,6 +9,7 @@ import dev.berth.serving.ModelStore;
 import dev.berth.tokenizer.Tokenizer;
 import java.nio.file.Path;
 import java.util.List;
+import java.util.OptionalLong;
 
 /// Which memories a model is loaded into, and what the files of its artifact take of each.
 final class ModelMemory {
@@ -18,8 +19,10 @@ final class ModelMemory {
   /// A loader that refuses what does not fit.
   ///
   /// @param accelerators those of the workers
-  static ModelRoom guard(ModelStore.Loader loader, List<Accelerator> accelerators, HostMemory memory) {
-    return new ModelRoom(loader, host(accelerators, memory), devices(accelerators));
+  /// @param budget how many bytes of all memories the models may take together
+  static ModelRoom guard(
+      ModelStore.Loader loader, List<Accelerator> accelerators, HostMemory memory, OptionalLong budget) {
+    return new ModelRoom(loader, host(accelerators, memory), devices(accelerators), budget);
   }
 
   static ModelRoom.Store host(List<Accelerator> accelerators, HostMemory memory) {

@@ -1,5 +1,6 @@
 package dev.berth.command;
 
+import dev.berth.config.LoadModels;
 import dev.berth.config.ServerConfig;
 import dev.berth.hooks.InferenceHandler;
 import dev.berth.http.HttpServer;
@@ -8,6 +9,8 @@ import dev.berth.metrics.ServingMetrics;
 import dev.berth.serving.Health;
 import dev.berth.serving.HeapWatch;
 import dev.berth.serving.HookPool;
+import dev.berth.serving.ManyModels;
+import dev.berth.serving.ModelDirectory;
 import dev.berth.serving.ModelRegistry;
 import dev.berth.serving.ModelStore;
 import dev.berth.serving.Served;
@@ -76,12 +79,18 @@ public final class Server implements AutoCloseable {
     this.config = config;
     this.hooks = HookPool.shared(metrics);
     var loader = new ArtifactLoader(config);
-    this.served = new Served.Many(new ModelStore(
-        models, hooks, metrics, loader, config.multiModel().loadTimeout(), config.batching().timeout()));
+    var many = config.multiModel();
+    var store = new ModelStore(models, hooks, metrics, loader, many.loadTimeout(), config.batching().timeout());
+    var directory = many.directory().map(root -> new ModelDirectory(
+        root, store, many.load() == LoadModels.START, ModelDirectory.BETWEEN_LOOKS));
+    this.served = new Served.Many(directory.<ManyModels>map(of -> of).orElse(store));
     this.health = new Health(this::problemOfAll, hooks, heap);
     this.stuckHooks = new StuckHooks(hooks, models, heap, metrics, config.batching().stuckAfter());
     this.http = listen(() -> {
       workers = loader.prepare(metrics);
+      if (directory.isPresent()) {
+        directory.get().start();
+      }
       log.info("ready for models: {} workers", workers.pool().size());
     }, () -> {});
   }
@@ -138,8 +147,8 @@ public final class Server implements AutoCloseable {
     log.info("stopping");
     health.stop();
     Thread.sleep(config.http().lameDuck());
-    if (served instanceof Served.Many(var store)) {
-      store.stop();
+    if (served instanceof Served.Many(var many)) {
+      many.stop();
     }
     try (metrics; hooks; stuckHooks; http; var _ = workers) {
       models.close(config.http().drain());
@@ -164,7 +173,7 @@ public final class Server implements AutoCloseable {
 
   /// Why no model can serve, whichever it is.
   private Optional<String> problemOfAll() {
-    if (workers == null) {
+    if (workers == null || !ready.isDone()) {
       return Optional.of("the server is starting");
     }
     return workers.pool().hasThreads()

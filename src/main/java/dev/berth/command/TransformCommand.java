@@ -208,6 +208,8 @@ final class TransformCommand {
         variables.putIfAbsent(name, value);
       }
     });
+    // The job is for one model.
+    variables.remove("BERTH_MODELS");
     variables.put("SAGEMAKER_BIND_TO_PORT", "0");
     variables.put("BERTH_HOST", "127.0.0.1");
     variables.putIfAbsent("SAGEMAKER_CONTAINER_LOG_LEVEL", "WARN");

@@ -10,6 +10,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.OptionalInt;
+import java.util.OptionalLong;
 import java.util.stream.Stream;
 
 /// What the server was told, with what the operator should know about it.
@@ -41,14 +42,12 @@ public record Configuration(ServerConfig config, List<EffectiveSetting> effectiv
   public static Configuration read(Map<String, String> environment, Map<String, String> flags, Path home) {
     var reading = new Reading(environment, flags);
     var warnings = checkNames(environment, reading);
-    if (reading.get(Settings.MULTI_MODEL) && reading.isSet(Settings.MODEL_DIRECTORY)) {
-      warnings.add("model-dir: has no effect, because SAGEMAKER_MULTI_MODEL is true; POST /models loads models");
-    }
+    checkModels(reading, warnings);
     var batch = reading.get(Settings.BATCH);
     var config = new ServerConfig(
         http(reading),
         model(reading, home),
-        new MultiModelConfig(reading.get(Settings.MULTI_MODEL), reading.get(Settings.LOAD_TIMEOUT)),
+        multiModel(reading),
         batching(reading, batch),
         new StreamConfig(reading.get(Settings.PART_TIMEOUT), reading.get(Settings.STREAM_TIMEOUT)),
         transform(reading, batch),
@@ -58,6 +57,40 @@ public record Configuration(ServerConfig config, List<EffectiveSetting> effectiv
       throw new ConfigurationException(Stream.concat(reading.problems().stream(), warnings.stream()).toList());
     }
     return new Configuration(config, reading.effective(), warnings);
+  }
+
+  private static void checkModels(Reading reading, List<String> warnings) {
+    boolean platform = reading.get(Settings.MULTI_MODEL);
+    boolean one = reading.isSet(Settings.MODEL_DIRECTORY);
+    if (!reading.isSet(Settings.MODELS)) {
+      if (platform && one) {
+        warnings.add("model-dir: has no effect, because SAGEMAKER_MULTI_MODEL is true; POST /models loads models");
+      }
+      Stream.of(Settings.LOAD_MODELS, Settings.MODELS_MEMORY).filter(reading::isSet)
+          .forEach(setting -> warnings.add("%s: has no effect without models".formatted(setting.name())));
+      return;
+    }
+    if (one) {
+      reading.problem("models: found model-dir too, expected one of them; models serves every artifact of a directory, model-dir one artifact");
+    }
+    if (platform) {
+      reading.problem("models: found SAGEMAKER_MULTI_MODEL=true too, expected one of them; with the variable, POST /models loads models");
+    }
+  }
+
+  private static MultiModelConfig multiModel(Reading reading) {
+    var directory = reading.find(Settings.MODELS);
+    var memory = reading.find(Settings.MODELS_MEMORY);
+    return new MultiModelConfig(
+        isMultiModel(reading),
+        directory,
+        reading.get(Settings.LOAD_MODELS),
+        memory.map(megabytes -> OptionalLong.of((long) megabytes << 20)).orElseGet(OptionalLong::empty),
+        reading.get(Settings.LOAD_TIMEOUT));
+  }
+
+  private static boolean isMultiModel(Reading reading) {
+    return reading.get(Settings.MULTI_MODEL) || reading.isSet(Settings.MODELS);
   }
 
   private static List<String> checkNames(Map<String, String> environment, Reading reading) {
@@ -107,7 +140,7 @@ public record Configuration(ServerConfig config, List<EffectiveSetting> effectiv
     var mounted = reading.get(Settings.BASE_DIRECTORY).resolve("model");
     var sample = home.resolve("model-artifact");
     var unset = Files.isDirectory(mounted) ? mounted : sample;
-    if (!reading.get(Settings.MULTI_MODEL) && !reading.isSet(Settings.MODEL_DIRECTORY) && !Files.isDirectory(unset)) {
+    if (!isMultiModel(reading) && !reading.isSet(Settings.MODEL_DIRECTORY) && !Files.isDirectory(unset)) {
       reading.problem(
           "model-dir: found neither %s nor %s; mount a model artifact at the first, or name one with --model-dir or %s"
               .formatted(mounted, sample, Settings.MODEL_DIRECTORY.variables().getFirst().name()));

@@ -145,9 +145,26 @@ public final class Settings {
       "multi-model", fixed(false), "Set by the platform: a multi-model endpoint, which starts without a model and is told what to load",
       variable("SAGEMAKER_MULTI_MODEL", Syntax.trueOrFalse()));
 
+  static final Setting<Path> MODELS = setting(
+      "models", rule("not set"), "Serve every artifact of this directory, at /models/{name}/invoke; changes are picked up",
+      flag("--models", Syntax.directory()),
+      variable("BERTH_MODELS", Syntax.directory()));
+
+  static final Setting<LoadModels> LOAD_MODELS = setting(
+      "load-models", fixed(LoadModels.LAZY),
+      "When the models of --models are loaded: by the first request for each, or as many as fit before /ping is 200",
+      flag("--load-models", Syntax.oneOf(LoadModels.class, Settings::kebab)),
+      variable("BERTH_LOAD_MODELS", Syntax.oneOf(LoadModels.class, Settings::kebab)));
+
+  static final Setting<Integer> MODELS_MEMORY = setting(
+      "models-memory", detected("measured: what the machine and the container have left"),
+      "What the models of --models may take together; the least recently used idle one makes way",
+      flag("--models-memory", Syntax.megabytes()),
+      variable("BERTH_MODELS_MEMORY", Syntax.megabytes()));
+
   static final Setting<Duration> LOAD_TIMEOUT = setting(
       "load-timeout-seconds", fixed(Duration.ofSeconds(360)),
-      "How long POST /models may take before it answers 504; SageMaker waits for 360 s",
+      "How long a load of one of many models may take before POST /models answers 504; SageMaker waits for 360 s",
       flag("--load-timeout-seconds", Syntax.duration("seconds", SECOND, 1)),
       variable("BERTH_LOAD_TIMEOUT_SECONDS", Syntax.duration("seconds", SECOND, 1)));
 
@@ -227,8 +244,9 @@ public final class Settings {
   /// In the order in which people meet them.
   public static final List<Setting<?>> ALL = List.of(
       PORT, HOST, MODEL_DIRECTORY, PROGRAM, BASE_DIRECTORY, INSTANCE_TYPE, WORKERS, CPU_PROFILE, NEURON_CORES,
-      EXTRA_LIBRARIES, TIMEOUT, PART_TIMEOUT, STREAM_TIMEOUT, STUCK_AFTER, MAX_PAYLOAD, DEFAULT_ACCEPT, QUEUE_CAPACITY, MAX_BATCH_SIZE, MAX_BATCH_TOKENS, MAX_BATCH_DELAY,
-      TARGET_DELAY, MULTI_MODEL, LOAD_TIMEOUT, BATCH, BATCH_STRATEGY, MAX_CONCURRENT_TRANSFORMS, MAX_PAYLOAD_IN_MB,
+      EXTRA_LIBRARIES, TIMEOUT, PART_TIMEOUT, STREAM_TIMEOUT, STUCK_AFTER, MAX_PAYLOAD, DEFAULT_ACCEPT, QUEUE_CAPACITY, MAX_BATCH_SIZE,
+      MAX_BATCH_TOKENS, MAX_BATCH_DELAY, TARGET_DELAY, MULTI_MODEL, MODELS, LOAD_MODELS, MODELS_MEMORY, LOAD_TIMEOUT, BATCH, BATCH_STRATEGY,
+      MAX_CONCURRENT_TRANSFORMS, MAX_PAYLOAD_IN_MB,
       EXECUTION_PARAMETERS, BAD_RECORDS, TRAILING_NEWLINE,
       METRICS_PATH, LAME_DUCK, DRAIN, MAX_CONNECTIONS, MAX_CONNECTIONS_PER_ADDRESS, LOG_LEVEL, LOG_FORMAT);
 

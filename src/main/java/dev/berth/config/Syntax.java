@@ -67,6 +67,11 @@ public record Syntax<T>(
         value -> value == 0 ? "unlimited" : value + " MiB");
   }
 
+  static Syntax<Integer> megabytes() {
+    return new Syntax<>(
+        "<MB>", "a whole number of MB, at least 1", wholeNumber(1, Integer.MAX_VALUE).read(), value -> value + " MB");
+  }
+
   static Syntax<Boolean> trueOrFalse() {
     return new Syntax<>(
         "<true|false>",

@@ -22,8 +22,8 @@ import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import java.util.Optional;
+import java.util.function.BiFunction;
 import java.util.function.BooleanSupplier;
-import java.util.function.Function;
 import java.util.function.LongSupplier;
 import org.eclipse.jetty.ee10.servlet.ServletContextRequest;
 import org.eclipse.jetty.io.EndPoint;
@@ -40,7 +40,7 @@ final class Invocations implements Handler {
   private static final Logger log = LoggerFactory.getLogger(Invocations.class);
   private static final List<MediaType> LINES = List.of(MediaType.JSON_LINES, MediaType.CSV);
 
-  private final Function<Context, ServedModel.Visit> visits;
+  private final BiFunction<Context, Deadline, ServedModel.Visit> visits;
   private final HttpConfig http;
   private final TransformConfig transform;
   private final Duration timeout;
@@ -49,9 +49,9 @@ final class Invocations implements Handler {
   private final ProcessMemory memory;
   private final LongSupplier clock;
 
-  /// @param visits has the model that a request is for take it in
+  /// @param visits has the model that a request is for take it in, by the deadline
   Invocations(
-      Function<Context, ServedModel.Visit> visits,
+      BiFunction<Context, Deadline, ServedModel.Visit> visits,
       HttpConfig http,
       TransformConfig transform,
       Duration timeout,
@@ -73,7 +73,7 @@ final class Invocations implements Handler {
   public void handle(Context ctx) throws IOException {
     var deadline = Deadline.in(timeout, clock);
     try (var body = new RequestBody(ctx, http.maxPayloadBytes(), deadline, memory)) {
-      try (var visit = visits.apply(ctx)) {
+      try (var visit = visits.apply(ctx, deadline)) {
         RequestLog.entered(ctx, visit.metrics());
         visit.countMemory(body.memory());
         answer(ctx, visit, body, deadline);

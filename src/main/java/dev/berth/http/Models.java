@@ -9,7 +9,7 @@ import dev.berth.error.ServingException;
 import dev.berth.hooks.MediaType;
 import dev.berth.memory.ProcessMemory;
 import dev.berth.serving.Deadline;
-import dev.berth.serving.ModelStore;
+import dev.berth.serving.ManyModels;
 import io.javalin.http.Context;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
@@ -41,14 +41,14 @@ final class Models {
       .enable(DeserializationFeature.FAIL_ON_TRAILING_TOKENS, DeserializationFeature.FAIL_ON_READING_DUP_TREE_KEY)
       .build();
 
-  private final ModelStore store;
+  private final ManyModels models;
   private final Duration timeout;
   private final ProcessMemory memory;
   private final LongSupplier clock;
 
   /// @param timeout how long the body of a load may take to arrive
-  Models(ModelStore store, Duration timeout, ProcessMemory memory, LongSupplier clock) {
-    this.store = store;
+  Models(ManyModels models, Duration timeout, ProcessMemory memory, LongSupplier clock) {
+    this.models = models;
     this.timeout = timeout;
     this.memory = memory;
     this.clock = clock;
@@ -65,13 +65,13 @@ final class Models {
     if (name.equals(".") || name.equals("..")) {
       throw bad("model_name: found %s, expected a name that a path can hold".formatted(Text.quoted(name)));
     }
-    answer(ctx, describe(store.load(name, Path.of(text(fields, "url", MAX_URL_LENGTH)))));
+    answer(ctx, describe(models.load(name, Path.of(text(fields, "url", MAX_URL_LENGTH)))));
   }
 
   void list(Context ctx) {
     int limit = limit(ctx.queryParam("limit"));
     var after = Optional.ofNullable(ctx.queryParam("next_page_token")).map(PageToken::read);
-    var rest = store.list().stream()
+    var rest = models.list().stream()
         .filter(entry -> after.isEmpty() || entry.name().compareTo(after.get()) > 0)
         .limit(limit + 1L)
         .toList();
@@ -85,19 +85,19 @@ final class Models {
   }
 
   void describe(Context ctx) {
-    var fields = describe(store.describe(name(ctx)));
-    store.problem(name(ctx)).ifPresent(problem -> fields.put("problem", problem));
-    answer(ctx, fields);
+    answer(ctx, describe(models.describe(name(ctx))));
   }
 
   void unload(Context ctx) throws Exception {
-    answer(ctx, describe(store.unload(name(ctx))));
+    answer(ctx, describe(models.unload(name(ctx))));
   }
 
-  private static Map<String, Object> describe(ModelStore.Entry entry) {
+  private static Map<String, Object> describe(ManyModels.Entry entry) {
     var fields = new LinkedHashMap<String, Object>();
     fields.put("modelName", entry.name());
     fields.put("modelUrl", entry.directory().toString());
+    entry.status().ifPresent(status -> fields.put("status", status));
+    entry.problem().ifPresent(problem -> fields.put("problem", problem));
     return fields;
   }
 

@@ -4,21 +4,23 @@ import dev.berth.config.ServerConfig;
 import dev.berth.error.ErrorType;
 import dev.berth.memory.ProcessMemory;
 import dev.berth.metrics.ServingMetrics;
+import dev.berth.serving.Deadline;
 import dev.berth.serving.Health;
-import dev.berth.serving.ModelStore;
+import dev.berth.serving.ManyModels;
 import dev.berth.serving.Served;
 import dev.berth.serving.ServedModel;
 import io.javalin.config.RoutesConfig;
 import io.javalin.http.Context;
 import jakarta.servlet.http.HttpServletResponse;
 import java.util.Map;
-import java.util.function.Function;
+import java.util.function.BiFunction;
 
 /// Every route of the server.
 final class Routes {
 
   private static final String START_MANY =
-      "this server has one model, at /invocations; SAGEMAKER_MULTI_MODEL=true starts one that loads and unloads models";
+      "this server has one model, at /invocations; SAGEMAKER_MULTI_MODEL=true starts one that loads and unloads models, "
+          + "--models one that serves all of a directory";
   private static final String MANY =
       "this server has many models; POST /models/{name}/invoke asks one, GET /models lists them";
 
@@ -65,22 +67,22 @@ final class Routes {
   }
 
   private void register(RoutesConfig routes, ServedModel model) {
-    var invocations = invocations(_ -> model.enter());
+    var invocations = invocations((_, _) -> model.enter());
     routes.post("/invocations", invocations);
     routes.post("/inferences", invocations);
     routes.get("/execution-parameters", new ExecutionParameters(config.transform(), model));
   }
 
-  private void register(RoutesConfig routes, ModelStore store) {
-    var models = new Models(store, config.batching().timeout(), ProcessMemory.ofThisProcess(), System::nanoTime);
+  private void register(RoutesConfig routes, ManyModels many) {
+    var models = new Models(many, config.batching().timeout(), ProcessMemory.ofThisProcess(), System::nanoTime);
     routes.post("/models", models::load);
     routes.get("/models", models::list);
     routes.get("/models/{name}", models::describe);
     routes.delete("/models/{name}", models::unload);
-    routes.post("/models/{name}/invoke", invocations(ctx -> store.enter(Models.name(ctx))));
+    routes.post("/models/{name}/invoke", invocations((ctx, deadline) -> many.enter(Models.name(ctx), deadline)));
   }
 
-  private Invocations invocations(Function<Context, ServedModel.Visit> visits) {
+  private Invocations invocations(BiFunction<Context, Deadline, ServedModel.Visit> visits) {
     return new Invocations(
         visits, config.http(), config.transform(), config.batching().timeout(), config.streams(),
         ProcessMemory.ofThisProcess(), System::nanoTime);

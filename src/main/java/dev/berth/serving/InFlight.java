@@ -3,6 +3,7 @@ package dev.berth.serving;
 import java.time.Duration;
 import java.util.concurrent.locks.Condition;
 import java.util.concurrent.locks.ReentrantLock;
+import java.util.function.BooleanSupplier;
 
 /// Counts those who are inside, so that a server that stops can wait for them: requests with their bodies and their
 /// predictions, or hooks. May be entered and left by any thread.
@@ -25,6 +26,18 @@ final class InFlight {
       none.signalAll();
     }
     lock.unlock();
+  }
+
+  /// Does something while nobody is inside and nobody can enter.
+  ///
+  /// @return what that says; false where somebody is inside
+  boolean ifNone(BooleanSupplier action) {
+    lock.lock();
+    try {
+      return inside == 0 && action.getAsBoolean();
+    } finally {
+      lock.unlock();
+    }
   }
 
   /// Waits until nobody is inside; false: the time is over.

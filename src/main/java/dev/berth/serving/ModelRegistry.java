@@ -5,35 +5,29 @@ import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.Collection;
 import java.util.List;
-import java.util.Map;
 import java.util.Optional;
+import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.FutureTask;
 
-/// The models that this process serves, by their names. May be used by any thread.
+/// The models that this process serves. Two may have the same name: versions of one model, of which the older one ends. May be
+/// used by any thread.
 public final class ModelRegistry {
 
-  private final Map<String, ServedModel> models = new ConcurrentHashMap<>();
+  private final Set<ServedModel> models = ConcurrentHashMap.newKeySet();
 
-  /// @throws IllegalStateException when there is one of this name
   public void add(ServedModel model) {
-    if (models.putIfAbsent(model.name(), model) != null) {
-      throw new IllegalStateException("found a second model %s, expected one".formatted(model.name()));
-    }
+    models.add(model);
   }
 
   void remove(ServedModel model) {
-    models.remove(model.name(), model);
-  }
-
-  public Optional<ServedModel> find(String name) {
-    return Optional.ofNullable(models.get(name));
+    models.remove(model);
   }
 
   /// All of them, in no order.
   public Collection<ServedModel> all() {
-    return List.copyOf(models.values());
+    return List.copyOf(models);
   }
 
   /// Has all models refuse new requests, finish the running ones within `drain`, and free what they hold.
@@ -43,7 +37,7 @@ public final class ModelRegistry {
   /// @throws Exception what the first one threw, the others' suppressed
   public void close(Duration drain) throws Exception {
     var closings = new ArrayDeque<FutureTask<Boolean>>();
-    models.values().forEach(model -> closings.add(new FutureTask<>(() -> model.close(drain))));
+    models.forEach(model -> closings.add(new FutureTask<>(() -> model.close(drain))));
     var last = closings.peekLast();
     closings.forEach(closing -> {
       if (closing == last) {
@@ -68,6 +62,6 @@ public final class ModelRegistry {
 
   /// Why one of them can't serve; nothing where all can.
   public Optional<String> problem() {
-    return models.values().stream().flatMap(model -> model.problem().stream()).findFirst();
+    return models.stream().flatMap(model -> model.problem().stream()).findFirst();
   }
 }

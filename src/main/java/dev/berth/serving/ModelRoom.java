@@ -19,8 +19,10 @@ import java.util.Objects;
 import java.util.Optional;
 import java.util.OptionalLong;
 import java.util.TreeMap;
+import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.Function;
 import java.util.function.Supplier;
+import java.util.function.ToLongFunction;
 import java.util.stream.Stream;
 
 /// Loads models that fit, and refuses the others before anything of them is loaded. May be used by any thread.
@@ -28,6 +30,8 @@ import java.util.stream.Stream;
 /// What a model needs is estimated from its files, and known better when it has been loaded once. A model that is being
 /// loaded counts with all that it needs, because nobody knows how far it is. When it is loaded the memory is looked at
 /// again. If the model has taken what must stay free, it is unloaded.
+///
+/// Where models may make way, idle ones are unloaded until the new one fits. None is where all of them would not be enough.
 public final class ModelRoom implements ModelStore.Loader {
 
   /// A memory that every model is loaded into.
@@ -42,14 +46,21 @@ public final class ModelRoom implements ModelStore.Loader {
   /// The causes of hooks' own exceptions may go in circles.
   private static final int MOST_CAUSES = 20;
 
+  private static final String BUDGET = "models-memory";
+
   private final ModelStore.Loader loader;
-  private final Store host;
-  private final List<Store> devices;
+  /// The host, then the devices.
+  private final List<Store> stores;
+  /// What models may take of all stores together.
+  private final OptionalLong budget;
+  /// Models make way for one load after the other: a second one would not count what is just being freed.
+  private final ReentrantLock makingWay = new ReentrantLock();
 
   // All that follows is guarded by this object's monitor.
 
-  /// What each model that is being loaded needs of the host and of a device.
-  private final Map<ServedModel, Needs> loading = new LinkedHashMap<>();
+  private final Map<ServedModel, Load> loading = new LinkedHashMap<>();
+  /// What each model that is loaded takes of each store.
+  private final Map<ServedModel, List<Footprint>> loaded = new LinkedHashMap<>();
   /// How many loads have begun.
   private long begun;
   /// The most that an artifact has taken of the native heap, by the names and sizes of its files.
@@ -60,29 +71,48 @@ public final class ModelRoom implements ModelStore.Loader {
     }
   };
 
-  private record Needs(long ofHost, List<Long> ofDevices) {}
+  /// A model that is being loaded.
+  ///
+  /// @param number how many have begun with it
+  /// @param needs of each store
+  private record Load(long number, List<Footprint> needs) {}
+
+  /// A memory that has too little left.
+  ///
+  /// @param kept what a model that is loaded takes of it
+  private record Shortage(long need, MemoryReading left, ToLongFunction<List<Footprint>> kept) {
+
+    private static Optional<Shortage> of(long need, MemoryReading left, ToLongFunction<List<Footprint>> kept) {
+      return left.free() < need ? Optional.of(new Shortage(need, left, kept)) : Optional.empty();
+    }
+
+    private long missing() {
+      return need - left.free();
+    }
+  }
 
   /// @param loader loads what fits
   /// @param host the memory of this process
   /// @param devices that of each GPU
-  public ModelRoom(ModelStore.Loader loader, Store host, List<Store> devices) {
+  /// @param budget how many bytes of all these the models may take together
+  public ModelRoom(ModelStore.Loader loader, Store host, List<Store> devices, OptionalLong budget) {
     this.loader = loader;
-    this.host = host;
-    this.devices = List.copyOf(devices);
+    this.stores = Stream.concat(Stream.of(host), devices.stream()).toList();
+    this.budget = budget;
   }
 
   /// @throws ServingException `INSUFFICIENT_MEMORY` when the model does not fit, or has no memory left while it loads
   @Override
-  public void load(ServedModel model, Path directory) throws Exception {
+  public void load(ServedModel model, Path directory, Eviction eviction) throws Exception {
     var files = files(directory);
-    long number = take(model, directory, files);
+    takeOrMakeWay(model, directory, files, eviction);
     try {
       var before = NativeHeap.used();
-      loader.load(model, directory);
+      loader.load(model, directory, eviction);
       // Until then what was read and is not needed any more counts as taken.
       NativeHeap.trim();
-      requireNothingShort(model);
-      remember(number, files, before);
+      requireNothingShort(model, eviction);
+      keep(model, directory, files, before);
     } catch (Throwable e) {
       NativeHeap.trim();
       var shortage = shortage(e);
@@ -98,54 +128,139 @@ public final class ModelRoom implements ModelStore.Loader {
 
   /// Takes what a model needs until it is loaded.
   ///
-  /// @return the number of this load
   /// @throws ServingException `INSUFFICIENT_MEMORY` when there is not so much
-  private synchronized long take(ServedModel model, Path directory, Map<Path, Long> files) {
-    long ofHost = require(model, host, most(host, directory, files, measured.getOrDefault(files, 0L)),
-        loading.values().stream().mapToLong(Needs::ofHost).sum());
-    var ofDevices = new ArrayList<Long>();
-    for (var device : devices) {
-      int index = ofDevices.size();
-      ofDevices.add(require(model, device, most(device, directory, files, 0),
-          loading.values().stream().mapToLong(needs -> needs.ofDevices.get(index)).sum()));
+  private void takeOrMakeWay(ServedModel model, Path directory, Map<Path, Long> files, Eviction eviction)
+      throws InterruptedException {
+    if (take(model, directory, files).isEmpty()) {
+      return;
     }
-    loading.put(model, new Needs(ofHost, ofDevices));
-    return ++begun;
-  }
-
-  /// @param kept what it kept when it was loaded before
-  private static long most(Store store, Path directory, Map<Path, Long> files, long kept) {
-    var estimate = files.keySet().stream().map(directory::resolve).map(store.need).reduce(Footprint.NONE, Footprint::plus);
-    return Math.max(estimate.kept(), kept) + estimate.whileLoading();
-  }
-
-  private static long require(ServedModel model, Store store, long need, long others) {
-    var left = store.left.get().map(reading -> reading.minus(others));
-    if (left.isPresent() && left.get().free() < need) {
-      throw new ServingException(ErrorType.INSUFFICIENT_MEMORY, "model \"%s\" needs about %d MB, found %s, %s".formatted(
-          model.name(), Math.ceilDiv(need, 1L << 20), left.get(),
-          need > left.get().total() ? "take a machine with more memory" : "unload another first"));
-    }
-    return need;
-  }
-
-  private void requireNothingShort(ServedModel model) throws Exception {
-    var missing = Stream.concat(Stream.of(host), devices.stream()).flatMap(store -> store.left.get().stream())
-        .filter(left -> left.free() < 0).findFirst();
-    if (missing.isPresent()) {
-      model.unload(Duration.ZERO);
-      throw new ServingException(ErrorType.INSUFFICIENT_MEMORY,
-          "model \"%s\" needs %d MB more than there were, found %s, unload another first".formatted(
-              model.name(), Math.ceilDiv(-missing.get().free(), 1L << 20), missing.get()));
+    makingWay.lockInterruptibly();
+    try {
+      for (var lack = take(model, directory, files); lack.isPresent(); lack = take(model, directory, files)) {
+        if (!makeWay(lack.get(), eviction)) {
+          throw tooLarge(model, lack.get(), eviction);
+        }
+      }
+    } finally {
+      makingWay.unlock();
     }
   }
 
-  /// The first load brings the library of the models, and while another one runs nobody knows what is whose.
-  private synchronized void remember(long number, Map<Path, Long> files, OptionalLong before) {
+  /// Takes it, or says what is missing.
+  private synchronized Optional<Shortage> take(ServedModel model, Path directory, Map<Path, Long> files) {
+    var needs = needs(directory, files);
+    for (int i = 0; i < stores.size(); i++) {
+      int store = i;
+      long others = loading.values().stream().mapToLong(load -> load.needs.get(store).most()).sum();
+      var lack = stores.get(store).left.get().flatMap(left ->
+          Shortage.of(needs.get(store).most(), left.minus(others), kept -> kept.get(store).kept()));
+      if (lack.isPresent()) {
+        return lack;
+      }
+    }
+    if (budget.isPresent()) {
+      loaded.keySet().removeIf(ServedModel::isGone);
+      long taken = loading.values().stream().mapToLong(load -> most(load.needs)).sum()
+          + loaded.values().stream().mapToLong(ModelRoom::kept).sum();
+      var left = new MemoryReading(budget.getAsLong() - taken, budget.getAsLong(), BUDGET);
+      var lack = Shortage.of(most(needs), left, ModelRoom::kept);
+      if (lack.isPresent()) {
+        return lack;
+      }
+    }
+    loading.put(model, new Load(++begun, needs));
+    return Optional.empty();
+  }
+
+  /// What an artifact takes of each store. What it has taken of the host before is known better than estimated.
+  private List<Footprint> needs(Path directory, Map<Path, Long> files) {
+    var needs = new ArrayList<Footprint>();
+    for (var store : stores) {
+      var estimate = files.keySet().stream().map(directory::resolve).map(store.need).reduce(Footprint.NONE, Footprint::plus);
+      long known = needs.isEmpty() ? measured.getOrDefault(files, 0L) : 0;
+      needs.add(new Footprint(Math.max(estimate.kept(), known), estimate.whileLoading()));
+    }
+    return List.copyOf(needs);
+  }
+
+  private static long kept(List<Footprint> footprints) {
+    return footprints.stream().mapToLong(Footprint::kept).sum();
+  }
+
+  private static long most(List<Footprint> footprints) {
+    return footprints.stream().mapToLong(Footprint::most).sum();
+  }
+
+  /// Unloads one idle model, where all of them together would be enough.
+  private boolean makeWay(Shortage lack, Eviction eviction) throws InterruptedException {
+    var idle = eviction.candidates().stream().filter(model -> kept(model, lack) > 0).toList();
+    if (idle.stream().mapToLong(model -> kept(model, lack)).sum() < lack.missing()) {
+      return false;
+    }
+    for (var model : idle) {
+      if (eviction.evict(model)) {
+        return true;
+      }
+    }
+    return false;
+  }
+
+  private synchronized long kept(ServedModel model, Shortage lack) {
+    return Optional.ofNullable(loaded.get(model)).map(lack.kept::applyAsLong).orElse(0L);
+  }
+
+  private ServingException tooLarge(ServedModel model, Shortage lack, Eviction eviction) {
+    return new ServingException(ErrorType.INSUFFICIENT_MEMORY, "model \"%s\" needs about %d MB, found %s, %s".formatted(
+        model.name(), Math.ceilDiv(lack.need, 1L << 20), lack.left, advice(lack, eviction)));
+  }
+
+  private String advice(Shortage lack, Eviction eviction) {
+    if (lack.need > lack.left.total()) {
+      return lack.left.source().equals(BUDGET) ? "raise --models-memory" : "take a machine with more memory";
+    }
+    if (eviction == Eviction.NONE) {
+      return "unload another first";
+    }
+    long idle = eviction.candidates().stream().mapToLong(model -> kept(model, lack)).sum();
+    return "idle models could free %d MB more".formatted(idle >> 20);
+  }
+
+  private void requireNothingShort(ServedModel model, Eviction eviction) throws Exception {
+    for (var lack = missing(); lack.isPresent(); lack = missing()) {
+      makingWay.lockInterruptibly();
+      try {
+        if (!makeWay(lack.get(), eviction)) {
+          model.unload(Duration.ZERO);
+          throw new ServingException(ErrorType.INSUFFICIENT_MEMORY,
+              "model \"%s\" needs %d MB more than there were, found %s, unload another first".formatted(
+                  model.name(), Math.ceilDiv(lack.get().missing(), 1L << 20), lack.get().left));
+        }
+      } finally {
+        makingWay.unlock();
+      }
+    }
+  }
+
+  /// What models have taken of what must stay free.
+  private Optional<Shortage> missing() {
+    for (int i = 0; i < stores.size(); i++) {
+      int store = i;
+      var lack = stores.get(store).left.get().flatMap(left -> Shortage.of(0, left, kept -> kept.get(store).kept()));
+      if (lack.isPresent()) {
+        return lack;
+      }
+    }
+    return Optional.empty();
+  }
+
+  private synchronized void keep(ServedModel model, Path directory, Map<Path, Long> files, OptionalLong before) {
     var after = NativeHeap.used();
-    if (number > 1 && begun == number && loading.size() == 1 && before.isPresent() && after.isPresent()) {
+    // The first load brings the library of the models, and while another one runs nobody knows what is whose.
+    if (begun > 1 && loading.get(model).number == begun && loading.size() == 1 && before.isPresent() && after.isPresent()) {
       measured.merge(files, after.getAsLong() - before.getAsLong(), Math::max);
     }
+    loaded.keySet().removeIf(ServedModel::isGone);
+    loaded.put(model, needs(directory, files));
   }
 
   private synchronized void end(ServedModel model) {

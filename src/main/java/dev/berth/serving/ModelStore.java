@@ -12,12 +12,15 @@ import java.util.Comparator;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import java.util.concurrent.atomic.AtomicReference;
+import java.util.function.Consumer;
+import java.util.stream.Stream;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import org.slf4j.MDC;
@@ -27,56 +30,71 @@ import org.slf4j.MDC;
 ///
 /// Each load and each unload runs on a thread of its own, and goes on when its caller does not wait any more. A name is taken
 /// from the beginning of its load until the model is gone.
-public final class ModelStore {
+public final class ModelStore implements ManyModels {
 
   /// Loads an artifact. Runs on a platform thread of its own.
   public interface Loader {
 
+    /// @param eviction models that may make way
     /// @throws ServingException when the artifact is wrong or does not fit
     /// @throws Exception whatever its hooks throw
-    void load(ServedModel model, Path directory) throws Exception;
+    void load(ServedModel model, Path directory, Eviction eviction) throws Exception;
   }
 
-  /// A model that can serve.
+  /// What is to be loaded.
   ///
-  /// @param name an opaque key
-  /// @param directory where its artifact is
-  public record Entry(String name, Path directory) {}
+  /// @param version of the artifact; the store only keeps it
+  /// @param eviction models that may make way
+  /// @param failed told why it could not be loaded, before those that wait for it are
+  record Order(String name, Path directory, Optional<ArtifactFiles> version, Eviction eviction, Consumer<ServingException> failed) {}
 
   /// What a model is doing, as messages say it.
-  private enum State {
+  enum State {
     LOADING("is being loaded"),
-    /// Nobody waits for the load any more, and what it loads is freed at once.
+    /// Its time to load is over, and what it loads is freed at once.
     LATE("is being loaded, although its time is over"),
     READY("is loaded already"),
     UNLOADING("is being unloaded");
 
-    private final String text;
+    final String text;
 
     State(String text) {
       this.text = text;
     }
   }
 
-  /// A name that is taken.
-  private static final class Slot {
+  /// A model that holds a name, or a version of it that is being loaded beside the one that does.
+  static final class Slot {
 
-    private final Entry entry;
-    private final ServedModel model;
-    private final AtomicReference<State> state = new AtomicReference<>(State.LOADING);
-    private final CompletableFuture<Void> loaded = new CompletableFuture<>();
+    final Order order;
+    final ServedModel model;
+    /// The version that it takes the place of, until it has. Only for the loader.
+    private Optional<Slot> before;
+    final AtomicReference<State> state = new AtomicReference<>(State.LOADING);
+    final CompletableFuture<Void> loaded = new CompletableFuture<>();
     /// Whether nothing of it was left open.
     private final CompletableFuture<Boolean> unloaded = new CompletableFuture<>();
+    /// When its name is free, or another version has it.
+    final CompletableFuture<Void> left = new CompletableFuture<>();
     /// Set before anyone else sees the slot.
     private Thread loader;
 
-    private Slot(Entry entry, ServedModel model) {
-      this.entry = entry;
+    private Slot(Order order, ServedModel model, Optional<Slot> before) {
+      this.order = order;
       this.model = model;
+      this.before = before;
     }
 
-    private boolean isReady() {
+    String name() {
+      return order.name;
+    }
+
+    boolean isReady() {
       return state.get() == State.READY;
+    }
+
+    private Entry entry() {
+      return new Entry(order.name, order.directory, Optional.empty(), model.problem());
     }
   }
 
@@ -89,9 +107,11 @@ public final class ModelStore {
   private final Duration patience;
   private final Duration drain;
   private final Map<String, Slot> slots = new ConcurrentHashMap<>();
+  /// Those whose load has not ended, with or without the name.
+  private final Set<Slot> loading = ConcurrentHashMap.newKeySet();
   private volatile boolean stopped;
 
-  /// @param patience how long callers wait for a load or an unload
+  /// @param patience how long a load or an unload may take
   /// @param drain how long requests of a model may still run that is unloaded
   public ModelStore(
       ModelRegistry registry, HookPool hooks, ServingMetrics metrics, Loader loader, Duration patience, Duration drain) {
@@ -103,106 +123,188 @@ public final class ModelStore {
     this.drain = drain;
   }
 
-  /// Loads a model and returns when it is warm.
-  ///
-  /// @throws ServingException `CONFLICT`, `NOT_FOUND`, `BAD_INPUT`, `INSUFFICIENT_MEMORY`, `DEADLINE_EXCEEDED`, `NOT_READY`,
-  ///     `INTERNAL`
+  @Override
   public Entry load(String name, Path directory) throws InterruptedException {
+    return load(name, directory, Eviction.NONE);
+  }
+
+  /// The same, while others may make way.
+  Entry load(String name, Path directory, Eviction eviction) throws InterruptedException {
     requireDirectory(directory);
-    var slot = new Slot(new Entry(name, directory), new ServedModel(name, hooks, metrics));
-    slot.loader = thread("berth-loader", () -> load(slot));
-    var other = slots.putIfAbsent(name, slot);
+    return awaitLoaded(begin(new Order(name, directory, Optional.empty(), eviction, _ -> {})));
+  }
+
+  /// Begins to load a model.
+  ///
+  /// @throws ServingException `CONFLICT` when the name is taken, `NOT_READY` when the server stops
+  Slot begin(Order order) {
+    var slot = slot(order, Optional.empty());
+    var other = slots.putIfAbsent(order.name, slot);
     if (other != null) {
-      throw new ServingException(ErrorType.CONFLICT, "model \"%s\" %s".formatted(name, other.state.get().text));
+      throw new ServingException(ErrorType.CONFLICT, "model \"%s\" %s".formatted(order.name, other.state.get().text));
     }
+    start(slot);
+    return slot;
+  }
+
+  /// Begins to load another version of a model. When that is warm it takes the place of the first, whose requests end there.
+  /// If the first is gone by then, the other one goes too.
+  Slot beginBeside(Slot before, Order order) {
+    var slot = slot(order, Optional.of(before));
+    start(slot);
+    return slot;
+  }
+
+  private Slot slot(Order order, Optional<Slot> before) {
+    var slot = new Slot(order, new ServedModel(order.name, hooks, metrics), before);
+    slot.loader = thread("berth-loader", () -> load(slot));
+    return slot;
+  }
+
+  private void start(Slot slot) {
     registry.add(slot.model);
+    loading.add(slot);
     try {
       if (stopped) {
         throw stopping();
       }
       slot.loader.start();
     } catch (Throwable e) {
+      loading.remove(slot);
       free(slot);
       throw e;
     }
-    return awaitLoaded(slot);
+    slot.loaded.copy().orTimeout(patience.toNanos(), TimeUnit.NANOSECONDS).whenComplete((_, e) -> {
+      if (e instanceof TimeoutException) {
+        giveUp(slot, new ServingException(ErrorType.DEADLINE_EXCEEDED,
+            "model \"%s\" was not loaded within %d s; its name is free again when the load has ended"
+                .formatted(slot.name(), patience.toSeconds()), e));
+      }
+    });
   }
 
-  private Entry awaitLoaded(Slot slot) throws InterruptedException {
-    try {
-      slot.loaded.get(patience.toNanos(), TimeUnit.NANOSECONDS);
-    } catch (TimeoutException e) {
-      if (slot.state.compareAndSet(State.LOADING, State.LATE)) {
-        slot.loader.interrupt();
-        throw new ServingException(ErrorType.DEADLINE_EXCEEDED,
-            "model \"%s\" was not loaded within %d s; its name is free again when the load has ended"
-                .formatted(slot.entry.name, patience.toSeconds()), e);
-      }
-      // It has become ready at this very moment.
-    } catch (ExecutionException e) {
-      throw e.getCause() instanceof ServingException known
-          ? known
-          : new ServingException(
-              ErrorType.INTERNAL, "model \"%s\" could not be loaded: %s".formatted(slot.entry.name, e.getCause()), e.getCause());
+  private static void giveUp(Slot slot, ServingException why) {
+    if (slot.state.compareAndSet(State.LOADING, State.LATE)) {
+      slot.loader.interrupt();
+      slot.order.failed.accept(why);
+      slot.loaded.completeExceptionally(why);
     }
-    return slot.entry;
+  }
+
+  /// Waits until a load has ended. That takes no longer than it may.
+  Entry awaitLoaded(Slot slot) throws InterruptedException {
+    try {
+      slot.loaded.get();
+      return slot.entry();
+    } catch (ExecutionException e) {
+      throw failure(slot, e.getCause());
+    }
+  }
+
+  static ServingException failure(Slot slot, Throwable e) {
+    return e instanceof ServingException known
+        ? known
+        : new ServingException(ErrorType.INTERNAL, "model \"%s\" could not be loaded: %s".formatted(slot.name(), e), e);
   }
 
   /// Runs on the slot's own thread.
   private void load(Slot slot) {
-    var entry = slot.entry;
-    MDC.put(ModelMetrics.LABEL, entry.name);
+    MDC.put(ModelMetrics.LABEL, slot.name());
     // Whoever is served already has the cores first.
     ThreadPriority.lower();
     long start = System.nanoTime();
     try {
-      loader.load(slot.model, entry.directory);
+      loader.load(slot.model, slot.order.directory, slot.order.eviction);
       if (slot.state.compareAndSet(State.LOADING, State.READY)) {
+        takePlace(slot);
         log.info("model \"{}\" is loaded from {}, in {} ms",
-            entry.name, entry.directory, TimeUnit.NANOSECONDS.toMillis(System.nanoTime() - start));
+            slot.name(), slot.order.directory, TimeUnit.NANOSECONDS.toMillis(System.nanoTime() - start));
         slot.loaded.complete(null);
       } else {
         slot.model.close(Duration.ZERO);
+        log.warn("model \"{}\" was loaded when nobody waited for it any more; it is freed again", slot.name());
         free(slot);
-        log.warn("model \"{}\" was loaded when nobody waited for it any more; it is freed again", entry.name);
       }
     } catch (Throwable e) {
       for (var thrown = e; thrown != null; thrown = thrown.getCause()) {
         metrics.caught(thrown);
       }
       slot.model.loadFailed(e);
+      slot.order.failed.accept(failure(slot, e));
+      log.warn("model \"{}\" could not be loaded from {}: {}", slot.name(), slot.order.directory, e.getMessage());
       free(slot);
-      log.warn("model \"{}\" could not be loaded from {}: {}", entry.name, entry.directory, e.getMessage());
       slot.loaded.completeExceptionally(e);
+    } finally {
+      loading.remove(slot);
     }
   }
 
-  /// Waits for the requests that run, frees the model, and returns when it is gone.
-  ///
-  /// @throws ServingException `NOT_FOUND` when it is not loaded, `INTERNAL` when its hooks do not end or fail,
-  ///     `DEADLINE_EXCEEDED`
+  /// From one moment to the next, requests go to the new version.
+  private void takePlace(Slot slot) throws Exception {
+    if (slot.before.isEmpty()) {
+      return;
+    }
+    var before = slot.before.get();
+    // Or each version would keep all that were there before it.
+    slot.before = Optional.empty();
+    // Whoever has it unloaded was first, and keeps the name until it is gone.
+    if (!before.state.compareAndSet(State.READY, State.UNLOADING)) {
+      slot.model.unload(Duration.ZERO);
+      throw new ServingException(ErrorType.CONFLICT,
+          "model \"%s\" was unloaded while another version of it was being loaded".formatted(slot.name()));
+    }
+    slots.replace(slot.name(), before, slot);
+    before.left.complete(null);
+    thread("berth-unloader", () -> unload(before)).start();
+  }
+
+  @Override
   public Entry unload(String name) throws InterruptedException {
     var slot = slot(name);
-    if (!slot.state.compareAndSet(State.READY, State.UNLOADING)) {
+    if (!beginUnload(slot)) {
       throw unknown(name);
-    }
-    try {
-      thread("berth-unloader", () -> unload(slot)).start();
-    } catch (Throwable e) {
-      slot.state.set(State.READY);
-      throw e;
     }
     return awaitUnloaded(slot);
   }
 
+  /// Begins to unload a model; false: it is not loaded, or somebody else unloads it.
+  boolean beginUnload(Slot slot) {
+    if (!slot.state.compareAndSet(State.READY, State.UNLOADING)) {
+      return false;
+    }
+    try {
+      thread("berth-unloader", () -> unload(slot)).start();
+      return true;
+    } catch (Throwable e) {
+      slot.state.set(State.READY);
+      throw e;
+    }
+  }
+
+  /// Unloads a model that nobody uses, so that there is room for another one; false: somebody uses it, or unloads it.
+  boolean evict(Slot slot) throws InterruptedException {
+    if (!slot.model.closeIfIdle(() -> slot.state.compareAndSet(State.READY, State.UNLOADING))) {
+      return false;
+    }
+    metrics.modelEvicted();
+    log.info("model \"{}\" makes way, because it has not been used for longest", slot.name());
+    thread("berth-unloader", () -> unload(slot)).start();
+    try {
+      awaitUnloaded(slot);
+    } catch (ServingException e) {
+      log.warn("{}", e.getMessage());
+    }
+    return true;
+  }
+
   private Entry awaitUnloaded(Slot slot) throws InterruptedException {
-    var name = slot.entry.name;
+    var name = slot.name();
     try {
       if (!slot.unloaded.get(patience.toNanos(), TimeUnit.NANOSECONDS)) {
         throw new ServingException(ErrorType.INTERNAL,
             "model \"%s\" is unloaded, but one of its hooks does not end, and what that uses is not freed".formatted(name));
       }
-      return slot.entry;
+      return new Entry(name, slot.order.directory, Optional.empty(), Optional.empty());
     } catch (TimeoutException e) {
       throw new ServingException(ErrorType.DEADLINE_EXCEEDED,
           "model \"%s\" was not unloaded within %d s; that goes on".formatted(name, patience.toSeconds()), e);
@@ -213,13 +315,13 @@ public final class ModelStore {
   }
 
   private void unload(Slot slot) {
-    MDC.put(ModelMetrics.LABEL, slot.entry.name);
+    MDC.put(ModelMetrics.LABEL, slot.name());
     try {
       boolean freed = slot.model.unload(drain);
       // Who unloads a model wants its memory back now. glibc keeps much of what is freed otherwise.
       NativeHeap.trim();
+      log.info("model \"{}\" is unloaded{}", slot.name(), slot.left.isDone() ? ", as a newer version is there" : "");
       free(slot);
-      log.info("model \"{}\" is unloaded", slot.entry.name);
       slot.unloaded.complete(freed);
     } catch (Throwable e) {
       metrics.caught(e);
@@ -228,8 +330,11 @@ public final class ModelStore {
     }
   }
 
-  /// Takes a request for a model in, as [ServedModel#enter()] does.
-  ///
+  @Override
+  public ServedModel.Visit enter(String name, Deadline deadline) {
+    return enter(name);
+  }
+
   /// @throws ServingException `NOT_FOUND` when it is not loaded
   public ServedModel.Visit enter(String name) {
     var slot = ready(name);
@@ -240,58 +345,56 @@ public final class ModelStore {
     }
   }
 
-  /// @throws ServingException `NOT_FOUND` when it is not loaded
+  /// The model of that name, whatever it is doing.
+  Optional<Slot> find(String name) {
+    return Optional.ofNullable(slots.get(name));
+  }
+
+  /// Those that hold a name.
+  Stream<Slot> slots() {
+    return slots.values().stream();
+  }
+
+  @Override
   public Entry describe(String name) {
-    return ready(name).entry;
+    return ready(name).entry();
   }
 
-  /// Why a model that is loaded can't serve; nothing where it can.
-  ///
-  /// @throws ServingException `NOT_FOUND` when it is not loaded
-  public Optional<String> problem(String name) {
-    return ready(name).model.problem();
-  }
-
-  /// Those that can serve, by their names.
+  @Override
   public List<Entry> list() {
-    return slots.values().stream()
-        .filter(Slot::isReady)
-        .map(slot -> slot.entry)
+    return slots().filter(Slot::isReady)
+        .map(slot -> new Entry(slot.name(), slot.order.directory, Optional.empty(), Optional.empty()))
         .sorted(Comparator.comparing(Entry::name))
         .toList();
   }
 
-  /// Refuses loads from now on, and those that are not done. The registry closes the models.
+  @Override
   public void stop() {
     stopped = true;
-    for (var slot : slots.values()) {
-      if (slot.state.compareAndSet(State.LOADING, State.LATE)) {
-        slot.loader.interrupt();
-        slot.loaded.completeExceptionally(stopping());
-      }
-    }
+    loading.forEach(slot -> giveUp(slot, stopping()));
   }
 
   private void free(Slot slot) {
     registry.remove(slot.model);
-    slots.remove(slot.entry.name, slot);
+    slots.remove(slot.name(), slot);
+    slot.left.complete(null);
   }
 
   private Slot slot(String name) {
-    return Optional.ofNullable(slots.get(name)).orElseThrow(() -> unknown(name));
+    return find(name).orElseThrow(() -> unknown(name));
   }
 
   private Slot ready(String name) {
     return Optional.of(slot(name)).filter(Slot::isReady).orElseThrow(() -> unknown(name));
   }
 
-  private ServingException unknown(String name) {
+  ServingException unknown(String name) {
     var slot = slots.get(name);
     return new ServingException(ErrorType.NOT_FOUND,
         "model \"%s\" %s".formatted(name, slot == null || slot.isReady() ? "is not loaded" : slot.state.get().text));
   }
 
-  private static ServingException stopping() {
+  static ServingException stopping() {
     return new ServingException(ErrorType.NOT_READY, "the server is stopping");
   }
 

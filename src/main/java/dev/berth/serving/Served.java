@@ -7,5 +7,5 @@ public sealed interface Served {
   record One(ServedModel model) implements Served {}
 
   /// Models that come and go: `/models`.
-  record Many(ModelStore models) implements Served {}
+  record Many(ManyModels models) implements Served {}
 }

@@ -21,6 +21,7 @@ import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.BooleanSupplier;
 import org.slf4j.Logger;
@@ -55,6 +56,9 @@ public final class ServedModel {
   private final String name;
   private final HookPool pool;
   private final InFlight inFlight = new InFlight();
+  /// Those that wait until it is loaded.
+  private final AtomicInteger waiting = new AtomicInteger();
+  private volatile long lastUsed = System.nanoTime();
   private final ModelMemory memory = new ModelMemory();
   private final ServingMetrics metrics;
   private final AtomicReference<State> state = new AtomicReference<>(LOADING);
@@ -131,12 +135,52 @@ public final class ServedModel {
   /// @throws ServingException when there is no model
   public Visit enter() {
     inFlight.enter();
+    lastUsed = System.nanoTime();
     try {
       return new Visit(loaded());
     } catch (RuntimeException e) {
       inFlight.leave();
       throw e;
     }
+  }
+
+  /// As long as it is open, the model is not [idle][#closeIfIdle].
+  interface Hold extends AutoCloseable {
+    @Override
+    void close();
+  }
+
+  /// For a request that waits until the model is loaded, and must not find it gone then.
+  Hold hold() {
+    waiting.incrementAndGet();
+    return waiting::decrementAndGet;
+  }
+
+  /// When a request has come last, as [System#nanoTime()] counts.
+  long lastUsed() {
+    return lastUsed;
+  }
+
+  boolean isIdle() {
+    return inFlight.ifNone(() -> waiting.get() == 0);
+  }
+
+  /// Refuses requests from now on, if there are none and nobody minds.
+  ///
+  /// @param agreed asked while no request can come
+  boolean closeIfIdle(BooleanSupplier agreed) {
+    return inFlight.ifNone(() -> {
+      if (waiting.get() > 0 || !agreed.getAsBoolean()) {
+        return false;
+      }
+      state.updateAndGet(ServedModel::closing);
+      return true;
+    });
+  }
+
+  /// Whether it holds nothing any more.
+  boolean isGone() {
+    return state.get() instanceof State.Stopped;
   }
 
   /// One request, from before its body is read until it has its answer.
@@ -248,7 +292,7 @@ public final class ServedModel {
 
   /// Closes the model while others go on: no thread keeps anything of its hooks.
   boolean unload(Duration drain) throws Exception {
-    var model = loaded();
+    var model = state.get() instanceof State.Closing(var closing) ? closing : loaded();
     try {
       return close(drain);
     } finally {

@@ -43,6 +43,10 @@ class CheckCommandTest {
       assertThat(check.exitCode(LONGEST)).isEqualTo(1);
       assertThat(check.err().lines()).singleElement().asString().contains("none: found no such directory");
     }
+    try (var check = ServeProcess.serve(Map.of(), "--models", directory.toString(), "check")) {
+      assertThat(check.exitCode(LONGEST)).isEqualTo(2);
+      assertThat(check.err().lines()).singleElement().asString().contains("--models: found it before check");
+    }
     try (var check = ServeProcess.serve(Map.of(), "--workers", "0", "check")) {
       assertThat(check.exitCode(LONGEST)).isEqualTo(2);
       assertThat(check.err().lines()).singleElement().asString().contains("--workers: found \"0\"");

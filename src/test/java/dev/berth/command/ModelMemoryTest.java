@@ -15,6 +15,7 @@ import dev.berth.hooks.ModelContext;
 import dev.berth.memory.HostMemory;
 import dev.berth.metrics.ServingMetrics;
 import dev.berth.serving.HookPool;
+import dev.berth.serving.ManyModels;
 import dev.berth.serving.ModelRegistry;
 import dev.berth.serving.ModelStore;
 import dev.berth.serving.Workers;
@@ -27,6 +28,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
+import java.util.OptionalLong;
 import java.util.concurrent.CompletableFuture;
 import java.util.function.Function;
 import org.junit.jupiter.api.AfterEach;
@@ -71,7 +73,7 @@ class ModelMemoryTest {
     assertThatThrownBy(() -> store.load("m7", TestServer.SAMPLE_ARTIFACT))
         .hasMessage("model \"m7\" needs about 64 MB, found 18 MB free of 512 MB (cgroup), unload another first")
         .satisfies(ModelMemoryTest::isShort);
-    assertThat(store.list()).extracting(ModelStore.Entry::name).containsExactly("m1");
+    assertThat(store.list()).extracting(ManyModels.Entry::name).containsExactly("m1");
     store.enter("m1").close();
 
     used(300);
@@ -223,8 +225,8 @@ class ModelMemoryTest {
   }
 
   private ModelStore store(Function<Path, InferenceHandler<?, ?, ?>> handler) {
-    var room = ModelMemory.guard((model, directory) -> model.load(directory, handler.apply(directory), workers, LIMITS),
-        CPU, new HostMemory(root, () -> 0));
+    var room = ModelMemory.guard((model, directory, _) -> model.load(directory, handler.apply(directory), workers, LIMITS),
+        CPU, new HostMemory(root, () -> 0), OptionalLong.empty());
     return new ModelStore(registry, hooks, metrics, room, Duration.ofMinutes(5), Duration.ofSeconds(10));
   }
 

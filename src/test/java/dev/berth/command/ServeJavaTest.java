@@ -7,12 +7,16 @@ import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.attribute.PosixFilePermissions;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.condition.EnabledOnOs;
 import org.junit.jupiter.api.condition.OS;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /// Which JDKs `serve` takes: those here only say that they were started.
@@ -65,6 +69,17 @@ class ServeJavaTest {
     assertThat(serve(0)).isEqualTo("started 25.0.4\n");
   }
 
+  /// The last two look like others.
+  @ParameterizedTest
+  @CsvSource({"'', '', 40", "SAGEMAKER_MULTI_MODEL, true, 25", "SAGEMAKER_MULTI_MODEL, True, 25", "BERTH_MODELS, models, 25",
+    "'', --models models, 25", "'', --models=models, 25", "SAGEMAKER_MULTI_MODEL, false, 40", "'', --model-dir models, 40"})
+  void modelsHaveMoreOfTheMemoryWhereThereAreMany(String variable, String value, int share) throws Exception {
+    jdk("one", "25.0.3");
+    var environment = variable.isEmpty() ? Map.<String, String>of() : Map.of(variable, value);
+    var arguments = variable.isEmpty() ? value.split(" ") : new String[0];
+    assertThat(serve(0, environment, arguments)).contains("-XX:MaxRAMPercentage=%d ".formatted(share));
+  }
+
   private Path jdk(String name, String version) throws IOException {
     var jdk = home.resolve("jdks").resolve(name);
     Files.createDirectories(jdk.resolve("bin"));
@@ -73,7 +88,10 @@ class ServeJavaTest {
         #!/bin/sh
         case $1 in
           -version) echo 'openjdk version "%1$s" 2026-04-21' >&2 ;;
-          *) echo 'started %1$s' ;;
+          *)
+            echo 'started %1$s'
+            [ -z "$PRINT_OPTIONS" ] || echo "$@"
+            ;;
         esac
         """.formatted(version));
     return jdk;
@@ -86,8 +104,18 @@ class ServeJavaTest {
 
   /// @return all that it printed
   private String serve(int exitCode) throws Exception {
-    var builder = new ProcessBuilder(home.resolve("serve").toString()).redirectErrorStream(true);
+    return serve(exitCode, Map.of());
+  }
+
+  private String serve(int exitCode, Map<String, String> environment, String... arguments) throws Exception {
+    var command = new ArrayList<>(List.of(home.resolve("serve").toString()));
+    command.addAll(List.of(arguments));
+    var builder = new ProcessBuilder(command).redirectErrorStream(true);
     builder.environment().clear();
+    builder.environment().putAll(environment);
+    if (!environment.isEmpty() || arguments.length > 0) {
+      builder.environment().put("PRINT_OPTIONS", "true");
+    }
     builder.environment().put("HOME", home.toString());
     builder.environment().put("PATH", home.resolve("tools").toString());
     var process = builder.start();

@@ -15,6 +15,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.OptionalInt;
+import java.util.OptionalLong;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Tag;
@@ -43,7 +44,8 @@ class ConfigurationTest {
         new ModelConfig(
             home.resolve("model-artifact"), Optional.empty(), Optional.empty(), OptionalInt.empty(), CpuProfile.ADAPTIVE,
             OptionalInt.empty(), List.of()),
-        new MultiModelConfig(false, Duration.ofSeconds(360)),
+        new MultiModelConfig(
+            false, Optional.empty(), LoadModels.LAZY, OptionalLong.empty(), Duration.ofSeconds(360)),
         new BatchingConfig(1000, OptionalInt.empty(), OptionalInt.empty(), Duration.ZERO, Duration.ofMillis(300),
             Duration.ofSeconds(60), Duration.ofSeconds(120)),
         new StreamConfig(Duration.ofSeconds(60), Duration.ofSeconds(480)),
@@ -101,7 +103,8 @@ class ConfigurationTest {
         new ModelConfig(
             model, Optional.of("Answers.java"), Optional.of("inf2"), OptionalInt.of(2), CpuProfile.THROUGHPUT, OptionalInt.of(1),
             List.of(library)),
-        new MultiModelConfig(false, Duration.ofSeconds(120)),
+        new MultiModelConfig(
+            false, Optional.empty(), LoadModels.LAZY, OptionalLong.empty(), Duration.ofSeconds(120)),
         new BatchingConfig(50, OptionalInt.of(16), OptionalInt.of(4096), Duration.ofMillis(5), Duration.ofMillis(150),
             Duration.ofSeconds(90), Duration.ofSeconds(30)),
         new StreamConfig(Duration.ofSeconds(60), Duration.ofSeconds(480)),
@@ -187,6 +190,33 @@ class ConfigurationTest {
     var mounted = Files.createDirectories(home.resolve("opt/model"));
     var config = read(Map.of("SAGEMAKER_BASE_DIR", home.resolve("opt").toString()));
     assertThat(config.model().directory()).isEqualTo(mounted);
+  }
+
+  @Test
+  void a_directory_of_models_needs_no_other_model() throws IOException {
+    Files.delete(home.resolve("model-artifact"));
+    var models = Files.createDirectory(home.resolve("models"));
+    var environment = Map.of("BERTH_MODELS", models.toString(), "BERTH_LOAD_MODELS", "start", "BERTH_MODELS_MEMORY", "2000");
+    assertThat(read(environment).multiModel()).isEqualTo(new MultiModelConfig(
+        true, Optional.of(models), LoadModels.START, OptionalLong.of(2000L << 20), Duration.ofSeconds(360)));
+    assertThat(read(Map.of("BERTH_MODELS", models.toString())).multiModel()).isEqualTo(new MultiModelConfig(
+        true, Optional.of(models), LoadModels.LAZY, OptionalLong.empty(), Duration.ofSeconds(360)));
+  }
+
+  @Test
+  void a_directory_of_models_stands_alone() {
+    var models = home.toString();
+    assertThat(problems(Map.of("BERTH_MODELS", models, "BERTH_MODEL_DIR", models))).singleElement().asString()
+        .startsWith("models: found model-dir too, expected one of them");
+    assertThat(problems(Map.of("BERTH_MODELS", models, "SAGEMAKER_MULTI_MODEL", "true"))).singleElement().asString()
+        .startsWith("models: found SAGEMAKER_MULTI_MODEL=true too, expected one of them");
+    assertThat(problems(Map.of("BERTH_MODELS", models, "BERTH_LOAD_MODELS", "never", "BERTH_MODELS_MEMORY", "0")))
+        .containsExactlyInAnyOrder("BERTH_LOAD_MODELS: found \"never\", expected one of lazy, start",
+            "BERTH_MODELS_MEMORY: found \"0\", expected a whole number of MB, at least 1");
+    assertThat(problems(Map.of("BERTH_MODELS", "/nowhere")))
+        .containsExactly("BERTH_MODELS: found \"/nowhere\", expected a directory that exists");
+    assertThat(Configuration.read(Map.of("BERTH_LOAD_MODELS", "lazy", "BERTH_MODELS_MEMORY", "9"), Map.of(), home).warnings())
+        .containsExactly("load-models: has no effect without models", "models-memory: has no effect without models");
   }
 
   @Test

@@ -43,6 +43,11 @@ public final class TestServer implements AutoCloseable {
     return new Builder(null).set("SAGEMAKER_MULTI_MODEL", "true").set("BERTH_MODEL_DIR", "");
   }
 
+  /// A server of all artifacts of a directory.
+  public static Builder ofDirectory(Path directory) {
+    return new Builder(null).set("BERTH_MODELS", directory.toString()).set("BERTH_MODEL_DIR", "");
+  }
+
   /// A server with another model artifact.
   public static Builder artifact(Path directory) {
     return new Builder(null).set("BERTH_MODEL_DIR", directory.toString());
