@@ -29,9 +29,9 @@ import java.util.function.Predicate;
 /// @param directory the directory unpacked from `model.tar.gz`
 /// @param file the model, such as a TorchScript
 /// @param target the device that the model was traced for; empty: any but Neuron
-/// @param inputs the parameters of the model's `forward`, in their order; empty: one
-/// @param outputs the names of what `forward` returns, in its order, or in that of its keys where it returns a dict;
-///     empty: unknown
+/// @param inputs the parameters of the model's `forward`, in their order; empty: those that the model itself names
+/// @param outputs the names of what `forward` returns, in its order; in any order where it returns a dict, whose keys they
+///     are; empty: unknown
 public record TensorArtifact(
     Path directory, Path file, Optional<Target> target, List<Input> inputs, List<String> outputs) {
 

@@ -75,11 +75,20 @@ record ArtifactHooks(InferenceHandler<?, ?, ?> handler, SequencedMap<String, Str
   }
 
   private static ArtifactHooks ofTensors(TensorArtifact artifact) {
-    return new ArtifactHooks(new TensorHandler(artifact), description(
+    var handler = new TensorHandler(artifact);
+    return new ArtifactHooks(handler, description(
         Map.entry("hooks", "the tensor handler"),
-        Map.entry("inputs", artifact.inputs().isEmpty() ? "one, of any name" : artifact.inputs().stream()
-            .map(input -> input.name() + " " + input.type()).collect(Collectors.joining(", "))),
+        Map.entry("inputs", inputs(artifact, handler)),
         Map.entry("files", file(artifact.directory(), artifact.file()))));
+  }
+
+  private static String inputs(TensorArtifact artifact, TensorHandler handler) {
+    if (handler.inputNames().isEmpty()) {
+      return "one, of any name";
+    }
+    return artifact.inputs().isEmpty()
+        ? String.join(", ", handler.inputNames())
+        : artifact.inputs().stream().map(input -> input.name() + " " + input.type()).collect(Collectors.joining(", "));
   }
 
   private static Object name(ModelArtifact artifact) {

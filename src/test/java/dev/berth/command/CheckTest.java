@@ -53,11 +53,11 @@ class CheckTest {
   @Test
   void theNamesInATorchScriptAreShown() throws Exception {
     Files.copy(TestArtifact.TORCHSCRIPT.resolve("sum-and-product.pt"), directory.resolve("model.pt"));
-    assertThat(Check.run(config(directory, Map.of()))).contains("names       inputs left, right; outputs unknown");
-    Files.writeString(directory.resolve("model.json"),
-        "{\"format\": 1, \"files\": [{\"path\": \"model.pt\"}], \"inputs\": [\"left\", \"right\"]}");
-    Files.writeString(directory.resolve("sample.json"), "{\"left\": 1, \"right\": 2}");
     assertThat(Check.run(config(directory, Map.of()))).contains("names       inputs left, right; outputs product, sum");
+    Files.writeString(directory.resolve("model.json"),
+        "{\"format\": 1, \"files\": [{\"path\": \"model.pt\"}], \"outputs\": [\"sum\", \"product\"]}");
+    Files.writeString(directory.resolve("sample.json"), "{\"left\": 1, \"right\": 2}");
+    assertThat(Check.run(config(directory, Map.of()))).contains("names       inputs left, right; outputs sum, product");
   }
 
   @Test

@@ -166,14 +166,15 @@ class TorchGraphTest {
   void inputsAndTheOutputsOfADictHaveNames() {
     try (var model = load("sum-and-product.pt")) {
       assertThat(model.inputNames()).containsExactly("left", "right");
-      assertThat(model.outputNames()).isEmpty();
-      model.forward(List.of(Tensor.of(new float[] {1}, 1), Tensor.of(new float[] {2}, 1)));
+      assertThat(model.outputNames()).containsExactly("product", "sum");
+      var outputs = model.forward(List.of(Tensor.of(new float[] {2}, 1), Tensor.of(new float[] {5}, 1)));
+      assertThat(outputs).extracting(output -> output.floats()[0]).containsExactly(10f, 7f);
       assertThat(model.outputNames()).containsExactly("product", "sum");
     }
     // `Echo` is there twice: of its own, and inside the model.
-    assertThat(InputNames.of(FILES.resolve("throws.pt"))).containsExactly("input_ids", "attention_mask", "token_type_ids");
-    assertThat(InputNames.of(Path.of("model-artifact/model.pt"))).startsWith("input_ids", "attention_mask").hasSize(3);
-    assertThat(InputNames.of(Path.of("README.md"))).isEmpty();
+    assertThat(TorchNames.of(FILES.resolve("throws.pt")).inputs()).containsExactly("input_ids", "attention_mask", "token_type_ids");
+    assertThat(TorchNames.of(Path.of("model-artifact/model.pt")).inputs()).startsWith("input_ids", "attention_mask").hasSize(3);
+    assertThat(TorchNames.of(Path.of("README.md")).inputs()).isEmpty();
   }
 
   @Test
