@@ -26,7 +26,8 @@ final class TorchNames {
 
   private static final Pattern MODEL_CLASS = Pattern.compile("^\\x80\\x02c([\\w.]+)\n(\\w+)\n");
   private static final int LONGEST_CLASS = 1000;
-  private static final Pattern FORWARD = Pattern.compile("\n  def forward\\(self: [\\w.]+(.*?)\\) -> ([^\n]*):\n", Pattern.DOTALL);
+  private static final Pattern FORWARD =
+      Pattern.compile("\n  def forward\\(self: [\\w.]+(.*?)\\) -> ([^\n]*):\n", Pattern.DOTALL);
   private static final Pattern PARAMETER = Pattern.compile(",\\s+(\\w+): (?:(?!,\\s+\\w+: )[^=])*(=)?");
   /// The statement after which nothing follows in the method.
   private static final Pattern RETURN = Pattern.compile("\n    return (\\{|\\w+\n)");
