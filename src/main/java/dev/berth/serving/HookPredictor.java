@@ -18,16 +18,27 @@ final class HookPredictor<M, I, O> implements Predictor<I, O> {
     this.model = model;
   }
 
-  /// Loads the model and warms it up on the calling thread.
+  /// Loads the model, warms it up and asks it the first request on the calling thread.
   static <M, I, O> HookPredictor<M, I, O> open(
-      InferenceHandler<M, I, O> handler, HookNames names, ModelContext context) throws LoadException {
+      InferenceHandler<M, I, O> handler, HookNames names, ModelContext context, FirstRequest first, int maxBatchSize)
+      throws LoadException {
+    var model = load(handler, names, context);
+    LoadException.during("the first request", () -> {
+      first.ask(new Rehearsal<>(handler, names, model, maxBatchSize));
+      return model;
+    });
+    return new HookPredictor<>(handler, model);
+  }
+
+  /// Loads the model and warms it up on the calling thread.
+  static <M> M load(InferenceHandler<M, ?, ?> handler, HookNames names, ModelContext context) throws LoadException {
     return withClassesOf(handler, () -> {
       var model = LoadException.during(names.modelFn(), () -> handler.modelFn(context));
       LoadException.during(names.warmUpFn(), () -> {
         handler.warmUpFn(model);
         return model;
       });
-      return new HookPredictor<>(handler, model);
+      return model;
     });
   }
 
@@ -51,7 +62,7 @@ final class HookPredictor<M, I, O> implements Predictor<I, O> {
   }
 
   /// Libraries that look for services find those of the hooks. A thread keeps nothing of a model that is unloaded.
-  private static <T, E extends Exception> T withClassesOf(InferenceHandler<?, ?, ?> handler, Call<T, E> call) throws E {
+  static <T, E extends Exception> T withClassesOf(InferenceHandler<?, ?, ?> handler, Call<T, E> call) throws E {
     var thread = Thread.currentThread();
     var outer = thread.getContextClassLoader();
     thread.setContextClassLoader(handler.getClass().getClassLoader());
@@ -62,7 +73,7 @@ final class HookPredictor<M, I, O> implements Predictor<I, O> {
     }
   }
 
-  private interface Call<T, E extends Exception> {
+  interface Call<T, E extends Exception> {
     T call() throws E;
   }
 }

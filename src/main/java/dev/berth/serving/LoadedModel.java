@@ -42,6 +42,7 @@ final class LoadedModel<M, I, O> {
       InferenceHandler<M, I, O> handler,
       Workers workers,
       BatchLimits limits,
+      FirstRequest first,
       HookPool pool,
       ModelMetrics metrics)
       throws Exception {
@@ -54,7 +55,8 @@ final class LoadedModel<M, I, O> {
         workers.pool(),
         limits,
         worker ->
-            HookPredictor.open(handler, names, new ModelContext(directory, accelerators.get(worker), worker, distinct)),
+            HookPredictor.open(
+                handler, names, new ModelContext(directory, accelerators.get(worker), worker, distinct), first, limits.maxBatchSize()),
         System::nanoTime,
         metrics);
     batcher.start();
@@ -154,7 +156,7 @@ final class LoadedModel<M, I, O> {
     }
   }
 
-  private static List<MediaType> types(String hook, Callable<List<MediaType>> call) throws LoadException {
+  static List<MediaType> types(String hook, Callable<List<MediaType>> call) throws LoadException {
     var types = LoadException.during(hook, call);
     if (types == null || types.stream().anyMatch(Objects::isNull)) {
       throw new LoadException("%s returned %s, expected a list of media types".formatted(hook, types));
