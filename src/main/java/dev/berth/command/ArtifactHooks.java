@@ -4,6 +4,7 @@ import dev.berth.artifact.ArtifactFile;
 import dev.berth.artifact.ModelArtifact;
 import dev.berth.artifact.ModelArtifactException;
 import dev.berth.artifact.ModelDescription;
+import dev.berth.artifact.Oversights;
 import dev.berth.artifact.Shapes;
 import dev.berth.artifact.TensorArtifact;
 import dev.berth.artifact.code.HookCode;
@@ -37,6 +38,7 @@ record ArtifactHooks(InferenceHandler<?, ?, ?> handler, SequencedMap<String, Str
   /// @throws Exception whatever the constructor of its own handler throws
   static ArtifactHooks open(ModelConfig config) throws Exception {
     var directory = config.directory();
+    Oversights.in(directory).forEach(oversight -> log.warn("{}: {}", directory, oversight));
     var json = ModelDescription.read(directory);
     var code = HookCode.find(directory, config.program(), json.handler());
     if (code.isPresent()) {

@@ -125,7 +125,9 @@ final class ServeCommand {
   }
 
   private void explain(String reason) {
-    err.println(reason.lines().collect(Collectors.joining("; ")));
+    // The compiler shows a line and a caret below it, which only tell something where they stand so.
+    boolean hasIndented = reason.lines().anyMatch(line -> line.startsWith(" "));
+    err.println(hasIndented ? reason : reason.lines().collect(Collectors.joining("; ")));
   }
 
   private static int waitForever() throws InterruptedException {

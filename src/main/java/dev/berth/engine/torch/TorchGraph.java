@@ -64,13 +64,17 @@ final class TorchGraph implements Graph {
         throw new InsufficientMemoryException("there is no memory left for %s on %s: %s".formatted(
             file.getFileName(), accelerator, EngineMessage.of(e)), e);
       }
-      throw new EngineException("%s can't be loaded as TorchScript: %s".formatted(file, reason(e)), e);
+      throw new EngineException("%s can't be loaded as TorchScript: %s".formatted(file, reason(file, e)), e);
     }
   }
 
   /// What to do about an operator or a class that no loaded library has, else what the engine says.
-  private static String reason(Exception e) {
+  private static String reason(Path file, Exception e) {
     var message = EngineMessage.of(e);
+    if (PickledFile.is(file)) {
+      return "found what torch.save writes, such as a state_dict; load it into the model in Python and save "
+          + "torch.jit.trace(model, example) or torch.jit.script(model)";
+    }
     if (String.valueOf(e.getMessage()).contains("torch.classes.neuron")) {
       return "it is compiled for Neuron; serve it on that instance type, with %s (%s)".formatted(NeuronLibrary.NAME, message);
     }

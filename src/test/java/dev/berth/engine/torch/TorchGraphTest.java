@@ -23,6 +23,8 @@ import java.util.concurrent.Callable;
 import java.util.concurrent.Executors;
 import java.util.stream.IntStream;
 import java.util.stream.Stream;
+import java.util.zip.ZipEntry;
+import java.util.zip.ZipOutputStream;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.condition.EnabledOnOs;
@@ -77,6 +79,22 @@ class TorchGraphTest {
     assertThatThrownBy(() -> load("does-not-fit.pt"))
         .isInstanceOf(InsufficientMemoryException.class)
         .message().startsWith("there is no memory left for does-not-fit.pt on cpu: ").hasSizeLessThan(600);
+  }
+
+  /// What `torch.save(model.state_dict(), file)` writes, in its format since 1.6 and in the one before it.
+  @Test
+  void aStateDictSaysHowToMakeATorchScript(@TempDir Path directory) throws IOException {
+    var zip = directory.resolve("model.pt");
+    try (var out = new ZipOutputStream(Files.newOutputStream(zip))) {
+      out.putNextEntry(new ZipEntry("model/data.pkl"));
+      out.write(new byte[] {(byte) 0x80, 2, '}', '.'});
+    }
+    var pickle = Files.write(directory.resolve("old.pt"), new byte[] {(byte) 0x80, 2, '}', '.'});
+    for (var file : List.of(zip, pickle)) {
+      assertThatThrownBy(() -> Graph.load(file, CPU)).isInstanceOf(EngineException.class).hasMessage(
+          "%s can't be loaded as TorchScript: found what torch.save writes, such as a state_dict; load it into the model in "
+              .concat("Python and save torch.jit.trace(model, example) or torch.jit.script(model)").formatted(file));
+    }
   }
 
   @Test

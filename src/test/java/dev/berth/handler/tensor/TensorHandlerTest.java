@@ -313,6 +313,9 @@ class TensorHandlerTest {
   @Tag("RUN-14")
   void whatIsWrongWithTheArtifactIsNamed() throws Exception {
     assertStartFails(Files.createDirectory(directory.resolve("empty")), "model.json: not found, nor hooks in code/, nor a model file");
+    var packed = Files.createDirectories(directory.resolve("packed/my-model")).getParent();
+    Files.copy(TestArtifact.TORCHSCRIPT.resolve("doubled.pt"), packed.resolve("my-model/model.pt"));
+    assertStartFails(packed, "only my-model/, which has one; pack what is in it: tar -czf model.tar.gz -C my-model .");
     var two = artifact("two-files", "doubled.pt", null);
     Files.move(two.resolve("doubled.pt"), two.resolve("a.pt"));
     Files.copy(two.resolve("a.pt"), two.resolve("b.pth"));
