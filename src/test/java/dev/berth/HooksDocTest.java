@@ -72,6 +72,9 @@ class HooksDocTest {
   void itsInferencePyInJavaGivesTheAnswersThatItShows() throws Exception {
     var artifact = template("translated");
     writeHooks(artifact, translated());
+    for (var sample : List.of("sample.json", "sample-response.json")) {
+      Files.delete(artifact.resolve(sample));
+    }
     var blocks = blocks();
     int program = blocks.indexOf(new Block("java", translated()));
     var commands = blocks.get(program + 1).text.lines().toList();
