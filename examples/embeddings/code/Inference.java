@@ -13,33 +13,29 @@ import dev.berth.hooks.InvocationResponse;
 import dev.berth.hooks.MediaType;
 import dev.berth.hooks.ModelContext;
 import dev.berth.hooks.Tensor;
+import dev.berth.tokenizer.Encoding;
 import dev.berth.tokenizer.Tokenizer;
+import dev.berth.tokenizer.Truncation;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
-import java.util.Arrays;
 import java.util.List;
 import java.util.stream.IntStream;
 
 /// Turns sentences into vectors with a BERT encoder: the mean of the tokens' vectors, scaled to length 1, so that the
 /// product of two is their cosine.
 ///
-/// All four hooks. The model is a TorchScript, a record the ids of one sentence's tokens, a prediction its vector.
-public final class Inference implements InferenceHandler<Graph, long[], Tensor>, AutoCloseable {
+/// All four hooks. The model is a TorchScript, a record the tokens of one sentence, a prediction its vector.
+public final class Inference implements InferenceHandler<Graph, Encoding, Tensor>, AutoCloseable {
 
   private final Tokenizer tokenizer;
-  private final int longest;
-  private final long begin;
-  private final long end;
+  private final Truncation truncation;
 
   public Inference(Path modelDirectory) throws IOException {
     var encoder = Json.parse(Files.readString(modelDirectory.resolve("encoder.json")), "encoder.json");
-    var vocabulary = Json.parse(Files.readString(modelDirectory.resolve("tokenizer.json")), "tokenizer.json").at("/model/vocab");
-    this.longest = encoder.path("maxSequenceLength").intValue();
-    this.begin = vocabulary.path("[CLS]").longValue();
-    this.end = vocabulary.path("[SEP]").longValue();
-    this.tokenizer = Tokenizer.load(modelDirectory.resolve("tokenizer.json"));
+    this.tokenizer = Tokenizer.load(modelDirectory);
+    this.truncation = tokenizer.truncation().to(encoder.path("maxSequenceLength").intValue());
   }
 
   @Override
@@ -59,21 +55,21 @@ public final class Inference implements InferenceHandler<Graph, long[], Tensor>,
 
   /// JSON: `"one"`, `["one", "two"]`, or either as `{"inputs": …}`; JSON Lines: one on each line.
   @Override
-  public List<long[]> inputFn(InvocationRequest request) throws IOException {
+  public List<Encoding> inputFn(InvocationRequest request) throws IOException {
     if (request.contentType().withoutParameters().equals(MediaType.JSON_LINES)) {
-      return JsonLines.read(request).stream().map(line -> ids(inputs(line.json()), line.name())).toList();
+      return JsonLines.read(request).stream().map(line -> encoding(inputs(line.json()), line.name())).toList();
     }
     var inputs = inputs(Json.read(request));
     if (!inputs.isArray()) {
-      return List.of(ids(inputs, "inputs"));
+      return List.of(encoding(inputs, "inputs"));
     }
-    return IntStream.range(0, inputs.size()).mapToObj(i -> ids(inputs.path(i), "inputs[%d]".formatted(i))).toList();
+    return IntStream.range(0, inputs.size()).mapToObj(i -> encoding(inputs.path(i), "inputs[%d]".formatted(i))).toList();
   }
 
   /// Records of like length share a batch, so that little of it is padding.
   @Override
-  public int length(long[] ids) {
-    return ids.length;
+  public int length(Encoding sentence) {
+    return sentence.size();
   }
 
   @Override
@@ -82,20 +78,12 @@ public final class Inference implements InferenceHandler<Graph, long[], Tensor>,
   }
 
   @Override
-  public List<Tensor> predictFn(List<long[]> records, Graph model) {
-    int columns = records.stream().mapToInt(ids -> ids.length).max().orElseThrow();
-    var ids = new long[records.size() * columns];
-    var mask = new long[records.size() * columns];
-    for (int row = 0; row < records.size(); row++) {
-      var record = records.get(row);
-      System.arraycopy(record, 0, ids, row * columns, record.length);
-      Arrays.fill(mask, row * columns, row * columns + record.length, 1);
-    }
-    var tokens = model.forward(List.of(Tensor.of(ids, records.size(), columns), Tensor.of(mask, records.size(), columns)))
-        .getFirst().unstack();
+  public List<Tensor> predictFn(List<Encoding> records, Graph model) {
+    var batch = tokenizer.pad(records);
+    var tokens = model.forward(List.of(batch.ids(), batch.attentionMask())).getFirst().unstack();
     var vectors = new ArrayList<Tensor>();
     for (int row = 0; row < records.size(); row++) {
-      vectors.add(normalisedMean(tokens.get(row), records.get(row).length));
+      vectors.add(normalisedMean(tokens.get(row), records.get(row).size()));
     }
     return vectors;
   }
@@ -120,16 +108,12 @@ public final class Inference implements InferenceHandler<Graph, long[], Tensor>,
     return body.isObject() ? body.path("inputs") : body;
   }
 
-  /// The tokens of a sentence between the two special ones, cut where the model takes no more.
-  private long[] ids(JsonNode sentence, String name) {
+  /// The tokens of a sentence with the special ones, cut where the model takes no more.
+  private Encoding encoding(JsonNode sentence, String name) {
     if (!sentence.isTextual() || sentence.textValue().isBlank()) {
       throw new BadInputException("%s: found %s, expected a sentence".formatted(name, Excerpt.of(sentence)));
     }
-    var tokens = tokenizer.encode(sentence.textValue()).ids();
-    var ids = Arrays.copyOf(new long[] {begin}, Math.min(tokens.length, longest - 2) + 2);
-    System.arraycopy(tokens, 0, ids, 1, ids.length - 2);
-    ids[ids.length - 1] = end;
-    return ids;
+    return tokenizer.encode(sentence.textValue(), truncation);
   }
 
   /// @param tokens a vector for each token, those of the padding at the end

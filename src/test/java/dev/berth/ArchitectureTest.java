@@ -31,7 +31,7 @@ class ArchitectureTest {
       Map.entry("error", Set.of()),
       Map.entry("metrics", Set.of()),
       Map.entry("memory", Set.of()),
-      Map.entry("tokenizer", Set.of("memory")),
+      Map.entry("tokenizer", Set.of("hooks", "memory")),
       Map.entry("storage", Set.of()),
       Map.entry("config", Set.of("hooks", "content")),
       Map.entry("content", Set.of("hooks", "memory")),

@@ -72,6 +72,9 @@ class HooksDocTest {
   void itsInferencePyInJavaGivesTheAnswersThatItShows() throws Exception {
     var artifact = template("translated");
     writeHooks(artifact, translated());
+    for (var sample : List.of("sample.json", "sample-response.json")) {
+      Files.delete(artifact.resolve(sample));
+    }
     var blocks = blocks();
     int program = blocks.indexOf(new Block("java", translated()));
     var commands = blocks.get(program + 1).text.lines().toList();
@@ -89,7 +92,9 @@ class HooksDocTest {
   @Test
   void itsFormsOfTensorsAreAnsweredAsItSays() throws Exception {
     var artifact = template("tensors");
-    Files.delete(artifact.resolve("code/Inference.java"));
+    for (var file : List.of("code/Inference.java", "sample.json", "sample-response.json")) {
+      Files.delete(artifact.resolve(file));
+    }
     var rows = table("| content type |").stream().filter(row -> row.get(1).startsWith("`")).toList();
     assertThat(rows).hasSizeGreaterThan(5);
     try (var server = TestServer.artifact(artifact).start()) {
@@ -119,12 +124,13 @@ class HooksDocTest {
     assertThat(rows).hasSizeGreaterThan(10);
     var methods = new StringBuilder();
     for (int i = 0; i < rows.size(); i++) {
-      methods.append("static void read%d(InvocationRequest request, JsonNode value) throws Exception { %s }\n"
+      methods.append("static void read%d(InvocationRequest request, JsonNode value, Tokenizer tokenizer) throws Exception { %s }\n"
           .formatted(i, String.join("\n", code(rows.get(i).get(1)))));
       for (var written : code(rows.get(i).get(2))) {
         methods.append("""
             static InvocationResponse write%d(
-                InvocationRequest request, List<Double> predictions, Tensor tensor, byte[] bytes) throws Exception {
+                InvocationRequest request, List<Double> predictions, Tensor tensor, byte[] bytes, Tokenizer tokenizer, long[] ids)
+                throws Exception {
               return InvocationResponse.of(%s, request.accept());
             }
             """.formatted(i, written));
@@ -135,7 +141,7 @@ class HooksDocTest {
         import dev.berth.content.*;
         import dev.berth.content.image.*;
         import dev.berth.hooks.*;
-        import dev.berth.hooks.*;
+        import dev.berth.tokenizer.*;
         import java.util.*;
         final class Snippets { %s }
         """.formatted(methods), directory.resolve("snippets"));

@@ -14,7 +14,7 @@ public final class ArtifactFile {
   public static Optional<String> problem(Path file) {
     if (!Files.exists(file)) {
       return Optional.of(Files.exists(file, LinkOption.NOFOLLOW_LINKS)
-          ? "found a link to nothing, expected a regular file"
+          ? "found a link to nothing, expected a regular file; tar -h packs what links lead to"
           : "not found");
     }
     if (!Files.isRegularFile(file)) {

@@ -29,9 +29,9 @@ import java.util.function.Predicate;
 /// @param directory the directory unpacked from `model.tar.gz`
 /// @param file the model, such as a TorchScript
 /// @param target the device that the model was traced for; empty: any but Neuron
-/// @param inputs the parameters of the model's `forward`, in their order; empty: one
-/// @param outputs the names of what `forward` returns, in its order, or in that of its keys where it returns a dict;
-///     empty: unknown
+/// @param inputs the parameters of the model's `forward`, in their order; empty: those that the model itself names
+/// @param outputs the names of what `forward` returns, in its order; in any order where it returns a dict, whose keys they
+///     are; empty: unknown
 public record TensorArtifact(
     Path directory, Path file, Optional<Target> target, List<Input> inputs, List<String> outputs) {
 
@@ -101,8 +101,7 @@ public record TensorArtifact(
     var model = found.stream().filter(file -> file.getFileName().toString().startsWith("model.")).findFirst();
     if (found.size() != 1 && model.isEmpty()) {
       throw new ModelArtifactException(directory, List.of(found.isEmpty()
-          ? "model.json: not found, nor hooks in code/, nor a model file such as model.pt%s".formatted(
-              Files.exists(directory.resolve("model.tar.gz")) ? ", only a model.tar.gz that is still packed" : "")
+          ? "model.json: not found, nor hooks in code/, nor a model file such as model.pt%s".formatted(only(directory, isModel))
           : "found %s and no model.json that says which one is served; expected one, or model.pt".formatted(
               found.stream().map(Path::getFileName).toList())));
     }
@@ -111,6 +110,33 @@ public record TensorArtifact(
       throw new ModelArtifactException(directory, List.of("%s: %s".formatted(file.getFileName(), what)));
     });
     return file;
+  }
+
+  /// What is there in place of an artifact, and what to do about it.
+  private static String only(Path directory, Predicate<Path> isModel) {
+    if (Files.exists(directory.resolve("model.tar.gz"))) {
+      return ", only a model.tar.gz that is still packed";
+    }
+    return topDirectory(directory, isModel)
+        .map(top -> ", only %1$s/, which has one; pack what is in it: tar -czf model.tar.gz -C %1$s .".formatted(top))
+        .orElse("");
+  }
+
+  /// The only directory, where that is an artifact.
+  private static Optional<Path> topDirectory(Path directory, Predicate<Path> isModel) {
+    try (var entries = Files.list(directory)) {
+      var directories = entries.filter(Files::isDirectory)
+          .filter(entry -> !entry.getFileName().toString().startsWith(".")).toList();
+      return directories.size() == 1 && isArtifact(directories.getFirst(), isModel)
+          ? Optional.of(directories.getFirst().getFileName())
+          : Optional.empty();
+    } catch (IOException e) {
+      throw new UncheckedIOException(e);
+    }
+  }
+
+  private static boolean isArtifact(Path directory, Predicate<Path> isModel) {
+    return ModelJson.isIn(directory) || Files.isDirectory(directory.resolve("code")) || !models(directory, isModel).isEmpty();
   }
 
   private static List<Path> models(Path directory, Predicate<Path> isModel) {

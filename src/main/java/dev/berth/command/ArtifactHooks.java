@@ -4,6 +4,7 @@ import dev.berth.artifact.ArtifactFile;
 import dev.berth.artifact.ModelArtifact;
 import dev.berth.artifact.ModelArtifactException;
 import dev.berth.artifact.ModelDescription;
+import dev.berth.artifact.Oversights;
 import dev.berth.artifact.Shapes;
 import dev.berth.artifact.TensorArtifact;
 import dev.berth.artifact.code.HookCode;
@@ -37,6 +38,7 @@ record ArtifactHooks(InferenceHandler<?, ?, ?> handler, SequencedMap<String, Str
   /// @throws Exception whatever the constructor of its own handler throws
   static ArtifactHooks open(ModelConfig config) throws Exception {
     var directory = config.directory();
+    Oversights.in(directory).forEach(oversight -> log.warn("{}: {}", directory, oversight));
     var json = ModelDescription.read(directory);
     var code = HookCode.find(directory, config.program(), json.handler());
     if (code.isPresent()) {
@@ -75,11 +77,20 @@ record ArtifactHooks(InferenceHandler<?, ?, ?> handler, SequencedMap<String, Str
   }
 
   private static ArtifactHooks ofTensors(TensorArtifact artifact) {
-    return new ArtifactHooks(new TensorHandler(artifact), description(
+    var handler = new TensorHandler(artifact);
+    return new ArtifactHooks(handler, description(
         Map.entry("hooks", "the tensor handler"),
-        Map.entry("inputs", artifact.inputs().isEmpty() ? "one, of any name" : artifact.inputs().stream()
-            .map(input -> input.name() + " " + input.type()).collect(Collectors.joining(", "))),
+        Map.entry("inputs", inputs(artifact, handler)),
         Map.entry("files", file(artifact.directory(), artifact.file()))));
+  }
+
+  private static String inputs(TensorArtifact artifact, TensorHandler handler) {
+    if (handler.inputNames().isEmpty()) {
+      return "one, of any name";
+    }
+    return artifact.inputs().isEmpty()
+        ? String.join(", ", handler.inputNames())
+        : artifact.inputs().stream().map(input -> input.name() + " " + input.type()).collect(Collectors.joining(", "));
   }
 
   private static Object name(ModelArtifact artifact) {

@@ -69,7 +69,7 @@ final class ArtifactLoader implements ModelStore.Loader {
       var artifact = directory.toAbsolutePath().normalize();
       var deployment = Deployment.plan(config.with(config.model().at(artifact)), shared.devices);
       deployment.hooks().description().forEach((name, value) -> log.info("model \"{}\": {}: {}", model.name(), name, value));
-      model.load(artifact, deployment.hooks().handler(), shared.workers, deployment.limits());
+      model.load(artifact, deployment.hooks().handler(), shared.workers, deployment.limits(), new FirstSample(artifact, config));
     } catch (Throwable e) {
       throw failed(model, e);
     }

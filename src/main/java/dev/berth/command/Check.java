@@ -1,27 +1,39 @@
 package dev.berth.command;
 
+import dev.berth.artifact.ModelArtifactException;
 import dev.berth.artifact.code.HookCode;
 import dev.berth.batching.BatchLimits;
 import dev.berth.config.ServerConfig;
 import dev.berth.engine.Graph;
+import dev.berth.error.ServingException;
 import dev.berth.handler.qa.QuestionAnsweringHandler;
 import dev.berth.hooks.InferenceHandler;
 import dev.berth.hooks.InvocationResponse;
 import dev.berth.hooks.ModelContext;
 import dev.berth.hooks.TransformHandler;
+import dev.berth.serving.Rehearsal;
 import java.io.IOException;
-import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.text.DecimalFormat;
+import java.text.DecimalFormatSymbols;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;
+import java.util.Locale;
 import java.util.Map;
+import java.util.concurrent.Callable;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
 
-/// Loads a model artifact on every device as the server does, asks it its sample, and measures it. Runs on one thread,
-/// which then is the one that predicts.
+/// Loads a model artifact on every device as the server does, asks it its sample as the server would be asked, and measures
+/// it. Hooks run one after another on a thread that is left behind when one of them does not end.
 final class Check {
 
   /// Enough for a median.
@@ -36,6 +48,9 @@ final class Check {
   /// Twice the records are worth their longer wait only if they come out clearly faster.
   private static final double CLEARLY_FASTER = 1.05;
 
+  /// How long a hook may go on after it was interrupted.
+  private static final int LAST_HOOK_SECONDS = 1;
+
   private record Speed(int batch, double milliseconds) {
     double recordsPerSecond() {
       return batch * 1000 / milliseconds;
@@ -43,10 +58,14 @@ final class Check {
   }
 
   private final Path directory;
+  private final ServerConfig config;
   private final Deployment deployment;
+  private final ExecutorService hooks =
+      Executors.newSingleThreadExecutor(Thread.ofPlatform().name("berth-worker-1").daemon().factory());
 
-  private Check(Path directory, Deployment deployment) {
-    this.directory = directory;
+  private Check(ServerConfig config, Deployment deployment) {
+    this.directory = config.model().directory();
+    this.config = config;
     this.deployment = deployment;
   }
 
@@ -54,12 +73,16 @@ final class Check {
   /// @throws StartException with every problem that was found
   static List<String> run(ServerConfig config) throws StartException {
     try {
-      var check = new Check(config.model().directory(), Deployment.plan(config));
+      var check = new Check(config, Deployment.plan(config));
       var handler = check.deployment.hooks().handler();
       try {
         return check.report(handler);
       } finally {
-        HookCode.close(handler);
+        // A hook that does not end still uses what this would close.
+        check.hooks.shutdownNow();
+        if (check.hooks.awaitTermination(LAST_HOOK_SECONDS, TimeUnit.SECONDS)) {
+          HookCode.close(handler);
+        }
       }
     } catch (Exception e) {
       throw StartException.of(e);
@@ -69,11 +92,11 @@ final class Check {
   private <M, I, O> List<String> report(InferenceHandler<M, I, O> handler) throws Exception {
     long start = System.nanoTime();
     var accelerators = deployment.workers().stream().distinct().toList();
-    var models = new ArrayList<M>();
+    var models = new ArrayList<Rehearsal<M, I, O>>();
     for (int worker = 0; worker < accelerators.size(); worker++) {
       var context = new ModelContext(directory.toAbsolutePath().normalize(), accelerators.get(worker), worker, accelerators);
-      models.add(handler.modelFn(context));
-      handler.warmUpFn(models.getLast());
+      // Like the server, it waits for as long as a model takes to load.
+      models.add(hooks.submit(() -> Rehearsal.load(handler, context, deployment.limits().maxBatchSize())).get());
     }
     double loaded = (System.nanoTime() - start) / 1e9;
 
@@ -88,11 +111,11 @@ final class Check {
         loaded, models.size(), models.size() == 1 ? "y" : "ies")));
     var sample = SampleRequest.in(directory);
     if (sample.isPresent()) {
-      report.addAll(tried(sample.get(), handler, models.getFirst()));
+      report.addAll(tried(sample.get(), models.getFirst()));
     } else {
       report.add(line("sample", "none: put a request into sample.json, and it is tried and measured here"));
     }
-    if (models.getFirst() instanceof Graph graph) {
+    if (models.getFirst().model() instanceof Graph graph) {
       report.add(line("names", names(graph)));
     }
     return report;
@@ -105,36 +128,59 @@ final class Check {
         .collect(Collectors.joining("; "));
   }
 
-  private <M, I, O> List<String> tried(SampleRequest sample, InferenceHandler<M, I, O> handler, M model) throws Exception {
+  private <M, I, O> List<String> tried(SampleRequest sample, Rehearsal<M, I, O> model) throws Exception {
     var report = new ArrayList<String>();
-    I record;
+    Rehearsal.Answer<I> answer;
     try (var body = Files.newInputStream(sample.file())) {
-      var request = sample.request(body, handler.responseTypes());
-      var records = handler.inputFn(request);
-      var response = handler.outputFn(handler.predictFn(records, model), request);
-      report.add(line("sample", new String(response.body(), StandardCharsets.UTF_8)
-          + (isAsExpected(sample, handler, response) ? " (checked against sample-response.json)" : "")));
-      record = records.getFirst();
+      var request = sample.request(body, model, config);
+      answer = within(model, sample, () -> model.ask(request));
+      report.add(line("asked as", "POST /invocations with Content-Type %s and no Accept, within %s s; answered as %s".formatted(
+          request.contentType(), seconds(config.batching().timeout()), answer.response().contentType())));
+    } catch (ServingException e) {
+      throw new ModelArtifactException(directory, List.of(FirstSample.problem(sample, e)), e);
     }
-    if (handler instanceof TransformHandler<?>) {
-      // Its record is a whole request, whose body can be read once.
+    report.add(line("sample", Shown.of(answer.response())
+        + (isAsExpected(sample, model.handler(), answer.response()) ? " (checked against sample-response.json)" : "")));
+    if (model.handler() instanceof TransformHandler<?> || answer.records().isEmpty()) {
+      // The record of the former is a whole request, whose body can be read once.
       return report;
     }
-    var alone = measure(handler, model, record, 1);
+    var record = answer.records().getFirst();
+    var alone = within(model, sample, () -> measure(model, record, 1));
     report.add(line("batch of 1", shown(alone)));
     var best = alone;
     long begin = System.nanoTime();
-    for (int batch : batches(deployment.limits(), handler.length(record))) {
+    for (int batch : batches(deployment.limits(), Math.max(1, model.handler().length(record)))) {
       if (System.nanoTime() - begin > TOO_LONG_NANOS) {
         break;
       }
-      var speed = measure(handler, model, record, batch);
+      var speed = within(model, sample, () -> measure(model, record, batch));
       if (speed.recordsPerSecond() > best.recordsPerSecond() * CLEARLY_FASTER) {
         best = speed;
       }
     }
     report.add(line("best batch", best == alone ? "1" : "%d: %s".formatted(best.batch, shown(best))));
+    report.add(line("unlike serve", "hooks ran on one thread, one request at a time; batches were copies of one record"));
     return report;
+  }
+
+  /// Runs hooks for as long as a request may take.
+  private <T> T within(Rehearsal<?, ?, ?> model, SampleRequest sample, Callable<T> call) throws Exception {
+    var timeout = config.batching().timeout();
+    var running = hooks.submit(call);
+    try {
+      return running.get(timeout.toNanos(), TimeUnit.NANOSECONDS);
+    } catch (TimeoutException _) {
+      running.cancel(true);
+      throw new StartException("%s: found no answer within %s s while %s ran, expected one; serve answers 504 then (--timeout)"
+          .formatted(sample.name(), seconds(timeout), model.hook()));
+    } catch (ExecutionException e) {
+      throw e.getCause() instanceof Exception cause ? cause : e;
+    }
+  }
+
+  private static String seconds(Duration time) {
+    return new DecimalFormat("0.###", DecimalFormatSymbols.getInstance(Locale.ROOT)).format(time.toNanos() / 1e9);
   }
 
   /// The question-answering handler has compared what the model answers already, in its warm-up; what a hook of one's own
@@ -158,13 +204,13 @@ final class Check {
   }
 
   /// The median time of `predictFn`.
-  private static <M, I, O> Speed measure(InferenceHandler<M, I, O> handler, M model, I record, int batch) throws Exception {
+  private static <M, I, O> Speed measure(Rehearsal<M, I, O> model, I record, int batch) {
     var records = Collections.nCopies(batch, record);
     var times = new ArrayList<Long>();
     long begin = System.nanoTime();
     while (times.size() < LEAST_RUNS || times.size() < MOST_RUNS && System.nanoTime() - begin < LONG_ENOUGH_NANOS) {
       long start = System.nanoTime();
-      handler.predictFn(records, model);
+      model.predict(records);
       times.add(System.nanoTime() - start);
     }
     Collections.sort(times);

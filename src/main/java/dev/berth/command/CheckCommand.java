@@ -8,7 +8,9 @@ import java.io.FileOutputStream;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.HashMap;
+import java.util.LinkedHashMap;
 import java.util.Map;
+import java.util.SequencedMap;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import picocli.CommandLine.ExitCode;
@@ -46,9 +48,19 @@ final class CheckCommand {
         .customSynopsis("serve check [option]... [MODEL_DIR]")
         .description(
             "Loads a model artifact on the devices of this machine, asks it its sample.json and measures it.",
-            "Ends with 0, with 1 and the problems that were found, or with 2 when it was told something wrong.",
-            "");
+            "The hooks have the classes, the content types and the time that they have in serve.",
+            "")
+        .exitCodeListHeading("%nExit codes:%n")
+        .exitCodeList(exitCodes());
     return spec;
+  }
+
+  private static SequencedMap<String, String> exitCodes() {
+    var codes = new LinkedHashMap<String, String>();
+    codes.put("0", "serve would start and answer the sample; the report is on stdout");
+    codes.put("1", "it would not; stderr says why, one line for each problem");
+    codes.put("2", "an option or a setting is wrong; stderr names it");
+    return codes;
   }
 
   /// @param serve what was given before the name of this command

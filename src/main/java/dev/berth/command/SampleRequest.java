@@ -1,12 +1,18 @@
 package dev.berth.command;
 
+import com.fasterxml.jackson.core.JsonProcessingException;
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
 import dev.berth.artifact.ArtifactFile;
+import dev.berth.config.ServerConfig;
 import dev.berth.content.ContentTypes;
+import dev.berth.error.ErrorType;
+import dev.berth.error.ServingException;
 import dev.berth.hooks.InvocationRequest;
 import dev.berth.hooks.InvocationResponse;
 import dev.berth.hooks.MediaType;
+import dev.berth.serving.LoadException;
+import dev.berth.serving.Rehearsal;
 import java.io.IOException;
 import java.io.InputStream;
 import java.nio.file.Path;
@@ -16,8 +22,8 @@ import java.util.Optional;
 /// The request that an artifact brings as its own test: `sample.json`, or `sample.csv`, `sample.png` and so on, with the
 /// response to it in `sample-response.json` if it likes.
 ///
-/// @param contentType what the ending of the file stands for
-record SampleRequest(Path file, MediaType contentType) {
+/// @param types what the ending of the file may stand for, the usual one first
+record SampleRequest(Path file, List<MediaType> types) {
 
   /// How far apart two numbers of a response may be, absolutely or relatively: processors add in different orders.
   private static final double TOLERANCE = 1e-3;
@@ -28,7 +34,7 @@ record SampleRequest(Path file, MediaType contentType) {
   static Optional<SampleRequest> in(Path directory) throws StartException {
     var found = ContentTypes.all().stream()
         .flatMap(type -> type.fileEndings().stream()
-            .map(ending -> new SampleRequest(directory.resolve("sample." + ending), type.mediaTypes().getFirst())))
+            .map(ending -> new SampleRequest(directory.resolve("sample." + ending), type.mediaTypes())))
         .filter(sample -> ArtifactFile.isThere(sample.file))
         .findFirst();
     if (found.isPresent()) {
@@ -47,10 +53,25 @@ record SampleRequest(Path file, MediaType contentType) {
     }
   }
 
-  /// The request with a body that is to be closed.
-  InvocationRequest request(InputStream body, List<MediaType> responseTypes) {
-    var accept = responseTypes.isEmpty() ? MediaType.JSON : responseTypes.getFirst();
-    return new InvocationRequest(body, contentType, accept, Optional.empty(), "check", false);
+  /// What messages call it.
+  String name() {
+    return file.getFileName().toString();
+  }
+
+  /// The request that a server makes of it when no `Accept` is sent.
+  ///
+  /// @param body closed by the caller
+  /// @throws ServingException when a server would refuse it before any hook
+  /// @throws LoadException when the hooks do not say what types they take
+  InvocationRequest request(InputStream body, Rehearsal<?, ?, ?> model, ServerConfig config) throws LoadException {
+    var readable = model.requestTypes();
+    var contentType = types.stream().filter(type -> readable.isEmpty() || readable.contains(type)).findFirst().orElseThrow(() ->
+        new ServingException(ErrorType.UNSUPPORTED_MEDIA_TYPE,
+            "Content-Type: found \"%s\", expected one of %s".formatted(types.getFirst(), readable)));
+    var writable = model.responseTypes();
+    var byDefault = config.http().defaultAccept();
+    var accept = writable.isEmpty() || writable.contains(byDefault) ? byDefault : writable.getFirst();
+    return new InvocationRequest(body, contentType, accept, Optional.empty(), "sample", config.transform().keepBadRecords());
   }
 
   /// Whether the artifact says what the response is.
@@ -71,7 +92,12 @@ record SampleRequest(Path file, MediaType contentType) {
       return false;
     }
     var expected = response();
-    var found = JSON.readTree(response.body());
+    JsonNode found;
+    try {
+      found = JSON.readTree(response.body());
+    } catch (JsonProcessingException e) {
+      throw new StartException("%s: found a response to %s that is not JSON: %s".formatted(expected, name(), Shown.of(response)));
+    }
     if (!found.equals(SampleRequest::compare, JSON.readTree(expected.toFile()))) {
       throw new StartException("%s: found another response to %s: %s".formatted(expected, file.getFileName(), found));
     }

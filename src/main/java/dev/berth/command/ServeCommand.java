@@ -125,7 +125,12 @@ final class ServeCommand {
   }
 
   private void explain(String reason) {
-    err.println(reason.lines().collect(Collectors.joining("; ")));
+    err.println(shown(reason));
+  }
+
+  /// One line, except for errors of the compiler: these are a line of code and a caret below it.
+  static String shown(String reason) {
+    return reason.lines().anyMatch(line -> line.startsWith(" ")) ? reason : reason.lines().collect(Collectors.joining("; "));
   }
 
   private static int waitForever() throws InterruptedException {

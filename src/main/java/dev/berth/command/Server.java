@@ -6,6 +6,7 @@ import dev.berth.hooks.InferenceHandler;
 import dev.berth.http.HttpServer;
 import dev.berth.metrics.ModelMetrics;
 import dev.berth.metrics.ServingMetrics;
+import dev.berth.serving.FirstRequest;
 import dev.berth.serving.Health;
 import dev.berth.serving.HeapWatch;
 import dev.berth.serving.HookPool;
@@ -53,17 +54,19 @@ public final class Server implements AutoCloseable {
 
   /// Starts to listen and to load the model of the artifact with the hooks that it asks for; or to wait for models.
   public static Server start(ServerConfig config) {
-    return config.multiModel().enabled() ? new Server(config) : new Server(config, () -> Deployment.plan(config));
+    return config.multiModel().enabled()
+        ? new Server(config)
+        : new Server(config, () -> Deployment.plan(config), new FirstSample(config.model().directory(), config));
   }
 
   /// The same with hooks of one's own, which it closes. Messages name the class; the artifact may be anything.
   public static Server start(ServerConfig config, InferenceHandler<?, ?, ?> handler) {
     return new Server(config, () -> Deployment.plan(config, () ->
-        new ArtifactHooks(handler, new LinkedHashMap<>(Map.of("hooks", handler.getClass().getName())))));
+        new ArtifactHooks(handler, new LinkedHashMap<>(Map.of("hooks", handler.getClass().getName())))), FirstRequest.NONE);
   }
 
   /// With one model.
-  private Server(ServerConfig config, Callable<Deployment> plan) {
+  private Server(ServerConfig config, Callable<Deployment> plan, FirstRequest first) {
     this.config = config;
     this.hooks = new HookPool(metrics);
     var model = new ServedModel("model", hooks, metrics);
@@ -71,7 +74,7 @@ public final class Server implements AutoCloseable {
     this.served = new Served.One(model);
     this.health = new Health(models::problem, hooks, heap);
     this.stuckHooks = new StuckHooks(hooks, models, heap, metrics, config.batching().stuckAfter());
-    this.http = listen(() -> load(model, plan), () -> model.refuse("the server can't listen"));
+    this.http = listen(() -> load(model, plan, first), () -> model.refuse("the server can't listen"));
   }
 
   /// With models that come and go. What becomes of one of them is none of `/ping`'s business.
@@ -156,14 +159,15 @@ public final class Server implements AutoCloseable {
     log.info("stopped");
   }
 
-  private void load(ServedModel model, Callable<Deployment> plan) throws Exception {
+  private void load(ServedModel model, Callable<Deployment> plan, FirstRequest first) throws Exception {
     MDC.put(ModelMetrics.LABEL, model.name());
     try {
       var deployment = plan.call();
       log.info("accelerators: {} ({})", deployment.devices().accelerators(), deployment.devices().origin());
       deployment.hooks().description().forEach((name, value) -> log.info("{}: {}", name, value));
       workers = Workers.on(deployment.workers(), metrics);
-      model.load(config.model().directory().toAbsolutePath().normalize(), deployment.hooks().handler(), workers, deployment.limits());
+      var directory = config.model().directory().toAbsolutePath().normalize();
+      model.load(directory, deployment.hooks().handler(), workers, deployment.limits(), first);
       log.info("ready: {} workers, each on {}", deployment.workers().size(), deployment.limits());
     } catch (Throwable e) {
       model.loadFailed(e);

@@ -12,7 +12,7 @@ import java.util.List;
 /// The inputs of a model, for which a record has a tensor each, without a batch dimension.
 ///
 /// @param names in the order of the tensors; empty: there is one input, of any name
-/// @param types what the elements of each become
+/// @param types what the elements of each become; empty: unknown
 public record TensorInputs(List<String> names, List<ElementType> types) {
 
   public TensorInputs {
@@ -27,7 +27,7 @@ public record TensorInputs(List<String> names, List<ElementType> types) {
 
   /// The type of the numbers of an input: float32 where the model names none.
   ElementType type(int input) {
-    return isAny() ? ElementType.FLOAT32 : types.get(input);
+    return types.isEmpty() ? ElementType.FLOAT32 : types.get(input);
   }
 
   /// Converts an array that has a type of its own. It keeps it where the model names none, but for NumPy's float64,
@@ -36,7 +36,7 @@ public record TensorInputs(List<String> names, List<ElementType> types) {
   /// @throws BadInputException when elements would change
   Tensor converted(Tensor tensor, int input, String name) {
     var kept = tensor.type() == ElementType.FLOAT64 ? ElementType.FLOAT32 : tensor.type();
-    var type = isAny() ? kept : types.get(input);
+    var type = types.isEmpty() ? kept : types.get(input);
     if (type == tensor.type()) {
       return tensor;
     }

@@ -12,8 +12,8 @@ import java.util.ServiceLoader;
 /// A library that runs models. A new one is a package of its own and a line in
 /// `META-INF/services/dev.berth.engine.Engine`.
 ///
-/// Safe for use by many threads. The library itself is loaded by the first call that needs it, except [#reads] and
-/// [#footprint].
+/// Safe for use by many threads. The library itself is loaded by the first call that needs it, except [#reads],
+/// [#names] and [#footprint].
 public interface Engine {
 
   /// All engines, in the order in which they are listed.
@@ -32,6 +32,9 @@ public interface Engine {
 
   /// Whether a file is a model of this engine, as far as its name tells.
   boolean reads(Path file);
+
+  /// The names that a model file has for its inputs and outputs, as far as the file tells.
+  GraphNames names(Path file);
 
   /// Begins to load the library on a thread of its own. The next caller that needs it waits, and is told what went wrong.
   ///

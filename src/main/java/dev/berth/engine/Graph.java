@@ -25,8 +25,8 @@ public interface Graph extends AutoCloseable {
   /// TorchScript has the names of the code that was traced, which may be `x` or `input`.
   List<String> inputNames();
 
-  /// The names of the outputs, in the order in which [#forward] returns them. Empty where they are not known. Of a
-  /// TorchScript they are known only after a forward that returned a dict.
+  /// The names of the outputs, in the order in which [#forward] returns them. Empty where they are not known. A
+  /// TorchScript has names only if it returns a dict, and they may be known only after the first forward.
   List<String> outputNames();
 
   /// Runs the model on all cores, or on its share while other forwards run.

@@ -1,6 +1,7 @@
 package dev.berth.serving;
 
 import dev.berth.artifact.code.HookPlace;
+import dev.berth.artifact.code.MissingClass;
 import java.time.Duration;
 import java.util.concurrent.Callable;
 import java.util.concurrent.CompletableFuture;
@@ -11,8 +12,8 @@ import org.slf4j.LoggerFactory;
 /// A hook has failed while its model was loaded. The message names the hook; the cause is what it threw, if it did.
 public final class LoadException extends Exception {
 
-  /// When to say that a hook still runs. Loading has no deadline, because a large model may take minutes.
-  private static final Duration LONG = Duration.ofSeconds(30);
+  /// How often to say that a hook still runs. Loading has no deadline, because a large model may take minutes.
+  private static final Duration LONG = Duration.ofMinutes(1);
 
   private static final Logger log = LoggerFactory.getLogger(LoadException.class);
 
@@ -32,16 +33,24 @@ public final class LoadException extends Exception {
 
   static <T> T during(String hook, Duration patience, Callable<T> call) throws LoadException {
     var ended = new CompletableFuture<Void>();
-    ended.copy().orTimeout(patience.toNanos(), TimeUnit.NANOSECONDS).exceptionally(_ -> {
-      log.warn("{} still runs after {} s; until it ends the model is not ready", hook, patience.toSeconds());
-      return null;
-    });
+    watch(hook, patience, patience, Thread.currentThread(), ended);
     try {
       return call.call();
     } catch (Throwable e) {
-      throw new LoadException("%s failed%s: %s".formatted(hook, HookPlace.of(e), e), e);
+      throw new LoadException("%s failed%s: %s%s".formatted(hook, HookPlace.of(e), e, MissingClass.cure(e)), e);
     } finally {
       ended.complete(null);
     }
+  }
+
+  private static void watch(String hook, Duration since, Duration patience, Thread thread, CompletableFuture<Void> ended) {
+    ended.copy().orTimeout(patience.toNanos(), TimeUnit.NANOSECONDS).exceptionally(_ -> {
+      var stack = new Throwable();
+      stack.setStackTrace(thread.getStackTrace());
+      log.warn("{} still runs after {} s{}; /ping is 503 until it ends, and SageMaker gives up after "
+          + "ContainerStartupHealthCheckTimeoutInSeconds", hook, since.toSeconds(), HookPlace.of(stack));
+      watch(hook, since.plus(patience), patience, thread, ended);
+      return null;
+    });
   }
 }

@@ -44,6 +44,7 @@ final class LoadedModel<M, I, O> {
       InferenceHandler<M, I, O> handler,
       Workers workers,
       BatchLimits limits,
+      FirstRequest first,
       HookPool pool,
       ModelMetrics metrics)
       throws Exception {
@@ -57,7 +58,8 @@ final class LoadedModel<M, I, O> {
         limits,
         worker -> predictor(
             handler,
-            HookPredictor.open(handler, names, new ModelContext(directory, accelerators.get(worker), worker, distinct))),
+            HookPredictor.open(
+                handler, names, new ModelContext(directory, accelerators.get(worker), worker, distinct), first, limits.maxBatchSize())),
         System::nanoTime,
         metrics);
     batcher.start();
@@ -163,7 +165,7 @@ final class LoadedModel<M, I, O> {
     }
   }
 
-  private static List<MediaType> types(String hook, Callable<List<MediaType>> call) throws LoadException {
+  static List<MediaType> types(String hook, Callable<List<MediaType>> call) throws LoadException {
     var types = LoadException.during(hook, call);
     if (types == null || types.stream().anyMatch(Objects::isNull)) {
       throw new LoadException("%s returned %s, expected a list of media types".formatted(hook, types));

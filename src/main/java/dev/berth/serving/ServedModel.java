@@ -80,14 +80,15 @@ public final class ServedModel {
   ///
   /// @param handler closed with the model
   /// @param workers shared with the other models
+  /// @param first asked of what `modelFn` returns for each worker
   /// @throws Exception whatever a hook threw; the model is stopped then
   public void load(
-      Path directory, InferenceHandler<?, ?, ?> handler, Workers workers, BatchLimits limits)
+      Path directory, InferenceHandler<?, ?, ?> handler, Workers workers, BatchLimits limits, FirstRequest first)
       throws Exception {
     long start = System.nanoTime();
     var ofModel = metrics.ofModel(name);
     try {
-      var loaded = LoadedModel.load(name, directory, handler, workers, limits, pool, ofModel);
+      var loaded = LoadedModel.load(name, directory, handler, workers, limits, first, pool, ofModel);
       if (!state.compareAndSet(LOADING, new State.Ready(loaded))) {
         loaded.stopWorkers();
         throw new IllegalStateException("the server was stopped while the model loaded");

@@ -17,16 +17,31 @@ import java.security.MessageDigest;
 import java.security.NoSuchAlgorithmException;
 import java.util.ArrayList;
 import java.util.HexFormat;
+import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.CancellationException;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.regex.Pattern;
 
-/// A Hugging Face `tokenizer.json`. Safe for use by many threads at once.
+/// A Hugging Face `tokenizer.json`: texts to the rows of a model, and back. Safe for use by many threads at once.
 ///
-/// Text is only ever encoded by itself: no truncation, no padding, no pairs, no batches. With any of those some texts
-/// make the native library abort the process, which Java can't catch. It also aborts when the heap has no room for
+/// 1. Load it in the handler's constructor: `Tokenizer.load(modelDirectory)`.
+/// 2. Encode each record in `inputFn`: `tokenizer.encode(text)`, or `encode(text, pair)`. The row has the special tokens that
+///    `tokenizer.json` asks for, and is cut to the longest one that the model takes.
+/// 3. Pad a batch in `predictFn`: `tokenizer.pad(records)` has the tensors for the model.
+///
+/// ```java
+/// var batch = tokenizer.pad(records);
+/// var logits = model.forward(List.of(batch.ids(), batch.attentionMask())).getFirst();
+/// ```
+///
+/// Rows are those of Python's `tokenizers` 0.22 and of a fast tokenizer of `transformers` with `truncation=True`. Version 0.23
+/// may share an odd token out otherwise between two texts that are both too long.
+///
+/// The native library gets each text by itself: truncation, padding and pairs are done here. With any of those some texts
+/// make it abort the process, which Java can't catch. It also aborts when the heap has no room for
 /// what it hands over, several objects a token; so a long text is encoded in pieces, and the heap is asked before each.
 /// What the tokens take is counted for the request that the thread works for.
 ///
@@ -46,6 +61,12 @@ public final class Tokenizer implements AutoCloseable {
   private static final int WORD = 150;
 
   private static final ObjectMapper JSON = new ObjectMapper();
+
+  /// A pair is one character to a pattern.
+  private static final Pattern UNPAIRED = Pattern.compile("[\\ud800-\\udfff]");
+
+  /// What a token may take while it becomes text, in bytes.
+  private static final int DECODED = 64;
 
   /// What a token takes in [Tokens], in bytes.
   private static final int TOKEN = 24;
@@ -71,31 +92,36 @@ public final class Tokenizer implements AutoCloseable {
   private final String digest;
   private final HuggingFaceTokenizer tokenizer;
   private final Optional<WordCutter> words;
+  private final TokenizerFiles files;
   private final int piece;
   private final AtomicBoolean closed = new AtomicBoolean();
 
-  private Tokenizer(String digest, HuggingFaceTokenizer tokenizer, Optional<WordCutter> words) {
+  private Tokenizer(String digest, HuggingFaceTokenizer tokenizer, Optional<WordCutter> words, TokenizerFiles files) {
     this.digest = digest;
     this.tokenizer = tokenizer;
     this.words = words;
+    this.files = files;
     this.piece = words.isPresent() ? PIECE_OF_WORDS : PIECE;
   }
 
+  /// @param path a model artifact, or its `tokenizer.json`
   /// @throws IOException when the file is missing or no tokenizer
-  public static Tokenizer load(Path file) throws IOException {
+  public static Tokenizer load(Path path) throws IOException {
+    var file = Files.isDirectory(path) ? path.resolve("tokenizer.json") : path;
     try {
-      return hasWords(file) ? withWords(file) : of(Files.readAllBytes(file), Optional.empty());
+      var files = TokenizerFiles.read(file);
+      return hasWords(file) ? withWords(file, files) : of(Files.readAllBytes(file), Optional.empty(), files);
     } catch (IOException | RuntimeException e) {
       throw new IOException("%s can't be loaded as a tokenizer: %s".formatted(file, e.getMessage()), e);
     }
   }
 
-  private static Tokenizer of(byte[] content, Optional<WordCutter> words) {
+  private static Tokenizer of(byte[] content, Optional<WordCutter> words, TokenizerFiles files) {
     try {
       var digest = HexFormat.of().formatHex(MessageDigest.getInstance("SHA-256").digest(content));
       var shared = SHARED.compute(digest, (_, known) ->
           known == null ? new Shared(load(content), 1) : new Shared(known.tokenizer, known.users + 1));
-      return new Tokenizer(digest, shared.tokenizer, words);
+      return new Tokenizer(digest, shared.tokenizer, words, files);
     } catch (NoSuchAlgorithmException e) {
       throw new IllegalStateException("every JDK has SHA-256", e);
     }
@@ -108,12 +134,12 @@ public final class Tokenizer implements AutoCloseable {
     }
   }
 
-  private static Tokenizer withWords(Path file) throws IOException {
+  private static Tokenizer withWords(Path file, TokenizerFiles files) throws IOException {
     var json = (ObjectNode) JSON.readTree(file.toFile());
     var words = WordCutter.of(json, file.toAbsolutePath().getParent());
     try {
       json.remove(WordCutter.NAME);
-      return of(JSON.writeValueAsBytes(json), Optional.of(words));
+      return of(JSON.writeValueAsBytes(json), Optional.of(words), files);
     } catch (IOException | RuntimeException e) {
       words.close();
       throw e;
@@ -134,11 +160,106 @@ public final class Tokenizer implements AutoCloseable {
     return new Footprint(TABLES * file.toFile().length(), file.toFile().length());
   }
 
-  /// The tokens of `text` without special ones. `text` must have no unpaired surrogates.
+  /// How rows are cut where nothing else is asked for: to the `maxSequenceLength` of `model.json` or the `model_max_length`
+  /// of `tokenizer_config.json`, the smaller one; else to the length in `tokenizer.json`; else not at all.
+  public Truncation truncation() {
+    return files.truncation();
+  }
+
+  /// The row of a text.
   ///
   /// @throws CancellationException when the thread is interrupted while a long text is encoded
   /// @throws dev.berth.memory.MemoryShortException when there is no memory for the tokens
-  public Tokens encode(String text) {
+  public Encoding encode(String text) {
+    return encode(text, truncation());
+  }
+
+  /// @see #encode(String)
+  public Encoding encode(String text, Truncation truncation) {
+    return row(List.of(text(text)), truncation);
+  }
+
+  /// The row of two texts, such as a question and its context.
+  ///
+  /// @throws CancellationException when the thread is interrupted while a long text is encoded
+  /// @throws dev.berth.memory.MemoryShortException when there is no memory for the tokens
+  public Encoding encode(String text, String pair) {
+    return encode(text, pair, truncation());
+  }
+
+  /// @throws dev.berth.hooks.BadInputException also when the text that alone may be cut is too short for it
+  /// @see #encode(String, String)
+  public Encoding encode(String text, String pair, Truncation truncation) {
+    return row(List.of(text(text), text(pair)), truncation);
+  }
+
+  /// The rows of several texts, padded to the longest of them.
+  ///
+  /// @see #pad
+  public EncodedBatch encodeBatch(List<String> texts) {
+    return pad(texts.stream().map(this::encode).toList());
+  }
+
+  /// Pads rows to the longest of them, on the side and with the token that the files of the tokenizer name.
+  ///
+  /// @param rows at least one
+  /// @throws IllegalStateException when rows have different lengths and the tokenizer has no token for padding
+  public EncodedBatch pad(List<Encoding> rows) {
+    int longest = rows.stream().mapToInt(Encoding::size).max().orElseThrow(() -> new IllegalArgumentException("no rows"));
+    if (rows.stream().allMatch(row -> row.size() == longest)) {
+      return new EncodedBatch(rows);
+    }
+    RequestMemory.charge((long) Encoding.TOKEN * longest * rows.size());
+    long token = paddingId();
+    boolean left = files.paddingSide() == Truncation.Side.LEFT;
+    return new EncodedBatch(rows.stream().map(row -> {
+      var padded = Encoding.ofSize(longest, token, files.paddingTypeId(), 0);
+      row.copyTo(padded, left ? longest - row.size() : 0);
+      return padded;
+    }).toList());
+  }
+
+  private long paddingId() {
+    var token = files.paddingToken();
+    if (token.isEmpty()) {
+      throw new IllegalStateException(
+          "tokenizer_config.json: pad_token: found nothing, expected a token to pad rows of different lengths");
+    }
+    return files.addedToken(token).orElseGet(() -> tokens(token).ids()[0]);
+  }
+
+  /// The text of tokens.
+  ///
+  /// @param skipSpecial whether special tokens and padding are left out
+  public String decode(long[] ids, boolean skipSpecial) {
+    HeapRoom.require((long) DECODED * ids.length);
+    var text = TokenizersLibrary.LIB.decode(tokenizer.getHandle(), ids, skipSpecial);
+    return files.cleansUp() ? cleanedUp(text) : text;
+  }
+
+  /// As `clean_up_tokenization` of `transformers`.
+  private static String cleanedUp(String text) {
+    return text.replace(" .", ".").replace(" ?", "?").replace(" !", "!").replace(" ,", ",").replace(" ' ", "'")
+        .replace(" n't", "n't").replace(" 'm", "'m").replace(" 's", "'s").replace(" 've", "'ve").replace(" 're", "'re");
+  }
+
+  private Encoding row(List<TextTokens> texts, Truncation truncation) {
+    long tokens = texts.stream().mapToLong(TextTokens::size).sum();
+    RequestMemory.charge(Encoding.TOKEN * Math.min(truncation.maxLength(), tokens));
+    return files.template().row(texts, truncation);
+  }
+
+  /// JSON may hold half of a surrogate pair, which the native library does not take.
+  private TextTokens text(String text) {
+    var whole = UNPAIRED.matcher(text).replaceAll("\uFFFD");
+    return new TextTokens(whole, tokens(whole));
+  }
+
+  /// The tokens of `text` alone, without special ones and whole. `text` must have no unpaired surrogates.
+  ///
+  /// @throws CancellationException when the thread is interrupted while a long text is encoded
+  /// @throws dev.berth.memory.MemoryShortException when there is no memory for the tokens
+  public Tokens tokens(String text) {
     // A third of a token for each character is much. Of those that make more, a character may make many.
     RequestMemory.charge((long) TOKEN / 3 * text.length());
     if (text.length() <= piece) {

@@ -6,6 +6,8 @@ import static org.assertj.core.api.Assertions.catchThrowableOfType;
 import dev.berth.batching.BatchLimits;
 import dev.berth.config.Configuration;
 import dev.berth.config.ServerConfig;
+import dev.berth.testing.CodeArtifact;
+import dev.berth.testing.HookProbe;
 import dev.berth.testing.Pipes;
 import dev.berth.testing.TestArtifact;
 import dev.berth.testing.TestServer;
@@ -19,6 +21,7 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
+import picocli.CommandLine;
 
 /// What `serve check` finds. `ServeTest` runs the command.
 class CheckTest {
@@ -53,11 +56,11 @@ class CheckTest {
   @Test
   void theNamesInATorchScriptAreShown() throws Exception {
     Files.copy(TestArtifact.TORCHSCRIPT.resolve("sum-and-product.pt"), directory.resolve("model.pt"));
-    assertThat(Check.run(config(directory, Map.of()))).contains("names       inputs left, right; outputs unknown");
-    Files.writeString(directory.resolve("model.json"),
-        "{\"format\": 1, \"files\": [{\"path\": \"model.pt\"}], \"inputs\": [\"left\", \"right\"]}");
-    Files.writeString(directory.resolve("sample.json"), "{\"left\": 1, \"right\": 2}");
     assertThat(Check.run(config(directory, Map.of()))).contains("names       inputs left, right; outputs product, sum");
+    Files.writeString(directory.resolve("model.json"),
+        "{\"format\": 1, \"files\": [{\"path\": \"model.pt\"}], \"outputs\": [\"sum\", \"product\"]}");
+    Files.writeString(directory.resolve("sample.json"), "{\"left\": 1, \"right\": 2}");
+    assertThat(Check.run(config(directory, Map.of()))).contains("names       inputs left, right; outputs sum, product");
   }
 
   @Test
@@ -108,6 +111,59 @@ class CheckTest {
     Files.writeString(directory.resolve("sample.csv"), "1,2");
     Pipes.make(directory.resolve("sample-response.json"));
     assertThat(problems(Map.of())).singleElement().asString().startsWith("sample-response.json: found a pipe");
+  }
+
+  @Test
+  @Timeout(60)
+  void aHookThatDoesNotEndIsLeftBehindAtTheDeadline() throws Exception {
+    HookProbe.reset();
+    CodeArtifact.hooks(directory, "@Override public List<String> inputFn(InvocationRequest request) { HookProbe.spin(); return null; }")
+        .file("sample.txt", "a");
+    try {
+      assertThat(problems(Map.of("SAGEMAKER_MODEL_SERVER_TIMEOUT_SECONDS", "1"))).containsExactly(
+          "sample.txt: found no answer within 1 s while inputFn (code/Inference.java) ran, expected one; serve answers 504 then (--timeout)");
+    } finally {
+      HookProbe.endSpinning();
+    }
+  }
+
+  @Test
+  void hooksHaveTheClassesAndTypesThatTheyHaveInServe() throws Exception {
+    CodeArtifact.hooks(directory, """
+        @Override public List<MediaType> requestTypes() { return List.of(MediaType.TEXT); }
+        @Override public List<MediaType> responseTypes() { return List.of(MediaType.CSV, MediaType.JSON); }
+        @Override public Object modelFn(ModelContext context) { return place(); }
+        @Override public List<String> predictFn(List<String> records, Object model) { return List.of(model + " " + place()); }
+        private static String place() { return Thread.currentThread().getContextClassLoader().getName(); }
+        """).file("sample.txt", "a");
+    assertThat(Check.run(config(directory, Map.of())))
+        .contains("sample      code code")
+        .contains("asked as    POST /invocations with Content-Type text/plain and no Accept, within 60 s; answered as application/json");
+  }
+
+  @Test
+  void anAnswerThatIsNoTextIsNotWrittenToTheTerminal() throws Exception {
+    CodeArtifact.hooks(directory, """
+        @Override public InvocationResponse outputFn(List<String> predictions, InvocationRequest request) {
+          return InvocationResponse.of(new byte[] {(byte) 0x89, 'P', 'N', 'G', 27}, MediaType.parse("image/png").orElseThrow());
+        }
+        """).file("sample.txt", "a");
+    assertThat(Check.run(config(directory, Map.of()))).contains("sample      image/png, 5 bytes");
+  }
+
+  @Test
+  @Tag("RUN-14")
+  void aSampleThatServeWouldRefuseIsNamed() throws Exception {
+    CodeArtifact.hooks(directory, "@Override public List<String> predictFn(List<String> records, Object model) { return null; }")
+        .file("sample.txt", "a");
+    assertThat(problems(Map.of())).singleElement().asString()
+        .endsWith("sample.txt: the model does not answer it: predictFn (code/Inference.java) returned null, expected a list of predictions");
+  }
+
+  @Test
+  void theExitCodesAreInTheHelp() {
+    var help = new CommandLine(CheckCommand.spec()).getUsageMessage();
+    assertThat(help).containsPattern("0 +serve would start").containsPattern("1 +it would not").containsPattern("2 +an option");
   }
 
   private List<String> problems(Map<String, String> environment) {

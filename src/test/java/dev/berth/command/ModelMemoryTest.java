@@ -14,6 +14,7 @@ import dev.berth.hooks.InsufficientMemoryException;
 import dev.berth.hooks.ModelContext;
 import dev.berth.memory.HostMemory;
 import dev.berth.metrics.ServingMetrics;
+import dev.berth.serving.FirstRequest;
 import dev.berth.serving.HookPool;
 import dev.berth.serving.ManyModels;
 import dev.berth.serving.ModelRegistry;
@@ -225,7 +226,8 @@ class ModelMemoryTest {
   }
 
   private ModelStore store(Function<Path, InferenceHandler<?, ?, ?>> handler) {
-    var room = ModelMemory.guard((model, directory, _) -> model.load(directory, handler.apply(directory), workers, LIMITS),
+    var room = ModelMemory.guard(
+        (model, directory, _) -> model.load(directory, handler.apply(directory), workers, LIMITS, FirstRequest.NONE),
         CPU, new HostMemory(root, () -> 0), OptionalLong.empty());
     return new ModelStore(registry, hooks, metrics, room, Duration.ofMinutes(5), Duration.ofSeconds(10));
   }

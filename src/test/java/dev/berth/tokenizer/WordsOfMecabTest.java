@@ -52,7 +52,7 @@ class WordsOfMecabTest {
   Stream<DynamicTest> theTokensAreThoseOfTheReference() throws IOException {
     return Stream.of(Files.readString(REFERENCE).split("\n")).map(line -> DynamicTest.dynamicTest(line, () -> {
       var expected = JSON.readTree(line);
-      var found = tokenizer.encode(expected.path("text").asText());
+      var found = tokenizer.tokens(expected.path("text").asText());
       assertThat(found.ids()).containsExactly(longs(expected.path("ids")));
       assertThat(found.words()).containsExactly(longs(expected.path("words")));
       assertThat(Arrays.stream(found.starts()).asLongStream()).containsExactly(boxed(expected.path("starts")));
@@ -63,7 +63,7 @@ class WordsOfMecabTest {
   @Test
   void answersEndWhereWordsOfMecabDo() {
     var text = "😀東京は㍿の首都です。";
-    var tokens = tokenizer.encode(text);
+    var tokens = tokenizer.tokens(text);
     var words = IntStream.range(0, tokens.size())
         .mapToObj(i -> text.substring(
             text.offsetByCodePoints(0, tokens.wordStart(i, 0)), text.offsetByCodePoints(0, tokens.wordEnd(i, tokens.size()))))
@@ -73,16 +73,16 @@ class WordsOfMecabTest {
 
   @Test
   void aTextWithoutWordsHasNoTokens() {
-    assertThat(tokenizer.encode("").size()).isZero();
-    assertThat(tokenizer.encode(" \n\t").size()).isZero();
+    assertThat(tokenizer.tokens("").size()).isZero();
+    assertThat(tokenizer.tokens(" \n\t").size()).isZero();
   }
 
   /// It is cut into several pieces, after full stops.
   @Test
   void aLongTextHasTheTokensOfItsSentences() {
     var sentence = "東京は日本の首都です。";
-    var one = tokenizer.encode(sentence);
-    var many = tokenizer.encode(sentence.repeat(2000));
+    var one = tokenizer.tokens(sentence);
+    var many = tokenizer.tokens(sentence.repeat(2000));
     assertThat(many.size()).isEqualTo(2000 * one.size());
     assertThat(Arrays.copyOf(many.ids(), one.size())).containsExactly(one.ids());
     assertThat(many.ends()[many.size() - 1]).isEqualTo(2000 * sentence.length());
@@ -94,7 +94,7 @@ class WordsOfMecabTest {
     change("words", "lowercase", "true");
     var vocabulary = JSON.readTree(file.toFile()).at("/model/vocab");
     try (var lower = Tokenizer.load(file)) {
-      var tokens = lower.encode("東京İ");
+      var tokens = lower.tokens("東京İ");
       assertThat(tokens.ids()).containsExactly(vocabulary.path("東京").asLong(), vocabulary.path("[UNK]").asLong());
       assertThat(tokens.ends()).containsExactly(2, 3);
     }

@@ -54,7 +54,7 @@ final class HandlerClass {
       throw problem("found no such class in code/");
     } catch (Throwable e) {
       var cause = e instanceof ExceptionInInitializerError ? e.getCause() : e;
-      throw problem("it can't be loaded%s: %s".formatted(HookPlace.of(cause), cause), cause);
+      throw problem("it can't be loaded%s: %s%s".formatted(HookPlace.of(cause), cause, MissingClass.cure(cause)), cause);
     }
   }
 
@@ -122,7 +122,7 @@ final class HandlerClass {
     if (cause instanceof RuntimeException known && known.getClass().getName().startsWith("dev.berth.")) {
       return known;
     }
-    return problem("its constructor failed%s: %s".formatted(HookPlace.of(cause), cause), cause);
+    return problem("its constructor failed%s: %s%s".formatted(HookPlace.of(cause), cause, MissingClass.cure(cause)), cause);
   }
 
   private ModelArtifactException problem(String message) {

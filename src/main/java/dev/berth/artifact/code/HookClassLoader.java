@@ -123,6 +123,7 @@ final class HookClassLoader extends SecureClassLoader implements Closeable {
   }
 
   private Class<?> define(String name, byte[] bytes, Path file) throws MalformedURLException {
+    ClassVersion.check(name, bytes, modelDirectory.relativize(file).toString());
     var source = new CodeSource(file.toUri().toURL(), (Certificate[]) null);
     byte[] safe;
     try {

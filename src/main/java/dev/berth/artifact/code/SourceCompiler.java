@@ -109,8 +109,13 @@ final class SourceCompiler {
     if (error.getLineNumber() == Diagnostic.NOPOS) {
       return "%s: %s".formatted(file, message);
     }
-    return "%s:%d:%d: %s%s".formatted(
-        file, error.getLineNumber(), error.getColumnNumber(), message, caret(error));
+    return "%s:%d:%d: %s%s%s".formatted(
+        file, error.getLineNumber(), error.getColumnNumber(), message, caret(error), cure(error));
+  }
+
+  /// What to do about a package that no jar has.
+  private static String cure(Diagnostic<? extends JavaFileObject> error) {
+    return error.getCode().equals("compiler.err.doesnt.exist") ? "\n  put the jar that has this package into code/lib" : "";
   }
 
   /// The line of the error, and a caret below the place.

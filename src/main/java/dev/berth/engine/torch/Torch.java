@@ -7,6 +7,7 @@ import dev.berth.artifact.Target;
 import dev.berth.engine.Engine;
 import dev.berth.engine.EngineException;
 import dev.berth.engine.Graph;
+import dev.berth.engine.GraphNames;
 import dev.berth.hooks.Accelerator;
 import dev.berth.memory.Footprint;
 import dev.berth.memory.MemoryReading;
@@ -33,6 +34,11 @@ public final class Torch implements Engine {
   @Override
   public boolean reads(Path file) {
     return file.toString().endsWith(".pt") || file.toString().endsWith(".pth");
+  }
+
+  @Override
+  public GraphNames names(Path file) {
+    return TorchNames.of(file);
   }
 
   @Override

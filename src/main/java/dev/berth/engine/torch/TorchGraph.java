@@ -13,6 +13,7 @@ import ai.djl.pytorch.jni.IValueUtils;
 import ai.djl.pytorch.jni.JniUtils;
 import dev.berth.engine.EngineException;
 import dev.berth.engine.Graph;
+import dev.berth.engine.GraphNames;
 import dev.berth.hooks.Accelerator;
 import dev.berth.hooks.InsufficientMemoryException;
 import dev.berth.hooks.Tensor;
@@ -35,17 +36,18 @@ final class TorchGraph implements Graph {
   private static final Pattern UNKNOWN_OPERATOR =
       Pattern.compile("Unknown builtin op|Unknown type name '__torch__\\.torch\\.classes");
 
-  private final Path file;
   private final Model model;
   private final Accelerator accelerator;
   private final Speedup speedup = new Speedup();
 
-  private volatile List<String> outputNames = List.of();
+  private final GraphNames names;
+  private volatile List<String> outputNames;
 
   private TorchGraph(Path file, Model model, Accelerator accelerator) {
-    this.file = file;
     this.model = model;
     this.accelerator = accelerator;
+    this.names = TorchNames.of(file);
+    this.outputNames = names.outputs();
   }
 
   /// Loads `file` with libtorch, which is there already.
@@ -62,13 +64,17 @@ final class TorchGraph implements Graph {
         throw new InsufficientMemoryException("there is no memory left for %s on %s: %s".formatted(
             file.getFileName(), accelerator, EngineMessage.of(e)), e);
       }
-      throw new EngineException("%s can't be loaded as TorchScript: %s".formatted(file, reason(e)), e);
+      throw new EngineException("%s can't be loaded as TorchScript: %s".formatted(file, reason(file, e)), e);
     }
   }
 
   /// What to do about an operator or a class that no loaded library has, else what the engine says.
-  private static String reason(Exception e) {
+  private static String reason(Path file, Exception e) {
     var message = EngineMessage.of(e);
+    if (PickledFile.is(file)) {
+      return "found what torch.save writes, such as a state_dict; load it into the model in Python and save "
+          + "torch.jit.trace(model, example) or torch.jit.script(model)";
+    }
     if (String.valueOf(e.getMessage()).contains("torch.classes.neuron")) {
       return "it is compiled for Neuron; serve it on that instance type, with %s (%s)".formatted(NeuronLibrary.NAME, message);
     }
@@ -80,7 +86,7 @@ final class TorchGraph implements Graph {
 
   @Override
   public List<String> inputNames() {
-    return InputNames.of(file);
+    return names.inputs();
   }
 
   @Override
@@ -112,8 +118,9 @@ final class TorchGraph implements Graph {
   private List<Tensor> run(List<Tensor> inputs) {
     try (var manager = model.getNDManager().newSubManager()) {
       var results = run(inputs, (PtNDManager) manager).stream().sorted(Comparator.comparing(TorchGraph::key)).toList();
-      if (outputNames.isEmpty()) {
-        outputNames = results.stream().map(TorchGraph::key).filter(key -> !key.isEmpty()).toList();
+      var keys = results.stream().map(TorchGraph::key).filter(key -> !key.isEmpty()).toList();
+      if (!keys.equals(outputNames)) {
+        outputNames = keys;
       }
       return results.stream().map(TensorCopy::out).toList();
     } catch (ai.djl.engine.EngineException e) {

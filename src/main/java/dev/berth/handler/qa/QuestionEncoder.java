@@ -96,7 +96,7 @@ final class QuestionEncoder {
   }
 
   private Tokens tokens(Question question, String field, String text) {
-    var tokens = tokenizer.encode(text);
+    var tokens = tokenizer.tokens(text);
     if (tokens.size() == 0) {
       throw new BadInputException("%s: found no character that the model's tokenizer keeps, expected text"
           .formatted(Question.field(question.name(), field)));

@@ -10,6 +10,7 @@ import dev.berth.content.TensorPredictions;
 import dev.berth.engine.Engine;
 import dev.berth.engine.EngineException;
 import dev.berth.engine.Graph;
+import dev.berth.engine.GraphNames;
 import dev.berth.engine.InvalidInputException;
 import dev.berth.engine.SharedGraphs;
 import dev.berth.hooks.Accelerator;
@@ -27,8 +28,10 @@ import java.util.ArrayList;
 import java.util.Collections;
 import java.util.LinkedHashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.SortedMap;
 import java.util.TreeMap;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.stream.Collectors;
 import java.util.stream.IntStream;
 
@@ -75,6 +78,8 @@ public class TensorHandler implements InferenceHandler<Graph, List<Tensor>, List
   private final TensorArtifact artifact;
   private final TensorInputs inputs;
   private final SharedGraphs models;
+  /// The graph of each accelerator, as `models` has it, and in the order of `model.json`.
+  private final Map<Graph, Graph> named = new ConcurrentHashMap<>();
 
   public TensorHandler(Path modelDirectory) {
     this(TensorArtifact.open(modelDirectory, Engine::isModel));
@@ -82,15 +87,30 @@ public class TensorHandler implements InferenceHandler<Graph, List<Tensor>, List
 
   public TensorHandler(TensorArtifact artifact) {
     this.artifact = artifact;
-    this.inputs = new TensorInputs(
+    var names = Engine.of(artifact.file()).names(artifact.file());
+    ModelNames.check(artifact, names);
+    this.inputs = inputs(artifact, names);
+    this.models = new SharedGraphs(artifact.file());
+  }
+
+  /// Those of `model.json`, else the model's own where it needs several. One input may have any name.
+  private static TensorInputs inputs(TensorArtifact artifact, GraphNames names) {
+    if (artifact.inputs().isEmpty()) {
+      return new TensorInputs(names.required() > 1 ? names.inputs().subList(0, names.required()) : List.of(), List.of());
+    }
+    return new TensorInputs(
         artifact.inputs().stream().map(TensorArtifact.Input::name).toList(),
         artifact.inputs().stream().map(TensorArtifact.Input::type).toList());
-    this.models = new SharedGraphs(artifact.file());
+  }
+
+  /// The names of the tensors of a record, in their order; empty: there is one, of any name.
+  public List<String> inputNames() {
+    return inputs.names();
   }
 
   @Override
   public Graph modelFn(ModelContext context) throws Exception {
-    return models.on(context.accelerator());
+    return named.computeIfAbsent(models.on(context.accelerator()), graph -> new NamedGraph(graph, artifact));
   }
 
   @Override
@@ -145,7 +165,7 @@ public class TensorHandler implements InferenceHandler<Graph, List<Tensor>, List
   public InvocationResponse outputFn(List<List<Tensor>> predictions, InvocationRequest request) throws IOException {
     var written = (Written) request.attributes().getOrDefault(Written.NAME, Written.AS_LIST);
     return ContentTypes.writing(request, TensorWriter.class).writeTensors(
-        new TensorPredictions(predictions, artifact.outputs(), written.form, written.rejected), request.accept());
+        new TensorPredictions(predictions, outputNames(), written.form, written.rejected), request.accept());
   }
 
   /// Small models gain from batches on any device.
@@ -175,6 +195,13 @@ public class TensorHandler implements InferenceHandler<Graph, List<Tensor>, List
       }
     }
     return rows(outputs, records.size());
+  }
+
+  /// Those of `model.json`, else those of the dict that the model has returned.
+  private List<String> outputNames() {
+    return artifact.outputs().isEmpty()
+        ? named.values().stream().map(Graph::outputNames).filter(names -> !names.isEmpty()).findFirst().orElse(List.of())
+        : artifact.outputs();
   }
 
   /// For each input of the model the records' tensors on each other.

@@ -6,10 +6,13 @@ import static org.assertj.core.api.Assertions.assertThat;
 import dev.berth.testing.CodeArtifact;
 import dev.berth.testing.CodeArtifact.Jar;
 import java.net.URL;
+import java.nio.ByteBuffer;
+import java.nio.file.FileSystems;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.concurrent.Callable;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
@@ -76,6 +79,29 @@ class HookJarTest {
   }
 
   @Test
+  @Tag("RUN-14")
+  void aClassForAnotherJavaSaysHowToCompileIt() throws Exception {
+    artifact.jar("hooks.jar", Jar.of("com.acme.One", HANDLER.formatted("One")).service("com.acme.One"));
+    var jar = artifact.directory().resolve("code/hooks.jar");
+    int java = Runtime.version().feature();
+    changeVersion(jar, 0, 44 + java + 1);
+    assertThat(artifact.problems()).singleElement().asString().contains(
+        "code/hooks.jar: class com.acme.One: found a class for Java %d, expected one for Java %d at most; compile it with --release %2$d"
+            .formatted(java + 1, java));
+    changeVersion(jar, 0xffff, 44 + java);
+    assertThat(artifact.problems()).singleElement().asString()
+        .contains("found a class that was compiled with --enable-preview, which the server does not allow; compile it without");
+  }
+
+  private static void changeVersion(Path jar, int minor, int major) throws Exception {
+    try (var files = FileSystems.newFileSystem(jar)) {
+      var file = files.getPath("com/acme/One.class");
+      var bytes = ByteBuffer.wrap(Files.readAllBytes(file)).putShort(4, (short) minor).putShort(6, (short) major);
+      Files.write(file, bytes.array());
+    }
+  }
+
+  @Test
   void aServiceOfALibraryIsNoHandler() throws Exception {
     artifact.jar("hooks.jar", Jar.of("com.acme.One", HANDLER.formatted("One")).service("com.acme.One"))
         .jar("lib/two.jar", Jar.of("com.acme.Two", HANDLER.formatted("Two")).service("com.acme.Two"));
@@ -120,7 +146,7 @@ class HookJarTest {
         """).using(library).service("com.acme.One"));
     Files.delete(library);
     assertThat(artifact.problems()).containsExactly("code/hooks.jar: class com.acme.One: it can't be loaded at "
-        + "One.java:3: java.lang.NoClassDefFoundError: com/acme/lib/Words");
+        + "One.java:3: java.lang.NoClassDefFoundError: com/acme/lib/Words; put the jar that has this class into code/lib");
   }
 
   @Test

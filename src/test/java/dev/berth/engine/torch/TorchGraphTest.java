@@ -23,6 +23,8 @@ import java.util.concurrent.Callable;
 import java.util.concurrent.Executors;
 import java.util.stream.IntStream;
 import java.util.stream.Stream;
+import java.util.zip.ZipEntry;
+import java.util.zip.ZipOutputStream;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.condition.EnabledOnOs;
@@ -77,6 +79,22 @@ class TorchGraphTest {
     assertThatThrownBy(() -> load("does-not-fit.pt"))
         .isInstanceOf(InsufficientMemoryException.class)
         .message().startsWith("there is no memory left for does-not-fit.pt on cpu: ").hasSizeLessThan(600);
+  }
+
+  /// What `torch.save(model.state_dict(), file)` writes, in its format since 1.6 and in the one before it.
+  @Test
+  void aStateDictSaysHowToMakeATorchScript(@TempDir Path directory) throws IOException {
+    var zip = directory.resolve("model.pt");
+    try (var out = new ZipOutputStream(Files.newOutputStream(zip))) {
+      out.putNextEntry(new ZipEntry("model/data.pkl"));
+      out.write(new byte[] {(byte) 0x80, 2, '}', '.'});
+    }
+    var pickle = Files.write(directory.resolve("old.pt"), new byte[] {(byte) 0x80, 2, '}', '.'});
+    for (var file : List.of(zip, pickle)) {
+      assertThatThrownBy(() -> Graph.load(file, CPU)).isInstanceOf(EngineException.class).hasMessage(
+          "%s can't be loaded as TorchScript: found what torch.save writes, such as a state_dict; load it into the model in "
+              .concat("Python and save torch.jit.trace(model, example) or torch.jit.script(model)").formatted(file));
+    }
   }
 
   @Test
@@ -166,14 +184,15 @@ class TorchGraphTest {
   void inputsAndTheOutputsOfADictHaveNames() {
     try (var model = load("sum-and-product.pt")) {
       assertThat(model.inputNames()).containsExactly("left", "right");
-      assertThat(model.outputNames()).isEmpty();
-      model.forward(List.of(Tensor.of(new float[] {1}, 1), Tensor.of(new float[] {2}, 1)));
+      assertThat(model.outputNames()).containsExactly("product", "sum");
+      var outputs = model.forward(List.of(Tensor.of(new float[] {2}, 1), Tensor.of(new float[] {5}, 1)));
+      assertThat(outputs).extracting(output -> output.floats()[0]).containsExactly(10f, 7f);
       assertThat(model.outputNames()).containsExactly("product", "sum");
     }
     // `Echo` is there twice: of its own, and inside the model.
-    assertThat(InputNames.of(FILES.resolve("throws.pt"))).containsExactly("input_ids", "attention_mask", "token_type_ids");
-    assertThat(InputNames.of(Path.of("model-artifact/model.pt"))).startsWith("input_ids", "attention_mask").hasSize(3);
-    assertThat(InputNames.of(Path.of("README.md"))).isEmpty();
+    assertThat(TorchNames.of(FILES.resolve("throws.pt")).inputs()).containsExactly("input_ids", "attention_mask", "token_type_ids");
+    assertThat(TorchNames.of(Path.of("model-artifact/model.pt")).inputs()).startsWith("input_ids", "attention_mask").hasSize(3);
+    assertThat(TorchNames.of(Path.of("README.md")).inputs()).isEmpty();
   }
 
   @Test

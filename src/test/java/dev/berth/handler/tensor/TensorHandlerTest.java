@@ -129,6 +129,41 @@ class TensorHandlerTest {
         .containsEntry("sum", Tensor.of(new float[] {4, 6}, 2)).containsEntry("product", Tensor.of(new float[] {3, 8}, 2));
   }
 
+  @Test
+  void outputsOfADictHaveTheirOwnNamesInTheOrderOfTheModelJson() throws Exception {
+    var json = """
+        {"format": 1, "files": [{"path": "sum-and-product.pt"}], "inputs": ["left", "right"], "outputs": ["sum", "product"]}""";
+    try (var server = TestServer.artifact(artifact("sum-first", "sum-and-product.pt", json)).start()) {
+      assertAnswer(server, "application/json", "application/json", "{\"left\": 2, \"right\": 5}", "{\"sum\":7.0,\"product\":10.0}");
+      assertAnswer(server, "application/json", "text/csv", "{\"left\": 2, \"right\": 5}", "7.0,10.0");
+    }
+  }
+
+  @Test
+  void aModelWithoutAModelJsonHasTheNamesOfItsForward() throws Exception {
+    try (var server = TestServer.artifact(artifact("no-json", "sum-and-product.pt", null)).start()) {
+      assertAnswer(server, "application/json", "application/json", "{\"left\": 2, \"right\": 5}", "{\"product\":10.0,\"sum\":7.0}");
+      var npz = new LinkedHashMap<String, Tensor>();
+      npz.put("right", Tensor.of(new long[] {3, 4}, 2));
+      npz.put("left", Tensor.of(new long[] {1, 2}, 2));
+      assertThat(Npz.read(send(server, Npz.write(npz), "application/x-npz", "application/x-npz").body()))
+          .containsEntry("sum", Tensor.of(new long[] {4, 6}, 2));
+      assertThat(server.invoke("{\"left\": 2}").body()).contains("body: found the names \\\"left\\\", expected [left, right]");
+    }
+  }
+
+  @Test
+  @Tag("RUN-14")
+  void namesThatContradictTheModelAreRefusedAtStart() throws Exception {
+    var json = "{\"format\": 1, \"files\": [{\"path\": \"sum-and-product.pt\"}], \"inputs\": %s, \"outputs\": %s}";
+    assertStartFails(artifact("other-outputs", "sum-and-product.pt", json.formatted("[\"left\", \"right\"]", "[\"sum\", \"difference\"]")),
+        "model.json: outputs: found [sum, difference], expected [product, sum] in any order");
+    assertStartFails(artifact("swapped-inputs", "sum-and-product.pt", json.formatted("[\"right\", \"left\"]", "[\"sum\", \"product\"]")),
+        "model.json: inputs: found [right, left], expected [left, right], in the order of the model's forward");
+    assertStartFails(artifact("one-input", "sum-and-product.pt", json.formatted("[\"left\"]", "[\"sum\"]")),
+        "model.json: inputs: found [left], expected [left, right]", "model.json: outputs: found [sum], expected [product, sum]");
+  }
+
   @ParameterizedTest
   @Tag("ERR-01")
   @CsvSource(delimiter = '|', value = {
@@ -278,6 +313,9 @@ class TensorHandlerTest {
   @Tag("RUN-14")
   void whatIsWrongWithTheArtifactIsNamed() throws Exception {
     assertStartFails(Files.createDirectory(directory.resolve("empty")), "model.json: not found, nor hooks in code/, nor a model file");
+    var packed = Files.createDirectories(directory.resolve("packed/my-model")).getParent();
+    Files.copy(TestArtifact.TORCHSCRIPT.resolve("doubled.pt"), packed.resolve("my-model/model.pt"));
+    assertStartFails(packed, "only my-model/, which has one; pack what is in it: tar -czf model.tar.gz -C my-model .");
     var two = artifact("two-files", "doubled.pt", null);
     Files.move(two.resolve("doubled.pt"), two.resolve("a.pt"));
     Files.copy(two.resolve("a.pt"), two.resolve("b.pth"));

@@ -1,0 +1,62 @@
+package dev.berth.command;
+
+import dev.berth.artifact.ModelArtifactException;
+import dev.berth.config.ServerConfig;
+import dev.berth.error.ServingException;
+import dev.berth.handler.qa.QuestionAnsweringHandler;
+import dev.berth.hooks.InsufficientMemoryException;
+import dev.berth.serving.FirstRequest;
+import dev.berth.serving.Rehearsal;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.Collections;
+import java.util.IdentityHashMap;
+import java.util.List;
+import java.util.Set;
+
+/// Asks each model the artifact's `sample.json` before it serves, where there is one. Workers that share a model ask once.
+/// Used by one thread at a time.
+final class FirstSample implements FirstRequest {
+
+  private final Path directory;
+  private final ServerConfig config;
+  private final Set<Object> asked = Collections.newSetFromMap(new IdentityHashMap<>());
+
+  /// @param directory the artifact's
+  FirstSample(Path directory, ServerConfig config) {
+    this.directory = directory;
+    this.config = config;
+  }
+
+  /// @throws ModelArtifactException when a hook fails, or the response is not that of `sample-response.json`
+  @Override
+  public void ask(Rehearsal<?, ?, ?> model) throws Exception {
+    // That handler asks in its warm-up, and knows how far answers may differ.
+    if (model.handler() instanceof QuestionAnsweringHandler || !asked.add(model.model())) {
+      return;
+    }
+    var sample = SampleRequest.in(directory);
+    if (sample.isPresent()) {
+      ask(model, sample.get());
+    }
+  }
+
+  private void ask(Rehearsal<?, ?, ?> model, SampleRequest sample) throws Exception {
+    try (var body = Files.newInputStream(sample.file())) {
+      sample.check(model.ask(sample.request(body, model, config)).response());
+    } catch (ServingException e) {
+      if (e.getCause() instanceof InsufficientMemoryException memory) {
+        throw memory;
+      }
+      throw new ModelArtifactException(directory, List.of(problem(sample, e)), e);
+    } catch (IOException e) {
+      throw new ModelArtifactException(directory, List.of("%s: it can't be asked: %s".formatted(sample.name(), e)), e);
+    }
+  }
+
+  /// What a caller would get.
+  static String problem(SampleRequest sample, ServingException e) {
+    return "%s: the model does not answer it: %s".formatted(sample.name(), e.getMessage());
+  }
+}

@@ -1,0 +1,113 @@
+package dev.berth.tokenizer;
+
+import com.fasterxml.jackson.core.JsonToken;
+import com.fasterxml.jackson.databind.JsonNode;
+import com.fasterxml.jackson.databind.ObjectMapper;
+import com.fasterxml.jackson.databind.node.MissingNode;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.Locale;
+import java.util.Optional;
+import java.util.Set;
+import java.util.stream.IntStream;
+
+/// What the files of a model say of its rows, beside the vocabulary: special tokens, the longest row, padding.
+///
+/// `tokenizer_config.json` and `special_tokens_map.json` are Hugging Face's and may both be missing.
+///
+/// @param json the parts of `tokenizer.json` that matter here
+/// @param template where special tokens stand
+/// @param truncation how rows are cut by default
+record TokenizerFiles(JsonNode json, JsonNode config, JsonNode specialTokens, RowTemplate template, Truncation truncation) {
+
+  private static final ObjectMapper JSON = new ObjectMapper();
+
+  /// A tokenizer.json alone does not say which of its tokens is for padding.
+  private static final List<String> USUAL_PADDING = List.of("[PAD]", "<pad>");
+
+  /// They come before the vocabulary, so nothing of that is read.
+  private static final Set<String> PARTS = Set.of("truncation", "padding", "added_tokens", "post_processor");
+
+  /// @param file a `tokenizer.json`, with the others beside it
+  /// @throws IOException when one is not as it must be
+  static TokenizerFiles read(Path file) throws IOException {
+    var json = parts(file);
+    var config = beside(file, "tokenizer_config.json");
+    return new TokenizerFiles(
+        json, config, beside(file, "special_tokens_map.json"), RowTemplate.of(json.path("post_processor")),
+        truncation(json.path("truncation"), config, beside(file, "model.json")));
+  }
+
+  private static JsonNode parts(Path file) throws IOException {
+    var parts = JSON.createObjectNode();
+    try (var parser = JSON.createParser(file.toFile())) {
+      if (parser.nextToken() != JsonToken.START_OBJECT) {
+        return parts;
+      }
+      for (var name = parser.nextFieldName(); name != null && parts.size() < PARTS.size(); name = parser.nextFieldName()) {
+        parser.nextToken();
+        if (PARTS.contains(name)) {
+          parts.set(name, JSON.<JsonNode>readTree(parser));
+        } else {
+          parser.skipChildren();
+        }
+      }
+    }
+    return parts;
+  }
+
+  private static JsonNode beside(Path file, String name) throws IOException {
+    var other = file.resolveSibling(name);
+    return Files.isRegularFile(other) ? JSON.readTree(other.toFile()) : MissingNode.getInstance();
+  }
+
+  private static Truncation truncation(JsonNode own, JsonNode config, JsonNode model) {
+    // A tokenizer without a limit has the length 1e30.
+    int longest = IntStream.of(length(config.path("model_max_length")), length(model.path("maxSequenceLength"))).min().getAsInt();
+    var side = config.path("truncation_side").asText(own.path("direction").asText());
+    return new Truncation(
+        longest < Integer.MAX_VALUE ? longest : length(own.path("max_length")), Truncation.Strategy.LONGEST_FIRST, side(side));
+  }
+
+  private static int length(JsonNode value) {
+    return value.isInt() && value.intValue() > 0 ? value.intValue() : Integer.MAX_VALUE;
+  }
+
+  private static Truncation.Side side(String name) {
+    return name.toLowerCase(Locale.ROOT).equals("left") ? Truncation.Side.LEFT : Truncation.Side.RIGHT;
+  }
+
+  Truncation.Side paddingSide() {
+    return side(config.path("padding_side").asText(json.at("/padding/direction").asText()));
+  }
+
+  long paddingTypeId() {
+    return config.path("pad_token_type_id").asLong(json.at("/padding/pad_type_id").asLong());
+  }
+
+  /// The text of the padding token; empty where no file has one.
+  String paddingToken() {
+    var listed = text(specialTokens.path("pad_token"), json.at("/padding/pad_token").asText(""));
+    var usual = USUAL_PADDING.stream().filter(token -> addedToken(token).isPresent()).findFirst().orElse("");
+    return text(config.path("pad_token"), listed.isEmpty() ? usual : listed);
+  }
+
+  /// The id of a token that the file lists beside its vocabulary, as most special ones.
+  Optional<Long> addedToken(String content) {
+    return json.path("added_tokens").valueStream()
+        .filter(token -> token.path("content").asText().equals(content))
+        .map(token -> token.path("id").longValue())
+        .findFirst();
+  }
+
+  private static String text(JsonNode token, String otherwise) {
+    return token.isObject() ? token.path("content").asText(otherwise) : token.asText(otherwise);
+  }
+
+  /// Whether `decode` joins marks and the words before them, as `transformers` does for this tokenizer.
+  boolean cleansUp() {
+    return config.path("clean_up_tokenization_spaces").asBoolean();
+  }
+}
