@@ -61,6 +61,7 @@ final class Target implements AutoCloseable {
   }
 
   static final String STEADY = "steady";
+  private static final String FIXED_HEAP = "-Xmx400m -Xms400m -XX:+AlwaysPreTouch";
   static final Path WORK = Path.of("target", "reliability");
   private static final Duration LONGEST_START = Duration.ofMinutes(5);
 
@@ -130,7 +131,8 @@ final class Target implements AutoCloseable {
     }
     builder.environment().put("JAVA_OPTS", String.join(" ", "-Xmx" + launch.heap,
         launch.traits.contains(Trait.READ_ONLY_DISK) ? "-Djava.io.tmpdir=/proc" : "",
-        launch.traits.contains(Trait.ONE_PROCESSOR) ? "-XX:ActiveProcessorCount=1" : ""));
+        launch.traits.contains(Trait.ONE_PROCESSOR) ? "-XX:ActiveProcessorCount=1" : "",
+        launch.hasManyModels() ? FIXED_HEAP : ""));
     builder.environment().put("SAGEMAKER_MULTI_MODEL", String.valueOf(launch.hasManyModels()));
     return new Target(launch, builder.start(), null, new InetSocketAddress("localhost", port), log);
   }
@@ -168,7 +170,7 @@ final class Target implements AutoCloseable {
 
   /// The artifacts are where SageMaker puts them.
   private static List<String> manyModels() {
-    var options = new ArrayList<>(List.of("--env", "SAGEMAKER_MULTI_MODEL=true"));
+    var options = new ArrayList<>(List.of("--env", "SAGEMAKER_MULTI_MODEL=true", "--env", "JAVA_OPTS=" + FIXED_HEAP));
     for (var model : ManyModels.ARTIFACTS) {
       options.addAll(List.of("--volume", model.directory().toAbsolutePath() + ":" + mounted(model) + ":ro"));
     }
