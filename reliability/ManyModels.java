@@ -268,7 +268,8 @@ final class ManyModels {
       after = loads && answer.status() != 507 ? Known.LOADED : Known.GONE;
       (loads ? this.loads : unloads).addAndGet(answer.status() == 200 ? 1 : 0);
       full.addAndGet(answer.status() == 507 ? 1 : 0);
-      expect((loads ? "a load of " : "an unload of ") + name.text, answer, loads ? new int[] {200, 409, 507} : new int[] {200, 404});
+      expect((loads ? "a load of " : "an unload of ") + name.text, answer,
+          loads ? new int[] {200, 409, 507} : new int[] {200, 404});
       // 507 says nothing of what was there.
       boolean was = answer.status() == (loads ? 409 : 200);
       if (name.end(after) && answer.status() != 507) {
