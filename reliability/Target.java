@@ -217,9 +217,22 @@ final class Target implements AutoCloseable {
     return status("VmRSS") / 1024;
   }
 
-  /// 0 where that can't be known.
+  /// Without those of the web server, whose pool grows and shrinks with the connections; 0 where that can't be known.
   long threads() {
-    return status("Threads");
+    try (var threads = Files.list(Path.of("/proc", String.valueOf(pid()), "task"))) {
+      return threads.filter(thread -> !name(thread).startsWith("berth-http-")).count();
+    } catch (IOException | UncheckedIOException e) {
+      return 0;
+    }
+  }
+
+  /// Nothing where the thread has ended meanwhile.
+  private static String name(Path thread) {
+    try {
+      return Files.readString(thread.resolve("comm"));
+    } catch (IOException e) {
+      return "";
+    }
   }
 
   /// Files and sockets that the process has open; 0 where that can't be known.
