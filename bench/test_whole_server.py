@@ -10,7 +10,7 @@ from tokenizers import Tokenizer
 from whole_server import places, preparation
 from whole_server.answering import LONGEST_ANSWER, best_span, softmax
 from whole_server.arrivals import Arrivals, Request
-from whole_server.sections import heap, load
+from whole_server.sections import heap, load, models
 from whole_server.servers import BARE
 from whole_server.statistics import Metrics, Round, percentile, ratio_of, value_of
 from whole_server.tables import at_least, at_most, number
@@ -48,6 +48,21 @@ def loops(steady: float, lucky: float) -> Round:
 
     # The quicker one alone is not the one that answers the most.
     return {"Python, 2 × 1": metrics(steady) | {"p50": 40}, "Java, 2 × 1": metrics(lucky)}
+
+
+def test_a_model_takes_what_each_but_the_first_adds():
+    held = models.Models([], urls=["a", "b", "c"], megabytes={1: 300.0, 2: 340.0, 3: 380.0})
+    assert held.megabytes_each() == 40
+    assert held.fits_one_more()
+    assert not models.Models([], urls=["a", "b"], megabytes={1: 2000.0, 2: 3990.0}).fits_one_more()
+
+
+def test_models_that_did_not_fit_have_no_row():
+    many = {f"rate {count}": 50.0 for count in models.COUNTS}
+    rounds = [{models.MANY: many, models.ONE: {}, models.PROCESSES: {"rate 1": 25.0, "of many 1": 2.0}}]
+    rows = models.rates_table(rounds, list(models.COUNTS))[2:]
+    assert rows[1] == "| FastAPI, a process for each model, over 1 | 25.0 | – | – | – | 2.00 |"
+    assert [row.split(" | ")[0] for row in rows[2:]] == [f"| Berth with many models, over {n}" for n in (10, 50)]
 
 
 def test_a_round_without_a_value_does_not_count():

@@ -14,16 +14,18 @@ public final class Campaign {
         fuzz      mutated and generated requests, with good ones among them whose answers are compared
         attacks   one aimed attack after another
         soak      mixed requests for a long time: memory must stay flat
+        models    many models in one server: asked, loaded and unloaded at random by 16 clients
         faults    a stopped process, a full disk, no descriptors, little memory, a signal under load
 
       Options:
-        --short            about 3 minutes with a fixed seed; /ping may take 5 s, because CI machines are busy
-        --long             10 million fuzzed requests, 1 million in the soak; hours
+        --short            about 4 minutes with a fixed seed; /ping may take 5 s, because CI machines are busy
+        --long             10 million fuzzed requests, 1 million in the soak, an hour of many models; hours
         --url URL          attack a server that runs already, such as http://localhost:8080, which serves model-artifact
         --image NAME       start servers in containers of this image, with --memory 1g --cpus 1; else ./serve starts them
         --requests N       requests of the fuzzer and of the soak (100,000)
-        --seed S           of the fuzzer and of the soak (1)
+        --seed S           of the fuzzer, of the soak and of the part models (1)
         --clients N        connections at the same time of the fuzzer and of the soak (8)
+        --minutes N        of the part models (2); 50 models, and 10 models for 15 s in the short form
         --case TEXT        only the attacks and faults whose name contains TEXT; may be repeated
         --list             name the attacks and faults and end
         --model NAME       only this model for the fuzzer: %s; may be repeated
@@ -45,6 +47,7 @@ public final class Campaign {
     private long soakRequests = -1;
     private long seed = 1;
     private int clients = 8;
+    private int minutes = 2;
     private double pingLimit = 1;
     private boolean isShort;
     private boolean lists;
@@ -91,6 +94,10 @@ public final class Campaign {
       Soak.run(place, options.soakRequests < 0 ? options.requests : options.soakRequests, options.seed, options.clients,
           limits, report);
     }
+    if (options.has("models")) {
+      ManyModels.run(place, options.isShort ? ManyModels.Plan.quick(options.seed) : ManyModels.Plan.of(options.minutes,
+          options.seed), limits, report);
+    }
     System.exit(report.end() ? 0 : 1);
   }
 
@@ -114,7 +121,7 @@ public final class Campaign {
     for (int i = 0; i < arguments.length; i++) {
       var name = arguments[i];
       switch (name) {
-        case "fuzz", "attacks", "soak", "faults" -> options.parts.add(name);
+        case "fuzz", "attacks", "soak", "models", "faults" -> options.parts.add(name);
         case "--list" -> options.lists = true;
         case "--short" -> {
           options.isShort = true;
@@ -125,6 +132,7 @@ public final class Campaign {
         case "--long" -> {
           options.requests = 10_000_000;
           options.soakRequests = 1_000_000;
+          options.minutes = 60;
         }
         default -> {
           if (++i == arguments.length) {
@@ -145,6 +153,7 @@ public final class Campaign {
         case "--requests" -> options.requests = Long.parseLong(value);
         case "--seed" -> options.seed = Long.parseLong(value);
         case "--clients" -> options.clients = Integer.parseInt(value);
+        case "--minutes" -> options.minutes = Integer.parseInt(value);
         case "--case" -> options.cases.add(value);
         case "--model" -> options.models.add(Seeds.Model.valueOf(value.toUpperCase()));
         case "--replay" -> options.replay = value;

@@ -7,7 +7,7 @@ import java.util.regex.Pattern;
 final class Rules {
 
   private static final Set<Integer> STATUSES = Set.of(
-      200, 400, 404, 405, 406, 408, 411, 413, 414, 415, 417, 426, 429, 431, 501, 503, 504, 505, 507);
+      200, 400, 404, 405, 406, 408, 409, 411, 413, 414, 415, 417, 426, 429, 431, 501, 503, 504, 505, 507);
 
   private static final Pattern ERROR = Pattern.compile(
       "\\{\"message\":\"(?:[^\"\\\\\\x00-\\x1f]|\\\\(?:[\"\\\\/bfnrt]|u[0-9a-fA-F]{4}))*+\",\"type\":\"[a-z_]+\",\"code\":(\\d{3})\\}");

@@ -25,11 +25,15 @@ final class Seeds {
     byte[] request() {
       return Seeds.request("Content-Type: " + type + "\r\n", body);
     }
+
+    byte[] request(String path) {
+      return Seeds.request("POST", path, "Content-Type: " + type + "\r\n", body);
+    }
   }
 
   /// What is served. Each has requests that must always be answered in the same words.
   enum Model {
-    QA, TENSOR, PICTURES, CLASSES, NOTHING, FILLER, FIFO;
+    QA, TENSOR, PICTURES, CLASSES, NOTHING, FILLER, FIFO, BROKEN;
 
     Path directory() {
       return switch (this) {
@@ -40,6 +44,7 @@ final class Seeds {
         case TENSOR -> made("tensor", "model.pt", read(Path.of("examples", "mnist", "model.pt")));
         case FILLER -> made("filler", "code/Inference.java", ascii(FILLS_THE_HEAP));
         case FIFO -> withFifo();
+        case BROKEN -> made("broken", "model.pt", ascii("no TorchScript"));
       };
     }
 
@@ -49,6 +54,7 @@ final class Seeds {
         case TENSOR -> TENSORS;
         case PICTURES -> pictures();
         case CLASSES -> classes();
+        case BROKEN -> List.of();
         case NOTHING, FILLER -> List.of(Payload.of("text/plain", "hello"), Payload.of("application/json", "[1, 2]"));
       };
     }
@@ -103,8 +109,12 @@ final class Seeds {
 
   /// @param headers each ends in CR LF; the length is added
   static byte[] request(String headers, byte[] body) {
-    return join(
-        ascii("POST /invocations HTTP/1.1\r\nHost: x\r\n" + headers + "Content-Length: " + body.length + "\r\n\r\n"), body);
+    return request("POST", "/invocations", headers, body);
+  }
+
+  static byte[] request(String method, String path, String headers, byte[] body) {
+    var head = "%s %s HTTP/1.1\r\nHost: x\r\n%sContent-Length: %d\r\n\r\n".formatted(method, path, headers, body.length);
+    return join(ascii(head), body);
   }
 
   static byte[] join(byte[]... parts) {

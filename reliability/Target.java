@@ -24,7 +24,7 @@ final class Target implements AutoCloseable {
   }
 
   /// What the server lacks or suffers from. A server at a URL is as it is.
-  enum Trait { STALLED_LOG, FEW_DESCRIPTORS, READ_ONLY_DISK, FULL_DISK, ONE_PROCESSOR }
+  enum Trait { STALLED_LOG, FEW_DESCRIPTORS, READ_ONLY_DISK, FULL_DISK, ONE_PROCESSOR, MANY_MODELS }
 
   /// How to start a server.
   ///
@@ -49,8 +49,19 @@ final class Target implements AutoCloseable {
     Launch with(Trait... more) {
       return new Launch(model, heap, memory, arguments, Set.of(more));
     }
+
+    boolean hasManyModels() {
+      return traits.contains(Trait.MANY_MODELS);
+    }
+
+    /// Where innocents ask. With many models there is one for them, which is loaded first and never unloaded.
+    String path() {
+      return hasManyModels() ? "/models/" + STEADY + "/invoke" : "/invocations";
+    }
   }
 
+  static final String STEADY = "steady";
+  private static final String FIXED_HEAP = "-Xmx400m -Xms400m -XX:+AlwaysPreTouch";
   static final Path WORK = Path.of("target", "reliability");
   private static final Duration LONGEST_START = Duration.ofMinutes(5);
 
@@ -109,7 +120,10 @@ final class Target implements AutoCloseable {
     if (launch.traits.contains(Trait.FEW_DESCRIPTORS)) {
       command.addAll(List.of("sh", "-c", "ulimit -n 256 && exec \"$@\"", "sh"));
     }
-    command.addAll(List.of("./serve", "--port", String.valueOf(port), "--model-dir", launch.model.directory().toString()));
+    command.addAll(List.of("./serve", "--port", String.valueOf(port)));
+    if (!launch.hasManyModels()) {
+      command.addAll(List.of("--model-dir", launch.model.directory().toString()));
+    }
     command.addAll(launch.arguments);
     var builder = new ProcessBuilder(command).redirectErrorStream(true);
     if (!launch.traits.contains(Trait.STALLED_LOG)) {
@@ -117,7 +131,9 @@ final class Target implements AutoCloseable {
     }
     builder.environment().put("JAVA_OPTS", String.join(" ", "-Xmx" + launch.heap,
         launch.traits.contains(Trait.READ_ONLY_DISK) ? "-Djava.io.tmpdir=/proc" : "",
-        launch.traits.contains(Trait.ONE_PROCESSOR) ? "-XX:ActiveProcessorCount=1" : ""));
+        launch.traits.contains(Trait.ONE_PROCESSOR) ? "-XX:ActiveProcessorCount=1" : "",
+        launch.hasManyModels() ? FIXED_HEAP : ""));
+    builder.environment().put("SAGEMAKER_MULTI_MODEL", String.valueOf(launch.hasManyModels()));
     return new Target(launch, builder.start(), null, new InetSocketAddress("localhost", port), log);
   }
 
@@ -133,6 +149,7 @@ final class Target implements AutoCloseable {
         case FULL_DISK -> List.of("--tmpfs", "/tmp:size=64k");
         case STALLED_LOG -> List.of("--entrypoint", "bash");
         case ONE_PROCESSOR -> List.of();
+        case MANY_MODELS -> manyModels();
       });
     }
     command.add(image);
@@ -149,6 +166,24 @@ final class Target implements AutoCloseable {
         : new InetSocketAddress("localhost", Integer.parseInt(output(List.of("docker", "port", id,
             "8080")).strip().replaceAll(".*:", "")));
     return new Target(launch, null, id, address, null);
+  }
+
+  /// The artifacts are where SageMaker puts them.
+  private static List<String> manyModels() {
+    var options = new ArrayList<>(List.of("--env", "SAGEMAKER_MULTI_MODEL=true", "--env", "JAVA_OPTS=" + FIXED_HEAP));
+    for (var model : ManyModels.ARTIFACTS) {
+      options.addAll(List.of("--volume", model.directory().toAbsolutePath() + ":" + mounted(model) + ":ro"));
+    }
+    return options;
+  }
+
+  private static String mounted(Seeds.Model model) {
+    return "/opt/ml/models/%s/model".formatted(model.name().toLowerCase());
+  }
+
+  /// Where the server finds an artifact that it is told to load.
+  String artifact(Seeds.Model model) {
+    return container == null ? model.directory().toAbsolutePath().toString() : mounted(model);
   }
 
   InetSocketAddress address() {
@@ -180,6 +215,24 @@ final class Target implements AutoCloseable {
   /// Megabytes that the process holds; 0 where that can't be known.
   long residentMegabytes() {
     return status("VmRSS") / 1024;
+  }
+
+  /// Without those of the web server, whose pool grows and shrinks with the connections; 0 where that can't be known.
+  long threads() {
+    try (var threads = Files.list(Path.of("/proc", String.valueOf(pid()), "task"))) {
+      return threads.filter(thread -> !name(thread).startsWith("berth-http-")).count();
+    } catch (IOException | UncheckedIOException e) {
+      return 0;
+    }
+  }
+
+  /// Nothing where the thread has ended meanwhile.
+  private static String name(Path thread) {
+    try {
+      return Files.readString(thread.resolve("comm"));
+    } catch (IOException e) {
+      return "";
+    }
   }
 
   /// Files and sockets that the process has open; 0 where that can't be known.

@@ -55,7 +55,7 @@ final class Watch implements AutoCloseable {
 
   private static Wire.Answer once(Target target, Seeds.Payload payload) throws IOException {
     try (var wire = new Wire(target.address(), PATIENCE)) {
-      return wire.ask(payload.request());
+      return wire.ask(payload.request(target.launch().path()));
     }
   }
 

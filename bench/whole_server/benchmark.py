@@ -12,7 +12,7 @@ from whole_server.errors import BenchmarkError
 from whole_server.options import SECTIONS, Options, parse
 from whole_server.preparation import prepare
 from whole_server.process import Running, started
-from whole_server.sections import batch, curve, heap, load, memory, overhead, overload, start
+from whole_server.sections import batch, curve, heap, load, memory, models, overhead, overload, start
 from whole_server.servers import compared
 from whole_server.statistics import Round
 from whole_server.tables import Goal, goals_table
@@ -26,9 +26,10 @@ MODULES: dict[str, ModuleType] = {
     "heap": heap,
     "start": start,
     "memory": memory,
+    "models": models,
     "batch": batch,
 }
-ONCE = {"memory"}
+ONCE = {"memory", "models"}
 COMPARING = {"load", "curve"}
 # Goal 7: there has been no machine to write a section for it on.
 GPU = Goal("on a GPU, 64 clients: of the bare model at its best batch ≥ 0.9", "not measured", False)

@@ -13,6 +13,7 @@ SECTIONS = {
     "heap": "what a question takes of the Java heap (goal 5)",
     "start": "from exec to the first answer (goal 6)",
     "memory": "resident memory after so many requests; once, not in each round (goal 6)",
+    "models": "many models: memory, load and unload, throughput over 1, 10 and 50; once",
     "batch": "a request of 5 MB of JSON Lines, and a lonely client meanwhile (goal 8)",
 }
 

@@ -24,11 +24,12 @@ IDLE_SHARE = 0.1
 
 @dataclass(frozen=True)
 class Server:
-    """How to start a server. In its command, {port} stands for the port."""
+    """How to start a server. In its command, {port} stands for the port. It is up when it answers `ready` with 200."""
 
     name: str
     command: list[str]
     environment: dict[str, str] = field(default_factory=dict)
+    ready: str = "/invocations"
 
 
 @dataclass(frozen=True)
@@ -67,7 +68,7 @@ class Running:
 
 @contextmanager
 def started(server: Server, body: bytes | None = None) -> Iterator[Running]:
-    """Starts a server and waits until it answers `body`, by default the sample question, with 200."""
+    """Starts a server and waits until it answers `body`, by default the sample question, with 200. /ping has none."""
     port = free_port()
     command = [part.replace("{port}", str(port)) for part in server.command]
     environment = os.environ | {name: value.replace("{port}", str(port)) for name, value in server.environment.items()}
@@ -83,7 +84,7 @@ def started(server: Server, body: bytes | None = None) -> Iterator[Running]:
             start_new_session=True,
         )
     try:
-        wait_for_answer(server.name, process, port, places.SAMPLE.read_bytes() if body is None else body)
+        wait_for_answer(server, process, port, places.SAMPLE.read_bytes() if body is None else body)
         yield Running(server.name, port, process, time.perf_counter() - begin)
     finally:
         stop(process)
@@ -114,20 +115,24 @@ def printed(command: list[str], problem: str, environment: dict[str, str] | None
     return found[0]
 
 
-def wait_for_answer(name: str, process: subprocess.Popen, port: int, body: bytes) -> None:
+def wait_for_answer(server: Server, process: subprocess.Popen, port: int, body: bytes) -> None:
     end = time.perf_counter() + START_SECONDS
-    while not answers(port, body):
+    while not answers(port, server.ready, body):
+        log = log_file(server.name)
         if process.poll() is not None:
-            raise BenchmarkError(f"{name} ended at its start: {last_line(log_file(name))}")
+            raise BenchmarkError(f"{server.name} ended at its start: {last_line(log)}")
         if time.perf_counter() > end:
-            raise BenchmarkError(f"{name} gave no answer within {START_SECONDS} s: {last_line(log_file(name))}")
+            raise BenchmarkError(f"{server.name} gave no answer within {START_SECONDS} s: {last_line(log)}")
         time.sleep(0.005)
 
 
-def answers(port: int, body: bytes) -> bool:
+def answers(port: int, path: str, body: bytes) -> bool:
     connection = http.client.HTTPConnection("127.0.0.1", port, timeout=START_SECONDS)
     try:
-        connection.request("POST", "/invocations", body, {"Content-Type": "application/json"})
+        if path == "/ping":
+            connection.request("GET", path)
+        else:
+            connection.request("POST", path, body, {"Content-Type": "application/json"})
         return connection.getresponse().status == 200
     except (OSError, http.client.HTTPException):
         return False
