@@ -284,7 +284,7 @@ class MultiModelTest {
 
   @Test
   void requestsDuringLoadsAndUnloadsAreAnsweredOrTheModelIsNotThere() throws Exception {
-    var artifact = artifact("a", "");
+    var artifact = CodeArtifact.compiled(directory.resolve("a")).directory();
     var names = List.of("a", "b", "c");
     try (var server = one().start(); var _ = endOfSpinning(); var threads = Executors.newFixedThreadPool(8)) {
       assertOk(server.load("stays", TestServer.SAMPLE_ARTIFACT));
