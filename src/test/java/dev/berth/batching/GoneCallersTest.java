@@ -17,7 +17,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
 /// Requests that nobody waits for any more: expired, abandoned, interrupted.
-@Timeout(60)
+@Timeout(600)
 class GoneCallersTest {
 
   private static final Duration SHORT = Duration.ofMillis(20);

@@ -24,7 +24,6 @@ import org.junit.jupiter.api.io.TempDir;
 @Tag("packaged")
 class KilledJobTest {
 
-  private static final Duration LONGEST = Duration.ofSeconds(120);
   /// 128 and the number of SIGKILL.
   private static final int KILLED = 137;
   /// One at each kind of moment.
@@ -42,7 +41,7 @@ class KilledJobTest {
     writeInput();
     var undisturbed = directory.resolve("undisturbed");
     try (var job = transform(undisturbed)) {
-      assertThat(job.exitCode(LONGEST)).as(job.err()).isZero();
+      assertThat(job.exitCode()).as(job.err()).isZero();
     }
     var out = Files.createDirectory(directory.resolve("out"));
     int kills = 0;
@@ -52,7 +51,7 @@ class KilledJobTest {
     }
     assertThat(kills).isPositive();
     try (var job = transform(out)) {
-      assertThat(job.exitCode(LONGEST)).as(job.err()).isZero();
+      assertThat(job.exitCode()).as(job.err()).isZero();
       assertThat(job.out()).containsPattern("objects +12\n").containsPattern("failed +0\n");
     }
     assertThat(contents(undisturbed)).hasSize(OBJECTS);
@@ -68,7 +67,7 @@ class KilledJobTest {
     int begun = 1 + random.nextInt(3);
     var earlier = Set.copyOf(files(out));
     try (var job = transform(out)) {
-      await().atMost(LONGEST).pollInterval(Duration.ofMillis(1 + random.nextInt(20))).until(() -> {
+      await().pollInterval(Duration.ofMillis(1 + random.nextInt(20))).until(() -> {
         var later = files(out).stream().filter(file -> !earlier.contains(file)).toList();
         var unfinished = later.stream().filter(file -> !isOutput(file)).toList();
         return !job.process().isAlive() || switch (moment) {
@@ -78,7 +77,7 @@ class KilledJobTest {
         };
       });
       job.process().destroyForcibly();
-      int code = job.exitCode(LONGEST);
+      int code = job.exitCode();
       assertThat(code).as(job.err()).isIn(0, KILLED);
       return code == KILLED;
     }
