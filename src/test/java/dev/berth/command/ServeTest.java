@@ -20,6 +20,8 @@ import java.util.Map;
 import java.util.Set;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -32,7 +34,24 @@ class ServeTest {
 
   private static final ObjectMapper JSON = new ObjectMapper();
 
+  /// A machine that does something else may need minutes for what takes seconds.
+  private static final Map<String, String> PATIENT =
+      Map.of("SAGEMAKER_MODEL_SERVER_TIMEOUT_SECONDS", "600", "BERTH_DRAIN_SECONDS", "600");
+
   private static final String BOB = "{\"question\": \"Who came?\", \"context\": \"Bob came.\"}";
+
+  /// For tests that do not stop it.
+  private static ServeProcess started;
+
+  @BeforeAll
+  static void start() throws IOException {
+    started = ServeProcess.serve(PATIENT).awaitReady();
+  }
+
+  @AfterAll
+  static void stop() {
+    started.close();
+  }
 
   @Test
   @Tag("RUN-06")
@@ -46,8 +65,8 @@ class ServeTest {
   @Test
   @Tag("RUN-07")
   void arunningRequestIsAnsweredBeforeTheServerStops() throws Exception {
-    try (var server = ServeProcess.serve(Map.of()).awaitReady()) {
-      var context = "The sea was calm and the sky was grey that day. ".repeat(4000);
+    try (var server = ServeProcess.serve(PATIENT).awaitReady()) {
+      var context = "The sea was calm and the sky was grey that day. ".repeat(1500);
       var long_ = JSON.writeValueAsString(Map.of("question", "How was the sea?", "context", context));
       var running = server.client().sendAsync(server.invocation(long_).build(), BodyHandlers.ofString());
       await().until(() -> server.get("/metrics").body().contains("berth_queue_wait_seconds_count{model=\"model\"} 1"));
@@ -61,37 +80,33 @@ class ServeTest {
   @Test
   @Tag("RUN-08")
   void connectionsAreAcceptedAtOnceWhileTheServerIsBusy() throws Exception {
-    try (var server = ServeProcess.serve(Map.of()).awaitReady()) {
-      var busy = server.client().sendAsync(
-          server.invocation(JSON.writeValueAsString(Map.of("question", "Who?", "context", "Bob came. ".repeat(20_000)))).build(),
-          BodyHandlers.ofString());
-      var connections = new ArrayList<Socket>();
-      try {
-        for (int i = 0; i < 100; i++) {
-          var socket = new Socket();
-          connections.add(socket);
-          socket.connect(new InetSocketAddress("127.0.0.1", server.port()), 250);
-          socket.getOutputStream().write("GET /ping HTTP/1.1\r\nHost: x\r\n\r\n".getBytes(StandardCharsets.US_ASCII));
-        }
-        for (var socket : connections) {
-          assertThat(new String(socket.getInputStream().readNBytes(12), StandardCharsets.US_ASCII)).isEqualTo("HTTP/1.1 200");
-        }
-        assertThat(busy).isNotDone();
-      } finally {
-        for (var socket : connections) {
-          socket.close();
-        }
+    var busy = started.client().sendAsync(
+        started.invocation(JSON.writeValueAsString(Map.of("question", "Who?", "context", "Bob came. ".repeat(20_000)))).build(),
+        BodyHandlers.ofString());
+    var connections = new ArrayList<Socket>();
+    try {
+      for (int i = 0; i < 100; i++) {
+        var socket = new Socket();
+        connections.add(socket);
+        socket.connect(new InetSocketAddress("127.0.0.1", started.port()), 250);
+        socket.getOutputStream().write("GET /ping HTTP/1.1\r\nHost: x\r\n\r\n".getBytes(StandardCharsets.US_ASCII));
       }
-      assertThat(busy.get().statusCode()).isEqualTo(200);
+      for (var socket : connections) {
+        assertThat(new String(socket.getInputStream().readNBytes(12), StandardCharsets.US_ASCII)).isEqualTo("HTTP/1.1 200");
+      }
+      assertThat(busy).isNotDone();
+    } finally {
+      for (var socket : connections) {
+        socket.close();
+      }
     }
+    assertThat(busy.get().statusCode()).isEqualTo(200);
   }
 
   @Test
   @Tag("RUN-09")
   void itListensOnTheGivenPortOnly() throws Exception {
-    try (var server = ServeProcess.serve(Map.of()).awaitReady()) {
-      assertThat(listeningPorts(server.process().pid())).containsExactly(server.port());
-    }
+    assertThat(listeningPorts(started.process().pid())).containsExactly(started.port());
   }
 
   @Test
@@ -196,10 +211,9 @@ class ServeTest {
 
   @Test
   void aPortThatIsTakenIsNamed() throws Exception {
-    try (var first = ServeProcess.serve(Map.of()).awaitReady();
-        var second = ServeProcess.serve(Map.of("SAGEMAKER_BIND_TO_PORT", String.valueOf(first.port())))) {
+    try (var second = ServeProcess.serve(Map.of("SAGEMAKER_BIND_TO_PORT", String.valueOf(started.port())))) {
       assertThat(second.exitCode()).isEqualTo(1);
-      assertThat(second.err().lines()).singleElement().asString().contains("port " + first.port());
+      assertThat(second.err().lines()).singleElement().asString().contains("port " + started.port());
       assertThat(second.out()).doesNotContain("ERROR").doesNotContain("\tat ");
     }
   }
