@@ -25,7 +25,6 @@ class ModelsMemoryTest {
 
   private static final int LOADS = 100;
   private static final long MB = 1L << 20;
-  private static final long LEFT_BEHIND = 8 * MB;
 
   @TempDir
   Path directory;
@@ -36,7 +35,7 @@ class ModelsMemoryTest {
   }
 
   /// A copy of the sample takes 35 MB, so what fifty loads leave behind is less than a quarter of one. By hand the whole
-  /// resident set grew by 3 MB between the second quarter of 200 loads and the last.
+  /// resident set grew by 3 MB between the second quarter of 200 loads and the last; it varies by 8 MB.
   @Test
   @Tag("MME-13")
   @EnabledOnOs(OS.LINUX)
@@ -59,8 +58,8 @@ class ModelsMemoryTest {
           files = openFiles();
         }
       }
-      assertThat(mean(used, LOADS * 3 / 4)).isLessThan(mean(used, LOADS / 4) + LEFT_BEHIND);
-      assertThat(mean(resident, LOADS * 3 / 4)).isLessThan(mean(resident, LOADS / 4) + LEFT_BEHIND);
+      assertThat(mean(used, LOADS * 3 / 4)).isLessThan(mean(used, LOADS / 4) + 8 * MB);
+      assertThat(mean(resident, LOADS * 3 / 4)).isLessThan(mean(resident, LOADS / 4) + 16 * MB);
       assertThat(Thread.activeCount()).isLessThan(threads + 5);
       assertThat(openFiles()).isLessThan(files + 5);
     }

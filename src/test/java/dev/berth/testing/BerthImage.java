@@ -6,10 +6,8 @@ import static org.awaitility.Awaitility.await;
 
 import com.github.dockerjava.api.DockerClient;
 import java.io.IOException;
-import java.nio.channels.FileChannel;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.nio.file.StandardOpenOption;
 import java.time.Duration;
 import java.util.List;
 import org.testcontainers.DockerClientFactory;
@@ -32,7 +30,6 @@ public final class BerthImage {
   public static final Duration LONGEST = Duration.ofMinutes(5);
 
   private static final Path LOG = Path.of("target", "docker-build.log");
-  private static final Path LOCK = Path.of("target", "docker-build.lock");
 
   private static final StartupCheckStrategy EVEN_IF_IT_HAS_ENDED = new StartupCheckStrategy() {
     @Override
@@ -45,17 +42,14 @@ public final class BerthImage {
 
   private BerthImage() {}
 
-  /// Builds the image, once for all tests of a process; after the first process, Docker has all of it in its cache. Skips the calling test, and says so, where no Docker engine answers; fails it
+  /// Builds the image, once for all tests. Skips the calling test, and says so, where no Docker engine answers; fails it
   /// if there has to be one.
   public static synchronized void build() throws IOException, InterruptedException {
     needsDocker();
     if (!built) {
       System.err.println("[berth] building the image, its log is " + LOG);
       Files.createDirectories(LOG.getParent());
-      // Two processes run tests at the same time.
-      try (var file = FileChannel.open(LOCK, StandardOpenOption.CREATE, StandardOpenOption.WRITE); var _ = file.lock()) {
-        run(List.of("docker", "build", "-t", NAME, "."), LOG);
-      }
+      run(List.of("docker", "build", "-t", NAME, "."), LOG);
       built = true;
     }
   }
