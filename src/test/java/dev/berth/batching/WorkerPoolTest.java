@@ -64,7 +64,8 @@ class WorkerPoolTest {
   void aModelThatHoldsItsThreadForEverKeepsNoOtherModelFromServing() throws Exception {
     var wedged = model();
     var other = model();
-    var stuck = wedged.ask(Duration.ofMillis(1), () -> false, "stuck");
+    var stuck = wedged.ask(Duration.ofSeconds(1), () -> false, "stuck");
+    wedged.awaitRunning("stuck");
     assertRefused(stuck, ErrorType.DEADLINE_EXCEEDED);
     var waiting = other.askAndWait("a");
 
