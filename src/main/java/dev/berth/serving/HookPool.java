@@ -373,14 +373,16 @@ public final class HookPool implements AutoCloseable {
   }
 
   private void growWhileAnyWaits() {
-    try {
-      while (!pool.getQueue().isEmpty()) {
-        LockSupport.parkNanos(PATIENCE_NANOS);
+    while (!pool.getQueue().isEmpty()) {
+      LockSupport.parkNanos(PATIENCE_NANOS);
+      try {
         grow(late());
+      } catch (OutOfMemoryError e) {
+        // The hooks go on without another thread.
+        metrics.caught(e);
       }
-    } finally {
-      watched.set(false);
     }
+    watched.set(false);
     // One may have come since the last look.
     watch();
   }
@@ -400,12 +402,7 @@ public final class HookPool implements AutoCloseable {
     int added = Math.min(more, Math.max(most, turns) - usual - extra);
     if (added > 0) {
       extra += added;
-      try {
-        resize();
-      } catch (OutOfMemoryError e) {
-        // The hooks go on without another thread.
-        metrics.caught(e);
-      }
+      resize();
     }
   }
 
