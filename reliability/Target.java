@@ -53,6 +53,8 @@ final class Target implements AutoCloseable {
 
   static final Path WORK = Path.of("target", "reliability");
   private static final Duration LONGEST_START = Duration.ofMinutes(5);
+  /// More than any limit on it.
+  private static final Duration LONGEST_PING = Duration.ofSeconds(30);
 
   /// Those that must not outlive the campaign, however it ends.
   private static final Set<Target> OPEN = ConcurrentHashMap.newKeySet();
@@ -170,7 +172,7 @@ final class Target implements AutoCloseable {
   }
 
   boolean answersPing() {
-    try (var wire = new Wire(address, Duration.ofSeconds(10))) {
+    try (var wire = new Wire(address, LONGEST_PING)) {
       return wire.ask(Seeds.ascii("GET /ping HTTP/1.1\r\nHost: x\r\n\r\n")).status() == 200;
     } catch (IOException e) {
       return false;

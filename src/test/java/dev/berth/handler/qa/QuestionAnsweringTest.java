@@ -285,10 +285,10 @@ class QuestionAnsweringTest {
         .isEqualTo("Scotland");
   }
 
-  /// Longer than what is tokenised at once, with and without white space to cut at.
+  /// Longer than what is tokenised at once, with and without white space to cut at. Spaces cost no tokens.
   @Test
   void aContextOfManyPiecesKeepsItsOffsets() throws Exception {
-    for (var filler : List.of(count("Sea 海も空も😀 ", ". ", 5000), ideographs())) {
+    for (var filler : List.of(count("Sea 海も空も😀" + " ".repeat(20), ". ", 2100), ideographs())) {
       assertThat(filler).hasSizeGreaterThan(1 << 16);
       var context = filler + "Bell was born in Scotland.";
       var answer = json(ask("application/json", "application/json",
