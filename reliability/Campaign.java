@@ -18,7 +18,7 @@ public final class Campaign {
         faults    a stopped process, a full disk, no descriptors, little memory, a signal under load
 
       Options:
-        --short            about 4 minutes with a fixed seed; /ping may take 5 s, because CI machines are busy
+        --short            about 4 minutes with a fixed seed; /ping may take 20 s, because CI machines are busy
         --long             10 million fuzzed requests, 1 million in the soak, an hour of many models; hours
         --url URL          attack a server that runs already, such as http://localhost:8080, which serves model-artifact
         --image NAME       start servers in containers of this image, with --memory 1g --cpus 1; else ./serve starts them
@@ -127,7 +127,7 @@ public final class Campaign {
           options.isShort = true;
           options.requests = 40_000;
           options.soakRequests = 8_000;
-          options.pingLimit = 5;
+          options.pingLimit = 20;
         }
         case "--long" -> {
           options.requests = 10_000_000;

@@ -64,6 +64,8 @@ final class Target implements AutoCloseable {
   private static final String FIXED_HEAP = "-Xmx400m -Xms400m -XX:+AlwaysPreTouch";
   static final Path WORK = Path.of("target", "reliability");
   private static final Duration LONGEST_START = Duration.ofMinutes(5);
+  /// More than any limit on it.
+  private static final Duration LONGEST_PING = Duration.ofSeconds(30);
 
   /// Those that must not outlive the campaign, however it ends.
   private static final Set<Target> OPEN = ConcurrentHashMap.newKeySet();
@@ -205,7 +207,7 @@ final class Target implements AutoCloseable {
   }
 
   boolean answersPing() {
-    try (var wire = new Wire(address, Duration.ofSeconds(10))) {
+    try (var wire = new Wire(address, LONGEST_PING)) {
       return wire.ask(Seeds.ascii("GET /ping HTTP/1.1\r\nHost: x\r\n\r\n")).status() == 200;
     } catch (IOException e) {
       return false;

@@ -10,7 +10,7 @@ import java.util.stream.IntStream;
 /// requests whose answers are compared with the first ones, and the memory that the process holds.
 final class Watch implements AutoCloseable {
 
-  private static final Duration PATIENCE = Duration.ofSeconds(30);
+  private static final Duration PATIENCE = Duration.ofSeconds(120);
   private static final Duration BETWEEN_PINGS = Duration.ofMillis(100);
   private static final int MOST_SAMPLES = 6;
   private static final Pattern FRACTION = Pattern.compile("-?\\d+\\.\\d+(?:E-?\\d+)?");

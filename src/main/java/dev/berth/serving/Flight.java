@@ -67,7 +67,6 @@ final class Flight<I, O> {
         return landed.get(patienceNanos(), TimeUnit.NANOSECONDS);
       } catch (TimeoutException e) {
         boolean over = deadline.isOver();
-        run.get().hurry();
         var queued = ticket;
         if (queued != null) {
           queued.ask();
@@ -105,9 +104,6 @@ final class Flight<I, O> {
   /// Until the deadline, or until something may have kept the request waiting for too long.
   private long patienceNanos() {
     var queued = ticket;
-    if (run.get().isWaiting()) {
-      return Math.min(deadline.nanosLeft(), HookPool.PATIENCE_NANOS);
-    }
     return queued == null ? Math.max(deadline.nanosLeft() / 2, LEAST_WAIT_NANOS) : queued.patienceNanos();
   }
 

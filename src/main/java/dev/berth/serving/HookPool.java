@@ -19,7 +19,9 @@ import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.ThreadFactory;
 import java.util.concurrent.ThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.locks.LockSupport;
 import java.util.function.Consumer;
 import java.util.stream.Stream;
 import org.slf4j.MDC;
@@ -29,7 +31,8 @@ import org.slf4j.MDC;
 ///
 /// Two more than there are cores run at first. Hooks may wait for other services, so there is one more whenever a hook
 /// has waited for a thread for [#PATIENCE_NANOS], up to [#THREADS], until none runs. With 32 from the start, threads wake each other:
-/// hooks that do nothing answered a third less.
+/// hooks that do nothing answered a third less. A virtual thread looks for such hooks while any wait. The requests' own
+/// threads could not: each sleeps while its records are in the queue, and its `outputFn` is started meanwhile.
 ///
 /// Hooks of large requests take at most three quarters of the threads, so that small requests always find one.
 ///
@@ -47,7 +50,7 @@ public final class HookPool implements AutoCloseable {
   /// One for large requests and one for small ones.
   private static final int LEAST_SHARE = 2;
   /// How long a hook waits for a thread before there is one more.
-  static final long PATIENCE_NANOS = TimeUnit.MILLISECONDS.toNanos(10);
+  private static final long PATIENCE_NANOS = TimeUnit.MILLISECONDS.toNanos(10);
   /// How many stuck threads are replaced.
   private static final int SPARES = 8;
   /// More than the queue of a model holds; beyond it, a request is rejected at once.
@@ -69,6 +72,8 @@ public final class HookPool implements AutoCloseable {
   private volatile ThreadPoolExecutor pool;
   private final AtomicInteger waiting = new AtomicInteger();
   private final Set<Run> running = ConcurrentHashMap.newKeySet();
+  /// Whether a thread looks after the hooks that wait for one.
+  private final AtomicBoolean watched = new AtomicBoolean();
   /// Guarded by the monitor of this, for changes.
   private volatile int stuck;
   private volatile int extra;
@@ -198,7 +203,7 @@ public final class HookPool implements AutoCloseable {
     try {
       // The small ones of a single model wait in the line of the executor alone.
       if (!shared && !large || takeTurn(run)) {
-        pool.execute(run);
+        execute(run);
       }
     } catch (Throwable e) {
       // There may be no memory for a thread.
@@ -312,7 +317,7 @@ public final class HookPool implements AutoCloseable {
     var run = next.get();
     beginTurn(run);
     try {
-      pool.execute(run);
+      execute(run);
     } catch (OutOfMemoryError e) {
       // There is no memory for a thread. The hook waits until another one ends.
       metrics.caught(e);
@@ -348,16 +353,56 @@ public final class HookPool implements AutoCloseable {
     return run.large ? run.scope.largeLine : run.scope.line;
   }
 
-  /// One more thread, as long as there may be one.
-  private synchronized void grow() {
-    if (usual + extra < Math.max(most, turns)) {
-      extra++;
+  private void execute(Run run) {
+    run.queuedAt = System.nanoTime();
+    pool.execute(run);
+    watch();
+  }
+
+  /// Has a thread look after the hooks that wait, unless one does or none waits.
+  private void watch() {
+    if (!pool.getQueue().isEmpty() && watched.compareAndSet(false, true)) {
       try {
-        resize();
+        Thread.ofVirtual().name("berth-hook-watch").inheritInheritableThreadLocals(false).start(this::growWhileAnyWaits);
       } catch (OutOfMemoryError e) {
-        // The request goes on without another thread.
+        // The hook has its place in the queue. The next one that waits has the thread started.
+        metrics.caught(e);
+        watched.set(false);
+      }
+    }
+  }
+
+  private void growWhileAnyWaits() {
+    while (!pool.getQueue().isEmpty()) {
+      LockSupport.parkNanos(PATIENCE_NANOS);
+      try {
+        grow(late());
+      } catch (OutOfMemoryError e) {
+        // The hooks go on without another thread.
         metrics.caught(e);
       }
+    }
+    watched.set(false);
+    // One may have come since the last look.
+    watch();
+  }
+
+  /// How many hooks have waited for a thread for too long.
+  private int late() {
+    long before = System.nanoTime() - PATIENCE_NANOS;
+    return (int) pool.getQueue().stream()
+        .map(Run.class::cast)
+        .takeWhile(run -> run.queuedAt - before <= 0)
+        .filter(Run::isWaiting)
+        .count();
+  }
+
+  /// More threads, as long as there may be more.
+  private synchronized void grow(int more) {
+    int added = Math.min(more, Math.max(most, turns) - usual - extra);
+    if (added > 0) {
+      extra += added;
+      resize();
     }
   }
 
@@ -417,6 +462,8 @@ public final class HookPool implements AutoCloseable {
     /// Whether it is one of those that may run, or waits to be.
     private volatile boolean hasTurn;
     private volatile boolean waitsForTurn;
+    /// When it came to wait for a thread; written before it is in the queue.
+    private long queuedAt;
 
     private Run(
         Scope scope, String hook, Map<String, String> logContext, Deadline deadline, boolean large, Consumer<Run> body) {
@@ -444,15 +491,8 @@ public final class HookPool implements AutoCloseable {
     }
 
     /// Whether it waits for a thread.
-    synchronized boolean isWaiting() {
+    private synchronized boolean isWaiting() {
       return !begun && !cancelled;
-    }
-
-    /// Says that it has waited for long: there should be another thread.
-    void hurry() {
-      if (isWaiting() && !waitsForTurn) {
-        grow();
-      }
     }
 
     /// Where the hook is; nothing where it does not run.

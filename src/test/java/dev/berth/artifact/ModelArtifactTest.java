@@ -166,7 +166,7 @@ class ModelArtifactTest {
   }
 
   @Test
-  @Timeout(60)
+  @Timeout(600)
   void whatIsNoRegularFileIsNamedAndNeverRead() throws Exception {
     for (var file : List.of("tokenizer.json", "model.pt")) {
       Files.delete(directory.resolve(file));

@@ -17,10 +17,11 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
 /// Requests that nobody waits for any more: expired, abandoned, interrupted.
-@Timeout(60)
+@Timeout(600)
 class GoneCallersTest {
 
-  private static final Duration SHORT = Duration.ofMillis(20);
+  /// Long enough for a busy machine to begin what is asked.
+  private static final Duration SHORT = Duration.ofSeconds(1);
 
   @Test
   void aRequestExpiresWhileItIsQueuedAndMakesRoomAtOnce() throws Exception {
@@ -45,7 +46,7 @@ class GoneCallersTest {
   @Test
   void aRequestThatExpiresWhileItRunsInterruptsItsPredictor() throws Exception {
     try (var serving = Serving.started()) {
-      assertRefused(serving.ask(Duration.ofMillis(200), () -> false, "hold"), ErrorType.DEADLINE_EXCEEDED)
+      assertRefused(serving.ask(SHORT, () -> false, "hold"), ErrorType.DEADLINE_EXCEEDED)
           .hasMessageEndingWith("while the model ran");
 
       assertAnswered(serving.ask("calm"), "CALM");

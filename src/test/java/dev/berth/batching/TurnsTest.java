@@ -20,7 +20,7 @@ import org.junit.jupiter.api.Timeout;
 
 /// Whose turn it is when requests stand in line, with a clock that only the test moves. The test's thread is the only
 /// worker, and takes one piece at a time.
-@Timeout(60)
+@Timeout(600)
 class TurnsTest {
 
   private static final long DEADLINE = 1_000_000;

@@ -17,7 +17,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
 /// Several models on the same workers.
-@Timeout(60)
+@Timeout(600)
 class WorkerPoolTest {
 
   private static final BatchLimits ONE_BY_ONE = new BatchLimits(1, 1_000, Duration.ZERO, 1_000, Duration.ZERO);
@@ -64,7 +64,8 @@ class WorkerPoolTest {
   void aModelThatHoldsItsThreadForEverKeepsNoOtherModelFromServing() throws Exception {
     var wedged = model();
     var other = model();
-    var stuck = wedged.ask(Duration.ofMillis(1), () -> false, "stuck");
+    var stuck = wedged.ask(Duration.ofSeconds(1), () -> false, "stuck");
+    wedged.awaitRunning("stuck");
     assertRefused(stuck, ErrorType.DEADLINE_EXCEEDED);
     var waiting = other.askAndWait("a");
 

@@ -102,7 +102,7 @@ class CheckTest {
   }
 
   @Test
-  @Timeout(60)
+  @Timeout(600)
   void aSampleThatIsNoRegularFileIsNamed() throws Exception {
     Files.copy(TestArtifact.TORCHSCRIPT.resolve("sum-and-product.pt"), directory.resolve("model.pt"));
     Pipes.make(directory.resolve("sample.json"));

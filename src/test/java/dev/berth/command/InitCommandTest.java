@@ -4,7 +4,6 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.berth.testing.ServeProcess;
 import java.nio.file.Path;
-import java.time.Duration;
 import java.util.Map;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
@@ -14,8 +13,6 @@ import org.junit.jupiter.api.io.TempDir;
 @Tag("packaged")
 class InitCommandTest {
 
-  private static final Duration LONGEST = Duration.ofMinutes(2);
-
   @TempDir
   private Path directory;
 
@@ -23,16 +20,16 @@ class InitCommandTest {
   void whatItWritesPassesItsCheck() throws Exception {
     var artifact = directory.resolve("films").toString();
     try (var init = ServeProcess.serve(Map.of(), "init", "--template", "recommender", artifact)) {
-      assertThat(init.exitCode(LONGEST)).as(init.err()).isZero();
+      assertThat(init.exitCode()).as(init.err()).isZero();
       assertThat(init.out()).contains("wrote the template recommender").contains("serve check " + artifact);
     }
     try (var check = ServeProcess.serve(Map.of("INSTANCE_TYPE", "cpu"), "check", artifact)) {
-      assertThat(check.exitCode(LONGEST)).as(check.err()).isZero();
+      assertThat(check.exitCode()).as(check.err()).isZero();
       assertThat(check.out()).contains("Inference of code/Inference.java")
           .contains("{\"films\":[\"Aliens\",\"Solaris\",\"Notorious\"]} (checked against sample-response.json)");
     }
     try (var again = ServeProcess.serve(Map.of(), "init", artifact)) {
-      assertThat(again.exitCode(LONGEST)).isEqualTo(1);
+      assertThat(again.exitCode()).isEqualTo(1);
       assertThat(again.err().lines()).singleElement().asString().endsWith("found something there, expected an empty directory, or none");
     }
   }
@@ -40,15 +37,15 @@ class InitCommandTest {
   @Test
   void whatItDoesNotUnderstandIsNamed() throws Exception {
     try (var unknown = ServeProcess.serve(Map.of(), "init", "--template", "sound", directory.toString())) {
-      assertThat(unknown.exitCode(LONGEST)).isEqualTo(2);
+      assertThat(unknown.exitCode()).isEqualTo(2);
       assertThat(unknown.err()).contains("--template").contains("sound").contains("recommender");
     }
     try (var nowhere = ServeProcess.serve(Map.of(), "init")) {
-      assertThat(nowhere.exitCode(LONGEST)).isEqualTo(2);
+      assertThat(nowhere.exitCode()).isEqualTo(2);
       assertThat(nowhere.err()).contains("DIR");
     }
     try (var help = ServeProcess.serve(Map.of(), "init", "--help")) {
-      assertThat(help.exitCode(LONGEST)).isZero();
+      assertThat(help.exitCode()).isZero();
       assertThat(help.out()).contains("--template").contains("tensor");
     }
   }

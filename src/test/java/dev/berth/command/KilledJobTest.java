@@ -24,10 +24,10 @@ import org.junit.jupiter.api.io.TempDir;
 @Tag("packaged")
 class KilledJobTest {
 
-  private static final Duration LONGEST = Duration.ofSeconds(120);
   /// 128 and the number of SIGKILL.
   private static final int KILLED = 137;
-  private static final int MOST_KILLS = 10;
+  /// One at each kind of moment.
+  private static final int KILLS = 4;
   private static final int OBJECTS = 12;
   private static final int RECORDS = 400;
 
@@ -41,17 +41,17 @@ class KilledJobTest {
     writeInput();
     var undisturbed = directory.resolve("undisturbed");
     try (var job = transform(undisturbed)) {
-      assertThat(job.exitCode(LONGEST)).as(job.err()).isZero();
+      assertThat(job.exitCode()).as(job.err()).isZero();
     }
     var out = Files.createDirectory(directory.resolve("out"));
     int kills = 0;
-    while (kills < MOST_KILLS && isKilled(out)) {
+    while (kills < KILLS && isKilled(out, kills)) {
       kills++;
       outputsAreWhole(out);
     }
     assertThat(kills).isPositive();
     try (var job = transform(out)) {
-      assertThat(job.exitCode(LONGEST)).as(job.err()).isZero();
+      assertThat(job.exitCode()).as(job.err()).isZero();
       assertThat(job.out()).containsPattern("objects +12\n").containsPattern("failed +0\n");
     }
     assertThat(contents(undisturbed)).hasSize(OBJECTS);
@@ -61,13 +61,13 @@ class KilledJobTest {
   /// Kills a job as soon as some outputs are begun, the first bytes of one are on the disk, or one or two more are
   /// whole.
   ///
+  /// @param moment what it is killed at, from 0 to 3 in this order
   /// @return false where the job came to its end before
-  private boolean isKilled(Path out) throws Exception {
-    int moment = random.nextInt(4);
+  private boolean isKilled(Path out, int moment) throws Exception {
     int begun = 1 + random.nextInt(3);
     var earlier = Set.copyOf(files(out));
     try (var job = transform(out)) {
-      await().atMost(LONGEST).pollInterval(Duration.ofMillis(1 + random.nextInt(20))).until(() -> {
+      await().pollInterval(Duration.ofMillis(1 + random.nextInt(20))).until(() -> {
         var later = files(out).stream().filter(file -> !earlier.contains(file)).toList();
         var unfinished = later.stream().filter(file -> !isOutput(file)).toList();
         return !job.process().isAlive() || switch (moment) {
@@ -77,7 +77,7 @@ class KilledJobTest {
         };
       });
       job.process().destroyForcibly();
-      int code = job.exitCode(LONGEST);
+      int code = job.exitCode();
       assertThat(code).as(job.err()).isIn(0, KILLED);
       return code == KILLED;
     }

@@ -14,7 +14,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
 /// What becomes of events when whoever reads the log is slow, or gone.
-@Timeout(60)
+@Timeout(600)
 class LogWriterTest {
 
   private static final int EVENT = 1000;

@@ -121,7 +121,7 @@ class OwnHooksFailureTest {
   void aHookThatDoesNotEndIsLeftBehindAtTheDeadline() throws Exception {
     HookProbe.reset();
     HookProbe.LOCK.lock();
-    try (var hooks = impatient("Inference.java").start(); var transform = impatient("Transform.java").start()) {
+    try (var hooks = patient("Inference.java").start(); var transform = patient("Transform.java").start()) {
       var responses = new HashMap<String, CompletableFuture<HttpResponse<String>>>();
       for (var hook : ALL) {
         var server = hook.equals("transformFn") ? transform : hooks;
@@ -172,6 +172,11 @@ class OwnHooksFailureTest {
     return server(program)
         .set("SAGEMAKER_MODEL_SERVER_TIMEOUT_SECONDS", "2")
         .set("SAGEMAKER_MODEL_SERVER_WORKERS", "4");
+  }
+
+  /// All hooks must begin before their time is over.
+  private static TestServer.Builder patient(String program) {
+    return impatient(program).set("SAGEMAKER_MODEL_SERVER_TIMEOUT_SECONDS", "5");
   }
 
   private static TestServer serverOf(String hook) {

@@ -7,7 +7,6 @@ import dev.berth.testing.TestArtifact;
 import java.net.http.HttpResponse.BodyHandlers;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.time.Duration;
 import java.util.List;
 import java.util.Map;
 import org.junit.jupiter.api.Tag;
@@ -19,8 +18,6 @@ import org.junit.jupiter.api.io.TempDir;
 @Tag("packaged")
 class ServeLibrariesTest {
 
-  private static final Duration LONGEST = Duration.ofSeconds(30);
-
   private static final String BOB = "{\"question\": \"Who came?\", \"context\": \"Bob came.\"}";
 
   @Test
@@ -28,7 +25,7 @@ class ServeLibrariesTest {
   void aModelMayNeedTheOperatorsOfAnExtraLibrary(@TempDir Path directory) throws Exception {
     TestArtifact.compiled(directory, "cpu", "neuron-1x128.pt", "neuron-2x384.pt");
     try (var server = ServeProcess.serve(Map.of(), "--model-dir", directory.toString())) {
-      assertThat(server.exitCode(LONGEST)).isEqualTo(1);
+      assertThat(server.exitCode()).isEqualTo(1);
       assertThat(server.err().lines()).singleElement().asString()
           .contains("Unknown builtin op: berth_test::negate").contains("--extra-libraries");
     }
@@ -51,7 +48,7 @@ class ServeLibrariesTest {
     }
     var broken = Files.writeString(directory.resolve("libops.so"), "no library, and longer than the header of one: " + "x".repeat(64));
     try (var server = ServeProcess.serve(Map.of("PYTORCH_EXTRA_LIBRARY_PATH", broken.toString()))) {
-      assertThat(server.exitCode(LONGEST)).isEqualTo(1);
+      assertThat(server.exitCode()).isEqualTo(1);
       assertThat(server.err().lines()).last().asString().contains(broken + " can't be loaded beside libtorch");
     }
   }
@@ -60,7 +57,7 @@ class ServeLibrariesTest {
   @Test
   void libtorchMayComeFromAnotherDirectory(@TempDir Path cache) throws Exception {
     try (var server = ServeProcess.serve(Map.of("DJL_CACHE_DIR", cache.toString())).awaitReady()) {
-      assertThat(server.terminate().exitCode(LONGEST)).isZero();
+      assertThat(server.terminate().exitCode()).isZero();
     }
     Path libtorch;
     try (var files = Files.walk(cache)) {
@@ -78,12 +75,12 @@ class ServeLibrariesTest {
       Files.writeString(directory.resolve(name), "no library");
     }
     try (var server = ServeProcess.serve(Map.of("PYTORCH_LIBRARY_PATH", directory.toString()))) {
-      assertThat(server.exitCode(LONGEST)).isEqualTo(1);
+      assertThat(server.exitCode()).isEqualTo(1);
       // The JVM may say something of its own about such a file first.
       assertThat(server.err().lines()).last().asString().contains("libtorch can't be loaded: " + directory);
     }
     try (var server = ServeProcess.serve(Map.of("PYTORCH_LIBRARY_PATH", directory.resolve("none").toString()))) {
-      assertThat(server.exitCode(LONGEST)).isEqualTo(1);
+      assertThat(server.exitCode()).isEqualTo(1);
       assertThat(server.err().lines()).singleElement().asString().contains("PYTORCH_LIBRARY_PATH: found no libtorch.so");
     }
   }

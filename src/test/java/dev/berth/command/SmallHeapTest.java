@@ -1,6 +1,7 @@
 package dev.berth.command;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
 
 import dev.berth.Main;
 import dev.berth.testing.RawConnection;
@@ -31,10 +32,14 @@ class SmallHeapTest {
   private ServeProcess server;
 
   private void start(String model) throws IOException {
+    start(model, "600");
+  }
+
+  /// @param timeout of requests, in seconds
+  private void start(String model, String timeout) throws IOException {
     var java = Path.of(System.getProperty("java.home"), "bin", "java").toString();
     var command = List.of(java, "-Xmx400m", "-cp", System.getProperty("java.class.path"), Main.class.getName());
-    // What takes longer than 20 s is 504 then, and not after the 60 s of the default.
-    var environment = Map.of("BERTH_MODEL_DIR", model, "INSTANCE_TYPE", "cpu", "SAGEMAKER_MODEL_SERVER_TIMEOUT_SECONDS", "20");
+    var environment = Map.of("BERTH_MODEL_DIR", model, "INSTANCE_TYPE", "cpu", "SAGEMAKER_MODEL_SERVER_TIMEOUT_SECONDS", timeout);
     server = ServeProcess.start(environment, command).awaitReady();
   }
 
@@ -53,8 +58,10 @@ class SmallHeapTest {
   }
 
   private void assertServes() throws Exception {
-    var answer = server.client().send(server.invocation(QUESTION).build(), BodyHandlers.ofString());
-    assertThat(answer.body()).startsWith("{\"answer\":\"Bob\"");
+    await().untilAsserted(() -> {
+      var answer = server.client().send(server.invocation(QUESTION).build(), BodyHandlers.ofString());
+      assertThat(answer.body()).startsWith("{\"answer\":\"Bob\"");
+    });
     assertThat(server.get("/ping").statusCode()).isEqualTo(200);
   }
 
@@ -73,7 +80,8 @@ class SmallHeapTest {
 
   @Test
   void severalThatDoNotFitTogetherAreAnsweredOrRefused() throws Exception {
-    start("model-artifact");
+    // What would take longer is 504 then.
+    start("model-artifact", "20");
     var body = ascii("a,b b b b\n".repeat(200_000));
     var all = Stream.generate(() -> send("text/csv", body)).limit(8).toList();
     assertServes();
@@ -86,7 +94,7 @@ class SmallHeapTest {
   /// A character whose normal form has 18: the tokenizer hands over more tokens than there are characters.
   @Test
   void aTextOfMoreTokensThanCharactersEndsNothing() throws Exception {
-    start("model-artifact");
+    start("model-artifact", "20");
     var context = "{\"question\": \"Who came?\", \"context\": \"%s\"}".formatted("\uFDFA ".repeat(400_000));
     var response = send("application/json", context.getBytes(StandardCharsets.UTF_8)).get();
     assertThat(response.statusCode()).as(response.body()).isIn(200, 413, 503, 504);

@@ -8,7 +8,6 @@ import dev.berth.testing.ServeProcess;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
@@ -25,7 +24,6 @@ import org.junit.jupiter.api.io.TempDir;
 class TransformCommandTest {
 
   private static final ObjectMapper JSON = new ObjectMapper();
-  private static final Duration LONGEST = Duration.ofSeconds(120);
   private static final Map<String, String> ENVIRONMENT = Map.of("INSTANCE_TYPE", "cpu");
 
   private static final String MNIST = "examples/mnist";
@@ -51,7 +49,7 @@ class TransformCommandTest {
     try (var job = transform(
         "--model-dir", MNIST, "--input", "examples/mnist/digits", "--output", out.toString(),
         "--content-type", "application/x-image", "--report", report.toString())) {
-      assertThat(job.exitCode(LONGEST)).as(job.err()).isZero();
+      assertThat(job.exitCode()).as(job.err()).isZero();
       assertThat(job.out())
           .containsPattern("objects +40\n").containsPattern("succeeded +40\n").containsPattern("failed +0\n");
       assertThat(job.err()).isEmpty();
@@ -91,7 +89,7 @@ class TransformCommandTest {
         }
         """.formatted(in, out));
     try (var job = transform("--model-dir", RECOMMENDER, "--job", file.toString(), "--report", report.toString())) {
-      assertThat(job.exitCode(LONGEST)).as(job.err()).isZero();
+      assertThat(job.exitCode()).as(job.err()).isZero();
     }
     var lines = Files.readAllLines(out.resolve("a.jsonl.out"));
     assertThat(lines).hasSize(5).allSatisfy(line -> {
@@ -106,7 +104,7 @@ class TransformCommandTest {
     Files.writeString(in.resolve("fine.jsonl"), QUERY.repeat(3));
     Files.writeString(in.resolve("poisoned.jsonl"), QUERY + "{\"user_id\": \"114521\", \"k\": 5000}\n" + QUERY);
     try (var job = recommend(out, "--batch-strategy", "SingleRecord")) {
-      assertThat(job.exitCode(LONGEST)).isEqualTo(1);
+      assertThat(job.exitCode()).isEqualTo(1);
       assertThat(job.err().lines()).as(job.err())
           .filteredOn(line -> line.startsWith("failed: ")).singleElement().asString()
           .startsWith("failed: poisoned.jsonl: record 2: status 400: ").contains("k: found 5000");
@@ -144,7 +142,7 @@ class TransformCommandTest {
     Files.writeString(in.resolve("a.jsonl"), QUERY);
     var empty = Files.createDirectory(directory.resolve("empty"));
     try (var job = transform("--model-dir", empty.toString(), "--input", in.toString(), "--output", out.toString())) {
-      assertThat(job.exitCode(LONGEST)).as(job.err()).isEqualTo(1);
+      assertThat(job.exitCode()).as(job.err()).isEqualTo(1);
       assertThat(job.err()).contains(empty.toString()).doesNotContain("\tat ");
     }
     assertThat(out).doesNotExist();
@@ -158,7 +156,7 @@ class TransformCommandTest {
           "--endpoint", "http://127.0.0.1:" + server.port(), "--input", in.toString(), "--output", out.toString(),
           "--content-type", "application/jsonlines", "--accept", "application/jsonlines", "--split-type", "Line",
           "--assemble-with", "Line", "--report", report.toString())) {
-        assertThat(job.exitCode(LONGEST)).as(job.err()).isZero();
+        assertThat(job.exitCode()).as(job.err()).isZero();
       }
       assertThat(server.get("/metrics").body()).contains("berth_");
     }
@@ -182,7 +180,7 @@ class TransformCommandTest {
 
   private static void refused(String word, String... arguments) throws Exception {
     try (var job = transform(arguments)) {
-      assertThat(job.exitCode(LONGEST)).as(job.err()).isEqualTo(2);
+      assertThat(job.exitCode()).as(job.err()).isEqualTo(2);
       assertThat(job.err()).contains(word).doesNotContain("\tat ");
       assertThat(job.out()).isEmpty();
     }

@@ -143,6 +143,7 @@ class UnloadingTest {
   void whatAHookThatDoesNotEndUsesStaysOpen() throws Exception {
     var artifact = CodeArtifact.hooks(directory, """
         @Override public List<String> inputFn(InvocationRequest request) throws IOException {
+          HookProbe.note("begun");
           HookProbe.spin();
           HookProbe.note("open " + com.acme.Words.mark());
           return super.inputFn(request);
@@ -150,14 +151,15 @@ class UnloadingTest {
         """).jar("lib/words.jar", WORDS);
     try (var log = new CapturedLog()) {
       try (var server = artifact.server().set("SAGEMAKER_MODEL_SERVER_TIMEOUT_SECONDS", "1").start()) {
-        assertThat(server.invoke("a").statusCode()).isEqualTo(504);
+        TestServer.hang(1, HookProbe.NOTES::size, () -> server.invokeAsync("a"))
+            .forEach(late -> assertThat(late.join().statusCode()).isEqualTo(504));
       }
       assertThat(log.text()).contains("model: a hook does not end; what it uses is left open");
       assertThat(openFiles()).hasSize(1);
     } finally {
       HookProbe.endSpinning();
     }
-    await().untilAsserted(() -> assertThat(HookProbe.NOTES).containsExactly("open !"));
+    await().untilAsserted(() -> assertThat(HookProbe.NOTES).containsExactly("begun", "open !"));
   }
 
   private static void awaitCollection() {

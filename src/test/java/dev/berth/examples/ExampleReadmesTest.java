@@ -74,9 +74,11 @@ class ExampleReadmesTest {
   }
 
   private static String run(String command) throws IOException, InterruptedException {
-    var process = new ProcessBuilder("bash", "-c", command).redirectError(ProcessBuilder.Redirect.INHERIT).start();
+    var errors = Files.createTempFile("berth-err", ".log");
+    var process = new ProcessBuilder("bash", "-c", command).redirectError(errors.toFile()).start();
     var output = new String(process.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
-    assertThat(process.waitFor()).as(command).isZero();
+    assertThat(process.waitFor()).as("%s%n%s", command, Files.readString(errors)).isZero();
+    Files.delete(errors);
     return output;
   }
 }

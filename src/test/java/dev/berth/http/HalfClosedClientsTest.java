@@ -27,7 +27,7 @@ import org.junit.jupiter.api.Timeout;
 
 /// A client that has closed its side may wait for its answer, as `nc -N` does and proxies do, or may have left. Each of
 /// these requests waits in the queue until its client has closed.
-@Timeout(120)
+@Timeout(600)
 class HalfClosedClientsTest {
 
   private static final String REQUEST = "POST /invocations HTTP/1.1\r\nHost: x\r\nContent-Length: 1\r\n\r\n";

@@ -107,7 +107,7 @@ class InvocationsTest {
       assertThat(response.statusCode()).isEqualTo(504);
       assertThat(response.body()).contains("deadline_exceeded");
       gate.open();
-      assertThat(server.invoke("next").body()).isEqualTo("NEXT");
+      await().untilAsserted(() -> assertThat(server.invoke("next").body()).isEqualTo("NEXT"));
     }
   }
 

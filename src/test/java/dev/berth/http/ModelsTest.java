@@ -40,7 +40,7 @@ class ModelsTest {
 
   @BeforeAll
   static void start() throws Exception {
-    text = CodeArtifact.hooks(directory, "").directory();
+    text = CodeArtifact.compiled(directory).directory();
     server = TestServer.ofModels().set("SAGEMAKER_MODEL_SERVER_WORKERS", "1").start();
   }
 

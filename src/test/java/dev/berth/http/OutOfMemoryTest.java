@@ -16,7 +16,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /// A server whose JVM has run out of memory wants to be replaced, and serves until it is.
-@Timeout(120)
+@Timeout(600)
 class OutOfMemoryTest {
 
   /// Asks for more than there can be, in the hook that it is told.

@@ -20,7 +20,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
 /// Records that a handler takes apart.
-@Timeout(60)
+@Timeout(600)
 class SplitRecordsTest {
 
   /// A line is taken apart at its spaces.

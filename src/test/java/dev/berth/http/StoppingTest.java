@@ -13,7 +13,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
 /// What a server that stops says, as after SIGTERM.
-@Timeout(120)
+@Timeout(600)
 class StoppingTest {
 
   @Test

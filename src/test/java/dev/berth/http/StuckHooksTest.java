@@ -9,20 +9,23 @@ import dev.berth.testing.CapturedLog;
 import dev.berth.testing.TestServer;
 import dev.berth.testing.TextHandler;
 import java.io.IOException;
+import java.net.http.HttpResponse;
 import java.util.List;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
-import java.util.stream.Stream;
+import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
 /// A server whose hooks do not end says so, and serves again when they do.
-@Timeout(180)
+@Timeout(600)
 class StuckHooksTest {
 
   /// Waits in the hook that it is told, whoever interrupts, where the body says `wedge`.
   private static final class FakeWedgedHandler extends TextHandler {
     private final String hook;
+    private final AtomicInteger wedged = new AtomicInteger();
     private final CountDownLatch end = new CountDownLatch(1);
 
     FakeWedgedHandler(String hook) {
@@ -43,7 +46,9 @@ class StuckHooksTest {
     }
 
     private void wedgeIn(String here, List<String> records) {
-      while (here.equals(hook) && records.contains("wedge") && end.getCount() > 0) {
+      boolean wedges = here.equals(hook) && records.contains("wedge");
+      wedged.addAndGet(wedges ? 1 : 0);
+      while (wedges && end.getCount() > 0) {
         try {
           end.await();
         } catch (InterruptedException _) {
@@ -58,7 +63,7 @@ class StuckHooksTest {
   void whenPredictFnEndsOnNoWorkerPingIs503AndRequestsAreRefusedAtOnce() throws Exception {
     var handler = new FakeWedgedHandler("predictFn");
     try (var server = start(handler); var log = new CapturedLog()) {
-      var wedged = Stream.generate(() -> server.invokeAsync("wedge")).limit(2).toList();
+      var wedged = wedge(server, handler, 2);
       assertThat(wedged).allSatisfy(caller -> assertThat(caller.get().statusCode()).isEqualTo(504));
       await().untilAsserted(() -> assertThat(server.get("/ping").statusCode()).isEqualTo(503));
 
@@ -73,7 +78,7 @@ class StuckHooksTest {
 
       handler.end.countDown();
       await().untilAsserted(() -> assertThat(server.get("/ping").statusCode()).isEqualTo(200));
-      assertThat(server.invoke("fine").body()).isEqualTo("FINE");
+      assertServes(server);
     }
   }
 
@@ -82,21 +87,30 @@ class StuckHooksTest {
   void whenInputFnEndsOnNoThreadPingIs503() throws Exception {
     var handler = new FakeWedgedHandler("inputFn");
     try (var server = start(handler)) {
-      var wedged = Stream.generate(() -> server.invokeAsync("wedge")).limit(32).toList();
+      var wedged = wedge(server, handler, 32);
       assertThat(wedged).allSatisfy(caller -> assertThat(caller.get().statusCode()).isEqualTo(504));
       // Some of their threads are replaced.
       await().untilAsserted(() -> assertThat(server.get("/metrics").body()).contains("berth_stuck_hooks{model=\"model\"} 32.0"));
       assertThat(server.get("/ping").statusCode()).isEqualTo(200);
-      assertThat(server.invoke("fine").body()).isEqualTo("FINE");
+      assertServes(server);
 
-      var more = Stream.generate(() -> server.invokeAsync("wedge")).limit(8).toList();
+      var more = wedge(server, handler, 40);
       assertThat(more).allSatisfy(caller -> assertThat(caller.get().statusCode()).isEqualTo(504));
       await().untilAsserted(() -> assertThat(server.get("/ping").statusCode()).isEqualTo(503));
 
       handler.end.countDown();
       await().untilAsserted(() -> assertThat(server.get("/ping").statusCode()).isEqualTo(200));
-      assertThat(server.invoke("fine").body()).isEqualTo("FINE");
+      assertServes(server);
     }
+  }
+
+  /// @param hooks how many are to hang, those before included
+  private static List<CompletableFuture<HttpResponse<String>>> wedge(TestServer server, FakeWedgedHandler handler, int hooks) {
+    return TestServer.hang(hooks, handler.wedged::get, () -> server.invokeAsync("wedge"));
+  }
+
+  private static void assertServes(TestServer server) {
+    await().untilAsserted(() -> assertThat(server.invoke("fine").body()).isEqualTo("FINE"));
   }
 
   private static TestServer start(TextHandler handler) throws Exception {

@@ -53,6 +53,14 @@ public record CodeArtifact(Path directory) {
         .source("Inference.java", "public class Inference extends TextHandler {\n" + hooks + "}\n");
   }
 
+  /// An artifact that answers in upper case, with its handler in a jar. It loads without the compiler, which takes most of
+  /// the time of a load: for tests that load many times.
+  public static CodeArtifact compiled(Path directory) throws IOException {
+    var handler = "public class Inference extends dev.berth.testing.TextHandler {}";
+    return new CodeArtifact(Files.createDirectories(directory))
+        .jar("hooks.jar", Jar.of("Inference", handler).service("Inference"));
+  }
+
   /// Writes a file of `code/`. The imports that sources need stand before its first line, and change no line number.
   public CodeArtifact source(String file, String text) throws IOException {
     return file("code/" + file, text.startsWith("package ") ? text.replaceFirst("\n", IMPORTS + "\n") : IMPORTS + text);

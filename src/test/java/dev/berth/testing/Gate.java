@@ -7,7 +7,7 @@ import java.util.concurrent.TimeUnit;
 /// A gate that a hook waits at until the test opens it, and that tells the test when a hook has come.
 public final class Gate {
 
-  private static final Duration LONGEST = Duration.ofSeconds(30);
+  private static final Duration LONGEST = Duration.ofMinutes(5);
 
   private final CountDownLatch arrived;
   private final CountDownLatch open = new CountDownLatch(1);

@@ -18,7 +18,7 @@ public final class RawConnection implements AutoCloseable {
     this.socket = new Socket("127.0.0.1", port);
     this.in = socket.getInputStream();
     this.out = socket.getOutputStream();
-    socket.setSoTimeout(20_000);
+    socket.setSoTimeout(120_000);
   }
 
   public RawConnection send(String text) throws IOException {

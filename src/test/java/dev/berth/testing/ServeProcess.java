@@ -22,7 +22,7 @@ import java.util.concurrent.TimeUnit;
 /// A server in a process of its own, started by a command as a user would, with what it printed.
 public final class ServeProcess implements AutoCloseable {
 
-  private static final Duration LONGEST = Duration.ofSeconds(120);
+  private static final Duration LONGEST = Duration.ofMinutes(5);
 
   private final Process process;
   private final int port;
@@ -110,8 +110,8 @@ public final class ServeProcess implements AutoCloseable {
   }
 
   /// Waits for the end and gives the exit code.
-  public int exitCode(Duration longest) throws InterruptedException, IOException {
-    if (!process.waitFor(longest.toMillis(), TimeUnit.MILLISECONDS)) {
+  public int exitCode() throws InterruptedException, IOException {
+    if (!process.waitFor(LONGEST.toSeconds(), TimeUnit.SECONDS)) {
       throw new IllegalStateException("it still runs:%n%s%n%s".formatted(out(), err()));
     }
     return process.exitValue();

@@ -1,5 +1,7 @@
 package dev.berth.testing;
 
+import static org.awaitility.Awaitility.await;
+
 import dev.berth.command.Server;
 import dev.berth.config.Configuration;
 import dev.berth.content.Json;
@@ -16,9 +18,13 @@ import java.net.http.HttpResponse.BodyHandler;
 import java.net.http.HttpResponse.BodyHandlers;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
+import java.util.ArrayList;
 import java.util.HashMap;
+import java.util.List;
 import java.util.Map;
 import java.util.concurrent.CompletableFuture;
+import java.util.function.IntSupplier;
+import java.util.function.Supplier;
 
 /// A real server on a free port of the loopback interface, configured by environment variables as users do it, with a
 /// real HTTP client to talk to it.
@@ -167,6 +173,22 @@ public final class TestServer implements AutoCloseable {
 
   public <T> HttpResponse<T> send(HttpRequest request, BodyHandler<T> handler) throws IOException, InterruptedException {
     return client.send(request, handler);
+  }
+
+  /// Sends one request after another until so many hooks hang. On a busy machine the time of one may run out before its
+  /// hook begins.
+  ///
+  /// @param hanging how many hang
+  public static List<CompletableFuture<HttpResponse<String>>> hang(
+      int hooks, IntSupplier hanging, Supplier<CompletableFuture<HttpResponse<String>>> request) {
+    var answers = new ArrayList<CompletableFuture<HttpResponse<String>>>();
+    while (hanging.getAsInt() < hooks) {
+      int before = hanging.getAsInt();
+      var answer = request.get();
+      answers.add(answer);
+      await().until(() -> hanging.getAsInt() > before || answer.isDone());
+    }
+    return answers;
   }
 
   @Override

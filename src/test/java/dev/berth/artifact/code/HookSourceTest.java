@@ -39,7 +39,7 @@ class HookSourceTest {
   }
 
   @Test
-  @Timeout(60)
+  @Timeout(600)
   void codeThatIsNoRegularFileIsNamed() throws Exception {
     artifact.source("Inference.java", HANDLER.formatted("Inference")).file("code/lib/notes.txt", "");
     Pipes.make(artifact.directory().resolve("code/More.java"));
