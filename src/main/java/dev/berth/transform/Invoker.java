@@ -3,6 +3,7 @@ package dev.berth.transform;
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
 import com.fasterxml.jackson.databind.node.MissingNode;
+import dev.berth.hooks.MediaType;
 import java.io.IOException;
 import java.io.InputStream;
 import java.net.URI;
@@ -14,6 +15,7 @@ import java.net.http.HttpResponse;
 import java.net.http.HttpResponse.BodyHandlers;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
+import java.util.Optional;
 import java.util.OptionalInt;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.Semaphore;
@@ -91,7 +93,29 @@ final class Invoker implements AutoCloseable {
       throw new InvocationException(
           OptionalInt.of(status), "status %d%s".formatted(status, reason(response.body())), null);
     }
+    requireWhole(response);
     return response.body();
+  }
+
+  /// An answer that a server has begun to stream may end with an error in its last line or event, whatever its status is. No
+  /// record of it may count as answered.
+  private static void requireWhole(HttpResponse<byte[]> response) {
+    var type = response.headers().firstValue("Content-Type").flatMap(MediaType::parse).map(MediaType::withoutParameters);
+    boolean events = type.equals(Optional.of(MediaType.EVENT_STREAM));
+    if (response.headers().firstValue("Content-Length").isPresent() || !events && !type.equals(Optional.of(MediaType.JSON_LINES))) {
+      return;
+    }
+    var text = new String(response.body(), StandardCharsets.UTF_8).stripTrailing();
+    var last = text.substring(text.lastIndexOf('\n') + 1);
+    try {
+      var error = JSON.readTree(events && last.startsWith("data:") ? last.substring("data:".length()) : last).path("error");
+      if (error.path("message").isTextual() && error.path("code").isInt()) {
+        throw new InvocationException(
+            OptionalInt.of(error.get("code").asInt()), "the stream broke: %s".formatted(error.get("message").asText()), null);
+      }
+    } catch (IOException _) {
+      // Parts need not be JSON.
+    }
   }
 
   /// The client's own timeout is for the headers only; this one is for the whole answer.

@@ -1,0 +1,41 @@
+package dev.berth.transform;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.berth.storage.S3Options;
+import dev.berth.storage.Storage;
+import dev.berth.testing.SpellingHandler;
+import dev.berth.testing.TestServer;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.EnumMap;
+import java.util.Map;
+import java.util.Set;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+/// Jobs on a server that streams its answers, because nobody has told it that it runs a job.
+class StreamedJobTest {
+
+  @TempDir
+  private Path directory;
+
+  @Test
+  void streamedAnswersAreCollectedAndBrokenOnesFail() throws Exception {
+    Files.createDirectory(directory.resolve("in"));
+    Files.writeString(directory.resolve("in/good.txt"), "abc");
+    Files.writeString(directory.resolve("in/bad.txt"), "ab?");
+    var options = new EnumMap<>(Map.of(
+        JobOption.INPUT, directory.resolve("in").toString(),
+        JobOption.OUTPUT, directory.resolve("out").toString(),
+        JobOption.CONTENT_TYPE, "text/plain",
+        JobOption.ACCEPT, "application/jsonlines"));
+    try (var server = TestServer.with(new SpellingHandler()).start(); var storage = new Storage(S3Options.DEFAULT)) {
+      var job = JobReader.read(options, Map.of(), Set.of());
+      var report = new JobRunner(job, storage, new Unwatched()).run(server.uri("/"));
+      assertThat(report.failed()).isOne();
+      assertThat(Files.readString(directory.resolve("out/good.txt.out"))).isEqualTo("A\nB\nC\n");
+      assertThat(directory.resolve("out/bad.txt.out")).doesNotExist();
+    }
+  }
+}
