@@ -38,8 +38,8 @@ public final class Oversights {
     if (Files.isSymbolicLink(file) && !Files.exists(file)) {
       return Optional.of("%s: found a link to nothing; tar -h packs what links lead to".formatted(name));
     }
-    var parent = directory.relativize(file.getParent());
-    boolean isUsed = parent.equals(Path.of("code")) || parent.equals(Path.of("code", "lib"));
+    var parent = name.getParent();
+    boolean isUsed = Path.of("code").equals(parent) || Path.of("code", "lib").equals(parent);
     return name.toString().endsWith(".jar") && !isUsed && !Files.isDirectory(file)
         ? Optional.of("%s: found a jar that is not used here; put libraries into code/lib, and hooks into code".formatted(name))
         : Optional.empty();

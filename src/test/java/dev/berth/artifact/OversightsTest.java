@@ -26,6 +26,12 @@ class OversightsTest {
   }
 
   @Test
+  void aRelativePathWillDo() {
+    assertThat(Oversights.in(Path.of("model-artifact"))).isEmpty();
+    assertThat(Oversights.in(Path.of("examples/mnist"))).isEmpty();
+  }
+
+  @Test
   void aLinkToNothingIsNamed() throws IOException {
     Files.createSymbolicLink(directory.resolve("weights.bin"), Path.of("../gone"));
     Files.createFile(directory.resolve("there"));

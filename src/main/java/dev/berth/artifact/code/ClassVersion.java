@@ -7,6 +7,7 @@ import java.nio.ByteBuffer;
 final class ClassVersion {
 
   private static final int HEAD = 8;
+  private static final int MAGIC = 0xCAFEBABE;
   private static final int MINOR = 4;
   private static final int MAJOR = 6;
   private static final int OF_JAVA_0 = 44;
@@ -16,7 +17,8 @@ final class ClassVersion {
   /// @param file where the class comes from
   /// @throws UnsupportedClassVersionError when this JVM does not run it, with what to do
   static void check(String name, byte[] bytes, String file) {
-    if (bytes.length < HEAD) {
+    if (bytes.length < HEAD || ByteBuffer.wrap(bytes).getInt() != MAGIC) {
+      // The JVM says what is wrong with it.
       return;
     }
     int major = Short.toUnsignedInt(ByteBuffer.wrap(bytes).getShort(MAJOR));
