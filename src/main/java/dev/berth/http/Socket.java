@@ -51,6 +51,7 @@ public final class Socket implements Session.Listener {
   private static final int LIKELY = 4;
   /// RFC 6455 §5.5 allows 125 bytes, two of which are the code.
   private static final int LONGEST_REASON = 123;
+  private static final int OPENING_SECONDS = 10;
 
   /// What was agreed on in the handshake.
   ///
@@ -157,8 +158,13 @@ public final class Socket implements Session.Listener {
     this.scheduler = scheduler;
   }
 
-  boolean wasOpened() {
-    return session != null;
+  /// The handshake was accepted. A client that leaves at this very moment must not keep a session.
+  void expectOpen() {
+    scheduler.schedule(() -> {
+      if (session == null) {
+        drop();
+      }
+    }, OPENING_SECONDS, TimeUnit.SECONDS);
   }
 
   /// Ends what the socket has, once.
@@ -173,7 +179,11 @@ public final class Socket implements Session.Listener {
   public void onWebSocketOpen(Session opened) {
     session = opened;
     metrics.socketOpened();
-    opened.demand();
+    if (closed) {
+      opened.close(StatusCode.TRY_AGAIN_LATER, "the socket took too long to open", Callback.NOOP);
+    } else {
+      opened.demand();
+    }
   }
 
   @Override

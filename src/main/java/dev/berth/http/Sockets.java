@@ -14,6 +14,7 @@ import dev.berth.serving.StreamLimits;
 import io.javalin.config.JavalinConfig;
 import io.javalin.config.RoutesConfig;
 import io.javalin.http.Context;
+import jakarta.servlet.http.HttpServletResponse;
 import java.io.InputStream;
 import java.time.Duration;
 import java.util.List;
@@ -169,10 +170,14 @@ final class Sockets {
     return Optional.of(new Socket.OpenSession(turn.id(), turn::end));
   }
 
-  /// The handshake has its answer. Where it was none after all, nothing may be left open.
+  /// The handshake has its answer. Jetty opens the socket after that, unless the answer is an error.
   private void ended(Context ctx) {
-    if (ctx.req().getAttribute(SOCKET) instanceof Socket socket && !socket.wasOpened()) {
-      socket.drop();
+    if (ctx.req().getAttribute(SOCKET) instanceof Socket socket) {
+      if (ctx.statusCode() == HttpServletResponse.SC_SWITCHING_PROTOCOLS) {
+        socket.expectOpen();
+      } else {
+        socket.drop();
+      }
     }
     log.end(ctx);
   }

@@ -409,7 +409,7 @@ class SocketTest {
       for (int i = 0; i < 500; i++) {
         sockets.add(open(server));
       }
-      assertMetric(server, "berth_sockets 500.0");
+      await().untilAsserted(() -> assertMetric(server, "berth_sockets 500.0"));
       assertMetric(server, "berth_sessions{model=\"model\"} 500.0");
       // Carriers of virtual threads, and hooks that opened sessions.
       assertThat(ManagementFactory.getThreadMXBean().getThreadCount() - before).isLessThan(64);

@@ -95,6 +95,8 @@ public final class RawSocket implements AutoCloseable {
     frame.put((byte) ((last ? 0x80 : 0) | opcode));
     if (payload.length < 126) {
       frame.put((byte) (0x80 | payload.length));
+    } else if (payload.length < 1 << 16) {
+      frame.put((byte) (0x80 | 126)).putShort((short) payload.length);
     } else {
       frame.put((byte) (0x80 | 127)).putLong(payload.length);
     }
