@@ -99,7 +99,8 @@ public final class Settings {
 
   static final Setting<Long> SESSION_MEMORY = setting(
       "session-memory-mb", detected("a tenth of the heap"),
-      "What open sessions may take by their hooks' own estimate, 0 for unlimited; beyond it the idle ones end that were not used for longest",
+      "What open sessions may take by their hooks' own estimate, 0 for unlimited; beyond it the idle ones end that were not "
+          + "used for longest",
       flag("--session-memory-mb", Syntax.mebibytes()),
       variable("BERTH_SESSION_MEMORY_MB", Syntax.mebibytes()));
 

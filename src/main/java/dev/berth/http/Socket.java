@@ -304,7 +304,8 @@ public final class Socket implements Session.Listener {
       failure = Optional.of(new ServingException(ErrorType.CALLER_GONE, "the caller has gone before its answer was sent", e));
     } finally {
       log.endMessage(
-          terms.handshake.path(), entered.map(ServedModel.Visit::metrics), served, failure, Duration.ofNanos(System.nanoTime() - start));
+          terms.handshake.path(), entered.map(ServedModel.Visit::metrics), served, failure,
+          Duration.ofNanos(System.nanoTime() - start));
     }
   }
 

@@ -128,7 +128,8 @@ final class Sockets {
 
   private Socket socket(Context ctx, Supplier<ServedModel.Visit> model, ServedModel.Visit visit) {
     var accept = Invocations.header(ctx, "Accept");
-    var type = Invocations.header(ctx, "Content-Type").map(text -> Invocations.contentType(Optional.of(text), visit.requestTypes()));
+    var type = Invocations.header(ctx, "Content-Type")
+        .map(text -> Invocations.contentType(Optional.of(text), visit.requestTypes()));
     var id = RequestLog.inferenceId(ctx);
     // What the messages have in common. Its body stands for none.
     var handshake = new InvocationRequest(
@@ -140,7 +141,8 @@ final class Sockets {
         false)
         .withTraceParent(RequestLog.traceParent(ctx))
         .withPath(ctx.path(), Optional.ofNullable(ctx.queryString()));
-    var scheduler = ServletContextRequest.getServletContextRequest(ctx.req()).getConnectionMetaData().getConnector().getScheduler();
+    var connection = ServletContextRequest.getServletContextRequest(ctx.req()).getConnectionMetaData();
+    var scheduler = connection.getConnector().getScheduler();
     return new Socket(
         new Socket.Terms(
             model, handshake, type, accept, visit::countMemory, config.http().defaultAccept(), config.http().maxPayloadBytes(),

@@ -48,7 +48,8 @@ final class HookCalls {
     while (true) {
       try {
         return result.get(
-            run.isWaiting() ? Math.min(deadline.nanosLeft(), HookPool.PATIENCE_NANOS) : deadline.nanosLeft(), TimeUnit.NANOSECONDS);
+            run.isWaiting() ? Math.min(deadline.nanosLeft(), HookPool.PATIENCE_NANOS) : deadline.nanosLeft(),
+            TimeUnit.NANOSECONDS);
       } catch (TimeoutException e) {
         run.hurry();
         if (deadline.isOver() && result.completeExceptionally(e)) {

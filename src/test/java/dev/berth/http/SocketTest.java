@@ -398,8 +398,9 @@ class SocketTest {
         sockets.add(socket.text("50!" + (1 + random.nextInt(50))));
       }
       for (var socket : sockets) {
-        for (var frame = socket.read(); frame.opcode() != RawSocket.CLOSE && !frame.text().contains("error"); frame = socket.read()) {
-          // Until it fails.
+        var frame = socket.read();
+        while (frame.opcode() != RawSocket.CLOSE && !frame.text().contains("error")) {
+          frame = socket.read();
         }
         socket.close();
       }
