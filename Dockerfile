@@ -121,6 +121,7 @@ ENTRYPOINT ["/opt/berth/serve"]
 ARG VERSION=0.1.0-SNAPSHOT
 ARG REVISION=unknown
 LABEL com.amazonaws.sagemaker.capabilities.accept-bind-to-port=true \
+      com.amazonaws.sagemaker.capabilities.bidirectional-streaming=true \
       com.amazonaws.sagemaker.capabilities.multi-models=true \
       org.opencontainers.image.title=Berth \
       org.opencontainers.image.description="A SageMaker-compatible model-serving container for the JVM" \

@@ -53,9 +53,11 @@ class ImageTest {
   @Test
   @Tag("RUN-11")
   @Tag("RUN-12")
+  @Tag("BIDI-05")
   void itsLabelsSayWhatItCan() {
     assertThat(image.getConfig().getLabels())
         .containsEntry("com.amazonaws.sagemaker.capabilities.accept-bind-to-port", "true")
+        .containsEntry("com.amazonaws.sagemaker.capabilities.bidirectional-streaming", "true")
         .containsEntry("com.amazonaws.sagemaker.capabilities.multi-models", "true")
         .containsAllEntriesOf(Map.of(
             "org.opencontainers.image.title", "Berth",

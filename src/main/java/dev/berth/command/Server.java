@@ -16,6 +16,7 @@ import dev.berth.serving.ModelRegistry;
 import dev.berth.serving.ModelStore;
 import dev.berth.serving.Served;
 import dev.berth.serving.ServedModel;
+import dev.berth.serving.SessionRoom;
 import dev.berth.serving.StuckHooks;
 import dev.berth.serving.Workers;
 import java.util.LinkedHashMap;
@@ -167,12 +168,18 @@ public final class Server implements AutoCloseable {
       deployment.hooks().description().forEach((name, value) -> log.info("{}: {}", name, value));
       workers = Workers.on(deployment.workers(), metrics);
       var directory = config.model().directory().toAbsolutePath().normalize();
-      model.load(directory, deployment.hooks().handler(), workers, deployment.limits(), first);
+      model.load(directory, deployment.hooks().handler(), workers, deployment.limits(), first, sessions(config));
       log.info("ready: {} workers, each on {}", deployment.workers().size(), deployment.limits());
     } catch (Throwable e) {
       model.loadFailed(e);
       throw e;
     }
+  }
+
+  /// The room for the sessions of all models.
+  static SessionRoom sessions(ServerConfig config) {
+    return new SessionRoom(
+        config.sessions().most(), config.sessions().bytes().orElse(Runtime.getRuntime().maxMemory() / 10));
   }
 
   /// Why no model can serve, whichever it is.

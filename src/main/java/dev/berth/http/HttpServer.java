@@ -100,7 +100,7 @@ public final class HttpServer implements AutoCloseable {
       connector.setIdleTimeout(idle(config).toMillis());
       return connector;
     });
-    routes.register(javalin.routes);
+    routes.register(javalin);
   }
 
   /// Longer than any request may take, so that no connection counts as idle while its request is handled.

@@ -81,6 +81,34 @@ final class RequestLog {
     MDC.put(ModelMetrics.LABEL, model.model());
   }
 
+  /// The same for a message of a socket.
+  static void entered(ModelMetrics model) {
+    MDC.put(ModelMetrics.LABEL, model.model());
+  }
+
+  /// Runs before a message of a socket is answered.
+  void beginMessage(String id, Optional<String> traceParent) {
+    MDC.clear();
+    MDC.put(REQUEST_ID, id);
+    traceParent.ifPresent(parent -> MDC.put(TRACE_ID, parent.split("-")[1]));
+  }
+
+  /// Runs after a message of a socket was answered.
+  ///
+  /// @param model that took it in
+  void endMessage(
+      String path,
+      Optional<ModelMetrics> model,
+      Optional<Invocation> served,
+      Optional<ServingException> failure,
+      Duration total) {
+    int status = failure.map(e -> Errors.status(e.type())).orElse(200);
+    metrics.requestCompleted(Sockets.PATH, status, total);
+    model.ifPresent(taken -> taken.requestCompleted(status, total));
+    write("message", path, Sockets.PATH, status, failure.orElse(null), served.orElse(null), total);
+    MDC.clear();
+  }
+
   /// Says that a model has answered.
   static void served(Context ctx, Invocation invocation) {
     ctx.attribute(SERVED, invocation);
@@ -128,16 +156,19 @@ final class RequestLog {
   }
 
   private static void write(Context ctx, String route, Duration total) {
-    ServingException failure = ctx.attribute(FAILED);
-    Invocation served = ctx.attribute(SERVED);
+    write(ctx.method().name(), ctx.path(), route, ctx.statusCode(), ctx.attribute(FAILED), ctx.attribute(SERVED), total);
+  }
+
+  private static void write(
+      String method, String path, String route, int status, ServingException failure, Invocation served, Duration total) {
     var level = level(failure, served);
     if (!log.isEnabledForLevel(level)) {
       return;
     }
     var line = log.atLevel(level)
         .addKeyValue("route", route)
-        .addKeyValue("method", ctx.method().name())
-        .addKeyValue("status", ctx.statusCode())
+        .addKeyValue("method", method)
+        .addKeyValue("status", status)
         .addKeyValue("total_ms", millis(total));
     var result = "";
     if (failure != null) {
@@ -156,7 +187,7 @@ final class RequestLog {
           .addKeyValue("encode_ms", millis(served.encoded()));
     }
     var target = Optional.ofNullable(MDC.get(TARGET_MODEL)).map(" for "::concat).orElse("");
-    line.log("{} {}{} {} in {} ms{}", ctx.method(), Text.logged(ctx.path()), target, ctx.statusCode(), millis(total), result);
+    line.log("{} {}{} {} in {} ms{}", method, Text.logged(path), target, status, millis(total), result);
   }
 
   /// A platform asks `/ping` and `/metrics` all the time, so their answers have no line by default.

@@ -9,11 +9,14 @@ import dev.berth.serving.Health;
 import dev.berth.serving.ManyModels;
 import dev.berth.serving.Served;
 import dev.berth.serving.ServedModel;
+import io.javalin.config.JavalinConfig;
 import io.javalin.config.RoutesConfig;
 import io.javalin.http.Context;
 import jakarta.servlet.http.HttpServletResponse;
+import java.util.List;
 import java.util.Map;
 import java.util.function.BiFunction;
+import java.util.function.Supplier;
 
 /// Every route of the server.
 final class Routes {
@@ -25,11 +28,13 @@ final class Routes {
       "this server has many models; POST /models/{name}/invoke asks one, GET /models lists them";
 
   private static final Paths ONE_MODEL = new Paths(
-      Map.of("/invocations", "POST", "/inferences", "POST", "/execution-parameters", "GET"),
-      Map.of("/models", START_MANY, "/models/{name}", START_MANY, "/models/{name}/invoke", START_MANY));
+      Map.of("/invocations", "POST", "/inferences", "POST", "/execution-parameters", "GET", Sockets.PATH, "GET"),
+      Map.of("/models", START_MANY, "/models/{name}", START_MANY, "/models/{name}/invoke", START_MANY,
+          Sockets.PATH_OF_MODEL, START_MANY));
   private static final Paths MANY_MODELS = new Paths(
-      Map.of("/models", "GET, POST", "/models/{name}", "DELETE, GET", "/models/{name}/invoke", "POST"),
-      Map.of("/invocations", MANY, "/inferences", MANY, "/execution-parameters", MANY));
+      Map.of("/models", "GET, POST", "/models/{name}", "DELETE, GET", "/models/{name}/invoke", "POST",
+          Sockets.PATH_OF_MODEL, "GET"),
+      Map.of("/invocations", MANY, "/inferences", MANY, "/execution-parameters", MANY, Sockets.PATH, MANY));
 
   private final ServerConfig config;
   private final Health health;
@@ -43,7 +48,8 @@ final class Routes {
     this.metrics = metrics;
   }
 
-  void register(RoutesConfig routes) {
+  void register(JavalinConfig javalin) {
+    var routes = javalin.routes;
     var metricsPath = config.http().metricsPath();
     var paths = switch (served) {
       case Served.One _ -> ONE_MODEL;
@@ -51,6 +57,8 @@ final class Routes {
     };
     var all = paths.and(Map.of("/ping", "GET, POST", metricsPath, "GET"));
     var log = new RequestLog(metrics, all);
+    var sockets = new Sockets(this::model, served instanceof Served.One, config, all, log, metrics, System::nanoTime);
+    sockets.configure(javalin);
 
     routes.before(log::begin);
     routes.before(this::closeWhenStopping);
@@ -61,15 +69,29 @@ final class Routes {
       case Served.Many(var models) -> register(routes, models);
     }
     routes.get(metricsPath, this::scrape);
+    sockets.register(routes, List.of(Sockets.PATH_OF_MODEL, "*"));
     routes.after(log::end);
     routes.after(new RefusalPace(Runtime.getRuntime().availableProcessors(), System::nanoTime)::hold);
     new Failures(all).map(routes);
+  }
+
+  /// Who answers the messages of a socket.
+  private Supplier<ServedModel.Visit> model(Context handshake) {
+    return switch (served) {
+      case Served.One(var model) -> model::enter;
+      case Served.Many(var models) -> {
+        // The path of any other route is refused before, and this one has a name.
+        var name = Models.name(handshake);
+        yield () -> models.enter(name, Deadline.in(config.batching().timeout(), System::nanoTime));
+      }
+    };
   }
 
   private void register(RoutesConfig routes, ServedModel model) {
     var invocations = invocations((_, _) -> model.enter());
     routes.post("/invocations", invocations);
     routes.post("/inferences", invocations);
+    routes.get(Sockets.PATH, Sockets::reject);
     routes.get("/execution-parameters", new ExecutionParameters(config.transform(), model));
   }
 
@@ -79,6 +101,7 @@ final class Routes {
     routes.get("/models", models::list);
     routes.get("/models/{name}", models::describe);
     routes.delete("/models/{name}", models::unload);
+    routes.get(Sockets.PATH_OF_MODEL, Sockets::reject);
     routes.post("/models/{name}/invoke", invocations((ctx, deadline) -> many.enter(Models.name(ctx), deadline)));
   }
 

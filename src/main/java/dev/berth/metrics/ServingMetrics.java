@@ -63,6 +63,10 @@ public final class ServingMetrics implements AutoCloseable {
       .description("connections and requests refused for want of connections, and connections closed to make way")
       .withRegistry(registry);
   private final AtomicInteger connections = gauge("berth.connections", "connections that are open");
+  private final AtomicInteger sockets = gauge("berth.sockets", "WebSockets that are open");
+  private final MeterProvider<Counter> socketsClosed = Counter.builder("berth.sockets.closed")
+      .description("WebSockets that were closed, by the code of their close frame")
+      .withRegistry(registry);
   private final Map<String, ModelMetrics> models = new ConcurrentHashMap<>();
 
   public ServingMetrics() {
@@ -125,6 +129,16 @@ public final class ServingMetrics implements AutoCloseable {
 
   public void connectionClosed() {
     connections.decrementAndGet();
+  }
+
+  public void socketOpened() {
+    sockets.incrementAndGet();
+  }
+
+  /// @param code of the close frame. Those that RFC 6455 does not have count as one, so that callers can't make up new ones
+  public void socketClosed(int code) {
+    sockets.decrementAndGet();
+    socketsClosed.withTag("code", code >= 1000 && code < 1016 ? Integer.toString(code) : "other").increment();
   }
 
   /// A connection was refused, or closed although its client had not asked for it.

@@ -495,6 +495,11 @@ public final class HookPool implements AutoCloseable {
       return !begun && !cancelled;
     }
 
+    /// Whether the hook runs, or may still come to run.
+    synchronized boolean isInside() {
+      return thread != null || !begun && !cancelled && !deadline.isOver();
+    }
+
     /// Where the hook is; nothing where it does not run.
     synchronized StackTraceElement[] stack() {
       return thread == null ? new StackTraceElement[0] : thread.getStackTrace();

@@ -19,6 +19,7 @@ import dev.berth.serving.HookPool;
 import dev.berth.serving.ManyModels;
 import dev.berth.serving.ModelRegistry;
 import dev.berth.serving.ModelStore;
+import dev.berth.serving.SessionRoom;
 import dev.berth.serving.Workers;
 import dev.berth.testing.Gate;
 import dev.berth.testing.TestServer;
@@ -227,7 +228,8 @@ class ModelMemoryTest {
 
   private ModelStore store(Function<Path, InferenceHandler<?, ?, ?>> handler) {
     var room = ModelMemory.guard(
-        (model, directory, _) -> model.load(directory, handler.apply(directory), workers, LIMITS, FirstRequest.NONE),
+        (model, directory, _) -> model.load(
+            directory, handler.apply(directory), workers, LIMITS, FirstRequest.NONE, new SessionRoom(1, 1)),
         CPU, new HostMemory(root, () -> 0), OptionalLong.empty());
     return new ModelStore(registry, hooks, metrics, room, Duration.ofMinutes(5), Duration.ofSeconds(10));
   }

@@ -42,7 +42,7 @@ class ModelDirectoryTest {
   private final List<String> loads = new CopyOnWriteArrayList<>();
   private final ModelStore store = new ModelStore(registry, hooks, metrics, (model, directory, _) -> {
     loads.add(Files.readString(directory.resolve("file")));
-    model.load(directory, new TextHandler(), workers, LIMITS, FirstRequest.NONE);
+    model.load(directory, new TextHandler(), workers, LIMITS, FirstRequest.NONE, new SessionRoom(1, 1));
   }, Duration.ofMinutes(5), Duration.ofSeconds(10));
   private ModelDirectory models;
 

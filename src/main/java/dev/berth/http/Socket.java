@@ -1,0 +1,470 @@
+package dev.berth.http;
+
+import dev.berth.error.ErrorType;
+import dev.berth.error.ServingException;
+import dev.berth.hooks.InvocationRequest;
+import dev.berth.hooks.MediaType;
+import dev.berth.memory.MemoryShortException;
+import dev.berth.memory.ProcessMemory;
+import dev.berth.memory.RequestMemory;
+import dev.berth.metrics.ServingMetrics;
+import dev.berth.serving.Answer;
+import dev.berth.serving.Deadline;
+import dev.berth.serving.Invocation;
+import dev.berth.serving.ServedModel;
+import dev.berth.serving.StreamLimits;
+import java.io.ByteArrayInputStream;
+import java.io.IOException;
+import java.nio.ByteBuffer;
+import java.nio.charset.CharacterCodingException;
+import java.nio.charset.StandardCharsets;
+import java.time.Duration;
+import java.util.ArrayDeque;
+import java.util.Arrays;
+import java.util.Deque;
+import java.util.Optional;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.locks.ReentrantLock;
+import java.util.function.Consumer;
+import java.util.function.LongSupplier;
+import java.util.function.Supplier;
+import org.eclipse.jetty.util.thread.Scheduler;
+import org.eclipse.jetty.websocket.api.Callback;
+import org.eclipse.jetty.websocket.api.Session;
+import org.eclipse.jetty.websocket.api.StatusCode;
+
+/// One WebSocket: each message is a request, and they are answered one after another.
+///
+/// Jetty's threads gather a message and return. A virtual thread answers what has come, and ends when all is
+/// answered. So a socket without messages has no thread. While [#MOST_WAITING] messages wait, no more are read.
+///
+/// A part of an answer is a frame, and an empty frame follows the last one. A whole answer is one frame.
+public final class Socket implements Session.Listener {
+
+  private static final int MOST_WAITING = 8;
+  private static final int MOST_WAITING_BYTES = 1 << 20;
+  /// What a message takes besides its bytes.
+  private static final int MESSAGE = 1 << 10;
+  /// What is likely to be made of a message: its text, and what the hook makes of that.
+  private static final int LIKELY = 4;
+  /// RFC 6455 §5.5 allows 125 bytes, two of which are the code.
+  private static final int LONGEST_REASON = 123;
+  private static final int OPENING_SECONDS = 10;
+
+  /// What was agreed on in the handshake.
+  ///
+  /// @param model has the model take a message in
+  /// @param handshake what all messages have in common
+  /// @param contentType of messages, where the handshake has named one
+  /// @param accept the handshake's
+  /// @param countMemory counts what a message takes as its model's
+  /// @param defaultAccept for callers who name no type and send text
+  /// @param maxPayloadBytes of a message
+  /// @param timeout for a message to be whole, and for its answer to begin
+  record Terms(
+      Supplier<ServedModel.Visit> model,
+      InvocationRequest handshake,
+      Optional<MediaType> contentType,
+      Optional<String> accept,
+      Consumer<RequestMemory> countMemory,
+      MediaType defaultAccept,
+      long maxPayloadBytes,
+      Duration timeout,
+      StreamLimits streams) {}
+
+  /// The session that all messages are in.
+  ///
+  /// @param atEnd what is to be done when the socket is closed
+  record OpenSession(String id, Runnable atEnd) {}
+
+  private final Terms terms;
+  private final Optional<OpenSession> memory;
+  private final RequestLog log;
+  private final ServingMetrics metrics;
+  private final ProcessMemory process;
+  private final LongSupplier clock;
+  private final Scheduler scheduler;
+
+  private final AtomicBoolean dropped = new AtomicBoolean();
+  private volatile Session session;
+  private volatile boolean closed;
+  private long messages;
+
+  /// What is being received. Written by Jetty's reading thread, of which there is one at a time.
+  private volatile Message arriving;
+
+  private final ReentrantLock lock = new ReentrantLock();
+  // Guarded by the lock.
+  private final Deque<Message> waiting = new ArrayDeque<>();
+  private long waitingBytes;
+  private boolean answering;
+  private boolean paused;
+
+  /// A message, from its first frame until it is answered.
+  private final class Message implements AutoCloseable {
+    private final boolean isText;
+    private final RequestMemory taken = new RequestMemory(process, clock.getAsLong() + 2 * terms.timeout.toNanos(), () -> {});
+    private final Scheduler.Task limit;
+    private byte[] bytes = new byte[0];
+    private int length;
+    private Deadline deadline;
+
+    private Message(boolean isText, boolean isWhole) {
+      this.isText = isText;
+      terms.countMemory.accept(taken);
+      taken.addAtOnce(MESSAGE);
+      this.limit = isWhole ? () -> true : scheduler.schedule(
+          () -> refuse(StatusCode.POLICY_VIOLATION, "a message was not whole within %d s of its first frame".formatted(
+              terms.timeout.toSeconds())),
+          terms.timeout.toMillis(), TimeUnit.MILLISECONDS);
+    }
+
+    private void add(ByteBuffer more, boolean isLast) {
+      long needed = (long) length + more.remaining();
+      if (needed > bytes.length) {
+        int size = (int) Math.min(Integer.MAX_VALUE - 8, isLast ? needed : Math.max(needed, 2L * bytes.length));
+        // While it is copied, there are both.
+        taken.addAtOnce(size);
+        bytes = Arrays.copyOf(bytes, size);
+      }
+      int count = more.remaining();
+      more.get(bytes, length, count);
+      length += count;
+    }
+
+    @Override
+    public void close() {
+      limit.cancel();
+      taken.close();
+    }
+  }
+
+  Socket(
+      Terms terms,
+      Optional<OpenSession> memory,
+      RequestLog log,
+      ServingMetrics metrics,
+      ProcessMemory process,
+      LongSupplier clock,
+      Scheduler scheduler) {
+    this.terms = terms;
+    this.memory = memory;
+    this.log = log;
+    this.metrics = metrics;
+    this.process = process;
+    this.clock = clock;
+    this.scheduler = scheduler;
+  }
+
+  /// The handshake was accepted. A client that leaves at this very moment must not keep a session.
+  void expectOpen() {
+    scheduler.schedule(() -> {
+      if (session == null) {
+        drop();
+      }
+    }, OPENING_SECONDS, TimeUnit.SECONDS);
+  }
+
+  /// Ends what the socket has, once.
+  void drop() {
+    if (dropped.compareAndSet(false, true)) {
+      closed = true;
+      memory.ifPresent(open -> open.atEnd.run());
+    }
+  }
+
+  @Override
+  public void onWebSocketOpen(Session opened) {
+    session = opened;
+    metrics.socketOpened();
+    if (closed) {
+      opened.close(StatusCode.TRY_AGAIN_LATER, "the socket took too long to open", Callback.NOOP);
+    } else {
+      opened.demand();
+    }
+  }
+
+  @Override
+  public void onWebSocketPartialText(String payload, boolean last) {
+    receive(ByteBuffer.wrap(payload.getBytes(StandardCharsets.UTF_8)), true, last);
+  }
+
+  @Override
+  public void onWebSocketPartialBinary(ByteBuffer payload, boolean last, Callback callback) {
+    receive(payload, false, last);
+    callback.succeed();
+  }
+
+  private void receive(ByteBuffer payload, boolean isText, boolean isLast) {
+    if (closed) {
+      return;
+    }
+    try {
+      if (arriving == null) {
+        arriving = new Message(isText, isLast);
+      }
+      if (arriving.length + (long) payload.remaining() > terms.maxPayloadBytes) {
+        refuse(StatusCode.MESSAGE_TOO_LARGE, "a message has more than the %d bytes that SAGEMAKER_MAX_PAYLOAD_IN_MB allows"
+            .formatted(terms.maxPayloadBytes));
+        return;
+      }
+      arriving.add(payload, isLast);
+    } catch (MemoryShortException e) {
+      refuse(e.isTooLarge() ? StatusCode.MESSAGE_TOO_LARGE : StatusCode.TRY_AGAIN_LATER, e.getMessage());
+      return;
+    }
+    if (isLast) {
+      var whole = arriving;
+      arriving = null;
+      whole.limit.cancel();
+      whole.deadline = Deadline.in(terms.timeout, clock);
+      take(whole);
+    } else {
+      session.demand();
+    }
+  }
+
+  private void take(Message whole) {
+    boolean start;
+    boolean more;
+    lock.lock();
+    try {
+      waiting.add(whole);
+      waitingBytes += whole.length;
+      start = !answering;
+      answering = true;
+      more = hasRoom();
+      paused = !more;
+    } finally {
+      lock.unlock();
+    }
+    if (start) {
+      Thread.ofVirtual().name("berth-socket").start(this::answerAll);
+    }
+    if (more) {
+      session.demand();
+    }
+  }
+
+  private boolean hasRoom() {
+    return waiting.size() < MOST_WAITING && waitingBytes < MOST_WAITING_BYTES;
+  }
+
+  /// Runs on a virtual thread of its own, until nothing waits.
+  private void answerAll() {
+    for (var next = next(); next.isPresent(); next = next()) {
+      try (var message = next.get()) {
+        if (!closed) {
+          answer(message);
+        }
+      } catch (Throwable e) {
+        metrics.caught(e);
+        refuse(StatusCode.SERVER_ERROR, "the server failed; its log says why");
+        throw e;
+      }
+    }
+  }
+
+  private Optional<Message> next() {
+    boolean resume;
+    Optional<Message> next;
+    lock.lock();
+    try {
+      next = Optional.ofNullable(waiting.poll());
+      next.ifPresent(message -> waitingBytes -= message.length);
+      answering = next.isPresent();
+      resume = paused && hasRoom();
+      paused &= !resume;
+    } finally {
+      lock.unlock();
+    }
+    if (resume && !closed) {
+      session.demand();
+    }
+    return next;
+  }
+
+  private void answer(Message message) {
+    var id = "%s-%d".formatted(terms.handshake.inferenceId(), ++messages);
+    log.beginMessage(id, terms.handshake.traceParent());
+    long start = System.nanoTime();
+    Optional<Invocation> served = Optional.empty();
+    Optional<ServingException> failure = Optional.empty();
+    Optional<ServedModel.Visit> entered = Optional.empty();
+    try (var visit = terms.model.get()) {
+      entered = Optional.of(visit);
+      RequestLog.entered(visit.metrics());
+      served = Optional.of(exchange(message, visit, id));
+    } catch (ServingException e) {
+      failure = Optional.of(e);
+      fail(e);
+    } catch (IOException e) {
+      failure = Optional.of(new ServingException(ErrorType.CALLER_GONE, "the caller has gone before its answer was sent", e));
+    } finally {
+      log.endMessage(
+          terms.handshake.path(), entered.map(ServedModel.Visit::metrics), served, failure,
+          Duration.ofNanos(System.nanoTime() - start));
+    }
+  }
+
+  private Invocation exchange(Message message, ServedModel.Visit visit, String id) throws IOException {
+    if (message.deadline.isOver()) {
+      throw new ServingException(ErrorType.DEADLINE_EXCEEDED, "the message's time ran out behind others of its socket");
+    }
+    visit.requireRoom(message.deadline);
+    charge(message);
+    var request = request(message, visit, id);
+    if (memory.isEmpty()) {
+      return send(visit.invoke(
+          request, message.deadline, Optional.of(terms.streams), message.taken, this::isClosed, Invocations.logContext()));
+    }
+    try (var turn = visit.enterSession(memory.get().id, message.deadline)) {
+      return send(visit.invokeIn(
+          turn, request, message.deadline, Optional.of(terms.streams), message.taken, this::isClosed, Invocations.logContext()));
+    }
+  }
+
+  private static void charge(Message message) {
+    try {
+      message.taken.add((long) LIKELY * message.length);
+    } catch (MemoryShortException e) {
+      throw new ServingException(
+          e.isTooLarge() ? ErrorType.PAYLOAD_TOO_LARGE : ErrorType.OVERLOADED, e.getMessage(), e);
+    }
+  }
+
+  private InvocationRequest request(Message message, ServedModel.Visit visit, String id) {
+    var type = terms.contentType.orElse(message.isText ? MediaType.JSON : MediaType.BYTES);
+    var accept = Accept.choose(
+        terms.accept, visit.responseTypes(), message.isText ? terms.defaultAccept : MediaType.BYTES);
+    return new InvocationRequest(
+        new ByteArrayInputStream(message.bytes, 0, message.length), type, accept, terms.handshake.customAttributes(), id, false)
+        .withTraceParent(terms.handshake.traceParent())
+        .withPath(terms.handshake.path(), terms.handshake.query());
+  }
+
+  private Invocation send(Answer answer) throws IOException {
+    return switch (answer) {
+      case Answer.Whole(var response, var invocation) -> {
+        send(response.body(), response.contentType());
+        yield invocation;
+      }
+      case Answer.Streamed streamed -> {
+        sendParts(streamed);
+        yield streamed.invocation();
+      }
+    };
+  }
+
+  private void sendParts(Answer.Streamed answer) throws IOException {
+    answer.whenLate(session::disconnect);
+    try {
+      for (var part = answer.next(this::isClosed); part.isPresent(); part = answer.next(this::isClosed)) {
+        if (part.get().length > 0) {
+          send(part.get(), answer.contentType());
+        }
+      }
+      send(new byte[0], answer.contentType());
+    } catch (IOException e) {
+      answer.abandon();
+      throw e;
+    } catch (ServingException e) {
+      // The caller has the beginning of an answer, and must not take it for the whole.
+      refuse(StatusCode.SERVER_ERROR, e.getMessage());
+      throw e;
+    }
+  }
+
+  /// Sends a frame, and waits until it has left: who does not read waits for its own answers only.
+  private void send(byte[] data, MediaType type) throws IOException {
+    var sent = new Callback.Completable();
+    var text = isText(type) ? text(data) : Optional.<String>empty();
+    if (text.isPresent()) {
+      session.sendText(text.get(), sent);
+    } else {
+      session.sendBinary(ByteBuffer.wrap(data), sent);
+    }
+    try {
+      sent.get();
+    } catch (ExecutionException e) {
+      throw new IOException("the frame could not be sent", e.getCause());
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+      throw new IOException("the wait for the frame to leave was interrupted", e);
+    }
+  }
+
+  private static boolean isText(MediaType type) {
+    return type.type().equals("text") || type.subtype().startsWith("json") || type.subtype().endsWith("+json");
+  }
+
+  /// Nothing where it is no UTF-8, which a text frame must be.
+  private static Optional<String> text(byte[] data) {
+    try {
+      return Optional.of(StandardCharsets.UTF_8.newDecoder().decode(ByteBuffer.wrap(data)).toString());
+    } catch (CharacterCodingException _) {
+      return Optional.empty();
+    }
+  }
+
+  /// Says in a frame why there is no answer. The socket stays open, unless the server stops.
+  private void fail(ServingException failure) {
+    if (closed) {
+      return;
+    }
+    try {
+      var error = new String(Errors.body(failure.type(), failure.getMessage()), StandardCharsets.UTF_8);
+      send("{\"error\":%s}".formatted(error).getBytes(StandardCharsets.UTF_8), MediaType.JSON);
+    } catch (IOException e) {
+      failure.addSuppressed(e);
+    }
+    if (failure.type() == ErrorType.NOT_READY) {
+      refuse(StatusCode.SHUTDOWN, failure.getMessage());
+    }
+  }
+
+  private boolean isClosed() {
+    return closed;
+  }
+
+  /// Closes the socket, and says why.
+  private void refuse(int code, String reason) {
+    if (!closed) {
+      closed = true;
+      session.close(code, shortened(reason), Callback.NOOP);
+      letGo();
+    }
+  }
+
+  /// Such a prefix that its UTF-8 is not too long.
+  private static String shortened(String reason) {
+    var text = reason == null ? "" : reason;
+    while (text.getBytes(StandardCharsets.UTF_8).length > LONGEST_REASON) {
+      text = Text.cut(text, text.codePointCount(0, text.length()) - 2);
+    }
+    return text;
+  }
+
+  private void letGo() {
+    var half = arriving;
+    if (half != null) {
+      half.close();
+    }
+    drop();
+  }
+
+  @Override
+  public void onWebSocketError(Throwable cause) {
+    closed = true;
+  }
+
+  @Override
+  public void onWebSocketClose(int statusCode, String reason, Callback callback) {
+    closed = true;
+    metrics.socketClosed(statusCode);
+    letGo();
+    callback.succeed();
+  }
+}

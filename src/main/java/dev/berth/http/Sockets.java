@@ -1,0 +1,201 @@
+package dev.berth.http;
+
+import dev.berth.config.ServerConfig;
+import dev.berth.error.ErrorType;
+import dev.berth.error.ServingException;
+import dev.berth.hooks.InvocationRequest;
+import dev.berth.hooks.MediaType;
+import dev.berth.memory.ProcessMemory;
+import dev.berth.metrics.ServingMetrics;
+import dev.berth.serving.Deadline;
+import dev.berth.serving.ServedModel;
+import dev.berth.serving.SessionTurn;
+import dev.berth.serving.StreamLimits;
+import io.javalin.config.JavalinConfig;
+import io.javalin.config.RoutesConfig;
+import io.javalin.http.Context;
+import jakarta.servlet.http.HttpServletResponse;
+import java.io.InputStream;
+import java.time.Duration;
+import java.util.List;
+import java.util.Optional;
+import java.util.function.Function;
+import java.util.function.LongSupplier;
+import java.util.function.Supplier;
+import org.eclipse.jetty.ee10.servlet.ServletContextRequest;
+import org.eclipse.jetty.ee10.websocket.server.JettyServerUpgradeResponse;
+import org.eclipse.jetty.ee10.websocket.server.JettyWebSocketServletFactory;
+
+/// WebSockets at [#PATH]: accepts or rejects the handshake, and opens the session that the socket has. Runs on the handshake's
+/// virtual thread.
+///
+/// SageMaker's callers may ask for another path. So any path without a route of its own is taken where the hooks answer part
+/// by part or have sessions.
+final class Sockets {
+
+  static final String PATH = "/invocations-bidirectional-stream";
+  /// Of one model among many.
+  static final String PATH_OF_MODEL = "/models/{name}" + PATH;
+
+  /// SageMaker asks a socket every 60 s whether it is still there, and gives up after 5 of these pings.
+  private static final Duration IDLE = Duration.ofSeconds(5 * 60);
+  private static final int INPUT_BUFFER_BYTES = 16 << 10;
+  private static final String SOCKET = "berth.socket";
+
+  private final Function<Context, Supplier<ServedModel.Visit>> models;
+  private final boolean hasOneModel;
+  private final ServerConfig config;
+  private final Paths paths;
+  private final RequestLog log;
+  private final ServingMetrics metrics;
+  private final LongSupplier clock;
+
+  /// @param models finds out which model a handshake is for. What it returns has that model take a message in
+  /// @param paths the routes
+  Sockets(
+      Function<Context, Supplier<ServedModel.Visit>> models,
+      boolean hasOneModel,
+      ServerConfig config,
+      Paths paths,
+      RequestLog log,
+      ServingMetrics metrics,
+      LongSupplier clock) {
+    this.models = models;
+    this.hasOneModel = hasOneModel;
+    this.config = config;
+    this.paths = paths;
+    this.log = log;
+    this.metrics = metrics;
+    this.clock = clock;
+  }
+
+  /// @param path where Javalin has handshakes come here; `*` is anywhere
+  void register(RoutesConfig routes, List<String> path) {
+    path.forEach(pattern -> routes.ws(pattern, _ -> {}));
+    routes.wsBeforeUpgrade(this::accept);
+  }
+
+  /// Javalin's own sockets get whole messages, whose memory nobody has counted, and the next one whether it is wanted or
+  /// not. So the sockets are Berth's own, on Javalin's routes.
+  void configure(JavalinConfig javalin) {
+    javalin.jetty.modifyWebSocketServletFactory(this::configure);
+    javalin.requestLogger.ws(ws -> ws.onUpgrade((ctx, _) -> ended(ctx)));
+  }
+
+  private void configure(JettyWebSocketServletFactory factory) {
+    var request = HttpServer.idle(config);
+    factory.setIdleTimeout(request.compareTo(IDLE) > 0 ? request : IDLE);
+    factory.setInputBufferSize(INPUT_BUFFER_BYTES);
+    factory.addMapping("/*", (upgrade, response) -> upgraded(
+        (Socket) upgrade.getHttpServletRequest().getAttribute(SOCKET), response));
+  }
+
+  /// Nothing is compressed, as over HTTP.
+  private static Socket upgraded(Socket socket, JettyServerUpgradeResponse response) {
+    response.setExtensions(List.of());
+    return socket;
+  }
+
+  private void accept(Context ctx) {
+    log.begin(ctx);
+    if (!"websocket".equalsIgnoreCase(ctx.header("Upgrade"))) {
+      throw noHandshake(ctx);
+    }
+    var route = paths.pattern(ctx.path());
+    boolean isOurs = route.filter(pattern -> pattern.endsWith(PATH)).isPresent();
+    if (!isOurs) {
+      requireNoRoute(ctx, route);
+    }
+    var model = models.apply(ctx);
+    try (var visit = model.get()) {
+      if (!isOurs && !visit.isConversational()) {
+        throw noSocket(ctx, "the hooks of this model neither stream nor have sessions, and so answer there only");
+      }
+      ctx.req().setAttribute(SOCKET, socket(ctx, model, visit));
+    }
+  }
+
+  private void requireNoRoute(Context ctx, Optional<String> route) {
+    if (route.isPresent()) {
+      throw noSocket(ctx, "that path answers no sockets");
+    }
+    var advice = paths.advice(ctx.path());
+    if (advice.isPresent() || !hasOneModel) {
+      throw new ServingException(ErrorType.NOT_FOUND, "%s: no such path; %s".formatted(
+          Text.quoted(ctx.path()), advice.orElse("sockets of a model are at " + PATH_OF_MODEL)));
+    }
+  }
+
+  private Socket socket(Context ctx, Supplier<ServedModel.Visit> model, ServedModel.Visit visit) {
+    var accept = Invocations.header(ctx, "Accept");
+    var type = Invocations.header(ctx, "Content-Type")
+        .map(text -> Invocations.contentType(Optional.of(text), visit.requestTypes()));
+    var id = RequestLog.inferenceId(ctx);
+    // What the messages have in common. Its body stands for none.
+    var handshake = new InvocationRequest(
+        InputStream.nullInputStream(),
+        type.orElse(MediaType.JSON),
+        Accept.choose(accept, visit.responseTypes(), config.http().defaultAccept()),
+        Invocations.header(ctx, Invocations.CUSTOM_ATTRIBUTES),
+        id,
+        false)
+        .withTraceParent(RequestLog.traceParent(ctx))
+        .withPath(ctx.path(), Optional.ofNullable(ctx.queryString()));
+    var connection = ServletContextRequest.getServletContextRequest(ctx.req()).getConnectionMetaData();
+    var scheduler = connection.getConnector().getScheduler();
+    return new Socket(
+        new Socket.Terms(
+            model, handshake, type, accept, visit::countMemory, config.http().defaultAccept(), config.http().maxPayloadBytes(),
+            config.batching().timeout(),
+            new StreamLimits(config.streams().partTimeout(), config.streams().timeout(), true)),
+        session(ctx, visit, handshake), log, metrics, ProcessMemory.ofThisProcess(), clock, scheduler);
+  }
+
+  /// The session of all messages of a socket: the one that the handshake names or opens, or one that ends with the socket.
+  private Optional<Socket.OpenSession> session(Context ctx, ServedModel.Visit visit, InvocationRequest handshake) {
+    var named = Invocations.header(ctx, SessionProtocol.SESSION_ID).map(id -> SessionProtocol.checked(id, visit));
+    if (!visit.hasSessions()) {
+      return Optional.empty();
+    }
+    var deadline = Deadline.in(config.batching().timeout(), clock);
+    boolean isNew = named.filter(SessionProtocol::isNew).isPresent();
+    if (named.isPresent() && !isNew) {
+      visit.enterSession(named.get(), deadline).close();
+      return Optional.of(new Socket.OpenSession(named.get(), () -> {}));
+    }
+    SessionTurn turn = visit.openSession(handshake, isNew, deadline, Invocations.logContext());
+    turn.close();
+    if (isNew) {
+      SessionProtocol.name(ctx, turn);
+      return Optional.of(new Socket.OpenSession(turn.id(), () -> {}));
+    }
+    return Optional.of(new Socket.OpenSession(turn.id(), turn::end));
+  }
+
+  /// The handshake has its answer. Jetty opens the socket after that, unless the answer is an error.
+  private void ended(Context ctx) {
+    if (ctx.req().getAttribute(SOCKET) instanceof Socket socket) {
+      if (ctx.statusCode() == HttpServletResponse.SC_SWITCHING_PROTOCOLS) {
+        socket.expectOpen();
+      } else {
+        socket.drop();
+      }
+    }
+    log.end(ctx);
+  }
+
+  private ServingException noSocket(Context ctx, String why) {
+    return new ServingException(ErrorType.NOT_FOUND,
+        "%s: found a WebSocket handshake, expected %s; %s".formatted(Text.quoted(ctx.path()), PATH, why));
+  }
+
+  /// Answers what is no handshake.
+  static void reject(Context ctx) {
+    throw noHandshake(ctx);
+  }
+
+  private static ServingException noHandshake(Context ctx) {
+    return new ServingException(ErrorType.BAD_INPUT,
+        "%s: found no WebSocket handshake, expected Upgrade: websocket (RFC 6455)".formatted(Text.quoted(ctx.path())));
+  }
+}
