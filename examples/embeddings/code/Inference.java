@@ -28,6 +28,8 @@ import java.util.stream.IntStream;
 /// All four hooks. The model is a TorchScript, a record the ids of one sentence's tokens, a prediction its vector.
 public final class Inference implements InferenceHandler<Graph, long[], Tensor>, AutoCloseable {
 
+  private static final String ANSWER = "answer";
+
   private final Tokenizer tokenizer;
   private final int longest;
   private final long begin;
@@ -57,17 +59,26 @@ public final class Inference implements InferenceHandler<Graph, long[], Tensor>,
     return List.of(MediaType.JSON, MediaType.JSON_LINES, MediaType.NPY);
   }
 
-  /// JSON: `"one"`, `["one", "two"]`, or either as `{"inputs": …}`; JSON Lines: one on each line.
+  /// JSON: `"one"`, `["one", "two"]`, or either as `{"inputs": …}` or as OpenAI's `{"input": …}`; JSON Lines: one on each line.
   @Override
   public List<long[]> inputFn(InvocationRequest request) throws IOException {
     if (request.contentType().withoutParameters().equals(MediaType.JSON_LINES)) {
       return JsonLines.read(request).stream().map(line -> ids(inputs(line.json()), line.name())).toList();
     }
-    var inputs = inputs(Json.read(request));
-    if (!inputs.isArray()) {
-      return List.of(ids(inputs, "inputs"));
+    var body = Json.read(request);
+    boolean openAi = body.has("input");
+    var records = openAi ? records(body.path("input"), "input") : records(inputs(body), "inputs");
+    if (openAi) {
+      request.attributes().put(ANSWER, OpenAiAnswer.asked(body, records));
     }
-    return IntStream.range(0, inputs.size()).mapToObj(i -> ids(inputs.path(i), "inputs[%d]".formatted(i))).toList();
+    return records;
+  }
+
+  private List<long[]> records(JsonNode inputs, String name) {
+    if (!inputs.isArray()) {
+      return List.of(ids(inputs, name));
+    }
+    return IntStream.range(0, inputs.size()).mapToObj(i -> ids(inputs.path(i), "%s[%d]".formatted(name, i))).toList();
   }
 
   /// Records of like length share a batch, so that little of it is padding.
@@ -102,6 +113,9 @@ public final class Inference implements InferenceHandler<Graph, long[], Tensor>,
 
   @Override
   public InvocationResponse outputFn(List<Tensor> vectors, InvocationRequest request) {
+    if (request.attributes().get(ANSWER) instanceof OpenAiAnswer answer) {
+      return InvocationResponse.of(Json.write(answer.of(vectors)), MediaType.JSON);
+    }
     if (request.accept().equals(MediaType.NPY)) {
       var matrix = vectors.isEmpty() ? Tensor.of(new float[0], 0, 0) : Tensor.stack(vectors);
       return InvocationResponse.of(Npy.write(matrix), MediaType.NPY);

@@ -10,6 +10,7 @@ final class Answers {
   /// One event of a stream.
   static Map<String, Object> event(Part part, Form form) {
     return switch (part) {
+      case Part.Begin _ -> chunk(form, ordered("index", 0, "delta", ordered("role", "assistant", "content", ""), "finish_reason", null));
       case Part.Text(int index, long id, String text) when form.style() == Form.Style.GENERATE ->
           ordered("index", index, "token", ordered("id", id, "text", text), "generated_text", null, "details", null);
       case Part.Text(_, _, String text) -> chunk(form, choice(form, text, null));
@@ -51,7 +52,7 @@ final class Answers {
     if (form.style() == Form.Style.COMPLETION) {
       return ordered("index", 0, "text", text == null ? "" : text, "finish_reason", reason);
     }
-    var delta = text == null ? Map.of() : ordered("role", "assistant", "content", text);
+    var delta = text == null ? Map.of() : Map.of("content", text);
     return ordered("index", 0, "delta", delta, "finish_reason", reason);
   }
 

@@ -141,6 +141,7 @@ public final class Inference implements StreamingHandler<Graph, Task, Part, Writ
           return end;
         }
         case Part.Text(_, _, String shown) -> text.append(shown);
+        case Part.Begin _ -> { }
         case Part.Usage _, Part.Done _ -> throw new IllegalStateException("found no end in front of " + part);
       }
     }
@@ -152,7 +153,7 @@ public final class Inference implements StreamingHandler<Graph, Task, Part, Writ
     return switch (predictions.getFirst()) {
       case Part.Text(_, _, String text) -> InvocationResponse.of(text, MediaType.TEXT);
       case Part.End end -> InvocationResponse.of(Json.write(Answers.whole(end, form(request))), MediaType.JSON);
-      case Part.Usage _, Part.Done _ -> throw new IllegalStateException("found no whole text");
+      case Part.Begin _, Part.Usage _, Part.Done _ -> throw new IllegalStateException("found no whole text");
     };
   }
 

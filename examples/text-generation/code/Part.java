@@ -3,6 +3,9 @@ import java.util.List;
 /// A part of a text on its way.
 sealed interface Part {
 
+  /// A chat's answer begins.
+  record Begin() implements Part {}
+
   /// @param index the number of the token, from 1
   /// @param text what may be shown since the last part; of several tokens where the first ones made no whole character
   record Text(int index, long id, String text) implements Part {}

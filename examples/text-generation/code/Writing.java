@@ -53,6 +53,9 @@ final class Writing implements AutoCloseable {
   }
 
   private void write(long id, PartStream<?, Part> stream) {
+    if (ids.isEmpty() && task.form().style() == Form.Style.CHAT) {
+      stream.emit(new Part.Begin());
+    }
     ids.add(id);
     unread = new long[] {id};
     boolean ended = id == language.mark("end");
