@@ -10,7 +10,7 @@ import java.util.Objects;
 import java.util.Optional;
 import java.util.concurrent.ConcurrentHashMap;
 
-/// One HTTP call to `/invocations`, as the hooks see it.
+/// One HTTP call to `/invocations`, or one message of a WebSocket, as the hooks see it.
 ///
 /// The body is a stream that can be read once, so that a hook may take a payload larger than memory record by record;
 /// [#bytes()] and [#text()] read all of it.
@@ -23,7 +23,12 @@ public final class InvocationRequest {
   private final String inferenceId;
   private final boolean keepBadRecords;
   private final Optional<String> traceParent;
+  private final Target target;
+  private final Optional<Object> session;
   private final Map<String, Object> attributes;
+
+  /// What a caller asked for.
+  private record Target(String path, Optional<String> query) {}
 
   /// @param accept the one type that the response should have, negotiated from `Accept`
   /// @param customAttributes `X-Amzn-SageMaker-Custom-Attributes`, unchanged
@@ -37,7 +42,8 @@ public final class InvocationRequest {
       String inferenceId,
       boolean keepBadRecords) {
     this(
-        body, contentType, accept, customAttributes, inferenceId, keepBadRecords, Optional.empty(), new ConcurrentHashMap<>());
+        body, contentType, accept, customAttributes, inferenceId, keepBadRecords, Optional.empty(),
+        new Target("/invocations", Optional.empty()), Optional.empty(), new ConcurrentHashMap<>());
   }
 
   private InvocationRequest(
@@ -48,6 +54,8 @@ public final class InvocationRequest {
       String inferenceId,
       boolean keepBadRecords,
       Optional<String> traceParent,
+      Target target,
+      Optional<Object> session,
       Map<String, Object> attributes) {
     this.body = Objects.requireNonNull(body, "body");
     this.contentType = Objects.requireNonNull(contentType, "contentType");
@@ -56,19 +64,37 @@ public final class InvocationRequest {
     this.inferenceId = Objects.requireNonNull(inferenceId, "inferenceId");
     this.keepBadRecords = keepBadRecords;
     this.traceParent = Objects.requireNonNull(traceParent, "traceParent");
+    this.target = target;
+    this.session = session;
     this.attributes = attributes;
   }
 
   /// The same request with another body, and with the same [#attributes()].
   public InvocationRequest withBody(InputStream other) {
     return new InvocationRequest(
-        other, contentType, accept, customAttributes, inferenceId, keepBadRecords, traceParent, attributes);
+        other, contentType, accept, customAttributes, inferenceId, keepBadRecords, traceParent, target, session, attributes);
   }
 
   /// The same request with its caller's `traceparent`, and with the same [#attributes()].
   public InvocationRequest withTraceParent(Optional<String> other) {
     return new InvocationRequest(
-        body, contentType, accept, customAttributes, inferenceId, keepBadRecords, other, attributes);
+        body, contentType, accept, customAttributes, inferenceId, keepBadRecords, other, target, session, attributes);
+  }
+
+  /// The same request for another path, and with the same [#attributes()].
+  public InvocationRequest withPath(String path, Optional<String> query) {
+    return new InvocationRequest(
+        body, contentType, accept, customAttributes, inferenceId, keepBadRecords, traceParent,
+        new Target(Objects.requireNonNull(path, "path"), Objects.requireNonNull(query, "query")), session, attributes);
+  }
+
+  /// The same request in a session, and with the same [#attributes()].
+  ///
+  /// @param value what [SessionHandler#openSession] returned for it
+  public InvocationRequest withSession(Object value) {
+    return new InvocationRequest(
+        body, contentType, accept, customAttributes, inferenceId, keepBadRecords, traceParent, target, Optional.of(value),
+        attributes);
   }
 
   /// The body, to be read once. Reading past the server's payload limit fails, and the caller gets 413.
@@ -149,6 +175,25 @@ public final class InvocationRequest {
   /// The caller's `traceparent` (W3C Trace Context) where it is valid, for calls that a hook makes itself.
   public Optional<String> traceParent() {
     return traceParent;
+  }
+
+  /// The path that the caller asked for, such as `/invocations`. A WebSocket may have another one: SageMaker's callers
+  /// choose it with `X-Amzn-SageMaker-Model-Invocation-Path`.
+  public String path() {
+    return target.path();
+  }
+
+  /// What stands behind the `?`, as the caller wrote it.
+  public Optional<String> query() {
+    return target.query();
+  }
+
+  /// The session that the request is in: what [SessionHandler#openSession] returned for it. Nothing where the caller uses
+  /// none. No other request of the session runs at the same time.
+  ///
+  /// @throws ClassCastException when it is of another type
+  public <T> Optional<T> session(Class<T> type) {
+    return session.map(type::cast);
   }
 
   /// Whether one bad record among several should become an error in its own place of the response, keeping the order,

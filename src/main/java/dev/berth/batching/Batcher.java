@@ -135,6 +135,11 @@ public final class Batcher<I, O> implements AutoCloseable {
       queue.resume();
     }
 
+    /// Whether a predictor still has something of it. It may, for a while, after the request has ended.
+    public boolean isInside() {
+      return queue.read(submission::isInside);
+    }
+
     /// Says that nobody waits any more.
     public void abandon() {
       queue.abandon(submission);

@@ -175,6 +175,7 @@ final class OpenRequests<I, O> {
   Batch<I, O> run(List<Pending<I, O>> records, int worker, Batch.Kind kind) {
     var batch = new Batch<>(records, worker, Thread.currentThread(), clock.getAsLong(), waiting.size() > 0, kind);
     running.add(batch);
+    records.forEach(pending -> pending.submission().countInside(1));
     return batch;
   }
 
@@ -221,7 +222,9 @@ final class OpenRequests<I, O> {
 
   /// Ends a batch of the calling worker: an interrupt that has come for it ends with it, and none comes after.
   void stop(Batch<I, O> batch) {
-    running.remove(batch);
+    if (running.remove(batch)) {
+      batch.pending().forEach(pending -> pending.submission().countInside(-1));
+    }
     Thread.interrupted();
     if (running.isEmpty() && waiting.size() == 0) {
       estimate.forget();

@@ -173,6 +173,7 @@ final class StreamRunner<I, O, Q extends Sequence<O>> implements Runner {
       queue.stop(batch);
       streams.addLast(stream);
       stream.request().runsOn(worker);
+      stream.request().countInside(1);
       return null;
     });
     metrics.streamBegun();
@@ -267,6 +268,11 @@ final class StreamRunner<I, O, Q extends Sequence<O>> implements Runner {
     } catch (Throwable e) {
       metrics.caught(e);
       log.warn("{}: the state of a record could not be closed", name, e);
+    } finally {
+      queue.read(() -> {
+        stream.request().countInside(-1);
+        return null;
+      });
     }
   }
 

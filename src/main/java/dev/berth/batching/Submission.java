@@ -52,6 +52,8 @@ final class Submission<I, O> {
   /// The workers that predict records of it step by step.
   private final BitSet workers = new BitSet();
   private int unanswered;
+  /// How many of its pieces are with predictors, also when it has ended.
+  private int inside;
   /// How many of its pieces have left the line.
   private int taken;
   /// The lengths of those that have not.
@@ -173,6 +175,15 @@ final class Submission<I, O> {
 
   boolean isOnWorkers() {
     return !workers.isEmpty();
+  }
+
+  /// One more of its pieces, or with -1 one less, is with a predictor.
+  void countInside(int more) {
+    inside += more;
+  }
+
+  boolean isInside() {
+    return inside > 0;
   }
 
   boolean hasStarted() {

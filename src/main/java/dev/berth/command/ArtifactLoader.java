@@ -9,6 +9,7 @@ import dev.berth.metrics.ServingMetrics;
 import dev.berth.serving.ModelRoom;
 import dev.berth.serving.ModelStore;
 import dev.berth.serving.ServedModel;
+import dev.berth.serving.SessionRoom;
 import dev.berth.serving.Workers;
 import java.nio.file.Path;
 import java.util.concurrent.CompletableFuture;
@@ -25,10 +26,12 @@ final class ArtifactLoader implements ModelStore.Loader {
   private record Place(Devices devices, Workers workers, ModelRoom room) {}
 
   private final ServerConfig config;
+  private final SessionRoom sessions;
   private final CompletableFuture<Place> place = new CompletableFuture<>();
 
   ArtifactLoader(ServerConfig config) {
     this.config = config;
+    this.sessions = Server.sessions(config);
   }
 
   /// Chooses the devices and starts the workers. Until then, loads wait.
@@ -68,7 +71,7 @@ final class ArtifactLoader implements ModelStore.Loader {
       var artifact = directory.toAbsolutePath().normalize();
       var deployment = Deployment.plan(config.with(config.model().at(artifact)), shared.devices);
       deployment.hooks().description().forEach((name, value) -> log.info("model \"{}\": {}: {}", model.name(), name, value));
-      model.load(artifact, deployment.hooks().handler(), shared.workers, deployment.limits());
+      model.load(artifact, deployment.hooks().handler(), shared.workers, deployment.limits(), sessions);
     } catch (Throwable e) {
       throw failed(model, e);
     }

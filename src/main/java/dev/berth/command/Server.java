@@ -12,6 +12,7 @@ import dev.berth.serving.ModelRegistry;
 import dev.berth.serving.ModelStore;
 import dev.berth.serving.Served;
 import dev.berth.serving.ServedModel;
+import dev.berth.serving.SessionRoom;
 import dev.berth.serving.StuckHooks;
 import dev.berth.serving.Workers;
 import java.util.LinkedHashMap;
@@ -154,12 +155,19 @@ public final class Server implements AutoCloseable {
       log.info("accelerators: {} ({})", deployment.devices().accelerators(), deployment.devices().origin());
       deployment.hooks().description().forEach((name, value) -> log.info("{}: {}", name, value));
       workers = Workers.on(deployment.workers(), metrics);
-      model.load(config.model().directory().toAbsolutePath().normalize(), deployment.hooks().handler(), workers, deployment.limits());
+      model.load(config.model().directory().toAbsolutePath().normalize(), deployment.hooks().handler(), workers, deployment.limits(),
+          sessions(config));
       log.info("ready: {} workers, each on {}", deployment.workers().size(), deployment.limits());
     } catch (Throwable e) {
       model.loadFailed(e);
       throw e;
     }
+  }
+
+  /// The room for the sessions of all models.
+  static SessionRoom sessions(ServerConfig config) {
+    return new SessionRoom(
+        config.sessions().most(), config.sessions().bytes().orElse(Runtime.getRuntime().maxMemory() / 10));
   }
 
   /// Why no model can serve, whichever it is.

@@ -10,6 +10,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.OptionalInt;
+import java.util.OptionalLong;
 import java.util.stream.Stream;
 
 /// What the server was told, with what the operator should know about it.
@@ -22,7 +23,8 @@ public record Configuration(ServerConfig config, List<EffectiveSetting> effectiv
   /// The longest `InvocationsTimeoutInSeconds` of a transform job: the container must not be the one to give up.
   private static final Duration BATCH_TIMEOUT = Duration.ofSeconds(3600);
 
-  private static final List<String> TAKEN_PATHS = List.of("/ping", "/invocations", "/inferences", "/execution-parameters", "/models");
+  private static final List<String> TAKEN_PATHS = List.of("/ping", "/invocations", "/inferences", "/execution-parameters", "/models",
+      "/invocations-bidirectional-stream");
 
   private static final int REAL_TIME_QUEUE = 1000;
   private static final Duration REAL_TIME_TARGET_DELAY = Duration.ofMillis(300);
@@ -51,6 +53,9 @@ public record Configuration(ServerConfig config, List<EffectiveSetting> effectiv
         new MultiModelConfig(reading.get(Settings.MULTI_MODEL), reading.get(Settings.LOAD_TIMEOUT)),
         batching(reading, batch),
         new StreamConfig(reading.get(Settings.PART_TIMEOUT), reading.get(Settings.STREAM_TIMEOUT)),
+        new SessionConfig(
+            reading.get(Settings.MAX_SESSIONS),
+            reading.find(Settings.SESSION_MEMORY).map(OptionalLong::of).orElseGet(OptionalLong::empty)),
         transform(reading, batch),
         log(reading));
     if (!reading.problems().isEmpty()) {

@@ -9,6 +9,7 @@ public record ServerConfig(
     MultiModelConfig multiModel,
     BatchingConfig batching,
     StreamConfig streams,
+    SessionConfig sessions,
     TransformConfig transform,
     LogConfig log) {
 
@@ -18,12 +19,13 @@ public record ServerConfig(
     Objects.requireNonNull(multiModel, "multiModel");
     Objects.requireNonNull(batching, "batching");
     Objects.requireNonNull(streams, "streams");
+    Objects.requireNonNull(sessions, "sessions");
     Objects.requireNonNull(transform, "transform");
     Objects.requireNonNull(log, "log");
   }
 
   /// The same for another model.
   public ServerConfig with(ModelConfig another) {
-    return new ServerConfig(http, another, multiModel, batching, streams, transform, log);
+    return new ServerConfig(http, another, multiModel, batching, streams, sessions, transform, log);
   }
 }

@@ -92,6 +92,17 @@ public final class Settings {
       flag("--stream-timeout", Syntax.duration("seconds", SECOND, 1)),
       variable("BERTH_STREAM_TIMEOUT", Syntax.duration("seconds", SECOND, 1)));
 
+  static final Setting<Integer> MAX_SESSIONS = setting(
+      "max-sessions", fixed(1000), "Sessions that may be open, of all models together; a new one is rejected with 503 beyond it",
+      flag("--max-sessions", positive()),
+      variable("BERTH_MAX_SESSIONS", positive()));
+
+  static final Setting<Long> SESSION_MEMORY = setting(
+      "session-memory-mb", detected("a tenth of the heap"),
+      "What open sessions may take by their hooks' own estimate, 0 for unlimited; beyond it the idle ones end that were not used for longest",
+      flag("--session-memory-mb", Syntax.mebibytes()),
+      variable("BERTH_SESSION_MEMORY_MB", Syntax.mebibytes()));
+
   static final Setting<Duration> STUCK_AFTER = setting(
       "stuck-seconds", fixed(Duration.ofSeconds(120)),
       "How long after its request's deadline a hook that still runs counts as stuck: /ping is 503 when no worker or no "
@@ -227,7 +238,8 @@ public final class Settings {
   /// In the order in which people meet them.
   public static final List<Setting<?>> ALL = List.of(
       PORT, HOST, MODEL_DIRECTORY, PROGRAM, BASE_DIRECTORY, INSTANCE_TYPE, WORKERS, CPU_PROFILE, NEURON_CORES,
-      EXTRA_LIBRARIES, TIMEOUT, PART_TIMEOUT, STREAM_TIMEOUT, STUCK_AFTER, MAX_PAYLOAD, DEFAULT_ACCEPT, QUEUE_CAPACITY, MAX_BATCH_SIZE, MAX_BATCH_TOKENS, MAX_BATCH_DELAY,
+      EXTRA_LIBRARIES, TIMEOUT, PART_TIMEOUT, STREAM_TIMEOUT, MAX_SESSIONS, SESSION_MEMORY, STUCK_AFTER,
+      MAX_PAYLOAD, DEFAULT_ACCEPT, QUEUE_CAPACITY, MAX_BATCH_SIZE, MAX_BATCH_TOKENS, MAX_BATCH_DELAY,
       TARGET_DELAY, MULTI_MODEL, LOAD_TIMEOUT, BATCH, BATCH_STRATEGY, MAX_CONCURRENT_TRANSFORMS, MAX_PAYLOAD_IN_MB,
       EXECUTION_PARAMETERS, BAD_RECORDS, TRAILING_NEWLINE,
       METRICS_PATH, LAME_DUCK, DRAIN, MAX_CONNECTIONS, MAX_CONNECTIONS_PER_ADDRESS, LOG_LEVEL, LOG_FORMAT);

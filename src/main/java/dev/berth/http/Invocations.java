@@ -12,10 +12,12 @@ import dev.berth.memory.ProcessMemory;
 import dev.berth.serving.Answer;
 import dev.berth.serving.Deadline;
 import dev.berth.serving.ServedModel;
+import dev.berth.serving.SessionTurn;
 import dev.berth.serving.StreamLimits;
 import io.javalin.http.Context;
 import io.javalin.http.Handler;
 import java.io.IOException;
+import java.io.InputStream;
 import java.time.Duration;
 import java.util.Collections;
 import java.util.List;
@@ -64,7 +66,7 @@ final class Invocations implements Handler {
     this.timeout = timeout;
     this.streams = transform.batch()
         ? Optional.empty()
-        : Optional.of(new StreamLimits(streams.partTimeout(), streams.timeout()));
+        : Optional.of(new StreamLimits(streams.partTimeout(), streams.timeout(), false));
     this.memory = memory;
     this.clock = clock;
   }
@@ -88,8 +90,11 @@ final class Invocations implements Handler {
   }
 
   private void answer(Context ctx, ServedModel.Visit visit, RequestBody body, Deadline deadline) throws IOException {
+    var session = header(ctx, SessionProtocol.SESSION_ID).map(id -> SessionProtocol.checked(id, visit));
     var accept = Accept.choose(header(ctx, "Accept"), visit.responseTypes(), http.defaultAccept());
-    var contentType = contentType(ctx, visit.requestTypes());
+    requireNoEncoding(ctx);
+    // What opens or closes a session is JSON, whatever the hooks read.
+    var contentType = contentType(header(ctx, "Content-Type"), session.isPresent() ? List.of() : visit.requestTypes());
     body.type(contentType);
     body.checkDeclared();
     visit.requireRoom(deadline);
@@ -100,16 +105,66 @@ final class Invocations implements Handler {
         accept,
         header(ctx, CUSTOM_ATTRIBUTES),
         RequestLog.inferenceId(ctx),
-        transform.keepBadRecords()).withTraceParent(RequestLog.traceParent(ctx));
-    var context = Objects.requireNonNullElse(MDC.getCopyOfContextMap(), Map.<String, String>of());
+        transform.keepBadRecords())
+        .withTraceParent(RequestLog.traceParent(ctx))
+        .withPath(ctx.path(), Optional.ofNullable(ctx.queryString()));
+    if (session.isPresent()) {
+      answerInSession(ctx, visit, session.get(), request, body, deadline);
+    } else {
+      send(ctx, visit.invoke(request, deadline, streams, body.memory(), peerHasGone(ctx), logContext()));
+    }
+  }
 
-    switch (visit.invoke(request, deadline, streams, body.memory(), peerHasGone(ctx), context)) {
+  private void answerInSession(
+      Context ctx, ServedModel.Visit visit, String id, InvocationRequest request, RequestBody body, Deadline deadline) {
+    switch (SessionProtocol.command(id, body.small(SessionProtocol.LONGEST_COMMAND))) {
+      case OPEN -> {
+        try (var turn = open(visit, request, deadline)) {
+          SessionProtocol.opened(ctx, turn);
+        }
+      }
+      case CLOSE -> {
+        visit.closeSession(id, deadline, logContext());
+        SessionProtocol.closed(ctx, id);
+      }
+      case NONE -> {
+        contentType(Optional.of(request.contentType().toString()), visit.requestTypes());
+        boolean isNew = SessionProtocol.isNew(id);
+        try (var turn = isNew ? open(visit, request, deadline) : visit.enterSession(id, deadline)) {
+          Answer answer;
+          try {
+            answer = visit.invokeIn(turn, request, deadline, streams, body.memory(), peerHasGone(ctx), logContext());
+          } catch (ServingException e) {
+            if (isNew) {
+              turn.fail();
+            }
+            throw e;
+          }
+          if (isNew) {
+            SessionProtocol.name(ctx, turn);
+          }
+          send(ctx, answer);
+        }
+      }
+    }
+  }
+
+  private static SessionTurn open(ServedModel.Visit visit, InvocationRequest request, Deadline deadline) {
+    return visit.openSession(request.withBody(InputStream.nullInputStream()), true, deadline, logContext());
+  }
+
+  private void send(Context ctx, Answer answer) {
+    switch (answer) {
       case Answer.Whole(var response, var invocation) -> {
         write(ctx, response);
         RequestLog.served(ctx, invocation);
       }
       case Answer.Streamed streamed -> new StreamedBody(ctx, endPoint(ctx), streamed).send();
     }
+  }
+
+  static Map<String, String> logContext() {
+    return Objects.requireNonNullElse(MDC.getCopyOfContextMap(), Map.of());
   }
 
   /// A body of lines ends without a newline, because AssembleWith=Line adds one after each response, or with one where
@@ -147,13 +202,16 @@ final class Invocations implements Handler {
     }
   }
 
-  /// No content type means JSON, as in AWS's older toolkit.
-  private static MediaType contentType(Context ctx, List<MediaType> readable) {
+  private static void requireNoEncoding(Context ctx) {
     header(ctx, "Content-Encoding").filter(encoding -> !encoding.equalsIgnoreCase("identity")).ifPresent(encoding -> {
       throw new ServingException(ErrorType.UNSUPPORTED_MEDIA_TYPE,
           "Content-Encoding: found %s, expected a body that is not encoded".formatted(Text.quoted(encoding)));
     });
-    var header = header(ctx, "Content-Type").filter(value -> !value.isBlank());
+  }
+
+  /// No content type means JSON, as in AWS's older toolkit.
+  static MediaType contentType(Optional<String> value, List<MediaType> readable) {
+    var header = value.filter(text -> !text.isBlank());
     if (header.isEmpty()) {
       return MediaType.JSON;
     }
@@ -166,7 +224,7 @@ final class Invocations implements Handler {
                 Text.quoted(header.get()), readable.isEmpty() ? "a media type" : "one of " + readable)));
   }
 
-  private static Optional<String> header(Context ctx, String name) {
+  static Optional<String> header(Context ctx, String name) {
     var values = Collections.list(ctx.req().getHeaders(name));
     return values.isEmpty() ? Optional.empty() : Optional.of(String.join(", ", values));
   }

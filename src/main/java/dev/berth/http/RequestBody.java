@@ -13,6 +13,7 @@ import java.io.IOException;
 import java.io.InputStream;
 import java.util.Arrays;
 import java.util.List;
+import java.util.Optional;
 import org.eclipse.jetty.ee10.servlet.ServletContextRequest;
 
 /// A request's body as hooks read it: not longer than the server takes, not in more memory than there is, and not awaited
@@ -95,6 +96,12 @@ final class RequestBody extends InputStream {
     while (end < most && fill(most)) {
       // Until it has all that it may have.
     }
+  }
+
+  /// A copy of the whole body, where it is in memory and not longer than `most`. It can still be read.
+  Optional<byte[]> small(int most) {
+    boolean isWhole = upload.hasEnded() || upload.received() == declared;
+    return isWhole && end - start <= most ? Optional.of(Arrays.copyOfRange(buffer, start, end)) : Optional.empty();
   }
 
   @Override

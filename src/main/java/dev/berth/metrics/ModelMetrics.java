@@ -45,11 +45,15 @@ public final class ModelMetrics implements AutoCloseable {
   private final Timer firstPart;
   private final Counter parts;
   private final AtomicInteger streams;
+  private final AtomicInteger sessions;
+  private final Counter sessionsOpened;
+  private final Counter sessionsRefused;
   private final DistributionSummary batchSize;
   private final AtomicInteger queueDepth;
   private final AtomicInteger workers;
   private final AtomicInteger stuck;
   private final Map<Integer, Counter> requests = new ConcurrentHashMap<>();
+  private final Map<String, Counter> sessionsClosed = new ConcurrentHashMap<>();
   /// Guarded by the monitor of this: no series is added after they were removed.
   private boolean removed;
   /// How many versions of the model share it. Guarded by the metrics of the process.
@@ -76,6 +80,9 @@ public final class ModelMetrics implements AutoCloseable {
     firstPart = timer("berth.first.part", "from the first byte read to the first part, one streamed answer");
     parts = counter("berth.parts", "parts of streamed answers");
     streams = gauge("berth.streams", "records that are being predicted in steps, those that wait for their readers included");
+    sessions = gauge("berth.sessions", "sessions that are open");
+    sessionsOpened = counter("berth.sessions.opened", "sessions that were opened");
+    sessionsRefused = counter("berth.sessions.refused", "sessions that were not opened because there were too many");
     batchSize = added(DistributionSummary.builder("berth.batch.size")
         .description("records in a batch, or pieces of records")
         .serviceLevelObjectives(SIZE_BUCKETS)
@@ -195,6 +202,22 @@ public final class ModelMetrics implements AutoCloseable {
     parts.increment();
   }
 
+  public void sessionOpened() {
+    sessions.incrementAndGet();
+    sessionsOpened.increment();
+  }
+
+  public void sessionRefused() {
+    sessionsRefused.increment();
+  }
+
+  /// @param reason one of a few words
+  public void sessionClosed(String reason) {
+    sessions.decrementAndGet();
+    sessionsClosed.computeIfAbsent(reason, _ -> labelled(
+        "berth.sessions.closed", "sessions that have ended, and why", "reason", reason)).increment();
+  }
+
   /// Says that the model is gone. With its last version its series go.
   @Override
   public void close() {
@@ -207,19 +230,20 @@ public final class ModelMetrics implements AutoCloseable {
     series.clear();
   }
 
-  private synchronized Counter addRequests(int status) {
-    return requests.computeIfAbsent(status, _ -> {
-      var counter = Counter.builder("berth.model.requests")
-          .description("requests that a model took in, by the status of their answer")
-          .tags(LABEL, name, "status", Integer.toString(status))
-          .register(registry);
-      if (removed) {
-        registry.remove(counter);
-      } else {
-        series.add(counter);
-      }
-      return counter;
-    });
+  private Counter addRequests(int status) {
+    return requests.computeIfAbsent(status, _ -> labelled(
+        "berth.model.requests", "requests that a model took in, by the status of their answer",
+        "status", Integer.toString(status)));
+  }
+
+  private synchronized Counter labelled(String name, String description, String label, String value) {
+    var counter = Counter.builder(name).description(description).tags(LABEL, this.name, label, value).register(registry);
+    if (removed) {
+      registry.remove(counter);
+    } else {
+      series.add(counter);
+    }
+    return counter;
   }
 
   private Timer timer(String name, String description) {

@@ -87,6 +87,12 @@ final class Flight<I, O> {
     }
   }
 
+  /// Whether a hook or a predictor still works for it. One that was left behind may, after the flight has ended.
+  boolean isInside() {
+    var last = run.get();
+    return last != null && last.isInside() || ticket != null && ticket.isInside();
+  }
+
   /// Ends what still goes on, and says what that was.
   ///
   /// @param queued has ended since it was asked past its deadline; null where the records are not in the queue yet
@@ -146,7 +152,9 @@ final class Flight<I, O> {
       throw new ServingException(ErrorType.INTERNAL, "%s returned several pieces, expected the record that stepFn predicts part by part"
           .formatted(model.names.split()));
     }
-    var type = streams.flatMap(_ -> streaming.streamedAs(request));
+    var type = streams.flatMap(limits -> limits.isSocket()
+        ? Optional.of(streaming.streamedAs(request).orElse(request.accept()))
+        : streaming.streamedAs(request));
     if (type.isEmpty()) {
       var parts = new Parts<O>(pieces.values().size(), deadline, memory);
       ticket = model.batcher.submit(pieces, parts, caller, ended -> predicted(ended,

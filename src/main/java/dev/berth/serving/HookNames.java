@@ -20,7 +20,11 @@ record HookNames(
     String outputFn,
     String partFn,
     String requestTypes,
-    String responseTypes) {
+    String responseTypes,
+    String openSession,
+    String closeSession,
+    String sessionTimeToLive,
+    String sessionBytes) {
 
   static HookNames of(InferenceHandler<?, ?, ?> handler) {
     var type = handler.getClass();
@@ -35,7 +39,11 @@ record HookNames(
         name(type, "outputFn", 2),
         name(type, "partFn", 3),
         name(type, "requestTypes", 0),
-        name(type, "responseTypes", 0));
+        name(type, "responseTypes", 0),
+        name(type, "openSession", 1),
+        "close of the session",
+        name(type, "sessionTimeToLive", 0),
+        name(type, "sessionBytes", 1));
   }
 
   private static String predicting(InferenceHandler<?, ?, ?> handler, Class<?> type) {

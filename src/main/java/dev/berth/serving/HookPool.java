@@ -448,6 +448,11 @@ public final class HookPool implements AutoCloseable {
       return !begun && !cancelled;
     }
 
+    /// Whether the hook runs, or may still come to run.
+    synchronized boolean isInside() {
+      return thread != null || !begun && !cancelled && !deadline.isOver();
+    }
+
     /// Says that it has waited for long: there should be another thread.
     void hurry() {
       if (isWaiting() && !waitsForTurn) {

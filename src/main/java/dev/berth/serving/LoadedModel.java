@@ -10,6 +10,7 @@ import dev.berth.hooks.InferenceHandler;
 import dev.berth.hooks.InvocationRequest;
 import dev.berth.hooks.MediaType;
 import dev.berth.hooks.ModelContext;
+import dev.berth.hooks.SessionHandler;
 import dev.berth.hooks.StreamingHandler;
 import dev.berth.memory.RequestMemory;
 import dev.berth.metrics.ModelMetrics;
@@ -34,6 +35,7 @@ final class LoadedModel<M, I, O> {
   private final Workers workers;
   private final List<MediaType> requestTypes;
   private final List<MediaType> responseTypes;
+  private final Optional<SessionStore<?>> sessions;
 
   /// Loads the model on every worker, and returns when all of them are warm.
   ///
@@ -44,6 +46,7 @@ final class LoadedModel<M, I, O> {
       InferenceHandler<M, I, O> handler,
       Workers workers,
       BatchLimits limits,
+      SessionRoom room,
       HookPool pool,
       ModelMetrics metrics)
       throws Exception {
@@ -62,7 +65,7 @@ final class LoadedModel<M, I, O> {
         metrics);
     batcher.start();
     try {
-      return new LoadedModel<>(handler, names, batcher, workers, pool, metrics);
+      return new LoadedModel<>(handler, names, batcher, workers, room, pool, metrics);
     } catch (LoadException e) {
       batcher.close();
       throw e;
@@ -78,6 +81,7 @@ final class LoadedModel<M, I, O> {
       HookNames names,
       Batcher<I, O> batcher,
       Workers workers,
+      SessionRoom room,
       HookPool pool,
       ModelMetrics metrics)
       throws LoadException {
@@ -91,6 +95,20 @@ final class LoadedModel<M, I, O> {
     // Asked once and not for each request, none of which it can hold up then.
     this.requestTypes = types(names.requestTypes(), handler::requestTypes);
     this.responseTypes = types(names.responseTypes(), handler::responseTypes);
+    var calls = new HookCalls(handler, pool, scope, metrics);
+    this.sessions = handler instanceof SessionHandler<?> remembers
+        ? Optional.of(new SessionStore<>(remembers, calls, names, room, metrics))
+        : Optional.empty();
+  }
+
+  /// Nothing where the handler has none.
+  Optional<SessionStore<?>> sessions() {
+    return sessions;
+  }
+
+  /// Whether the handler answers part by part.
+  boolean isStreaming() {
+    return handler instanceof StreamingHandler<?, ?, ?, ?>;
   }
 
   List<MediaType> requestTypes() {
@@ -125,6 +143,19 @@ final class LoadedModel<M, I, O> {
     return new Flight<>(this, request, caller, deadline, streams, memory).await();
   }
 
+  /// The same in a session.
+  Answer invokeIn(
+      SessionTurn turn,
+      InvocationRequest request,
+      Caller caller,
+      Deadline deadline,
+      Optional<StreamLimits> streams,
+      RequestMemory memory) {
+    var flight = new Flight<>(this, request.withSession(turn.value()), caller, deadline, streams, memory);
+    turn.lastsWhile(flight::isInside);
+    return flight.await();
+  }
+
   /// Looks for workers whose `predictFn` does not end.
   ///
   /// @return the threads of those that were not known before
@@ -142,6 +173,13 @@ final class LoadedModel<M, I, O> {
   boolean stopWorkers() {
     batcher.close();
     return batcher.hasEnded();
+  }
+
+  /// Ends all sessions.
+  ///
+  /// @return false: something is still in one after `time`
+  boolean stopSessions(Duration time) throws InterruptedException {
+    return sessions.isEmpty() || sessions.get().stop(time);
   }
 
   /// Waits for hooks that requests have left behind; false: the time is over.

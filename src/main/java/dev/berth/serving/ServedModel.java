@@ -76,14 +76,15 @@ public final class ServedModel {
   ///
   /// @param handler closed with the model
   /// @param workers shared with the other models
+  /// @param sessions of all models
   /// @throws Exception whatever a hook threw; the model is stopped then
   public void load(
-      Path directory, InferenceHandler<?, ?, ?> handler, Workers workers, BatchLimits limits)
+      Path directory, InferenceHandler<?, ?, ?> handler, Workers workers, BatchLimits limits, SessionRoom sessions)
       throws Exception {
     long start = System.nanoTime();
     var ofModel = metrics.ofModel(name);
     try {
-      var loaded = LoadedModel.load(name, directory, handler, workers, limits, pool, ofModel);
+      var loaded = LoadedModel.load(name, directory, handler, workers, limits, sessions, pool, ofModel);
       if (!state.compareAndSet(LOADING, new State.Ready(loaded))) {
         loaded.stopWorkers();
         throw new IllegalStateException("the server was stopped while the model loaded");
@@ -194,6 +195,58 @@ public final class ServedModel {
       return model.invoke(request, new Caller(callerHasGone, logContext), deadline, streams, memory);
     }
 
+    /// Answers a request in a session.
+    public Answer invokeIn(
+        SessionTurn session,
+        InvocationRequest request,
+        Deadline deadline,
+        Optional<StreamLimits> streams,
+        RequestMemory memory,
+        BooleanSupplier callerHasGone,
+        Map<String, String> logContext) {
+      return model.invokeIn(session, request, new Caller(callerHasGone, logContext), deadline, streams, memory);
+    }
+
+    /// Whether the hooks have sessions.
+    public boolean hasSessions() {
+      return model.sessions().isPresent();
+    }
+
+    /// Whether the hooks answer part by part or have sessions, so that they may have something to say to a caller who talks
+    /// on a path of its own choice.
+    public boolean isConversational() {
+      return hasSessions() || model.isStreaming();
+    }
+
+    /// Opens a session and takes its first turn.
+    ///
+    /// @param expires whether it ends when it is not used
+    /// @throws ServingException `BAD_INPUT` where the hooks have none, `OVERLOADED` where there are too many, or what the hook
+    ///     threw
+    public SessionTurn openSession(
+        InvocationRequest request, boolean expires, Deadline deadline, Map<String, String> logContext) {
+      return sessions().open(request, expires, deadline, logContext);
+    }
+
+    /// Waits for a turn in a session.
+    ///
+    /// @throws ServingException `BAD_INPUT` where there is no such session
+    public SessionTurn enterSession(String id, Deadline deadline) {
+      return sessions().enter(id, deadline);
+    }
+
+    /// Closes a session, after the requests that are in it.
+    ///
+    /// @throws ServingException `BAD_INPUT` where there is no such session
+    public void closeSession(String id, Deadline deadline, Map<String, String> logContext) {
+      sessions().close(id, deadline, logContext);
+    }
+
+    private SessionStore<?> sessions() {
+      return model.sessions().orElseThrow(() -> new ServingException(ErrorType.BAD_INPUT,
+          "X-Amzn-SageMaker-Session-Id: found a session, but the hooks of this model have none; leave the header out"));
+    }
+
     @Override
     public void close() {
       inFlight.leave();
@@ -266,7 +319,10 @@ public final class ServedModel {
 
   private boolean free(LoadedModel<?, ?, ?> model) throws Exception {
     boolean stopped = model.stopWorkers();
-    if (stopped && inFlight.awaitNone(LAST_HOOKS) && model.awaitHooks(LAST_HOOKS)) {
+    boolean left = inFlight.awaitNone(LAST_HOOKS);
+    // Also where something does not end: only sessions that are in use stay open.
+    boolean closed = model.stopSessions(LAST_HOOKS);
+    if (stopped && left && closed && model.awaitHooks(LAST_HOOKS)) {
       model.closeHooks();
       return true;
     }

@@ -73,7 +73,7 @@ final class StreamedAnswer<O> implements Answer.Streamed, PartSink<O> {
     this.partFn = partFn;
     this.request = request;
     this.type = type;
-    this.frame = PartFrame.of(type);
+    this.frame = limits.isSocket() ? PartFrame.NONE : PartFrame.of(type);
     this.memory = memory;
     this.metrics = metrics;
     this.deadline = deadline;

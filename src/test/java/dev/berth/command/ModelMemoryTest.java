@@ -17,6 +17,7 @@ import dev.berth.metrics.ServingMetrics;
 import dev.berth.serving.HookPool;
 import dev.berth.serving.ModelRegistry;
 import dev.berth.serving.ModelStore;
+import dev.berth.serving.SessionRoom;
 import dev.berth.serving.Workers;
 import dev.berth.testing.Gate;
 import dev.berth.testing.TestServer;
@@ -223,7 +224,7 @@ class ModelMemoryTest {
   }
 
   private ModelStore store(Function<Path, InferenceHandler<?, ?, ?>> handler) {
-    var room = ModelMemory.guard((model, directory) -> model.load(directory, handler.apply(directory), workers, LIMITS),
+    var room = ModelMemory.guard((model, directory) -> model.load(directory, handler.apply(directory), workers, LIMITS, new SessionRoom(1, 1)),
         CPU, new HostMemory(root, () -> 0));
     return new ModelStore(registry, hooks, metrics, room, Duration.ofMinutes(5), Duration.ofSeconds(10));
   }

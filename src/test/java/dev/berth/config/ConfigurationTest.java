@@ -15,6 +15,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.OptionalInt;
+import java.util.OptionalLong;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Tag;
@@ -47,6 +48,7 @@ class ConfigurationTest {
         new BatchingConfig(1000, OptionalInt.empty(), OptionalInt.empty(), Duration.ZERO, Duration.ofMillis(300),
             Duration.ofSeconds(60), Duration.ofSeconds(120)),
         new StreamConfig(Duration.ofSeconds(60), Duration.ofSeconds(480)),
+        new SessionConfig(1000, OptionalLong.empty()),
         new TransformConfig(
             false, ExecutionParametersAnswer.SAGEMAKER, OptionalInt.empty(), Optional.empty(), OptionalInt.empty(),
             false, false),
@@ -105,6 +107,7 @@ class ConfigurationTest {
         new BatchingConfig(50, OptionalInt.of(16), OptionalInt.of(4096), Duration.ofMillis(5), Duration.ofMillis(150),
             Duration.ofSeconds(90), Duration.ofSeconds(30)),
         new StreamConfig(Duration.ofSeconds(60), Duration.ofSeconds(480)),
+        new SessionConfig(1000, OptionalLong.empty()),
         new TransformConfig(
             false, ExecutionParametersAnswer.LOCAL_MODE, OptionalInt.of(8), Optional.of(BatchStrategy.SINGLE_RECORD),
             OptionalInt.of(6), true, true),

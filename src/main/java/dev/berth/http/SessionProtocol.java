@@ -1,0 +1,124 @@
+package dev.berth.http;
+
+import com.fasterxml.jackson.core.JsonProcessingException;
+import com.fasterxml.jackson.databind.JsonNode;
+import com.fasterxml.jackson.databind.json.JsonMapper;
+import dev.berth.error.ErrorType;
+import dev.berth.error.ServingException;
+import dev.berth.serving.ServedModel;
+import dev.berth.serving.SessionTurn;
+import io.javalin.http.Context;
+import java.io.IOException;
+import java.util.Map;
+import java.util.Optional;
+import java.util.regex.Pattern;
+
+/// How SageMaker's callers open, name and close sessions: a header, and a body of `{"requestType": "NEW_SESSION"}` or
+/// `{"requestType": "CLOSE"}`.
+///
+/// AWS's guide names the header of an opened session `X-Amzn-SageMaker-Session-Id`, and its API hands on
+/// `X-Amzn-SageMaker-New-Session-Id`. So both are sent.
+final class SessionProtocol {
+
+  static final String SESSION_ID = "X-Amzn-SageMaker-Session-Id";
+  private static final String NEW_SESSION_ID = "X-Amzn-SageMaker-New-Session-Id";
+  private static final String CLOSED_SESSION_ID = "X-Amzn-SageMaker-Closed-Session-Id";
+
+  static final String NEW_SESSION = "NEW_SESSION";
+  private static final String CLOSE = "CLOSE";
+  private static final String REQUEST_TYPE = "requestType";
+
+  /// In bytes.
+  static final int LONGEST_COMMAND = 4 << 10;
+
+  /// The API's own pattern and length.
+  private static final Pattern ID = Pattern.compile("(?=.{1,256}$)[a-zA-Z0-9](-*[a-zA-Z0-9])*+");
+  private static final JsonMapper JSON = new JsonMapper();
+
+  /// What a body asks for.
+  enum Command {
+    OPEN,
+    CLOSE,
+    /// It is for the hooks.
+    NONE
+  }
+
+  private SessionProtocol() {}
+
+  /// The value of the header, where it can name a session of the model.
+  static String checked(String id, ServedModel.Visit visit) {
+    if (!visit.hasSessions()) {
+      throw bad("%s: found %s, but the hooks of this model have no sessions; leave the header out".formatted(
+          SESSION_ID, Text.quoted(id)));
+    }
+    if (!isNew(id) && !ID.matcher(id).matches()) {
+      throw bad("%s: found %s, expected NEW_SESSION or the id of a session".formatted(SESSION_ID, Text.quoted(id)));
+    }
+    return id;
+  }
+
+  static boolean isNew(String id) {
+    return id.equals(NEW_SESSION);
+  }
+
+  /// @param id the value of the header
+  /// @param body where it is short
+  static Command command(String id, Optional<byte[]> body) {
+    var fields = body.flatMap(SessionProtocol::fields);
+    var type = fields.map(object -> object.path(REQUEST_TYPE).asText()).orElse("");
+    if (!type.equals(NEW_SESSION) && !type.equals(CLOSE)) {
+      return Command.NONE;
+    }
+    if (fields.get().size() > 1) {
+      throw bad("body: found %d members, expected {\"%s\": \"%s\"} and nothing else".formatted(
+          fields.get().size(), REQUEST_TYPE, type));
+    }
+    if (type.equals(NEW_SESSION) != isNew(id)) {
+      throw bad("%s: found %s with %s %s, expected %s".formatted(
+          SESSION_ID, Text.quoted(id), REQUEST_TYPE, type, isNew(id) ? "the id of a session" : NEW_SESSION));
+    }
+    return isNew(id) ? Command.OPEN : Command.CLOSE;
+  }
+
+  private static Optional<JsonNode> fields(byte[] body) {
+    try {
+      return Optional.ofNullable(JSON.readTree(body)).filter(JsonNode::isObject);
+    } catch (IOException _) {
+      return Optional.empty();
+    }
+  }
+
+  /// Says on the response which session was opened.
+  static void name(Context ctx, SessionTurn turn) {
+    var value = header(turn);
+    ctx.header(SESSION_ID, value);
+    ctx.header(NEW_SESSION_ID, value);
+  }
+
+  private static String header(SessionTurn turn) {
+    return "%s; Expires=%s".formatted(turn.id(), turn.expires());
+  }
+
+  static void opened(Context ctx, SessionTurn turn) {
+    name(ctx, turn);
+    send(ctx, Map.of("sessionId", turn.id()));
+  }
+
+  static void closed(Context ctx, String id) {
+    ctx.header(CLOSED_SESSION_ID, id);
+    send(ctx, Map.of("closedSessionId", id));
+  }
+
+  private static void send(Context ctx, Map<String, String> fields) {
+    try {
+      ctx.contentType("application/json");
+      Invocations.send(ctx, JSON.writeValueAsBytes(fields));
+    } catch (JsonProcessingException e) {
+      throw new IllegalStateException("ids are plain text", e);
+    }
+  }
+
+  private static ServingException bad(String message) {
+    return new ServingException(ErrorType.BAD_INPUT, message);
+  }
+}

@@ -1,0 +1,444 @@
+package dev.berth.serving;
+
+import dev.berth.error.ErrorType;
+import dev.berth.error.ServingException;
+import dev.berth.hooks.InvocationRequest;
+import dev.berth.hooks.SessionHandler;
+import dev.berth.metrics.ModelMetrics;
+import java.time.Duration;
+import java.time.Instant;
+import java.time.temporal.ChronoUnit;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Locale;
+import java.util.Map;
+import java.util.Optional;
+import java.util.UUID;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.locks.Condition;
+import java.util.concurrent.locks.ReentrantLock;
+import java.util.function.BooleanSupplier;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/// The sessions of one model. Requests of one session take turns; those of different ones know nothing of each other.
+///
+/// A session that is not used for its time to live ends. One virtual thread looks after all of them, as long as there are
+/// any. When sessions grow beyond what they may take together, those end that were not used for longest. A new session
+/// never takes the place of another one.
+///
+/// Hooks run without the lock.
+final class SessionStore<T> {
+
+  /// Why a session ended. A label of the metrics.
+  private enum Reason {
+    CLOSED,
+    EXPIRED,
+    MEMORY,
+    FAILED,
+    STOPPED;
+
+    private String label() {
+      return name().toLowerCase(Locale.ROOT);
+    }
+  }
+
+  /// How often a turn is looked at whose request has left a hook behind.
+  private static final long SHORTEST_LOOK_MILLIS = 1;
+  private static final long LONGEST_LOOK_MILLIS = 100;
+
+  private static final Logger log = LoggerFactory.getLogger(SessionStore.class);
+
+  private final SessionHandler<T> handler;
+  private final HookCalls hooks;
+  private final HookNames names;
+  private final SessionRoom room;
+  private final ModelMetrics metrics;
+  private final Duration timeToLive;
+
+  private final ReentrantLock lock = new ReentrantLock();
+  /// Signalled when the last session has gone, or the first has come.
+  private final Condition changed = lock.newCondition();
+  // Guarded by the lock, as all that is in a session.
+  /// By their ids, the one that was not used for longest in front.
+  private final Map<String, Session> sessions = new LinkedHashMap<>();
+  private boolean watched;
+  private boolean stopped;
+
+  /// One session.
+  private final class Session {
+    private final String id = UUID.randomUUID().toString();
+    private final T value;
+    /// Whether it ends when it is not used.
+    private final boolean expires;
+    private final Condition free = lock.newCondition();
+    private long bytes;
+    private long usedAt;
+    private boolean busy;
+    private int waiting;
+    /// Set when it is to end as soon as it is free.
+    private Optional<Reason> ending = Optional.empty();
+
+    private Session(T value, boolean expires, long bytes) {
+      this.value = value;
+      this.expires = expires;
+      this.bytes = bytes;
+      this.usedAt = System.nanoTime();
+    }
+
+    private boolean isIdle() {
+      return !busy && waiting == 0;
+    }
+
+    private long expiresInNanos() {
+      return usedAt + timeToLive.toNanos() - System.nanoTime();
+    }
+
+    private boolean hasExpired() {
+      return expires && isIdle() && expiresInNanos() <= 0;
+    }
+  }
+
+  /// A request in a session.
+  final class Turn implements SessionTurn {
+    private final Session session;
+    private final AtomicBoolean left = new AtomicBoolean();
+    private volatile BooleanSupplier inside = () -> false;
+
+    private Turn(Session session) {
+      this.session = session;
+    }
+
+    @Override
+    public String id() {
+      return session.id;
+    }
+
+    @Override
+    public String expires() {
+      return Instant.now().plus(timeToLive).truncatedTo(ChronoUnit.SECONDS).toString();
+    }
+
+    @Override
+    public Object value() {
+      return session.value;
+    }
+
+    @Override
+    public void lastsWhile(BooleanSupplier hooksAreInside) {
+      inside = hooksAreInside;
+    }
+
+    @Override
+    public void end() {
+      endWhenFree(session, Reason.CLOSED);
+    }
+
+    @Override
+    public void fail() {
+      endWhenFree(session, Reason.FAILED);
+    }
+
+    @Override
+    public void close() {
+      if (!left.compareAndSet(false, true)) {
+        return;
+      }
+      if (inside.getAsBoolean()) {
+        Thread.ofVirtual().name("berth-session-turn").start(this::leaveLater);
+      } else {
+        leave(session);
+      }
+    }
+
+    /// A hook has just answered and returns right now, or was left behind and takes longer.
+    private void leaveLater() {
+      long pause = SHORTEST_LOOK_MILLIS;
+      try {
+        while (inside.getAsBoolean()) {
+          Thread.sleep(pause);
+          pause = Math.min(2 * pause, LONGEST_LOOK_MILLIS);
+        }
+      } catch (InterruptedException e) {
+        throw new IllegalStateException("nobody interrupts this thread", e);
+      }
+      leave(session);
+    }
+  }
+
+  /// @throws LoadException when the handler does not say how long a session may be idle
+  SessionStore(SessionHandler<T> handler, HookCalls hooks, HookNames names, SessionRoom room, ModelMetrics metrics)
+      throws LoadException {
+    this.handler = handler;
+    this.hooks = hooks;
+    this.names = names;
+    this.room = room;
+    this.metrics = metrics;
+    this.timeToLive = LoadException.during(names.sessionTimeToLive(), handler::sessionTimeToLive);
+    if (timeToLive == null || timeToLive.compareTo(Duration.ofSeconds(1)) < 0) {
+      throw new LoadException("%s returned %s, expected a second or more".formatted(names.sessionTimeToLive(), timeToLive));
+    }
+  }
+
+  /// Opens a session, and takes its first turn.
+  ///
+  /// @param expires whether it ends when it is not used
+  /// @throws ServingException `OVERLOADED` when there are too many, or what the hook threw
+  Turn open(InvocationRequest request, boolean expires, Deadline deadline, Map<String, String> logContext) {
+    if (!room.tryEnter()) {
+      metrics.sessionRefused();
+      throw new ServingException(ErrorType.OVERLOADED, room.full());
+    }
+    Session session = null;
+    try {
+      session = hooks.call(names.openSession(), deadline, logContext, () -> made(request, expires), this::discard);
+      room.grow(session.bytes);
+    } finally {
+      if (session == null) {
+        room.leave(0);
+      }
+    }
+    lock.lock();
+    try {
+      if (!stopped) {
+        session.busy = true;
+        sessions.put(session.id, session);
+        metrics.sessionOpened();
+        watch();
+        return new Turn(session);
+      }
+    } finally {
+      lock.unlock();
+    }
+    room.leave(session.bytes);
+    discard(session);
+    throw new ServingException(ErrorType.NOT_READY, "the model is stopping");
+  }
+
+  private Session made(InvocationRequest request, boolean expires) throws Exception {
+    var value = handler.openSession(request);
+    if (value == null) {
+      throw new ServingException(ErrorType.INTERNAL, "%s returned null, expected a session".formatted(names.openSession()));
+    }
+    return new Session(value, expires, Math.max(0, handler.sessionBytes(value)));
+  }
+
+  /// Nobody has waited for it.
+  private void discard(Session session) {
+    try {
+      closeValue(session);
+    } catch (Exception e) {
+      notClosed(e);
+    }
+  }
+
+  /// Takes a turn in a session. Where others are in it, waits until theirs are over.
+  ///
+  /// @throws ServingException `BAD_INPUT` where there is no such session, `DEADLINE_EXCEEDED`
+  Turn enter(String id, Deadline deadline) {
+    lock.lock();
+    try {
+      var session = find(id);
+      session.waiting++;
+      try {
+        while (session.busy) {
+          long left = deadline.nanosLeft();
+          if (left <= 0) {
+            throw new ServingException(ErrorType.DEADLINE_EXCEEDED,
+                "the request's time ran out while another request was in its session");
+          }
+          session.free.awaitNanos(left);
+        }
+        if (session.ending.isPresent() || stopped) {
+          throw unknown();
+        }
+        session.busy = true;
+        return new Turn(session);
+      } finally {
+        session.waiting--;
+        endIfFree(session);
+      }
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+      throw new ServingException(ErrorType.NOT_READY, "the server is stopping", e);
+    } finally {
+      lock.unlock();
+    }
+  }
+
+  private Session find(String id) {
+    var session = sessions.get(id);
+    if (session == null || session.ending.isPresent() || session.hasExpired()) {
+      throw unknown();
+    }
+    return session;
+  }
+
+  private static ServingException unknown() {
+    return new ServingException(ErrorType.BAD_INPUT,
+        "X-Amzn-SageMaker-Session-Id: found a session that is not open here, because it was closed, has expired or is of another "
+            + "server; open a new one with NEW_SESSION");
+  }
+
+  /// Closes a session when the requests that are in it have ended.
+  ///
+  /// @throws ServingException `BAD_INPUT` where there is no such session, or what its `close` threw
+  void close(String id, Deadline deadline, Map<String, String> logContext) {
+    Session session;
+    try (var turn = enter(id, deadline)) {
+      session = turn.session;
+      lock.lock();
+      try {
+        sessions.remove(id);
+        session.ending = Optional.of(Reason.CLOSED);
+        session.free.signalAll();
+        changed.signalAll();
+      } finally {
+        lock.unlock();
+      }
+    }
+    ended(session, Reason.CLOSED);
+    hooks.call(names.closeSession(), deadline, logContext, () -> {
+      closeValue(session);
+      return session;
+    }, _ -> {});
+  }
+
+  private void endWhenFree(Session session, Reason reason) {
+    lock.lock();
+    try {
+      if (session.ending.isEmpty()) {
+        session.ending = Optional.of(reason);
+        session.free.signalAll();
+        endIfFree(session);
+      }
+    } finally {
+      lock.unlock();
+    }
+  }
+
+  /// A request has ended.
+  private void leave(Session session) {
+    long bytes = bytes(session);
+    lock.lock();
+    try {
+      boolean fits = room.grow(bytes - session.bytes);
+      session.bytes = bytes;
+      session.usedAt = System.nanoTime();
+      session.busy = false;
+      if (session.ending.isPresent()) {
+        session.free.signalAll();
+      } else {
+        session.free.signal();
+      }
+      if (sessions.remove(session.id, session)) {
+        sessions.put(session.id, session);
+      }
+      endIfFree(session);
+      for (var idle = oldestIdle(); !fits && idle.isPresent(); idle = oldestIdle()) {
+        idle.get().ending = Optional.of(Reason.MEMORY);
+        endIfFree(idle.get());
+        fits = room.grow(0);
+      }
+    } finally {
+      lock.unlock();
+    }
+  }
+
+  private Optional<Session> oldestIdle() {
+    return sessions.values().stream().filter(Session::isIdle).findFirst();
+  }
+
+  private long bytes(Session session) {
+    try {
+      return Math.max(0, handler.sessionBytes(session.value));
+    } catch (RuntimeException e) {
+      log.warn("{} failed; the session counts as before", names.sessionBytes(), e);
+      return session.bytes;
+    }
+  }
+
+  /// Ends a session that is to end, where nothing is in it. The lock is held.
+  private void endIfFree(Session session) {
+    if (session.ending.isPresent() && session.isIdle() && sessions.remove(session.id, session)) {
+      changed.signalAll();
+      var reason = session.ending.get();
+      ended(session, reason);
+      hooks.whileInside(() -> discard(session));
+    }
+  }
+
+  private void ended(Session session, Reason reason) {
+    room.leave(session.bytes);
+    metrics.sessionClosed(reason.label());
+  }
+
+  private void closeValue(Session session) throws Exception {
+    if (session.value instanceof AutoCloseable closeable) {
+      closeable.close();
+    }
+  }
+
+  private void notClosed(Exception e) {
+    metrics.caught(e);
+    log.warn("{}: a session could not be closed", metrics.model(), e);
+  }
+
+  /// The lock is held.
+  private void watch() {
+    if (!watched) {
+      watched = true;
+      Thread.ofVirtual().name("berth-sessions").start(this::endExpired);
+    }
+  }
+
+  /// Ends sessions that are not used, until there are none.
+  private void endExpired() {
+    lock.lock();
+    try {
+      while (!sessions.isEmpty()) {
+        for (var session : List.copyOf(sessions.values())) {
+          if (session.hasExpired()) {
+            session.ending = Optional.of(Reason.EXPIRED);
+            endIfFree(session);
+          }
+        }
+        long next = sessions.values().stream()
+            .filter(session -> session.expires && session.isIdle())
+            .mapToLong(Session::expiresInNanos).min().orElse(timeToLive.toNanos());
+        if (!sessions.isEmpty()) {
+          changed.awaitNanos(Math.max(next, TimeUnit.MILLISECONDS.toNanos(SHORTEST_LOOK_MILLIS)));
+        }
+      }
+    } catch (InterruptedException e) {
+      throw new IllegalStateException("nobody interrupts this thread", e);
+    } finally {
+      watched = false;
+      lock.unlock();
+    }
+  }
+
+  /// Refuses new sessions, and ends those that are there when nothing is in them any more.
+  ///
+  /// @return false: something is in one after `time`
+  boolean stop(Duration time) throws InterruptedException {
+    lock.lock();
+    try {
+      stopped = true;
+      for (var session : new ArrayList<>(sessions.values())) {
+        session.ending = session.ending.or(() -> Optional.of(Reason.STOPPED));
+        session.free.signalAll();
+        endIfFree(session);
+      }
+      long left = time.toNanos();
+      while (!sessions.isEmpty() && left > 0) {
+        left = changed.awaitNanos(left);
+      }
+      return sessions.isEmpty();
+    } finally {
+      lock.unlock();
+    }
+  }
+}
