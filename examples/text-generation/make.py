@@ -33,7 +33,7 @@ CHATS = [
     ["Smile, please."],
     ["What does a cow say?"],
 ]
-PROMPTS = ["In the beginning", "And the king said unto", "Blessed are they", "The LORD is my"]
+PROMPTS = ["In the beginning", "And Moses said", "Blessed are they", "The LORD is my"]
 SAMPLINGS = [
     {"temperature": 1.0},
     {"temperature": 0.8, "top_k": 40},
