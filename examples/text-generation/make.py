@@ -23,8 +23,9 @@ sys.path.append(str(Path(__file__).resolve().parents[2] / "trace"))
 import torchscript
 
 LARGEST_DIFFERENCE = 1e-4
-# Where a choice was nearer than this, another CPU may choose another token. Such a seed, or prompt, is not taken.
-LEAST_MARGIN = 1e-4
+# Where a choice was nearer than this, another CPU may choose another token. Such a seed, or prompt, is not taken. Logits
+# differ by some 4e-6, and so do the probabilities' sums.
+LEAST_MARGIN = 2e-5
 
 CHATS = [
     ["What is the capital of France?"],
@@ -40,7 +41,7 @@ SAMPLINGS = [
     {"temperature": 1.2, "top_p": 0.9},
     {"temperature": 0.7, "top_k": 100, "top_p": 0.8},
 ]
-MOST = 48
+MOST = 32
 
 
 def main() -> None:
