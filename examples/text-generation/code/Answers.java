@@ -10,7 +10,10 @@ final class Answers {
   /// One event of a stream.
   static Map<String, Object> event(Part part, Form form) {
     return switch (part) {
-      case Part.Begin _ -> chunk(form, ordered("index", 0, "delta", ordered("role", "assistant", "content", ""), "finish_reason", null));
+      case Part.Begin _ -> {
+        var delta = ordered("role", "assistant", "content", "");
+        yield chunk(form, ordered("index", 0, "delta", delta, "finish_reason", null));
+      }
       case Part.Text(int index, long id, String text) when form.style() == Form.Style.GENERATE ->
           ordered("index", index, "token", ordered("id", id, "text", text), "generated_text", null, "details", null);
       case Part.Text(_, _, String text) -> chunk(form, choice(form, text, null));
@@ -68,7 +71,8 @@ final class Answers {
       case LENGTH -> "length";
     };
     return ordered(
-        "finish_reason", reason, "generated_tokens", end.ids().size(), "prompt_tokens", end.promptTokens(), "token_ids", end.ids());
+        "finish_reason", reason, "generated_tokens", end.ids().size(), "prompt_tokens", end.promptTokens(),
+        "cached_tokens", end.cachedTokens(), "token_ids", end.ids());
   }
 
   private static String reason(Part.End end) {
@@ -77,7 +81,9 @@ final class Answers {
 
   private static Map<String, Object> usage(Part.End end) {
     int own = end.ids().size();
-    return ordered("prompt_tokens", end.promptTokens(), "completion_tokens", own, "total_tokens", end.promptTokens() + own);
+    return ordered(
+        "prompt_tokens", end.promptTokens(), "completion_tokens", own, "total_tokens", end.promptTokens() + own,
+        "prompt_tokens_details", Map.of("cached_tokens", end.cachedTokens()));
   }
 
   private static Map<String, Object> ordered(Object... namesAndValues) {

@@ -1,11 +1,13 @@
 import dev.berth.content.Json;
 import dev.berth.engine.Graph;
 import dev.berth.engine.KeptTensor;
+import dev.berth.engine.SharedGraphs;
 import dev.berth.hooks.InvocationRequest;
 import dev.berth.hooks.InvocationResponse;
 import dev.berth.hooks.MediaType;
 import dev.berth.hooks.ModelContext;
 import dev.berth.hooks.PartStream;
+import dev.berth.hooks.SessionHandler;
 import dev.berth.hooks.StreamingHandler;
 import dev.berth.hooks.Tensor;
 import java.io.IOException;
@@ -20,7 +22,7 @@ import java.util.stream.LongStream;
 ///
 /// The model is a TorchScript, a record a text to write, its state the key/value cache, which stays in the engine's memory.
 /// A step reads one token of each text, or a piece of its prompt, in one forward without padding.
-public final class Inference implements StreamingHandler<Graph, Task, Part, Writing>, AutoCloseable {
+public final class Inference implements StreamingHandler<Graph, Task, Part, Writing>, SessionHandler<Talk>, AutoCloseable {
 
   /// How much of a prompt is read in a step. The other texts wait for it.
   private static final int PIECE = 64;
@@ -30,15 +32,18 @@ public final class Inference implements StreamingHandler<Graph, Task, Part, Writ
 
   private final Language language;
   private final Requests requests;
+  private final SharedGraphs graphs;
 
   public Inference(Path modelDirectory) throws IOException {
     this.language = new Language(modelDirectory);
     this.requests = new Requests(language);
+    this.graphs = new SharedGraphs(modelDirectory.resolve("model.pt"));
   }
 
+  /// Workers of an accelerator share a copy, so a session's cache is of use to each of them.
   @Override
   public Graph modelFn(ModelContext context) {
-    return Graph.load(context.modelDirectory().resolve("model.pt"), context.accelerator());
+    return graphs.on(context.accelerator());
   }
 
   /// The engine looks at the first forwards before it settles how to run the others.
@@ -72,13 +77,23 @@ public final class Inference implements StreamingHandler<Graph, Task, Part, Writ
   }
 
   @Override
+  public Talk openSession(InvocationRequest request) {
+    return new Talk();
+  }
+
+  @Override
+  public long sessionBytes(Talk talk) {
+    return talk.bytes();
+  }
+
+  @Override
   public int length(Task task) {
     return task.prompt().length + task.maxTokens();
   }
 
   @Override
   public Writing beginFn(Task task, Graph model) {
-    return new Writing(task, language, model.keep(language.emptyCache()));
+    return new Writing(task, language, model);
   }
 
   @Override
@@ -159,6 +174,7 @@ public final class Inference implements StreamingHandler<Graph, Task, Part, Writ
 
   @Override
   public void close() {
+    graphs.close();
     language.close();
   }
 

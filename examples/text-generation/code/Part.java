@@ -11,7 +11,10 @@ sealed interface Part {
   record Text(int index, long id, String text) implements Part {}
 
   /// All of the text. A streamed answer ends with it, and a whole one is made of it. Plain text does without.
-  record End(String text, List<Long> ids, Reason reason, int promptTokens) implements Part {}
+  ///
+  /// @param promptTokens with those that were said before, in a session
+  /// @param cachedTokens how many of those the cache had
+  record End(String text, List<Long> ids, Reason reason, int promptTokens, int cachedTokens) implements Part {}
 
   /// The number of tokens, for those who asked for it.
   record Usage(End end) implements Part {}

@@ -30,17 +30,17 @@ final class Requests {
   Task read(InvocationRequest request) throws IOException {
     if (request.contentType().withoutParameters().equals(MediaType.TEXT)) {
       var nothing = MissingNode.getInstance();
-      return task(ids(request.text(), "body"), nothing, "", form(generated(request), nothing, request));
+      return task(request, ids(request.text(), "body"), nothing, "", generated(request));
     }
     var body = Json.read(request);
     if (body.has("messages")) {
-      return task(messages(body.path("messages")), body, "", form(Form.Style.CHAT, body, request));
+      return task(request, messages(body.path("messages")), body, "", Form.Style.CHAT);
     }
     if (body.has("prompt")) {
-      return task(ids(body.path("prompt"), "prompt"), body, "", form(Form.Style.COMPLETION, body, request));
+      return task(request, ids(body.path("prompt"), "prompt"), body, "", Form.Style.COMPLETION);
     }
     if (body.has("inputs")) {
-      return task(ids(body.path("inputs"), "inputs"), body.path("parameters"), "parameters.", form(generated(request), body, request));
+      return task(request, ids(body.path("inputs"), "inputs"), body, "parameters", generated(request));
     }
     throw new BadInputException(
         "body: found %s, expected an object with messages, prompt or inputs".formatted(Excerpt.of(body)));
@@ -61,12 +61,17 @@ final class Requests {
         Instant.now().getEpochSecond());
   }
 
-  private Task task(long[] prompt, JsonNode parameters, String prefix, Form form) {
+  /// @param member what holds the parameters, where that is not the body itself
+  private Task task(InvocationRequest request, long[] prompt, JsonNode body, String member, Form.Style style) {
+    var parameters = member.isEmpty() ? body : body.path(member);
+    var prefix = member.isEmpty() ? "" : member + ".";
     number(parameters, "n", prefix, 1, 1);
-    int room = language.context() - prompt.length;
+    var talk = request.session(Talk.class);
+    int tokens = talk.map(Talk::size).orElse(0) + prompt.length;
+    int room = language.context() - tokens;
     if (room < 1) {
       throw new BadInputException("the prompt: found %d tokens, expected at most %d, as the model reads %d with its own"
-          .formatted(prompt.length, language.context() - 1, language.context()));
+          .formatted(tokens, language.context() - 1, language.context()));
     }
     var most = List.of("max_tokens", "max_completion_tokens", "max_new_tokens").stream()
         .flatMap(name -> number(parameters, name, prefix, 1, room).stream()).findFirst();
@@ -79,7 +84,8 @@ final class Requests {
             number(parameters, "top_k", prefix, 0, Integer.MAX_VALUE).map(Double::intValue).orElse(0),
             number(parameters, "top_p", prefix, 0, 1).orElse(1.0),
             seed(parameters, prefix)),
-        form);
+        form(style, body, request),
+        talk);
   }
 
   /// A mark with the role, the text and the mark `end` of each message, then the mark for the answer to write.
@@ -177,7 +183,8 @@ final class Requests {
       return Optional.empty();
     }
     boolean whole = !name.equals("temperature") && !name.equals("top_p");
-    if (!value.isNumber() || whole && !value.canConvertToInt() || !(value.doubleValue() >= least && value.doubleValue() <= most)) {
+    boolean inRange = value.doubleValue() >= least && value.doubleValue() <= most;
+    if (!value.isNumber() || whole && !(value.isIntegralNumber() && value.canConvertToInt()) || !inRange) {
       throw new BadInputException("%s%s: found %s, expected %s from %d to %d".formatted(
           prefix, name, Excerpt.of(value), whole ? "a whole number" : "a number", least, most));
     }

@@ -1,8 +1,10 @@
+import dev.berth.engine.Graph;
 import dev.berth.engine.KeptTensor;
 import dev.berth.hooks.PartStream;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
+import java.util.stream.LongStream;
 
 /// A text between two steps. Used on its worker's thread.
 final class Writing implements AutoCloseable {
@@ -14,18 +16,23 @@ final class Writing implements AutoCloseable {
   private final Tail tail;
   private final StringBuilder text = new StringBuilder();
   private final List<Long> ids = new ArrayList<>();
+  /// How many tokens the cache had at the beginning, in a session.
+  private final int cached;
   /// What the model is to read next: the rest of the prompt, or the last token.
   private long[] unread;
   /// How many tokens the cache has.
   private int read;
 
-  Writing(Task task, Language language, KeptTensor cache) {
+  Writing(Task task, Language language, Graph model) {
     this.task = task;
     this.language = language;
-    this.cache = cache;
+    this.cache = task.talk().map(talk -> talk.cacheFor(model, language)).orElseGet(() -> model.keep(language.emptyCache()));
     this.sampler = new Sampler(task.sampling());
     this.tail = new Tail(task.stops());
-    this.unread = task.prompt();
+    this.cached = task.talk().map(Talk::read).orElse(0);
+    this.unread = LongStream.concat(
+        task.talk().stream().flatMapToLong(talk -> LongStream.of(talk.unread())), LongStream.of(task.prompt())).toArray();
+    this.read = cached;
   }
 
   KeptTensor cache() {
@@ -73,7 +80,9 @@ final class Writing implements AutoCloseable {
   }
 
   private void end(Part.Reason reason, PartStream<?, Part> stream) {
-    var end = new Part.End(text.toString(), List.copyOf(ids), reason, task.prompt().length);
+    int prompt = task.talk().map(Talk::size).orElse(0) + task.prompt().length;
+    var end = new Part.End(text.toString(), List.copyOf(ids), reason, prompt, cached);
+    task.talk().ifPresent(talk -> talk.add(said(reason), read));
     switch (task.form().style()) {
       case TEXT -> { }
       case GENERATE -> stream.emit(end);
@@ -88,8 +97,21 @@ final class Writing implements AutoCloseable {
     stream.end();
   }
 
+  /// What a session has more than before: a chat goes on behind the mark at the end, which a text that was cut has not.
+  private List<Long> said(Part.Reason reason) {
+    var said = new ArrayList<>(LongStream.of(task.prompt()).boxed().toList());
+    said.addAll(ids);
+    if (task.form().style() == Form.Style.CHAT && reason != Part.Reason.END_OF_TEXT) {
+      said.add(language.mark("end"));
+    }
+    return said;
+  }
+
+  /// The cache of a session stays with it.
   @Override
   public void close() {
-    cache.close();
+    if (task.talk().isEmpty()) {
+      cache.close();
+    }
   }
 }

@@ -35,7 +35,8 @@ final class Routes {
       .and(Map.of("/execution-parameters", "GET"));
   private static final Paths MANY_MODELS = new Paths(
       Map.of("/models", "GET, POST", "/models/{name}", "DELETE, GET", "/models/{name}/invoke", "POST"),
-      Stream.concat(INVOCATIONS.stream(), Stream.of("/execution-parameters")).collect(Collectors.toMap(Function.identity(), _ -> MANY)));
+      Stream.concat(INVOCATIONS.stream(), Stream.of("/execution-parameters"))
+          .collect(Collectors.toMap(Function.identity(), _ -> MANY)));
 
   private final ServerConfig config;
   private final Health health;

@@ -5,6 +5,7 @@ import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
+import com.fasterxml.jackson.databind.node.ArrayNode;
 import com.fasterxml.jackson.databind.node.ObjectNode;
 import dev.berth.testing.TestServer;
 import java.io.IOException;
@@ -52,7 +53,7 @@ class TextGenerationTest {
   @Tag("STR-01")
   void aTextAloneHasTheTokensOfThePlainLoop() throws Exception {
     for (var reference : references) {
-      assertThat(text(ask(reference.path("body")))).as(reference.toString()).isEqualTo(reference.path("text").textValue());
+      assertThat(text(ask(reference.path("body")))).isEqualTo(reference.path("text").textValue());
       if (reference.path("body").has("prompt")) {
         assertThat(JSON.readTree(ask(generated(reference)).body()).at("/details/token_ids")).isEqualTo(reference.path("ids"));
       }
@@ -64,7 +65,8 @@ class TextGenerationTest {
   void sixteenAtOnceHaveTheTokensThatEachHasAlone() {
     var asked = IntStream.range(0, 48).mapToObj(i -> references.get(i % references.size())).toList();
     for (int from = 0; from < asked.size(); from += 16) {
-      var answers = asked.subList(from, from + 16).stream().map(reference -> askAsync(streamed(reference.path("body")))).toList();
+      var answers = asked.subList(from, from + 16).stream()
+          .map(reference -> askAsync(streamed(reference.path("body")))).toList();
       for (int i = 0; i < answers.size(); i++) {
         assertThat(text(chunks(answers.get(i).join()))).isEqualTo(asked.get(from + i).path("text").textValue());
       }
@@ -77,12 +79,14 @@ class TextGenerationTest {
       if (!reference.path("body").has("prompt")) {
         continue;
       }
-      var lines = ask(generated(reference), "Accept", "application/jsonlines").body().lines().map(TextGenerationTest::json).toList();
+      var body = ask(generated(reference), "Accept", "application/jsonlines").body();
+      var lines = body.lines().map(TextGenerationTest::json).toList();
       var tokens = lines.subList(0, lines.size() - 1);
       assertThat(tokens.stream().map(token -> token.at("/token/id").longValue()))
           .containsExactlyElementsOf(longs(reference.path("ids")));
       var text = tokens.stream().map(token -> token.at("/token/text").textValue()).collect(Collectors.joining());
-      assertThat(text).isEqualTo(reference.path("text").textValue()).isEqualTo(lines.getLast().path("generated_text").textValue());
+      assertThat(text).isEqualTo(reference.path("text").textValue());
+      assertThat(lines.getLast().path("generated_text").textValue()).isEqualTo(text);
     }
   }
 
@@ -179,14 +183,15 @@ class TextGenerationTest {
     "{\"inputs\": \"\"} | inputs: found an empty text, expected one to go on with",
     "{\"prompt\": [\"a\", \"b\"]} | prompt: found a list, expected a text",
     "{\"messages\": []} | messages: found an empty list, expected a list of messages",
-    "{\"messages\": [{\"role\": \"tool\", \"content\": \"\"}]} | messages[0].role: found the text \"tool\", expected one of [system, user, assistant]",
+    "{\"messages\": [{\"role\": \"u\"}]} | messages[0].role: found the text \"u\", expected one of [system, user, assistant]",
     "{\"messages\": [{\"role\": \"user\"}]} | messages[0].content: found nothing, expected a text",
     "{\"prompt\": \"a\", \"n\": 2} | n: found 2, expected a whole number from 1 to 1",
     "{\"prompt\": \"a\", \"temperature\": -1} | temperature: found -1, expected a number from 0 to 2",
     "{\"prompt\": \"a\", \"stream\": 1} | stream: found 1, expected true or false",
     "{\"prompt\": \"a\", \"seed\": 0.5} | seed: found 0.5, expected a whole number of 64 bits",
     "{\"prompt\": \"a\", \"stop\": [\"\"]} | stop: found [\"\"], expected at most 4 words, none of them empty",
-    "{\"inputs\": \"a\", \"parameters\": {\"max_new_tokens\": 512}} | parameters.max_new_tokens: found 512, expected a whole number from 1 to 511",
+    "{\"prompt\": \"a\", \"max_tokens\": 512} | max_tokens: found 512, expected a whole number from 1 to 511",
+    "{\"inputs\": \"a\", \"parameters\": {\"n\": 1.5}} | parameters.n: found 1.5, expected a whole number from 1 to 1",
   })
   void whatIsWrongWithABodyIsNamed(String body, String message) throws Exception {
     var answer = ask(body, "Content-Type", "application/json");
@@ -199,6 +204,33 @@ class TextGenerationTest {
     var answer = ask(json(Map.of("inputs", "and it came to pass ".repeat(300), "stream", true)));
     assertThat(answer.statusCode()).isEqualTo(400);
     assertThat(answer.body()).contains("tokens, expected at most 511, as the model reads 512 with its own");
+  }
+
+  @Test
+  @Tag("SES-01")
+  void theSecondTurnOfASessionCostsOnlyItsOwnTokens() throws Exception {
+    var opened = server.invoke("{\"requestType\":\"NEW_SESSION\"}",
+        "Content-Type", "application/json", "X-Amzn-SageMaker-Session-Id", "NEW_SESSION");
+    assertThat(opened.statusCode()).as(opened.body()).isEqualTo(200);
+    var header = opened.headers().firstValue("X-Amzn-SageMaker-New-Session-Id").orElseThrow();
+    var session = header.substring(0, header.indexOf(';'));
+
+    var first = json(ask(chat("My name is Clara.", Map.of()), "X-Amzn-SageMaker-Session-Id", session).body());
+    assertThat(first.at("/usage/prompt_tokens_details/cached_tokens").intValue()).isZero();
+    var question = chat("What is my name?", Map.of());
+    var second = json(ask(question, "X-Amzn-SageMaker-Session-Id", session).body());
+    assertThat(second.at("/choices/0/message/content").textValue()).isEqualTo("Your name is Clara.");
+    // The mark at the end of the first answer was chosen, and not read yet.
+    int before = first.at("/usage/total_tokens").intValue() - 1;
+    assertThat(second.at("/usage/prompt_tokens_details/cached_tokens").intValue()).isEqualTo(before);
+
+    // The same as without a session, where the client sends all that was said.
+    var messages = (ArrayNode) json(chat("My name is Clara.", Map.of()).toString()).path("messages");
+    messages.add(first.at("/choices/0/message")).add(question.at("/messages/0"));
+    var whole = json(ask(json(Map.of("messages", messages))).body());
+    assertThat(whole.at("/choices/0/message")).isEqualTo(second.at("/choices/0/message"));
+    assertThat(whole.at("/usage/prompt_tokens")).isEqualTo(second.at("/usage/prompt_tokens"));
+    assertThat(whole.at("/usage/prompt_tokens_details/cached_tokens").intValue()).isZero();
   }
 
   /// The client of OpenAI, where this machine has it: `pip install openai`.

@@ -146,8 +146,8 @@ final class TorchGraph implements Graph {
             ? new PtNDArray[0]
             : parts[parts.length - 1].toTensorArray(manager);
         if (last.length != kept.size()) {
-          throw new EngineException(
-              "the model returned no list of %d tensors behind its outputs, expected one for each that it was given".formatted(kept.size()));
+          throw new EngineException("the model returned a list of %d tensors at the end, expected %d, as many as it was given"
+              .formatted(last.length, kept.size()));
         }
         var outputs = Arrays.stream(parts, 0, parts.length - 1).map(part -> TensorCopy.out(part.toTensor(manager))).toList();
         for (int i = 0; i < last.length; i++) {
