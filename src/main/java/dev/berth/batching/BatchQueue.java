@@ -195,8 +195,10 @@ final class BatchQueue<I, O> {
     return runner != null && !serving.get(worker) && ((hasLine() && runner.hasRoom()) || runner.ripeInNanos() < Long.MAX_VALUE);
   }
 
+  /// Whether there is something to do, or there may be: a record that is being begun is in no line and is no stream yet, and its
+  /// worker looks here for its next turn.
   boolean hasWork() {
-    return hasLine() || runners.values().stream().anyMatch(runner -> runner.ripeInNanos() < Long.MAX_VALUE);
+    return hasLine() || !serving.isEmpty() || runners.values().stream().anyMatch(runner -> runner.ripeInNanos() < Long.MAX_VALUE);
   }
 
   private boolean hasLine() {
