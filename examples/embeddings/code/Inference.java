@@ -29,6 +29,8 @@ import java.util.stream.IntStream;
 /// All four hooks. The model is a TorchScript, a record the tokens of one sentence, a prediction its vector.
 public final class Inference implements InferenceHandler<Graph, Encoding, Tensor>, AutoCloseable {
 
+  private static final String ANSWER = "answer";
+
   private final Tokenizer tokenizer;
   private final Truncation truncation;
 
@@ -53,17 +55,26 @@ public final class Inference implements InferenceHandler<Graph, Encoding, Tensor
     return List.of(MediaType.JSON, MediaType.JSON_LINES, MediaType.NPY);
   }
 
-  /// JSON: `"one"`, `["one", "two"]`, or either as `{"inputs": …}`; JSON Lines: one on each line.
+  /// JSON: `"one"`, `["one", "two"]`, or either as `{"inputs": …}` or as OpenAI's `{"input": …}`; JSON Lines: one on each line.
   @Override
   public List<Encoding> inputFn(InvocationRequest request) throws IOException {
     if (request.contentType().withoutParameters().equals(MediaType.JSON_LINES)) {
       return JsonLines.read(request).stream().map(line -> encoding(inputs(line.json()), line.name())).toList();
     }
-    var inputs = inputs(Json.read(request));
-    if (!inputs.isArray()) {
-      return List.of(encoding(inputs, "inputs"));
+    var body = Json.read(request);
+    boolean openAi = body.has("input");
+    var records = openAi ? records(body.path("input"), "input") : records(inputs(body), "inputs");
+    if (openAi) {
+      request.attributes().put(ANSWER, OpenAiAnswer.asked(body, records));
     }
-    return IntStream.range(0, inputs.size()).mapToObj(i -> encoding(inputs.path(i), "inputs[%d]".formatted(i))).toList();
+    return records;
+  }
+
+  private List<Encoding> records(JsonNode inputs, String name) {
+    if (!inputs.isArray()) {
+      return List.of(encoding(inputs, name));
+    }
+    return IntStream.range(0, inputs.size()).mapToObj(i -> encoding(inputs.path(i), "%s[%d]".formatted(name, i))).toList();
   }
 
   /// Records of like length share a batch, so that little of it is padding.
@@ -90,6 +101,9 @@ public final class Inference implements InferenceHandler<Graph, Encoding, Tensor
 
   @Override
   public InvocationResponse outputFn(List<Tensor> vectors, InvocationRequest request) {
+    if (request.attributes().get(ANSWER) instanceof OpenAiAnswer answer) {
+      return InvocationResponse.of(Json.write(answer.of(vectors)), MediaType.JSON);
+    }
     if (request.accept().equals(MediaType.NPY)) {
       var matrix = vectors.isEmpty() ? Tensor.of(new float[0], 0, 0) : Tensor.stack(vectors);
       return InvocationResponse.of(Npy.write(matrix), MediaType.NPY);

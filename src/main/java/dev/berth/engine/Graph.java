@@ -49,6 +49,19 @@ public interface Graph extends AutoCloseable {
   /// @throws EngineException when the model fails for another reason, or does not return dense tensors of real numbers
   List<Tensor> forward(List<Tensor> inputs, int mostCores);
 
+  /// Puts a tensor where the model is, to be given to [#forward(List, List, int)]. The caller closes it.
+  KeptTensor keep(Tensor tensor);
+
+  /// Runs a model that has a state, such as the key/value caches of texts. It takes `inputs` and then a list of tensors. It
+  /// returns a tuple: its outputs and then the new list, of as many tensors.
+  ///
+  /// What is in the list stays in the engine's memory. After a forward that succeeds, each of `kept` is what the model has
+  /// returned in its place. A forward that fails leaves them as they were, apart from what the model has written into them.
+  ///
+  /// @param kept of this graph, or of another one on the same accelerator. No thread may use them in the meantime
+  /// @return the outputs without the list. What is thrown is as in [#forward(List, int)]
+  List<Tensor> forward(List<Tensor> inputs, List<KeptTensor> kept, int mostCores);
+
   /// Frees the model. No thread may be inside [#forward].
   @Override
   void close();

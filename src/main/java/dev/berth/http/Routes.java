@@ -16,7 +16,10 @@ import jakarta.servlet.http.HttpServletResponse;
 import java.util.List;
 import java.util.Map;
 import java.util.function.BiFunction;
+import java.util.function.Function;
 import java.util.function.Supplier;
+import java.util.stream.Collectors;
+import java.util.stream.Stream;
 
 /// Every route of the server.
 final class Routes {
@@ -27,14 +30,20 @@ final class Routes {
   private static final String MANY =
       "this server has many models; POST /models/{name}/invoke asks one, GET /models lists them";
 
+  /// What asks the model. SageMaker's OpenAI-compatible path forwards to the paths of OpenAI; the body tells what is asked.
+  private static final List<String> INVOCATIONS =
+      List.of("/invocations", "/inferences", "/v1/chat/completions", "/v1/completions", "/v1/embeddings");
+
   private static final Paths ONE_MODEL = new Paths(
-      Map.of("/invocations", "POST", "/inferences", "POST", "/execution-parameters", "GET", Sockets.PATH, "GET"),
+      INVOCATIONS.stream().collect(Collectors.toMap(Function.identity(), _ -> "POST")),
       Map.of("/models", START_MANY, "/models/{name}", START_MANY, "/models/{name}/invoke", START_MANY,
-          Sockets.PATH_OF_MODEL, START_MANY));
+          Sockets.PATH_OF_MODEL, START_MANY))
+      .and(Map.of("/execution-parameters", "GET", Sockets.PATH, "GET"));
   private static final Paths MANY_MODELS = new Paths(
       Map.of("/models", "GET, POST", "/models/{name}", "DELETE, GET", "/models/{name}/invoke", "POST",
           Sockets.PATH_OF_MODEL, "GET"),
-      Map.of("/invocations", MANY, "/inferences", MANY, "/execution-parameters", MANY, Sockets.PATH, MANY));
+      Stream.concat(INVOCATIONS.stream(), Stream.of("/execution-parameters", Sockets.PATH))
+          .collect(Collectors.toMap(Function.identity(), _ -> MANY)));
 
   private final ServerConfig config;
   private final Health health;
@@ -89,8 +98,7 @@ final class Routes {
 
   private void register(RoutesConfig routes, ServedModel model) {
     var invocations = invocations((_, _) -> model.enter());
-    routes.post("/invocations", invocations);
-    routes.post("/inferences", invocations);
+    INVOCATIONS.forEach(path -> routes.post(path, invocations));
     routes.get(Sockets.PATH, Sockets::reject);
     routes.get("/execution-parameters", new ExecutionParameters(config.transform(), model));
   }

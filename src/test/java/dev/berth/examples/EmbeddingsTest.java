@@ -11,6 +11,8 @@ import dev.berth.testing.TestServer;
 import java.net.http.HttpRequest;
 import java.net.http.HttpRequest.BodyPublishers;
 import java.net.http.HttpResponse.BodyHandlers;
+import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
 import java.nio.file.Path;
 import java.util.Collections;
 import java.util.List;
@@ -69,10 +71,43 @@ class EmbeddingsTest {
   }
 
   @Test
+  @Tag("OAI-01")
+  void openAisBodyIsAnsweredInItsForm() throws Exception {
+    var sentences = List.of("one sentence", "another");
+    var own = JSON.readTree(server.invoke(JSON.writeValueAsString(sentences)).body());
+    var floats = openAi(Map.of("model", "small", "input", sentences, "encoding_format", "float"));
+    assertThat(floats.path("object").textValue()).isEqualTo("list");
+    assertThat(floats.path("model").textValue()).isEqualTo("small");
+    assertThat(floats.at("/usage/prompt_tokens").intValue()).isGreaterThanOrEqualTo(6)
+        .isEqualTo(floats.at("/usage/total_tokens").intValue());
+    for (int i = 0; i < 2; i++) {
+      var one = floats.at("/data/" + i);
+      assertThat(one.path("object").textValue()).isEqualTo("embedding");
+      assertThat(one.path("index").intValue()).isEqualTo(i);
+      assertThat(one.path("embedding")).hasSize(384);
+      assertThat(one.at("/embedding/0").doubleValue()).isCloseTo(own.path(i).path(0).doubleValue(), within(1e-4));
+    }
+    var bytes = ByteBuffer.wrap(
+        openAi(Map.of("input", "another", "encoding_format", "base64")).at("/data/0/embedding").binaryValue())
+        .order(ByteOrder.LITTLE_ENDIAN).asFloatBuffer();
+    assertThat(bytes.remaining()).isEqualTo(384);
+    assertThat((double) bytes.get(0)).isCloseTo(own.path(1).path(0).doubleValue(), within(1e-4));
+    assertThat(openAi(Map.of("input", "one", "encoding_format", "int8")).path("message").textValue())
+        .isEqualTo("encoding_format: found the text \"int8\", expected \"float\" or \"base64\"");
+  }
+
+  private static JsonNode openAi(Map<String, ?> body) throws Exception {
+    var request = HttpRequest.newBuilder(server.uri("/v1/embeddings")).header("Content-Type", "application/json")
+        .POST(BodyPublishers.ofString(JSON.writeValueAsString(body)));
+    return JSON.readTree(server.send(request.build()).body());
+  }
+
+  @Test
   @Tag("ERR-01")
   void whatIsNoSentenceIsNamed() throws Exception {
     assertThat(server.invoke("[\"one\", \" \"]").body()).contains("inputs[1]: found the text \\\" \\\", expected a sentence");
-    assertThat(server.invoke("{\"input\": \"one\"}").body()).contains("inputs: found nothing, expected a sentence");
+    assertThat(server.invoke("{\"text\": \"one\"}").body()).contains("inputs: found nothing, expected a sentence");
+    assertThat(server.invoke("{\"input\": [1]}").body()).contains("input[0]: found 1, expected a sentence");
     assertThat(server.invoke("7", "Content-Type", "application/jsonlines").body()).contains("line 1: found 7, expected a sentence");
     assertThat(server.invoke("one", "Content-Type", "text/plain").statusCode()).isEqualTo(415);
   }

@@ -4,7 +4,6 @@ import ai.djl.Device;
 import ai.djl.MalformedModelException;
 import ai.djl.Model;
 import ai.djl.ndarray.NDArray;
-import ai.djl.ndarray.NDList;
 import ai.djl.pytorch.engine.PtNDArray;
 import ai.djl.pytorch.engine.PtNDManager;
 import ai.djl.pytorch.engine.PtSymbolBlock;
@@ -14,16 +13,20 @@ import ai.djl.pytorch.jni.JniUtils;
 import dev.berth.engine.EngineException;
 import dev.berth.engine.Graph;
 import dev.berth.engine.GraphNames;
+import dev.berth.engine.KeptTensor;
 import dev.berth.hooks.Accelerator;
 import dev.berth.hooks.InsufficientMemoryException;
 import dev.berth.hooks.Tensor;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.Comparator;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
+import java.util.function.Function;
+import java.util.function.Supplier;
 import java.util.regex.Pattern;
 
 /// One TorchScript file on one accelerator. Every native object that a forward makes is freed before it returns.
@@ -96,10 +99,26 @@ final class TorchGraph implements Graph {
 
   @Override
   public List<Tensor> forward(List<Tensor> inputs, int mostCores) {
-    return accelerator instanceof Accelerator.Cpu cpu ? forward(inputs, cpu, mostCores) : run(inputs);
+    return forward(inputs, mostCores, () -> run(inputs));
   }
 
-  private List<Tensor> forward(List<Tensor> inputs, Accelerator.Cpu cpu, int mostCores) {
+  @Override
+  public List<Tensor> forward(List<Tensor> inputs, List<KeptTensor> kept, int mostCores) {
+    var own = kept.stream().map(TorchKept.class::cast).toList();
+    return forward(inputs, mostCores, () -> run(inputs, own));
+  }
+
+  @Override
+  public KeptTensor keep(Tensor tensor) {
+    var manager = model.getNDManager();
+    return new TorchKept((PtNDArray) TensorCopy.in(tensor, manager), manager);
+  }
+
+  private List<Tensor> forward(List<Tensor> inputs, int mostCores, Supplier<List<Tensor>> run) {
+    return accelerator instanceof Accelerator.Cpu cpu ? forward(inputs, cpu, mostCores, run) : run.get();
+  }
+
+  private List<Tensor> forward(List<Tensor> inputs, Accelerator.Cpu cpu, int mostCores, Supplier<List<Tensor>> run) {
     int most = switch (cpu.profile()) {
       case ADAPTIVE -> speedup.isWorthwhile() ? mostCores : 1;
       case LATENCY -> cpu.cores();
@@ -107,7 +126,7 @@ final class TorchGraph implements Graph {
     };
     try (var team = CORES.begin(cpu.cores(), most)) {
       long begin = System.nanoTime();
-      var outputs = team.run(() -> run(inputs));
+      var outputs = team.run(run);
       if (mostCores > 1) {
         speedup.record(team.cores, inputs.stream().mapToLong(Tensor::size).sum(), System.nanoTime() - begin);
       }
@@ -116,13 +135,42 @@ final class TorchGraph implements Graph {
   }
 
   private List<Tensor> run(List<Tensor> inputs) {
-    try (var manager = model.getNDManager().newSubManager()) {
-      var results = run(inputs, (PtNDManager) manager).stream().sorted(Comparator.comparing(TorchGraph::key)).toList();
+    return translated(manager -> run(inputs, List.of(), manager, result -> {
+      var results = result.toNDList(manager).stream().sorted(Comparator.comparing(TorchGraph::key)).toList();
       var keys = results.stream().map(TorchGraph::key).filter(key -> !key.isEmpty()).toList();
       if (!keys.equals(outputNames)) {
         outputNames = keys;
       }
       return results.stream().map(TensorCopy::out).toList();
+    }));
+  }
+
+  private List<Tensor> run(List<Tensor> inputs, List<TorchKept> kept) {
+    return translated(manager -> run(inputs, kept, manager, result -> {
+      var parts = result.isTuple() ? result.toIValueTuple() : new IValue[0];
+      try {
+        var last = parts.length == 0 || !parts[parts.length - 1].isTensorList()
+            ? new PtNDArray[0]
+            : parts[parts.length - 1].toTensorArray(manager);
+        if (last.length != kept.size()) {
+          throw new EngineException("the model returned a list of %d tensors at the end, expected %d, as many as it was given"
+              .formatted(last.length, kept.size()));
+        }
+        var outputs = Arrays.stream(parts, 0, parts.length - 1).map(part -> TensorCopy.out(part.toTensor(manager))).toList();
+        for (int i = 0; i < last.length; i++) {
+          kept.get(i).become(last[i]);
+        }
+        return outputs;
+      } finally {
+        Arrays.stream(parts).forEach(IValue::close);
+      }
+    }));
+  }
+
+  /// Everything native that `run` makes is freed, but for what it attaches to another manager.
+  private List<Tensor> translated(Function<PtNDManager, List<Tensor>> run) {
+    try (var manager = model.getNDManager().newSubManager()) {
+      return run.apply((PtNDManager) manager);
     } catch (ai.djl.engine.EngineException e) {
       var translated = TorchFailure.of(e);
       if (translated instanceof InsufficientMemoryException && accelerator instanceof Accelerator.Gpu) {
@@ -134,12 +182,16 @@ final class TorchGraph implements Graph {
 
   /// As the block's own `forward`, which leaves the native values of the inputs behind where the model fails: some 400 bytes
   /// each, and what the tensors hold.
-  private NDList run(List<Tensor> inputs, PtNDManager manager) {
-    var values = new ArrayList<IValue>(inputs.size());
+  private List<Tensor> run(
+      List<Tensor> inputs, List<TorchKept> kept, PtNDManager manager, Function<IValue, List<Tensor>> read) {
+    var values = new ArrayList<IValue>(inputs.size() + 1);
     try {
       inputs.forEach(input -> values.add(IValue.from((PtNDArray) TensorCopy.in(input, manager))));
+      if (!kept.isEmpty()) {
+        values.add(IValue.listFrom(kept.stream().map(TorchKept::array).toArray(PtNDArray[]::new)));
+      }
       try (var results = IValueUtils.forward((PtSymbolBlock) model.getBlock(), values.toArray(IValue[]::new))) {
-        return results.toNDList(manager);
+        return read.apply(results);
       }
     } finally {
       values.forEach(IValue::close);

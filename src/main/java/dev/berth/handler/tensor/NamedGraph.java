@@ -3,6 +3,7 @@ package dev.berth.handler.tensor;
 import dev.berth.artifact.TensorArtifact;
 import dev.berth.engine.EngineException;
 import dev.berth.engine.Graph;
+import dev.berth.engine.KeptTensor;
 import dev.berth.hooks.Tensor;
 import java.util.List;
 
@@ -33,6 +34,17 @@ record NamedGraph(Graph graph, TensorArtifact artifact) implements Graph {
       throw new EngineException(problem);
     });
     return order.stream().map(name -> outputs.get(names.indexOf(name))).toList();
+  }
+
+  /// The dict has no place for the list of what is kept.
+  @Override
+  public List<Tensor> forward(List<Tensor> inputs, List<KeptTensor> kept, int mostCores) {
+    return graph.forward(inputs, kept, mostCores);
+  }
+
+  @Override
+  public KeptTensor keep(Tensor tensor) {
+    return graph.keep(tensor);
   }
 
   @Override
