@@ -5,6 +5,7 @@ import static org.awaitility.Awaitility.await;
 
 import dev.berth.hooks.InvocationRequest;
 import dev.berth.hooks.PartStream;
+import dev.berth.hooks.SessionHandler;
 import dev.berth.testing.CapturedLog;
 import dev.berth.testing.Gate;
 import dev.berth.testing.RawConnection;
@@ -24,6 +25,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Random;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.Semaphore;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.Tag;
@@ -265,6 +267,67 @@ class StreamTest {
       assertThat(handler.steps().get(3)).containsExactlyInAnyOrder("abcdef", "xy", "z");
       assertThat(handler.steps().get(4)).containsExactlyInAnyOrder("abcdef", "xy");
       assertThat(handler.steps().get(5)).containsExactly("abcdef");
+    }
+  }
+
+  /// A worker that has taken the last record is the only one that knows of it until it has begun it.
+  @Test
+  void aRecordThatIsBegunWhileAnotherWorkerGoesIdleGoesOn() throws Exception {
+    var slow = new Gate(1);
+    var handler = new SpellingHandler() {
+      @Override
+      public Spelling beginFn(String line, Object model) {
+        if (line.startsWith("slow")) {
+          try {
+            slow.pass();
+          } catch (InterruptedException e) {
+            throw new IllegalStateException(e);
+          }
+        }
+        return super.beginFn(line, model);
+      }
+    };
+    try (var server = TestServer.with(handler).set("SAGEMAKER_MODEL_SERVER_WORKERS", "2").start()) {
+      var first = server.invokeAsync("slow", "Accept", LINES);
+      slow.awaitArrival();
+      assertThat(server.invoke("quick", "Accept", LINES).body()).isEqualTo("Q\nU\nI\nC\nK\n");
+      slow.open();
+      assertThat(first.join().body()).isEqualTo("S\nL\nO\nW\n");
+    }
+  }
+
+  @Test
+  @Tag("SES-03")
+  void aStreamIsInItsSessionUntilItsLastPart() throws Exception {
+    var handler = new Remembering();
+    try (var server = TestServer.with(handler).start(); var client = new RawConnection(server.port())) {
+      var id = server.invoke("a", "X-Amzn-SageMaker-Session-Id", "NEW_SESSION", "Accept", LINES)
+          .headers().firstValue("X-Amzn-SageMaker-Session-Id").orElseThrow().split(";")[0];
+      client.send(post("b_c", LINES).replace("Host: x", "Host: x\r\nX-Amzn-SageMaker-Session-Id: " + id));
+      assertThat(head(client)).startsWith("HTTP/1.1 200");
+      var second = server.invokeAsync("d", "X-Amzn-SageMaker-Session-Id", id, "Accept", LINES);
+      assertThat(handler.lines).containsExactly("a", "b_c");
+      client.close();
+      assertThat(second.join().body()).isEqualTo("D\n");
+      assertThat(handler.lines).containsExactly("a", "b_c", "d");
+    }
+  }
+
+  /// Has its session remember the lines that it was asked.
+  private static final class Remembering extends SpellingHandler implements SessionHandler<List<String>> {
+    private final List<String> lines = new CopyOnWriteArrayList<>();
+
+    @Override
+    @SuppressWarnings("unchecked")
+    public List<String> inputFn(InvocationRequest request) throws IOException {
+      var records = super.inputFn(request);
+      request.session(List.class).orElseThrow().addAll(records);
+      return records;
+    }
+
+    @Override
+    public List<String> openSession(InvocationRequest request) {
+      return lines;
     }
   }
 
