@@ -187,7 +187,9 @@ class ContainerLifecycleTest {
       assertThat(wedged).allSatisfy(caller -> assertThat(caller.get().statusCode()).isEqualTo(504));
       await().atMost(BerthImage.LONGEST).untilAsserted(() ->
           assertThat(get(container, "/ping").statusCode()).isEqualTo(503));
-      assertThat(out(container)).contains("predictFn").contains("is stuck").contains("Inference.java:8");
+      // The log is written beside all else.
+      await().atMost(BerthImage.LONGEST).untilAsserted(() ->
+          assertThat(out(container)).contains("predictFn").contains("is stuck").contains("Inference.java:8"));
     }
   }
 
