@@ -5,6 +5,7 @@ import static dev.berth.testing.BerthImage.assertEnds;
 import static dev.berth.testing.BerthImage.out;
 import static dev.berth.testing.BerthImage.serving;
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
 
 import com.github.dockerjava.api.model.Device;
 import dev.berth.testing.BerthImage;
@@ -33,7 +34,8 @@ class ContainerDevicesTest {
     try (var container = serving().withEnv("INSTANCE_TYPE", "")) {
       container.start();
       assertAnswers(container);
-      assertThat(out(container)).contains("accelerators: [cpu] (detected: no NVIDIA or Neuron device)");
+      await().untilAsserted(() ->
+          assertThat(out(container)).contains("accelerators: [cpu] (detected: no NVIDIA or Neuron device)"));
     }
   }
 
@@ -49,7 +51,8 @@ class ContainerDevicesTest {
             "/opt/torch_neuronx/lib/libtorchneuron.so", BindMode.READ_ONLY)) {
       container.start();
       assertAnswers(container, 8080, "\"answer\":");
-      assertThat(out(container)).contains("[inf2 core 0, inf2 core 1]", "ready: 2 workers", "maxBatchSize=2");
+      await().untilAsserted(() ->
+          assertThat(out(container)).contains("[inf2 core 0, inf2 core 1]", "ready: 2 workers", "maxBatchSize=2"));
     }
   }
 

@@ -6,6 +6,7 @@ import static dev.berth.testing.BerthImage.exitCode;
 import static dev.berth.testing.BerthImage.out;
 import static dev.berth.testing.BerthImage.serving;
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
 
 import dev.berth.testing.BerthImage;
 import java.util.List;
@@ -61,7 +62,8 @@ class ContainerTest {
       container.start();
       assertAnswers(container);
       // 40 % of 1 GiB, of which the serial collector keeps a part to itself.
-      assertThat(out(container)).contains("1 processor").containsPattern("\\b(39|40)\\d MiB of heap").contains("ready: 1 worker");
+      await().untilAsserted(() ->
+          assertThat(out(container)).contains("1 processor").containsPattern("\\b(39|40)\\d MiB of heap").contains("ready: 1 worker"));
       assertThat(container.getCurrentContainerInfo().getState().getOOMKilled()).isFalse();
     }
   }
@@ -126,7 +128,8 @@ class ContainerTest {
     try (var container = serving().withCommand("check")) {
       container.start();
       assertThat(exitCode(container)).isZero();
-      assertThat(out(container)).contains("minilm-qa").contains("checked against sample-response.json");
+      await().untilAsserted(() ->
+          assertThat(out(container)).contains("minilm-qa").contains("checked against sample-response.json"));
     }
   }
 }
