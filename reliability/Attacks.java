@@ -473,9 +473,11 @@ final class Attacks {
     }
   }
 
-  /// At several moments of the start. A signal before the JVM handles signals ends it by the signal itself.
+  /// As soon as it says anything. A signal before that may come while the JVM itself starts, and ends it by the signal.
   private void stopEarly() throws Exception {
-    Thread.sleep(700);
+    while (target.isAlive() && target.log().isBlank()) {
+      Thread.sleep(20);
+    }
     if (target.isAlive()) {
       expectEnd();
     }
