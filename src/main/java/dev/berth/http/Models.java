@@ -110,18 +110,24 @@ final class Models {
   }
 
   private byte[] body(Context ctx) throws IOException {
-    var header = ctx.header("Content-Type");
+    try (var body = new RequestBody(ctx, MAX_BODY_BYTES, Deadline.in(timeout, clock), memory)) {
+      try {
+        requireJson(ctx.header("Content-Type"));
+        body.checkDeclared();
+        body.readAhead();
+        return body.readAllBytes();
+      } catch (ServingException e) {
+        body.discard();
+        throw e.type() != ErrorType.PAYLOAD_TOO_LARGE ? e : new ServingException(e.type(),
+            "body: found more than %d bytes, expected {\"model_name\": …, \"url\": …}".formatted(MAX_BODY_BYTES), e);
+      }
+    }
+  }
+
+  private static void requireJson(String header) {
     if (header != null && MediaType.parse(header).filter(type -> type.withoutParameters().equals(MediaType.JSON)).isEmpty()) {
       throw new ServingException(ErrorType.UNSUPPORTED_MEDIA_TYPE,
           "Content-Type: found %s, expected %s".formatted(Text.quoted(header), MediaType.JSON));
-    }
-    try (var body = new RequestBody(ctx, MAX_BODY_BYTES, Deadline.in(timeout, clock), memory)) {
-      body.checkDeclared();
-      body.readAhead();
-      return body.readAllBytes();
-    } catch (ServingException e) {
-      throw e.type() != ErrorType.PAYLOAD_TOO_LARGE ? e : new ServingException(e.type(),
-          "body: found more than %d bytes, expected {\"model_name\": …, \"url\": …}".formatted(MAX_BODY_BYTES), e);
     }
   }
 

@@ -229,7 +229,7 @@ class SocketTest {
       other.text("3");
       assertThat(other.read().text()).isEqualTo("1");
       // The time from part to part is over for the lazy one, and its connection is cut.
-      await().atMost(Duration.ofSeconds(30)).until(() -> handler.open() == 0);
+      await().until(() -> handler.open() == 0);
       await().untilAsserted(() -> assertMetric(server, "berth_sockets 1.0"));
     }
   }

@@ -33,10 +33,9 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
 /// Answers that leave part by part.
-@Timeout(180)
+@Timeout(600)
 class StreamTest {
 
-  private static final Duration LONGEST = Duration.ofSeconds(60);
   private static final String EVENTS = "text/event-stream";
   private static final String LINES = "application/jsonlines";
 
@@ -118,7 +117,7 @@ class StreamTest {
           .startsWith("data: A\n\nevent: error\ndata: {\"error\":{\"message\":\"stepFn failed").endsWith("\"code\":500}}\n\n");
       assertThat(server.invoke("ab?", "Accept", LINES).body())
           .isEqualTo("A\nB\n{\"error\":{\"message\":\"line: found a ?, expected letters\",\"type\":\"bad_input\",\"code\":400}}\n");
-      await().atMost(LONGEST).untilAsserted(() -> assertThat(log.text()).contains("200 in", "BAD_INPUT"));
+      await().untilAsserted(() -> assertThat(log.text()).contains("200 in", "BAD_INPUT"));
       assertThat(log.events().stream().filter(event -> event.getThrowableProxy() != null)).hasSize(1);
     }
   }
@@ -160,7 +159,7 @@ class StreamTest {
     var handler = new SpellingHandler();
     try (var server = TestServer.with(handler).set("BERTH_STREAM_PART_TIMEOUT", "1").start()) {
       assertThat(server.invoke("a_b", "Accept", LINES).body()).startsWith("A\n{\"error\":").contains("deadline_exceeded");
-      await().atMost(LONGEST).until(() -> handler.open() == 0);
+      await().until(() -> handler.open() == 0);
     }
     var endless = new SpellingHandler() {
       @Override
@@ -176,7 +175,7 @@ class StreamTest {
     };
     try (var server = TestServer.with(endless).set("BERTH_STREAM_TIMEOUT", "2").start()) {
       assertThat(server.invoke("a", "Accept", LINES).body()).startsWith("A\nA\n").contains("deadline_exceeded");
-      await().atMost(LONGEST).until(() -> endless.open() == 0);
+      await().until(() -> endless.open() == 0);
     }
   }
 
@@ -191,9 +190,9 @@ class StreamTest {
           assertThat(head(client)).startsWith("HTTP/1.1 200");
           assertThat(handler.open()).isEqualTo(1);
         }
-        await().atMost(LONGEST).until(() -> handler.open() == 0);
+        await().until(() -> handler.open() == 0);
       }
-      await().atMost(LONGEST).untilAsserted(() -> assertThat(server.get("/metrics").body()).contains("berth_streams{model=\"model\"} 0"));
+      await().untilAsserted(() -> assertThat(server.get("/metrics").body()).contains("berth_streams{model=\"model\"} 0"));
     }
   }
 
@@ -254,7 +253,7 @@ class StreamTest {
     try (var server = TestServer.with(handler).set("SAGEMAKER_MODEL_SERVER_WORKERS", "1").start()) {
       var slow = server.invokeAsync("abcdef", "Accept", LINES);
       handler.allowed.release(2);
-      await().atMost(LONGEST).until(() -> handler.steps().size() == 2);
+      await().until(() -> handler.steps().size() == 2);
       var quick = server.invokeAsync("xy", "Accept", LINES);
       var whole = server.invokeAsync("z");
       awaitMetric(server, "berth_queue_depth", "2.0");
@@ -355,14 +354,14 @@ class StreamTest {
         assertThat(head(client)).startsWith("HTTP/1.1 200");
       }
       assertThat(server.invoke("abc", "Accept", LINES).body()).isEqualTo("A\nB\nC\n");
-      await().atMost(LONGEST).until(() -> {
+      await().until(() -> {
         int before = handler.steps().size();
         return server.invoke("abc").body().equals("ABC") && handler.steps().size() == before + 3;
       });
-      await().atMost(LONGEST).until(() -> handler.open() == 3);
+      await().until(() -> handler.open() == 3);
       assertThat(handler.steps()).hasSizeLessThan(1 << 14);
     }
-    await().atMost(LONGEST).until(() -> handler.open() == 0);
+    await().until(() -> handler.open() == 0);
   }
 
   @Test
@@ -371,8 +370,8 @@ class StreamTest {
     try (var server = TestServer.with(handler).set("BERTH_STREAM_PART_TIMEOUT", "2").start();
         var client = new RawConnection(server.port())) {
       client.send(post("%".repeat(1 << 16), EVENTS));
-      await().atMost(LONGEST).until(() -> handler.open() == 1);
-      await().atMost(LONGEST).until(() -> handler.open() == 0);
+      await().until(() -> handler.open() == 1);
+      await().until(() -> handler.open() == 0);
       assertThat(client.readAll()).doesNotEndWith("0\r\n\r\n");
       assertThat(server.invoke("a").body()).isEqualTo("A");
     }
@@ -439,7 +438,7 @@ class StreamTest {
       for (int i = 0; i < 200; i++) {
         assertThat(answers.get(i).join().body()).startsWith(expected.get(i)).contains("\"message\"");
       }
-      await().atMost(LONGEST).until(() -> handler.open() == 0);
+      await().until(() -> handler.open() == 0);
       assertThat(server.get("/metrics").body()).contains("berth_streams{model=\"model\"} 0", "berth_queue_depth{model=\"model\"} 0");
       assertThat(server.invoke("abc", "Accept", LINES).body()).isEqualTo("A\nB\nC\n");
     }
@@ -461,7 +460,7 @@ class StreamTest {
         for (var client : clients) {
           assertThat(head(client)).startsWith("HTTP/1.1 200");
         }
-        await().atMost(LONGEST).until(() -> handler.open() == 500);
+        await().until(() -> handler.open() == 500);
         assertThat(Thread.getAllStackTraces().size()).isLessThan(before + 50);
         assertThat(server.invoke("abc", "Accept", LINES).body()).isEqualTo("A\nB\nC\n");
       } finally {
@@ -469,7 +468,7 @@ class StreamTest {
           client.close();
         }
       }
-      await().atMost(LONGEST).until(() -> handler.open() == 0);
+      await().until(() -> handler.open() == 0);
     }
   }
 
@@ -479,7 +478,7 @@ class StreamTest {
     CompletableFuture<HttpResponse<String>> answer;
     try (var server = TestServer.with(handler).set("BERTH_DRAIN_SECONDS", "1").start()) {
       answer = server.invokeAsync("a_b", "Accept", LINES);
-      await().atMost(LONGEST).until(() -> handler.steps().size() == 2);
+      await().until(() -> handler.steps().size() == 2);
       server.server().close();
     }
     assertThat(answer.join().body()).startsWith("A\n{\"error\":").contains("not_ready");
@@ -504,6 +503,6 @@ class StreamTest {
   }
 
   private static void awaitMetric(TestServer server, String name, String value) {
-    await().atMost(LONGEST).until(() -> server.get("/metrics").body().contains("%s{model=\"model\"} %s".formatted(name, value)));
+    await().until(() -> server.get("/metrics").body().contains("%s{model=\"model\"} %s".formatted(name, value)));
   }
 }
