@@ -82,7 +82,7 @@ class Subject(NamedTuple):
 
 
 def load_subject(
-    name: str, attention: str | None, dictionary: Path | None, task: Task = QUESTION_ANSWERING
+    name: str, attention: str | None, dictionary: Path | None = None, task: Task = QUESTION_ANSWERING
 ) -> Subject:
     """`dictionary` is the directory of MeCab's, where the model's words are cut by that; else its settings name one."""
     model = load_model(name, attention, task)

@@ -2,6 +2,7 @@
 
 import json
 import shutil
+import tarfile
 
 import pytest
 import torch
@@ -56,6 +57,13 @@ def test_lower_precisions_say_how_far_they_agree(trace, saved, tmp_path, task, t
     assert description["agreement"]["questions"] > 10
     # Another machine rounds otherwise, and the server would refuse to start.
     assert not (tmp_path / "out" / "sample-response.json").exists()
+
+
+def test_an_archive_has_the_settings_of_the_tokenizer(make, saved, tmp_path):
+    make(saved("fill-mask", "bert"), tmp_path / "out", "--name", "model.tar.gz")
+    with tarfile.open(tmp_path / "out" / "model.tar.gz") as archive:
+        names = archive.getnames()
+    assert {"model.json", "model.pt", "sample-response.json", "tokenizer.json", "tokenizer_config.json"} <= set(names)
 
 
 @pytest.mark.parametrize(
