@@ -13,6 +13,7 @@ from answering import Answering, Model
 from progress import each
 from refused import Refused, last_line
 from subject import Subject
+from tasks import QUESTION_ANSWERING
 
 # How many passages a context has.
 PASSAGES = [1, 3, 8]
@@ -63,6 +64,8 @@ class Agreement(NamedTuple):
 
 def measure(subject: Subject, precision: str) -> Agreement:
     """Compares the untraced models on the CPU, row by row, as int8 is served."""
+    if subject.task is not QUESTION_ANSWERING:
+        return measure_texts(subject, precision)
     answering = Answering(subject.rows(), subject.tokenizer)
     answering.defaults = answering.defaults | {"max_question_len": min(LONGEST_QUESTION, subject.longest // 2)}
     asked = questions(subject.language.facts, subject.language.separator)
@@ -78,10 +81,30 @@ def measure(subject: Subject, precision: str) -> Agreement:
         torch.set_num_threads(threads)
 
 
+def measure_texts(subject: Subject, precision: str) -> Agreement:
+    """The same for the other tasks: each passage is a text. What must be the same is the best class."""
+    texts = [passage for _, passage in subject.language.facts]
+    encodings = [subject.tokenizer.encode(text) for text in texts]
+    exact, lower = subject.module("fp32"), subject.module(precision)
+    same, difference = 0, 0.0
+    threads = torch.get_num_threads()
+    torch.set_num_threads(1)
+    try:
+        for encoding in each(encodings, "ask"):
+            encoding.truncate(subject.longest)
+            row = verification.batch([encoding], subject.inputs, subject.padding)
+            one, other = verification.run(exact, row), verification.run(lower, row)
+            same += verification.same_rows(one, other)
+            difference = max(difference, (one.softmax(-1) - other.softmax(-1)).abs().max().item())
+    finally:
+        torch.set_num_threads(threads)
+    return Agreement(len(texts), same, round(difference, 6))
+
+
 def answers(answering: Answering, model: Model, asked: list[tuple[str, str]]) -> list[dict]:
     """The best answer to each question; logits that are no numbers have none and are refused."""
     return [
-        answering.best_answer(lambda *row: verification.run(model, row), question, context)
+        answering.best_answer(lambda *row: verification.run(model, row).unbind(1), question, context)
         for question, context in each(asked, "ask")
     ]
 

@@ -12,19 +12,25 @@ from progress import each
 from refused import Refused
 
 FORMAT = 1
-OUTPUTS = ["start_logits", "end_logits"]
 MODEL_JSON = "model.json"
+# Hugging Face's, where the model has them.
+TOKENIZER_SETTINGS = ["tokenizer_config.json", "special_tokens_map.json"]
 DESCRIBED = [MODEL_JSON, "tokenizer.json", "sample.json", "sample-response.json"]
 CODE = "code"
 DICTIONARY = japanese_words.DIRECTORY
 
 
 def write(
-    directory: Path, description: dict, tokenizer: dict, models: dict[str, bytes | Path], sample: dict, answer: dict
+    directory: Path,
+    description: dict,
+    tokenizer: dict,
+    models: dict[str, bytes | Path],
+    sample: dict,
+    answer: dict | list | None,
 ) -> None:
     """Writes all files, or none. `model.json` is put there last: where it is, the rest is too.
 
-    Of `models` each is its content, or a file to copy.
+    Of `models` each is its content, or a file to copy. Without an `answer` there is no sample-response.json.
     """
     unfinished = directory / ".unfinished"
     try:
@@ -37,14 +43,19 @@ def write(
                 (unfinished / name).write_bytes(content)
         write_json(unfinished / "tokenizer.json", tokenizer, indent=None)
         write_json(unfinished / "sample.json", sample, indent=2)
-        write_json(unfinished / "sample-response.json", answer, indent=2)
+        if answer is not None:
+            write_json(unfinished / "sample-response.json", answer, indent=2)
         write_json(unfinished / MODEL_JSON, description, indent=2)
 
         # An archive of what was here before would be taken for one of what is here now.
-        for stale in [directory / MODEL_JSON, *directory.glob("*.tar.gz"), *directory.glob("*.tgz")]:
+        stale_names = [MODEL_JSON, "sample-response.json", *TOKENIZER_SETTINGS]
+        archives = [*directory.glob("*.tar.gz"), *directory.glob("*.tgz")]
+        for stale in [*(directory / name for name in stale_names), *archives]:
             stale.unlink(missing_ok=True)
         shutil.rmtree(directory / DICTIONARY, ignore_errors=True)
         for name in [*models, *reversed(DESCRIBED)]:
+            if not (unfinished / name).exists():
+                continue
             (directory / name).parent.mkdir(exist_ok=True)
             os.replace(unfinished / name, directory / name)
     except OSError as error:
@@ -75,7 +86,8 @@ def pack(directory: Path, archive: str) -> Path:
     The same files make the same archive, byte by byte.
     """
     description = json.loads((directory / MODEL_JSON).read_text(encoding="utf-8"))
-    names = DESCRIBED + [file["path"] for file in description["files"]] + files_below(directory, CODE, DICTIONARY)
+    described = [name for name in DESCRIBED + TOKENIZER_SETTINGS if (directory / name).exists()]
+    names = described + [file["path"] for file in description["files"]] + files_below(directory, CODE, DICTIONARY)
     total = sum((directory / name).stat().st_size for name in names)
     unfinished = directory / f"{archive}.unfinished"
     try:

@@ -11,6 +11,7 @@ from model import PositionalInputs
 from progress import Report, Steps
 from refused import Refused, last_line
 from subject import Subject
+from verification import outputs_of
 
 FILE = "model.pt"
 
@@ -23,7 +24,7 @@ def trace(subject: Subject, module: PositionalInputs, target: str, precision: st
     steps.next(f"trace in {precision}")
     examples = subject.examples()
     rewritten = target == "cpu" and graph.is_known(subject.model)
-    quick = graph.for_cpu(subject.model, subject.inputs, precision) if rewritten else module
+    quick = graph.for_cpu(subject.model, subject.inputs, precision, subject.head) if rewritten else module
     content = traced(quick, verification.batch(examples, subject.inputs, subject.padding), target)
 
     device = "cuda" if target == "gpu" and torch.cuda.is_available() else "cpu"
@@ -80,8 +81,9 @@ def check_runs_anywhere(architecture: str, content: bytes, example: list[torch.T
         raise Refused(f"{architecture}: its trace names a device that can't be taken out, so it would run on no other")
     try:
         with torch.no_grad():
-            logits = torchscript.to_device(loaded, "meta")(*(tensor.to("meta") for tensor in example))
+            expected = [tensor.shape for tensor in outputs_of(loaded(*example))]
+            found = outputs_of(torchscript.to_device(loaded, "meta")(*(tensor.to("meta") for tensor in example)))
     except Exception as error:
         raise Refused(f"{architecture}: its trace is bound to one device, trace it for cpu: {last_line(error)}") from error
-    if any(side.device.type != "meta" or side.shape != example[0].shape for side in logits):
+    if any(tensor.device.type != "meta" for tensor in found) or [tensor.shape for tensor in found] != expected:
         raise Refused(f"{architecture}: its trace returns logits of another device or shape than its inputs")

@@ -8,12 +8,14 @@ for CPUs only.
 """
 
 import copy
+from collections.abc import Callable
 
 import torch
 from torch import nn
 from torch.nn.functional import scaled_dot_product_attention
 
 from model import PositionalInputs, at_precision
+from tasks import QUESTION_ANSWERING
 
 # Where transformers' self-attention keeps its projections to query, key and value, and the one of its result, if that
 # is in the same class. ALBERT's ends in more than a projection, MPNet's and DeBERTa's have biases of positions.
@@ -61,13 +63,15 @@ def is_known(model: nn.Module) -> bool:
     return is_encoder and by_sdpa and len(self_attentions(model)) == config.num_hidden_layers
 
 
-def for_cpu(model: nn.Module, inputs: list[str], precision: str) -> PositionalInputs:
+def for_cpu(
+    model: nn.Module, inputs: list[str], precision: str, head: Callable = QUESTION_ANSWERING.head
+) -> PositionalInputs:
     """The known fp32 model as it is to be traced."""
     rewritten = copy.deepcopy(model)
     for name, original in self_attentions(rewritten).items():
         parent, _, child = name.rpartition(".")
         setattr(rewritten.get_submodule(parent), child, SelfAttention(original))
-    return MaskedInputs(at_precision(rewritten, precision), inputs).eval()
+    return MaskedInputs(at_precision(rewritten, precision), inputs, head).eval()
 
 
 def self_attentions(model: nn.Module) -> dict[str, nn.Module]:

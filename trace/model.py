@@ -1,7 +1,8 @@
-"""Loads a question-answering model and prepares it for tracing: its inputs, its limits, its precision."""
+"""Loads a model and prepares it for tracing: its inputs, its limits, its precision."""
 
 import copy
 import inspect
+from collections.abc import Callable
 
 import torch
 import transformers
@@ -9,6 +10,7 @@ from torch import nn
 
 from progress import warn
 from refused import INSTEAD, Refused, first_line
+from tasks import QUESTION_ANSWERING, SENTENCE_EMBEDDINGS, Task
 
 # What models without a longest input, such as T5, were trained with.
 USUAL_LONGEST = 512
@@ -26,22 +28,26 @@ IMPOSSIBLE = {
 
 
 class PositionalInputs(nn.Module):
-    """Takes the inputs by position and returns (start_logits, end_logits) as float32: what TorchScript callers need."""
+    """Takes the inputs by position and returns what `head` makes of the answer: what TorchScript callers need.
+
+    For question answering that is (start_logits, end_logits) as float32.
+    """
 
     # TorchScript names a class after its module, and leaves out `__main__`: this name is the file's whoever imports it.
     __module__ = "__main__"
 
-    def __init__(self, model: nn.Module, inputs: list[str]):
+    def __init__(self, model: nn.Module, inputs: list[str], head: Callable = QUESTION_ANSWERING.head):
         super().__init__()
         self.model = model
         self.inputs = inputs
+        self.head = head
 
     def forward(self, *tensors):
         answer = self.model(**dict(zip(self.inputs, tensors, strict=True)), return_dict=True)
-        return answer.start_logits.float(), answer.end_logits.float()
+        return self.head(answer, tensors[self.inputs.index("attention_mask")])
 
 
-def load_model(model: str, attention: str | None = None) -> nn.Module:
+def load_model(model: str, attention: str | None = None, task: Task = QUESTION_ANSWERING) -> nn.Module:
     """The model in fp32, whatever it is stored in.
 
     `attention` chooses an implementation by transformers' name for it. Its own choice is SDPA where the model has it.
@@ -50,15 +56,17 @@ def load_model(model: str, attention: str | None = None) -> nn.Module:
     knows_choice = hasattr(transformers.PreTrainedModel, "_supports_sdpa")
     choice = {"attn_implementation": attention} if attention and knows_choice else {}
     try:
-        loaded, report = transformers.AutoModelForQuestionAnswering.from_pretrained(
-            model, output_loading_info=True, **choice
-        )
+        loader = getattr(transformers, task.loader)
+        loaded, report = loader.from_pretrained(model, output_loading_info=True, **choice)
     except Exception as error:
-        raise Refused(f"--model {model}: can't be loaded for question answering: {first_line(error)}") from error
+        raise Refused(f"--model {model}: can't be loaded for {task.words}: {first_line(error)}") from error
     made_up = sorted(set(report["missing_keys"]) & {name for name, _ in loaded.named_parameters()})
+    if task is SENTENCE_EMBEDDINGS:
+        # Only the tokens' vectors are used.
+        made_up = [name for name in made_up if not name.startswith("pooler.")]
     if made_up:
         raise Refused(
-            f"--model {model}: has no weights for {', '.join(made_up[:3])}; take one fine-tuned for question answering"
+            f"--model {model}: has no weights for {', '.join(made_up[:3])}; take one fine-tuned for {task.words}"
         )
     # A BigBird would do so at its first short row, and for good.
     for module in loaded.modules():

@@ -17,6 +17,14 @@ from torch.ao.quantization import (
 LARGEST_WEIGHT = 64
 
 
+# What stands behind the encoder, by transformers' names for it. Its rounding would go straight into the scores.
+HEADS = [
+    "classifier", "pre_classifier", "classification_head", "score", "pooler", "head",
+    "cls", "lm_head", "decoder", "predictions", "vocab_transform", "vocab_projector",
+    "generator_predictions", "generator_lm_head",
+]  # fmt: skip
+
+
 class Linear(dynamic.Linear):
     """A linear layer that rounds its inputs to 8 bits, where its base class would take 7."""
 
@@ -43,6 +51,6 @@ def quantise(model: nn.Module) -> nn.Module:
     recipe = {
         nn.Linear: QConfig(activation=default_dynamic_quant_observer, weight=weights),
         word_embedding: float_qparams_weight_only_qconfig,
-        "qa_outputs": None,
+        **dict.fromkeys(["qa_outputs"] if type(model).__name__.endswith("ForQuestionAnswering") else HEADS),
     }
     return quantize_dynamic(model, recipe, mapping={nn.Linear: Linear, nn.Embedding: quantized.Embedding})

@@ -1,15 +1,18 @@
-"""Traces a Hugging Face question-answering model into a model artifact that Berth serves.
+"""Traces a Hugging Face model into a model artifact that Berth serves, for the task that it was fine-tuned for.
 
 The steps, in the order of `make_artifact`:
 
 1. load the model in fp32, and its tokenizer, made from the vocabulary where there is no tokenizer.json;
 2. for CPUs and GPUs, compare its answers at a lower precision with those in fp32; too few equal ones are refused;
-3. answer the sample question with the untraced model;
+3. answer the sample with the untraced model;
 4. trace it at the precision that is asked for: to TorchScript of any batch size and length for CPUs and GPUs, with the
    Neuron compiler for the given shapes for Inf1, Inf2 and Trn1;
 5. read the traced model back and compare it with the untraced one on many shapes; one that differs is refused;
 6. write the model files, `tokenizer.json`, `model.json`, `sample.json` and `sample-response.json`;
 7. pack them, when an archive is asked for.
+
+For tasks other than question answering step 5 also compares the answers of transformers' own pipeline: once with the
+untraced model, once with the file.
 
     python trace/trace.py --model ID_OR_DIRECTORY --target gpu --output my-model --name model.tar.gz
 
@@ -17,6 +20,7 @@ Arguments may also stand in a file, one a line: `python trace/trace.py @trace/mi
 """
 
 import argparse
+import json
 import sys
 import warnings
 from pathlib import Path
@@ -27,8 +31,10 @@ from torch import nn
 
 import agreement
 import artifact
+import asking
 import dynamic
 import neuron
+import tasks
 import verification
 from agreement import Agreement
 from answering import Answering
@@ -36,6 +42,7 @@ from progress import Steps, warn
 from refused import Refused, last_line
 from subject import Subject, load_subject
 from targets import TARGETS, choose_precision
+from tokenizer import find
 
 
 # As a shell reports the signal.
@@ -56,10 +63,13 @@ def main() -> None:
 
 def parse_arguments() -> argparse.Namespace:
     parser = argparse.ArgumentParser(
-        description="Trace a question-answering model into a model artifact.", fromfile_prefix_chars="@"
+        description="Trace a Hugging Face model into a model artifact.", fromfile_prefix_chars="@"
     )
     parser.add_argument("--model", required=True, help="Hugging Face model ID, or a directory in that layout")
     parser.add_argument("--output", required=True, type=Path, help="directory to write the artifact to")
+    parser.add_argument(
+        "--task", choices=tasks.TASKS, help="what the model is for; by default what its config.json says"
+    )
     parser.add_argument("--target", choices=TARGETS, default="cpu", help="what the artifact runs on")
     parser.add_argument(
         "--precision",
@@ -111,7 +121,8 @@ def make_artifact(arguments: argparse.Namespace) -> None:
     compares = precision != "fp32" and not library
     steps = Steps(5 + compares + bool(arguments.name))
     steps.next(f"load {arguments.model}")
-    subject = load_subject(arguments.model, neuron.ATTENTION if library else None, arguments.mecab_dictionary)
+    task = tasks.choose(arguments.model, arguments.task)
+    subject = load_subject(arguments.model, neuron.ATTENTION if library else None, arguments.mecab_dictionary, task)
     measured = None
     if compares:
         steps.next(f"compare answers in {precision} and fp32")
@@ -124,20 +135,36 @@ def make_artifact(arguments: argparse.Namespace) -> None:
     description = describe(arguments, precision, subject, entries, measured)
 
     steps.next("answer the sample")
-    answer = answer_sample(subject, description, untraced)
-    print(f"sample: {answer['answer']!r}, score {answer['score']:.4f}")
+    if task is tasks.QUESTION_ANSWERING:
+        sample, answer = subject.language.sample, answer_sample(subject, description, untraced)
+        print(f"sample: {answer['answer']!r}, score {answer['score']:.4f}")
+    else:
+        sample, answer = asking.sample(arguments.model, subject, untraced)
+        print(f"sample: {json.dumps(answer, ensure_ascii=False)[:100]}")
     if library:
         files = neuron.trace(library, subject, untraced, target, precision, entries, steps)
     else:
         files = dynamic.trace(subject, untraced, target, precision, steps)
+        if task is not tasks.QUESTION_ANSWERING:
+            asking.verify(arguments.model, subject, untraced, files[dynamic.FILE], precision)
 
     steps.next(f"write {arguments.output}")
     files |= subject.dictionary_files
-    artifact.write(arguments.output, description, subject.tokenizer_json, files, subject.language.sample, answer)
+    if task is not tasks.QUESTION_ANSWERING:
+        settings = {name: find(arguments.model, name) for name in artifact.TOKENIZER_SETTINGS}
+        files |= {name: file for name, file in settings.items() if file}
+    answer = exact(answer, target, precision)
+    artifact.write(arguments.output, description, subject.tokenizer_json, files, sample, answer)
     if arguments.name:
         steps.next(f"pack {arguments.name}")
         archive = artifact.pack(arguments.output, arguments.name)
         print(f"{archive.name}: {archive.stat().st_size / 1e6:.1f} MB")
+
+
+def exact(answer, target: str, precision: str):
+    """The sample's answer where each machine gives the same: it is compared at start. int8 and fp16 round otherwise."""
+    qa = isinstance(answer, dict) and "answer" in answer
+    return answer if qa or (target, precision) == ("cpu", "fp32") else None
 
 
 def check(arguments: argparse.Namespace, precision: str) -> None:
@@ -198,7 +225,7 @@ def answer_sample(subject: Subject, description: dict, untraced: nn.Module) -> d
     # One sum, one order: with more threads, the score would depend on the number of cores.
     torch.set_num_threads(1)
     try:
-        return answering.best_answer(lambda *row: verification.run(untraced, row), **subject.language.sample)
+        return answering.best_answer(lambda *row: verification.run(untraced, row).unbind(1), **subject.language.sample)
     except ValueError as error:
         raise Refused(f"the sample does not fit the model: {last_line(error)}") from error
     finally:
@@ -212,13 +239,13 @@ def describe(
     is_directory = Path(arguments.model).is_dir()
     return {
         "format": artifact.FORMAT,
-        "task": "question-answering",
+        "task": subject.task.name,
         "target": arguments.target,
         "precision": precision,
         "torch": torch.__version__.split("+")[0],
         **subject.rows(),
         "shapes": "compiled" if TARGETS[arguments.target].library else "dynamic",
-        "outputs": artifact.OUTPUTS,
+        "outputs": subject.task.outputs,
         "files": files,
         **({"agreement": measured.described()} if measured else {}),
         "provenance": {

@@ -94,10 +94,16 @@ def compare(traced, untraced, batches: list[list[torch.Tensor]], device: str = "
                 difference=(one - other).abs().max().item(),
                 # BigBird masks the question as far below.
                 largest=other[other > MASKED].abs().max().item(),
-                same_answers=int((one.argmax(dim=-1) == other.argmax(dim=-1)).all(dim=0).sum()),
+                same_answers=same_rows(one, other),
             )
         )
     return comparisons
+
+
+def same_rows(one: torch.Tensor, other: torch.Tensor) -> int:
+    """How many rows have the same best classes, in all their tokens where those have classes of their own."""
+    same = one.argmax(dim=-1) == other.argmax(dim=-1)
+    return int(same.reshape(len(same), -1).all(dim=1).sum())
 
 
 def verify(name: str, comparisons: list[Comparison], precision: str) -> None:
@@ -137,9 +143,9 @@ def verify_padding(
     same_answers = 0
     for example in examples:
         alone = run(untraced, batch([example], inputs, padding))
-        length = alone.shape[2]
-        wider = min(length + PADDING_TRIED, longest)
-        padded = run(untraced, batch([example], inputs, padding, wider))[:, :, :length]
+        wider = min(len(example) + PADDING_TRIED, longest)
+        padded = run(untraced, batch([example], inputs, padding, wider))
+        padded = padded[tuple(slice(size) for size in alone.shape)]
         largest = max(largest, alone[alone > MASKED].abs().max().item())
         difference = max(difference, (padded - alone).abs().max().item())
         same_answers += int((padded.argmax(dim=-1) == alone.argmax(dim=-1)).all())
@@ -152,13 +158,20 @@ def verify_padding(
 
 
 def run(model, inputs: list[torch.Tensor], name: str = "the model") -> torch.Tensor:
-    """Start and end logits of shape [2, batch, sequence], those of padding masked."""
+    """What a model returns, those numbers masked that padding has.
+
+    Start and end logits are of shape [batch, 2, sequence]. Anything else is of shape [batch, classes], or of shape
+    [batch, sequence, classes] where tokens have classes of their own.
+    """
     shape = inputs[0].shape
     try:
         with torch.no_grad():
-            logits = list(model(*inputs))
+            answer = model(*inputs)
     except Exception as error:
         raise Refused(f"{name} fails on inputs of shape {list(shape)}: {last_line(error)}") from error
+    logits = outputs_of(answer)
+    if isinstance(answer, torch.Tensor):
+        return checked(answer, inputs, name)
     for side in logits:
         if side.shape != shape or side.dtype != torch.float32:
             raise Refused(
@@ -167,7 +180,25 @@ def run(model, inputs: list[torch.Tensor], name: str = "the model") -> torch.Ten
             )
         if not torch.isfinite(side).all():
             raise Refused(f"{name} answers inputs of shape {list(shape)} with logits that are no finite numbers")
-    return torch.stack(logits).masked_fill(inputs[1] == 0, MASKED)
+    return torch.stack(logits, dim=1).masked_fill(inputs[1][:, None] == 0, MASKED)
+
+
+def outputs_of(answer) -> list[torch.Tensor]:
+    return [answer] if isinstance(answer, torch.Tensor) else list(answer)
+
+
+def checked(answer: torch.Tensor, inputs: list[torch.Tensor], name: str) -> torch.Tensor:
+    """The one tensor of a model, those numbers masked that padding has."""
+    rows, tokens = inputs[0].shape
+    per_token = answer.dim() == 3 and answer.shape[1] == tokens
+    if answer.dtype != torch.float32 or answer.shape[0] != rows or not (per_token or answer.dim() == 2):
+        raise Refused(
+            f"{name} answers inputs of shape {[rows, tokens]} with {answer.dtype} of shape {list(answer.shape)}, "
+            "expected float32 numbers for each row, or for each of its tokens"
+        )
+    if not torch.isfinite(answer).all():
+        raise Refused(f"{name} answers inputs of shape {[rows, tokens]} with logits that are no finite numbers")
+    return answer.masked_fill(inputs[1][:, :, None] == 0, MASKED) if per_token else answer
 
 
 def tokens_per_second(traced, inputs: list[torch.Tensor], device: str = "cpu") -> float:

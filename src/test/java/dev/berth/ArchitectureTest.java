@@ -41,6 +41,7 @@ class ArchitectureTest {
       Map.entry("engine", Set.of("hooks", "artifact", "memory")),
       Map.entry("engine.torch", Set.of("hooks", "artifact", "engine", "memory")),
       Map.entry("handler.qa", Set.of("hooks", "artifact", "content", "engine", "memory", "tokenizer")),
+      Map.entry("handler.text", Set.of("hooks", "artifact", "content", "engine", "memory", "tokenizer")),
       Map.entry("handler.tensor", Set.of("hooks", "artifact", "content", "engine", "memory")),
       Map.entry("batching", Set.of("error", "metrics")),
       Map.entry("serving", Set.of("hooks", "artifact.code", "batching", "error", "memory", "metrics")),

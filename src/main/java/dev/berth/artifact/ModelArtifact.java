@@ -19,6 +19,7 @@ import java.util.Optional;
 /// @param shapes the shapes that the files take
 /// @param maxSequenceLength the most tokens that the model takes at once, special tokens included
 /// @param pair how a question and a context become one sequence
+/// @param labels the names of a classifier's classes, in the order of its output; empty where it is none
 /// @param parameters what a request's parameters are for this model where the request leaves them out, by name
 /// @param agreement how far its answers are those of the model in fp32, where `trace.py` has compared them
 /// @param provenance where the weights come from and under which licence, as free text by key
@@ -33,6 +34,7 @@ public record ModelArtifact(
     Shapes shapes,
     int maxSequenceLength,
     PairTemplate pair,
+    List<String> labels,
     Map<String, Object> parameters,
     Optional<Agreement> agreement,
     Map<String, Object> provenance) {
@@ -40,6 +42,7 @@ public record ModelArtifact(
   public ModelArtifact {
     inputs = List.copyOf(inputs);
     outputs = List.copyOf(outputs);
+    labels = List.copyOf(labels);
     // Not Map.copyOf: what is not known is null.
     parameters = Collections.unmodifiableMap(new LinkedHashMap<>(parameters));
     provenance = Collections.unmodifiableMap(new LinkedHashMap<>(provenance));

@@ -31,6 +31,7 @@ final class ModelArtifactReader {
         shapes(),
         json.integer(json.json(), "maxSequenceLength", "model.json: maxSequenceLength"),
         pair(json.json().path("pair")),
+        json.json().has("labels") ? json.texts("labels") : List.of(),
         json.object("parameters"),
         agreement(),
         json.object("provenance"));

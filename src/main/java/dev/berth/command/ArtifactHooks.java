@@ -14,6 +14,10 @@ import dev.berth.content.Json;
 import dev.berth.engine.Engine;
 import dev.berth.handler.qa.QuestionAnsweringHandler;
 import dev.berth.handler.tensor.TensorHandler;
+import dev.berth.handler.text.EmbeddingHandler;
+import dev.berth.handler.text.FillMaskHandler;
+import dev.berth.handler.text.TextClassificationHandler;
+import dev.berth.handler.text.TokenClassificationHandler;
 import dev.berth.hooks.InferenceHandler;
 import java.nio.file.Path;
 import java.util.LinkedHashMap;
@@ -31,6 +35,8 @@ import org.slf4j.LoggerFactory;
 /// @param handler made, and not loaded; whoever opens this closes it
 /// @param description what there is to say of the artifact, by name
 record ArtifactHooks(InferenceHandler<?, ?, ?> handler, SequencedMap<String, String> description) {
+
+  private static final List<String> TASKS = List.of("question-answering", "text-classification", "sentence-embeddings", "token-classification", "fill-mask");
 
   private static final Logger log = LoggerFactory.getLogger(ArtifactHooks.class);
 
@@ -63,8 +69,12 @@ record ArtifactHooks(InferenceHandler<?, ?, ?> handler, SequencedMap<String, Str
   private static ArtifactHooks ofTask(ModelArtifact artifact) {
     var handler = switch (artifact.task()) {
       case "question-answering" -> new QuestionAnsweringHandler(artifact);
+      case "text-classification" -> new TextClassificationHandler(artifact);
+      case "sentence-embeddings" -> new EmbeddingHandler(artifact);
+      case "token-classification" -> new TokenClassificationHandler(artifact);
+      case "fill-mask" -> new FillMaskHandler(artifact);
       default -> throw new ModelArtifactException(artifact.directory(), List.of(
-          "model.json: task: found \"%s\", expected \"question-answering\"".formatted(artifact.task())));
+          "model.json: task: found \"%s\", expected one of %s".formatted(artifact.task(), String.join(", ", TASKS))));
     };
     var description = description(
         Map.entry("model", "%s, %s, %s, traced for %s with torch %s".formatted(

@@ -81,7 +81,8 @@ final class CsvDocuments {
     }
     var json = Json.tree(document);
     return (json.isArray() ? json.valueStream() : Stream.of(json))
-        .flatMap(object -> fields.stream().map(object::path))
+        // A missing value would be no cell at all.
+        .flatMap(object -> fields.stream().map(field -> object.has(field) ? object.path(field) : ""))
         .toArray();
   }
 }

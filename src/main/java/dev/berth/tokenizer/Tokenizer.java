@@ -219,6 +219,11 @@ public final class Tokenizer implements AutoCloseable {
     }).toList());
   }
 
+  /// The text of the token that stands for a word to be filled in; empty where the files name none.
+  public Optional<String> maskToken() {
+    return files.maskToken();
+  }
+
   private long paddingId() {
     var token = files.paddingToken();
     if (token.isEmpty()) {
@@ -237,8 +242,8 @@ public final class Tokenizer implements AutoCloseable {
     return files.cleansUp() ? cleanedUp(text) : text;
   }
 
-  /// As `clean_up_tokenization` of `transformers`.
-  private static String cleanedUp(String text) {
+  /// Moves marks to the words before them, as `clean_up_tokenization` of `transformers`.
+  public static String cleanedUp(String text) {
     return text.replace(" .", ".").replace(" ?", "?").replace(" !", "!").replace(" ,", ",").replace(" ' ", "'")
         .replace(" n't", "n't").replace(" 'm", "'m").replace(" 's", "'s").replace(" 've", "'ve").replace(" 're", "'re");
   }

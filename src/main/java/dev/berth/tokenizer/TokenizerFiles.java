@@ -27,6 +27,8 @@ record TokenizerFiles(JsonNode json, JsonNode config, JsonNode specialTokens, Ro
   /// A tokenizer.json alone does not say which of its tokens is for padding.
   private static final List<String> USUAL_PADDING = List.of("[PAD]", "<pad>");
 
+  private static final List<String> USUAL_MASKS = List.of("[MASK]", "<mask>");
+
   /// They come before the vocabulary, so nothing of that is read.
   private static final Set<String> PARTS = Set.of("truncation", "padding", "added_tokens", "post_processor");
 
@@ -92,6 +94,13 @@ record TokenizerFiles(JsonNode json, JsonNode config, JsonNode specialTokens, Ro
     var listed = text(specialTokens.path("pad_token"), json.at("/padding/pad_token").asText(""));
     var usual = USUAL_PADDING.stream().filter(token -> addedToken(token).isPresent()).findFirst().orElse("");
     return text(config.path("pad_token"), listed.isEmpty() ? usual : listed);
+  }
+
+  /// The text of the token that stands for a word to be filled in.
+  Optional<String> maskToken() {
+    var usual = USUAL_MASKS.stream().filter(token -> addedToken(token).isPresent()).findFirst().orElse("");
+    return Optional.of(text(config.path("mask_token"), text(specialTokens.path("mask_token"), usual)))
+        .filter(token -> !token.isEmpty());
   }
 
   /// The id of a token that the file lists beside its vocabulary, as most special ones.

@@ -1,0 +1,89 @@
+package dev.berth.handler.text;
+
+import dev.berth.artifact.ModelArtifact;
+import dev.berth.content.Npy;
+import dev.berth.hooks.BadInputException;
+import dev.berth.hooks.InvocationRequest;
+import dev.berth.hooks.InvocationResponse;
+import dev.berth.hooks.MediaType;
+import dev.berth.hooks.Tensor;
+import java.io.IOException;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+
+/// Sentence embeddings: a vector for a text. Pooling, dense layers and normalisation are in the traced file, as the files of
+/// sentence-transformers say.
+///
+/// Vectors are those of `SentenceTransformer.encode`. A text that is too long is cut, as there.
+public class EmbeddingHandler extends TextHandler<EmbeddingHandler.Parameters> {
+
+  private static final List<MediaType> RESPONSE_TYPES = List.of(MediaType.JSON, MediaType.JSON_LINES, MediaType.NPY);
+
+  /// What is done to a vector, in the words of `encode`.
+  ///
+  /// @param truncateDim how many numbers are kept; at most all
+  /// @param normalise whether it is scaled to length 1 afterwards
+  public record Parameters(int truncateDim, boolean normalise) {
+
+    private Parameters with(Fields fields) {
+      return new Parameters(
+          fields.integer("truncate_dim", 1, Integer.MAX_VALUE, truncateDim), fields.bool("normalize_embeddings", normalise));
+    }
+  }
+
+  public EmbeddingHandler(Path modelDirectory) {
+    this(ModelArtifact.open(modelDirectory));
+  }
+
+  public EmbeddingHandler(ModelArtifact artifact) {
+    super(artifact, new Task<>(
+        "sentence_embedding", false, false, List.of(), List.of("truncate_dim", "normalize_embeddings"),
+        new Parameters(Integer.MAX_VALUE, false), Parameters::with, _ -> true));
+  }
+
+  @Override
+  public List<MediaType> responseTypes() {
+    return RESPONSE_TYPES;
+  }
+
+  @Override
+  protected Object answer(TextRecord.Encoded<Parameters> record, float[] output) {
+    var parameters = record.parameters();
+    var vector = Arrays.copyOf(output, Math.min(output.length, parameters.truncateDim));
+    return parameters.normalise ? normalised(vector) : vector;
+  }
+
+  private static float[] normalised(float[] vector) {
+    double squares = 0;
+    for (float value : vector) {
+      squares += (double) value * value;
+    }
+    double length = Math.max(Math.sqrt(squares), 1e-12);
+    for (int i = 0; i < vector.length; i++) {
+      vector[i] = (float) (vector[i] / length);
+    }
+    return vector;
+  }
+
+  /// NumPy's arrays too: a matrix of a row for each text.
+  @Override
+  public InvocationResponse outputFn(List<TextAnswer> answers, InvocationRequest request) throws IOException {
+    if (!request.accept().equals(MediaType.NPY)) {
+      return super.outputFn(answers, request);
+    }
+    var vectors = new ArrayList<Tensor>();
+    for (var answer : answers) {
+      switch (answer) {
+        case TextAnswer.Answered(var document, _) -> {
+          var vector = (float[]) document;
+          vectors.add(Tensor.of(vector, vector.length));
+        }
+        case TextAnswer.Rejected(var message) -> throw new BadInputException(message);
+      }
+    }
+    var matrix = vectors.isEmpty() ? Tensor.of(new float[0], 0, 0) : Tensor.stack(vectors);
+    return InvocationResponse.of(Npy.write(matrix), MediaType.NPY);
+  }
+}

@@ -1,0 +1,117 @@
+package dev.berth.handler.text;
+
+import dev.berth.artifact.ModelArtifact;
+import dev.berth.artifact.ModelArtifactException;
+import dev.berth.engine.EngineException;
+import dev.berth.hooks.BadInputException;
+import dev.berth.tokenizer.Encoding;
+import dev.berth.tokenizer.Vocabulary;
+import java.nio.file.Path;
+import java.util.Arrays;
+import java.util.Comparator;
+import java.util.List;
+import java.util.stream.IntStream;
+
+/// Fills in a masked token of a text, such as `[MASK]` or `<mask>`.
+///
+/// Requests and answers are those of the fill-mask pipeline of `transformers` 5.
+public class FillMaskHandler extends TextHandler<FillMaskHandler.Parameters> {
+
+  /// How to fill in, in the pipeline's words.
+  ///
+  /// @param topK how many tokens are answered for each mask
+  /// @param targets the tokens to choose from; empty: all
+  /// @param truncation whether a text that is too long is cut; else it is an error
+  public record Parameters(int topK, List<String> targets, boolean truncation) {
+
+    private Parameters with(Fields fields) {
+      var chosen = fields.texts("targets").orElse(targets);
+      return new Parameters(fields.integer("top_k", 1, MAX_TOP_K, topK), chosen, fields.bool("truncation", truncation));
+    }
+  }
+
+  /// A token in the place of a mask, as it is answered.
+  ///
+  /// @param sequence the text with it
+  public record Filled(float score, long token, String token_str, String sequence) {}
+
+  private static final int MAX_TOP_K = 1000;
+
+  private final Vocabulary vocabulary;
+  private final String maskToken;
+  private final long mask;
+
+  public FillMaskHandler(Path modelDirectory) {
+    this(ModelArtifact.open(modelDirectory));
+  }
+
+  public FillMaskHandler(ModelArtifact artifact) {
+    super(artifact, new Task<>(
+        "logits", true, false, List.of("score", "token", "token_str", "sequence"), List.of("top_k", "targets", "truncation"),
+        new Parameters(5, List.of(), false), Parameters::with, Parameters::truncation));
+    this.vocabulary = TokenClassificationHandler.vocabulary(artifact);
+    this.maskToken = tokenizer.maskToken().orElseThrow(() -> new ModelArtifactException(artifact.directory(), List.of(
+        "tokenizer_config.json: mask_token: found nothing, expected the token to fill in")));
+    this.mask = vocabulary.id(maskToken).orElseThrow(() -> new ModelArtifactException(artifact.directory(), List.of(
+        "tokenizer.json: found no token %s, expected the mask_token of tokenizer_config.json".formatted(maskToken))));
+  }
+
+  @Override
+  protected void checkRow(Encoding row, String name) {
+    if (Arrays.stream(row.ids()).noneMatch(id -> id == mask)) {
+      throw new BadInputException(
+          "%s: found no %s, expected one in the place that is to be filled in".formatted(name, maskToken));
+    }
+  }
+
+  /// The pipeline answers a list of one text as the text alone.
+  @Override
+  protected boolean isAlone(int inputs) {
+    return inputs == 1;
+  }
+
+  /// A list of tokens, the best first; of several masks a list of those.
+  @Override
+  protected Object answer(TextRecord.Encoded<Parameters> record, float[] output) {
+    var row = record.row();
+    int width = output.length / row.size();
+    if (width < vocabulary.size()) {
+      throw new EngineException("logits: found %d for each token, expected one for each of the %d tokens of tokenizer.json"
+          .formatted(width, vocabulary.size()));
+    }
+    var places = IntStream.range(0, row.size()).filter(i -> row.ids()[i] == mask).toArray();
+    var answers = Arrays.stream(places).mapToObj(place -> filled(
+        record, ScoreFunction.softmax(output, place * width, width), place, places.length == 1)).toList();
+    return answers.size() == 1 ? answers.getFirst() : answers;
+  }
+
+  private List<Filled> filled(TextRecord.Encoded<Parameters> record, float[] scores, int place, boolean single) {
+    var parameters = record.parameters();
+    var tokens = parameters.targets.isEmpty()
+        ? IntStream.range(0, scores.length)
+        : parameters.targets.stream().mapToInt(this::target).distinct();
+    return tokens.boxed()
+        .sorted(Comparator.comparingDouble((Integer token) -> -scores[token]))
+        .limit(parameters.topK)
+        .map(token -> filled(record.row(), place, token, scores[token], single))
+        .toList();
+  }
+
+  private Filled filled(Encoding row, int place, int token, float score, boolean single) {
+    var ids = row.ids().clone();
+    ids[place] = token;
+    return new Filled(score, token, tokenizer.decode(new long[] {token}, false), tokenizer.decode(ids, single));
+  }
+
+  /// Its id; of a text that is no token the first of its tokens.
+  private int target(String target) {
+    long id = vocabulary.id(target).orElseGet(() -> {
+      var tokens = tokenizer.tokens(target).ids();
+      if (tokens.length == 0) {
+        throw new BadInputException("parameters.targets: found \"%s\", which has no tokens, expected a word".formatted(target));
+      }
+      return tokens[0];
+    });
+    return Math.toIntExact(id);
+  }
+}

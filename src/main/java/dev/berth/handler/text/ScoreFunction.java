@@ -1,0 +1,48 @@
+package dev.berth.handler.text;
+
+import java.util.List;
+
+/// What makes scores of a model's output: the pipelines' `function_to_apply`. Computed in float64 and rounded once.
+public enum ScoreFunction {
+  NONE,
+  SIGMOID,
+  SOFTMAX;
+
+  static final List<ScoreFunction> ALL = List.of(values());
+
+  /// The pipelines' choice where `config.json` has no `problem_type`.
+  static ScoreFunction usual(int labels) {
+    return labels == 1 ? SIGMOID : SOFTMAX;
+  }
+
+  float[] of(float[] output) {
+    return switch (this) {
+      case NONE -> output;
+      case SIGMOID -> {
+        var scores = new float[output.length];
+        for (int i = 0; i < output.length; i++) {
+          scores[i] = (float) (1 / (1 + Math.exp(-output[i])));
+        }
+        yield scores;
+      }
+      case SOFTMAX -> softmax(output, 0, output.length);
+    };
+  }
+
+  /// The softmax of a part of an output.
+  static float[] softmax(float[] output, int from, int count) {
+    double largest = Double.NEGATIVE_INFINITY;
+    for (int i = from; i < from + count; i++) {
+      largest = Math.max(largest, output[i]);
+    }
+    double sum = 0;
+    for (int i = from; i < from + count; i++) {
+      sum += Math.exp(output[i] - largest);
+    }
+    var scores = new float[count];
+    for (int i = 0; i < count; i++) {
+      scores[i] = (float) (Math.exp(output[from + i] - largest) / sum);
+    }
+    return scores;
+  }
+}

@@ -1,0 +1,319 @@
+package dev.berth.handler.text;
+
+import com.fasterxml.jackson.databind.JsonNode;
+import com.fasterxml.jackson.databind.json.JsonMapper;
+import dev.berth.artifact.ModelArtifact;
+import dev.berth.artifact.ModelArtifactException;
+import dev.berth.artifact.Shapes;
+import dev.berth.content.ContentType.DocumentReader;
+import dev.berth.content.ContentType.DocumentWriter;
+import dev.berth.content.ContentTypes;
+import dev.berth.content.Csv;
+import dev.berth.content.Documents;
+import dev.berth.content.Excerpt;
+import dev.berth.content.Instances;
+import dev.berth.content.RecordError;
+import dev.berth.engine.EngineException;
+import dev.berth.hooks.Accelerator;
+import dev.berth.hooks.BadInputException;
+import dev.berth.hooks.InferenceHandler;
+import dev.berth.hooks.InvocationRequest;
+import dev.berth.hooks.InvocationResponse;
+import dev.berth.hooks.MediaType;
+import dev.berth.hooks.ModelContext;
+import dev.berth.tokenizer.Encoding;
+import dev.berth.tokenizer.Tokenizer;
+import dev.berth.tokenizer.Truncation;
+import java.io.ByteArrayInputStream;
+import java.io.IOException;
+import java.nio.charset.StandardCharsets;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.function.BiFunction;
+import java.util.function.Predicate;
+import java.util.function.Supplier;
+import java.util.stream.Stream;
+
+/// A task on texts: it reads them in any form, makes rows of tokens, runs the model on them and writes what a task makes of
+/// the output.
+///
+/// A task says in its subclass which parameters it has, and what it answers. The words of requests and answers are those of the
+/// pipelines of `transformers`.
+///
+/// @param <P> the parameters of the task
+public abstract class TextHandler<P> implements InferenceHandler<RowModel, TextRecord<P>, TextAnswer>, AutoCloseable {
+
+  private static final JsonMapper JSON = new JsonMapper();
+  private static final List<MediaType> REQUEST_TYPES =
+      Stream.concat(ContentTypes.mediaTypes(DocumentReader.class).stream(), Stream.of(MediaType.TEXT)).toList();
+  private static final List<MediaType> RESPONSE_TYPES = ContentTypes.mediaTypes(DocumentWriter.class);
+
+  /// What is special about a task.
+  ///
+  /// @param output the name of the model's output
+  /// @param perToken whether the output has numbers for each token, and not for the row
+  /// @param pairs whether it takes pairs of texts
+  /// @param columns of an answer as CSV
+  /// @param parameters the names of its parameters
+  /// @param defaults what they are by default
+  /// @param read reads them over others
+  /// @param truncates whether a text that is too long is cut
+  protected record Task<P>(
+      String output,
+      boolean perToken,
+      boolean pairs,
+      List<String> columns,
+      List<String> parameters,
+      P defaults,
+      BiFunction<P, Fields, P> read,
+      Predicate<P> truncates) {
+
+    private P parameters(JsonNode json, String name, P otherwise) {
+      return read.apply(otherwise, Fields.of(json, name, parameters));
+    }
+  }
+
+  private final ModelArtifact artifact;
+  private final Task<P> task;
+  /// The artifact's.
+  protected final Tokenizer tokenizer;
+
+  private final int longestRow;
+  private final P defaults;
+
+  /// Loaded models by accelerator, all of them or none: the workers of one share a copy. Guarded by this map's monitor.
+  private final Map<Accelerator, RowModel> models = new HashMap<>();
+  private final Set<RowModel> warm = ConcurrentHashMap.newKeySet();
+
+  protected TextHandler(ModelArtifact artifact, Task<P> task) {
+    this.artifact = artifact;
+    this.task = task;
+    this.longestRow = switch (artifact.shapes()) {
+      case Shapes.Dynamic _ -> artifact.maxSequenceLength();
+      case Shapes.Compiled(var shapes) -> shapes.getLast().sequence();
+    };
+    check();
+    try {
+      this.defaults = task.parameters(JSON.valueToTree(artifact.parameters()), "model.json: parameters", task.defaults);
+      this.tokenizer = Tokenizer.load(artifact.tokenizer());
+    } catch (BadInputException | IOException e) {
+      throw new ModelArtifactException(artifact.directory(), List.of(e.getMessage()), e);
+    }
+  }
+
+  /// What a record is answered, as plain Java.
+  ///
+  /// @param output the model's for this row: its numbers, or those of each token one behind the other
+  protected abstract Object answer(TextRecord.Encoded<P> record, float[] output);
+
+  /// Looks at a row before the model gets it.
+  ///
+  /// @param name what messages call the text
+  /// @throws BadInputException when the task can't use it
+  protected void checkRow(Encoding row, String name) {}
+
+  /// Whether a body of a list of so many inputs is answered as one input alone.
+  protected boolean isAlone(int inputs) {
+    return false;
+  }
+
+  @Override
+  public RowModel modelFn(ModelContext context) {
+    synchronized (models) {
+      if (models.isEmpty()) {
+        models.putAll(RowModel.load(artifact, task.perToken, context.accelerators()));
+      }
+      return models.get(context.accelerator());
+    }
+  }
+
+  /// Runs each shape. Workers that share a model need it once.
+  ///
+  /// @throws ModelArtifactException when the model fails
+  @Override
+  public void warmUpFn(RowModel model) {
+    if (!warm.add(model)) {
+      return;
+    }
+    try {
+      model.warmUp(tokenizer.encode("The engine is warm.", tokenizer.truncation().to(longestRow)));
+    } catch (EngineException e) {
+      throw new ModelArtifactException(artifact.directory(), List.of(
+          "the model does not take what model.json and tokenizer.json say it does: " + e.getMessage()), e);
+    }
+  }
+
+  @Override
+  public List<MediaType> requestTypes() {
+    return REQUEST_TYPES;
+  }
+
+  @Override
+  public List<MediaType> responseTypes() {
+    return RESPONSE_TYPES;
+  }
+
+  /// JSON: a text, `{"text": …}`, a list of those, or any of them as `{"inputs": …, "parameters": {…}}`. JSON Lines: one of
+  /// them in each line. CSV: the columns `text` and, for pairs, `text_pair`. Plain text: one text.
+  @Override
+  public List<TextRecord<P>> inputFn(InvocationRequest request) throws IOException {
+    boolean keep = ContentTypes.keepsBadRecords(request);
+    var records = new ArrayList<TextRecord<P>>();
+    for (var record : read(request)) {
+      try {
+        records.add(record.get());
+      } catch (BadInputException e) {
+        if (!keep) {
+          throw e;
+        }
+        records.add(new TextRecord.Rejected<>(e.getMessage()));
+      }
+    }
+    return records;
+  }
+
+  private List<Supplier<TextRecord<P>>> read(InvocationRequest request) throws IOException {
+    if (MediaType.TEXT.includes(request.contentType())) {
+      var text = request.text();
+      return List.of(() -> record(JSON.getNodeFactory().textNode(text), "body", defaults, true));
+    }
+    return switch (documents(request)) {
+      case Documents.Body(var json) -> body(json);
+      case Documents.Records(var documents) -> documents.stream()
+          .<Supplier<TextRecord<P>>>map(document -> () -> line(document.json(), document.name())).toList();
+    };
+  }
+
+  /// The columns of CSV are those of its first row: a text, or a pair.
+  private Documents documents(InvocationRequest request) throws IOException {
+    var reader = ContentTypes.reading(request, DocumentReader.class);
+    if (!(reader instanceof Csv) || !task.pairs) {
+      return reader.readDocuments(request, List.of("text"));
+    }
+    var text = request.text();
+    var rows = Csv.rows(text);
+    var fields = rows.isEmpty() || rows.getFirst().length > 1 ? List.of("text", "text_pair") : List.of("text");
+    var body = new ByteArrayInputStream(text.getBytes(StandardCharsets.UTF_8));
+    return reader.readDocuments(request.withBody(body), fields);
+  }
+
+  private List<Supplier<TextRecord<P>>> body(JsonNode body) {
+    boolean named = body.isObject() && body.has("inputs");
+    var inputs = named ? body.path("inputs") : body;
+    var name = named ? "inputs" : "body";
+    var parameters = task.parameters(body.path("parameters"), "parameters", defaults);
+    if (!inputs.isArray()) {
+      return List.of(() -> record(inputs, name, parameters, true));
+    }
+    var records = new ArrayList<Supplier<TextRecord<P>>>();
+    for (int i = 0; i < inputs.size(); i++) {
+      var input = inputs.path(i);
+      var place = "%s[%d]".formatted(named ? name : "", i);
+      records.add(() -> record(input, place, parameters, isAlone(inputs.size())));
+    }
+    return records;
+  }
+
+  private TextRecord<P> line(JsonNode json, String name) {
+    boolean named = json.isObject() && json.has("inputs");
+    var parameters = task.parameters(json.path("parameters"), name + ": parameters", defaults);
+    return record(named ? json.path("inputs") : json, named ? name + ": inputs" : name, parameters, false);
+  }
+
+  private TextRecord<P> record(JsonNode json, String name, P parameters, boolean alone) {
+    var text = Text.read(json, name, task.pairs);
+    var row = encode(text, name, task.truncates.test(parameters));
+    checkRow(row, name);
+    return new TextRecord.Encoded<>(text, parameters, alone, row);
+  }
+
+  private Encoding encode(Text text, String name, boolean truncate) {
+    var cut = truncate ? tokenizer.truncation().to(longestRow) : Truncation.NONE;
+    var row = text.pair().isPresent()
+        ? tokenizer.encode(text.text(), text.pair().get(), cut)
+        : tokenizer.encode(text.text(), cut);
+    if (row.size() > longestRow) {
+      throw new BadInputException(
+          "%s: found %d tokens, expected at most the %d that the model takes; %s cuts longer texts"
+              .formatted(name, row.size(), longestRow, "\"parameters\": {\"truncation\": true}"));
+    }
+    if (row.size() == 0) {
+      throw new BadInputException("%s: found no tokens in %s, expected a text that has some".formatted(name, shown(text)));
+    }
+    return row;
+  }
+
+  private static String shown(Text text) {
+    return Excerpt.quoted(text.text());
+  }
+
+  @Override
+  public int length(TextRecord<P> record) {
+    return switch (record) {
+      case TextRecord.Encoded<P> encoded -> encoded.row().size();
+      case TextRecord.Rejected<P> _ -> 1;
+    };
+  }
+
+  /// A compiled model takes a fixed number of rows.
+  @Override
+  public int maxBatchSize(Accelerator accelerator) {
+    return artifact.shapes() instanceof Shapes.Compiled compiled
+        ? compiled.largestBatch()
+        : InferenceHandler.super.maxBatchSize(accelerator);
+  }
+
+  @Override
+  public List<TextAnswer> predictFn(List<TextRecord<P>> records, RowModel model) {
+    var rows = new ArrayList<Encoding>();
+    for (var record : records) {
+      if (record instanceof TextRecord.Encoded<P> encoded) {
+        rows.add(encoded.row());
+      }
+    }
+    var outputs = model.forward(rows).iterator();
+    return records.stream().<TextAnswer>map(record -> switch (record) {
+      case TextRecord.Encoded<P> encoded -> new TextAnswer.Answered(answer(encoded, outputs.next()), encoded.alone());
+      case TextRecord.Rejected<P>(var message) -> new TextAnswer.Rejected(message);
+    }).toList();
+  }
+
+  @Override
+  public InvocationResponse outputFn(List<TextAnswer> answers, InvocationRequest request) throws IOException {
+    boolean alone = answers.size() == 1 && answers.getFirst() instanceof TextAnswer.Answered(_, var one) && one;
+    var documents = answers.stream().map(answer -> switch (answer) {
+      case TextAnswer.Answered(var document, _) -> document;
+      case TextAnswer.Rejected(var message) -> new RecordError(message);
+    }).toList();
+    return ContentTypes.writing(request, DocumentWriter.class).writeDocuments(
+        documents, task.columns, alone ? Instances.Form.ONE : Instances.Form.LIST, request.accept());
+  }
+
+  @Override
+  public void close() {
+    synchronized (models) {
+      models.values().forEach(RowModel::close);
+      models.clear();
+    }
+    tokenizer.close();
+  }
+
+  private void check() {
+    var problems = new ArrayList<String>();
+    if (artifact.inputs().stream().distinct().count() < artifact.inputs().size()
+        || !RowModel.INPUTS.containsAll(artifact.inputs())) {
+      problems.add("model.json: inputs: found %s, expected names among %s, each once"
+          .formatted(artifact.inputs(), RowModel.INPUTS));
+    }
+    if (!artifact.outputs().equals(List.of(task.output))) {
+      problems.add("model.json: outputs: found %s, expected [%s]".formatted(artifact.outputs(), task.output));
+    }
+    if (!problems.isEmpty()) {
+      throw new ModelArtifactException(artifact.directory(), problems);
+    }
+  }
+}

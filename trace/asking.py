@@ -1,0 +1,93 @@
+"""Asks a model as transformers' own pipeline of its task does: for the sample, and to compare a traced file with it."""
+
+import io
+
+import torch
+import transformers
+from torch import nn
+
+import tasks
+import verification
+from refused import Refused
+from subject import Subject
+
+# Of scores, in fp32. Another order of sums rounds otherwise.
+TOLERATED = 1e-4
+
+
+def mask(text: str, name: str) -> str:
+    """The text with its second word masked."""
+    words = text.split()
+    return " ".join([words[0], transformers.AutoTokenizer.from_pretrained(name).mask_token, *words[2:]])
+
+
+def asker(name: str, subject: Subject, file):
+    """Answers a text as the task's pipeline does. transformers has none that pools: there the vector is the answer."""
+    if subject.task is not tasks.SENTENCE_EMBEDDINGS:
+        return tasks.pipeline(subject.task, name, subject.model, file, subject.inputs)
+
+    def vector(text: str) -> list[float]:
+        row = verification.batch([subject.tokenizer.encode(text)], subject.inputs, subject.padding)
+        return verification.run(file, row)[0].tolist()
+
+    return vector
+
+
+def sample(name: str, subject: Subject, untraced: nn.Module) -> tuple[dict, list]:
+    """A request, and what the pipeline answers it."""
+    text = texts(name, subject)[0]
+    return {"inputs": text}, rounded(asker(name, subject, untraced)(text))
+
+
+def verify(name: str, subject: Subject, untraced: nn.Module, content: bytes, precision: str) -> None:
+    """Refuses a file with which the pipeline answers otherwise than with the untraced model."""
+    traced = torch.jit.load(io.BytesIO(content))
+    ours, theirs = (asker(name, subject, file) for file in (traced, untraced.to("cpu")))
+    asked = texts(name, subject)
+    largest = 0.0
+    for text in asked:
+        one, other = rounded(ours(text)), rounded(theirs(text))
+        if precision == "fp32" and not alike(one, other):
+            raise Refused(f"the pipeline answers {one} with the traced file, and {other} with the model")
+        largest = max(largest, difference(one, other))
+    print(f"pipeline: {len(asked)} answers as with the untraced model, scores at most {largest:.2g} apart")
+
+
+def texts(name: str, subject: Subject) -> list[str]:
+    """Texts that the model takes whole."""
+    contexts = [subject.language.sample["context"]] + [context for _, context in subject.language.examples]
+    whole = [fitting(text, subject) for text in contexts]
+    return [mask(text, name) for text in whole] if subject.task is tasks.FILL_MASK else whole
+
+
+def fitting(text: str, subject: Subject) -> str:
+    while len(subject.tokenizer.encode(text)) > subject.longest:
+        text = text[: len(text) // 2]
+    return text
+
+
+def alike(one, other) -> bool:
+    """The same but for the last digits of numbers."""
+    if isinstance(one, dict):
+        return one.keys() == other.keys() and all(alike(one[name], other[name]) for name in one)
+    if isinstance(one, list):
+        return len(one) == len(other) and all(map(alike, one, other))
+    return abs(one - other) <= TOLERATED if isinstance(one, float) else one == other
+
+
+def difference(one, other) -> float:
+    """The largest between two scores in the same place."""
+    if isinstance(one, dict):
+        return max((difference(value, other.get(name)) for name, value in one.items()), default=0.0)
+    if isinstance(one, list):
+        return max(map(difference, one, other), default=0.0)
+    return abs(one - other) if isinstance(one, float) and isinstance(other, float) else 0.0
+
+
+def rounded(answer):
+    """Plain Python, scores to 6 digits."""
+    if isinstance(answer, dict):
+        return {name: rounded(value) for name, value in answer.items()}
+    if isinstance(answer, list):
+        return [rounded(value) for value in answer]
+    return round(float(answer), 6) if isinstance(answer, float) or hasattr(answer, "dtype") else answer

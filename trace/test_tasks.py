@@ -1,0 +1,135 @@
+"""Traces tiny models of every task, and compares the file with transformers' pipeline and sentence-transformers."""
+
+import json
+import shutil
+import tarfile
+
+import pytest
+import torch
+import transformers
+
+import asking
+import pooling
+import task_fixtures
+import task_models
+import tasks
+from task_models import FAMILIES, LABELS
+from test_trace import ANY_AGREEMENT
+
+SERVED = [task for task in tasks.TASKS if task != "question-answering"]
+
+
+@pytest.fixture(scope="session")
+def saved(tmp_path_factory):
+    """The directory of a tiny model, made once."""
+    directories = {}
+
+    def get(task, family):
+        if (task, family) not in directories:
+            directory = tmp_path_factory.mktemp("models") / f"{task}-{family}"
+            directories[task, family] = task_models.save(task, family, directory)
+        return directories[task, family]
+
+    return get
+
+
+@pytest.mark.parametrize("family", FAMILIES)
+@pytest.mark.parametrize("task", SERVED)
+def test_the_file_answers_as_the_pipeline(make, saved, tmp_path, capsys, task, family):
+    description = make(saved(task, family), tmp_path / "out")
+    assert description["task"] == task
+    assert description["outputs"] == tasks.TASKS[task].outputs
+    assert description.get("labels") == LABELS.get(task)
+    assert "pipeline: 4 answers as with the untraced model" in capsys.readouterr().out
+    sample = json.loads((tmp_path / "out" / "sample.json").read_text(encoding="utf-8"))
+    answer = json.loads((tmp_path / "out" / "sample-response.json").read_text(encoding="utf-8"))
+    if task != "sentence-embeddings":
+        pipeline = transformers.pipeline(task, model=str(saved(task, family)), device="cpu")
+        assert asking.alike(asking.rounded(pipeline(sample["inputs"])), answer)
+
+
+@pytest.mark.parametrize("target", ["cpu", "gpu"])
+@pytest.mark.parametrize("task", SERVED)
+def test_lower_precisions_say_how_far_they_agree(trace, saved, tmp_path, task, target):
+    precision = {"cpu": "int8", "gpu": "fp16"}[target]
+    options = ["--target", target, "--precision", precision, *ANY_AGREEMENT]
+    description = trace(saved(task, "bert"), tmp_path / "out", *options)
+    assert description["agreement"]["questions"] > 10
+    # Another machine rounds otherwise, and the server would refuse to start.
+    assert not (tmp_path / "out" / "sample-response.json").exists()
+
+
+def test_an_archive_has_the_settings_of_the_tokenizer(make, saved, tmp_path):
+    make(saved("fill-mask", "bert"), tmp_path / "out", "--name", "model.tar.gz")
+    with tarfile.open(tmp_path / "out" / "model.tar.gz") as archive:
+        names = archive.getnames()
+    assert {"model.json", "model.pt", "sample-response.json", "tokenizer.json", "tokenizer_config.json"} <= set(names)
+
+
+@pytest.mark.parametrize(
+    ("changes", "function"),
+    [
+        ({}, "softmax"),
+        ({"problem_type": "multi_label_classification"}, "sigmoid"),
+        ({"problem_type": "regression"}, "none"),
+        ({"id2label": {0: "relevance"}, "label2id": {"relevance": 0}}, "sigmoid"),
+    ],
+)
+def test_the_function_is_the_pipelines(make, tmp_path, changes, function):
+    model = task_models.save("text-classification", "bert", tmp_path / "model", **changes)
+    assert make(model, tmp_path / "out")["parameters"] == {"function_to_apply": function}
+
+
+@pytest.mark.parametrize("family", FAMILIES)
+def test_vectors_are_those_of_sentence_transformers(make, saved, tmp_path, family):
+    pytest.importorskip("sentence_transformers")
+    request = {"inputs": [task_fixtures.SHORT, task_fixtures.LONG]}
+    expected = task_fixtures.answer("sentence-embeddings", saved("sentence-embeddings", family), request)
+    make(saved("sentence-embeddings", family), tmp_path / "out")
+    served = json.loads((tmp_path / "out" / "sample-response.json").read_text(encoding="utf-8"))
+    sample = json.loads((tmp_path / "out" / "sample.json").read_text(encoding="utf-8"))
+    assert len(served) == len(expected[0])
+    again = task_fixtures.answer("sentence-embeddings", saved("sentence-embeddings", family), sample)
+    assert served == pytest.approx(again, abs=1e-4)
+
+
+def test_an_encoder_without_modules_is_pooled_by_its_mean(make, tmp_path):
+    model = task_models.save("sentence-embeddings", "bert", tmp_path / "model")
+    (model / "modules.json").unlink()
+    assert tasks.choose(str(model), None) is not tasks.TEXT_CLASSIFICATION
+    description = make(model, tmp_path / "out", "--task", "sentence-embeddings")
+    assert description["maxSequenceLength"] == task_models.LONGEST
+
+
+@pytest.fixture
+def embeddings(saved, tmp_path):
+    """A copy that a test may spoil."""
+    return shutil.copytree(saved("sentence-embeddings", "distilbert"), tmp_path / "model")
+
+
+def test_modules_that_are_not_known_are_refused(refusal, embeddings):
+    modules = [{"path": "", "type": "a.Transformer"}, {"path": "1_Router", "type": "a.Router"}]
+    (embeddings / "modules.json").write_text(json.dumps(modules), encoding="utf-8")
+    assert "modules.json: found Router, expected Transformer, Pooling" in refusal(embeddings)
+    (embeddings / "modules.json").write_text(json.dumps(modules[:1]), encoding="utf-8")
+    assert "modules.json: found no Pooling" in refusal(embeddings)
+
+
+def test_pooling_that_is_not_known_is_refused(refusal, embeddings):
+    (embeddings / "1_Pooling" / "config.json").write_text('{"pooling_mode": "median"}', encoding="utf-8")
+    assert "1_Pooling/config.json: pooling_mode: found 'median'" in refusal(embeddings)
+
+
+def test_a_file_with_other_answers_is_refused(refusal, saved, monkeypatch):
+    monkeypatch.setattr(asking, "alike", lambda one, other: False)
+    assert "the pipeline answers" in refusal(saved("text-classification", "bert"))
+
+
+def test_a_mask_of_four_dimensions_is_that_of_two():
+    hidden = torch.ones(2, 3, 4)
+    mask = torch.tensor([[1, 1, 0], [1, 1, 1]])
+    expected = pooling.mask_of_tokens(hidden, mask)
+    assert expected.shape == (2, 3, 1)
+    four = mask.bool()[:, None, None]
+    assert torch.equal(pooling.mask_of_tokens(hidden, four), expected)
+    assert torch.equal(pooling.mask_of_tokens(hidden, four[:0]), torch.ones(2, 3, 1))
