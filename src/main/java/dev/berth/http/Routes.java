@@ -14,6 +14,8 @@ import io.javalin.http.Context;
 import jakarta.servlet.http.HttpServletResponse;
 import java.util.Map;
 import java.util.function.BiFunction;
+import java.util.function.Function;
+import java.util.function.IntSupplier;
 
 /// Every route of the server.
 final class Routes {
@@ -46,7 +48,7 @@ final class Routes {
   void register(RoutesConfig routes) {
     var metricsPath = config.http().metricsPath();
     var paths = switch (served) {
-      case Served.One _ -> ONE_MODEL;
+      case Served.One _, Served.Watched _ -> ONE_MODEL;
       case Served.Many _ -> MANY_MODELS;
     };
     var all = paths.and(Map.of("/ping", "GET, POST", metricsPath, "GET"));
@@ -57,7 +59,8 @@ final class Routes {
     routes.get("/ping", this::ping);
     routes.post("/ping", this::ping);
     switch (served) {
-      case Served.One(var model) -> register(routes, model);
+      case Served.One(var model) -> register(routes, _ -> model.enter(), model::liveWorkers);
+      case Served.Watched watched -> register(routes, watched::enter, () -> liveWorkers(watched));
       case Served.Many(var models) -> register(routes, models);
     }
     routes.get(metricsPath, this::scrape);
@@ -66,11 +69,17 @@ final class Routes {
     new Failures(all).map(routes);
   }
 
-  private void register(RoutesConfig routes, ServedModel model) {
-    var invocations = invocations((_, _) -> model.enter());
+  private int liveWorkers(Served.Watched watched) {
+    try (var visit = watched.enter(Deadline.in(config.batching().timeout(), System::nanoTime))) {
+      return visit.liveWorkers();
+    }
+  }
+
+  private void register(RoutesConfig routes, Function<Deadline, ServedModel.Visit> visits, IntSupplier workers) {
+    var invocations = invocations((_, deadline) -> visits.apply(deadline));
     routes.post("/invocations", invocations);
     routes.post("/inferences", invocations);
-    routes.get("/execution-parameters", new ExecutionParameters(config.transform(), model));
+    routes.get("/execution-parameters", new ExecutionParameters(config.transform(), workers));
   }
 
   private void register(RoutesConfig routes, ManyModels many) {

@@ -203,6 +203,11 @@ public final class ServedModel {
       return model.responseTypes();
     }
 
+    /// See [ServedModel#liveWorkers].
+    public int liveWorkers() {
+      return model.liveWorkers();
+    }
+
     /// What the model counts and times.
     public ModelMetrics metrics() {
       return model.metrics;
