@@ -1,19 +1,24 @@
 package dev.berth.hooks;
 
+import java.io.ByteArrayInputStream;
 import java.io.IOException;
 import java.io.InputStream;
 import java.nio.ByteBuffer;
 import java.nio.charset.CharacterCodingException;
 import java.nio.charset.Charset;
+import java.time.Duration;
+import java.util.HashMap;
+import java.util.Locale;
 import java.util.Map;
 import java.util.Objects;
 import java.util.Optional;
+import java.util.OptionalLong;
 import java.util.concurrent.ConcurrentHashMap;
 
 /// One HTTP call to `/invocations`, as the hooks see it.
 ///
 /// The body is a stream that can be read once, so that a hook may take a payload larger than memory record by record;
-/// [#bytes()] and [#text()] read all of it.
+/// [#bytes()] and [#text()] read all of it and keep it.
 public final class InvocationRequest {
 
   private final InputStream body;
@@ -23,7 +28,18 @@ public final class InvocationRequest {
   private final String inferenceId;
   private final boolean keepBadRecords;
   private final Optional<String> traceParent;
+  private final Call call;
   private final Map<String, Object> attributes;
+  /// The body, once it was read as a whole.
+  private volatile byte[] bytes;
+
+  /// What is known of the call besides.
+  ///
+  /// @param headers by their names in lower case
+  /// @param deadline as [System#nanoTime()] counts; empty: there is none
+  private record Call(Map<String, String> headers, OptionalLong deadline) {
+    private static final Call LOCAL = new Call(Map.of(), OptionalLong.empty());
+  }
 
   /// @param accept the one type that the response should have, negotiated from `Accept`
   /// @param customAttributes `X-Amzn-SageMaker-Custom-Attributes`, unchanged
@@ -37,7 +53,7 @@ public final class InvocationRequest {
       String inferenceId,
       boolean keepBadRecords) {
     this(
-        body, contentType, accept, customAttributes, inferenceId, keepBadRecords, Optional.empty(), new ConcurrentHashMap<>());
+        body, contentType, accept, customAttributes, inferenceId, keepBadRecords, Optional.empty(), Call.LOCAL, new ConcurrentHashMap<>());
   }
 
   private InvocationRequest(
@@ -48,6 +64,7 @@ public final class InvocationRequest {
       String inferenceId,
       boolean keepBadRecords,
       Optional<String> traceParent,
+      Call call,
       Map<String, Object> attributes) {
     this.body = Objects.requireNonNull(body, "body");
     this.contentType = Objects.requireNonNull(contentType, "contentType");
@@ -56,19 +73,49 @@ public final class InvocationRequest {
     this.inferenceId = Objects.requireNonNull(inferenceId, "inferenceId");
     this.keepBadRecords = keepBadRecords;
     this.traceParent = Objects.requireNonNull(traceParent, "traceParent");
+    this.call = call;
     this.attributes = attributes;
   }
 
   /// The same request with another body, and with the same [#attributes()].
   public InvocationRequest withBody(InputStream other) {
     return new InvocationRequest(
-        other, contentType, accept, customAttributes, inferenceId, keepBadRecords, traceParent, attributes);
+        other, contentType, accept, customAttributes, inferenceId, keepBadRecords, traceParent, call, attributes);
+  }
+
+  /// The same request with its body in memory, which [#body()] may read once more.
+  InvocationRequest withBytes() throws IOException {
+    var whole = bytes();
+    var same = withBody(new ByteArrayInputStream(whole));
+    same.bytes = whole;
+    return same;
   }
 
   /// The same request with its caller's `traceparent`, and with the same [#attributes()].
   public InvocationRequest withTraceParent(Optional<String> other) {
     return new InvocationRequest(
-        body, contentType, accept, customAttributes, inferenceId, keepBadRecords, other, attributes);
+        body, contentType, accept, customAttributes, inferenceId, keepBadRecords, other, call, attributes);
+  }
+
+  /// The same request with headers, and with the same [#attributes()].
+  ///
+  /// @param headers what [#header] finds, by any spelling of their names
+  public InvocationRequest withHeaders(Map<String, String> headers) {
+    var lowered = new HashMap<String, String>();
+    headers.forEach((name, value) -> lowered.put(name.toLowerCase(Locale.ROOT), value));
+    return with(new Call(Map.copyOf(lowered), call.deadline));
+  }
+
+  /// The same request with a deadline, and with the same [#attributes()].
+  ///
+  /// @param nanos as [System#nanoTime()] counts
+  public InvocationRequest withDeadline(long nanos) {
+    return with(new Call(call.headers, OptionalLong.of(nanos)));
+  }
+
+  private InvocationRequest with(Call other) {
+    return new InvocationRequest(
+        body, contentType, accept, customAttributes, inferenceId, keepBadRecords, traceParent, other, attributes);
   }
 
   /// The body, to be read once. Reading past the server's payload limit fails, and the caller gets 413.
@@ -76,9 +123,13 @@ public final class InvocationRequest {
     return body;
   }
 
-  /// The whole body, read from [#body()].
+  /// The whole body, read from [#body()] by the first call. Later calls return the same array, so do not change it. What was
+  /// read from [#body()] before is not in it.
   public byte[] bytes() throws IOException {
-    return body.readAllBytes();
+    if (bytes == null) {
+      bytes = body.readAllBytes();
+    }
+    return bytes;
   }
 
   /// The whole body as text without a byte order mark: UTF-8, unless the content type names another charset. Malformed
@@ -149,6 +200,22 @@ public final class InvocationRequest {
   /// The caller's `traceparent` (W3C Trace Context) where it is valid, for calls that a hook makes itself.
   public Optional<String> traceParent() {
     return traceParent;
+  }
+
+  /// A header of the request, by any spelling of its name: `Content-Type`, `Accept`, `traceparent` and those that begin with
+  /// `X-Amzn-SageMaker-`. SageMaker lets no others through to a container, so none of a server at home are here either.
+  ///
+  /// Several values of one name are joined by `, `.
+  public Optional<String> header(String name) {
+    return Optional.ofNullable(call.headers.get(name.toLowerCase(Locale.ROOT)));
+  }
+
+  /// The time that is left until the caller gets 504, and zero after that. A hook that still runs then is interrupted. Of an
+  /// answer that streams it is the time until its first part. Without a deadline, as in a unit test, it is some centuries.
+  public Duration remaining() {
+    return call.deadline.isEmpty()
+        ? Duration.ofNanos(Long.MAX_VALUE)
+        : Duration.ofNanos(Math.max(0, call.deadline.getAsLong() - System.nanoTime()));
   }
 
   /// Whether one bad record among several should become an error in its own place of the response, keeping the order,

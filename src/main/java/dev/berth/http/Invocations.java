@@ -18,10 +18,13 @@ import io.javalin.http.Handler;
 import java.io.IOException;
 import java.time.Duration;
 import java.util.Collections;
+import java.util.HashMap;
 import java.util.List;
+import java.util.Locale;
 import java.util.Map;
 import java.util.Objects;
 import java.util.Optional;
+import java.util.Set;
 import java.util.function.BiFunction;
 import java.util.function.BooleanSupplier;
 import java.util.function.LongSupplier;
@@ -38,6 +41,7 @@ final class Invocations implements Handler {
   static final String CUSTOM_ATTRIBUTES = "X-Amzn-SageMaker-Custom-Attributes";
 
   private static final Logger log = LoggerFactory.getLogger(Invocations.class);
+  private static final Set<String> LET_THROUGH = Set.of("accept", "content-type", "traceparent");
   private static final List<MediaType> LINES = List.of(MediaType.JSON_LINES, MediaType.CSV);
 
   private final BiFunction<Context, Deadline, ServedModel.Visit> visits;
@@ -100,7 +104,10 @@ final class Invocations implements Handler {
         accept,
         header(ctx, CUSTOM_ATTRIBUTES),
         RequestLog.inferenceId(ctx),
-        transform.keepBadRecords()).withTraceParent(RequestLog.traceParent(ctx));
+        transform.keepBadRecords())
+        .withTraceParent(RequestLog.traceParent(ctx))
+        .withHeaders(headers(ctx))
+        .withDeadline(deadline.nanos());
     var context = Objects.requireNonNullElse(MDC.getCopyOfContextMap(), Map.<String, String>of());
 
     switch (visit.invoke(request, deadline, streams, body.memory(), peerHasGone(ctx), context)) {
@@ -169,6 +176,18 @@ final class Invocations implements Handler {
   private static Optional<String> header(Context ctx, String name) {
     var values = Collections.list(ctx.req().getHeaders(name));
     return values.isEmpty() ? Optional.empty() : Optional.of(String.join(", ", values));
+  }
+
+  /// Those that SageMaker lets through.
+  private static Map<String, String> headers(Context ctx) {
+    var headers = new HashMap<String, String>();
+    for (var name : Collections.list(ctx.req().getHeaderNames())) {
+      var lowered = name.toLowerCase(Locale.ROOT);
+      if (LET_THROUGH.contains(lowered) || lowered.startsWith("x-amzn-sagemaker-")) {
+        headers.put(lowered, header(ctx, name).orElse(""));
+      }
+    }
+    return headers;
   }
 
   private static BooleanSupplier peerHasGone(Context ctx) {
