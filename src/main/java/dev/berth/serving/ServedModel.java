@@ -285,7 +285,7 @@ public final class ServedModel {
         freed.completeExceptionally(e);
       } finally {
         state.set(STOPPING);
-        model.metrics.close();
+        model.closeMetrics();
         metrics.modelUnloaded();
       }
     }
