@@ -33,6 +33,9 @@ final class InitCommand {
             "qa: question answering with one hook changed",
             "image: a TorchScript that is given images",
             "tensor: a TorchScript that is given numbers",
+            "text: texts in, a label out",
+            "picture: a picture out",
+            "streaming: an answer that leaves part by part",
             "recommender: plain Java without a TorchScript",
             "  Default: tensor")
         .build());
@@ -45,7 +48,7 @@ final class InitCommand {
         .description("The directory to write. Of what is there nothing is changed; an artifact gets hooks, a test and a pom.xml")
         .build());
     spec.usageMessage()
-        .customSynopsis("serve init [--template qa|image|tensor|recommender] DIR")
+        .customSynopsis("serve init [--template qa|image|tensor|text|picture|streaming|recommender] DIR")
         .description("Writes a model artifact to begin with: hooks with comments, a request to try, and a test.", "");
     return spec;
   }

@@ -18,6 +18,12 @@ public enum Template {
   IMAGE("model.pt", "sample.png", "sample-response.json"),
   /// A TorchScript that is given numbers.
   TENSOR("model.pt", "sample.json", "sample-response.json"),
+  /// Texts in, a label out.
+  TEXT("words.csv", "sample.json", "sample-response.json"),
+  /// Numbers in, a picture out.
+  PICTURE("sample.json"),
+  /// An answer that leaves part by part.
+  STREAMING("next.csv", "sample.json", "sample-response.json"),
   /// No TorchScript at all.
   RECOMMENDER("films.csv", "sample.json", "sample-response.json");
 

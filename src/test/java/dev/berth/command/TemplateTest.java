@@ -44,7 +44,14 @@ class TemplateTest {
           .header("Content-Type", image ? "application/x-image" : "application/json")
           .build());
       assertThat(response.statusCode()).as(response.body()).isEqualTo(200);
+      if (template == Template.PICTURE) {
+        assertThat(response.headers().firstValue("Content-Type")).contains("image/png");
+        return;
+      }
       assertThat(response.body()).isEqualTo(switch (template) {
+        case TEXT -> "{\"label\":\"positive\",\"score\":0.622}";
+        case STREAMING -> "{\"text\":\"the ship sails at dawn\"}";
+        case PICTURE -> throw new IllegalStateException("its bytes are no text");
         case QA -> "{\"answers\":[{\"answer\":\"Warsaw\",\"sure\":true}]}";
         case IMAGE -> "{\"predictions\":7}";
         case TENSOR -> "{\"prices\":[520.0,270.0]}";
