@@ -18,8 +18,8 @@ import java.util.Map;
 import java.util.Objects;
 import java.util.regex.Pattern;
 
-/// Says whether a text praises a film: each word of `words.csv` has a weight. For a transformer put `dev.berth.tokenizer.Tokenizer`
-/// in the place of the vocabulary, and `Graph.load(…)` into `modelFn`.
+/// Says whether a text praises a film: each word of `words.csv` has a weight. For a transformer put
+/// `dev.berth.tokenizer.Tokenizer` in the place of the vocabulary, and `Graph.load(…)` into `modelFn`.
 public final class Inference implements InferenceHandler<float[], int[], Double> {
 
   private static final Pattern WORD = Pattern.compile("[^\\p{L}]+");

@@ -54,7 +54,8 @@ public final class LocalModel implements AutoCloseable {
   }
 
   /// The same with custom attributes, which a caller sends as `X-Amzn-SageMaker-Custom-Attributes`.
-  public InvocationResponse invoke(MediaType contentType, byte[] body, MediaType accept, String customAttributes) throws Exception {
+  public InvocationResponse invoke(MediaType contentType, byte[] body, MediaType accept, String customAttributes)
+      throws Exception {
     return invoke(request(contentType, body, accept, Optional.of(customAttributes)));
   }
 

@@ -57,7 +57,8 @@ final class HookMetrics implements Metrics, AutoCloseable {
     }
     var known = instruments.get(name);
     if (known == null && instruments.size() == MOST) {
-      throw new IllegalArgumentException("metric %s: found %d others, expected at most %d of a model".formatted(name, MOST, MOST));
+      throw new IllegalArgumentException(
+          "metric %s: found %d others, expected at most %d of a model".formatted(name, MOST, MOST));
     }
     // Also where it is known: of another kind it is refused.
     var instrument = model.hookInstrument(kind, name, description, known == null);

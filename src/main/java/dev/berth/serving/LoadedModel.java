@@ -61,7 +61,8 @@ final class LoadedModel<M, I, O> {
         worker -> predictor(
             handler,
             HookPredictor.open(
-                handler, names, new ModelContext(directory, accelerators.get(worker), worker, distinct, hookMetrics), first, limits.maxBatchSize())),
+                handler, names, new ModelContext(directory, accelerators.get(worker), worker, distinct, hookMetrics),
+                first, limits.maxBatchSize())),
         System::nanoTime,
         metrics);
     try {

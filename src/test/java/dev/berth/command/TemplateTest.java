@@ -36,7 +36,8 @@ class TemplateTest {
     var artifact = directory.resolve("new/artifact");
     var written = template.write(artifact, TestServer.SAMPLE_ARTIFACT);
     assertThat(written.missing()).isEmpty();
-    assertThat(written.added()).contains("pom.xml", "code/Inference.java").allSatisfy(file -> assertThat(artifact.resolve(file)).exists());
+    assertThat(written.added()).contains("pom.xml", "code/Inference.java")
+        .allSatisfy(file -> assertThat(artifact.resolve(file)).exists());
     try (var server = TestServer.artifact(artifact).start()) {
       var image = template == Template.IMAGE;
       var response = server.send(HttpRequest.newBuilder(server.uri("/invocations"))

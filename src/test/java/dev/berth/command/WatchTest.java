@@ -69,7 +69,8 @@ class WatchTest {
   void aVersionThatDoesNotCompileLeavesTheOneBefore() throws Exception {
     answer("right");
     try (var server = watching().start(); var log = new CapturedLog()) {
-      CodeArtifact.hooks(directory, "@Override public List<String> predictFn(List<String> records, Object model) { return word; }");
+      CodeArtifact.hooks(directory,
+          "@Override public List<String> predictFn(List<String> records, Object model) { return word; }");
       await().atMost(LONGEST).untilAsserted(() -> assertThat(log.text())
           .contains("code/Inference.java:2:", "cannot find symbol", "the version before serves on"));
       assertThat(server.invoke("x").body()).isEqualTo("right");
@@ -85,7 +86,8 @@ class WatchTest {
     new CodeArtifact(directory).file("sample.json", "[]").file("sample-response.json", "[1]");
     try (var server = watching().start(); var log = new CapturedLog()) {
       answer("[2]");
-      await().atMost(LONGEST).untilAsserted(() -> assertThat(log.text()).contains("sample-response.json", "the version before serves on"));
+      await().atMost(LONGEST).untilAsserted(() -> assertThat(log.text())
+          .contains("sample-response.json", "the version before serves on"));
       assertThat(server.invoke("x").body()).isEqualTo("[1]");
     }
   }

@@ -61,8 +61,10 @@ class LocalModelTest {
     };
     try (var model = LocalModel.load(handler, ANYWHERE)) {
       var body = "a".getBytes(StandardCharsets.UTF_8);
-      assertThat(model.invoke(MediaType.parse("text/plain; charset=utf-8").orElseThrow(), body, MediaType.ANY).body()).isEqualTo(new byte[] {'A'});
-      assertThatThrownBy(() -> model.invoke(MediaType.JSON, body, MediaType.TEXT)).isInstanceOf(UnsupportedMediaTypeException.class)
+      var text = MediaType.parse("text/plain; charset=utf-8").orElseThrow();
+      assertThat(model.invoke(text, body, MediaType.ANY).body()).isEqualTo(new byte[] {'A'});
+      assertThatThrownBy(() -> model.invoke(MediaType.JSON, body, MediaType.TEXT))
+          .isInstanceOf(UnsupportedMediaTypeException.class)
           .hasMessage("Content-Type: found \"application/json\", expected one of [text/plain]");
       assertThatThrownBy(() -> model.invoke(MediaType.TEXT, body, MediaType.JSON)).isInstanceOf(NotAcceptableException.class)
           .hasMessage("Accept: found \"application/json\", expected one of [text/plain, text/csv]");
@@ -126,7 +128,8 @@ class LocalModelTest {
       @Override
       public List<String> inputFn(InvocationRequest request) {
         assertThat(request.remaining()).isPositive().isLessThanOrEqualTo(Duration.ofSeconds(60));
-        return Stream.of(request.customAttributes(), request.header("X-Amzn-SageMaker-Target-Variant")).flatMap(Optional::stream).toList();
+        return Stream.of(request.customAttributes(), request.header("X-Amzn-SageMaker-Target-Variant"))
+            .flatMap(Optional::stream).toList();
       }
 
       @Override
@@ -149,7 +152,8 @@ class LocalModelTest {
   void partsOfAStreamComeOneByOne() throws Exception {
     try (var model = LocalModel.load(new SpellingHandler(), ANYWHERE)) {
       var body = "abc\nde".getBytes(StandardCharsets.UTF_8);
-      assertThat(model.stream(MediaType.TEXT, body, MediaType.EVENT_STREAM)).extracting(part -> new String(part, StandardCharsets.UTF_8))
+      assertThat(model.stream(MediaType.TEXT, body, MediaType.EVENT_STREAM))
+          .extracting(part -> new String(part, StandardCharsets.UTF_8))
           .containsExactly("A", "B", "C", "D", "E");
     }
     var whole = new SpellingHandler() {

@@ -219,8 +219,8 @@ public final class Image {
   }
 
   /// The picture of what a model has made: uint8 `[height, width, 3]` or `[height, width]`, as [#rgb()] and [#grey()] return
-  /// them, or float32 `[3, height, width]` or `[1, height, width]` of values from 0 to 1, as torchvision's `save_image` takes them. What
-  /// is beyond that range becomes its end, and NaN 0.
+  /// them, or float32 `[3, height, width]` or `[1, height, width]` of values from 0 to 1, as torchvision's `save_image` takes
+  /// them. What is beyond that range becomes its end, and NaN 0.
   ///
   /// @throws IllegalArgumentException when the tensor is of another type or shape
   public static Image of(Tensor tensor) {
