@@ -41,7 +41,8 @@ import java.util.List;
 ///
 /// A handler is made once per served model, through a public constructor that takes the model directory as a
 /// [java.nio.file.Path] or takes nothing. `inputFn`, `outputFn`, `split`, `join` and `length` run on many threads at the same time, so
-/// the handler's own fields must be immutable or thread-safe. A model `M` belongs to one worker and is never used by two
+/// the handler's own fields must be immutable or thread-safe. What `inputFn` and `outputFn` need, such as a tokenizer or a list
+/// of labels, is loaded by that constructor into a `final` field. A model `M` belongs to one worker and is never used by two
 /// threads at the same time. It is loaded and closed on other threads than the worker's, which serves several models. If
 /// `M` is [AutoCloseable], it is closed when the model is unloaded; if the handler is, it is closed last.
 ///
@@ -66,7 +67,7 @@ public interface InferenceHandler<M, I, O> {
   /// Predicts one batch: as many predictions as there are records, in the same order. A null prediction counts as
   /// missing.
   ///
-  /// The records may come from several requests. Runs on the thread of the worker that has `model`. The thread is
+  /// `records` can't be changed. The records may come from several requests. Runs on the thread of the worker that has `model`. The thread is
   /// interrupted when nobody waits for the batch any more, so a long computation may look at
   /// [Thread#isInterrupted()] between steps and give up.
   ///
@@ -74,7 +75,8 @@ public interface InferenceHandler<M, I, O> {
   /// @throws ModelUnusableException when no later call can succeed: the worker stops
   List<O> predictFn(List<I> records, M model) throws Exception;
 
-  /// Encodes the predictions of one request, in the order of its records, as `request.accept()` asks.
+  /// Encodes the predictions of one request, in the order of its records, as `request.accept()` asks. The list can't be
+  /// changed.
   ///
   /// Must be thread-safe. The request's body has been read by then; its headers are still there.
   ///

@@ -1,19 +1,24 @@
 package dev.berth.hooks;
 
+import java.io.ByteArrayInputStream;
 import java.io.IOException;
 import java.io.InputStream;
 import java.nio.ByteBuffer;
 import java.nio.charset.CharacterCodingException;
 import java.nio.charset.Charset;
+import java.time.Duration;
+import java.util.HashMap;
+import java.util.Locale;
 import java.util.Map;
 import java.util.Objects;
 import java.util.Optional;
+import java.util.OptionalLong;
 import java.util.concurrent.ConcurrentHashMap;
 
 /// One HTTP call to `/invocations`, or one message of a WebSocket, as the hooks see it.
 ///
 /// The body is a stream that can be read once, so that a hook may take a payload larger than memory record by record;
-/// [#bytes()] and [#text()] read all of it.
+/// [#bytes()] and [#text()] read all of it and keep it.
 public final class InvocationRequest {
 
   private final InputStream body;
@@ -22,13 +27,26 @@ public final class InvocationRequest {
   private final Optional<String> customAttributes;
   private final String inferenceId;
   private final boolean keepBadRecords;
-  private final Optional<String> traceParent;
-  private final Target target;
-  private final Optional<Object> session;
+  private final Call call;
   private final Map<String, Object> attributes;
+  /// The body, once it was read as a whole.
+  private volatile byte[] bytes;
 
-  /// What a caller asked for.
-  private record Target(String path, Optional<String> query) {}
+  /// What is known of the call besides.
+  ///
+  /// @param headers by their names in lower case
+  /// @param deadline as [System#nanoTime()] counts; empty: there is none
+  private record Call(
+      String path,
+      Optional<String> query,
+      Map<String, String> headers,
+      Optional<String> traceParent,
+      OptionalLong deadline,
+      Optional<Object> session) {
+
+    private static final Call LOCAL = new Call(
+        "/invocations", Optional.empty(), Map.of(), Optional.empty(), OptionalLong.empty(), Optional.empty());
+  }
 
   /// @param accept the one type that the response should have, negotiated from `Accept`
   /// @param customAttributes `X-Amzn-SageMaker-Custom-Attributes`, unchanged
@@ -42,8 +60,7 @@ public final class InvocationRequest {
       String inferenceId,
       boolean keepBadRecords) {
     this(
-        body, contentType, accept, customAttributes, inferenceId, keepBadRecords, Optional.empty(),
-        new Target("/invocations", Optional.empty()), Optional.empty(), new ConcurrentHashMap<>());
+        body, contentType, accept, customAttributes, inferenceId, keepBadRecords, Call.LOCAL, new ConcurrentHashMap<>());
   }
 
   private InvocationRequest(
@@ -53,9 +70,7 @@ public final class InvocationRequest {
       Optional<String> customAttributes,
       String inferenceId,
       boolean keepBadRecords,
-      Optional<String> traceParent,
-      Target target,
-      Optional<Object> session,
+      Call call,
       Map<String, Object> attributes) {
     this.body = Objects.requireNonNull(body, "body");
     this.contentType = Objects.requireNonNull(contentType, "contentType");
@@ -63,38 +78,66 @@ public final class InvocationRequest {
     this.customAttributes = Objects.requireNonNull(customAttributes, "customAttributes");
     this.inferenceId = Objects.requireNonNull(inferenceId, "inferenceId");
     this.keepBadRecords = keepBadRecords;
-    this.traceParent = Objects.requireNonNull(traceParent, "traceParent");
-    this.target = target;
-    this.session = session;
+    this.call = call;
     this.attributes = attributes;
   }
 
   /// The same request with another body, and with the same [#attributes()].
   public InvocationRequest withBody(InputStream other) {
     return new InvocationRequest(
-        other, contentType, accept, customAttributes, inferenceId, keepBadRecords, traceParent, target, session, attributes);
+        other, contentType, accept, customAttributes, inferenceId, keepBadRecords, call, attributes);
+  }
+
+  /// The same request with its body in memory, which [#body()] may read once more.
+  InvocationRequest withBytes() throws IOException {
+    var whole = bytes();
+    var same = withBody(new ByteArrayInputStream(whole));
+    same.bytes = whole;
+    return same;
   }
 
   /// The same request with its caller's `traceparent`, and with the same [#attributes()].
   public InvocationRequest withTraceParent(Optional<String> other) {
-    return new InvocationRequest(
-        body, contentType, accept, customAttributes, inferenceId, keepBadRecords, other, target, session, attributes);
+    return with(new Call(
+        call.path, call.query, call.headers, Objects.requireNonNull(other, "traceParent"), call.deadline, call.session));
   }
 
   /// The same request for another path, and with the same [#attributes()].
   public InvocationRequest withPath(String path, Optional<String> query) {
-    return new InvocationRequest(
-        body, contentType, accept, customAttributes, inferenceId, keepBadRecords, traceParent,
-        new Target(Objects.requireNonNull(path, "path"), Objects.requireNonNull(query, "query")), session, attributes);
+    return with(new Call(
+        Objects.requireNonNull(path, "path"), Objects.requireNonNull(query, "query"), call.headers, call.traceParent,
+        call.deadline, call.session));
+  }
+
+  /// The same request with headers, and with the same [#attributes()].
+  ///
+  /// @param headers what [#header] finds, by any spelling of their names
+  public InvocationRequest withHeaders(Map<String, String> headers) {
+    var lowered = new HashMap<String, String>();
+    headers.forEach((name, value) -> lowered.put(name.toLowerCase(Locale.ROOT), value));
+    return with(new Call(
+        call.path, call.query, Map.copyOf(lowered), call.traceParent, call.deadline, call.session));
+  }
+
+  /// The same request with a deadline, and with the same [#attributes()].
+  ///
+  /// @param nanos as [System#nanoTime()] counts
+  public InvocationRequest withDeadline(long nanos) {
+    return with(new Call(
+        call.path, call.query, call.headers, call.traceParent, OptionalLong.of(nanos), call.session));
   }
 
   /// The same request in a session, and with the same [#attributes()].
   ///
   /// @param value what [SessionHandler#openSession] returned for it
   public InvocationRequest withSession(Object value) {
+    return with(new Call(
+        call.path, call.query, call.headers, call.traceParent, call.deadline, Optional.of(value)));
+  }
+
+  private InvocationRequest with(Call other) {
     return new InvocationRequest(
-        body, contentType, accept, customAttributes, inferenceId, keepBadRecords, traceParent, target, Optional.of(value),
-        attributes);
+        body, contentType, accept, customAttributes, inferenceId, keepBadRecords, other, attributes);
   }
 
   /// The body, to be read once. Reading past the server's payload limit fails, and the caller gets 413.
@@ -102,9 +145,13 @@ public final class InvocationRequest {
     return body;
   }
 
-  /// The whole body, read from [#body()].
+  /// The whole body, read from [#body()] by the first call. Later calls return the same array, so do not change it. What was
+  /// read from [#body()] before is not in it.
   public byte[] bytes() throws IOException {
-    return body.readAllBytes();
+    if (bytes == null) {
+      bytes = body.readAllBytes();
+    }
+    return bytes;
   }
 
   /// The whole body as text without a byte order mark: UTF-8, unless the content type names another charset. Malformed
@@ -174,18 +221,18 @@ public final class InvocationRequest {
 
   /// The caller's `traceparent` (W3C Trace Context) where it is valid, for calls that a hook makes itself.
   public Optional<String> traceParent() {
-    return traceParent;
+    return call.traceParent;
   }
 
   /// The path that the caller asked for, such as `/invocations`. A WebSocket may have another one: SageMaker's callers
   /// choose it with `X-Amzn-SageMaker-Model-Invocation-Path`.
   public String path() {
-    return target.path();
+    return call.path;
   }
 
   /// What stands behind the `?`, as the caller wrote it.
   public Optional<String> query() {
-    return target.query();
+    return call.query;
   }
 
   /// The session that the request is in: what [SessionHandler#openSession] returned for it. Nothing where the caller uses
@@ -193,7 +240,23 @@ public final class InvocationRequest {
   ///
   /// @throws ClassCastException when it is of another type
   public <T> Optional<T> session(Class<T> type) {
-    return session.map(type::cast);
+    return call.session.map(type::cast);
+  }
+
+  /// A header of the request, by any spelling of its name: `Content-Type`, `Accept`, `traceparent` and those that begin with
+  /// `X-Amzn-SageMaker-`. SageMaker lets no others through to a container, so none of a server at home are here either.
+  ///
+  /// Several values of one name are joined by `, `.
+  public Optional<String> header(String name) {
+    return Optional.ofNullable(call.headers.get(name.toLowerCase(Locale.ROOT)));
+  }
+
+  /// The time that is left until the caller gets 504, and zero after that. A hook that still runs then is interrupted. Of an
+  /// answer that streams it is the time until its first part. Without a deadline, as in a unit test, it is some centuries.
+  public Duration remaining() {
+    return call.deadline.isEmpty()
+        ? Duration.ofNanos(Long.MAX_VALUE)
+        : Duration.ofNanos(Math.max(0, call.deadline.getAsLong() - System.nanoTime()));
   }
 
   /// Whether one bad record among several should become an error in its own place of the response, keeping the order,

@@ -96,6 +96,11 @@ public record MediaType(String type, String subtype, Map<String, String> paramet
     return (type.equals("*") || type.equals(other.type)) && (subtype.equals("*") || subtype.equals(other.subtype));
   }
 
+  /// Whether both have the same type and subtype: the parameters do not count.
+  public boolean sameTypeAs(MediaType other) {
+    return type.equals(other.type) && subtype.equals(other.subtype);
+  }
+
   /// Whether this stands for more than one type.
   public boolean isRange() {
     return type.equals("*") || subtype.equals("*");

@@ -1,6 +1,5 @@
 package dev.berth.hooks;
 
-import java.io.ByteArrayInputStream;
 import java.io.IOException;
 import java.util.ArrayList;
 import java.util.List;
@@ -29,7 +28,7 @@ public interface TransformHandler<M> extends InferenceHandler<M, InvocationReque
 
   @Override
   default List<InvocationRequest> inputFn(InvocationRequest request) throws IOException {
-    return List.of(request.withBody(new ByteArrayInputStream(request.bytes())));
+    return List.of(request.withBytes());
   }
 
   @Override

@@ -10,6 +10,16 @@ final class WholeStreams {
   private WholeStreams() {}
 
   static <M, I, O, S> List<O> predict(StreamingHandler<M, I, O, S> handler, List<I> records, M model) throws Exception {
+    var parts = parts(handler, records, model);
+    var predictions = new ArrayList<O>(records.size());
+    for (var record : records) {
+      predictions.add(handler.join(record, parts.get(predictions.size())));
+    }
+    return predictions;
+  }
+
+  /// The parts of each record.
+  static <M, I, O, S> List<List<O>> parts(StreamingHandler<M, I, O, S> handler, List<I> records, M model) throws Exception {
     var streams = new ArrayList<Whole<S, O>>();
     try {
       for (var record : records) {
@@ -25,11 +35,7 @@ final class WholeStreams {
         }
         running = running.stream().filter(stream -> !stream.ended).toList();
       }
-      var predictions = new ArrayList<O>(records.size());
-      for (var record : records) {
-        predictions.add(handler.join(record, streams.get(predictions.size()).parts));
-      }
-      return predictions;
+      return streams.stream().map(stream -> stream.parts).toList();
     } finally {
       for (var stream : streams) {
         if (stream.state instanceof AutoCloseable closeable) {

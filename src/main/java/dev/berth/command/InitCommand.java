@@ -11,7 +11,7 @@ import picocli.CommandLine.Model.PositionalParamSpec;
 import picocli.CommandLine.ParseResult;
 import picocli.CommandLine.TypeConversionException;
 
-/// The `serve init` command: writes a model artifact with hooks to begin with.
+/// The `serve init` command: writes a model artifact with hooks to begin with, or adds them to one that is there.
 final class InitCommand {
 
   static final String NAME = "init";
@@ -33,6 +33,9 @@ final class InitCommand {
             "qa: question answering with one hook changed",
             "image: a TorchScript that is given images",
             "tensor: a TorchScript that is given numbers",
+            "text: texts in, a label out",
+            "picture: a picture out",
+            "streaming: an answer that leaves part by part",
             "recommender: plain Java without a TorchScript",
             "  Default: tensor")
         .build());
@@ -42,10 +45,10 @@ final class InitCommand {
         .required(true)
         .type(Path.class)
         .paramLabel("DIR")
-        .description("The directory to write; it must be empty, or not there")
+        .description("The directory to write. Of what is there nothing is changed; an artifact gets hooks, a test and a pom.xml")
         .build());
     spec.usageMessage()
-        .customSynopsis("serve init [--template qa|image|tensor|recommender] DIR")
+        .customSynopsis("serve init [--template qa|image|tensor|text|picture|streaming|recommender] DIR")
         .description("Writes a model artifact to begin with: hooks with comments, a request to try, and a test.", "");
     return spec;
   }
@@ -59,13 +62,17 @@ final class InitCommand {
     Path directory = parsed.matchedPositionalValue(0, null);
     Template template = parsed.commandSpec().findOption("--template").getValue();
     try {
-      var missing = template.write(directory, home.resolve("model-artifact"));
+      var written = template.write(directory, home.resolve("model-artifact"));
       System.out.printf("wrote the template %s to %s%n", template, directory);
-      missing.forEach(file -> System.out.printf("  put %s there, which trace.py makes%n", file));
+      if (written.added().isEmpty()) {
+        System.out.println("  nothing was missing there");
+      }
+      written.added().forEach(file -> System.out.printf("  added %s%n", file));
+      written.missing().forEach(file -> System.out.printf("  put %s there, which trace.py makes%n", file));
       System.out.printf("  serve check %s%n  serve --model-dir %s%n", directory, directory);
       return ExitCode.OK;
     } catch (FileAlreadyExistsException e) {
-      System.err.printf("%s: found something there, expected an empty directory, or none%n", directory);
+      System.err.printf("%s: found a file, expected a directory, or nothing%n", directory);
       return ExitCode.SOFTWARE;
     } catch (IOException e) {
       System.err.printf("%s: can't be written: %s%n", directory, e);

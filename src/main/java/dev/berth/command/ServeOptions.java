@@ -53,7 +53,12 @@ final class ServeOptions {
   }
 
   private static OptionSpec option(Setting<?> setting, Setting.Flag<?> flag) {
-    return OptionSpec.builder(flag.name())
+    var option = OptionSpec.builder(flag.name());
+    if (setting.sources().getFirst().syntax().label().equals("<true|false>")) {
+      // The name alone is enough.
+      option.arity("0..1").fallbackValue("true");
+    }
+    return option
         .type(String.class)
         .paramLabel(flag.syntax().label())
         .description(setting.meaning(), "  " + variables(setting), "  Default: " + setting.defaultText())

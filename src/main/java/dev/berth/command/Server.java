@@ -55,7 +55,7 @@ public final class Server implements AutoCloseable {
 
   /// Starts to listen and to load the model of the artifact with the hooks that it asks for; or to wait for models.
   public static Server start(ServerConfig config) {
-    return config.multiModel().enabled()
+    return config.multiModel().enabled() || config.model().watch()
         ? new Server(config)
         : new Server(config, () -> Deployment.plan(config), new FirstSample(config.model().directory(), config));
   }
@@ -70,7 +70,7 @@ public final class Server implements AutoCloseable {
   private Server(ServerConfig config, Callable<Deployment> plan, FirstRequest first) {
     this.config = config;
     this.hooks = new HookPool(metrics);
-    var model = new ServedModel("model", hooks, metrics);
+    var model = new ServedModel(Served.NAME, hooks, metrics);
     models.add(model);
     this.served = new Served.One(model);
     this.health = new Health(models::problem, hooks, heap);
@@ -78,16 +78,20 @@ public final class Server implements AutoCloseable {
     this.http = listen(() -> load(model, plan, first), () -> model.refuse("the server can't listen"));
   }
 
-  /// With models that come and go. What becomes of one of them is none of `/ping`'s business.
+  /// With models that come and go, or with versions of one. What becomes of one of many is none of `/ping`'s business.
   private Server(ServerConfig config) {
     this.config = config;
     this.hooks = HookPool.shared(metrics);
     var loader = new ArtifactLoader(config);
     var many = config.multiModel();
     var store = new ModelStore(models, hooks, metrics, loader, many.loadTimeout(), config.batching().timeout());
-    var directory = many.directory().map(root -> new ModelDirectory(
-        root, store, many.load() == LoadModels.START, ModelDirectory.BETWEEN_LOOKS));
-    this.served = new Served.Many(directory.<ManyModels>map(of -> of).orElse(store));
+    var directory = config.model().watch()
+        ? Optional.of(ModelDirectory.ofOne(Served.NAME, config.model().directory(), store))
+        : many.directory().map(root -> new ModelDirectory(
+            root, store, many.load() == LoadModels.START, ModelDirectory.BETWEEN_LOOKS));
+    this.served = config.model().watch()
+        ? new Served.Watched(directory.get())
+        : new Served.Many(directory.<ManyModels>map(of -> of).orElse(store));
     this.health = new Health(this::problemOfAll, hooks, heap);
     this.stuckHooks = new StuckHooks(hooks, models, heap, metrics, config.batching().stuckAfter());
     this.http = listen(() -> {
@@ -95,7 +99,7 @@ public final class Server implements AutoCloseable {
       if (directory.isPresent()) {
         directory.get().start();
       }
-      log.info("ready for models: {} workers", workers.pool().size());
+      log.info("ready for {}: {} workers", config.model().watch() ? "edits" : "models", workers.pool().size());
     }, () -> {});
   }
 
@@ -151,8 +155,10 @@ public final class Server implements AutoCloseable {
     log.info("stopping");
     health.stop();
     Thread.sleep(config.http().lameDuck());
-    if (served instanceof Served.Many(var many)) {
-      many.stop();
+    switch (served) {
+      case Served.One _ -> {}
+      case Served.Watched(var models) -> models.stop();
+      case Served.Many(var models) -> models.stop();
     }
     try (metrics; hooks; stuckHooks; http; var _ = workers) {
       models.close(config.http().drain());
@@ -184,11 +190,13 @@ public final class Server implements AutoCloseable {
 
   /// Why no model can serve, whichever it is.
   private Optional<String> problemOfAll() {
-    if (workers == null || !ready.isDone()) {
+    // The first version of one that is edited may never load.
+    if (workers == null || !ready.isDone() && !(served instanceof Served.Watched)) {
       return Optional.of("the server is starting");
     }
-    return workers.pool().hasThreads()
-        ? Optional.empty()
-        : Optional.of("predictFn does not end on any of the threads that run it");
+    if (!workers.pool().hasThreads()) {
+      return Optional.of("predictFn does not end on any of the threads that run it");
+    }
+    return served instanceof Served.Watched(var versions) ? versions.problem(Served.NAME) : Optional.empty();
   }
 }

@@ -4,11 +4,11 @@ import java.io.IOException;
 import java.io.InputStream;
 import java.nio.file.FileAlreadyExistsException;
 import java.nio.file.Files;
+import java.nio.file.LinkOption;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
-import java.util.stream.Stream;
 
 /// A model artifact to begin with: hooks with comments, a model where one is small enough, a request to try, and a test.
 public enum Template {
@@ -18,6 +18,12 @@ public enum Template {
   IMAGE("model.pt", "sample.png", "sample-response.json"),
   /// A TorchScript that is given numbers.
   TENSOR("model.pt", "sample.json", "sample-response.json"),
+  /// Texts in, a label out.
+  TEXT("words.csv", "sample.json", "sample-response.json"),
+  /// Numbers in, a picture out.
+  PICTURE("sample.json"),
+  /// An answer that leaves part by part.
+  STREAMING("next.csv", "sample.json", "sample-response.json"),
   /// No TorchScript at all.
   RECOMMENDER("films.csv", "sample.json", "sample-response.json");
 
@@ -34,40 +40,60 @@ public enum Template {
     this.files = List.of(files);
   }
 
-  /// Writes the artifact.
+  /// What was written.
   ///
-  /// @param directory made where it is not there; it must be empty
+  /// @param added the files that are new, by their paths in the artifact
+  /// @param missing the files that were not to be had and still have to be put there
+  public record Written(List<String> added, List<String> missing) {}
+
+  /// Writes the artifact, or into one that is there. Of what is there nothing is changed: an artifact gets no model and no
+  /// samples, which would not fit its own, and one with `code/` gets no other hooks.
+  ///
+  /// @param directory made where it is not there
   /// @param sample the sample artifact
-  /// @return the files that were not to be had and still have to be put there
-  /// @throws FileAlreadyExistsException when there is something in `directory`, or it is a file
-  public List<String> write(Path directory, Path sample) throws IOException {
+  /// @throws FileAlreadyExistsException when `directory` is a file
+  public Written write(Path directory, Path sample) throws IOException {
     Files.createDirectories(directory);
+    boolean isNew;
     try (var there = Files.list(directory)) {
-      if (there.findAny().isPresent()) {
-        throw new FileAlreadyExistsException(directory.toString());
+      isNew = there.findAny().isEmpty();
+    }
+    var added = new ArrayList<String>();
+    add("pom.xml", directory, "pom.xml", added);
+    if (!Files.exists(directory.resolve("code"))) {
+      for (var file : COMMON) {
+        add(this + "/" + file, directory, file, added);
       }
     }
-    copy("pom.xml", directory.resolve("pom.xml"));
-    for (var file : Stream.concat(COMMON.stream(), files.stream()).toList()) {
-      copy(this + "/" + file, directory.resolve(file));
+    if (!isNew) {
+      return new Written(List.copyOf(added), List.of());
+    }
+    for (var file : files) {
+      add(this + "/" + file, directory, file, added);
     }
     var missing = new ArrayList<String>();
     if (this == QA) {
       for (var file : OF_THE_SAMPLE) {
         if (Files.exists(sample.resolve(file))) {
           Files.copy(sample.resolve(file), directory.resolve(file));
+          added.add(file);
         } else {
           missing.add(file);
         }
       }
     }
-    return missing;
+    return new Written(List.copyOf(added), List.copyOf(missing));
   }
 
-  private static void copy(String resource, Path file) throws IOException {
+  private static void add(String resource, Path directory, String name, List<String> added) throws IOException {
+    var file = directory.resolve(name);
+    if (Files.exists(file, LinkOption.NOFOLLOW_LINKS)) {
+      return;
+    }
     Files.createDirectories(file.getParent());
     try (InputStream in = Template.class.getResourceAsStream("templates/" + resource)) {
       Files.copy(in, file);
+      added.add(name);
     }
   }
 

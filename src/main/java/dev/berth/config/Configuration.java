@@ -7,10 +7,12 @@ import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Locale;
 import java.util.Map;
 import java.util.Optional;
 import java.util.OptionalInt;
 import java.util.OptionalLong;
+import java.util.Set;
 import java.util.stream.Stream;
 
 /// What the server was told, with what the operator should know about it.
@@ -25,6 +27,12 @@ public record Configuration(ServerConfig config, List<EffectiveSetting> effectiv
 
   private static final List<String> TAKEN_PATHS = List.of("/ping", "/invocations", "/inferences", "/execution-parameters", "/models",
       "/invocations-bidirectional-stream");
+
+  /// What nobody sets at home.
+  private static final List<String> OF_THE_PLATFORM =
+      List.of("SAGEMAKER_MULTI_MODEL", "SAGEMAKER_BATCH", "SAGEMAKER_REGION", "SAGEMAKER_SAFE_PORT_RANGE");
+
+  private static final Set<String> OFF = Set.of("", "false");
 
   private static final int REAL_TIME_QUEUE = 1000;
   private static final Duration REAL_TIME_TARGET_DELAY = Duration.ofMillis(300);
@@ -44,6 +52,7 @@ public record Configuration(ServerConfig config, List<EffectiveSetting> effectiv
     var reading = new Reading(environment, flags);
     var warnings = checkNames(environment, reading);
     checkModels(reading, warnings);
+    checkWatch(environment, reading);
     var batch = reading.get(Settings.BATCH);
     var config = new ServerConfig(
         http(reading),
@@ -80,6 +89,20 @@ public record Configuration(ServerConfig config, List<EffectiveSetting> effectiv
     if (platform) {
       reading.problem("models: found SAGEMAKER_MULTI_MODEL=true too, expected one of them; with the variable, POST /models loads models");
     }
+  }
+
+  /// A container of SageMaker's must serve what was deployed, and nothing that somebody edits there.
+  private static void checkWatch(Map<String, String> environment, Reading reading) {
+    if (!reading.get(Settings.WATCH)) {
+      return;
+    }
+    if (reading.isSet(Settings.MODELS)) {
+      reading.problem("watch: found models too, expected one of them; models picks up changes by itself");
+    }
+    OF_THE_PLATFORM.stream()
+        .filter(name -> !OFF.contains(environment.getOrDefault(name, "").strip().toLowerCase(Locale.ROOT)))
+        .forEach(name ->
+        reading.problem("watch: found %s too, which SageMaker sets; watch is for a machine where hooks are written".formatted(name)));
   }
 
   private static MultiModelConfig multiModel(Reading reading) {
@@ -137,7 +160,8 @@ public record Configuration(ServerConfig config, List<EffectiveSetting> effectiv
         reading.get(Settings.CPU_PROFILE),
         // 0 is NEURON_RT_NUM_CORES's word for all.
         number(reading.find(Settings.NEURON_CORES).filter(cores -> cores > 0)),
-        reading.get(Settings.EXTRA_LIBRARIES));
+        reading.get(Settings.EXTRA_LIBRARIES),
+        reading.get(Settings.WATCH));
   }
 
   private static Path modelDirectory(Reading reading, Path home) {

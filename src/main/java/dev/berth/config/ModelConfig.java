@@ -16,6 +16,7 @@ import java.util.OptionalInt;
 /// @param cpuProfile how they share the cores of a CPU
 /// @param neuronCores NeuronCores that this process may use; empty: all of the machine
 /// @param extraLibraries libraries of operators, loaded after libtorch
+/// @param watch whether changes to the artifact are served while the server runs
 public record ModelConfig(
     Path directory,
     Optional<String> program,
@@ -23,7 +24,8 @@ public record ModelConfig(
     OptionalInt workers,
     CpuProfile cpuProfile,
     OptionalInt neuronCores,
-    List<Path> extraLibraries) {
+    List<Path> extraLibraries,
+    boolean watch) {
 
   public ModelConfig {
     Objects.requireNonNull(directory, "directory");
@@ -37,6 +39,6 @@ public record ModelConfig(
 
   /// The same for another artifact.
   public ModelConfig at(Path artifact) {
-    return new ModelConfig(artifact, program, instanceType, workers, cpuProfile, neuronCores, extraLibraries);
+    return new ModelConfig(artifact, program, instanceType, workers, cpuProfile, neuronCores, extraLibraries, watch);
   }
 }

@@ -39,6 +39,12 @@ public final class Settings {
       flag("--program", Syntax.word("<file>", "the name of a file")),
       variable("SAGEMAKER_PROGRAM", Syntax.word("<file>", "the name of a file")));
 
+  static final Setting<Boolean> WATCH = setting(
+      "watch", fixed(false),
+      "Whether edits to the artifact are served at once while hooks are written; a version that fails leaves the one before",
+      flag("--watch", Syntax.trueOrFalse()),
+      variable("BERTH_WATCH", Syntax.trueOrFalse()));
+
   static final Setting<Path> BASE_DIRECTORY = setting(
       "base-dir", fixed(Path.of("/opt/ml")), "Where the platform mounts its files",
       variable("SAGEMAKER_BASE_DIR", Syntax.anyPath()));
@@ -255,7 +261,7 @@ public final class Settings {
 
   /// In the order in which people meet them.
   public static final List<Setting<?>> ALL = List.of(
-      PORT, HOST, MODEL_DIRECTORY, PROGRAM, BASE_DIRECTORY, INSTANCE_TYPE, WORKERS, CPU_PROFILE, NEURON_CORES,
+      PORT, HOST, MODEL_DIRECTORY, PROGRAM, WATCH, BASE_DIRECTORY, INSTANCE_TYPE, WORKERS, CPU_PROFILE, NEURON_CORES,
       EXTRA_LIBRARIES, TIMEOUT, PART_TIMEOUT, STREAM_TIMEOUT, MAX_SESSIONS, SESSION_MEMORY, STUCK_AFTER, MAX_PAYLOAD, DEFAULT_ACCEPT,
       QUEUE_CAPACITY, MAX_BATCH_SIZE, MAX_BATCH_TOKENS, MAX_BATCH_DELAY, TARGET_DELAY, MULTI_MODEL, MODELS, LOAD_MODELS, MODELS_MEMORY,
       LOAD_TIMEOUT, BATCH, BATCH_STRATEGY, MAX_CONCURRENT_TRANSFORMS, MAX_PAYLOAD_IN_MB, EXECUTION_PARAMETERS, BAD_RECORDS, TRAILING_NEWLINE,

@@ -3,10 +3,10 @@ package dev.berth.http;
 import dev.berth.config.TransformConfig;
 import dev.berth.error.ErrorType;
 import dev.berth.error.ServingException;
-import dev.berth.serving.ServedModel;
 import io.javalin.http.Context;
 import io.javalin.http.Handler;
 import java.nio.charset.StandardCharsets;
+import java.util.function.IntSupplier;
 
 /// `GET /execution-parameters`: how a batch-transform job should call this container, for what the job's author left
 /// open.
@@ -19,11 +19,12 @@ final class ExecutionParameters implements Handler {
   private static final int DEFAULT_PAYLOAD_IN_MB = 6;
 
   private final TransformConfig config;
-  private final ServedModel model;
+  private final IntSupplier workers;
 
-  ExecutionParameters(TransformConfig config, ServedModel model) {
+  /// @param workers those that can predict
+  ExecutionParameters(TransformConfig config, IntSupplier workers) {
     this.config = config;
-    this.model = model;
+    this.workers = workers;
   }
 
   @Override
@@ -34,7 +35,7 @@ final class ExecutionParameters implements Handler {
   }
 
   private byte[] json(String strategy) {
-    int concurrency = Math.min(config.maxConcurrentTransforms().orElseGet(model::liveWorkers), MAX_CONCURRENCY_TIMES_PAYLOAD);
+    int concurrency = Math.min(config.maxConcurrentTransforms().orElseGet(workers), MAX_CONCURRENCY_TIMES_PAYLOAD);
     int payload = Math.min(
         config.maxPayloadInMb().orElse(DEFAULT_PAYLOAD_IN_MB), MAX_CONCURRENCY_TIMES_PAYLOAD / Math.max(1, concurrency));
     return "{\"MaxConcurrentTransforms\":%d,\"BatchStrategy\":\"%s\",\"MaxPayloadInMB\":%d}"

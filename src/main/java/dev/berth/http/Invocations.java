@@ -20,10 +20,13 @@ import java.io.IOException;
 import java.io.InputStream;
 import java.time.Duration;
 import java.util.Collections;
+import java.util.HashMap;
 import java.util.List;
+import java.util.Locale;
 import java.util.Map;
 import java.util.Objects;
 import java.util.Optional;
+import java.util.Set;
 import java.util.function.BiFunction;
 import java.util.function.BooleanSupplier;
 import java.util.function.LongSupplier;
@@ -40,6 +43,7 @@ final class Invocations implements Handler {
   static final String CUSTOM_ATTRIBUTES = "X-Amzn-SageMaker-Custom-Attributes";
 
   private static final Logger log = LoggerFactory.getLogger(Invocations.class);
+  private static final Set<String> LET_THROUGH = Set.of("accept", "content-type", "traceparent");
   private static final List<MediaType> LINES = List.of(MediaType.JSON_LINES, MediaType.CSV);
 
   private final BiFunction<Context, Deadline, ServedModel.Visit> visits;
@@ -107,7 +111,9 @@ final class Invocations implements Handler {
         RequestLog.inferenceId(ctx),
         transform.keepBadRecords())
         .withTraceParent(RequestLog.traceParent(ctx))
-        .withPath(ctx.path(), Optional.ofNullable(ctx.queryString()));
+        .withPath(ctx.path(), Optional.ofNullable(ctx.queryString()))
+        .withHeaders(headers(ctx))
+        .withDeadline(deadline.nanos());
     if (session.isPresent()) {
       answerInSession(ctx, visit, session.get(), request, body, deadline);
     } else {
@@ -227,6 +233,18 @@ final class Invocations implements Handler {
   static Optional<String> header(Context ctx, String name) {
     var values = Collections.list(ctx.req().getHeaders(name));
     return values.isEmpty() ? Optional.empty() : Optional.of(String.join(", ", values));
+  }
+
+  /// Those that SageMaker lets through.
+  static Map<String, String> headers(Context ctx) {
+    var headers = new HashMap<String, String>();
+    for (var name : Collections.list(ctx.req().getHeaderNames())) {
+      var lowered = name.toLowerCase(Locale.ROOT);
+      if (LET_THROUGH.contains(lowered) || lowered.startsWith("x-amzn-sagemaker-")) {
+        headers.put(lowered, header(ctx, name).orElse(""));
+      }
+    }
+    return headers;
   }
 
   private static BooleanSupplier peerHasGone(Context ctx) {

@@ -17,6 +17,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.function.BiFunction;
 import java.util.function.Function;
+import java.util.function.IntSupplier;
 import java.util.function.Supplier;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
@@ -61,12 +62,12 @@ final class Routes {
     var routes = javalin.routes;
     var metricsPath = config.http().metricsPath();
     var paths = switch (served) {
-      case Served.One _ -> ONE_MODEL;
+      case Served.One _, Served.Watched _ -> ONE_MODEL;
       case Served.Many _ -> MANY_MODELS;
     };
     var all = paths.and(Map.of("/ping", "GET, POST", metricsPath, "GET"));
     var log = new RequestLog(metrics, all);
-    var sockets = new Sockets(this::model, served instanceof Served.One, config, all, log, metrics, System::nanoTime);
+    var sockets = new Sockets(this::model, !(served instanceof Served.Many), config, all, log, metrics, System::nanoTime);
     sockets.configure(javalin);
 
     routes.before(log::begin);
@@ -74,7 +75,8 @@ final class Routes {
     routes.get("/ping", this::ping);
     routes.post("/ping", this::ping);
     switch (served) {
-      case Served.One(var model) -> register(routes, model);
+      case Served.One(var model) -> register(routes, _ -> model.enter(), model::liveWorkers);
+      case Served.Watched watched -> register(routes, watched::enter, () -> liveWorkers(watched));
       case Served.Many(var models) -> register(routes, models);
     }
     routes.get(metricsPath, this::scrape);
@@ -88,19 +90,30 @@ final class Routes {
   private Supplier<ServedModel.Visit> model(Context handshake) {
     return switch (served) {
       case Served.One(var model) -> model::enter;
+      case Served.Watched watched -> () -> watched.enter(inTime());
       case Served.Many(var models) -> {
         // The path of any other route is refused before, and this one has a name.
         var name = Models.name(handshake);
-        yield () -> models.enter(name, Deadline.in(config.batching().timeout(), System::nanoTime));
+        yield () -> models.enter(name, inTime());
       }
     };
   }
 
-  private void register(RoutesConfig routes, ServedModel model) {
-    var invocations = invocations((_, _) -> model.enter());
+  private Deadline inTime() {
+    return Deadline.in(config.batching().timeout(), System::nanoTime);
+  }
+
+  private int liveWorkers(Served.Watched watched) {
+    try (var visit = watched.enter(inTime())) {
+      return visit.liveWorkers();
+    }
+  }
+
+  private void register(RoutesConfig routes, Function<Deadline, ServedModel.Visit> visits, IntSupplier workers) {
+    var invocations = invocations((_, deadline) -> visits.apply(deadline));
     INVOCATIONS.forEach(path -> routes.post(path, invocations));
     routes.get(Sockets.PATH, Sockets::reject);
-    routes.get("/execution-parameters", new ExecutionParameters(config.transform(), model));
+    routes.get("/execution-parameters", new ExecutionParameters(config.transform(), workers));
   }
 
   private void register(RoutesConfig routes, ManyModels many) {

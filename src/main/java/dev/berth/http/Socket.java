@@ -22,6 +22,7 @@ import java.time.Duration;
 import java.util.ArrayDeque;
 import java.util.Arrays;
 import java.util.Deque;
+import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
@@ -57,6 +58,7 @@ public final class Socket implements Session.Listener {
   ///
   /// @param model has the model take a message in
   /// @param handshake what all messages have in common
+  /// @param headers the handshake's that hooks may see
   /// @param contentType of messages, where the handshake has named one
   /// @param accept the handshake's
   /// @param countMemory counts what a message takes as its model's
@@ -66,6 +68,7 @@ public final class Socket implements Session.Listener {
   record Terms(
       Supplier<ServedModel.Visit> model,
       InvocationRequest handshake,
+      Map<String, String> headers,
       Optional<MediaType> contentType,
       Optional<String> accept,
       Consumer<RequestMemory> countMemory,
@@ -342,7 +345,9 @@ public final class Socket implements Session.Listener {
     return new InvocationRequest(
         new ByteArrayInputStream(message.bytes, 0, message.length), type, accept, terms.handshake.customAttributes(), id, false)
         .withTraceParent(terms.handshake.traceParent())
-        .withPath(terms.handshake.path(), terms.handshake.query());
+        .withPath(terms.handshake.path(), terms.handshake.query())
+        .withHeaders(terms.headers)
+        .withDeadline(message.deadline.nanos());
   }
 
   private Invocation send(Answer answer) throws IOException {

@@ -131,6 +131,7 @@ final class Sockets {
     var type = Invocations.header(ctx, "Content-Type")
         .map(text -> Invocations.contentType(Optional.of(text), visit.requestTypes()));
     var id = RequestLog.inferenceId(ctx);
+    var headers = Invocations.headers(ctx);
     // What the messages have in common. Its body stands for none.
     var handshake = new InvocationRequest(
         InputStream.nullInputStream(),
@@ -140,13 +141,14 @@ final class Sockets {
         id,
         false)
         .withTraceParent(RequestLog.traceParent(ctx))
-        .withPath(ctx.path(), Optional.ofNullable(ctx.queryString()));
+        .withPath(ctx.path(), Optional.ofNullable(ctx.queryString()))
+        .withHeaders(headers);
     var connection = ServletContextRequest.getServletContextRequest(ctx.req()).getConnectionMetaData();
     var scheduler = connection.getConnector().getScheduler();
     return new Socket(
         new Socket.Terms(
-            model, handshake, type, accept, visit::countMemory, config.http().defaultAccept(), config.http().maxPayloadBytes(),
-            config.batching().timeout(),
+            model, handshake, headers, type, accept, visit::countMemory, config.http().defaultAccept(),
+            config.http().maxPayloadBytes(), config.batching().timeout(),
             new StreamLimits(config.streams().partTimeout(), config.streams().timeout(), true)),
         session(ctx, visit, handshake), log, metrics, ProcessMemory.ofThisProcess(), clock, scheduler);
   }

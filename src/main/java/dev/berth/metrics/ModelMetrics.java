@@ -8,10 +8,14 @@ import io.micrometer.core.instrument.MeterRegistry;
 import io.micrometer.core.instrument.Timer;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.HashMap;
 import java.util.List;
+import java.util.Locale;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.AtomicReference;
 
 /// What one model counts and times, in series with the label [#LABEL]. They are looked up once, when it is made, so that
 /// an event costs no more than an addition.
@@ -24,6 +28,23 @@ public final class ModelMetrics implements AutoCloseable {
   public static final String LABEL = "model";
 
   private static final double[] SIZE_BUCKETS = {1, 2, 4, 8, 16, 32, 64, 128, 256};
+
+  /// What an instrument of the hooks does with a value.
+  public enum Kind {
+    COUNTER,
+    /// Of nanoseconds.
+    TIMER,
+    GAUGE
+  }
+
+  /// An instrument of the hooks.
+  @FunctionalInterface
+  public interface Instrument {
+    void record(double value);
+  }
+
+  /// @param users how many versions of the model have it
+  private record HookInstrument(Kind kind, Meter meter, Instrument instrument, int users) {}
 
   private final ServingMetrics process;
   private final MeterRegistry registry;
@@ -54,6 +75,8 @@ public final class ModelMetrics implements AutoCloseable {
   private final AtomicInteger stuck;
   private final Map<Integer, Counter> requests = new ConcurrentHashMap<>();
   private final Map<String, Counter> sessionsClosed = new ConcurrentHashMap<>();
+  /// By their names. Guarded by the monitor of this.
+  private final Map<String, HookInstrument> ofHooks = new HashMap<>();
   /// Guarded by the monitor of this: no series is added after they were removed.
   private boolean removed;
   /// How many versions of the model share it. Guarded by the metrics of the process.
@@ -216,6 +239,53 @@ public final class ModelMetrics implements AutoCloseable {
     sessions.decrementAndGet();
     sessionsClosed.computeIfAbsent(reason, _ -> labelled(
         "berth.sessions.closed", "sessions that have ended, and why", "reason", reason)).increment();
+  }
+
+  /// An instrument that hooks have asked for, in a series with the model's name.
+  ///
+  /// @param anotherUser whether the version that asks has not had it before
+  /// @throws IllegalArgumentException when there is one of another kind with that name
+  public synchronized Instrument hookInstrument(Kind kind, String name, String description, boolean anotherUser) {
+    var known = ofHooks.get(name);
+    if (known != null && known.kind != kind) {
+      throw new IllegalArgumentException("metric %s: found a %s of that name, expected another name for a %s".formatted(
+          name, known.kind.name().toLowerCase(Locale.ROOT), kind.name().toLowerCase(Locale.ROOT)));
+    }
+    var instrument = known == null ? hookInstrument(kind, name, description) : known;
+    ofHooks.put(name, new HookInstrument(
+        kind, instrument.meter, instrument.instrument, instrument.users + (anotherUser ? 1 : 0)));
+    return instrument.instrument;
+  }
+
+  private HookInstrument hookInstrument(Kind kind, String name, String description) {
+    var full = "hooks." + name;
+    return switch (kind) {
+      case COUNTER -> {
+        var counter = Counter.builder(full).description(description).tag(LABEL, this.name).register(registry);
+        yield new HookInstrument(kind, counter, counter::increment, 0);
+      }
+      case TIMER -> {
+        var timer = Timer.builder(full).description(description).tag(LABEL, this.name).register(registry);
+        yield new HookInstrument(kind, timer, nanos -> timer.record((long) nanos, TimeUnit.NANOSECONDS), 0);
+      }
+      case GAUGE -> {
+        var value = new AtomicReference<>(0.0);
+        var gauge = Gauge.builder(full, value, AtomicReference::get).strongReference(true)
+            .description(description).tag(LABEL, this.name).register(registry);
+        yield new HookInstrument(kind, gauge, value::set, 0);
+      }
+    };
+  }
+
+  /// A version of the model does not use an instrument of its hooks any more. With the last one its series goes.
+  public synchronized void releaseHookInstrument(String name) {
+    var known = ofHooks.get(name);
+    if (known.users > 1) {
+      ofHooks.put(name, new HookInstrument(known.kind, known.meter, known.instrument, known.users - 1));
+    } else {
+      ofHooks.remove(name);
+      registry.remove(known.meter);
+    }
   }
 
   /// Says that the model is gone. With its last version its series go.

@@ -12,6 +12,7 @@ import java.util.EnumSet;
 import java.util.HashMap;
 import java.util.Map;
 import java.util.Optional;
+import java.util.function.Predicate;
 
 /// The files of an artifact when somebody looked. Two looks are equal where nothing has changed between them.
 ///
@@ -26,11 +27,31 @@ record ArtifactFiles(Optional<Path> place, Map<Path, Stamp> stamps, Optional<Str
 
   /// Looks at the directory and all that is below, behind links too. Reads no file.
   static ArtifactFiles in(Path directory) {
+    return in(directory, _ -> true);
+  }
+
+  /// The same while somebody edits there. What editors and Maven write besides counts for nothing.
+  static ArtifactFiles edited(Path directory) {
+    return in(directory, file -> {
+      var name = file.getFileName().toString();
+      return !name.startsWith(".") && !name.endsWith("~") && !file.equals(directory.resolve("target"));
+    });
+  }
+
+  private static ArtifactFiles in(Path directory, Predicate<Path> counts) {
     var stamps = new HashMap<Path, Stamp>();
     try {
       Files.walkFileTree(directory, EnumSet.of(FileVisitOption.FOLLOW_LINKS), Integer.MAX_VALUE, new SimpleFileVisitor<>() {
         @Override
+        public FileVisitResult preVisitDirectory(Path below, BasicFileAttributes attributes) {
+          return below.equals(directory) || counts.test(below) ? FileVisitResult.CONTINUE : FileVisitResult.SKIP_SUBTREE;
+        }
+
+        @Override
         public FileVisitResult visitFile(Path file, BasicFileAttributes attributes) {
+          if (!counts.test(file)) {
+            return FileVisitResult.CONTINUE;
+          }
           stamps.put(directory.relativize(file),
               new Stamp(attributes.size(), attributes.lastModifiedTime(), attributes.fileKey()));
           return FileVisitResult.CONTINUE;

@@ -11,6 +11,7 @@ import dev.berth.hooks.StreamingHandler;
 import dev.berth.memory.RequestMemory;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.Collections;
 import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
@@ -201,7 +202,7 @@ final class Flight<I, O> {
     for (var record : split.records()) {
       values.add(require(streaming.join(record, parts.ofRecords().get(values.size())), model.names.join(), "a prediction"));
     }
-    return values;
+    return Collections.unmodifiableList(values);
   }
 
   private void encode(Predictions<O> predictions, HookPool.Run now) throws Exception {

@@ -32,6 +32,7 @@ final class LoadedModel<M, I, O> {
   final HookPool pool;
   final HookPool.Scope scope;
   final ModelMetrics metrics;
+  private final HookMetrics hookMetrics;
   private final Workers workers;
   private final List<MediaType> requestTypes;
   private final List<MediaType> responseTypes;
@@ -54,6 +55,7 @@ final class LoadedModel<M, I, O> {
     var accelerators = workers.accelerators();
     var distinct = accelerators.stream().distinct().toList();
     var names = HookNames.of(handler);
+    var hookMetrics = new HookMetrics(metrics);
     var batcher = new Batcher<I, O>(
         name,
         names.predictFn(),
@@ -62,14 +64,21 @@ final class LoadedModel<M, I, O> {
         worker -> predictor(
             handler,
             HookPredictor.open(
-                handler, names, new ModelContext(directory, accelerators.get(worker), worker, distinct), first, limits.maxBatchSize())),
+                handler, names, new ModelContext(directory, accelerators.get(worker), worker, distinct, hookMetrics),
+                first, limits.maxBatchSize())),
         System::nanoTime,
         metrics);
-    batcher.start();
     try {
-      return new LoadedModel<>(handler, names, batcher, workers, room, pool, metrics);
+      batcher.start();
+    } catch (Throwable e) {
+      hookMetrics.close();
+      throw e;
+    }
+    try {
+      return new LoadedModel<>(handler, names, batcher, workers, room, pool, metrics, hookMetrics);
     } catch (LoadException e) {
       batcher.close();
+      hookMetrics.close();
       throw e;
     }
   }
@@ -85,7 +94,8 @@ final class LoadedModel<M, I, O> {
       Workers workers,
       SessionRoom room,
       HookPool pool,
-      ModelMetrics metrics)
+      ModelMetrics metrics,
+      HookMetrics hookMetrics)
       throws LoadException {
     this.handler = handler;
     this.names = names;
@@ -94,6 +104,7 @@ final class LoadedModel<M, I, O> {
     this.pool = pool;
     this.scope = new HookPool.Scope(handler.getClass().getClassLoader(), new InFlight(), metrics);
     this.metrics = metrics;
+    this.hookMetrics = hookMetrics;
     // Asked once and not for each request, none of which it can hold up then.
     this.requestTypes = types(names.requestTypes(), handler::requestTypes);
     this.responseTypes = types(names.responseTypes(), handler::responseTypes);
@@ -187,6 +198,12 @@ final class LoadedModel<M, I, O> {
   /// Waits for hooks that requests have left behind; false: the time is over.
   boolean awaitHooks(Duration time) throws InterruptedException {
     return scope.inside().awaitNone(time);
+  }
+
+  /// Has nobody see any more what the model and its hooks count.
+  void closeMetrics() {
+    hookMetrics.close();
+    metrics.close();
   }
 
   /// Frees what the hooks share, and their classes. No worker, no request and no hook may be inside.

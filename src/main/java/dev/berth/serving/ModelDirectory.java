@@ -27,7 +27,8 @@ import java.util.stream.Stream;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/// The models of a directory: every directory in it, or link to one, is an artifact and has its model's name.
+/// The models of a directory: every directory in it, or link to one, is an artifact and has its model's name. Or a single
+/// artifact that somebody edits.
 ///
 /// Requests load models that are not loaded, and wait for them. A thread looks again and again for directories that have come, gone
 /// or changed. It takes what has been the same at two looks, because somebody may still be copying. A version that has
@@ -38,6 +39,9 @@ public final class ModelDirectory implements ManyModels {
 
   /// How long a change may go unseen. What it costs is a look at the attributes of each file.
   public static final Duration BETWEEN_LOOKS = Duration.ofSeconds(2);
+
+  /// The same for files that somebody edits and looks at the answers.
+  private static final Duration BETWEEN_EDITS = Duration.ofMillis(150);
 
   /// What no name may have: control characters, and what stands for bytes that are no characters.
   private static final Pattern UNUSABLE = Pattern.compile("[\\p{Cntrl}\\uFFFD]");
@@ -73,6 +77,8 @@ public final class ModelDirectory implements ManyModels {
   private record Failure(ArtifactFiles files, ServingException why) {}
 
   private final Path root;
+  /// The name of the model whose artifact is the directory itself.
+  private final Optional<String> one;
   private final ModelStore store;
   private final boolean loadAtStart;
   private final Duration betweenLooks;
@@ -86,7 +92,17 @@ public final class ModelDirectory implements ManyModels {
   /// @param loadAtStart false: a model is loaded by the first request for it
   /// @param betweenLooks how long the thread sleeps, [#BETWEEN_LOOKS] as a rule
   public ModelDirectory(Path root, ModelStore store, boolean loadAtStart, Duration betweenLooks) {
+    this(root, Optional.empty(), store, loadAtStart, betweenLooks);
+  }
+
+  /// One artifact, which is loaded at start and after each edit.
+  public static ModelDirectory ofOne(String name, Path artifact, ModelStore store) {
+    return new ModelDirectory(artifact, Optional.of(name), store, true, BETWEEN_EDITS);
+  }
+
+  private ModelDirectory(Path root, Optional<String> one, ModelStore store, boolean loadAtStart, Duration betweenLooks) {
     this.root = root.toAbsolutePath().normalize();
+    this.one = one;
     this.store = store;
     this.loadAtStart = loadAtStart;
     this.betweenLooks = betweenLooks;
@@ -96,13 +112,24 @@ public final class ModelDirectory implements ManyModels {
   public void start() throws InterruptedException {
     look(true);
     var names = new TreeSet<>(artifacts.keySet());
-    log.info("{} models in {}{}", names.size(), root, names.isEmpty() ? ", one is expected in each directory of it" : "");
+    if (one.isPresent()) {
+      log.info("edits in {} are served when they can be loaded", root);
+    } else {
+      log.info("{} models in {}{}", names.size(), root, names.isEmpty() ? ", one is expected in each directory of it" : "");
+    }
+    var looking = Thread.ofPlatform().name("berth-models").daemon().unstarted(this::keepLooking);
+    if (one.isPresent()) {
+      // Its first version may take for ever to load until somebody edits it.
+      looking.start();
+    }
     if (loadAtStart) {
       for (var name : names) {
         loadIfItFits(artifacts.get(name));
       }
     }
-    Thread.ofPlatform().name("berth-models").daemon().start(this::keepLooking);
+    if (one.isEmpty()) {
+      looking.start();
+    }
   }
 
   private void loadIfItFits(Artifact artifact) throws InterruptedException {
@@ -153,6 +180,9 @@ public final class ModelDirectory implements ManyModels {
 
   /// The names of directories, and their files.
   private Map<String, ArtifactFiles> directories() throws IOException {
+    if (one.isPresent()) {
+      return Map.of(one.get(), ArtifactFiles.edited(root));
+    }
     var found = new HashMap<String, ArtifactFiles>();
     try (var entries = Files.newDirectoryStream(root)) {
       for (var entry : entries) {
@@ -184,7 +214,7 @@ public final class ModelDirectory implements ManyModels {
   private void saw(String name, ArtifactFiles files, boolean first) {
     var artifact = artifacts.computeIfAbsent(name, _ -> {
       log.debug("model \"{}\" is in {}", name, root);
-      return new Artifact(name, root.resolve(name), files);
+      return new Artifact(name, one.isPresent() ? root : root.resolve(name), files);
     });
     artifact.files = files;
     artifact.removed = false;
@@ -201,6 +231,8 @@ public final class ModelDirectory implements ManyModels {
         if (loadAtStart && store.find(artifact.name).isEmpty()) {
           begin(artifact, Eviction.NONE);
         }
+      } else if (one.isPresent() && abandoned(serving.get(), artifact)) {
+        log.info("model \"{}\" has changed while it was being loaded", artifact.name);
       } else if (serving.get().isReady() && artifact.next.stream().allMatch(next -> next.loaded.isDone())) {
         log.info("model \"{}\" has changed", artifact.name);
         artifact.next = Optional.of(store.beginBeside(serving.get(), order(artifact, new IdleModels(artifact.name))));
@@ -208,6 +240,15 @@ public final class ModelDirectory implements ManyModels {
     } catch (ServingException e) {
       log.debug("model \"{}\" is not loaded now", artifact.name, e);
     }
+  }
+
+  /// Gives up the load of a version that nobody wants any more. Its hook may not end, which is why it was edited.
+  private boolean abandoned(ModelStore.Slot serving, Artifact artifact) {
+    var loading = Stream.concat(Stream.of(serving), artifact.next.stream())
+        .filter(slot -> slot.state.get() == ModelStore.State.LOADING)
+        .findFirst();
+    loading.ifPresent(store::abandon);
+    return loading.isPresent();
   }
 
   private void remove(Artifact artifact) {
@@ -241,6 +282,12 @@ public final class ModelDirectory implements ManyModels {
     return new ModelStore.Order(artifact.name, artifact.directory, Optional.of(files), eviction, why -> {
       if (why.type() != ErrorType.CONFLICT) {
         artifact.failure = Optional.of(new Failure(files, why));
+        if (one.isPresent()) {
+          // Line by line, so that the compiler's caret stands below what it points at.
+          why.getMessage().lines().forEach(log::warn);
+        }
+        ours(artifact).filter(ModelStore.Slot::isReady).ifPresent(_ ->
+            log.warn("model \"{}\": the version before serves on", artifact.name));
       }
     });
   }
@@ -354,6 +401,16 @@ public final class ModelDirectory implements ManyModels {
   @Override
   public Entry describe(String name) {
     return find(name).map(this::entry).or(() -> store.find(name).map(this::entry)).orElseGet(() -> entry(known(name)));
+  }
+
+  /// Why no version of a model can serve now; nothing where one can.
+  public Optional<String> problem(String name) {
+    var slot = store.find(name);
+    if (slot.isPresent()) {
+      return slot.get().model.problem();
+    }
+    return Optional.of(find(name).flatMap(Artifact::currentFailure).map(failed -> failed.why.getMessage())
+        .orElse("model \"%s\" is not loaded".formatted(name)));
   }
 
   @Override

@@ -191,6 +191,12 @@ public final class ModelStore implements ManyModels {
     }
   }
 
+  /// Gives up a load whose files have changed meanwhile.
+  void abandon(Slot slot) {
+    giveUp(slot, new ServingException(
+        ErrorType.NOT_READY, "model \"%s\" has changed again while it was being loaded".formatted(slot.name())));
+  }
+
   /// Waits until a load has ended. That takes no longer than it may.
   Entry awaitLoaded(Slot slot) throws InterruptedException {
     try {

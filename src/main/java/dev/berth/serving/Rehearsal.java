@@ -8,6 +8,7 @@ import dev.berth.hooks.InvocationResponse;
 import dev.berth.hooks.MediaType;
 import dev.berth.hooks.ModelContext;
 import java.util.ArrayList;
+import java.util.Collections;
 import java.util.List;
 import java.util.Objects;
 
@@ -104,11 +105,11 @@ public final class Rehearsal<M, I, O> {
     for (int from = 0; from < pieces.size(); from += Math.min(maxBatchSize, pieces.size() - from)) {
       predictions.addAll(predictBatch(pieces.subList(from, from + Math.min(maxBatchSize, pieces.size() - from))));
     }
-    return predictions;
+    return Collections.unmodifiableList(predictions);
   }
 
   private List<O> predictBatch(List<I> records) throws Exception {
-    var predictions = require(handler.predictFn(records, model), "a list of predictions");
+    var predictions = require(handler.predictFn(Collections.unmodifiableList(records), model), "a list of predictions");
     boolean missing = predictions.stream().anyMatch(Objects::isNull);
     if (predictions.size() != records.size() || missing) {
       throw new IllegalStateException("found %d predictions%s, expected %d, one for each record".formatted(

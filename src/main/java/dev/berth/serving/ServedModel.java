@@ -209,6 +209,11 @@ public final class ServedModel {
       return model.responseTypes();
     }
 
+    /// See [ServedModel#liveWorkers].
+    public int liveWorkers() {
+      return model.liveWorkers();
+    }
+
     /// What the model counts and times.
     public ModelMetrics metrics() {
       return model.metrics;
@@ -338,7 +343,7 @@ public final class ServedModel {
         freed.completeExceptionally(e);
       } finally {
         state.set(STOPPING);
-        model.metrics.close();
+        model.closeMetrics();
         metrics.modelUnloaded();
       }
     }

@@ -5,6 +5,7 @@ import dev.berth.error.ErrorType;
 import dev.berth.error.ServingException;
 import dev.berth.hooks.InferenceHandler;
 import java.util.ArrayList;
+import java.util.Collections;
 import java.util.Arrays;
 import java.util.List;
 
@@ -74,7 +75,7 @@ record Split<I>(List<I> records, List<I> pieces, int[] counts) {
       joined.add(prediction);
       from = to;
     }
-    return joined;
+    return Collections.unmodifiableList(joined);
   }
 
   private static ServingException internal(String message, Object... arguments) {

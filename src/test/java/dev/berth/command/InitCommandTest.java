@@ -29,8 +29,12 @@ class InitCommandTest {
           .contains("{\"films\":[\"Aliens\",\"Solaris\",\"Notorious\"]} (checked against sample-response.json)");
     }
     try (var again = ServeProcess.serve(Map.of(), "init", artifact)) {
-      assertThat(again.exitCode()).isEqualTo(1);
-      assertThat(again.err().lines()).singleElement().asString().endsWith("found something there, expected an empty directory, or none");
+      assertThat(again.exitCode()).as(again.err()).isZero();
+      assertThat(again.out()).contains("nothing was missing there");
+    }
+    try (var file = ServeProcess.serve(Map.of(), "init", artifact + "/films.csv")) {
+      assertThat(file.exitCode()).isEqualTo(1);
+      assertThat(file.err().lines()).singleElement().asString().endsWith("found a file, expected a directory, or nothing");
     }
   }
 

@@ -5,7 +5,6 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.junit.platform.engine.discovery.DiscoverySelectors.selectClass;
 
 import dev.berth.testing.TestServer;
-import java.io.File;
 import java.io.PrintWriter;
 import java.io.StringWriter;
 import java.net.URL;
@@ -35,7 +34,10 @@ class TemplateTest {
   @EnumSource(Template.class)
   void itIsServedAsItIsWritten(Template template) throws Exception {
     var artifact = directory.resolve("new/artifact");
-    assertThat(template.write(artifact, TestServer.SAMPLE_ARTIFACT)).isEmpty();
+    var written = template.write(artifact, TestServer.SAMPLE_ARTIFACT);
+    assertThat(written.missing()).isEmpty();
+    assertThat(written.added()).contains("pom.xml", "code/Inference.java")
+        .allSatisfy(file -> assertThat(artifact.resolve(file)).exists());
     try (var server = TestServer.artifact(artifact).start()) {
       var image = template == Template.IMAGE;
       var response = server.send(HttpRequest.newBuilder(server.uri("/invocations"))
@@ -43,7 +45,14 @@ class TemplateTest {
           .header("Content-Type", image ? "application/x-image" : "application/json")
           .build());
       assertThat(response.statusCode()).as(response.body()).isEqualTo(200);
+      if (template == Template.PICTURE) {
+        assertThat(response.headers().firstValue("Content-Type")).contains("image/png");
+        return;
+      }
       assertThat(response.body()).isEqualTo(switch (template) {
+        case TEXT -> "{\"label\":\"positive\",\"score\":0.622}";
+        case STREAMING -> "{\"text\":\"the ship sails at dawn\"}";
+        case PICTURE -> throw new IllegalStateException("its bytes are no text");
         case QA -> "{\"answers\":[{\"answer\":\"Warsaw\",\"sure\":true}]}";
         case IMAGE -> "{\"predictions\":7}";
         case TENSOR -> "{\"prices\":[520.0,270.0]}";
@@ -87,15 +96,25 @@ class TemplateTest {
 
   @Test
   void whatIsThereAlreadyStays() throws Exception {
-    var file = Files.writeString(directory.resolve("notes.txt"), "mine");
-    assertThatThrownBy(() -> Template.TENSOR.write(directory, TestServer.SAMPLE_ARTIFACT)).isInstanceOf(FileAlreadyExistsException.class);
+    var file = Files.writeString(directory.resolve("README.md"), "mine");
+    var written = Template.TENSOR.write(directory, TestServer.SAMPLE_ARTIFACT);
+    assertThat(written.added()).containsExactly("pom.xml", "code/Inference.java", "test/InferenceTest.java");
+    assertThat(file).hasContent("mine");
+    assertThat(directory.toFile().list()).containsExactlyInAnyOrder("README.md", "pom.xml", "code", "test");
+    assertThat(Template.TENSOR.write(directory, TestServer.SAMPLE_ARTIFACT).added()).isEmpty();
     assertThatThrownBy(() -> Template.TENSOR.write(file, TestServer.SAMPLE_ARTIFACT)).isInstanceOf(FileAlreadyExistsException.class);
-    assertThat(new File(directory.toString()).list()).containsExactly("notes.txt");
+  }
+
+  @Test
+  void anArtifactWithHooksGetsNoOthers() throws Exception {
+    Files.writeString(Files.createDirectory(directory.resolve("code")).resolve("Model.java"), "mine");
+    assertThat(Template.RECOMMENDER.write(directory, TestServer.SAMPLE_ARTIFACT).added()).containsExactly("pom.xml");
+    assertThat(directory.resolve("code").toFile().list()).containsExactly("Model.java");
   }
 
   @Test
   void withoutTheSampleItSaysWhatIsMissing() throws Exception {
-    assertThat(Template.QA.write(directory, directory.resolve("no-sample")))
+    assertThat(Template.QA.write(directory, directory.resolve("no-sample")).missing())
         .containsExactly("model.json", "model.pt", "tokenizer.json", "sample-response.json");
   }
 }

@@ -43,7 +43,7 @@ class ConfigurationTest {
             OptionalInt.empty(), OptionalInt.empty()),
         new ModelConfig(
             home.resolve("model-artifact"), Optional.empty(), Optional.empty(), OptionalInt.empty(), CpuProfile.ADAPTIVE,
-            OptionalInt.empty(), List.of()),
+            OptionalInt.empty(), List.of(), false),
         new MultiModelConfig(
             false, Optional.empty(), LoadModels.LAZY, OptionalLong.empty(), Duration.ofSeconds(360)),
         new BatchingConfig(1000, OptionalInt.empty(), OptionalInt.empty(), Duration.ZERO, Duration.ofMillis(300),
@@ -103,7 +103,7 @@ class ConfigurationTest {
             "/server/metrics", Duration.ofSeconds(4), Duration.ofSeconds(3), OptionalInt.of(500), OptionalInt.of(20)),
         new ModelConfig(
             model, Optional.of("Answers.java"), Optional.of("inf2"), OptionalInt.of(2), CpuProfile.THROUGHPUT, OptionalInt.of(1),
-            List.of(library)),
+            List.of(library), false),
         new MultiModelConfig(
             false, Optional.empty(), LoadModels.LAZY, OptionalLong.empty(), Duration.ofSeconds(120)),
         new BatchingConfig(50, OptionalInt.of(16), OptionalInt.of(4096), Duration.ofMillis(5), Duration.ofMillis(150),
@@ -219,6 +219,19 @@ class ConfigurationTest {
         .containsExactly("BERTH_MODELS: found \"/nowhere\", expected a directory that exists");
     assertThat(Configuration.read(Map.of("BERTH_LOAD_MODELS", "lazy", "BERTH_MODELS_MEMORY", "9"), Map.of(), home).warnings())
         .containsExactly("load-models: has no effect without models", "models-memory: has no effect without models");
+  }
+
+  @Test
+  void watching_is_for_one_model_at_home() {
+    assertThat(read(Map.of("BERTH_WATCH", "true", "SAGEMAKER_BATCH", "false")).model().watch()).isTrue();
+    assertThat(Configuration.read(Map.of(), Map.of("--watch", "true"), home).config().model().watch()).isTrue();
+    assertThat(problems(Map.of("BERTH_WATCH", "true", "BERTH_MODELS", home.toString())))
+        .containsExactly("watch: found models too, expected one of them; models picks up changes by itself");
+    for (var name : List.of("SAGEMAKER_MULTI_MODEL", "SAGEMAKER_BATCH")) {
+      assertThat(problems(Map.of("BERTH_WATCH", "true", name, "true"))).containsExactly(
+          "watch: found %s too, which SageMaker sets; watch is for a machine where hooks are written".formatted(name));
+    }
+    assertThat(problems(Map.of("BERTH_WATCH", "true", "SAGEMAKER_REGION", "eu-west-1", "SAGEMAKER_SAFE_PORT_RANGE", "1-2"))).hasSize(2);
   }
 
   @Test

@@ -7,8 +7,11 @@ import java.io.ByteArrayInputStream;
 import java.io.IOException;
 import java.nio.charset.Charset;
 import java.nio.charset.StandardCharsets;
+import java.time.Duration;
 import java.util.HexFormat;
+import java.util.Map;
 import java.util.Optional;
+import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
@@ -45,6 +48,37 @@ class InvocationRequestTest {
   void malformedBytesAreNamedByTheirOffset(String charset, String hex, String place) {
     var request = request("text/plain; charset=" + charset, HexFormat.of().parseHex(hex));
     assertThatThrownBy(request::text).isInstanceOf(BadInputException.class).hasMessageContaining(place);
+  }
+
+  @Test
+  void theBodyCanBeReadTwice() throws IOException {
+    var request = request("text/plain", "once".getBytes(StandardCharsets.UTF_8));
+    assertThat(request.text()).isEqualTo("once");
+    assertThat(request.text()).isEqualTo("once");
+    assertThat(request.bytes()).isSameAs(request.bytes()).hasSize(4);
+    var kept = request.withBytes();
+    assertThat(kept.bytes()).isSameAs(request.bytes());
+    assertThat(kept.body().readAllBytes()).isEqualTo(request.bytes());
+    assertThat(request.withBody(new ByteArrayInputStream(new byte[] {'x'})).text()).isEqualTo("x");
+  }
+
+  @Test
+  void headersAreFoundByAnySpelling() {
+    var request = request("text/plain", new byte[0]);
+    assertThat(request.header("Accept")).isEmpty();
+    var withHeaders = request.withHeaders(Map.of("X-Amzn-SageMaker-Target-Variant", "b"));
+    assertThat(withHeaders.header("x-amzn-sagemaker-target-variant")).contains("b");
+    assertThat(withHeaders.header("X-AMZN-SAGEMAKER-TARGET-VARIANT")).contains("b");
+    assertThat(withHeaders.withDeadline(0).withTraceParent(Optional.empty()).header("X-Amzn-SageMaker-Target-Variant")).contains("b");
+  }
+
+  @Test
+  void theTimeThatIsLeftIsNeverLessThanNothing() {
+    var request = request("text/plain", new byte[0]);
+    assertThat(request.remaining()).isGreaterThan(Duration.ofDays(365));
+    assertThat(request.withDeadline(System.nanoTime() - 1).remaining()).isZero();
+    assertThat(request.withDeadline(System.nanoTime() + Duration.ofDays(1).toNanos()).withHeaders(Map.of()).remaining())
+        .isPositive().isLessThanOrEqualTo(Duration.ofDays(1));
   }
 
   private static InvocationRequest request(String contentType, byte[] body) {

@@ -22,6 +22,16 @@ class MediaTypeTest {
     assertThat(MediaType.parse(text).orElseThrow()).hasToString(normal);
   }
 
+  @Test
+  void theSameTypeMayHaveOtherParameters() {
+    var json = MediaType.parse("Application/JSON; charset=utf-8").orElseThrow();
+    assertThat(json.sameTypeAs(MediaType.JSON)).isTrue();
+    assertThat(MediaType.JSON.sameTypeAs(json)).isTrue();
+    assertThat(json).isNotEqualTo(MediaType.JSON);
+    assertThat(MediaType.ANY.sameTypeAs(MediaType.JSON)).isFalse();
+    assertThat(MediaType.CSV.sameTypeAs(MediaType.TEXT)).isFalse();
+  }
+
   @ParameterizedTest
   @ValueSource(strings = {"", "json", "text/", "/csv", "text/csv; q", "text/csv q=1", "te xt/csv", "text/csv; a=\"open"})
   void readsNothingElse(String text) {

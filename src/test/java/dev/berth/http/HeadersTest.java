@@ -13,7 +13,9 @@ import java.net.http.HttpRequest;
 import java.net.http.HttpRequest.BodyPublishers;
 import java.net.http.HttpResponse;
 import java.io.IOException;
+import java.time.Duration;
 import java.util.List;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Tag;
@@ -51,6 +53,42 @@ class HeadersTest {
   @Tag("HDR-02")
   void parametersAndCaseOfAContentTypeDoNotMatter(String contentType) throws Exception {
     assertThat(sample.invoke(BOB, "Content-Type", contentType).body()).startsWith("{\"answer\":\"Bob\"");
+  }
+
+  @Test
+  void hooksSeeTheHeadersThatSageMakerLetsThrough() throws Exception {
+    var handler = new TextHandler() {
+      @Override
+      public List<String> inputFn(InvocationRequest request) {
+        return Stream.of("X-Amzn-SageMaker-Target-Variant", "content-type", "Authorization", "X-Mine")
+            .map(name -> name + "=" + request.header(name).orElse("")).toList();
+      }
+
+      @Override
+      public List<String> predictFn(List<String> records, Object model) {
+        return records;
+      }
+    };
+    try (var server = TestServer.with(handler).start()) {
+      var answer = server.invoke("x", "X-Amzn-Sagemaker-Target-Variant", "a", "X-Amzn-Sagemaker-Target-Variant", "b",
+          "Content-Type", "text/plain", "Authorization", "secret", "X-Mine", "mine");
+      assertThat(answer.body().lines()).containsExactly(
+          "X-Amzn-SageMaker-Target-Variant=a, b", "content-type=text/plain", "Authorization=", "X-Mine=");
+    }
+  }
+
+  @Test
+  void hooksSeeTheTimeThatIsLeft() throws Exception {
+    var handler = new TextHandler() {
+      @Override
+      public List<String> inputFn(InvocationRequest request) {
+        var left = request.remaining();
+        return List.of(left.isPositive() && left.compareTo(Duration.ofSeconds(600)) <= 0 ? "some" : left.toString());
+      }
+    };
+    try (var server = TestServer.with(handler).start()) {
+      assertThat(server.invoke("x").body()).isEqualTo("SOME");
+    }
   }
 
   @Test

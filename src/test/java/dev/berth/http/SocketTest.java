@@ -347,10 +347,13 @@ class SocketTest {
     var handler = new RememberingHandler(LONG) {
       @Override
       public List<String> inputFn(InvocationRequest request) {
+        assertThat(request.header("x-amzn-sagemaker-target-variant")).contains("a");
+        assertThat(request.remaining()).isBetween(Duration.ofMillis(1), Duration.ofMinutes(10));
         return List.of(request.path() + "?" + request.query().orElse(""));
       }
     };
-    try (var server = TestServer.with(handler).start(); var socket = RawSocket.open(server.port(), path)) {
+    try (var server = TestServer.with(handler).start();
+        var socket = RawSocket.open(server.port(), path, "X-Amzn-SageMaker-Target-Variant", "a")) {
       assertThat(socket.head()).startsWith("HTTP/1.1 " + status);
       if (status == 101) {
         assertThat(socket.text("a").read().text()).isEqualTo(path.toUpperCase());

@@ -137,6 +137,21 @@ class ModelDirectoryTest {
   }
 
   @Test
+  void whatEditorsAndMavenWriteIsNoEdit() throws Exception {
+    write("m/file", "1");
+    write("m/code/Inference.java", "1");
+    var directory = root.resolve("m");
+    var before = ArtifactFiles.edited(directory);
+    for (var file : List.of("m/code/.Inference.java.swp", "m/code/Inference.java~", "m/target/classes/A.class", "m/.git/index")) {
+      write(file, "1");
+    }
+    assertThat(ArtifactFiles.edited(directory)).isEqualTo(before);
+    assertThat(ArtifactFiles.in(directory)).isNotEqualTo(before);
+    write("m/code/Inference.java", "22");
+    assertThat(ArtifactFiles.edited(directory)).isNotEqualTo(before);
+  }
+
+  @Test
   void anotherFileInThePlaceOfOneIsAChange() throws Exception {
     write("m/file", "1");
     var directory = root.resolve("m");

@@ -8,6 +8,7 @@ import dev.berth.memory.RequestMemory;
 import java.io.IOException;
 import java.nio.BufferUnderflowException;
 import java.nio.ByteBuffer;
+import java.util.Arrays;
 import java.util.concurrent.CancellationException;
 import java.util.zip.DataFormatException;
 import org.slf4j.Logger;
@@ -24,6 +25,8 @@ import org.slf4j.LoggerFactory;
 /// The numbers are those that Pillow and torchvision give, which models are trained with: `exif_transpose` and
 /// `convert("RGB")` when it is read, bilinear filtering when it is resized. As there, alpha is left out rather than
 /// blended with anything, and colour profiles are ignored. Otherwise than there, 16-bit grey keeps its high byte.
+///
+/// A picture that a model has made leaves as `InvocationResponse.of(Image.of(tensor).png(), type)`.
 ///
 /// It reads JPEG, PNG, GIF, BMP and WebP, whatever the content type says, and the first picture of an animation.
 public final class Image {
@@ -213,6 +216,53 @@ public final class Image {
       values[i] = normalized[brightness[i] & 0xff];
     }
     return Tensor.of(values, 1, height, width);
+  }
+
+  /// The picture of what a model has made: uint8 `[height, width, 3]` or `[height, width]`, as [#rgb()] and [#grey()] return
+  /// them, or float32 `[3, height, width]` or `[1, height, width]` of values from 0 to 1, as torchvision's `save_image` takes
+  /// them. What is beyond that range becomes its end, and NaN 0.
+  ///
+  /// @throws IllegalArgumentException when the tensor is of another type or shape
+  public static Image of(Tensor tensor) {
+    var shape = tensor.shape();
+    boolean bytes = tensor.type() == ElementType.UINT8;
+    boolean fits = bytes
+        ? shape.length == 2 || shape.length == 3 && shape[2] == CHANNELS
+        : tensor.type() == ElementType.FLOAT32 && shape.length == 3 && (shape[0] == CHANNELS || shape[0] == 1);
+    if (!fits) {
+      throw new IllegalArgumentException("found %s %s, expected uint8 [height, width, 3] or [height, width], or float32 "
+          .formatted(tensor.type(), Arrays.toString(shape)) + "[3, height, width] or [1, height, width]");
+    }
+    int height = shape[bytes ? 0 : 1];
+    int width = shape[bytes ? 1 : 2];
+    checkLengths(width, height);
+    int size = Math.multiplyExact(width, height);
+    int channels = tensor.size() / size;
+    RequestMemory.charge((long) CHANNELS * size);
+    var pixels = new byte[Math.multiplyExact(size, CHANNELS)];
+    var floats = bytes ? null : tensor.floats();
+    var data = bytes ? tensor.data() : null;
+    for (int i = 0; i < size; i++) {
+      for (int channel = 0; channel < CHANNELS; channel++) {
+        int own = Math.min(channel, channels - 1);
+        pixels[i * CHANNELS + channel] = bytes
+            ? data.get(data.position() + i * channels + own)
+            : (byte) Math.clamp((int) (floats[own * size + i] * 255 + 0.5f), 0, 255);
+      }
+    }
+    return new Image(width, height, pixels);
+  }
+
+  /// The picture as a PNG.
+  public byte[] png() {
+    return PictureWriter.png(this);
+  }
+
+  /// The picture as a JPEG.
+  ///
+  /// @param quality from 1 to 100; Pillow's default is 75
+  public byte[] jpeg(int quality) {
+    return PictureWriter.jpeg(this, quality);
   }
 
   /// The pixels themselves, for the classes beside this one, which only read them.
