@@ -403,9 +403,11 @@ class StreamTest {
 
   @Test
   void aStepThatHangsForOneRecordFailsThatOneOnly() throws Exception {
+    var allowed = new Semaphore(2);
     var handler = new SpellingHandler() {
       @Override
       public void stepFn(List<PartStream<Spelling, String>> streams, Object model) throws Exception {
+        allowed.acquire();
         if (streams.stream().anyMatch(stream -> stream.state().line().startsWith("hang"))) {
           Thread.sleep(Duration.ofMinutes(10));
         }
@@ -413,12 +415,13 @@ class StreamTest {
       }
     };
     try (var server = TestServer.with(handler).set("SAGEMAKER_MODEL_SERVER_WORKERS", "1")
-        .set("SAGEMAKER_MODEL_SERVER_TIMEOUT_SECONDS", "20").start()) {
-      var good = server.invokeAsync("abcdefgh", "Accept", LINES);
+        .set("SAGEMAKER_MODEL_SERVER_TIMEOUT_SECONDS", "10").set("BERTH_STREAM_PART_TIMEOUT", "3600").start()) {
+      var good = server.invokeAsync("abcdefgh\nxyz", "Accept", LINES);
+      await().until(() -> handler.steps().size() == 2);
       var hanging = server.invokeAsync("hang", "Accept", LINES);
-      var other = server.invokeAsync("xyz");
-      assertThat(good.join().body()).isEqualTo("A\nB\nC\nD\nE\nF\nG\nH\n");
-      assertThat(other.join().body()).isEqualTo("XYZ");
+      await().until(() -> server.get("/metrics").body().contains("berth_queue_depth{model=\"model\"} 1"));
+      allowed.release(1000);
+      assertThat(good.join().body().lines()).contains("A", "H", "X", "Z").hasSize(11);
       assertThat(hanging.join().statusCode()).isEqualTo(504);
     }
   }
