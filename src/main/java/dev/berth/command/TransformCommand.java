@@ -43,6 +43,8 @@ final class TransformCommand {
 
   private static final Logger log = LoggerFactory.getLogger(TransformCommand.class);
 
+  private static final String BAD_RECORDS = "BERTH_BAD_RECORDS";
+
   private static final ObjectMapper JSON = new ObjectMapper();
 
   private final Map<String, String> environment;
@@ -163,7 +165,7 @@ final class TransformCommand {
   }
 
   /// The flags over the file.
-  private static TransformJob job(ParseResult parsed) throws JobException {
+  private TransformJob job(ParseResult parsed) throws JobException {
     var options = new EnumMap<JobOption, String>(JobOption.class);
     Map<String, String> environment = Map.of();
     String file = parsed.matchedOptionValue("--job", null);
@@ -172,6 +174,8 @@ final class TransformCommand {
       options.putAll(read.options());
       environment = read.environment();
     }
+    Optional.ofNullable(environment.getOrDefault(BAD_RECORDS, this.environment.get(BAD_RECORDS)))
+        .ifPresent(value -> options.putIfAbsent(JobOption.BAD_RECORDS, value));
     for (var option : JobOption.values()) {
       String value = parsed.matchedOptionValue(option.flag(), null);
       if (value != null) {
@@ -200,14 +204,9 @@ final class TransformCommand {
   /// A server as the platform would start it for the job, on a port of its own and with less to say.
   private Server server(TransformJob job, ParseResult parsed) throws ConfigurationException {
     var variables = new HashMap<>(environment);
-    job.serverEnvironment().forEach((name, value) -> {
-      // Set by hand, it wins: hooks may write newlines as they like.
-      if (!name.equals("BERTH_TRAILING_NEWLINE")) {
-        variables.put(name, value);
-      } else {
-        variables.putIfAbsent(name, value);
-      }
-    });
+    // Set by hand, they win: hooks may write newlines as they like.
+    job.serverDefaults().forEach(variables::putIfAbsent);
+    variables.putAll(job.serverEnvironment());
     // The job is for one model.
     variables.remove("BERTH_MODELS");
     variables.put("SAGEMAKER_BIND_TO_PORT", "0");

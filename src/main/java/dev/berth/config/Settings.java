@@ -272,7 +272,7 @@ public final class Settings {
       PROGRAM, INSTANCE_TYPE, WORKERS, CPU_PROFILE, NEURON_CORES, EXTRA_LIBRARIES, MAX_BATCH_SIZE, MAX_BATCH_TOKENS, LOG_LEVEL);
 
   /// Those that say besides how the server of a job of one's own behaves.
-  public static final List<Setting<?>> OF_A_TRANSFORM = List.of(MODEL_DIRECTORY, BAD_RECORDS, TRAILING_NEWLINE, LOG_FORMAT);
+  public static final List<Setting<?>> OF_A_TRANSFORM = List.of(MODEL_DIRECTORY, TRAILING_NEWLINE, LOG_FORMAT);
 
   /// The choice behind [TransformConfig#keepBadRecords()].
   enum BadRecords {

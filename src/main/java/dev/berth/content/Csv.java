@@ -24,6 +24,8 @@ public final class Csv extends ContentType
       CsvMapper.builder(CsvFactory.builder().streamReadConstraints(Json.ANY_LENGTH).build())
           .enable(CsvGenerator.Feature.STRICT_CHECK_FOR_QUOTING).build();
 
+  private static final String ERROR = "ERROR: ";
+
   /// For [ContentTypes] alone.
   Csv() {
     super(List.of(MediaType.CSV), List.of("csv"), Framing.LINES);
@@ -62,7 +64,17 @@ public final class Csv extends ContentType
 
   /// The cell that stands in the place of a bad record's answer.
   static String error(String message) {
-    return "ERROR: " + message;
+    return ERROR + message;
+  }
+
+  /// That cell as it is written, on one line.
+  public static String quotedError(String message) {
+    return "\"%s\"".formatted(error(message).replace("\"", "\"\"").replaceAll("\\R", " "));
+  }
+
+  /// Whether a cell as it is written is an error.
+  public static boolean isError(String cell) {
+    return cell.startsWith(ERROR) || cell.startsWith("\"" + ERROR);
   }
 
   @Override

@@ -43,6 +43,16 @@ public enum Framing {
     return opener.open(input, frames, maxBytes);
   }
 
+  /// Whether a line has nothing but white space.
+  public static boolean isBlank(byte[] line) {
+    for (byte b : line) {
+      if (b != ' ' && b != '\t' && b != '\r' && b != '\n') {
+        return false;
+      }
+    }
+    return true;
+  }
+
   /// The bare records of a body.
   List<byte[]> records(byte[] body) {
     var reader = open(new ByteArrayInputStream(body), Frames.STRIPPED, Integer.MAX_VALUE);

@@ -4,9 +4,11 @@ import dev.berth.hooks.BadInputException;
 import java.io.ByteArrayOutputStream;
 import java.io.IOException;
 import java.io.InputStream;
+import java.util.ArrayDeque;
 import java.util.Optional;
 
-/// Reads lines. They end at `\n`; the last one may go without. An empty line is a record too.
+/// Reads lines. They end at `\n`; the last one may go without. Blank lines at the end of the stream do not count, as at the
+/// end of a request's body; one among others is a record, a bad one mostly.
 ///
 /// Whether SageMaker sends a line's newline is not documented. Its local mode does, under both batch strategies, and so
 /// does this; but a line's bytes are sent as they are, where local mode makes `\n` of `\r\n` and of `\r` alone. A
@@ -14,6 +16,7 @@ import java.util.Optional;
 final class LineReader implements RecordReader {
 
   private static final int BUFFER_BYTES = 64 * 1024;
+  private static final int MOST_HELD = 64 * 1024;
 
   private final InputStream input;
   private final int maxBytes;
@@ -21,6 +24,8 @@ final class LineReader implements RecordReader {
   private int start;
   private int end;
   private long number;
+  /// What may turn out to be the end of the stream, in its order, and behind it the line that says that it is not.
+  private final ArrayDeque<byte[]> held = new ArrayDeque<>();
 
   LineReader(InputStream input, int maxBytes) {
     this.input = input;
@@ -29,6 +34,26 @@ final class LineReader implements RecordReader {
 
   @Override
   public Optional<byte[]> next() throws IOException {
+    if (held.isEmpty()) {
+      holdBlankLines();
+    }
+    return Optional.ofNullable(held.poll());
+  }
+
+  /// Reads to the first line that is not blank. Of blank lines no more are held than a buffer has.
+  private void holdBlankLines() throws IOException {
+    int bytes = 0;
+    for (var line = read(); line.isPresent(); line = read()) {
+      held.add(line.get());
+      bytes += line.get().length;
+      if (!Framing.isBlank(line.get()) || bytes > MOST_HELD) {
+        return;
+      }
+    }
+    held.clear();
+  }
+
+  private Optional<byte[]> read() throws IOException {
     number++;
     var line = new ByteArrayOutputStream();
     boolean ended = false;

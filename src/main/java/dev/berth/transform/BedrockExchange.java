@@ -44,7 +44,7 @@ final class BedrockExchange implements Exchange {
   public byte[] output(Payload payload, StoredObject object) throws InterruptedException {
     return switch (payload) {
       case Payload.MiniBatch batch -> (line(batch, object) + "\n").getBytes(StandardCharsets.UTF_8);
-      case Payload.WholeObject _ -> throw new IllegalStateException("records are lines");
+      case Payload.Rejected _, Payload.WholeObject _ -> throw new IllegalStateException("records are lines, and nothing filters them");
     };
   }
 
@@ -57,7 +57,7 @@ final class BedrockExchange implements Exchange {
       }
       line.put("recordId", record.path("recordId").asText(generatedId(batch)));
       line.set("modelInput", record.path("modelInput"));
-      var answer = JSON.readTree(invoker.invoke(JSON.writeValueAsBytes(record.path("modelInput"))));
+      var answer = JSON.readTree(invoker.invoke(JSON.writeValueAsBytes(record.path("modelInput"))).body());
       inputTokens.add(tokens(answer, "input_tokens", "inputTokens"));
       outputTokens.add(tokens(answer, "output_tokens", "outputTokens"));
       line.set("modelOutput", imagesAsFiles ? withoutImage(answer, batch, object) : answer);

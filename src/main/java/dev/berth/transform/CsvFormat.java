@@ -3,6 +3,7 @@ package dev.berth.transform;
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.node.ArrayNode;
 import com.fasterxml.jackson.databind.node.JsonNodeFactory;
+import dev.berth.content.Csv;
 import dev.berth.content.Excerpt;
 import dev.berth.hooks.BadInputException;
 import java.util.stream.Collectors;
@@ -33,6 +34,16 @@ final class CsvFormat implements RecordFormat {
     input.forEach(row::add);
     answer.forEach(row::add);
     return row;
+  }
+
+  @Override
+  public ArrayNode error(String message) {
+    return JsonNodeFactory.instance.arrayNode().add(Csv.quotedError(message));
+  }
+
+  @Override
+  public boolean isError(JsonNode answer) {
+    return Csv.isError(answer.path(0).asText());
   }
 
   /// @param record a row, or one cell

@@ -35,8 +35,9 @@ record DataProcessing(String inputFilter, String joinSource, String outputFilter
 
   /// What is done to the records of a job with these formats; nothing where they are left as they are.
   ///
+  /// @param keepsBadRecords see [RecordProcessing]
   /// @throws IllegalArgumentException where there are [#problems]
-  Optional<RecordProcessing> processing(TransformFormats formats) {
+  Optional<RecordProcessing> processing(TransformFormats formats, boolean keepsBadRecords) {
     var problems = problems(formats);
     if (!problems.isEmpty()) {
       throw new IllegalArgumentException(String.join(System.lineSeparator(), problems));
@@ -50,7 +51,8 @@ record DataProcessing(String inputFilter, String joinSource, String outputFilter
         unit(type, formats.splitType()),
         JsonPathFilter.parse(inputFilter, sliceEnd),
         ApiWords.parse(JoinSource.class, joinSource).orElseThrow(),
-        JsonPathFilter.parse(outputFilter, sliceEnd)));
+        JsonPathFilter.parse(outputFilter, sliceEnd),
+        keepsBadRecords));
   }
 
   /// What keeps a job with these formats from running, each problem with the names of its flag and field; empty where

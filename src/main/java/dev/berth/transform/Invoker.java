@@ -29,6 +29,11 @@ import java.util.function.Supplier;
 /// Used by many threads.
 final class Invoker implements AutoCloseable {
 
+  /// What the container answered.
+  ///
+  /// @param type of the body, without parameters
+  record Answer(byte[] body, Optional<MediaType> type) {}
+
   private static final ObjectMapper JSON = new ObjectMapper();
   private static final Duration CONNECT = Duration.ofSeconds(10);
   private static final Duration FIRST_PAUSE = Duration.ofMillis(200);
@@ -54,18 +59,18 @@ final class Invoker implements AutoCloseable {
   /// The answer to a payload that is in memory.
   ///
   /// @throws InvocationException when it is refused, or fails for the last time
-  byte[] invoke(byte[] body) throws InterruptedException {
+  Answer invoke(byte[] body) throws InterruptedException {
     return invoke(() -> BodyPublishers.ofByteArray(body));
   }
 
   /// The answer to a payload of any length, sent in chunks.
   ///
   /// @param body opens the payload anew, for each attempt
-  byte[] invokeStream(Supplier<InputStream> body) throws InterruptedException {
+  Answer invokeStream(Supplier<InputStream> body) throws InterruptedException {
     return invoke(() -> BodyPublishers.ofInputStream(body));
   }
 
-  private byte[] invoke(Supplier<BodyPublisher> body) throws InterruptedException {
+  private Answer invoke(Supplier<BodyPublisher> body) throws InterruptedException {
     permits.acquire();
     try {
       for (int attempt = 0; ; attempt++) {
@@ -83,7 +88,7 @@ final class Invoker implements AutoCloseable {
     }
   }
 
-  private byte[] attempt(BodyPublisher body) throws InterruptedException {
+  private Answer attempt(BodyPublisher body) throws InterruptedException {
     var request = HttpRequest.newBuilder(endpoint.resolve("/invocations")).POST(body);
     formats.contentType().ifPresent(type -> request.header("Content-Type", type));
     formats.accept().ifPresent(type -> request.header("Accept", type));
@@ -91,16 +96,16 @@ final class Invoker implements AutoCloseable {
     int status = response.statusCode();
     if (status != 200) {
       throw new InvocationException(
-          OptionalInt.of(status), "status %d%s".formatted(status, reason(response.body())), null);
+          OptionalInt.of(status), reason(response.body()), null);
     }
-    requireWhole(response);
-    return response.body();
+    var type = response.headers().firstValue("Content-Type").flatMap(MediaType::parse).map(MediaType::withoutParameters);
+    requireWhole(response, type);
+    return new Answer(response.body(), type);
   }
 
   /// An answer that a server has begun to stream may end with an error in its last line or event, whatever its status is. No
   /// record of it may count as answered.
-  private static void requireWhole(HttpResponse<byte[]> response) {
-    var type = response.headers().firstValue("Content-Type").flatMap(MediaType::parse).map(MediaType::withoutParameters);
+  private static void requireWhole(HttpResponse<byte[]> response, Optional<MediaType> type) {
     boolean events = type.equals(Optional.of(MediaType.EVENT_STREAM));
     if (response.headers().firstValue("Content-Length").isPresent() || !events && !type.equals(Optional.of(MediaType.JSON_LINES))) {
       return;
@@ -138,7 +143,7 @@ final class Invoker implements AutoCloseable {
     return cause.getMessage() == null ? cause.getClass().getSimpleName() : cause.getMessage();
   }
 
-  /// What an error's body says, behind a colon: its `message` where it is JSON that has one.
+  /// What an error's body says: its `message` where it is JSON that has one.
   private static String reason(byte[] body) {
     var text = new String(body, StandardCharsets.UTF_8).strip();
     try {
@@ -146,7 +151,7 @@ final class Invoker implements AutoCloseable {
     } catch (IOException _) {
       // It is not JSON.
     }
-    return text.isEmpty() ? "" : ": " + text.substring(0, Math.min(text.length(), LONGEST_REASON));
+    return text.substring(0, Math.min(text.length(), LONGEST_REASON));
   }
 
   /// What a container says of itself; a missing node where it does not know the question.

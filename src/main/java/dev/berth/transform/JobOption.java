@@ -33,6 +33,8 @@ public enum JobOption {
   INSTANCE_COUNT("TransformResources.InstanceCount", "n",
       "Machines that share the objects out by key; counts with --instance-index only"),
   INSTANCE_INDEX("", "n", "Which of them this is, from 0"),
+  BAD_RECORDS("", "reject|keep",
+      "keep: a bad record becomes an error in its own place; reject (the default): its object fails"),
   FORMAT("", "format", "sagemaker (the default), or bedrock: JSON Lines of recordId and modelInput"),
   MIN_RECORDS("", "n", "With --format bedrock: fewer records are refused, at the service 100"),
   MAX_RECORDS("", "n", "With --format bedrock: more records are refused, at the service 100000"),

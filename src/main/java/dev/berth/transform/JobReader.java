@@ -59,6 +59,12 @@ public final class JobReader {
         text(JobOption.OUTPUT_FILTER).orElse("$"),
         switches.contains(JobSwitch.INCLUSIVE_SLICES) ? SliceEnd.INCLUSIVE : SliceEnd.EXCLUSIVE);
     problems.addAll(processing.problems(formats));
+    boolean keeps = oneOf(JobOption.BAD_RECORDS, "reject", "keep");
+    if (keeps && !bedrock && (formats.lines().isEmpty() || formats.answeredLines().isEmpty())) {
+      problems.add(("%s: found keep, expected it with %s Line and lines of JSON or CSV as the %s and the %s: an error has its "
+          + "own line").formatted(
+          JobOption.BAD_RECORDS, JobOption.SPLIT_TYPE.flag(), JobOption.CONTENT_TYPE.flag(), JobOption.ACCEPT.flag()));
+    }
     var index = number(JobOption.INSTANCE_INDEX, 0, 99);
     int instances = index.isPresent() ? number(JobOption.INSTANCE_COUNT, 1, 100).orElse(1) : 1;
     if (index.orElse(0) >= instances) {
@@ -87,6 +93,7 @@ public final class JobReader {
         instances,
         index.orElse(0),
         overwrite,
+        keeps,
         bedrock,
         quotas(bedrock),
         imagesAsFiles);

@@ -1,5 +1,6 @@
 package dev.berth.transform;
 
+import dev.berth.hooks.MediaType;
 import dev.berth.memory.MemoryBudget;
 import dev.berth.storage.Location;
 import dev.berth.storage.Storage;
@@ -93,13 +94,17 @@ public final class JobRunner {
             ? "manifest.json.out"
             : "manifest-%d-of-%d.json.out".formatted(job.instance(), job.instances()));
       } else {
-        var processing = job.processing().processing(job.formats());
-        var exchange = new TransformExchange(job, processing, invoker, source);
+        var processing = job.processing().processing(job.formats(), job.keepsBadRecords());
+        var exchange = new TransformExchange(job, processing, errors(), invoker, source);
         transformAll(new ObjectTransform(
             source, plan.splitting(), processing, job.formats().accept(), exchange, threads, memory, leastShare, progress),
             _ -> {}, threads, concurrent);
       }
     }
+  }
+
+  private RecordFormat errors() {
+    return job.formats().answeredLines().filter(MediaType.CSV::equals).isPresent() ? new CsvFormat() : new JsonFormat();
   }
 
   private InvocationPlan plan(URI endpoint) throws InterruptedException {

@@ -72,6 +72,16 @@ final class JsonFormat implements RecordFormat {
   }
 
   @Override
+  public JsonNode error(String message) {
+    return NODES.objectNode().put("error", message);
+  }
+
+  @Override
+  public boolean isError(JsonNode answer) {
+    return answer.size() == 1 && answer.path("error").isTextual();
+  }
+
+  @Override
   public String write(JsonNode record) {
     return LONE_SURROGATE.matcher(Json.write(record))
         .replaceAll(half -> "\\\\u%04x".formatted((int) half.group().charAt(0)));

@@ -1,11 +1,13 @@
 package dev.berth.transform;
 
+import dev.berth.content.Framing;
 import dev.berth.content.RecordReader;
 import dev.berth.hooks.BadInputException;
 import java.io.BufferedInputStream;
 import java.io.IOException;
 import java.io.InputStream;
 import java.nio.ByteBuffer;
+import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
@@ -29,10 +31,17 @@ final class MiniBatches {
   private final boolean isStreamed;
   private boolean isStarted;
   private long records;
-  private Optional<Sent> waiting = Optional.empty();
+  /// What was read and did not fit.
+  private final ArrayDeque<Sent> waiting = new ArrayDeque<>();
 
   /// A record as it was and as it is sent.
-  private record Sent(byte[] input, byte[] body) {}
+  ///
+  /// @param rejection why it is not sent
+  private record Sent(byte[] input, byte[] body, Optional<String> rejection) {
+    boolean isBlank() {
+      return rejection.isEmpty() && Framing.isBlank(body);
+    }
+  }
 
   /// @param processing nothing where records and answers are left as they are
   MiniBatches(InputStream object, Splitting splitting, Optional<RecordProcessing> processing) {
@@ -76,10 +85,12 @@ final class MiniBatches {
   }
 
   private Optional<Payload> miniBatch() throws IOException {
-    var next = waiting.isPresent() ? waiting : read();
-    waiting = Optional.empty();
+    var next = take();
     if (next.isEmpty()) {
       return Optional.empty();
+    }
+    if (next.get().rejection.isPresent()) {
+      return Optional.of(new Payload.Rejected(number(1), next.get().input, next.get().rejection.get()));
     }
     var batch = new ArrayList<Sent>();
     long inputBytes = 0;
@@ -88,14 +99,29 @@ final class MiniBatches {
       batch.add(next.get());
       inputBytes += next.get().input.length;
       bodyBytes += next.get().body.length;
-      next = splitting.isMultiRecord() ? read() : Optional.empty();
-    } while (next.isPresent()
+      next = splitting.isMultiRecord() ? take() : Optional.empty();
+    } while (next.isPresent() && next.get().rejection.isEmpty()
         && inputBytes + next.get().input.length <= maxPayload && bodyBytes + next.get().body.length <= maxPayload);
-    waiting = next;
-    long first = records - batch.size() - (waiting.isPresent() ? 1 : 0) + 1;
+    next.ifPresent(waiting::addFirst);
+    if (splitting.splitType() == SplitType.LINE && next.isPresent()) {
+      // At the end of a body a blank line would not count.
+      while (batch.size() > 1 && batch.getLast().isBlank()) {
+        waiting.addFirst(batch.removeLast());
+      }
+    }
+    long first = number(batch.size());
     var body = concatenated(batch.stream().map(Sent::body).toList());
     var input = keepsInput() ? concatenated(batch.stream().map(Sent::input).toList()) : body;
     return Optional.of(new Payload.MiniBatch(first, batch.size(), body, input));
+  }
+
+  /// The number of the first of so many records that were taken last.
+  private long number(int taken) {
+    return records - waiting.size() - taken + 1;
+  }
+
+  private Optional<Sent> take() throws IOException {
+    return waiting.isEmpty() ? read() : Optional.of(waiting.poll());
   }
 
   private Optional<Sent> read() throws IOException {
@@ -105,12 +131,20 @@ final class MiniBatches {
     }
     records++;
     var input = record.get();
-    var body = processing.isPresent() ? processing.get().filterInput(input, records) : input;
+    byte[] body;
+    try {
+      body = processing.isPresent() ? processing.get().filterInput(input, records) : input;
+    } catch (BadInputException e) {
+      if (!processing.get().keepsBadRecords()) {
+        throw e;
+      }
+      return Optional.of(new Sent(input, new byte[0], Optional.of(e.getMessage())));
+    }
     if (body.length > splitting.maxRecord()) {
       throw new BadInputException("record %d: found %d bytes after InputFilter, expected at most %d in one record"
           .formatted(records, body.length, splitting.maxRecord()));
     }
-    return Optional.of(new Sent(keepsInput() ? input : body, body));
+    return Optional.of(new Sent(keepsInput() ? input : body, body, Optional.empty()));
   }
 
   /// Whether what was filtered out is needed once more.

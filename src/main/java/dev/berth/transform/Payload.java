@@ -1,6 +1,10 @@
 package dev.berth.transform;
 
+import dev.berth.content.Framing;
 import java.io.InputStream;
+import java.util.Arrays;
+import java.util.List;
+import java.util.stream.IntStream;
 
 /// The body of one request.
 sealed interface Payload {
@@ -22,6 +26,60 @@ sealed interface Payload {
     @Override
     public long bytes() {
       return Math.max(body.length, input.length);
+    }
+
+    /// Whether a container would find nothing in it.
+    boolean isBlank() {
+      return Framing.isBlank(body);
+    }
+
+    /// Two payloads of about half the records each. They are lines, and more than one.
+    List<MiniBatch> halves() {
+      var ends = endsOfLines(body);
+      int first = half(ends);
+      int inputEnd = input == body ? ends[first - 1] : endsOfLines(input)[first - 1];
+      return List.of(
+          new MiniBatch(firstRecord, first, Arrays.copyOf(body, ends[first - 1]), Arrays.copyOf(input, inputEnd)),
+          new MiniBatch(firstRecord + first, records - first, Arrays.copyOfRange(body, ends[first - 1], body.length),
+              Arrays.copyOfRange(input, inputEnd, input.length)));
+    }
+
+    /// How many records the first half has. At its end a blank line would not count.
+    private int half(int[] ends) {
+      int middle = records / 2;
+      return IntStream.concat(IntStream.range(middle, records), IntStream.range(1, middle).map(i -> middle - i))
+          .filter(last -> !Framing.isBlank(Arrays.copyOfRange(body, last == 1 ? 0 : ends[last - 2], ends[last - 1])))
+          .findFirst().orElse(records - 1);
+    }
+
+    private int[] endsOfLines(byte[] text) {
+      var ends = new int[records];
+      int line = 0;
+      for (int i = 0; i < text.length; i++) {
+        if (text[i] == '\n') {
+          ends[line++] = i + 1;
+        }
+      }
+      // The last one may go without a newline.
+      ends[records - 1] = text.length;
+      return ends;
+    }
+  }
+
+  /// A record that is not sent, because `InputFilter` can't be applied to it.
+  ///
+  /// @param number its place in its object, counted from 1
+  /// @param input the record as it was
+  record Rejected(long number, byte[] input, String reason) implements Payload {
+
+    @Override
+    public long bytes() {
+      return input.length;
+    }
+
+    @Override
+    public int records() {
+      return 1;
     }
   }
 

@@ -14,6 +14,12 @@ sealed interface RecordFormat permits CsvFormat, JsonFormat {
   /// What `JoinSource=Input` makes of a record and its answer.
   JsonNode join(JsonNode input, JsonNode answer);
 
+  /// What stands in the place of a bad record's answer.
+  JsonNode error(String message);
+
+  /// Whether an answer is such an error.
+  boolean isError(JsonNode answer);
+
   /// A record as one line, without a newline at its end.
   String write(JsonNode record);
 }

@@ -13,8 +13,15 @@ import java.util.function.Supplier;
 
 /// What a job's [DataProcessing] does to its records on their way to the container, and to the answers on their way
 /// back. Immutable; used by any threads.
+///
+/// @param keepsBadRecords whether an error may stand in the place of a record's answer. It is joined, and not filtered
 record RecordProcessing(
-    RecordFormat format, Unit unit, JsonPathFilter inputFilter, JoinSource joinSource, JsonPathFilter outputFilter) {
+    RecordFormat format,
+    Unit unit,
+    JsonPathFilter inputFilter,
+    JoinSource joinSource,
+    JsonPathFilter outputFilter,
+    boolean keepsBadRecords) {
 
   /// What of an object or an answer is one record.
   enum Unit {
@@ -72,9 +79,7 @@ record RecordProcessing(
     var inputs = records(text(batch.input(), "records from %d on".formatted(first)));
     var answers = answers(text(answer, "answer to the records from %d on".formatted(first)), inputs.size());
     if (answers.size() != inputs.size()) {
-      throw new BadInputException("answer to %s: found %d line%s, expected %d, one for each record".formatted(
-          inputs.size() == 1 ? "record " + first : "the records %d to %d".formatted(first, first + inputs.size() - 1),
-          answers.size(), answers.size() == 1 ? "" : "s", inputs.size()));
+      throw new BadInputException(miscounted(first, inputs.size(), answers.size()));
     }
     var output = new StringJoiner("\n");
     for (int i = 0; i < answers.size(); i++) {
@@ -83,14 +88,43 @@ record RecordProcessing(
     return output.toString().getBytes(StandardCharsets.UTF_8);
   }
 
+  /// Says that a payload has too many answers, or too few.
+  static String miscounted(long first, int records, int answers) {
+    return "answer to %s: found %d line%s, expected %d, one for each record".formatted(
+        records == 1 ? "record " + first : "the records %d to %d".formatted(first, first + records - 1),
+        answers, answers == 1 ? "" : "s", records);
+  }
+
   private String output(String input, String answer, long number) {
     var name = "record " + number;
     var answered = read(answer, "answer to " + name);
+    boolean isError = keepsBadRecords && format.isError(answered);
     var joined = switch (joinSource) {
       case NONE -> answered;
-      case INPUT -> format.join(read(input, name), answered);
+      case INPUT -> isError ? joinedError(input, answered) : format.join(read(input, name), answered);
     };
-    return format.write(at(name + ", OutputFilter " + outputFilter, () -> outputFilter.apply(joined)));
+    return isError ? format.write(joined) : format.write(at(name + ", OutputFilter " + outputFilter, () -> outputFilter.apply(joined)));
+  }
+
+  /// The line for a record that was not sent.
+  byte[] error(Payload.Rejected record) {
+    var error = format.error(record.reason());
+    return format.write(joinSource == JoinSource.NONE ? error : joinedError(raw(record.input()), error))
+        .getBytes(StandardCharsets.UTF_8);
+  }
+
+  /// What can't be read has no place beside its error.
+  private JsonNode joinedError(String input, JsonNode error) {
+    try {
+      return format.join(format.read(withoutNewline(input)), error);
+    } catch (BadInputException _) {
+      return error;
+    }
+  }
+
+  /// A record to look at, whatever its bytes are.
+  private static String raw(byte[] record) {
+    return new String(record, StandardCharsets.UTF_8);
   }
 
   private JsonNode read(String record, String name) {

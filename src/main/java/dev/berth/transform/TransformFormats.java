@@ -1,5 +1,7 @@
 package dev.berth.transform;
 
+import dev.berth.content.JsonLines;
+import dev.berth.hooks.MediaType;
 import java.util.Objects;
 import java.util.Optional;
 
@@ -17,5 +19,20 @@ record TransformFormats(
     Objects.requireNonNull(accept, "accept");
     Objects.requireNonNull(splitType, "splitType");
     Objects.requireNonNull(assembleWith, "assembleWith");
+  }
+
+  /// The type of the lines that the records are, without parameters; nothing where they are none of JSON or CSV.
+  Optional<MediaType> lines() {
+    return splitType == SplitType.LINE ? contentType.flatMap(TransformFormats::lines) : Optional.empty();
+  }
+
+  /// The type of the lines that answers are asked for in, without parameters. Who names none means the records' own.
+  Optional<MediaType> answeredLines() {
+    return splitType == SplitType.LINE ? accept.or(() -> contentType).flatMap(TransformFormats::lines) : Optional.empty();
+  }
+
+  private static Optional<MediaType> lines(String type) {
+    return MediaType.parse(type).map(MediaType::withoutParameters)
+        .filter(given -> given.equals(MediaType.CSV) || JsonLines.TYPES.contains(given));
   }
 }

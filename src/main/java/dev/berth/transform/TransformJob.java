@@ -22,6 +22,7 @@ import java.util.OptionalInt;
 /// @param retries how often a request is sent again
 /// @param instances of how many machines that do this job together this is `instance`, from 0
 /// @param overwrite whether objects whose output is there are done again
+/// @param keepsBadRecords whether a bad record becomes an error in its own place. Records are lines then, of JSON or CSV
 /// @param bedrock whether objects are JSON Lines of Bedrock's records, each a request of its own
 /// @param quotas of a job in Bedrock's format
 /// @param imagesAsFiles whether the images of Bedrock's outputs are written as files of their own
@@ -41,6 +42,7 @@ public record TransformJob(
     int instances,
     int instance,
     boolean overwrite,
+    boolean keepsBadRecords,
     boolean bedrock,
     Quotas quotas,
     boolean imagesAsFiles) {
@@ -49,17 +51,25 @@ public record TransformJob(
     environment = Map.copyOf(environment);
   }
 
-  /// The variables that the platform gives a container for this job. Answers of lines that nothing is written between end
-  /// in a newline of their own.
+  /// The variables that a container gets for this job.
   public Map<String, String> serverEnvironment() {
     var variables = new LinkedHashMap<String, String>();
+    variables.put("BERTH_BAD_RECORDS", keepsBadRecords ? "keep" : "reject");
     variables.put("SAGEMAKER_BATCH", "true");
     strategy.ifPresent(value -> variables.put("SAGEMAKER_BATCH_STRATEGY", value.name()));
     maxPayloadInMb.ifPresent(value -> variables.put("SAGEMAKER_MAX_PAYLOAD_IN_MB", String.valueOf(value)));
     maxConcurrentTransforms.stream().filter(value -> value > 0).forEach(value ->
         variables.put("SAGEMAKER_MAX_CONCURRENT_TRANSFORMS", String.valueOf(value)));
-    variables.put("BERTH_TRAILING_NEWLINE", String.valueOf(formats.assembleWith() == AssembleWith.NONE));
     variables.putAll(environment);
+    return variables;
+  }
+
+  /// What a server of the runner's own does for this job where nobody has told it anything else: answers of lines that
+  /// nothing is written between end in a newline, and records that are lines are answered by lines.
+  public Map<String, String> serverDefaults() {
+    var variables = new LinkedHashMap<String, String>();
+    variables.put("BERTH_TRAILING_NEWLINE", String.valueOf(formats.assembleWith() == AssembleWith.NONE));
+    formats.lines().ifPresent(type -> variables.put("SAGEMAKER_DEFAULT_INVOCATIONS_ACCEPT", type.toString()));
     return variables;
   }
 }

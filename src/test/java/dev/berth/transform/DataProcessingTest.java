@@ -22,8 +22,8 @@ class DataProcessingTest {
   @Test
   void theDefaultsLeaveRecordsOfAnyFormatAsTheyAre() {
     assertThat(DataProcessing.NONE.problems(PICTURES)).isEmpty();
-    assertThat(DataProcessing.NONE.processing(PICTURES)).isEmpty();
-    assertThat(new DataProcessing("$", "None", "$", SliceEnd.INCLUSIVE).processing(PICTURES)).isEmpty();
+    assertThat(DataProcessing.NONE.processing(PICTURES, false)).isEmpty();
+    assertThat(new DataProcessing("$", "None", "$", SliceEnd.INCLUSIVE).processing(PICTURES, false)).isEmpty();
   }
 
   @Test
@@ -102,7 +102,7 @@ class DataProcessingTest {
             "--accept (TransformOutput.Accept)", "--split-type (TransformInput.SplitType)", "--assemble-with (TransformOutput.AssembleWith)");
     assertThat(processing.problems(formats).get(1))
         .isEqualTo("--join-source (DataProcessing.JoinSource): found \"Output\", expected None or Input");
-    assertThatThrownBy(() -> processing.processing(formats)).isInstanceOf(IllegalArgumentException.class)
+    assertThatThrownBy(() -> processing.processing(formats, false)).isInstanceOf(IllegalArgumentException.class)
         .hasMessage(String.join(System.lineSeparator(), processing.problems(formats)));
   }
 
@@ -118,17 +118,17 @@ class DataProcessingTest {
 
   @Test
   void theTypeAndTheSplitTypeSayWhatARecordIs() {
-    assertThat(join().processing(CSV).orElseThrow().unit()).isEqualTo(Unit.LINE);
-    assertThat(join().processing(CSV).orElseThrow().format()).isInstanceOf(CsvFormat.class);
-    assertThat(join().processing(JSON_LINES).orElseThrow().unit()).isEqualTo(Unit.LINE);
-    assertThat(join().processing(JSON_LINES).orElseThrow().format()).isInstanceOf(JsonFormat.class);
+    assertThat(join().processing(CSV, false).orElseThrow().unit()).isEqualTo(Unit.LINE);
+    assertThat(join().processing(CSV, false).orElseThrow().format()).isInstanceOf(CsvFormat.class);
+    assertThat(join().processing(JSON_LINES, false).orElseThrow().unit()).isEqualTo(Unit.LINE);
+    assertThat(join().processing(JSON_LINES, false).orElseThrow().format()).isInstanceOf(JsonFormat.class);
     var json = formats("application/json", "application/json", SplitType.NONE, AssembleWith.NONE);
-    assertThat(join().processing(json).orElseThrow().unit()).isEqualTo(Unit.WHOLE);
+    assertThat(join().processing(json, false).orElseThrow().unit()).isEqualTo(Unit.WHOLE);
     var jsonByLine = formats("application/json", "application/json", SplitType.LINE, AssembleWith.LINE);
-    assertThat(join().processing(jsonByLine).orElseThrow().unit()).isEqualTo(Unit.LINE_OR_SINGLE_ANSWER);
+    assertThat(join().processing(jsonByLine, false).orElseThrow().unit()).isEqualTo(Unit.LINE_OR_SINGLE_ANSWER);
     var unsplitLines =
         formats("application/jsonlines", "application/jsonlines", SplitType.NONE, AssembleWith.NONE);
-    assertThat(join().processing(unsplitLines).orElseThrow().unit()).isEqualTo(Unit.LINE);
+    assertThat(join().processing(unsplitLines, false).orElseThrow().unit()).isEqualTo(Unit.LINE);
   }
 
   private static DataProcessing join() {

@@ -29,8 +29,9 @@ class JobReaderTest {
     assertThat(job.strategy()).isEmpty();
     assertThat(job.maxPayloadInMb()).isEmpty();
     assertThat(job.instances()).isEqualTo(1);
-    assertThat(job.serverEnvironment()).containsEntry("SAGEMAKER_BATCH", "true").containsEntry("BERTH_TRAILING_NEWLINE", "true")
+    assertThat(job.serverEnvironment()).containsEntry("SAGEMAKER_BATCH", "true").containsEntry("BERTH_BAD_RECORDS", "reject")
         .doesNotContainKey("SAGEMAKER_BATCH_STRATEGY");
+    assertThat(job.serverDefaults()).containsEntry("BERTH_TRAILING_NEWLINE", "true");
   }
 
   @Test
@@ -60,7 +61,8 @@ class JobReaderTest {
     assertThat(job.processing()).isEqualTo(new DataProcessing("$[1:]", "Input", "$[0,-1]", SliceEnd.EXCLUSIVE));
     assertThat(job.instances()).as("without an index one machine does it all").isEqualTo(1);
     assertThat(job.serverEnvironment()).containsEntry("BERTH_BAD_RECORDS", "keep").containsEntry("SAGEMAKER_BATCH_STRATEGY", "SINGLE_RECORD")
-        .containsEntry("SAGEMAKER_MAX_PAYLOAD_IN_MB", "1").containsEntry("BERTH_TRAILING_NEWLINE", "false");
+        .containsEntry("SAGEMAKER_MAX_PAYLOAD_IN_MB", "1");
+    assertThat(job.serverDefaults()).containsEntry("BERTH_TRAILING_NEWLINE", "false");
   }
 
   @Test

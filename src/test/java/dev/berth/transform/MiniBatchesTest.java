@@ -190,7 +190,8 @@ class MiniBatchesTest {
         RecordProcessing.Unit.LINE,
         JsonPathFilter.parse(inputFilter, SliceEnd.EXCLUSIVE),
         joinSource,
-        JsonPathFilter.parse("$", SliceEnd.EXCLUSIVE)));
+        JsonPathFilter.parse("$", SliceEnd.EXCLUSIVE),
+        false));
   }
 
   private static List<String> bodies(String object, Splitting splitting) throws IOException {

@@ -34,7 +34,7 @@ final class ProcessedRecords {
   static RecordProcessing processing(
       String type, SplitType splitType, String inputFilter, String joinSource, String outputFilter) {
     return new DataProcessing(inputFilter, joinSource, outputFilter, SliceEnd.EXCLUSIVE)
-        .processing(formats(type, splitType)).orElseThrow();
+        .processing(formats(type, splitType), false).orElseThrow();
   }
 
   static TransformFormats formats(String type, SplitType splitType) {

@@ -90,8 +90,8 @@ class RecordProcessingTest {
     var exclusive = new DataProcessing("$[1:4]", "None", "$", SliceEnd.EXCLUSIVE);
     var inclusive = new DataProcessing("$[1:4]", "None", "$", SliceEnd.INCLUSIVE);
     var formats = ProcessedRecords.formats(CSV, SplitType.LINE);
-    assertThat(sent(exclusive.processing(formats).orElseThrow(), "0,1,2,3,4,5\n")).isEqualTo("1,2,3\n");
-    assertThat(sent(inclusive.processing(formats).orElseThrow(), "0,1,2,3,4,5\n")).isEqualTo("1,2,3,4\n");
+    assertThat(sent(exclusive.processing(formats, false).orElseThrow(), "0,1,2,3,4,5\n")).isEqualTo("1,2,3\n");
+    assertThat(sent(inclusive.processing(formats, false).orElseThrow(), "0,1,2,3,4,5\n")).isEqualTo("1,2,3,4\n");
   }
 
   @Test

@@ -33,7 +33,9 @@ class RecordReaderTest {
   void linesKeepTheirOwnNewlines(BatchStrategy strategy) throws IOException {
     assertThat(lines("a\nb\r\n\nc\rd\né", strategy)).containsExactly("a\n", "b\r\n", "\n", "c\rd\n", "é");
     assertThat(lines("a\n", strategy)).containsExactly("a\n");
-    assertThat(lines("\n\n", strategy)).containsExactly("\n", "\n");
+    assertThat(lines("\n\na\n \r\n\n", strategy)).as("blank lines at the end do not count").containsExactly("\n", "\n", "a\n");
+    assertThat(lines("\n".repeat(70_000) + "a", strategy)).hasSize(70_001).last().isEqualTo("a");
+    assertThat(lines("\n\n", strategy)).isEmpty();
     assertThat(lines("", strategy)).isEmpty();
   }
 
