@@ -6,7 +6,8 @@ import dev.berth.transform.ObjectOutcome;
 import dev.berth.transform.Progress;
 import java.time.Duration;
 import java.util.Locale;
-import java.util.concurrent.atomic.AtomicLong;
+import java.util.Optional;
+import java.util.OptionalLong;
 import me.tongfei.progressbar.ProgressBar;
 import me.tongfei.progressbar.ProgressBarBuilder;
 import me.tongfei.progressbar.ProgressBarStyle;
@@ -31,52 +32,148 @@ interface ProgressDisplay extends Progress, AutoCloseable {
         skipped    %d
         failed     %d
         records    %d
+        errors     %d
         time       %.1f s
         records/s  %.1f""".formatted(
-        report.status(), report.objects(), report.succeeded(), report.skipped(), report.failed(), report.records(), report.seconds(),
+        report.status(), report.objects(), report.succeeded(), report.skipped(), report.failed(), report.records(), report.errors(),
+        report.seconds(),
         report.seconds() == 0 ? 0 : report.records() / report.seconds());
   }
 
-  /// A bar of objects, with records a second and failures behind it.
-  final class Bar implements ProgressDisplay {
+  /// How far a job is, as both displays tell it.
+  abstract class Counted implements ProgressDisplay {
+
+    private static final double MEGABYTE = 1e6;
+
+    private long start;
+    private OptionalLong objects = OptionalLong.empty();
+    private long bytes;
+    private long ended;
+    private long failed;
+    private long records;
+    private long answered;
+    /// Of objects that had their output already, or failed.
+    private long passed;
+
+    @Override
+    public synchronized void status(JobStatus status) {
+      if (status == JobStatus.IN_PROGRESS) {
+        // The server may have taken a while before.
+        start = System.nanoTime();
+      }
+    }
+
+    @Override
+    public synchronized void total(long objects, long bytes) {
+      this.objects = OptionalLong.of(objects);
+      this.bytes = bytes;
+    }
+
+    @Override
+    public synchronized void answered(long records, long bytes) {
+      this.records += records;
+      answered += bytes;
+    }
+
+    @Override
+    public synchronized void ended(ObjectOutcome outcome, long bytes) {
+      ended++;
+      passed += bytes;
+      if (outcome.status() == ObjectOutcome.Status.FAILED) {
+        failed++;
+        say("failed: %s: %s".formatted(outcome.key(), outcome.failure()));
+      }
+    }
+
+    /// Writes a line to stderr.
+    abstract void say(String line);
+
+    synchronized long bytesDone() {
+      return answered + passed;
+    }
+
+    /// In bytes; nothing while nobody knows.
+    synchronized OptionalLong bytesInAll() {
+      return bytes == 0 ? OptionalLong.empty() : OptionalLong.of(bytes);
+    }
+
+    /// As fast as it went until now.
+    synchronized Optional<Duration> left() {
+      double seconds = seconds();
+      if (objects.isEmpty() || seconds <= 0) {
+        return Optional.empty();
+      }
+      long done = bytes > 0 ? answered : ended;
+      long toDo = bytes > 0 ? bytes - answered - passed : objects.getAsLong() - ended;
+      return done == 0 ? Optional.empty() : Optional.of(Duration.ofSeconds(Math.round(Math.max(0, toDo) * seconds / done)));
+    }
+
+    private double seconds() {
+      return start == 0 ? 0 : (System.nanoTime() - start) / 1e9;
+    }
+
+    synchronized String objects() {
+      return "%d of %s objects".formatted(ended, objects.isPresent() ? objects.getAsLong() : "an unknown number of");
+    }
+
+    synchronized String records() {
+      return String.format(Locale.ROOT, "%d records, %.1f records/s, %d failed", records, seconds() == 0 ? 0 : records / seconds(), failed);
+    }
+
+    synchronized String megabytes() {
+      return bytes == 0
+          ? String.format(Locale.ROOT, "%.1f MB", (answered + passed) / MEGABYTE)
+          : String.format(Locale.ROOT, "%.1f of %.1f MB", (answered + passed) / MEGABYTE, bytes / MEGABYTE);
+    }
+  }
+
+  /// A bar of bytes, with objects, records a second and failures behind it.
+  final class Bar extends Counted {
+
+    /// Leaves the bar's line free.
+    private static final String CLEAR_LINE = "\r\033[K";
 
     private final ProgressBar bar = new ProgressBarBuilder()
         .setTaskName("transform")
-        .setUnit(" objects", 1)
+        .setUnit(" MB", 1_000_000)
         .setStyle(ProgressBarStyle.ASCII)
-        .setInitialMax(0)
+        .setInitialMax(-1)
+        .setEtaFunction(_ -> left())
         .build();
-    private final AtomicLong start = new AtomicLong();
-    private final AtomicLong records = new AtomicLong();
-    private final AtomicLong failed = new AtomicLong();
 
     @Override
     public void status(JobStatus status) {
-      if (bar.getCurrent() == 0) {
-        bar.setExtraMessage(" " + status);
-      }
+      super.status(status);
+      bar.setExtraMessage(" " + status);
     }
 
     @Override
-    public void found(long objects) {
-      // The server may have taken a while before.
-      start.compareAndSet(0, System.nanoTime());
-      bar.maxHint(objects);
+    public void total(long objects, long bytes) {
+      super.total(objects, bytes);
+      show();
     }
 
     @Override
-    public void records(long count) {
-      long all = records.addAndGet(count);
-      bar.setExtraMessage(String.format(
-          Locale.ROOT, " %.1f records/s, %d failed", all / ((System.nanoTime() - start.get()) / 1e9), failed.get()));
+    public void answered(long records, long bytes) {
+      super.answered(records, bytes);
+      show();
     }
 
     @Override
-    public void ended(ObjectOutcome outcome) {
-      if (outcome.status() == ObjectOutcome.Status.FAILED) {
-        failed.incrementAndGet();
-      }
-      bar.step();
+    public void ended(ObjectOutcome outcome, long bytes) {
+      super.ended(outcome, bytes);
+      show();
+    }
+
+    private void show() {
+      bytesInAll().ifPresent(bar::maxHint);
+      bar.stepTo(bytesDone());
+      bar.setExtraMessage(" %s, %s".formatted(objects(), records()));
+    }
+
+    @Override
+    void say(String line) {
+      System.err.println(CLEAR_LINE + line);
     }
 
     @Override
@@ -85,54 +182,37 @@ interface ProgressDisplay extends Progress, AutoCloseable {
     }
   }
 
-  /// A line at most every few seconds.
-  final class Lines implements ProgressDisplay {
+  /// A line every few seconds, whatever happens.
+  final class Lines extends Counted {
 
-    private static final long EVERY_NANOS = Duration.ofSeconds(5).toNanos();
+    private static final Duration EVERY = Duration.ofSeconds(5);
 
-    private final AtomicLong start = new AtomicLong();
-    private final AtomicLong shown = new AtomicLong(System.nanoTime());
-    private final AtomicLong found = new AtomicLong();
-    private final AtomicLong ended = new AtomicLong();
-    private final AtomicLong records = new AtomicLong();
-    private final AtomicLong failed = new AtomicLong();
+    private final Thread heart = Thread.ofVirtual().name("transform-progress").start(() -> {
+      try {
+        while (true) {
+          Thread.sleep(EVERY);
+          System.out.printf("%s, %s, %s%s%n", objects(), megabytes(), records(),
+              left().map(left -> ", %d s left".formatted(left.toSeconds())).orElse(""));
+        }
+      } catch (InterruptedException _) {
+        Thread.currentThread().interrupt();
+      }
+    });
 
     @Override
     public void status(JobStatus status) {
+      super.status(status);
       System.out.println(status);
     }
 
     @Override
-    public void found(long objects) {
-      start.compareAndSet(0, System.nanoTime());
-      found.set(objects);
+    void say(String line) {
+      System.err.println(line);
     }
 
     @Override
-    public void records(long count) {
-      records.addAndGet(count);
-      show();
+    public void close() {
+      heart.interrupt();
     }
-
-    @Override
-    public void ended(ObjectOutcome outcome) {
-      ended.incrementAndGet();
-      if (outcome.status() == ObjectOutcome.Status.FAILED) {
-        failed.incrementAndGet();
-      }
-      show();
-    }
-
-    private void show() {
-      long now = System.nanoTime();
-      long last = shown.get();
-      if (now - last >= EVERY_NANOS && shown.compareAndSet(last, now)) {
-        System.out.printf(Locale.ROOT, "%d of %d objects, %d records, %.1f records/s, %d failed%n",
-            ended.get(), found.get(), records.get(), records.get() / ((now - start.get()) / 1e9), failed.get());
-      }
-    }
-
-    @Override
-    public void close() {}
   }
 }

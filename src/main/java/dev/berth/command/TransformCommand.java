@@ -12,20 +12,25 @@ import dev.berth.transform.JobOption;
 import dev.berth.transform.JobReader;
 import dev.berth.transform.JobReport;
 import dev.berth.transform.JobRunner;
+import dev.berth.transform.JobStatus;
 import dev.berth.transform.JobSwitch;
 import dev.berth.transform.TransformJob;
 import java.io.FileDescriptor;
 import java.io.FileOutputStream;
+import java.io.IOException;
 import java.net.URI;
 import java.net.URISyntaxException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.time.Duration;
 import java.util.EnumMap;
 import java.util.EnumSet;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import picocli.CommandLine.ExitCode;
@@ -110,25 +115,78 @@ final class TransformCommand {
   private int run(TransformJob job, Storage storage, Optional<URI> endpoint, Path reportFile, ParseResult parsed)
       throws Exception {
     JobReport report;
-    try (var progress = ProgressDisplay.here()) {
+    try (var progress = ProgressDisplay.here(); var signals = new Signals()) {
       var runner = new JobRunner(job, storage, progress);
-      if (endpoint.isPresent()) {
-        report = runner.run(endpoint.get());
-      } else {
-        try (var server = server(job, parsed)) {
-          server.awaitReady();
-          report = runner.run(URI.create("http://127.0.0.1:" + server.port()));
-        }
+      // The report of another run must not stand for this one.
+      write(runner.unfinished(JobStatus.IN_PROGRESS, "it has not ended"), reportFile);
+      signals.stop(runner);
+      try {
+        report = run(runner, job, endpoint, parsed);
+      } catch (Exception | Error e) {
+        write(runner.unfinished(JobStatus.FAILED, e.getMessage()), reportFile);
+        throw e;
+      }
+      progress.close();
+      if (!report.problem().isEmpty()) {
+        System.err.println(report.problem());
+      }
+      System.out.println(ProgressDisplay.summary(report));
+      write(report, reportFile);
+    }
+    return report.isComplete() ? ExitCode.OK : ExitCode.SOFTWARE;
+  }
+
+  private JobReport run(JobRunner runner, TransformJob job, Optional<URI> endpoint, ParseResult parsed) throws Exception {
+    if (endpoint.isPresent()) {
+      return runner.run(endpoint.get());
+    }
+    try (var server = server(job, parsed)) {
+      server.awaitReady();
+      return runner.run(URI.create("http://127.0.0.1:" + server.port()));
+    }
+  }
+
+  private static void write(JobReport report, Path file) throws IOException {
+    Files.write(file, JSON.writerWithDefaultPrettyPrinter().writeValueAsBytes(report));
+  }
+
+  /// Stops the job where the process is told to end, and lets it end when the report is written.
+  private static final class Signals implements AutoCloseable {
+
+    /// What the job needs to end, or a model to be loaded, which can't be interrupted.
+    private static final Duration LONGEST_END = Duration.ofSeconds(20);
+
+    private final CountDownLatch written = new CountDownLatch(1);
+    private volatile JobRunner runner;
+    private final Thread hook = Thread.ofPlatform().name("transform-stop").unstarted(() -> {
+      if (runner == null) {
+        return;
+      }
+      runner.stop();
+      try {
+        written.await(LONGEST_END.toSeconds(), TimeUnit.SECONDS);
+      } catch (InterruptedException _) {
+        Thread.currentThread().interrupt();
+      }
+    });
+
+    Signals() {
+      Runtime.getRuntime().addShutdownHook(hook);
+    }
+
+    void stop(JobRunner runner) {
+      this.runner = runner;
+    }
+
+    @Override
+    public void close() {
+      written.countDown();
+      try {
+        Runtime.getRuntime().removeShutdownHook(hook);
+      } catch (IllegalStateException _) {
+        // It runs.
       }
     }
-    report.failures().forEach(failure ->
-        System.err.printf("failed: %s: %s%n", failure.key(), failure.failure()));
-    if (!report.problem().isEmpty()) {
-      System.err.println(report.problem());
-    }
-    System.out.println(ProgressDisplay.summary(report));
-    Files.write(reportFile, JSON.writerWithDefaultPrettyPrinter().writeValueAsBytes(report));
-    return report.isComplete() ? ExitCode.OK : ExitCode.SOFTWARE;
   }
 
   private static String defaultReport(TransformJob job) {

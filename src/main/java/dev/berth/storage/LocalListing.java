@@ -108,10 +108,8 @@ final class LocalListing implements Iterator<StoredObject> {
           ? Optional.of(new StoredObject(located(key), key, attributes.size()))
           : Optional.empty();
     } catch (NoSuchFileException e) {
-      if (Files.isSymbolicLink(path)) {
-        throw StorageException.permanent(located(key), "can't be read: found a symbolic link to nothing", e);
-      }
-      return Optional.empty();
+      // A link to nothing can't be opened, and whoever tries gets to know that.
+      return Files.isSymbolicLink(path) ? Optional.of(new StoredObject(located(key), key, 0)) : Optional.empty();
     } catch (IOException e) {
       throw LocalErrors.of(located(key), "read", e);
     }

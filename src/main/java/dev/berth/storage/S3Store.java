@@ -65,6 +65,10 @@ final class S3Store implements AutoCloseable {
     return new S3Writer(new S3Uploads(client, object, contentType, checksums));
   }
 
+  void requireWritable(Location.S3 object) {
+    new S3Uploads(client, object, Optional.empty(), checksums).begin().abort();
+  }
+
   @Override
   public void close() {
     client.close();

@@ -98,6 +98,17 @@ public final class Storage implements AutoCloseable {
     };
   }
 
+  /// Finds out whether objects can be written below a location, and leaves none there. Directories are made.
+  ///
+  /// @throws StorageException where they can't
+  public void requireWritable(Location directory) {
+    var probe = directory.resolve(".berth-probe");
+    switch (probe) {
+      case Location.Local local -> files.create(local).close();
+      case Location.S3 remote -> s3().requireWritable(remote);
+    }
+  }
+
   /// Gives S3's connections back. Streams and writers must be closed before.
   @Override
   public void close() {

@@ -64,6 +64,9 @@ final class BedrockExchange implements Exchange {
       succeeded.increment();
       return line.toString();
     } catch (InvocationException e) {
+      if (e.saysNothingOfThePayload()) {
+        throw new TransformException("record %d: %s".formatted(batch.firstRecord(), e.getMessage()), e);
+      }
       return failure(line, batch, e.status().orElse(SERVER_FAILED), e.getMessage());
     } catch (JsonProcessingException e) {
       boolean ofModel = line.has("modelInput");
@@ -155,6 +158,16 @@ final class BedrockExchange implements Exchange {
     } catch (IOException e) {
       throw new TransformException("%s: found what is no output of such a job: %s".formatted(done, e.getMessage()), e);
     }
+  }
+
+  /// How many records have an error, those of outputs that were there already included.
+  long errors() {
+    return failed.sum();
+  }
+
+  /// Whether there are records, and each has an error.
+  boolean hasOnlyErrors() {
+    return failed.sum() > 0 && succeeded.sum() == 0;
   }
 
   /// Writes what this instance did to the job's manifest.

@@ -1,5 +1,7 @@
 package dev.berth.transform;
 
+import java.time.Duration;
+import java.util.Optional;
 import java.util.OptionalInt;
 import java.util.Set;
 import java.util.regex.Pattern;
@@ -11,15 +13,43 @@ final class InvocationException extends RuntimeException {
   private static final Set<Integer> OF_THE_PAYLOAD = Set.of(400, 413, 422);
   private static final Pattern PLACE = Pattern.compile("^(line|row) (\\d{1,9}): ");
 
+  /// Too Many Requests, Bad Gateway and Service Unavailable.
+  private static final Set<Integer> OF_THE_MOMENT = Set.of(429, 502, 503);
+
+  /// Why there is no answer.
+  enum Kind {
+    /// There is one, with a status.
+    REFUSED,
+    /// The request never got there.
+    UNREACHABLE,
+    /// The connection broke.
+    LOST,
+    /// It took too long.
+    LATE
+  }
+
+  private final Kind kind;
   private final OptionalInt status;
   private final String reason;
+  private final Optional<Duration> retryAfter;
 
-  /// @param status of the answer; empty: there was none
-  /// @param reason what the container says, or what became of the request
-  InvocationException(OptionalInt status, String reason, Throwable cause) {
+  private InvocationException(Kind kind, OptionalInt status, String reason, Optional<Duration> retryAfter, Throwable cause) {
     super(message(status, reason), cause);
+    this.kind = kind;
     this.status = status;
     this.reason = reason;
+    this.retryAfter = retryAfter;
+  }
+
+  /// @param reason what the container says
+  /// @param retryAfter how long it asks to be left alone
+  static InvocationException refused(int status, String reason, Optional<Duration> retryAfter) {
+    return new InvocationException(Kind.REFUSED, OptionalInt.of(status), reason, retryAfter, null);
+  }
+
+  /// @param reason what became of the request
+  static InvocationException unanswered(Kind kind, String reason, Throwable cause) {
+    return new InvocationException(kind, OptionalInt.empty(), reason, Optional.empty(), cause);
   }
 
   private static String message(OptionalInt status, String reason) {
@@ -33,8 +63,8 @@ final class InvocationException extends RuntimeException {
   ///
   /// @param first the number of that record in its object
   InvocationException inObject(long first) {
-    return new InvocationException(status, PLACE.matcher(reason).replaceFirst(place ->
-        "%s %d: ".formatted(place.group(1), first - 1 + Integer.parseInt(place.group(2)))), this);
+    return new InvocationException(kind, status, PLACE.matcher(reason).replaceFirst(place ->
+        "%s %d: ".formatted(place.group(1), first - 1 + Integer.parseInt(place.group(2)))), retryAfter, this);
   }
 
   String reason() {
@@ -50,8 +80,22 @@ final class InvocationException extends RuntimeException {
     return status;
   }
 
+  Optional<Duration> retryAfter() {
+    return retryAfter;
+  }
+
+  /// Whether the container does not take requests at the moment, whatever is in them.
+  boolean isOfTheMoment() {
+    return kind == Kind.UNREACHABLE || status.isPresent() && OF_THE_MOMENT.contains(status.getAsInt());
+  }
+
+  /// Whether nothing is known of the payload: the container was not there, or went away.
+  boolean saysNothingOfThePayload() {
+    return isOfTheMoment() || kind == Kind.LOST;
+  }
+
   /// Whether the same payload may be answered at another time.
   boolean isRetryable() {
-    return status.isEmpty() || status.getAsInt() == 429 || status.getAsInt() >= 500;
+    return kind != Kind.REFUSED || isOfTheMoment() || status.getAsInt() >= 500;
   }
 }

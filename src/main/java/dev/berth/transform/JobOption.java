@@ -30,6 +30,8 @@ public enum JobOption {
       "How long a request may take, 600 unless set"),
   INVOCATIONS_MAX_RETRIES("ModelClientConfig.InvocationsMaxRetries", "n",
       "How often a request is sent again, 3 unless set"),
+  PATIENCE("", "seconds",
+      "How long the container may be away, 60 unless set, before the job gives up"),
   INSTANCE_COUNT("TransformResources.InstanceCount", "n",
       "Machines that share the objects out by key; counts with --instance-index only"),
   INSTANCE_INDEX("", "n", "Which of them this is, from 0"),

@@ -18,6 +18,7 @@ public final class JobReader {
 
   private static final int DEFAULT_TIMEOUT = 600;
   private static final int LONGEST_TIMEOUT = 3600;
+  private static final int DEFAULT_PATIENCE = 60;
   private static final int DEFAULT_RETRIES = 3;
   private static final int MOST_PAYLOAD = 100;
 
@@ -90,6 +91,7 @@ public final class JobReader {
         environment,
         Duration.ofSeconds(number(JobOption.INVOCATIONS_TIMEOUT, 1, LONGEST_TIMEOUT).orElse(DEFAULT_TIMEOUT)),
         number(JobOption.INVOCATIONS_MAX_RETRIES, 0, 3).orElse(DEFAULT_RETRIES),
+        Duration.ofSeconds(number(JobOption.PATIENCE, 0, 86_400).orElse(DEFAULT_PATIENCE)),
         instances,
         index.orElse(0),
         overwrite,

@@ -7,6 +7,7 @@ import dev.berth.storage.Storage;
 import dev.berth.storage.StorageException;
 import dev.berth.storage.StoredObject;
 import java.net.URI;
+import java.time.Duration;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.HashSet;
@@ -16,6 +17,7 @@ import java.util.Optional;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Semaphore;
+import java.util.concurrent.atomic.LongAdder;
 import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.Consumer;
 import java.util.zip.CRC32;
@@ -26,10 +28,11 @@ import java.util.zip.CRC32;
 /// such as a listing that fails, ends it.
 public final class JobRunner {
 
-  private static final int MOST_FAILURES = 1000;
-
   /// For payloads. A server in the same process needs its own, and so do the parts of outputs on their way to S3.
   private static final int SHARE_OF_HEAP = 4;
+
+  /// What a stopped job gives the objects that are under way.
+  private static final Duration DRAIN = Duration.ofSeconds(10);
 
   /// One is on its way. The others may be read, or have an answer that waits to be written.
   private static final long PAYLOADS_PER_REQUEST = 4;
@@ -38,6 +41,7 @@ public final class JobRunner {
   private final Storage storage;
   private final ObjectSource source;
   private final Progress progress;
+  private final ExecutorService threads = Executors.newVirtualThreadPerTaskExecutor();
   private final ReentrantLock lock = new ReentrantLock();
   private final List<ObjectOutcome> failures = new ArrayList<>();
   private long found;
@@ -45,12 +49,36 @@ public final class JobRunner {
   private long skipped;
   private long failed;
   private long records;
+  private long errors;
+  private volatile boolean stopping;
+  private volatile boolean ended;
 
   public JobRunner(TransformJob job, Storage storage, Progress progress) {
     this.job = job;
     this.storage = storage;
     this.source = new ObjectSource(storage, job.gzip());
     this.progress = progress;
+  }
+
+  /// Has the job end soon: no further object is begun, and one that is under way has ten seconds. Returns at once. The report
+  /// says that the job was stopped.
+  public void stop() {
+    stopping = true;
+    Thread.ofVirtual().name("transform-drain").start(() -> {
+      try {
+        Thread.sleep(DRAIN);
+        threads.shutdownNow();
+      } catch (InterruptedException _) {
+        Thread.currentThread().interrupt();
+      }
+    });
+  }
+
+  /// What there is to say of a job that has not ended.
+  ///
+  /// @param problem why it has not
+  public JobReport unfinished(JobStatus status, String problem) {
+    return new JobReport(status, job.instance(), job.instances(), 0, 0, 0, 0, 0, 0, 0, List.of(), problem);
   }
 
   /// @param endpoint where the container listens
@@ -62,8 +90,11 @@ public final class JobRunner {
     } catch (StorageException | TransformException e) {
       problem = e.getMessage();
     }
+    if (stopping) {
+      problem = "stopped by a signal; the same command does the rest";
+    }
     var report = new JobReport(
-        status(problem), job.instance(), job.instances(), found, succeeded, skipped, failed, records, seconds(start),
+        status(problem), job.instance(), job.instances(), found, succeeded, skipped, failed, records, errors, seconds(start),
         List.copyOf(failures), problem);
     progress.status(report.status());
     return report;
@@ -71,6 +102,7 @@ public final class JobRunner {
 
   private void runObjects(URI endpoint) throws InterruptedException {
     var plan = plan(endpoint);
+    storage.requireWritable(job.output());
     if (job.bedrock()) {
       progress.status(JobStatus.SUBMITTED);
       progress.status(JobStatus.VALIDATING);
@@ -81,24 +113,31 @@ public final class JobRunner {
     }
     progress.status(JobStatus.IN_PROGRESS);
     int concurrent = plan.concurrent();
-    try (var invoker = new Invoker(endpoint, job.formats(), job.timeout(), job.retries(), concurrent);
-        var threads = Executors.newVirtualThreadPerTaskExecutor()) {
+    try (threads; var invoker = new Invoker(endpoint, job.formats(), job.timeout(), job.retries(), job.patience(), concurrent)) {
+      threads.execute(this::count);
       var memory = new MemoryBudget(Runtime.getRuntime().maxMemory() / SHARE_OF_HEAP);
       long leastShare = memory.bytes() / (PAYLOADS_PER_REQUEST * concurrent);
       if (job.bedrock()) {
         var exchange = new BedrockExchange(invoker, storage, job.output(), job.imagesAsFiles());
         transformAll(new ObjectTransform(
             source, plan.splitting(), Optional.empty(), Optional.empty(), exchange, threads, memory, leastShare, progress),
-            exchange::countDone, threads, concurrent);
+            exchange::countDone, invoker, concurrent);
+        errors = exchange.errors();
         exchange.writeManifest(job.instances() == 1
             ? "manifest.json.out"
             : "manifest-%d-of-%d.json.out".formatted(job.instance(), job.instances()));
+        if (exchange.hasOnlyErrors()) {
+          throw new TransformException(
+              "each of the %d records has an error; --overwrite does them again".formatted(errors), null);
+        }
       } else {
         var processing = job.processing().processing(job.formats(), job.keepsBadRecords());
-        var exchange = new TransformExchange(job, processing, errors(), invoker, source);
+        var kept = new LongAdder();
+        var exchange = new TransformExchange(job, processing, errors(), invoker, source, kept);
         transformAll(new ObjectTransform(
             source, plan.splitting(), processing, job.formats().accept(), exchange, threads, memory, leastShare, progress),
-            _ -> {}, threads, concurrent);
+            _ -> {}, invoker, concurrent);
+        errors = kept.sum();
       }
     }
   }
@@ -108,12 +147,34 @@ public final class JobRunner {
   }
 
   private InvocationPlan plan(URI endpoint) throws InterruptedException {
-    try (var container = new Invoker(endpoint, job.formats(), job.timeout(), 0, 1)) {
+    try (var container = new Invoker(endpoint, job.formats(), job.timeout(), 0, job.patience(), 1)) {
+      container.awaitReady();
       return InvocationPlan.of(job, container.executionParameters());
     }
   }
 
+  /// Tells how much there is to do. What goes wrong with it goes wrong for the job too, which says so.
+  private void count() {
+    long objects = 0;
+    long bytes = 0;
+    try (var all = JobObjects.of(job, storage)) {
+      for (Iterator<StoredObject> each = all.iterator(); each.hasNext() && !ended; ) {
+        var object = each.next();
+        if (isMine(object.key())) {
+          objects++;
+          bytes += object.size();
+        }
+      }
+      progress.total(objects, bytes);
+    } catch (StorageException | TransformException _) {
+      // As said above.
+    }
+  }
+
   private JobStatus status(String problem) {
+    if (stopping) {
+      return JobStatus.STOPPED;
+    }
     if (failed == 0 && problem.isEmpty()) {
       return JobStatus.COMPLETED;
     }
@@ -126,26 +187,33 @@ public final class JobRunner {
   ///
   /// @param done is told the outputs that were there already
   private void transformAll(
-      ObjectTransform transform, Consumer<Location> done, ExecutorService threads, int concurrent)
-      throws InterruptedException {
+      ObjectTransform transform, Consumer<Location> done, Invoker invoker, int concurrent) throws InterruptedException {
     var open = new Semaphore(concurrent);
     var keys = new HashSet<String>();
+    boolean isEmpty = true;
     try (var objects = JobObjects.of(job, storage)) {
       for (Iterator<StoredObject> each = objects.iterator(); each.hasNext(); ) {
         var object = each.next();
+        isEmpty = false;
         if (!isMine(object.key())) {
           continue;
         }
+        open.acquire();
+        if (stopping || invoker.gaveUp().isPresent()) {
+          open.release();
+          break;
+        }
         found++;
-        progress.found(found);
         if (JobObjects.mayShareKeys(job) && !keys.add(object.key())) {
-          end(failure(object, System.nanoTime(), "%s would be written twice".formatted(output(object))));
+          open.release();
+          end(failure(object, System.nanoTime(), "%s would be written twice".formatted(output(object))), object.size());
           continue;
         }
-        open.acquire();
         threads.execute(() -> {
+          var answered = new LongAdder();
           try {
-            end(outcome(transform, done, object));
+            var outcome = outcome(transform, done, object, answered);
+            end(outcome, Math.max(0, object.size() - answered.sum()));
           } finally {
             open.release();
           }
@@ -153,6 +221,13 @@ public final class JobRunner {
       }
     } finally {
       open.acquire(concurrent);
+      ended = true;
+    }
+    if (invoker.gaveUp().isPresent()) {
+      throw new TransformException(invoker.gaveUp().get(), null);
+    }
+    if (isEmpty) {
+      throw new TransformException("%s: found no object, expected one at least".formatted(job.input()), null);
     }
   }
 
@@ -163,7 +238,8 @@ public final class JobRunner {
     return hash.getValue() % job.instances() == job.instance();
   }
 
-  private ObjectOutcome outcome(ObjectTransform transform, Consumer<Location> done, StoredObject object) {
+  private ObjectOutcome outcome(
+      ObjectTransform transform, Consumer<Location> done, StoredObject object, LongAdder answered) {
     long start = System.nanoTime();
     try {
       var output = output(object);
@@ -171,7 +247,7 @@ public final class JobRunner {
         done.accept(output);
         return new ObjectOutcome(object.key(), ObjectOutcome.Status.SKIPPED, 0, 0, "");
       }
-      long count = transform.transform(object, output);
+      long count = transform.transform(object, output, answered);
       return new ObjectOutcome(object.key(), ObjectOutcome.Status.SUCCEEDED, count, seconds(start), "");
     } catch (TransformException | StorageException e) {
       return failure(object, start, e.getMessage());
@@ -190,7 +266,7 @@ public final class JobRunner {
     return job.output().resolve(object.key() + ".out");
   }
 
-  private void end(ObjectOutcome outcome) {
+  private void end(ObjectOutcome outcome, long bytes) {
     lock.lock();
     try {
       switch (outcome.status()) {
@@ -198,16 +274,14 @@ public final class JobRunner {
         case SKIPPED -> skipped++;
         case FAILED -> {
           failed++;
-          if (failures.size() < MOST_FAILURES) {
-            failures.add(outcome);
-          }
+          failures.add(outcome);
         }
       }
       records += outcome.records();
     } finally {
       lock.unlock();
     }
-    progress.ended(outcome);
+    progress.ended(outcome, bytes);
   }
 
   private static double seconds(long start) {

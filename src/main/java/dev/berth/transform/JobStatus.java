@@ -13,7 +13,9 @@ public enum JobStatus {
   COMPLETED("Completed"),
   /// Some objects of a job in Bedrock's format have no output, others have.
   PARTIALLY_COMPLETED("PartiallyCompleted"),
-  FAILED("Failed");
+  FAILED("Failed"),
+  /// By a signal.
+  STOPPED("Stopped");
 
   private final String word;
 

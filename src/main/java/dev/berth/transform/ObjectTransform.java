@@ -13,6 +13,7 @@ import java.util.Optional;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Future;
+import java.util.concurrent.atomic.LongAdder;
 import java.util.zip.ZipException;
 
 /// Transforms one object: its payloads are sent as they are read, several at the same time, and their answers written in
@@ -41,13 +42,17 @@ record ObjectTransform(
   private static final int COPIES = 4;
 
   /// A payload whose output is on its way.
-  private record Sent(int records, MemoryShare share, Future<byte[]> output) {}
+  ///
+  /// @param bytes of the object that were read for it
+  private record Sent(int records, long bytes, MemoryShare share, Future<byte[]> output) {}
 
+  /// @param answered counts the bytes of the object whose answers are written
   /// @return how many records it has
   /// @throws TransformException when a record, its answer, or the storage fails; there is no output then
-  long transform(StoredObject object, Location output) throws InterruptedException {
+  long transform(StoredObject object, Location output, LongAdder answered) throws InterruptedException {
     var sent = new ArrayDeque<Sent>();
-    try (var in = source.open(object); var out = source.storage().create(output, contentType)) {
+    var read = new LongAdder();
+    try (var in = source.open(object, read); var out = source.storage().create(output, contentType)) {
       var payloads = new MiniBatches(in, splitting, processing);
       long mostBytes = bytes(payloads.mostBytes(source.mostBytes(object)));
       long records = 0;
@@ -55,20 +60,20 @@ record ObjectTransform(
         var share = memory.tryTake(mostBytes);
         while (share.isEmpty() && !sent.isEmpty()) {
           // The oldest output is on its way, whatever the other objects do.
-          records += write(sent, out);
+          records += write(sent, out, answered);
           share = memory.tryTake(mostBytes);
         }
-        var next = send(payloads, share.isPresent() ? share.get() : memory.take(mostBytes), object);
+        var next = send(payloads, share.isPresent() ? share.get() : memory.take(mostBytes), object, read);
         if (next.isEmpty()) {
           break;
         }
         sent.add(next.get());
         while (!sent.isEmpty() && sent.peek().output.isDone()) {
-          records += write(sent, out);
+          records += write(sent, out, answered);
         }
       }
       while (!sent.isEmpty()) {
-        records += write(sent, out);
+        records += write(sent, out, answered);
       }
       out.commit();
       return records;
@@ -92,14 +97,15 @@ record ObjectTransform(
   }
 
   /// Reads the next payload and has it sent; nothing at the end of the object.
-  private Optional<Sent> send(MiniBatches payloads, MemoryShare share, StoredObject object) throws IOException {
+  private Optional<Sent> send(MiniBatches payloads, MemoryShare share, StoredObject object, LongAdder read)
+      throws IOException {
     boolean isSent = false;
     try {
       var next = payloads.next();
       isSent = next.isPresent();
       return next.map(payload -> {
         share.shrinkTo(bytes(payload.bytes()));
-        return new Sent(payload.records(), share, threads.submit(() -> exchange.output(payload, object)));
+        return new Sent(payload.records(), read.sumThenReset(), share, threads.submit(() -> exchange.output(payload, object)));
       });
     } finally {
       if (!isSent) {
@@ -109,7 +115,7 @@ record ObjectTransform(
   }
 
   /// Writes the oldest output, waiting for it where it is not there.
-  private long write(ArrayDeque<Sent> sent, ObjectWriter out) throws InterruptedException {
+  private long write(ArrayDeque<Sent> sent, ObjectWriter out, LongAdder answered) throws InterruptedException {
     var oldest = sent.peek();
     try {
       out.write(oldest.output.get());
@@ -121,7 +127,8 @@ record ObjectTransform(
     }
     sent.remove();
     oldest.share.close();
-    progress.records(oldest.records);
+    answered.add(oldest.bytes);
+    progress.answered(oldest.records, oldest.bytes);
     return oldest.records;
   }
 }

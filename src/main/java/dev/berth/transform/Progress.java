@@ -6,12 +6,18 @@ public interface Progress {
   /// How far the job is.
   void status(JobStatus status);
 
-  /// The objects that this instance has to do, found so far.
-  void found(long objects);
+  /// All that this instance has to do. Until this is known, nobody can say how far the job is.
+  ///
+  /// @param bytes 0 where the sizes of the objects are not known
+  void total(long objects, long bytes);
 
   /// Records of an object that is under way have been answered and written.
-  void records(long records);
+  ///
+  /// @param bytes of the object, packed where it is
+  void answered(long records, long bytes);
 
   /// An object has come to its end.
-  void ended(ObjectOutcome outcome);
+  ///
+  /// @param bytes of the object that were not told to [#answered]
+  void ended(ObjectOutcome outcome, long bytes);
 }

@@ -12,18 +12,21 @@ import java.nio.charset.StandardCharsets;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Optional;
+import java.util.concurrent.atomic.LongAdder;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
 /// SageMaker's way: the container gets the payload, and its answer is joined, filtered and written.
 ///
 /// @param errors how the error of a bad record is written
+/// @param kept counts these errors
 record TransformExchange(
     TransformJob job,
     Optional<RecordProcessing> processing,
     RecordFormat errors,
     Invoker invoker,
-    ObjectSource source) implements Exchange {
+    ObjectSource source,
+    LongAdder kept) implements Exchange {
 
   /// An error that stands in the place of an answer names the line within its request.
   private static final Pattern PLACE_OF_ERROR = Pattern.compile("(?m)^(\\{\"error\":\"|\"?ERROR: )(line|row) (\\d{1,9}): ");
@@ -91,20 +94,21 @@ record TransformExchange(
   }
 
   private byte[] error(Payload.Rejected record) {
+    kept.increment();
     return processing.map(filters -> filters.error(record))
         .orElseGet(() -> errors.write(errors.error(record.reason())).getBytes(StandardCharsets.UTF_8));
   }
 
   /// The errors among answers, with the lines as their object counts them.
-  private static byte[] numbered(byte[] answer, long first) {
-    if (first == 1) {
-      return answer;
-    }
+  private byte[] numbered(byte[] answer, long first) {
     // Byte for byte, whatever the encoding is.
     var text = new String(answer, StandardCharsets.ISO_8859_1);
     return PLACE_OF_ERROR.matcher(text)
-        .replaceAll(error -> Matcher.quoteReplacement(
-            "%s%s %d: ".formatted(error.group(1), error.group(2), first - 1 + Integer.parseInt(error.group(3)))))
+        .replaceAll(error -> {
+          kept.increment();
+          return Matcher.quoteReplacement(
+              "%s%s %d: ".formatted(error.group(1), error.group(2), first - 1 + Integer.parseInt(error.group(3))));
+        })
         .getBytes(StandardCharsets.ISO_8859_1);
   }
 

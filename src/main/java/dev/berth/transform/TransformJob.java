@@ -20,6 +20,7 @@ import java.util.OptionalInt;
 /// @param environment for a server of the runner's own
 /// @param timeout of one request
 /// @param retries how often a request is sent again
+/// @param patience how long the container may be away
 /// @param instances of how many machines that do this job together this is `instance`, from 0
 /// @param overwrite whether objects whose output is there are done again
 /// @param keepsBadRecords whether a bad record becomes an error in its own place. Records are lines then, of JSON or CSV
@@ -39,6 +40,7 @@ public record TransformJob(
     Map<String, String> environment,
     Duration timeout,
     int retries,
+    Duration patience,
     int instances,
     int instance,
     boolean overwrite,

@@ -1,6 +1,7 @@
 package dev.berth.command;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
 
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
@@ -161,6 +162,24 @@ class TransformCommandTest {
       assertThat(server.get("/metrics").body()).contains("berth_");
     }
     assertThat(Files.readAllLines(out.resolve("a.jsonl.out"))).hasSize(4);
+  }
+
+  @Test
+  void aJobThatIsToldToEndWritesItsReportFirst() throws Exception {
+    for (int i = 0; i < 200; i++) {
+      Files.writeString(in.resolve("%03d.jsonl".formatted(i)), QUERY.repeat(500));
+    }
+    Files.writeString(report, "{\"status\": \"Completed\"}");
+    try (var job = recommend(out, "--batch-strategy", "SingleRecord", "--max-concurrent-transforms", "1")) {
+      await().until(() -> Files.exists(out.resolve("000.jsonl.out")));
+      assertThat(report().path("status").asText()).as("not that of another run").isEqualTo("InProgress");
+      job.terminate();
+      assertThat(job.exitCode()).isEqualTo(143);
+      assertThat(job.out()).containsPattern("status +Stopped");
+    }
+    assertThat(report().path("status").asText()).isEqualTo("Stopped");
+    assertThat(report().path("succeeded").asInt()).isBetween(1, 199);
+    assertThat(report().path("failed").asInt()).isZero();
   }
 
   private static ServeProcess transform(String... arguments) throws IOException {

@@ -12,9 +12,6 @@ import dev.berth.testing.TestServer;
 import dev.berth.testing.TextHandler;
 import java.io.ByteArrayOutputStream;
 import java.io.IOException;
-import java.net.InetAddress;
-import java.net.ServerSocket;
-import java.net.Socket;
 import java.net.URI;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
@@ -261,38 +258,6 @@ class JobRunnerTest {
     write("a.csv", "7,one\n8,two\n");
     assertThat(run().isComplete()).isTrue();
     assertThat(output("a.csv")).isEqualTo("7,one,ONE\n8,two,TWO\n");
-  }
-
-  @Test
-  void aContainerThatIsNotThereFailsEveryObject() throws Exception {
-    write("a.txt", "one\n");
-    options.put(JobOption.INVOCATIONS_MAX_RETRIES, "0");
-    var report = run(job(false), URI.create("http://127.0.0.1:1"));
-    assertThat(report.failures()).singleElement().extracting(ObjectOutcome::failure).asString().isEqualTo(
-        "record 1: the connection to http://127.0.0.1:1 failed: ConnectException");
-  }
-
-  @Test
-  void anAnswerThatStopsOnItsWayIsNotWaitedFor() throws Exception {
-    write("a.txt", "one\n");
-    options.put(JobOption.INVOCATIONS_TIMEOUT, "1");
-    options.put(JobOption.INVOCATIONS_MAX_RETRIES, "0");
-    try (var listener = new ServerSocket(0, 50, InetAddress.getLoopbackAddress())) {
-      Thread.ofVirtual().start(() -> {
-        var open = new ArrayList<Socket>();
-        while (true) {
-          try {
-            var socket = listener.accept();
-            open.add(socket);
-            socket.getOutputStream().write("HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\nabc".getBytes(StandardCharsets.UTF_8));
-          } catch (IOException e) {
-            return;
-          }
-        }
-      });
-      var report = run(job(false), URI.create("http://127.0.0.1:" + listener.getLocalPort()));
-      assertThat(report.failures()).singleElement().extracting(ObjectOutcome::failure).asString().contains("no answer within 1 s");
-    }
   }
 
   @Test

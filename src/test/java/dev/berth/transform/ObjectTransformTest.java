@@ -14,6 +14,7 @@ import java.nio.file.Path;
 import java.util.Optional;
 import java.util.concurrent.Executors;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.LongAdder;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
@@ -54,7 +55,7 @@ class ObjectTransformTest {
           Optional.empty(), Optional.empty(), exchange, threads, memory, leastShare, new Unwatched());
       var object = new StoredObject(Location.of(input.toString()), "lines", Files.size(input));
       var output = Location.of(directory.resolve("out").toString());
-      var records = threads.submit(() -> transform.transform(object, output));
+      var records = threads.submit(() -> transform.transform(object, output, new LongAdder()));
       gate.awaitArrival();
       assertThat(memory.tryTake(4 * MEBIBYTE)).isEmpty();
       assertThat(sent).hasValue(payloads);

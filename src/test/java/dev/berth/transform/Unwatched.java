@@ -18,11 +18,11 @@ final class Unwatched implements Progress {
   }
 
   @Override
-  public void found(long objects) {}
+  public void total(long objects, long bytes) {}
 
   @Override
-  public void records(long records) {}
+  public void answered(long records, long bytes) {}
 
   @Override
-  public void ended(ObjectOutcome outcome) {}
+  public void ended(ObjectOutcome outcome, long bytes) {}
 }
