@@ -3,17 +3,22 @@ package dev.berth.command;
 import com.fasterxml.jackson.databind.ObjectMapper;
 import dev.berth.config.Configuration;
 import dev.berth.config.ConfigurationException;
+import dev.berth.config.Setting;
 import dev.berth.config.Settings;
 import dev.berth.storage.S3Options;
 import dev.berth.storage.Storage;
+import dev.berth.storage.StorageException;
+import dev.berth.transform.ArrayJob;
 import dev.berth.transform.JobException;
 import dev.berth.transform.JobFile;
 import dev.berth.transform.JobOption;
+import dev.berth.transform.JobPlan;
 import dev.berth.transform.JobReader;
 import dev.berth.transform.JobReport;
 import dev.berth.transform.JobRunner;
 import dev.berth.transform.JobStatus;
 import dev.berth.transform.JobSwitch;
+import dev.berth.transform.TransformException;
 import dev.berth.transform.TransformJob;
 import java.io.FileDescriptor;
 import java.io.FileOutputStream;
@@ -27,10 +32,12 @@ import java.util.EnumMap;
 import java.util.EnumSet;
 import java.util.HashMap;
 import java.util.List;
+import java.util.Locale;
 import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
+import java.util.stream.Stream;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import picocli.CommandLine.ExitCode;
@@ -48,6 +55,7 @@ final class TransformCommand {
 
   private static final Logger log = LoggerFactory.getLogger(TransformCommand.class);
 
+  private static final String DRY_RUN = "--dry-run";
   private static final String BAD_RECORDS = "BERTH_BAD_RECORDS";
 
   private static final ObjectMapper JSON = new ObjectMapper();
@@ -68,6 +76,7 @@ final class TransformCommand {
     }
     spec.addOption(text("--job", "<file>", "The JSON of a CreateTransformJob call; flags win over it"));
     spec.addOption(text("--endpoint", "<url>", "A container that is up; unset, the server runs in this process"));
+    spec.addOption(flag(DRY_RUN, "Says what each instance would do, and does nothing"));
     spec.addOption(text("--report", "<file>", "Where the report goes, transform-report.json unless set"));
     for (var jobSwitch : JobSwitch.values()) {
       spec.addOption(flag(jobSwitch.flag(), jobSwitch.meaning()));
@@ -92,6 +101,12 @@ final class TransformCommand {
       var job = job(parsed);
       var report = report(job, parsed);
       var endpoint = url(parsed, "--endpoint");
+      if (endpoint.isPresent()) {
+        requireNoServersFlags(parsed);
+      }
+      if (parsed.hasMatchedOption(DRY_RUN)) {
+        return dryRun(job, parsed);
+      }
       try (var storage = new Storage(s3(parsed))) {
         return run(job, storage, endpoint, report, parsed);
       }
@@ -104,6 +119,9 @@ final class TransformCommand {
     } catch (StartException e) {
       e.getMessage().lines().forEach(System.err::println);
       log.debug("the server did not start", e);
+      return ExitCode.SOFTWARE;
+    } catch (TransformException | StorageException e) {
+      System.err.println(e.getMessage());
       return ExitCode.SOFTWARE;
     } catch (Exception | Error e) {
       System.err.println("the job can't go on: " + e);
@@ -143,6 +161,32 @@ final class TransformCommand {
     try (var server = server(job, parsed)) {
       server.awaitReady();
       return runner.run(URI.create("http://127.0.0.1:" + server.port()));
+    }
+  }
+
+  private static void requireNoServersFlags(ParseResult parsed) throws JobException {
+    var ignored = Stream.concat(Settings.OF_A_TRANSFORM.stream(), Settings.OF_THE_MODEL.stream())
+        .flatMap(setting -> setting.flag().stream())
+        .map(Setting.Flag::name)
+        .filter(parsed::hasMatchedOption)
+        .map(flag -> "%s: found it with --endpoint, expected one of them: it is for a server in this process".formatted(flag))
+        .toList();
+    if (!ignored.isEmpty()) {
+      throw new JobException(ignored);
+    }
+  }
+
+  /// A line for each instance, and what of this one's part is done.
+  private static int dryRun(TransformJob job, ParseResult parsed) throws JobException {
+    try (var storage = new Storage(s3(parsed))) {
+      var plan = JobPlan.of(job, storage);
+      System.out.printf("%-9s %9s %12s%n", "instance", "objects", "MB");
+      for (int i = 0; i < plan.shares().size(); i++) {
+        var share = plan.shares().get(i);
+        System.out.printf(Locale.ROOT, "%-9s %9d %12.1f%s%n", i, share.objects(), share.bytes() / 1e6,
+            i == job.instance() ? "  this one; %d have their output".formatted(plan.done()) : "");
+      }
+      return ExitCode.OK;
     }
   }
 
@@ -240,6 +284,7 @@ final class TransformCommand {
         options.put(option, value);
       }
     }
+    ArrayJob.read(this.environment, options);
     var switches = EnumSet.noneOf(JobSwitch.class);
     for (var jobSwitch : JobSwitch.values()) {
       if (parsed.hasMatchedOption(jobSwitch.flag())) {

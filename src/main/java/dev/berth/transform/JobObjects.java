@@ -21,6 +21,10 @@ final class JobObjects {
     return job.manifest() ? named(manifest(job.input(), storage), job, storage) : storage.list(job.input());
   }
 
+  static TransformException none(TransformJob job) {
+    return new TransformException("%s: found no object, expected one at least".formatted(job.input()), null);
+  }
+
   /// Whether several objects may have one key: where names stand in a manifest, or a prefix ends within one.
   static boolean mayShareKeys(TransformJob job) {
     return job.manifest()

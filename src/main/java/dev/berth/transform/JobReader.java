@@ -19,6 +19,10 @@ public final class JobReader {
   private static final int DEFAULT_TIMEOUT = 600;
   private static final int LONGEST_TIMEOUT = 3600;
   private static final int DEFAULT_PATIENCE = 60;
+  private static final int MOST_INSTANCES = 10_000;
+  private static final List<JobOption> NOT_OF_BEDROCK = List.of(
+      JobOption.CONTENT_TYPE, JobOption.ACCEPT, JobOption.SPLIT_TYPE, JobOption.ASSEMBLE_WITH, JobOption.BATCH_STRATEGY,
+      JobOption.MAX_PAYLOAD_IN_MB, JobOption.INPUT_FILTER, JobOption.OUTPUT_FILTER, JobOption.JOIN_SOURCE, JobOption.BAD_RECORDS);
   private static final int DEFAULT_RETRIES = 3;
   private static final int MOST_PAYLOAD = 100;
 
@@ -45,6 +49,7 @@ public final class JobReader {
       problems.add("%s: found nothing, expected bedrock with %s".formatted(
           JobOption.FORMAT, JobSwitch.IMAGES_AS_FILES.flag()));
     }
+    var given = Set.copyOf(options.keySet());
     if (bedrock) {
       options.put(JobOption.CONTENT_TYPE, "application/json");
       options.put(JobOption.ACCEPT, "application/json");
@@ -66,9 +71,22 @@ public final class JobReader {
           + "own line").formatted(
           JobOption.BAD_RECORDS, JobOption.SPLIT_TYPE.flag(), JobOption.CONTENT_TYPE.flag(), JobOption.ACCEPT.flag()));
     }
-    var index = number(JobOption.INSTANCE_INDEX, 0, 99);
-    int instances = index.isPresent() ? number(JobOption.INSTANCE_COUNT, 1, 100).orElse(1) : 1;
-    if (index.orElse(0) >= instances) {
+    if (bedrock) {
+      NOT_OF_BEDROCK.stream().filter(given::contains).forEach(option -> problems.add(
+          "%s: found %s, expected none with %s bedrock, whose records are lines of JSON, each a request".formatted(
+              option, options.get(option), JobOption.FORMAT.flag())));
+    }
+    var index = number(JobOption.INSTANCE_INDEX, 0, MOST_INSTANCES - 1);
+    var count = number(JobOption.INSTANCE_COUNT, 1, MOST_INSTANCES);
+    if (index.isPresent() && count.isEmpty() && text(JobOption.INSTANCE_COUNT).isEmpty()) {
+      problems.add("%s: found nothing, expected how many instances there are with the %s %d".formatted(
+          JobOption.INSTANCE_COUNT, JobOption.INSTANCE_INDEX.flag(), index.getAsInt()));
+    } else if (index.isEmpty() && count.orElse(1) > 1) {
+      problems.add("%s: found nothing, expected which of the %d instances this is; %s 1 is for one that does it all".formatted(
+          JobOption.INSTANCE_INDEX, count.getAsInt(), JobOption.INSTANCE_COUNT.flag()));
+    }
+    int instances = count.orElse(1);
+    if (count.isPresent() && index.orElse(0) >= instances) {
       problems.add("%s: found %d, expected less than the %s of %d".formatted(
           JobOption.INSTANCE_INDEX, index.orElse(0), JobOption.INSTANCE_COUNT.flag(), instances));
     }
@@ -94,6 +112,7 @@ public final class JobReader {
         Duration.ofSeconds(number(JobOption.PATIENCE, 0, 86_400).orElse(DEFAULT_PATIENCE)),
         instances,
         index.orElse(0),
+        !oneOf(JobOption.SHARD_BY, "size", "key"),
         overwrite,
         keeps,
         bedrock,

@@ -8,7 +8,6 @@ import dev.berth.storage.StorageException;
 import dev.berth.storage.StoredObject;
 import java.net.URI;
 import java.time.Duration;
-import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.HashSet;
 import java.util.Iterator;
@@ -20,13 +19,16 @@ import java.util.concurrent.Semaphore;
 import java.util.concurrent.atomic.LongAdder;
 import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.Consumer;
-import java.util.zip.CRC32;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /// Runs a job against a container that is up: its objects, some at the same time, each to its output.
 ///
 /// The objects that fail do not keep the others from being done. Outcomes are values; only what concerns the whole job,
 /// such as a listing that fails, ends it.
 public final class JobRunner {
+
+  private static final Logger log = LoggerFactory.getLogger(JobRunner.class);
 
   /// For payloads. A server in the same process needs its own, and so do the parts of outputs on their way to S3.
   private static final int SHARE_OF_HEAP = 4;
@@ -50,6 +52,7 @@ public final class JobRunner {
   private long failed;
   private long records;
   private long errors;
+  private volatile Optional<Shares> shares = Optional.empty();
   private volatile boolean stopping;
   private volatile boolean ended;
 
@@ -114,7 +117,11 @@ public final class JobRunner {
     progress.status(JobStatus.IN_PROGRESS);
     int concurrent = plan.concurrent();
     try (threads; var invoker = new Invoker(endpoint, job.formats(), job.timeout(), job.retries(), job.patience(), concurrent)) {
-      threads.execute(this::count);
+      if (Shares.needNoList(job)) {
+        threads.execute(this::countBeside);
+      } else {
+        count();
+      }
       var memory = new MemoryBudget(Runtime.getRuntime().maxMemory() / SHARE_OF_HEAP);
       long leastShare = memory.bytes() / (PAYLOADS_PER_REQUEST * concurrent);
       if (job.bedrock()) {
@@ -153,22 +160,26 @@ public final class JobRunner {
     }
   }
 
-  /// Tells how much there is to do. What goes wrong with it goes wrong for the job too, which says so.
+  /// Finds out what there is to do, and tells how much it is.
   private void count() {
-    long objects = 0;
-    long bytes = 0;
-    try (var all = JobObjects.of(job, storage)) {
-      for (Iterator<StoredObject> each = all.iterator(); each.hasNext() && !ended; ) {
-        var object = each.next();
-        if (isMine(object.key())) {
-          objects++;
-          bytes += object.size();
-        }
-      }
-      progress.total(objects, bytes);
-    } catch (StorageException | TransformException _) {
-      // As said above.
+    var found = Shares.of(job, storage, () -> !ended && !stopping);
+    if (!ended) {
+      shares = Optional.of(found);
+      progress.total(found.all().get(job.instance()).objects(), found.all().get(job.instance()).bytes());
     }
+  }
+
+  /// What goes wrong here goes wrong for the job too, which says so.
+  private void countBeside() {
+    try {
+      count();
+    } catch (StorageException | TransformException e) {
+      log.debug("the objects can't be counted", e);
+    }
+  }
+
+  private boolean isMine(StoredObject object) {
+    return shares.map(known -> known.isMine(object)).orElseGet(() -> Shares.isMineByKey(object, job));
   }
 
   private JobStatus status(String problem) {
@@ -195,7 +206,7 @@ public final class JobRunner {
       for (Iterator<StoredObject> each = objects.iterator(); each.hasNext(); ) {
         var object = each.next();
         isEmpty = false;
-        if (!isMine(object.key())) {
+        if (!isMine(object)) {
           continue;
         }
         open.acquire();
@@ -206,7 +217,7 @@ public final class JobRunner {
         found++;
         if (JobObjects.mayShareKeys(job) && !keys.add(object.key())) {
           open.release();
-          end(failure(object, System.nanoTime(), "%s would be written twice".formatted(output(object))), object.size());
+          end(failure(object, System.nanoTime(), "%s would be written twice".formatted(job.output(object))), object.size());
           continue;
         }
         threads.execute(() -> {
@@ -227,22 +238,15 @@ public final class JobRunner {
       throw new TransformException(invoker.gaveUp().get(), null);
     }
     if (isEmpty) {
-      throw new TransformException("%s: found no object, expected one at least".formatted(job.input()), null);
+      throw JobObjects.none(job);
     }
-  }
-
-  /// By the key alone, so that instances agree whatever else comes and goes meanwhile.
-  private boolean isMine(String key) {
-    var hash = new CRC32();
-    hash.update(key.getBytes(StandardCharsets.UTF_8));
-    return hash.getValue() % job.instances() == job.instance();
   }
 
   private ObjectOutcome outcome(
       ObjectTransform transform, Consumer<Location> done, StoredObject object, LongAdder answered) {
     long start = System.nanoTime();
     try {
-      var output = output(object);
+      var output = job.output(object);
       if (!job.overwrite() && storage.exists(output)) {
         done.accept(output);
         return new ObjectOutcome(object.key(), ObjectOutcome.Status.SKIPPED, 0, 0, "");
@@ -260,10 +264,6 @@ public final class JobRunner {
 
   private static ObjectOutcome failure(StoredObject object, long start, String reason) {
     return new ObjectOutcome(object.key(), ObjectOutcome.Status.FAILED, 0, seconds(start), reason);
-  }
-
-  private Location output(StoredObject object) {
-    return job.output().resolve(object.key() + ".out");
   }
 
   private void end(ObjectOutcome outcome, long bytes) {

@@ -1,7 +1,7 @@
 package dev.berth.transform;
 
-/// An object that can't be transformed, and why: the record and the reason.
-final class TransformException extends RuntimeException {
+/// An object, or a job, that can't be transformed, and why: the record and the reason.
+public final class TransformException extends RuntimeException {
 
   TransformException(String message, Throwable cause) {
     super(message, cause);

@@ -2,6 +2,7 @@ package dev.berth.transform;
 
 import dev.berth.content.BatchStrategy;
 import dev.berth.storage.Location;
+import dev.berth.storage.StoredObject;
 import java.time.Duration;
 import java.util.LinkedHashMap;
 import java.util.Map;
@@ -22,6 +23,7 @@ import java.util.OptionalInt;
 /// @param retries how often a request is sent again
 /// @param patience how long the container may be away
 /// @param instances of how many machines that do this job together this is `instance`, from 0
+/// @param shardBySize whether objects are dealt out by their sizes, and not by their keys
 /// @param overwrite whether objects whose output is there are done again
 /// @param keepsBadRecords whether a bad record becomes an error in its own place. Records are lines then, of JSON or CSV
 /// @param bedrock whether objects are JSON Lines of Bedrock's records, each a request of its own
@@ -43,6 +45,7 @@ public record TransformJob(
     Duration patience,
     int instances,
     int instance,
+    boolean shardBySize,
     boolean overwrite,
     boolean keepsBadRecords,
     boolean bedrock,
@@ -51,6 +54,11 @@ public record TransformJob(
 
   public TransformJob {
     environment = Map.copyOf(environment);
+  }
+
+  /// Where an object's answers go.
+  Location output(StoredObject object) {
+    return output.resolve(object.key() + ".out");
   }
 
   /// The variables that a container gets for this job.

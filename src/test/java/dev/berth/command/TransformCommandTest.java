@@ -135,6 +135,8 @@ class TransformCommandTest {
     refused("--endpoint-url", "--input", in.toString(), "--output", out.toString(), "--endpoint-url", "nowhere");
     refused("--endpoint", "--input", in.toString(), "--output", out.toString(), "--endpoint", "localhost:8080");
     refused("--endpoint", "--input", in.toString(), "--output", out.toString(), "--endpoint", "not a url");
+    refused("--model-dir: found it with --endpoint", "--input", in.toString(), "--output", out.toString(), "--endpoint",
+        "http://localhost:8080", "--model-dir", RECOMMENDER);
     assertThat(out).doesNotExist();
   }
 
@@ -180,6 +182,24 @@ class TransformCommandTest {
     assertThat(report().path("status").asText()).isEqualTo("Stopped");
     assertThat(report().path("succeeded").asInt()).isBetween(1, 199);
     assertThat(report().path("failed").asInt()).isZero();
+  }
+
+  @Test
+  void aDryRunSaysWhatEachInstanceWouldDo() throws Exception {
+    Files.writeString(in.resolve("a.jsonl"), QUERY.repeat(1000));
+    Files.writeString(in.resolve("b.jsonl"), QUERY.repeat(500));
+    Files.writeString(in.resolve("c.jsonl"), QUERY.repeat(400));
+    var pod = Map.of("AWS_BATCH_JOB_ARRAY_INDEX", "1", "AWS_BATCH_JOB_ARRAY_SIZE", "2");
+    var command = List.of(Path.of("transform").toAbsolutePath().toString(), "--input", in.toString(), "--output", out.toString(), "--dry-run");
+    try (var job = ServeProcess.start(pod, command)) {
+      assertThat(job.exitCode()).as(job.err()).isZero();
+      assertThat(job.out().lines()).satisfiesExactly(
+          header -> assertThat(header).matches("instance +objects +MB"),
+          first -> assertThat(first).matches("0 +1 +0\\.\\d"),
+          second -> assertThat(second).matches("1 +2 +0\\.\\d  this one; 0 have their output"));
+    }
+    assertThat(out).doesNotExist();
+    assertThat(report).doesNotExist();
   }
 
   private static ServeProcess transform(String... arguments) throws IOException {

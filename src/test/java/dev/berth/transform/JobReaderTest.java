@@ -50,6 +50,10 @@ class JobReaderTest {
           "TransformResources": {"InstanceType": "ml.m5.large", "InstanceCount": 4}
         }""");
     var read = JobFile.read(file);
+    assertThat(catchThrowableOfType(JobException.class, () -> JobReader.read(read.options(), Map.of(), Set.of())).problems())
+        .as("each of four machines would do all of it").singleElement().asString()
+        .startsWith("--instance-index: found nothing, expected which of the 4 instances this is");
+    read.options().put(JobOption.INSTANCE_INDEX, "3");
     var job = JobReader.read(read.options(), read.environment(), Set.of());
     assertThat(job.manifest()).isTrue();
     assertThat(job.gzip()).isTrue();
@@ -59,7 +63,7 @@ class JobReaderTest {
     assertThat(job.maxConcurrentTransforms()).hasValue(64);
     assertThat(job.timeout()).isEqualTo(Duration.ofSeconds(30));
     assertThat(job.processing()).isEqualTo(new DataProcessing("$[1:]", "Input", "$[0,-1]", SliceEnd.EXCLUSIVE));
-    assertThat(job.instances()).as("without an index one machine does it all").isEqualTo(1);
+    assertThat(job.instances()).isEqualTo(4);
     assertThat(job.serverEnvironment()).containsEntry("BERTH_BAD_RECORDS", "keep").containsEntry("SAGEMAKER_BATCH_STRATEGY", "SINGLE_RECORD")
         .containsEntry("SAGEMAKER_MAX_PAYLOAD_IN_MB", "1");
     assertThat(job.serverDefaults()).containsEntry("BERTH_TRAILING_NEWLINE", "false");
@@ -84,6 +88,17 @@ class JobReaderTest {
         .anyMatch(problem -> problem.startsWith("--batch-strategy (BatchStrategy): found MULTI_RECORD, expected SingleRecord or MultiRecord"))
         .anyMatch(problem -> problem.contains("DataProcessing.InputFilter"))
         .anyMatch(problem -> problem.contains("DataProcessing.JoinSource"));
+  }
+
+  @Test
+  void anIndexNeedsACountAndBedrocksRecordsNoFormat() {
+    var options = new java.util.HashMap<>(Map.of(
+        JobOption.INPUT, "in", JobOption.OUTPUT, "out", JobOption.INSTANCE_INDEX, "0", JobOption.FORMAT, "bedrock",
+        JobOption.SPLIT_TYPE, "Line", JobOption.BAD_RECORDS, "keep"));
+    assertThat(catchThrowableOfType(JobException.class, () -> JobReader.read(options, Map.of(), Set.of())).problems()).satisfiesExactly(
+        problem -> assertThat(problem).startsWith("--split-type (TransformInput.SplitType): found Line, expected none with --format bedrock"),
+        problem -> assertThat(problem).startsWith("--bad-records: found keep, expected none with --format bedrock"),
+        problem -> assertThat(problem).startsWith("--instance-count (TransformResources.InstanceCount): found nothing"));
   }
 
   @Test

@@ -1,0 +1,142 @@
+package dev.berth.transform;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.berth.storage.S3Options;
+import dev.berth.storage.Storage;
+import dev.berth.testing.TestServer;
+import dev.berth.testing.TextHandler;
+import java.io.IOException;
+import java.net.URI;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.EnumMap;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+/// How several instances deal out objects.
+class SharesTest {
+
+  @TempDir
+  private Path directory;
+
+  private final Map<JobOption, String> options = new EnumMap<>(JobOption.class);
+
+  @BeforeEach
+  void prepare() throws IOException {
+    Files.createDirectory(directory.resolve("in"));
+    options.put(JobOption.INPUT, directory.resolve("in").toString());
+    options.put(JobOption.OUTPUT, directory.resolve("out").toString());
+  }
+
+  @Test
+  void objectsOfOneSizeAreDealtOutEvenly() throws Exception {
+    for (int i = 1; i <= 10; i++) {
+      write("input%d.csv".formatted(i), "x".repeat(100));
+    }
+    assertThat(shares(4)).extracting(Shares.Share::objects).containsExactlyInAnyOrder(3L, 3L, 2L, 2L);
+    assertThat(shares(2)).extracting(Shares.Share::objects).containsExactly(5L, 5L);
+  }
+
+  @Test
+  void aLargeObjectIsWorthManySmallOnes() throws Exception {
+    write("large", "x".repeat(1 << 20));
+    for (int i = 0; i < 20; i++) {
+      write("small-%02d".formatted(i), "x".repeat(50_000));
+    }
+    assertThat(shares(2)).extracting(Shares.Share::objects).containsExactly(1L, 20L);
+    assertThat(shares(2)).extracting(Shares.Share::bytes).containsExactly(1L << 20, 1_000_000L);
+  }
+
+  @Test
+  void everyObjectHasOneInstanceByEitherWay() throws Exception {
+    for (int i = 0; i < 50; i++) {
+      write("%d".formatted(i), "x".repeat(i * 997 % 5000));
+    }
+    for (var by : List.of("size", "key")) {
+      options.put(JobOption.SHARD_BY, by);
+      for (int instances : List.of(1, 2, 3, 7)) {
+        try (var storage = new Storage(S3Options.DEFAULT)) {
+          var owners = new HashMap<String, Integer>();
+          for (int i = 0; i < instances; i++) {
+            var shares = Shares.of(job(instances, i), storage, () -> true);
+            int instance = i;
+            try (var objects = JobObjects.of(job(instances, i), storage)) {
+              objects.filter(shares::isMine).forEach(object ->
+                  assertThat(owners.put(object.key(), instance)).as(object.key()).isNull());
+            }
+          }
+          assertThat(owners).hasSize(50);
+        }
+      }
+    }
+  }
+
+  @Test
+  void twoFourAndEightInstancesWriteTheSameBytesAsOne() throws Exception {
+    for (int i = 0; i < 40; i++) {
+      write("%d.txt".formatted(i), "word %d\n".formatted(i).repeat(i));
+    }
+    options.put(JobOption.CONTENT_TYPE, "text/plain");
+    options.put(JobOption.ACCEPT, "text/plain");
+    options.put(JobOption.SPLIT_TYPE, "Line");
+    options.put(JobOption.ASSEMBLE_WITH, "Line");
+    Map<String, String> ofOne = Map.of();
+    try (var server = TestServer.with(new TextHandler()).set("SAGEMAKER_BATCH", "true").start();
+        var storage = new Storage(S3Options.DEFAULT)) {
+      for (int instances : List.of(1, 2, 4, 8)) {
+        options.put(JobOption.OUTPUT, directory.resolve("out-" + instances).toString());
+        for (int i = 0; i < instances; i++) {
+          var report = new JobRunner(job(instances, i), storage, new Unwatched()).run(URI.create("http://127.0.0.1:" + server.port()));
+          assertThat(report).matches(JobReport::isComplete);
+          assertThat(report.skipped()).as("nobody else's").isZero();
+        }
+        var outputs = files(directory.resolve("out-" + instances));
+        ofOne = instances == 1 ? outputs : ofOne;
+        assertThat(outputs).hasSize(40).isEqualTo(ofOne);
+      }
+    }
+  }
+
+  @Test
+  void aPlanSaysWhatIsDoneAlready() throws Exception {
+    write("a", "one");
+    write("b", "two");
+    Files.createDirectory(directory.resolve("out"));
+    Files.writeString(directory.resolve("out/a.out"), "ONE");
+    try (var storage = new Storage(S3Options.DEFAULT)) {
+      assertThat(JobPlan.of(job(1, 0), storage)).isEqualTo(new JobPlan(List.of(new Shares.Share(2, 6)), 1));
+    }
+  }
+
+  private List<Shares.Share> shares(int instances) throws Exception {
+    try (var storage = new Storage(S3Options.DEFAULT)) {
+      return Shares.of(job(instances, 0), storage, () -> true).all();
+    }
+  }
+
+  private TransformJob job(int instances, int index) throws JobException {
+    options.put(JobOption.INSTANCE_COUNT, String.valueOf(instances));
+    options.put(JobOption.INSTANCE_INDEX, String.valueOf(index));
+    return JobReader.read(options, Map.of(), Set.of());
+  }
+
+  private void write(String key, String text) throws IOException {
+    Files.writeString(directory.resolve("in").resolve(key), text);
+  }
+
+  private static Map<String, String> files(Path directory) throws IOException {
+    var all = new HashMap<String, String>();
+    try (var files = Files.list(directory)) {
+      for (var file : files.toList()) {
+        all.put(file.getFileName().toString(), Files.readString(file));
+      }
+    }
+    return all;
+  }
+}
