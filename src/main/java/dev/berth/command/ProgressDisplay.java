@@ -76,6 +76,11 @@ interface ProgressDisplay extends Progress, AutoCloseable {
     }
 
     @Override
+    public synchronized void passed(long bytes) {
+      passed += bytes;
+    }
+
+    @Override
     public synchronized void ended(ObjectOutcome outcome, long bytes) {
       ended++;
       passed += bytes;

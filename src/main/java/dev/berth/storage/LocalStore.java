@@ -2,7 +2,9 @@ package dev.berth.storage;
 
 import java.io.IOException;
 import java.io.InputStream;
+import java.nio.file.DirectoryNotEmptyException;
 import java.nio.file.Files;
+import java.nio.file.NoSuchFileException;
 import java.util.OptionalLong;
 import java.util.Spliterator;
 import java.util.Spliterators;
@@ -41,6 +43,21 @@ final class LocalStore {
       return new LocalReader(location, Files.newInputStream(location.path()));
     } catch (IOException e) {
       throw LocalErrors.of(location, "read", e);
+    }
+  }
+
+  void delete(Location.Local location, Location root) {
+    try {
+      Files.deleteIfExists(location.path());
+      for (var directory = location.path().getParent();
+          root instanceof Location.Local(var stays, _) && !directory.equals(stays) && directory.startsWith(stays);
+          directory = directory.getParent()) {
+        Files.delete(directory);
+      }
+    } catch (DirectoryNotEmptyException | NoSuchFileException _) {
+      // Others are in it, or have removed it.
+    } catch (IOException e) {
+      throw LocalErrors.of(location, "removed", e);
     }
   }
 

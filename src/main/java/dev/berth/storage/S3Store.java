@@ -65,6 +65,10 @@ final class S3Store implements AutoCloseable {
     return new S3Writer(new S3Uploads(client, object, contentType, checksums));
   }
 
+  void delete(Location.S3 object) {
+    S3Errors.naming(object, () -> client.deleteObject(request -> request.bucket(object.bucket()).key(object.key())));
+  }
+
   void requireWritable(Location.S3 object) {
     new S3Uploads(client, object, Optional.empty(), checksums).begin().abort();
   }

@@ -1,6 +1,7 @@
 package dev.berth.storage;
 
 import java.io.InputStream;
+import java.nio.file.Files;
 import java.util.Optional;
 import java.util.OptionalLong;
 import java.util.concurrent.locks.ReentrantLock;
@@ -54,6 +55,11 @@ public final class Storage implements AutoCloseable {
     };
   }
 
+  /// The same, and nothing where a local path does not exist.
+  public Stream<StoredObject> listIfThere(Location prefix) {
+    return prefix instanceof Location.Local(var path, _) && !Files.exists(path) ? Stream.empty() : list(prefix);
+  }
+
   /// The size in bytes; nothing where there is no such object.
   public OptionalLong size(Location object) {
     return switch (object) {
@@ -98,11 +104,20 @@ public final class Storage implements AutoCloseable {
     };
   }
 
-  /// Finds out whether objects can be written below a location, and leaves none there. Directories are made.
+  /// Removes an object, where there is one, and local directories that are empty then.
   ///
-  /// @throws StorageException where they can't
-  public void requireWritable(Location directory) {
-    var probe = directory.resolve(".berth-probe");
+  /// @param root stays, whatever is in it
+  public void delete(Location object, Location root) {
+    switch (object) {
+      case Location.Local local -> files.delete(local, root);
+      case Location.S3 remote -> s3().delete(remote);
+    }
+  }
+
+  /// Finds out whether an object can be written, and writes none. Directories are made.
+  ///
+  /// @throws StorageException where it can't
+  public void requireWritable(Location probe) {
     switch (probe) {
       case Location.Local local -> files.create(local).close();
       case Location.S3 remote -> s3().requireWritable(remote);

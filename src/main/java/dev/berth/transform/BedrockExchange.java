@@ -146,6 +146,11 @@ final class BedrockExchange implements Exchange {
     return value.isTextual() && value.textValue().startsWith(PNG_IN_BASE64);
   }
 
+  @Override
+  public void resumed(Location part) {
+    countDone(part);
+  }
+
   /// Counts the records of an output that was there already.
   void countDone(Location done) {
     try (var in = storage.open(done); var lines = JSON.readerFor(JsonNode.class).<JsonNode>readValues(in)) {

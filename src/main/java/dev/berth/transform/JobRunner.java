@@ -105,7 +105,7 @@ public final class JobRunner {
 
   private void runObjects(URI endpoint) throws InterruptedException {
     var plan = plan(endpoint);
-    storage.requireWritable(job.output());
+    storage.requireWritable(job.output().resolve(".berth-probe-%d".formatted(job.instance())));
     if (job.bedrock()) {
       progress.status(JobStatus.SUBMITTED);
       progress.status(JobStatus.VALIDATING);
@@ -123,12 +123,14 @@ public final class JobRunner {
         count();
       }
       var memory = new MemoryBudget(Runtime.getRuntime().maxMemory() / SHARE_OF_HEAP);
+      var checkpoints = new Checkpoints(storage, job.output(), job.madeBy() + plan.splitting());
       long leastShare = memory.bytes() / (PAYLOADS_PER_REQUEST * concurrent);
       if (job.bedrock()) {
         var exchange = new BedrockExchange(invoker, storage, job.output(), job.imagesAsFiles());
         transformAll(new ObjectTransform(
-            source, plan.splitting(), Optional.empty(), Optional.empty(), exchange, threads, memory, leastShare, progress),
-            exchange::countDone, invoker, concurrent);
+            source, plan.splitting(), Optional.empty(), Optional.empty(), exchange, threads, memory, leastShare,
+            checkpoints, !job.overwrite(), progress),
+            exchange::countDone, checkpoints, invoker, concurrent);
         errors = exchange.errors();
         exchange.writeManifest(job.instances() == 1
             ? "manifest.json.out"
@@ -142,8 +144,9 @@ public final class JobRunner {
         var kept = new LongAdder();
         var exchange = new TransformExchange(job, processing, errors(), invoker, source, kept);
         transformAll(new ObjectTransform(
-            source, plan.splitting(), processing, job.formats().accept(), exchange, threads, memory, leastShare, progress),
-            _ -> {}, invoker, concurrent);
+            source, plan.splitting(), processing, job.formats().accept(), exchange, threads, memory, leastShare,
+            checkpoints, !job.overwrite(), progress),
+            _ -> {}, checkpoints, invoker, concurrent);
         errors = kept.sum();
       }
     }
@@ -198,7 +201,8 @@ public final class JobRunner {
   ///
   /// @param done is told the outputs that were there already
   private void transformAll(
-      ObjectTransform transform, Consumer<Location> done, Invoker invoker, int concurrent) throws InterruptedException {
+      ObjectTransform transform, Consumer<Location> done, Checkpoints checkpoints, Invoker invoker, int concurrent)
+      throws InterruptedException {
     var open = new Semaphore(concurrent);
     var keys = new HashSet<String>();
     boolean isEmpty = true;
@@ -223,7 +227,7 @@ public final class JobRunner {
         threads.execute(() -> {
           var answered = new LongAdder();
           try {
-            var outcome = outcome(transform, done, object, answered);
+            var outcome = outcome(transform, done, checkpoints, object, answered);
             end(outcome, Math.max(0, object.size() - answered.sum()));
           } finally {
             open.release();
@@ -243,12 +247,13 @@ public final class JobRunner {
   }
 
   private ObjectOutcome outcome(
-      ObjectTransform transform, Consumer<Location> done, StoredObject object, LongAdder answered) {
+      ObjectTransform transform, Consumer<Location> done, Checkpoints checkpoints, StoredObject object, LongAdder answered) {
     long start = System.nanoTime();
     try {
       var output = job.output(object);
       if (!job.overwrite() && storage.exists(output)) {
         done.accept(output);
+        checkpoints.forget(object);
         return new ObjectOutcome(object.key(), ObjectOutcome.Status.SKIPPED, 0, 0, "");
       }
       long count = transform.transform(object, output, answered);

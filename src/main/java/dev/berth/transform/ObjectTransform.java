@@ -26,6 +26,7 @@ import java.util.zip.ZipException;
 /// @param memory for the payloads between reading and writing, of all objects together. A thread takes what its next
 ///     payload needs at most, reads it, and gives back what was too much. A thread that holds some must not wait for
 ///     more: it writes what it has, and gives that memory back
+/// @param goOn whether an object goes on where an earlier run was killed
 /// @param leastShare of the memory for one payload, however small: so that there are not too many of them
 record ObjectTransform(
     ObjectSource source,
@@ -36,6 +37,8 @@ record ObjectTransform(
     ExecutorService threads,
     MemoryBudget memory,
     long leastShare,
+    Checkpoints checkpoints,
+    boolean goOn,
     Progress progress) {
 
   /// A payload's records, its body, what it is joined with, and its answer.
@@ -44,7 +47,8 @@ record ObjectTransform(
   /// A payload whose output is on its way.
   ///
   /// @param bytes of the object that were read for it
-  private record Sent(int records, long bytes, MemoryShare share, Future<byte[]> output) {}
+  /// @param isSafeInParts whether it is worth to be kept while the object is not whole
+  private record Sent(int records, boolean isSafeInParts, long bytes, MemoryShare share, Future<byte[]> output) {}
 
   /// @param answered counts the bytes of the object whose answers are written
   /// @return how many records it has
@@ -52,15 +56,22 @@ record ObjectTransform(
   long transform(StoredObject object, Location output, LongAdder answered) throws InterruptedException {
     var sent = new ArrayDeque<Sent>();
     var read = new LongAdder();
+    var checkpoint = checkpoints.open(object, goOn);
+    boolean isDone = false;
     try (var in = source.open(object, read); var out = source.storage().create(output, contentType)) {
       var payloads = new MiniBatches(in, splitting, processing);
+      checkpoint.outputs().forEach(exchange::resumed);
+      checkpoint.replay(out);
+      payloads.skip(checkpoint.records());
+      answered.add(read.sum());
+      progress.passed(read.sumThenReset());
       long mostBytes = bytes(payloads.mostBytes(source.mostBytes(object)));
-      long records = 0;
+      long records = checkpoint.records();
       while (true) {
         var share = memory.tryTake(mostBytes);
         while (share.isEmpty() && !sent.isEmpty()) {
           // The oldest output is on its way, whatever the other objects do.
-          records += write(sent, out, answered);
+          records += write(sent, out, checkpoint, answered);
           share = memory.tryTake(mostBytes);
         }
         var next = send(payloads, share.isPresent() ? share.get() : memory.take(mostBytes), object, read);
@@ -69,13 +80,15 @@ record ObjectTransform(
         }
         sent.add(next.get());
         while (!sent.isEmpty() && sent.peek().output.isDone()) {
-          records += write(sent, out, answered);
+          records += write(sent, out, checkpoint, answered);
         }
       }
       while (!sent.isEmpty()) {
-        records += write(sent, out, answered);
+        records += write(sent, out, checkpoint, answered);
       }
       out.commit();
+      checkpoint.end();
+      isDone = true;
       return records;
     } catch (BadInputException | StorageException e) {
       throw new TransformException(e.getMessage(), e);
@@ -84,6 +97,9 @@ record ObjectTransform(
     } catch (IOException e) {
       throw new TransformException("it can't be read: " + e.getMessage(), e);
     } finally {
+      if (!isDone) {
+        checkpoint.keep();
+      }
       for (var left : sent) {
         left.output.cancel(true);
         left.share.close();
@@ -105,7 +121,7 @@ record ObjectTransform(
       isSent = next.isPresent();
       return next.map(payload -> {
         share.shrinkTo(bytes(payload.bytes()));
-        return new Sent(payload.records(), read.sumThenReset(), share, threads.submit(() -> exchange.output(payload, object)));
+        return new Sent(payload.records(), splitting.splitType() != SplitType.NONE, read.sumThenReset(), share, threads.submit(() -> exchange.output(payload, object)));
       });
     } finally {
       if (!isSent) {
@@ -115,10 +131,15 @@ record ObjectTransform(
   }
 
   /// Writes the oldest output, waiting for it where it is not there.
-  private long write(ArrayDeque<Sent> sent, ObjectWriter out, LongAdder answered) throws InterruptedException {
+  private long write(ArrayDeque<Sent> sent, ObjectWriter out, Checkpoints.Checkpoint checkpoint, LongAdder answered)
+      throws InterruptedException {
     var oldest = sent.peek();
     try {
-      out.write(oldest.output.get());
+      var output = oldest.output.get();
+      out.write(output);
+      if (oldest.isSafeInParts) {
+        checkpoint.add(oldest.records, output);
+      }
     } catch (ExecutionException e) {
       if (e.getCause() instanceof TransformException known) {
         throw known;

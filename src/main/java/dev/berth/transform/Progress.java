@@ -16,6 +16,9 @@ public interface Progress {
   /// @param bytes of the object, packed where it is
   void answered(long records, long bytes);
 
+  /// So much of an object was done by an earlier run.
+  void passed(long bytes);
+
   /// An object has come to its end.
   ///
   /// @param bytes of the object that were not told to [#answered]

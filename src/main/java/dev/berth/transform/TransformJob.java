@@ -6,6 +6,7 @@ import dev.berth.storage.StoredObject;
 import java.time.Duration;
 import java.util.LinkedHashMap;
 import java.util.Map;
+import java.util.TreeMap;
 import java.util.Optional;
 import java.util.OptionalInt;
 
@@ -54,6 +55,12 @@ public record TransformJob(
 
   public TransformJob {
     environment = Map.copyOf(environment);
+  }
+
+  /// What the bytes of an output depend on, as far as the job says it.
+  String madeBy() {
+    return "%s %s %s %s %s %s %s".formatted(
+        formats, processing, gzip, new TreeMap<>(environment), keepsBadRecords, bedrock, imagesAsFiles);
   }
 
   /// Where an object's answers go.

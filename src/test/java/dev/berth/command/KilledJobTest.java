@@ -4,7 +4,10 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
 import dev.berth.testing.ServeProcess;
+import dev.berth.testing.TestServer;
+import dev.berth.testing.TextHandler;
 import java.io.IOException;
+import java.io.UncheckedIOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -14,6 +17,7 @@ import java.util.Map;
 import java.util.Random;
 import java.util.Set;
 import java.util.TreeMap;
+import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.stream.Collectors;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.Tag;
@@ -56,6 +60,67 @@ class KilledJobTest {
     }
     assertThat(contents(undisturbed)).hasSize(OBJECTS);
     assertThat(contents(out)).as("and nothing else, such as leftovers").isEqualTo(contents(undisturbed));
+    assertThat(out.resolve(".berth-parts")).doesNotExist();
+  }
+
+  @Test
+  void oneLargeObjectGoesOnWhereItsJobWasKilled() throws Exception {
+    int records = 3000;
+    var in = Files.createDirectory(directory.resolve("in"));
+    var lines = IntStream.range(0, records).mapToObj("word %d"::formatted).toList();
+    Files.write(in.resolve("words.txt"), lines);
+    var out = directory.resolve("out");
+    var asked = new ConcurrentLinkedQueue<String>();
+    var handler = new TextHandler() {
+      @Override
+      public List<String> predictFn(List<String> words, Object model) throws Exception {
+        asked.addAll(words);
+        Thread.sleep(2);
+        return super.predictFn(words, model);
+      }
+    };
+    try (var server = TestServer.with(handler).set("SAGEMAKER_BATCH", "true").start()) {
+      int runs = 0;
+      long kept = 0;
+      while (kept < records && runs++ < 3) {
+        long before = kept;
+        asked.clear();
+        try (var job = words(in, out, server.port())) {
+          await().until(() -> !job.process().isAlive() || kept(out) > before);
+          job.process().destroyForcibly();
+          job.exitCode();
+        }
+        assertThat(asked).as("what was safe is not asked again").noneMatch(word -> Integer.parseInt(word.substring(5)) < before);
+        kept = Files.exists(out.resolve("words.txt.out")) ? records : kept(out);
+      }
+      try (var job = words(in, out, server.port())) {
+        assertThat(job.exitCode()).as(job.err()).isZero();
+      }
+    }
+    assertThat(Files.readAllLines(out.resolve("words.txt.out"))).isEqualTo(lines.stream().map(String::toUpperCase).toList());
+    assertThat(out.resolve(".berth-parts")).doesNotExist();
+  }
+
+  private ServeProcess words(Path in, Path out, int port) throws IOException {
+    return ServeProcess.start(Map.of(), List.of(
+        Path.of("transform").toAbsolutePath().toString(), "--endpoint", "http://127.0.0.1:" + port,
+        "--input", in.toString(), "--output", out.toString(), "--report", directory.resolve("words.json").toString(),
+        "--content-type", "text/plain", "--accept", "text/plain", "--split-type", "Line", "--assemble-with", "Line",
+        "--batch-strategy", "SingleRecord", "--max-concurrent-transforms", "2"));
+  }
+
+  /// How many records an unfinished job has kept: the last number in the names of its parts.
+  private static long kept(Path out) throws IOException {
+    if (!Files.exists(out.resolve(".berth-parts"))) {
+      return 0;
+    }
+    try (var parts = Files.walk(out.resolve(".berth-parts"))) {
+      return parts.map(part -> part.getFileName().toString()).filter(name -> name.matches("\\d+-\\d+"))
+          .mapToLong(name -> Long.parseLong(name.substring(name.indexOf('-') + 1))).max().orElse(0);
+    } catch (UncheckedIOException e) {
+      // A part went away while it was looked at.
+      return 0;
+    }
   }
 
   /// Kills a job as soon as some outputs are begun, the first bytes of one are on the disk, or one or two more are
@@ -119,7 +184,7 @@ class KilledJobTest {
 
   private static List<Path> files(Path directory) throws IOException {
     try (var list = Files.list(directory)) {
-      return list.toList();
+      return list.filter(Files::isRegularFile).toList();
     }
   }
 

@@ -182,7 +182,7 @@ class JobPatienceTest {
   @Test
   void aDeadContainerLeavesNoErrorsInBedrocksLines() throws Exception {
     write("day.jsonl", "{\"recordId\": \"A\", \"modelInput\": {\"n\": 1}}\n".repeat(20));
-    options.put(JobOption.FORMAT, "bedrock");
+    bedrock();
     options.put(JobOption.PATIENCE, "1");
     open((request, body) -> answer(request, bodies.size() <= 5 ? 200 : 503, "{}"));
     assertThat(run()).extracting(JobReport::status, JobReport::succeeded, JobReport::failed)
@@ -195,9 +195,40 @@ class JobPatienceTest {
   }
 
   @Test
+  void aLongObjectGoesOnWhereItsContainerDied() throws Exception {
+    write("day.jsonl", IntStream.rangeClosed(1, 60).mapToObj("{\"recordId\": \"R%d\", \"modelInput\": {\"n\": 1}}\n"::formatted)
+        .reduce("", String::concat));
+    bedrock();
+    options.put(JobOption.PATIENCE, "1");
+    open((request, body) -> {
+      pause();
+      pause();
+      answer(request, bodies.size() <= 55 ? 200 : 503, "{\"usage\": {\"input_tokens\": 2}}");
+    });
+    assertThat(run().failed()).isEqualTo(1);
+    container.stop(0);
+    bodies.clear();
+    open((request, body) -> answer(request, 200, "{\"usage\": {\"input_tokens\": 2}}"));
+    assertThat(run()).extracting(JobReport::status, JobReport::records).containsExactly(JobStatus.COMPLETED, 60L);
+    assertThat(bodies).as("those that had no answer").hasSizeLessThan(30);
+    assertThat(Files.readAllLines(directory.resolve("out/day.jsonl.out"))).hasSize(60).first().asString().contains("R1\"");
+    assertThat(Files.readString(directory.resolve("out/manifest.json.out"))).contains("\"successRecordCount\":60,", "\"inputTokenCount\":120,");
+    assertThat(directory.resolve("out/.berth-parts")).doesNotExist();
+
+    // A part that belongs to another job does not count, and does not stay.
+    Files.delete(directory.resolve("out/day.jsonl.out"));
+    var foreign = directory.resolve("out/.berth-parts/day.jsonl.parts/0123456789abcdef/1-60");
+    Files.createDirectories(foreign.getParent());
+    Files.writeString(foreign, "nonsense");
+    assertThat(run()).matches(JobReport::isComplete);
+    assertThat(Files.readString(directory.resolve("out/day.jsonl.out"))).doesNotContain("nonsense");
+    assertThat(directory.resolve("out/.berth-parts")).doesNotExist();
+  }
+
+  @Test
   void aJobOfNothingButErrorsFailsAlsoWhenItIsDoneAgain() throws Exception {
     write("day.jsonl", "{\"recordId\": \"A\", \"modelInput\": {\"n\": 1}}\n".repeat(3));
-    options.put(JobOption.FORMAT, "bedrock");
+    bedrock();
     open((request, body) -> answer(request, 400, "no"));
     for (int i = 0; i < 2; i++) {
       assertThat(run()).extracting(JobReport::status, JobReport::errors, JobReport::problem).containsExactly(
@@ -256,6 +287,11 @@ class JobPatienceTest {
         .containsExactly(JobStatus.STOPPED, 1L, "stopped by a signal; the same command does the rest");
     assertThat(run()).extracting(JobReport::status, JobReport::succeeded, JobReport::skipped)
         .containsExactly(JobStatus.COMPLETED, 8L, 1L);
+  }
+
+  private void bedrock() {
+    options.keySet().retainAll(Set.of(JobOption.INPUT, JobOption.OUTPUT));
+    options.put(JobOption.FORMAT, "bedrock");
   }
 
   /// On the port of the one before.

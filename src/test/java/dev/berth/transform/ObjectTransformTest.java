@@ -52,7 +52,8 @@ class ObjectTransformTest {
     try (var storage = new Storage(S3Options.DEFAULT); var threads = Executors.newVirtualThreadPerTaskExecutor()) {
       var transform = new ObjectTransform(
           new ObjectSource(storage, false), new Splitting(SplitType.LINE, BatchStrategy.SINGLE_RECORD, MEBIBYTE),
-          Optional.empty(), Optional.empty(), exchange, threads, memory, leastShare, new Unwatched());
+          Optional.empty(), Optional.empty(), exchange, threads, memory, leastShare,
+          new Checkpoints(storage, Location.of(directory.toString()), ""), true, new Unwatched());
       var object = new StoredObject(Location.of(input.toString()), "lines", Files.size(input));
       var output = Location.of(directory.resolve("out").toString());
       var records = threads.submit(() -> transform.transform(object, output, new LongAdder()));

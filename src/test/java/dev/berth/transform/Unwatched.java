@@ -24,5 +24,8 @@ final class Unwatched implements Progress {
   public void answered(long records, long bytes) {}
 
   @Override
+  public void passed(long bytes) {}
+
+  @Override
   public void ended(ObjectOutcome outcome, long bytes) {}
 }
