@@ -119,7 +119,8 @@ record ArrowTable(List<String> columns, int mostRows) {
 
   private static ByteBuffer take(ByteBuffer bytes, long length) {
     if (length < 0 || length > bytes.remaining()) {
-      throw new BadInputException("body: found a message of %d bytes, of which %d are there".formatted(length, bytes.remaining()));
+      throw new BadInputException(
+          "body: found a message of %d bytes, of which %d are there".formatted(length, bytes.remaining()));
     }
     var taken = bytes.slice(bytes.position(), (int) length).order(ByteOrder.LITTLE_ENDIAN);
     bytes.position(bytes.position() + (int) length);

@@ -102,9 +102,12 @@ final class ParquetSizes {
       // The second form has levels in front of its values, which are not packed.
       int levels = 0;
       if (type == DATA_2) {
-        require(int32(counts, 5) >= 0 && int32(counts, 6) >= 0, "levels of", Math.min(int32(counts, 5), int32(counts, 6)));
-        require((long) int32(counts, 5) + int32(counts, 6) <= Math.min(packed, size), "levels longer than", Math.min(packed, size));
-        levels = int32(counts, 5) + int32(counts, 6);
+        int most = Math.min(packed, size);
+        int definitions = int32(counts, 5);
+        int repetitions = int32(counts, 6);
+        require(definitions >= 0 && definitions <= most, "levels of", definitions);
+        require(repetitions >= 0 && repetitions <= most - definitions, "levels of", repetitions);
+        levels = definitions + repetitions;
       }
       boolean isPacked = type != DATA_2 || field(counts, 7) != Boolean.FALSE;
       if (snappy && isPacked && packed > levels) {
@@ -188,7 +191,8 @@ final class ParquetSizes {
       }
       case 9, 10 -> list(depth);
       case 12 -> struct(depth + 1);
-      default -> throw new BadInputException("body: found the type %d in a Parquet file, expected one of Thrift's".formatted(type));
+      default -> throw new BadInputException(
+          "body: found the type %d in a Parquet file, expected one of Thrift's".formatted(type));
     };
   }
 

@@ -33,7 +33,8 @@ final class ParquetTable implements AutoCloseable {
       throw e;
     } catch (IOException | RuntimeException e) {
       // The library has an exception of its own for each way to be damaged.
-      throw new BadInputException("body: found no Parquet file that can be read: " + (e.getMessage() == null ? e : e.getMessage()), e);
+      throw new BadInputException(
+          "body: found no Parquet file that can be read: " + (e.getMessage() == null ? e : e.getMessage()), e);
     }
   }
 

@@ -53,7 +53,8 @@ class AuthorsTest {
   /// The rule of `bench/authors/README.md`.
   private static String count(String program) {
     var lines = program.lines().map(String::strip)
-        .filter(line -> !line.isEmpty() && !line.startsWith("//") && !line.startsWith("#") && !line.startsWith("\"\"\"")).toList();
+        .filter(line -> !line.isEmpty() && !line.startsWith("//") && !line.startsWith("#") && !line.startsWith("\"\"\""))
+        .toList();
     long imports = lines.stream().filter(line -> line.startsWith("import ") || line.startsWith("from ")).count();
     return "%d + %d".formatted(lines.size() - imports, imports);
   }

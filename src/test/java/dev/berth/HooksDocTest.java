@@ -163,7 +163,8 @@ class HooksDocTest {
     assertThat(hook.find()).isTrue();
     writeHooks(artifact, hook.replaceFirst(Matcher.quoteReplacement(fragment("@Override\n"))));
     try (var server = TestServer.artifact(artifact).start()) {
-      var response = server.invoke(BodyPublishers.ofFile(example.resolve("digits/7-00.png")), "Content-Type", "application/x-image");
+      var picture = BodyPublishers.ofFile(example.resolve("digits/7-00.png"));
+      var response = server.invoke(picture, "Content-Type", "application/x-image");
       assertThat(response.body()).isEqualTo("{\"digit\":7}");
       assertThat(doc).contains("now gets `" + response.body() + "`");
     }

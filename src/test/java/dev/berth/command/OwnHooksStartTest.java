@@ -40,8 +40,8 @@ class OwnHooksStartTest {
         arguments("Object modelFn(ModelContext context) { return com.acme.Gone.text(); }",
             "code/Inference.java:2:72: package com.acme does not exist"),
         arguments("Object modelFn(ModelContext context) throws Exception { return Class.forName(\"com.acme.Gone\"); }",
-            "modelFn (code/Inference.java) failed at Inference.java:2: java.lang.ClassNotFoundException: com.acme.Gone; put the jar that "
-                + "has this class into code/lib"),
+            "modelFn (code/Inference.java) failed at Inference.java:2: java.lang.ClassNotFoundException: com.acme.Gone; "
+                + "put the jar that has this class into code/lib"),
         arguments("void warmUpFn(Object model) { throw new BadInputException(\"cold\"); }",
             "warmUpFn (code/Inference.java) failed at Inference.java:2: dev.berth.hooks.BadInputException: cold"),
         arguments("void warmUpFn(Object model) { Runtime.getRuntime().halt(1); }",
