@@ -12,10 +12,12 @@ import java.io.File;
 import java.io.IOException;
 import java.net.URL;
 import java.net.URLClassLoader;
+import java.net.http.HttpRequest.BodyPublishers;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import java.util.stream.Stream;
 import javax.tools.ToolProvider;
@@ -147,6 +149,27 @@ class HooksDocTest {
         """.formatted(methods), directory.resolve("snippets"));
   }
 
+  /// The hook that step 2 puts into an example gives the answer that it says.
+  @Test
+  void itsChangeToAnExampleIsAnsweredAsItSays() throws Exception {
+    var example = Path.of("examples/mnist");
+    var artifact = Files.createDirectories(directory.resolve("my-digits"));
+    for (var name : List.of("model.pt", "sample.png")) {
+      Files.copy(example.resolve(name), artifact.resolve(name));
+    }
+    Files.writeString(artifact.resolve("sample-response.json"), "{\"digit\": 7}");
+    var hook = Pattern.compile("  @Override\n  public InvocationResponse outputFn.*?\n  }\n", Pattern.DOTALL)
+        .matcher(Files.readString(example.resolve("code/Inference.java")));
+    assertThat(hook.find()).isTrue();
+    writeHooks(artifact, hook.replaceFirst(Matcher.quoteReplacement(fragment("@Override\n"))));
+    try (var server = TestServer.artifact(artifact).start()) {
+      var picture = BodyPublishers.ofFile(example.resolve("digits/7-00.png"));
+      var response = server.invoke(picture, "Content-Type", "application/x-image");
+      assertThat(response.body()).isEqualTo("{\"digit\":7}");
+      assertThat(doc).contains("now gets `" + response.body() + "`");
+    }
+  }
+
   @Test
   void itsOverriddenHookCompiles() throws IOException {
     compile("Fragment", """
@@ -158,7 +181,7 @@ class HooksDocTest {
           Fragment(java.nio.file.Path modelDirectory) { super(modelDirectory); }
           %s
         }
-        """.formatted(fragment("@Override")), directory.resolve("overridden"));
+        """.formatted(fragment("@Override public")), directory.resolve("overridden"));
   }
 
   @Test
@@ -179,7 +202,7 @@ class HooksDocTest {
 
   @Test
   void itsLinksLeadSomewhere() {
-    var links = Pattern.compile("]\\(([^)#:]+)\\)").matcher(doc);
+    var links = Pattern.compile("]\\(([^)#:]+)(?:#[^)]*)?\\)").matcher(doc);
     var targets = links.results().map(link -> link.group(1)).toList();
     assertThat(targets).isNotEmpty().allSatisfy(target -> assertThat(DOC.resolveSibling(target)).exists());
   }
@@ -200,7 +223,7 @@ class HooksDocTest {
 
   private static String fragment(String beginning) {
     var fragments = blocks().stream().filter(Block::isFragment).map(Block::text).toList();
-    assertThat(fragments).as("each has a test of its own").hasSize(2);
+    assertThat(fragments).as("each has a test of its own").hasSize(3);
     return fragments.stream().filter(text -> text.startsWith(beginning)).findFirst().orElseThrow();
   }
 

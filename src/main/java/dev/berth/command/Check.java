@@ -160,7 +160,7 @@ final class Check {
       }
     }
     report.add(line("best batch", best == alone ? "1" : "%d: %s".formatted(best.batch, shown(best))));
-    report.add(line("unlike serve", "hooks ran on one thread, one request at a time; batches were copies of one record"));
+    report.add(line("differs", "unlike in serve, hooks ran on one thread, one request at a time; batches were copies of one record"));
     return report;
   }
 

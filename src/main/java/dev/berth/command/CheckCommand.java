@@ -36,7 +36,7 @@ final class CheckCommand {
   }
 
   static CommandSpec spec() {
-    var spec = ServeOptions.with(Settings.OF_THE_MODEL);
+    var spec = ServeOptions.with(Settings.OF_A_CHECK);
     spec.addPositional(PositionalParamSpec.builder()
         .index("0")
         .arity("0..1")

@@ -11,6 +11,7 @@ import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
 import java.util.Locale;
+import java.util.stream.Stream;
 
 /// Every setting there is. Reading, `--help` and `docs/configuration.md` all come from this list.
 public final class Settings {
@@ -270,6 +271,10 @@ public final class Settings {
   /// Those that say which model is served on what.
   public static final List<Setting<?>> OF_THE_MODEL = List.of(
       PROGRAM, INSTANCE_TYPE, WORKERS, CPU_PROFILE, NEURON_CORES, EXTRA_LIBRARIES, MAX_BATCH_SIZE, MAX_BATCH_TOKENS, LOG_LEVEL);
+
+  /// Those that a check of an artifact takes: it asks the model a request, too.
+  public static final List<Setting<?>> OF_A_CHECK =
+      Stream.concat(OF_THE_MODEL.stream(), Stream.of(TIMEOUT, DEFAULT_ACCEPT, BAD_RECORDS)).toList();
 
   /// Those that say besides how the server of a job of one's own behaves.
   public static final List<Setting<?>> OF_A_TRANSFORM = List.of(MODEL_DIRECTORY, TRAILING_NEWLINE, LOG_FORMAT);

@@ -66,7 +66,7 @@ final class HookFailure {
       case ExceptionInInitializerError e when e.getCause() != null -> "%s: %s".formatted(name, e.getCause());
       case NoClassDefFoundError e -> "%s: %s%s".formatted(name, e.getMessage(), MissingClass.cure(e));
       case LinkageError e -> "%s: %s".formatted(name, e.getMessage());
-      case ReflectiveOperationException e -> "%s: %s".formatted(name, e.getMessage());
+      case ReflectiveOperationException e -> "%s: %s%s".formatted(name, e.getMessage(), MissingClass.cure(e));
       default -> Objects.requireNonNullElse(thrown.getMessage(), name);
     };
   }

@@ -245,7 +245,7 @@ public final class ModelDirectory implements ManyModels {
   /// Gives up the load of a version that nobody wants any more. Its hook may not end, which is why it was edited.
   private boolean abandoned(ModelStore.Slot serving, Artifact artifact) {
     var loading = Stream.concat(Stream.of(serving), artifact.next.stream())
-        .filter(slot -> slot.state.get() == ModelStore.State.LOADING)
+        .filter(slot -> slot.state.get() == ModelStore.State.LOADING && !slot.loaded.isDone())
         .findFirst();
     loading.ifPresent(store::abandon);
     return loading.isPresent();

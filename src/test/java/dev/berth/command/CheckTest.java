@@ -40,7 +40,9 @@ class CheckTest {
         .anyMatch(line -> line.matches("agreement +the same answer as in fp32 to \\d+ of 120 questions, scores at most 0\\.\\d\\d apart"))
         .anyMatch(line -> line.matches("sample +\\{\"answer\":\"Warsaw.*"))
         .anyMatch(line -> line.matches("batch of 1 +\\d+\\.\\d ms, \\d+ records/s of one worker while the others are idle"))
-        .anyMatch(line -> line.matches("best batch +1"));
+        .anyMatch(line -> line.matches("best batch +1"))
+        .anyMatch(line -> line.startsWith("differs     unlike in serve, "))
+        .allSatisfy(line -> assertThat(line).matches("\\w[\\w ]{0,10} .*"));
   }
 
   @Test
@@ -163,7 +165,7 @@ class CheckTest {
   @Test
   void theExitCodesAreInTheHelp() {
     var help = new CommandLine(CheckCommand.spec()).getUsageMessage();
-    assertThat(help).containsPattern("0 +serve would start").containsPattern("1 +it would not").containsPattern("2 +an option");
+    assertThat(help).contains("--timeout", "--default-accept", "--bad-records").containsPattern("0 +serve would start").containsPattern("1 +it would not").containsPattern("2 +an option");
   }
 
   private List<String> problems(Map<String, String> environment) {

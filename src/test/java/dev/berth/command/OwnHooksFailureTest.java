@@ -65,6 +65,9 @@ class OwnHooksFailureTest {
         arguments(hook, "overflow", 500, "HOOK failed at Faults.java:"),
         arguments(hook, "gone", 500,
             "HOOK failed at Faults.java:LINE: NoClassDefFoundError: com/acme/Gone; put the jar that has this class into code/lib"),
+        arguments(hook, "not found", 500,
+            "HOOK failed at Faults.java:LINE: ClassNotFoundException: com.acme.Gone; "
+                + "put the jar that has this class into code/lib"),
         arguments(hook, "broken", 500, "HOOK failed at Faults.java:"),
         arguments(hook, "silent", 500, "HOOK failed at Faults.java:"),
         arguments(hook, "interrupted", 500, "HOOK failed at Faults.java:LINE: by itself"),

@@ -39,6 +39,9 @@ class OwnHooksStartTest {
             "modelFn (code/Inference.java) failed at Inference.java:2: java.lang.StackOverflowError"),
         arguments("Object modelFn(ModelContext context) { return com.acme.Gone.text(); }",
             "code/Inference.java:2:72: package com.acme does not exist"),
+        arguments("Object modelFn(ModelContext context) throws Exception { return Class.forName(\"com.acme.Gone\"); }",
+            "modelFn (code/Inference.java) failed at Inference.java:2: java.lang.ClassNotFoundException: com.acme.Gone; "
+                + "put the jar that has this class into code/lib"),
         arguments("void warmUpFn(Object model) { throw new BadInputException(\"cold\"); }",
             "warmUpFn (code/Inference.java) failed at Inference.java:2: dev.berth.hooks.BadInputException: cold"),
         arguments("void warmUpFn(Object model) { Runtime.getRuntime().halt(1); }",
@@ -97,6 +100,16 @@ class OwnHooksStartTest {
               "  @Override public List<String> predictFn() {",
               "  ^")
           .anyMatch(line -> line.startsWith("code/Other.java:1:") && line.endsWith("cannot find symbol"));
+    }
+  }
+
+  @Test
+  @Tag("RUN-14")
+  void aPreviewFeatureIsNotToldToEnable() throws Exception {
+    var artifact = CodeArtifact.hooks(directory, "boolean isWhole(Object number) { return number instanceof int whole; }");
+    try (var server = artifact.server().startWithoutWaiting()) {
+      assertThat(problem(server)).startsWith("code/Inference.java:2:").contains("preview")
+          .endsWith("\n  hooks are compiled without --enable-preview; write this without preview features");
     }
   }
 

@@ -73,10 +73,12 @@ class WatchTest {
           "@Override public List<String> predictFn(List<String> records, Object model) { return word; }");
       await().atMost(LONGEST).untilAsserted(() -> assertThat(log.text())
           .contains("code/Inference.java:2:", "cannot find symbol", "the version before serves on"));
+      await().atMost(LONGEST).untilAsserted(() -> assertThat(log.text()).contains("could not be loaded from"));
       assertThat(server.invoke("x").body()).isEqualTo("right");
       assertThat(server.get("/ping").statusCode()).isEqualTo(200);
       answer("right again");
       awaitAnswer(server, "right again");
+      assertThat(log.text()).doesNotContain("while it was being loaded");
     }
   }
 

@@ -47,6 +47,7 @@ final class Faults {
       case "error" -> throw new OwnError();
       case "overflow" -> run(hook, fault);
       case "gone" -> throw new NoClassDefFoundError("com/acme/Gone");
+      case "not found" -> Class.forName("com.acme.Gone");
       case "broken" -> HookProbe.note("" + Broken.SIZE);
       case "silent" -> throw new SilentException();
       case "interrupted" -> throw new InterruptedException("by itself");

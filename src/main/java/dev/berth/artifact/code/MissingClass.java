@@ -14,7 +14,7 @@ public final class MissingClass {
   public static String cure(Throwable thrown) {
     return Stream.iterate(thrown, cause -> cause != null, Throwable::getCause)
         .limit(MOST_CAUSES)
-        .filter(NoClassDefFoundError.class::isInstance)
+        .filter(missing -> missing instanceof NoClassDefFoundError || missing instanceof ClassNotFoundException)
         .filter(missing -> !String.valueOf(missing.getMessage()).startsWith("Could not initialize class"))
         .findFirst()
         .map(missing -> "; put the jar that has this class into code/lib")

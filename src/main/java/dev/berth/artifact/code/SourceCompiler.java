@@ -113,9 +113,15 @@ final class SourceCompiler {
         file, error.getLineNumber(), error.getColumnNumber(), message, caret(error), cure(error));
   }
 
-  /// What to do about a package that no jar has.
+  /// What to do about a package that no jar has, and about what the compiler wants an option for that it is not given.
   private static String cure(Diagnostic<? extends JavaFileObject> error) {
-    return error.getCode().equals("compiler.err.doesnt.exist") ? "\n  put the jar that has this package into code/lib" : "";
+    return switch (error.getCode()) {
+      case "compiler.err.doesnt.exist" -> "\n  put the jar that has this package into code/lib";
+      case "compiler.err.preview.feature.disabled", "compiler.err.preview.feature.disabled.plural",
+          "compiler.err.preview.feature.disabled.classfile", "compiler.err.is.preview" ->
+          "\n  hooks are compiled without --enable-preview; write this without preview features";
+      default -> "";
+    };
   }
 
   /// The line of the error, and a caret below the place.
