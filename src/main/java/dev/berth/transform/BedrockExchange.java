@@ -5,13 +5,14 @@ import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
 import com.fasterxml.jackson.databind.node.ArrayNode;
 import com.fasterxml.jackson.databind.node.ObjectNode;
+import com.fasterxml.jackson.databind.node.TextNode;
 import dev.berth.storage.Location;
 import dev.berth.storage.Storage;
 import dev.berth.storage.StoredObject;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
-import java.util.Base64;
 import java.util.Optional;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.LongAdder;
 
 /// Bedrock's way: each line is a record with its own id and input, and its output line says what came of it. A record that
@@ -19,7 +20,6 @@ import java.util.concurrent.atomic.LongAdder;
 final class BedrockExchange implements Exchange {
 
   private static final ObjectMapper JSON = new ObjectMapper();
-  private static final String PNG_IN_BASE64 = "iVBORw0KGgo";
   private static final int BAD_REQUEST = 400;
   private static final int SERVER_FAILED = 500;
 
@@ -32,7 +32,7 @@ final class BedrockExchange implements Exchange {
   private final LongAdder inputTokens = new LongAdder();
   private final LongAdder outputTokens = new LongAdder();
 
-  /// @param imagesAsFiles whether a PNG in base64 is written as a file of its own, `KEY/000001.png` for the first record
+  /// @param imagesAsFiles whether images in base64 are written as files of their own
   BedrockExchange(Invoker invoker, Storage storage, Location output, boolean imagesAsFiles) {
     this.invoker = invoker;
     this.storage = storage;
@@ -60,7 +60,7 @@ final class BedrockExchange implements Exchange {
       var answer = JSON.readTree(invoker.invoke(JSON.writeValueAsBytes(record.path("modelInput"))).body());
       inputTokens.add(tokens(answer, "input_tokens", "inputTokens"));
       outputTokens.add(tokens(answer, "output_tokens", "outputTokens"));
-      line.set("modelOutput", imagesAsFiles ? withoutImage(answer, batch, object) : answer);
+      line.set("modelOutput", imagesAsFiles ? withoutImages(answer, batch, object) : answer);
       succeeded.increment();
       return line.toString();
     } catch (InvocationException e) {
@@ -96,54 +96,37 @@ final class BedrockExchange implements Exchange {
     return usage.path(name).asLong(usage.path(otherName).asLong(0));
   }
 
-  /// Writes the answer's first image and puts its file's name in its place.
-  private JsonNode withoutImage(JsonNode answer, Payload.MiniBatch batch, StoredObject object) {
-    var name = "%s/%06d.png".formatted(object.key(), batch.firstRecord());
-    return image(answer).map(image -> {
-      try (var out = storage.create(output.resolve(name), Optional.of("image/png"))) {
-        out.write(Base64.getDecoder().decode(image.text));
-        out.commit();
-      }
-      image.replace(name);
-      return answer;
-    }).orElse(answer);
+  /// Writes the answer's images, and puts the names of their files in their places: `KEY/000001.png` for the first image of
+  /// the first record, `KEY/000001-2.png` for the second.
+  private JsonNode withoutImages(JsonNode answer, Payload.MiniBatch batch, StoredObject object) {
+    var name = "%s/%06d".formatted(object.key(), batch.firstRecord());
+    replaceImages(answer, new AtomicInteger(), name);
+    return answer;
   }
 
-  /// An image's base64 in an answer, and how to put something else in its place.
-  private record Image(JsonNode parent, String field, int index, String text) {
-    void replace(String name) {
-      if (parent instanceof ObjectNode object) {
-        object.put(field, name);
-      } else {
-        ((ArrayNode) parent).set(index, name);
+  private void replaceImages(JsonNode parent, AtomicInteger written, String name) {
+    if (parent instanceof ObjectNode object) {
+      object.properties().forEach(field -> field.setValue(replaced(field.getValue(), written, name)));
+    } else if (parent instanceof ArrayNode list) {
+      for (int i = 0; i < list.size(); i++) {
+        list.set(i, replaced(list.get(i), written, name));
       }
     }
   }
 
-  private static Optional<Image> image(JsonNode parent) {
-    int index = 0;
-    for (var element : parent) {
-      if (parent.isArray() && isImage(element)) {
-        return Optional.of(new Image(parent, "", index, element.textValue()));
-      }
-      index++;
+  private JsonNode replaced(JsonNode child, AtomicInteger written, String name) {
+    var image = ImageText.of(child);
+    if (image.isEmpty()) {
+      replaceImages(child, written, name);
+      return child;
     }
-    for (var field : parent.properties()) {
-      if (isImage(field.getValue())) {
-        return Optional.of(new Image(parent, field.getKey(), 0, field.getValue().textValue()));
-      }
+    int number = written.incrementAndGet();
+    var file = "%s%s.%s".formatted(name, number == 1 ? "" : "-" + number, image.get().end());
+    try (var out = storage.create(output.resolve(file), Optional.of(image.get().type()))) {
+      out.write(image.get().bytes());
+      out.commit();
     }
-    for (var child : parent) {
-      var inside = image(child);
-      if (inside.isPresent()) {
-        return inside;
-      }
-    }
-    return Optional.empty();
-  }
-
-  private static boolean isImage(JsonNode value) {
-    return value.isTextual() && value.textValue().startsWith(PNG_IN_BASE64);
+    return TextNode.valueOf(file);
   }
 
   @Override

@@ -120,6 +120,34 @@ class BedrockTest {
     assertThat(directory.resolve("out/in.jsonl/000002.png")).hasSameBinaryContentAs(PICTURE);
   }
 
+  @Test
+  void everyImageOfARecordIsAFileWhateverItsFormat() throws Exception {
+    var jpeg = new byte[40];
+    jpeg[0] = (byte) 0xff;
+    jpeg[1] = (byte) 0xd8;
+    jpeg[2] = (byte) 0xff;
+    var encoded = Base64.getEncoder().encodeToString(jpeg);
+    var handler = new TextHandler() {
+      @Override
+      public InvocationResponse outputFn(List<String> predictions, InvocationRequest request) {
+        return InvocationResponse.of(
+            "{\"data\": [{\"b64_json\": \"%1$s\"}, {\"url\": \"data:image/jpeg;base64,%1$s\"}], \"text\": \"/9j/ is no image, whatever it begins with\"}"
+                .formatted(encoded), request.accept());
+      }
+    };
+    Files.writeString(directory.resolve("in.jsonl"), "{\"modelInput\": {\"prompt\": \"a\"}}");
+    try (var drawing = TestServer.with(handler).set("SAGEMAKER_BATCH", "true").start(); var storage = new Storage(S3Options.DEFAULT)) {
+      var options = Map.of(
+          JobOption.INPUT, directory.resolve("in.jsonl").toString(), JobOption.OUTPUT, directory.resolve("out").toString(),
+          JobOption.FORMAT, "bedrock");
+      assertThat(new JobRunner(JobReader.read(options, Map.of(), EnumSet.of(JobSwitch.IMAGES_AS_FILES)), storage, new Unwatched())
+          .run(drawing.uri("/"))).matches(JobReport::isComplete);
+    }
+    assertThat(lines("in.jsonl.out").getFirst().path("modelOutput")).hasToString(
+        "{\"data\":[{\"b64_json\":\"in.jsonl/000001.jpg\"},{\"url\":\"in.jsonl/000001-2.jpg\"}],\"text\":\"/9j/ is no image, whatever it begins with\"}");
+    assertThat(Files.readAllBytes(directory.resolve("out/in.jsonl/000001-2.jpg"))).isEqualTo(jpeg);
+  }
+
   private List<JsonNode> lines(String name) throws IOException {
     try (var lines = JSON.readerFor(JsonNode.class).<JsonNode>readValues(directory.resolve("out").resolve(name).toFile())) {
       return lines.readAll();
