@@ -18,16 +18,16 @@ record InvocationPlan(int concurrent, Splitting splitting) {
   /// More connections than any machine has.
   private static final int MOST_CONCURRENT = 10_000;
 
-  /// Bedrock's records are lines, each a request of its own.
-  private static final Splitting OF_BEDROCK = Splitting.ofMebibytes(SplitType.LINE, BatchStrategy.SINGLE_RECORD, 0);
+  /// Such records are lines, each a request of its own.
+  private static final Splitting OF_ENVELOPES = Splitting.ofMebibytes(SplitType.LINE, BatchStrategy.SINGLE_RECORD, 0);
 
   /// @param container its answer; a missing node where it does not know the question
   static InvocationPlan of(TransformJob job, JsonNode container) {
     int concurrent = positive(job.maxConcurrentTransforms())
         .or(() -> positive(number(container, "MaxConcurrentTransforms")))
         .orElse(1);
-    if (job.bedrock()) {
-      return new InvocationPlan(concurrent, OF_BEDROCK);
+    if (job.envelope().isPresent()) {
+      return new InvocationPlan(concurrent, OF_ENVELOPES);
     }
     var strategy = job.strategy().or(() -> strategy(container)).orElse(BatchStrategy.MULTI_RECORD);
     var payload = job.maxPayloadInMb().isPresent() ? job.maxPayloadInMb() : number(container, "MaxPayloadInMB");

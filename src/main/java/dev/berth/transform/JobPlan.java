@@ -21,7 +21,8 @@ public record JobPlan(List<Shares.Share> shares, long done) {
       return new JobPlan(shares.all(), 0);
     }
     try (var objects = JobObjects.of(job, storage)) {
-      return new JobPlan(shares.all(), objects.filter(shares::isMine).filter(object -> storage.exists(job.output(object))).count());
+      return new JobPlan(shares.all(), objects
+          .filter(shares::isMine).filter(object -> storage.exists(job.output(object))).count());
     }
   }
 }

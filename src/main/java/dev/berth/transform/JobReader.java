@@ -5,6 +5,7 @@ import dev.berth.storage.Location;
 import dev.berth.storage.StorageException;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.EnumMap;
 import java.util.List;
 import java.util.Map;
@@ -20,7 +21,7 @@ public final class JobReader {
   private static final int LONGEST_TIMEOUT = 3600;
   private static final int DEFAULT_PATIENCE = 60;
   private static final int MOST_INSTANCES = 10_000;
-  private static final List<JobOption> NOT_OF_BEDROCK = List.of(
+  private static final List<JobOption> NOT_OF_ENVELOPES = List.of(
       JobOption.CONTENT_TYPE, JobOption.ACCEPT, JobOption.SPLIT_TYPE, JobOption.ASSEMBLE_WITH, JobOption.BATCH_STRATEGY,
       JobOption.MAX_PAYLOAD_IN_MB, JobOption.INPUT_FILTER, JobOption.OUTPUT_FILTER, JobOption.JOIN_SOURCE, JobOption.BAD_RECORDS);
   private static final int DEFAULT_RETRIES = 3;
@@ -42,15 +43,20 @@ public final class JobReader {
   }
 
   private TransformJob read(Map<String, String> environment, Set<JobSwitch> switches) throws JobException {
-    boolean bedrock = oneOf(JobOption.FORMAT, "sagemaker", "bedrock");
+    var format = text(JobOption.FORMAT).orElse("sagemaker");
+    var envelope = Arrays.stream(Envelope.values()).filter(known -> format.equals(known.toString())).findFirst();
+    if (envelope.isEmpty() && !format.equals("sagemaker")) {
+      problems.add("%s: found %s, expected sagemaker, bedrock or openai".formatted(JobOption.FORMAT, format));
+    }
+    boolean bedrock = envelope.equals(Optional.of(Envelope.BEDROCK));
     boolean imagesAsFiles = switches.contains(JobSwitch.IMAGES_AS_FILES);
     boolean overwrite = switches.contains(JobSwitch.OVERWRITE);
-    if (imagesAsFiles && !bedrock) {
-      problems.add("%s: found nothing, expected bedrock with %s".formatted(
+    if (imagesAsFiles && envelope.isEmpty()) {
+      problems.add("%s: found nothing, expected bedrock or openai with %s".formatted(
           JobOption.FORMAT, JobSwitch.IMAGES_AS_FILES.flag()));
     }
     var given = Set.copyOf(options.keySet());
-    if (bedrock) {
+    if (envelope.isPresent()) {
       options.put(JobOption.CONTENT_TYPE, "application/json");
       options.put(JobOption.ACCEPT, "application/json");
     }
@@ -66,15 +72,15 @@ public final class JobReader {
         switches.contains(JobSwitch.INCLUSIVE_SLICES) ? SliceEnd.INCLUSIVE : SliceEnd.EXCLUSIVE);
     problems.addAll(processing.problems(formats));
     boolean keeps = oneOf(JobOption.BAD_RECORDS, "reject", "keep");
-    if (keeps && !bedrock && (formats.lines().isEmpty() || formats.answeredLines().isEmpty())) {
+    if (keeps && envelope.isEmpty() && (formats.lines().isEmpty() || formats.answeredLines().isEmpty())) {
       problems.add(("%s: found keep, expected it with %s Line and lines of JSON or CSV as the %s and the %s: an error has its "
           + "own line").formatted(
           JobOption.BAD_RECORDS, JobOption.SPLIT_TYPE.flag(), JobOption.CONTENT_TYPE.flag(), JobOption.ACCEPT.flag()));
     }
-    if (bedrock) {
-      NOT_OF_BEDROCK.stream().filter(given::contains).forEach(option -> problems.add(
-          "%s: found %s, expected none with %s bedrock, whose records are lines of JSON, each a request".formatted(
-              option, options.get(option), JobOption.FORMAT.flag())));
+    if (envelope.isPresent()) {
+      NOT_OF_ENVELOPES.stream().filter(given::contains).forEach(option -> problems.add(
+          "%s: found %s, expected none with %s %s, whose records are lines of JSON, each a request".formatted(
+              option, options.get(option), JobOption.FORMAT.flag(), format)));
     }
     var index = number(JobOption.INSTANCE_INDEX, 0, MOST_INSTANCES - 1);
     var count = number(JobOption.INSTANCE_COUNT, 1, MOST_INSTANCES);
@@ -115,7 +121,7 @@ public final class JobReader {
         !oneOf(JobOption.SHARD_BY, "size", "key"),
         overwrite,
         keeps,
-        bedrock,
+        envelope,
         quotas(bedrock),
         imagesAsFiles);
     if (!problems.isEmpty()) {

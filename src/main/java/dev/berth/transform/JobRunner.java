@@ -106,7 +106,7 @@ public final class JobRunner {
   private void runObjects(URI endpoint) throws InterruptedException {
     var plan = plan(endpoint);
     storage.requireWritable(job.output().resolve(".berth-probe-%d".formatted(job.instance())));
-    if (job.bedrock()) {
+    if (job.envelope().equals(Optional.of(Envelope.BEDROCK))) {
       progress.status(JobStatus.SUBMITTED);
       progress.status(JobStatus.VALIDATING);
       try (var objects = JobObjects.of(job, storage)) {
@@ -125,16 +125,18 @@ public final class JobRunner {
       var memory = new MemoryBudget(Runtime.getRuntime().maxMemory() / SHARE_OF_HEAP);
       var checkpoints = new Checkpoints(storage, job.output(), job.madeBy() + plan.splitting());
       long leastShare = memory.bytes() / (PAYLOADS_PER_REQUEST * concurrent);
-      if (job.bedrock()) {
-        var exchange = new BedrockExchange(invoker, storage, job.output(), job.imagesAsFiles());
+      if (job.envelope().isPresent()) {
+        var exchange = new EnvelopeExchange(job.envelope().get(), invoker, storage, job.output(), job.imagesAsFiles());
         transformAll(new ObjectTransform(
             source, plan.splitting(), Optional.empty(), Optional.empty(), exchange, threads, memory, leastShare,
             checkpoints, !job.overwrite(), progress),
             exchange::countDone, checkpoints, invoker, concurrent);
         errors = exchange.errors();
-        exchange.writeManifest(job.instances() == 1
-            ? "manifest.json.out"
-            : "manifest-%d-of-%d.json.out".formatted(job.instance(), job.instances()));
+        if (job.envelope().get() == Envelope.BEDROCK) {
+          exchange.writeManifest(job.instances() == 1
+              ? "manifest.json.out"
+              : "manifest-%d-of-%d.json.out".formatted(job.instance(), job.instances()));
+        }
         if (exchange.hasOnlyErrors()) {
           throw new TransformException(
               "each of the %d records has an error; --overwrite does them again".formatted(errors), null);
@@ -192,7 +194,7 @@ public final class JobRunner {
     if (failed == 0 && problem.isEmpty()) {
       return JobStatus.COMPLETED;
     }
-    return job.bedrock() && problem.isEmpty() && succeeded + skipped > 0
+    return job.envelope().equals(Optional.of(Envelope.BEDROCK)) && problem.isEmpty() && succeeded + skipped > 0
         ? JobStatus.PARTIALLY_COMPLETED
         : JobStatus.FAILED;
   }

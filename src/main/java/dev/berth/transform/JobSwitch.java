@@ -6,7 +6,7 @@ import java.util.Locale;
 public enum JobSwitch {
   OVERWRITE("Does objects again whose output is there"),
   INCLUSIVE_SLICES("Takes the end of a filter's slice as part of it"),
-  IMAGES_AS_FILES("With --format bedrock: writes the images in an output as files of their own");
+  IMAGES_AS_FILES("With --format bedrock or openai: writes the images in an output as files of their own");
 
   private final String meaning;
 

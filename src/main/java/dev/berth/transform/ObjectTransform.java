@@ -121,7 +121,8 @@ record ObjectTransform(
       isSent = next.isPresent();
       return next.map(payload -> {
         share.shrinkTo(bytes(payload.bytes()));
-        return new Sent(payload.records(), splitting.splitType() != SplitType.NONE, read.sumThenReset(), share, threads.submit(() -> exchange.output(payload, object)));
+        return new Sent(payload.records(), splitting.splitType() != SplitType.NONE, read.sumThenReset(), share,
+            threads.submit(() -> exchange.output(payload, object)));
       });
     } finally {
       if (!isSent) {

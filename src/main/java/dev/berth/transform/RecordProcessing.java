@@ -103,7 +103,8 @@ record RecordProcessing(
       case NONE -> answered;
       case INPUT -> isError ? joinedError(input, answered) : format.join(read(input, name), answered);
     };
-    return isError ? format.write(joined) : format.write(at(name + ", OutputFilter " + outputFilter, () -> outputFilter.apply(joined)));
+    return format.write(
+        isError ? joined : at(name + ", OutputFilter " + outputFilter, () -> outputFilter.apply(joined)));
   }
 
   /// The line for a record that was not sent.

@@ -27,7 +27,7 @@ import java.util.OptionalInt;
 /// @param shardBySize whether objects are dealt out by their sizes, and not by their keys
 /// @param overwrite whether objects whose output is there are done again
 /// @param keepsBadRecords whether a bad record becomes an error in its own place. Records are lines then, of JSON or CSV
-/// @param bedrock whether objects are JSON Lines of Bedrock's records, each a request of its own
+/// @param envelope where objects are JSON Lines of a service for batches, each a request of its own
 /// @param quotas of a job in Bedrock's format
 /// @param imagesAsFiles whether the images of Bedrock's outputs are written as files of their own
 public record TransformJob(
@@ -49,7 +49,7 @@ public record TransformJob(
     boolean shardBySize,
     boolean overwrite,
     boolean keepsBadRecords,
-    boolean bedrock,
+    Optional<Envelope> envelope,
     Quotas quotas,
     boolean imagesAsFiles) {
 
@@ -60,7 +60,7 @@ public record TransformJob(
   /// What the bytes of an output depend on, as far as the job says it.
   String madeBy() {
     return "%s %s %s %s %s %s %s".formatted(
-        formats, processing, gzip, new TreeMap<>(environment), keepsBadRecords, bedrock, imagesAsFiles);
+        formats, processing, gzip, new TreeMap<>(environment), keepsBadRecords, envelope, imagesAsFiles);
   }
 
   /// Where an object's answers go.

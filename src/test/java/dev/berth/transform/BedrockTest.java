@@ -121,6 +121,27 @@ class BedrockTest {
   }
 
   @Test
+  void openAisBatchesHaveAStatusForEachRecord() throws Exception {
+    Files.writeString(directory.resolve("in.jsonl"), """
+        {"custom_id": "a", "method": "POST", "url": "/v1/chat/completions", "body": {"prompt": "one"}}
+        {"custom_id": "b", "method": "POST", "url": "/v1/chat/completions", "body": {"prompt": 7}}
+        {"custom_id": "c"}
+        """);
+    for (int i = 0; i < 2; i++) {
+      assertThat(run(Map.of(JobOption.FORMAT, "openai"), JobSwitch.IMAGES_AS_FILES))
+          .extracting(JobReport::status, JobReport::errors).containsExactly(JobStatus.COMPLETED, 2L);
+    }
+    var output = lines("in.jsonl.out");
+    assertThat(output).extracting(line -> line.path("custom_id").asText()).containsExactly("a", "b", "RECORD00000003");
+    assertThat(output).extracting(line -> line.path("response").path("status_code").asInt()).containsExactly(200, 400, 400);
+    assertThat(output).allMatch(line -> line.path("error").isNull() && line.path("id").asText().startsWith("batch_req_"));
+    assertThat(output.get(0).path("response").path("body").path("text").asText()).isEqualTo("ONE");
+    assertThat(output.get(1).path("response").path("body").path("error").path("message").asText()).contains("prompt: expected a text");
+    assertThat(output.get(2).path("response").path("body").path("error").path("message").asText()).contains("expected {\"custom_id\"");
+    assertThat(directory.resolve("out/manifest.json.out")).doesNotExist();
+  }
+
+  @Test
   void everyImageOfARecordIsAFileWhateverItsFormat() throws Exception {
     var jpeg = new byte[40];
     jpeg[0] = (byte) 0xff;

@@ -11,18 +11,20 @@ import dev.berth.storage.Storage;
 import dev.berth.storage.StoredObject;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
+import java.util.Arrays;
 import java.util.Optional;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.LongAdder;
 
-/// Bedrock's way: each line is a record with its own id and input, and its output line says what came of it. A record that
-/// fails is an error in its line and costs no other.
-final class BedrockExchange implements Exchange {
+/// The way of services for batches: each line is a record with its own id and input, and its output line says what came of
+/// it. A record that fails is an error in its line and costs no other.
+final class EnvelopeExchange implements Exchange {
 
   private static final ObjectMapper JSON = new ObjectMapper();
   private static final int BAD_REQUEST = 400;
   private static final int SERVER_FAILED = 500;
 
+  private final Envelope envelope;
   private final Invoker invoker;
   private final Storage storage;
   private final Location output;
@@ -33,7 +35,8 @@ final class BedrockExchange implements Exchange {
   private final LongAdder outputTokens = new LongAdder();
 
   /// @param imagesAsFiles whether images in base64 are written as files of their own
-  BedrockExchange(Invoker invoker, Storage storage, Location output, boolean imagesAsFiles) {
+  EnvelopeExchange(Envelope envelope, Invoker invoker, Storage storage, Location output, boolean imagesAsFiles) {
+    this.envelope = envelope;
     this.invoker = invoker;
     this.storage = storage;
     this.output = output;
@@ -44,45 +47,46 @@ final class BedrockExchange implements Exchange {
   public byte[] output(Payload payload, StoredObject object) throws InterruptedException {
     return switch (payload) {
       case Payload.MiniBatch batch -> (line(batch, object) + "\n").getBytes(StandardCharsets.UTF_8);
-      case Payload.Rejected _, Payload.WholeObject _ -> throw new IllegalStateException("records are lines, and nothing filters them");
+      case Payload.Rejected _, Payload.WholeObject _ ->
+          throw new IllegalStateException("records are lines, and nothing filters them");
     };
   }
 
   private String line(Payload.MiniBatch batch, StoredObject object) throws InterruptedException {
     var line = JSON.createObjectNode();
+    Optional<JsonNode> body = Optional.empty();
     try {
       var record = JSON.readTree(batch.body());
-      if (record == null || !record.path("modelInput").isObject()) {
-        return failure(line, batch, BAD_REQUEST, "expected {\"recordId\": …, \"modelInput\": {…}}");
+      if (record == null || !record.path(envelope.input()).isObject()) {
+        return failure(line, body, batch, BAD_REQUEST,
+            "expected {\"%s\": …, \"%s\": {…}}".formatted(envelope.id(), envelope.input()));
       }
-      line.put("recordId", record.path("recordId").asText(generatedId(batch)));
-      line.set("modelInput", record.path("modelInput"));
-      var answer = JSON.readTree(invoker.invoke(JSON.writeValueAsBytes(record.path("modelInput"))).body());
-      inputTokens.add(tokens(answer, "input_tokens", "inputTokens"));
-      outputTokens.add(tokens(answer, "output_tokens", "outputTokens"));
-      line.set("modelOutput", imagesAsFiles ? withoutImages(answer, batch, object) : answer);
+      body = Optional.of(record.path(envelope.input()));
+      line.put(envelope.id(), record.path(envelope.id()).asText(generatedId(batch)));
+      var answer = JSON.readTree(invoker.invoke(JSON.writeValueAsBytes(body.get())).body());
+      count(answer);
+      envelope.answer(line, body.get(), imagesAsFiles ? withoutImages(answer, batch, object) : answer, generatedId(batch));
       succeeded.increment();
       return line.toString();
     } catch (InvocationException e) {
       if (e.saysNothingOfThePayload()) {
         throw new TransformException("record %d: %s".formatted(batch.firstRecord(), e.getMessage()), e);
       }
-      return failure(line, batch, e.status().orElse(SERVER_FAILED), e.getMessage());
+      return failure(line, body, batch, e.status().orElse(SERVER_FAILED), e.getMessage());
     } catch (JsonProcessingException e) {
-      boolean ofModel = line.has("modelInput");
-      return failure(line, batch, ofModel ? SERVER_FAILED : BAD_REQUEST,
-          "%s is not JSON: %s".formatted(ofModel ? "the answer" : "the record", e.getOriginalMessage()));
+      return failure(line, body, batch, body.isPresent() ? SERVER_FAILED : BAD_REQUEST,
+          "%s is not JSON: %s".formatted(body.isPresent() ? "the answer" : "the record", e.getOriginalMessage()));
     } catch (IOException e) {
       throw new TransformException("record %d: %s".formatted(batch.firstRecord(), e), e);
     }
   }
 
-  private String failure(ObjectNode line, Payload.MiniBatch batch, int code, String message) {
+  private String failure(ObjectNode line, Optional<JsonNode> body, Payload.MiniBatch batch, int code, String message) {
     failed.increment();
-    if (!line.has("recordId")) {
-      line.put("recordId", generatedId(batch));
+    if (!line.has(envelope.id())) {
+      line.put(envelope.id(), generatedId(batch));
     }
-    line.putObject("error").put("errorCode", code).put("errorMessage", message);
+    envelope.fail(line, body, code, message, generatedId(batch));
     return line.toString();
   }
 
@@ -91,9 +95,15 @@ final class BedrockExchange implements Exchange {
     return "RECORD%08d".formatted(batch.firstRecord());
   }
 
-  private static long tokens(JsonNode answer, String name, String otherName) {
-    var usage = answer.path("usage");
-    return usage.path(name).asLong(usage.path(otherName).asLong(0));
+  /// Anthropic's and Amazon's models say it in one of the first two ways, OpenAI's in the third.
+  private void count(JsonNode answer) {
+    inputTokens.add(tokens(answer, "input_tokens", "inputTokens", "prompt_tokens"));
+    outputTokens.add(tokens(answer, "output_tokens", "outputTokens", "completion_tokens"));
+  }
+
+  private static long tokens(JsonNode answer, String... names) {
+    return Arrays.stream(names).map(answer.path("usage")::path)
+        .filter(JsonNode::isNumber).mapToLong(JsonNode::asLong).findFirst().orElse(0);
   }
 
   /// Writes the answer's images, and puts the names of their files in their places: `KEY/000001.png` for the first image of
@@ -139,9 +149,9 @@ final class BedrockExchange implements Exchange {
     try (var in = storage.open(done); var lines = JSON.readerFor(JsonNode.class).<JsonNode>readValues(in)) {
       while (lines.hasNextValue()) {
         var line = lines.nextValue();
-        (line.has("error") ? failed : succeeded).increment();
-        inputTokens.add(tokens(line.path("modelOutput"), "input_tokens", "inputTokens"));
-        outputTokens.add(tokens(line.path("modelOutput"), "output_tokens", "outputTokens"));
+        var answer = envelope.answer(line);
+        (answer.isMissingNode() ? failed : succeeded).increment();
+        count(answer);
       }
     } catch (IOException e) {
       throw new TransformException("%s: found what is no output of such a job: %s".formatted(done, e.getMessage()), e);
