@@ -60,7 +60,7 @@ def resizing(processor) -> dict:
     """The size, and the crop that belongs to it where the processor has a `crop_pct`."""
     filter = {"filter": FILTERS[int(processor.resample)]}
     size, share = dict(processor.size), getattr(processor, "crop_pct", None)
-    size = {name: value for name, value in size.items() if value}
+    size = {name: value for name, value in sorted(size.items()) if value}
     if set(size) == {"height", "width"}:
         return {"resize": sides(size, "size"), **filter}
     if set(size) != {"shortest_edge"}:
