@@ -73,6 +73,9 @@ class Pictures(NamedTuple):
     def example(self) -> list[torch.Tensor]:
         return self.batch(2)
 
+    def everywhere(self) -> list[torch.Tensor]:
+        return self.example()
+
     def batches(self) -> list[list[torch.Tensor]]:
         """Each picture alone, and batches of several; none but one as traced."""
         return [self.batch(1, first) for first in range(len(SIZES))] + [self.batch(rows) for rows in (2, 3, 8)]

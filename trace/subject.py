@@ -104,6 +104,13 @@ class Subject(NamedTuple):
     def example(self) -> list[torch.Tensor]:
         return self.masked(verification.batch(self.examples(), self.inputs, self.padding))
 
+    def everywhere(self) -> list[torch.Tensor]:
+        """The example, with masks in all places where the model fills in masks."""
+        tensors = self.example()
+        if self.mask is not None:
+            tensors[self.inputs.index("input_ids")].fill_(self.mask)
+        return tensors
+
     def batches(self) -> list[list[torch.Tensor]]:
         longest = min(self.longest, verification.LONGEST_VERIFIED)
         batches = verification.batches_of_many_shapes(self.examples(), self.inputs, self.padding, longest)
