@@ -96,6 +96,7 @@ PROCESSORS = [
     transformers.EfficientNetImageProcessorPil(size={"height": 40, "width": 40}, rescale_offset=True),
     transformers.EfficientNetImageProcessorPil(size={"height": 40, "width": 40}, include_top=True),
     transformers.PoolFormerImageProcessorPil(size={"shortest_edge": 40}, crop_size={"height": 40, "width": 40}, crop_pct=0.9),
+    transformers.DeiTImageProcessorPil(size={"height": 40, "width": 40}, crop_size={"height": 32, "width": 32}),
     transformers.CLIPImageProcessorPil(size={"shortest_edge": 40}, crop_size={"height": 40, "width": 40}),
 ]
 

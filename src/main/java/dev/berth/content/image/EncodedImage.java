@@ -56,9 +56,10 @@ sealed interface EncodedImage permits JpegImage, PngImage, GifImage, BmpImage, W
     if (bytes.length == 0) {
       throw new BadInputException("image: found no bytes, expected JPEG, PNG, GIF, BMP or WebP");
     }
-    boolean isText = start.chars().allMatch(c -> c >= ' ' && c < 127);
+    var text = start.replaceAll("\\s", " ");
+    boolean isText = text.chars().allMatch(c -> c >= ' ' && c < 127);
     throw new BadInputException("image: found %s, expected JPEG, PNG, GIF, BMP or WebP".formatted(isText
-        ? "the text \"%s%s\"".formatted(start, bytes.length > start.length() ? "…" : "")
+        ? "the text \"%s%s\"".formatted(text, bytes.length > start.length() ? "…" : "")
         : "the first bytes " + HexFormat.ofDelimiter(" ").formatHex(bytes, 0, Math.min(bytes.length, 8))));
   }
 

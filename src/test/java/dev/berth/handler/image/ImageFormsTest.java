@@ -142,7 +142,7 @@ class ImageFormsTest {
 
   @Test
   void aTextIsNoPicture() throws Exception {
-    var response = ask("image/png", "application/json", "These are notes of mine.".getBytes());
+    var response = ask("image/png", "application/json", "These are\nnotes of mine.".getBytes());
     assertThat(response.statusCode()).isEqualTo(400);
     assertThat(JSON.readTree(response.body()).path("message").asText())
         .isEqualTo("image: found the text \"These are no…\", expected JPEG, PNG, GIF, BMP or WebP");
