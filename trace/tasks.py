@@ -92,7 +92,8 @@ def choose(model: str, wanted: str | None) -> Task:
     if headless and find(model, "modules.json"):
         return SENTENCE_EMBEDDINGS
     for task in TASKS.values():
-        if any(architecture.endswith(task.architecture) for architecture in architectures):
+        # An encoder without those files has nothing that says what it is for.
+        if task is not SENTENCE_EMBEDDINGS and any(architecture.endswith(task.architecture) for architecture in architectures):
             return task
     return QUESTION_ANSWERING
 
