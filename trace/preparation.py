@@ -47,7 +47,7 @@ def describe(processor) -> dict:
         mean = mean + 1
     if getattr(processor, "include_top", False):
         # EfficientNet's divides twice.
-        mean, deviation = mean, deviation * processor.image_std
+        deviation = deviation * processor.image_std
     return described | {
         "scale": processor.rescale_factor if asked("rescale") else 1.0,
         "mean": [float(value) for value in mean],

@@ -108,7 +108,8 @@ final class ImageArtifactReader {
   /// A number, or a list of so many.
   private List<Double> numbers(JsonNode value, String name, int count) {
     var values = value.isArray() ? value.valueStream().toList() : List.of(value);
-    if (values.size() != count || !values.stream().allMatch(number -> number.isNumber() && Double.isFinite(number.doubleValue()))) {
+    boolean areNumbers = values.stream().allMatch(number -> number.isNumber() && Double.isFinite(number.doubleValue()));
+    if (values.size() != count || !areNumbers) {
       json.problem("model.json: %s: found %s, expected %s".formatted(
           name, ModelJson.kind(value), count == 1 ? "a number" : "a list of %d numbers".formatted(count)));
       return Collections.nCopies(count, 1.0);

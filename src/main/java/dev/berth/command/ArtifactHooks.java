@@ -41,7 +41,8 @@ record ArtifactHooks(InferenceHandler<?, ?, ?> handler, SequencedMap<String, Str
 
   private static final String IMAGE_CLASSIFICATION = "image-classification";
   private static final List<String> TASKS = List.of(
-      "question-answering", "text-classification", "sentence-embeddings", "token-classification", "fill-mask", IMAGE_CLASSIFICATION);
+      "question-answering", "text-classification", "sentence-embeddings", "token-classification", "fill-mask",
+      IMAGE_CLASSIFICATION);
 
   private static final Logger log = LoggerFactory.getLogger(ArtifactHooks.class);
 

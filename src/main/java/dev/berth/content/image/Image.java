@@ -153,7 +153,8 @@ public final class Image {
   /// The same with another of Pillow's filters.
   public Image resize(int width, int height, Filter filter) {
     checkLengths(width, height);
-    RequestMemory.charge((long) CHANNELS * width * height + CHANNELS * Math.max((long) width * this.height, (long) this.width * height));
+    long between = Math.max((long) width * this.height, (long) this.width * height);
+    RequestMemory.charge(CHANNELS * ((long) width * height + between));
     return Resampling.resize(this, width, height, filter);
   }
 
