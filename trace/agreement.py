@@ -10,10 +10,11 @@ import torch
 
 import verification
 from answering import Answering, Model
+from pictures import Pictures
 from progress import each
 from refused import Refused, last_line
 from subject import Subject
-from tasks import QUESTION_ANSWERING
+from tasks import QUESTION_ANSWERING, SENTENCE_EMBEDDINGS
 
 # How many passages a context has.
 PASSAGES = [1, 3, 8]
@@ -22,6 +23,9 @@ PASSAGES = [1, 3, 8]
 # on SQuAD, it gives 88 % of the English and 73 % of the Japanese ones.
 GOOD = 0.9
 LEAST = 0.8
+
+# Texts that mean the same are rarely nearer to each other than this.
+SAME_VECTOR = 0.98
 
 # Of a model of few positions half of them: it gets the beginning of a longer question.
 LONGEST_QUESTION = 64
@@ -62,10 +66,10 @@ class Agreement(NamedTuple):
         )
 
 
-def measure(subject: Subject, precision: str) -> Agreement:
+def measure(subject: Subject | Pictures, precision: str) -> Agreement:
     """Compares the untraced models on the CPU, row by row, as int8 is served."""
     if subject.task is not QUESTION_ANSWERING:
-        return measure_texts(subject, precision)
+        return measure_others(subject, precision)
     answering = Answering(subject.rows(), subject.tokenizer)
     answering.defaults = answering.defaults | {"max_question_len": min(LONGEST_QUESTION, subject.longest // 2)}
     asked = questions(subject.language.facts, subject.language.separator)
@@ -81,24 +85,30 @@ def measure(subject: Subject, precision: str) -> Agreement:
         torch.set_num_threads(threads)
 
 
-def measure_texts(subject: Subject, precision: str) -> Agreement:
-    """The same for the other tasks: each passage is a text. What must be the same is the best class."""
-    texts = [passage for _, passage in subject.language.facts]
-    encodings = [subject.tokenizer.encode(text) for text in texts]
+def measure_others(subject: Subject | Pictures, precision: str) -> Agreement:
+    """The same for the other tasks, with texts or pictures. What must be the same is the best class.
+
+    Vectors are the same where the cosine of their angle is SAME_VECTOR; what their scores are apart is the rest to 1.
+    """
+    compared = subject.compared()
     exact, lower = subject.module("fp32"), subject.module(precision)
     same, difference = 0, 0.0
     threads = torch.get_num_threads()
     torch.set_num_threads(1)
     try:
-        for encoding in each(encodings, "ask"):
-            encoding.truncate(subject.longest)
-            row = verification.batch([encoding], subject.inputs, subject.padding)
-            one, other = verification.run(exact, row), verification.run(lower, row)
-            same += verification.same_rows(one, other)
-            difference = max(difference, (one.softmax(-1) - other.softmax(-1)).abs().max().item())
+        for inputs in each(compared, "ask"):
+            one, other = verification.run(exact, inputs), verification.run(lower, inputs)
+            if subject.task is SENTENCE_EMBEDDINGS:
+                apart = 1 - torch.nn.functional.cosine_similarity(one.double(), other.double()).item()
+                same += apart <= 1 - SAME_VECTOR
+                # Rounding makes a little less than 0 of equal ones.
+                difference = max(difference, apart)
+            else:
+                same += verification.same_rows(one, other)
+                difference = max(difference, (one.softmax(-1) - other.softmax(-1)).abs().max().item())
     finally:
         torch.set_num_threads(threads)
-    return Agreement(len(texts), same, round(difference, 6))
+    return Agreement(len(compared), same, round(min(difference, 1), 6))
 
 
 def answers(answering: Answering, model: Model, asked: list[tuple[str, str]]) -> list[dict]:

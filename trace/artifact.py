@@ -15,7 +15,7 @@ FORMAT = 1
 MODEL_JSON = "model.json"
 # Hugging Face's, where the model has them.
 TOKENIZER_SETTINGS = ["tokenizer_config.json", "special_tokens_map.json"]
-DESCRIBED = [MODEL_JSON, "tokenizer.json", "sample.json", "sample-response.json"]
+DESCRIBED = [MODEL_JSON, "tokenizer.json", "sample.json", "sample.png", "sample-response.json"]
 CODE = "code"
 DICTIONARY = japanese_words.DIRECTORY
 
@@ -23,14 +23,15 @@ DICTIONARY = japanese_words.DIRECTORY
 def write(
     directory: Path,
     description: dict,
-    tokenizer: dict,
+    tokenizer: dict | None,
     models: dict[str, bytes | Path],
-    sample: dict,
+    sample: dict | bytes,
     answer: dict | list | None,
 ) -> None:
     """Writes all files, or none. `model.json` is put there last: where it is, the rest is too.
 
-    Of `models` each is its content, or a file to copy. Without an `answer` there is no sample-response.json.
+    Of `models` each is its content, or a file to copy. A model that takes pictures has no `tokenizer`, and its sample is a
+    PNG. Without an `answer` there is no sample-response.json.
     """
     unfinished = directory / ".unfinished"
     try:
@@ -41,14 +42,18 @@ def write(
                 shutil.copyfile(content, unfinished / name)
             else:
                 (unfinished / name).write_bytes(content)
-        write_json(unfinished / "tokenizer.json", tokenizer, indent=None)
-        write_json(unfinished / "sample.json", sample, indent=2)
+        if tokenizer is not None:
+            write_json(unfinished / "tokenizer.json", tokenizer, indent=None)
+        if isinstance(sample, bytes):
+            (unfinished / "sample.png").write_bytes(sample)
+        else:
+            write_json(unfinished / "sample.json", sample, indent=2)
         if answer is not None:
             write_json(unfinished / "sample-response.json", answer, indent=2)
         write_json(unfinished / MODEL_JSON, description, indent=2)
 
         # An archive of what was here before would be taken for one of what is here now.
-        stale_names = [MODEL_JSON, "sample-response.json", *TOKENIZER_SETTINGS]
+        stale_names = [*DESCRIBED, *TOKENIZER_SETTINGS]
         archives = [*directory.glob("*.tar.gz"), *directory.glob("*.tgz")]
         for stale in [*(directory / name for name in stale_names), *archives]:
             stale.unlink(missing_ok=True)

@@ -6,8 +6,10 @@ import torch
 import transformers
 from torch import nn
 
+import pictures
 import tasks
 import verification
+from pictures import Pictures
 from refused import Refused
 from subject import Subject
 
@@ -21,10 +23,14 @@ def mask(text: str, name: str) -> str:
     return " ".join([words[0], transformers.AutoTokenizer.from_pretrained(name).mask_token, *words[2:]])
 
 
-def asker(name: str, subject: Subject, file):
-    """Answers a text as the task's pipeline does. transformers has none that pools: there the vector is the answer."""
+def asker(name: str, subject: Subject | Pictures, file):
+    """Answers as the task's pipeline does. transformers has none that pools: there the vector is the answer."""
+    if subject.task is tasks.IMAGE_CLASSIFICATION:
+        return tasks.pipeline(
+            subject.task, name, subject.model, file, subject.inputs, image_processor=subject.processor
+        )
     if subject.task is not tasks.SENTENCE_EMBEDDINGS:
-        return tasks.pipeline(subject.task, name, subject.model, file, subject.inputs)
+        return tasks.pipeline(subject.task, name, subject.model, file, subject.inputs, mask=subject.mask)
 
     def vector(text: str) -> list[float]:
         row = verification.batch([subject.tokenizer.encode(text)], subject.inputs, subject.padding)
@@ -33,20 +39,23 @@ def asker(name: str, subject: Subject, file):
     return vector
 
 
-def sample(name: str, subject: Subject, untraced: nn.Module) -> tuple[dict, list]:
+def sample(name: str, subject: Subject | Pictures, untraced: nn.Module) -> tuple[dict | bytes, list]:
     """A request, and what the pipeline answers it."""
+    if subject.task is tasks.IMAGE_CLASSIFICATION:
+        picture = subject.asked()[0]
+        return pictures.png(picture), rounded(asker(name, subject, untraced)(picture))
     text = texts(name, subject)[0]
     return {"inputs": text}, rounded(asker(name, subject, untraced)(text))
 
 
-def verify(name: str, subject: Subject, untraced: nn.Module, content: bytes, precision: str) -> None:
+def verify(name: str, subject: Subject | Pictures, untraced: nn.Module, content: bytes, precision: str) -> None:
     """Refuses a file with which the pipeline answers otherwise than with the untraced model."""
     traced = torch.jit.load(io.BytesIO(content))
     ours, theirs = (asker(name, subject, file) for file in (traced, untraced.to("cpu")))
-    asked = texts(name, subject)
+    asked = subject.asked() if subject.task is tasks.IMAGE_CLASSIFICATION else texts(name, subject)
     largest = 0.0
-    for text in asked:
-        one, other = rounded(ours(text)), rounded(theirs(text))
+    for one in asked:
+        one, other = rounded(ours(one)), rounded(theirs(one))
         if precision == "fp32" and not alike(one, other):
             raise Refused(f"the pipeline answers {one} with the traced file, and {other} with the model")
         largest = max(largest, difference(one, other))

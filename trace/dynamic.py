@@ -3,11 +3,11 @@
 import io
 
 import torch
+from torch import nn
 
-import graph
 import torchscript
 import verification
-from model import PositionalInputs
+from pictures import Pictures
 from progress import Report, Steps
 from refused import Refused, last_line
 from subject import Subject
@@ -15,43 +15,36 @@ from verification import outputs_of
 
 FILE = "model.pt"
 
-# The length of the rows that the speed is measured with.
-USUAL_LENGTH = 128
 
-
-def trace(subject: Subject, module: PositionalInputs, target: str, precision: str, steps: Steps) -> dict[str, bytes]:
+def trace(subject: Subject | Pictures, module: nn.Module, target: str, precision: str, steps: Steps) -> dict[str, bytes]:
     """The file, read back and compared with the untraced module; for a GPU on one, if this machine has one."""
     steps.next(f"trace in {precision}")
-    examples = subject.examples()
-    rewritten = target == "cpu" and graph.is_known(subject.model)
-    quick = graph.for_cpu(subject.model, subject.inputs, precision, subject.head) if rewritten else module
-    content = traced(quick, verification.batch(examples, subject.inputs, subject.padding), target)
+    quick = subject.for_cpu(precision) if target == "cpu" else module
+    content = traced(quick, subject.example(), target, subject.everywhere())
 
     device = "cuda" if target == "gpu" and torch.cuda.is_available() else "cpu"
     place = {"cuda": "the GPU", "cpu": "the CPU"}[device]
     if target == "gpu" and device == "cpu":
         place += ", as there is no GPU here"
     steps.next(f"verify on {place}")
-    longest = min(subject.longest, verification.LONGEST_VERIFIED)
-    batches = verification.batches_of_many_shapes(examples, subject.inputs, subject.padding, longest)
+    batches = subject.batches()
     loaded = torch.jit.load(io.BytesIO(content), map_location=device)
     comparisons = verification.compare(loaded, module.to(device), batches, device)
     verification.verify(FILE, comparisons, precision)
 
     report = Report(FILE, content)
-    most = f"{longest} tokens" if longest == subject.longest else f"{longest} of the model's {subject.longest} tokens"
-    report.say(f"verified with batches of {len(batches)} shapes of up to {most} on {place}")
+    report.say(f"verified with batches of {len(batches)} shapes of {subject.limit()} on {place}")
     report.say(f"largest logit difference from the untraced model {verification.summary(comparisons)}")
     if precision != "fp32":
         exact = verification.compare(loaded, subject.module("fp32").to(device), batches, device)
         report.say(f"largest logit difference from fp32 {verification.summary(exact)}")
     rows, kind = (32, "in batches of 32") if device == "cuda" else (1, "on one thread")
-    usual = [tensor[:1, :USUAL_LENGTH].repeat(rows, 1) for tensor in batches[-1]]
-    report.say(f"{verification.tokens_per_second(loaded, usual, device):.0f} tokens/s {kind} of {place}")
+    speed = verification.per_second(loaded, *subject.usual(rows), device)
+    report.say(f"{speed:.0f} {subject.unit}/s {kind} of {place}")
     return {FILE: content}
 
 
-def traced(module: PositionalInputs, example: list[torch.Tensor], target: str) -> bytes:
+def traced(module: nn.Module, example: list[torch.Tensor], target: str, everywhere: list[torch.Tensor]) -> bytes:
     """The file's content. A GPU's names no device, so that it runs on any."""
     architecture = type(module.model).__name__
     try:
@@ -67,20 +60,24 @@ def traced(module: PositionalInputs, example: list[torch.Tensor], target: str) -
     except Exception as error:
         raise Refused(f"{architecture} can't be traced: {last_line(error)}") from error
     if target == "gpu":
-        check_runs_anywhere(architecture, content, example)
+        check_runs_anywhere(architecture, content, everywhere)
     return content
 
 
 def check_runs_anywhere(architecture: str, content: bytes, example: list[torch.Tensor]) -> None:
     """Refuses a file that names a device, or that fails on a device that no machine has.
 
-    Tensors of the device `meta` have a shape and no content, and refuse to mix with those of another device.
+    Tensors of the device `meta` have a shape and no content, and refuse to mix with those of another device. Where a model
+    looks for masks, all tokens of `example` are some: what has no content counts as found.
     """
+    # Only here: the torch of Inf1 has none.
+    from torch.fx.experimental import _config as settings
+
     loaded = torch.jit.load(io.BytesIO(content))
     if torchscript.names_a_device(loaded):
         raise Refused(f"{architecture}: its trace names a device that can't be taken out, so it would run on no other")
     try:
-        with torch.no_grad():
+        with torch.no_grad(), settings.patch(meta_nonzero_assume_all_nonzero=True):
             expected = [tensor.shape for tensor in outputs_of(loaded(*example))]
             found = outputs_of(torchscript.to_device(loaded, "meta")(*(tensor.to("meta") for tensor in example)))
     except Exception as error:

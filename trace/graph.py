@@ -64,14 +64,18 @@ def is_known(model: nn.Module) -> bool:
 
 
 def for_cpu(
-    model: nn.Module, inputs: list[str], precision: str, head: Callable = QUESTION_ANSWERING.head
+    model: nn.Module,
+    inputs: list[str],
+    precision: str,
+    head: Callable = QUESTION_ANSWERING.head,
+    mask: int | None = None,
 ) -> PositionalInputs:
     """The known fp32 model as it is to be traced."""
     rewritten = copy.deepcopy(model)
     for name, original in self_attentions(rewritten).items():
         parent, _, child = name.rpartition(".")
         setattr(rewritten.get_submodule(parent), child, SelfAttention(original))
-    return MaskedInputs(at_precision(rewritten, precision), inputs, head).eval()
+    return MaskedInputs(at_precision(rewritten, precision), inputs, head, mask).eval()
 
 
 def self_attentions(model: nn.Module) -> dict[str, nn.Module]:

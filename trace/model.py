@@ -31,20 +31,40 @@ class PositionalInputs(nn.Module):
     """Takes the inputs by position and returns what `head` makes of the answer: what TorchScript callers need.
 
     For question answering that is (start_logits, end_logits) as float32.
+
+    With a `mask` it answers for the tokens of that id only, those of all rows one behind the other: a vocabulary of logits
+    for every token is dozens of megabytes, and a third of the work.
     """
 
     # TorchScript names a class after its module, and leaves out `__main__`: this name is the file's whoever imports it.
     __module__ = "__main__"
 
-    def __init__(self, model: nn.Module, inputs: list[str], head: Callable = QUESTION_ANSWERING.head):
+    def __init__(
+        self, model: nn.Module, inputs: list[str], head: Callable = QUESTION_ANSWERING.head, mask: int | None = None
+    ):
         super().__init__()
         self.model = model
         self.inputs = inputs
         self.head = head
+        self.mask = mask
 
     def forward(self, *tensors):
-        answer = self.model(**dict(zip(self.inputs, tensors, strict=True)), return_dict=True)
-        return self.head(answer, tensors[self.inputs.index("attention_mask")])
+        attention_mask = tensors[self.inputs.index("attention_mask")]
+        if self.mask is None:
+            return self.head(self.answer(tensors), attention_mask)
+        places = tensors[self.inputs.index("input_ids")] == self.mask
+        # The layer that makes words of vectors is called with the masks' vectors alone.
+        words = self.model.get_output_embeddings()
+        hook = words.register_forward_pre_hook(lambda _, vectors: (vectors[0][places],))
+        try:
+            logits = self.head(self.answer(tensors), attention_mask)
+        finally:
+            hook.remove()
+        # Some models make words otherwise.
+        return logits[places] if logits.dim() == 3 else logits
+
+    def answer(self, tensors):
+        return self.model(**dict(zip(self.inputs, tensors, strict=True)), return_dict=True)
 
 
 def load_model(model: str, attention: str | None = None, task: Task = QUESTION_ANSWERING) -> nn.Module:

@@ -12,7 +12,7 @@ import torch
 from torch import nn
 
 import verification
-from model import PositionalInputs
+from pictures import Pictures
 from progress import Report, Steps
 from refused import Refused, last_line
 from subject import Subject
@@ -54,27 +54,22 @@ def entries(lengths: list[int] | None, batch_sizes: list[int] | None, longest: i
 
 
 def trace(
-    library, subject: Subject, module: PositionalInputs, target: str, precision: str, entries: list[dict], steps: Steps
+    library, subject: Subject | Pictures, module: nn.Module, target: str, precision: str, entries: list[dict], steps: Steps
 ) -> dict[str, bytes]:
     """The compiled files. Only where this machine has a Neuron device are they compared with the untraced module."""
-    examples = subject.examples()
-    batches = {
-        entry["path"]: verification.batches_of_one_shape(
-            examples, subject.inputs, subject.padding, entry["batch"], entry["sequence"]
-        )
-        for entry in entries
-    }
+    batches = {entry["path"]: subject.batches_of(entry) for entry in entries}
+    arguments = subject.compiler_arguments(TARGETS[target].compiler_arguments[precision])
     steps.next(f"compile for {target} in {precision}, which takes minutes for each file")
     files = {}
     for name, inputs in batches.items():
         steps.note(name)
-        files[name] = compile_shape(library, module, inputs[0], TARGETS[target].compiler_arguments[precision])
+        files[name] = compile_shape(library, module, inputs[0], arguments)
 
     steps.next("verify on the NeuronCores" if has_device() else "not verified: there is no Neuron device here")
     for name, content in files.items():
         report = Report(name, content)
         if has_device():
-            verify(report, content, module, batches[name], precision)
+            verify(report, content, module, batches[name], precision, subject.unit)
         else:
             report.say("compiled, but not run; `./serve check DIR` does that on the instance")
     return files
@@ -99,11 +94,12 @@ def has_device() -> bool:
 
 
 def verify(
-    report: Report, content: bytes, module: nn.Module, batches: list[list[torch.Tensor]], precision: str
+    report: Report, content: bytes, module: nn.Module, batches: list[list[torch.Tensor]], precision: str, unit: str
 ) -> None:
     loaded = torch.jit.load(io.BytesIO(content))
     comparisons = verification.compare(loaded, module, batches)
     # Neuron's fp32 is held to fp16's bounds: its exponentials and the like are not those of a CPU.
     verification.verify(report.name, comparisons, "fp16" if precision == "fp32" else precision)
     report.say(f"largest logit difference from fp32 on the CPU {verification.summary(comparisons)}")
-    report.say(f"{verification.tokens_per_second(loaded, batches[0]):.0f} tokens/s on one NeuronCore")
+    count = batches[0][0].numel() if unit == "tokens" else len(batches[0][0])
+    report.say(f"{verification.per_second(loaded, batches[0], count):.0f} {unit}/s on one NeuronCore")

@@ -25,6 +25,23 @@ HEADS = [
 ]  # fmt: skip
 
 
+def has_layers(model: nn.Module) -> bool:
+    """Whether there is anything to quantise: networks of convolutions have nothing."""
+    return any(isinstance(module, nn.Linear) and not in_head(model, name) for name, module in model.named_modules())
+
+
+def in_head(model: nn.Module, name: str) -> bool:
+    """Whether a layer of this name stands behind the encoder. The encoder itself may have a part called decoder."""
+    parts = name.split(".")
+    if type(model).__name__.endswith("ForQuestionAnswering"):
+        return parts[0] == "qa_outputs"
+    return parts[0] in HEADS or parts[-1] in HEADS or "pooler" in parts
+
+
+def is_words(model: nn.Module, module: nn.Module) -> bool:
+    return isinstance(module, nn.Embedding) and module is model.get_input_embeddings()
+
+
 class Linear(dynamic.Linear):
     """A linear layer that rounds its inputs to 8 bits, where its base class would take 7."""
 
@@ -47,10 +64,11 @@ def quantise(model: nn.Module) -> nn.Module:
     weights = PerChannelMinMaxObserver.with_args(
         dtype=torch.qint8, qscheme=torch.per_channel_symmetric, quant_min=-LARGEST_WEIGHT, quant_max=LARGEST_WEIGHT - 1
     )
-    word_embedding = next(name for name, module in model.named_modules() if module is model.get_input_embeddings())
     recipe = {
         nn.Linear: QConfig(activation=default_dynamic_quant_observer, weight=weights),
-        word_embedding: float_qparams_weight_only_qconfig,
-        **dict.fromkeys(["qa_outputs"] if type(model).__name__.endswith("ForQuestionAnswering") else HEADS),
+        # A classifier of pictures makes its first vectors otherwise.
+        **{name: float_qparams_weight_only_qconfig for name, module in model.named_modules() if is_words(model, module)},
+        # By the layers' own names: a part's name would not reach the layers in it.
+        **dict.fromkeys(name for name, _ in model.named_modules() if in_head(model, name)),
     }
     return quantize_dynamic(model, recipe, mapping={nn.Linear: Linear, nn.Embedding: quantized.Embedding})

@@ -6,10 +6,14 @@ from pathlib import Path
 from typing import NamedTuple
 
 import tokenizers
+import torch
+import transformers
 from torch import nn
 
+import graph
 import japanese_words
 import pooling
+import verification
 from examples import Language, language_of
 from model import (
     PositionalInputs,
@@ -21,7 +25,7 @@ from model import (
     refuse_impossible,
 )
 from refused import Refused
-from tasks import CLASSIFICATIONS, QUESTION_ANSWERING, SENTENCE_EMBEDDINGS, TEXT_CLASSIFICATION, Task, labels
+from tasks import CLASSIFICATIONS, FILL_MASK, QUESTION_ANSWERING, SENTENCE_EMBEDDINGS, TEXT_CLASSIFICATION, Task, labels
 from tokenizer import (
     default_parameters,
     is_of_unspaced_scripts,
@@ -31,6 +35,9 @@ from tokenizer import (
     unknown_id,
 )
 from verification import verify_padding
+
+# The length of the rows that the speed is measured with.
+USUAL_LENGTH = 128
 
 
 class Subject(NamedTuple):
@@ -46,6 +53,8 @@ class Subject(NamedTuple):
     dictionary_files: dict[str, Path]
     task: Task
     head: Callable
+    mask: int | None = None
+    unit: str = "tokens"
 
     @property
     def padding(self) -> int:
@@ -78,13 +87,73 @@ class Subject(NamedTuple):
 
     def module(self, precision: str) -> PositionalInputs:
         """The untraced model as it is to be traced."""
-        return PositionalInputs(at_precision(self.model, precision), self.inputs, self.head).eval()
+        return PositionalInputs(at_precision(self.model, precision), self.inputs, self.head, self.mask).eval()
+
+    def for_cpu(self, precision: str) -> PositionalInputs:
+        """The same with known attention rewritten."""
+        if graph.is_known(self.model):
+            return graph.for_cpu(self.model, self.inputs, precision, self.head, self.mask)
+        return self.module(precision)
+
+    def masked(self, tensors: list[torch.Tensor]) -> list[torch.Tensor]:
+        """The rows with their second token masked, where the model fills in masks."""
+        if self.mask is not None:
+            tensors[self.inputs.index("input_ids")][:, min(1, tensors[0].shape[1] - 1)] = self.mask
+        return tensors
+
+    def example(self) -> list[torch.Tensor]:
+        return self.masked(verification.batch(self.examples(), self.inputs, self.padding))
+
+    def everywhere(self) -> list[torch.Tensor]:
+        """The example, with masks in all places where the model fills in masks."""
+        tensors = self.example()
+        if self.mask is not None:
+            tensors[self.inputs.index("input_ids")].fill_(self.mask)
+        return tensors
+
+    def batches(self) -> list[list[torch.Tensor]]:
+        longest = min(self.longest, verification.LONGEST_VERIFIED)
+        batches = verification.batches_of_many_shapes(self.examples(), self.inputs, self.padding, longest)
+        return [self.masked(batch) for batch in batches]
+
+    def batches_of(self, entry: dict) -> list[list[torch.Tensor]]:
+        return verification.batches_of_one_shape(
+            self.examples(), self.inputs, self.padding, entry["batch"], entry["sequence"]
+        )
+
+    def limit(self) -> str:
+        longest = min(self.longest, verification.LONGEST_VERIFIED)
+        return f"up to {longest} tokens" if longest == self.longest else (
+            f"up to {longest} of the model's {self.longest} tokens"
+        )
+
+    def usual(self, rows: int) -> tuple[list[torch.Tensor], int]:
+        """What the speed is measured with, and how many tokens that is."""
+        tensors = [tensor[:1, :USUAL_LENGTH].repeat(rows, 1) for tensor in self.batches()[-1]]
+        return tensors, tensors[0].numel()
+
+    def compared(self) -> list[list[torch.Tensor]]:
+        """Rows to compare precisions with: each passage is a text."""
+        encodings = [self.tokenizer.encode(passage) for _, passage in self.language.facts]
+        for encoding in encodings:
+            encoding.truncate(self.longest)
+        return [self.masked(verification.batch([encoding], self.inputs, self.padding)) for encoding in encodings]
+
+    def compiler_arguments(self, arguments: list[str]) -> list[str]:
+        return arguments
 
 
 def load_subject(
-    name: str, attention: str | None, dictionary: Path | None = None, task: Task = QUESTION_ANSWERING
+    name: str,
+    attention: str | None,
+    dictionary: Path | None = None,
+    task: Task = QUESTION_ANSWERING,
+    compiled: bool = False,
 ) -> Subject:
-    """`dictionary` is the directory of MeCab's, where the model's words are cut by that; else its settings name one."""
+    """`dictionary` is the directory of MeCab's, where the model's words are cut by that; else its settings name one.
+
+    A compiled file can't gather masks: how many there are is no shape.
+    """
     model = load_model(name, attention, task)
     refuse_impossible(model)
     tokenizer_json = load_tokenizer_json(name, model.get_input_embeddings().weight.shape[0])
@@ -109,16 +178,24 @@ def load_subject(
         dictionary_files=words.files() if words else {},
         task=task,
         head=sentence.steps if sentence else task.head,
+        mask=mask_id(name) if task is FILL_MASK and not compiled else None,
     )
     verify_padding(
         type(model).__name__,
-        subject.module("fp32"),
+        subject._replace(mask=None).module("fp32"),
         subject.examples(),
         subject.inputs,
         subject.padding,
         subject.longest,
     )
     return subject
+
+
+def mask_id(name: str) -> int:
+    mask = transformers.AutoTokenizer.from_pretrained(name).mask_token_id
+    if mask is None:
+        raise Refused(f"--model {name}: its tokenizer has no mask_token, expected the token to fill in")
+    return mask
 
 
 def words_of(name: str, dictionary: Path | None) -> japanese_words.Words | None:

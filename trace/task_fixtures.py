@@ -7,16 +7,22 @@ model that was traced. Embeddings are those of sentence-transformers, which must
 """
 
 import argparse
+import base64
+import io
 import json
 import sys
 import tempfile
 from pathlib import Path
 
 import transformers
+from PIL import Image
 
 import asking
+import picture_models
+import preparation
 import task_models
 import trace as tracer
+from pictures import drawn
 
 SHORT = "Marie Curie was born in Warsaw."
 LONG = "The lighthouse burns nothing today: the lamp is electric, and it works by itself!"
@@ -66,6 +72,47 @@ REQUESTS = {
 }
 
 
+# PNG, JPEG, GIF, WebP without and with losses, one turned by its EXIF, one without colours.
+PICTURES = [
+    ("PNG", {}), ("JPEG", {"quality": 90}), ("GIF", {}), ("WEBP", {"lossless": True}), ("WEBP", {"quality": 80}),
+]  # fmt: skip
+
+
+def pictures_of_all_kinds() -> list[str]:
+    """In base64."""
+    files = [saved(drawn(number), kind, **more) for number, (kind, more) in enumerate(PICTURES)]
+    turned = Image.Exif()
+    turned[0x0112] = 6
+    files.append(saved(drawn(1), "JPEG", quality=90, exif=turned))
+    files.append(saved(drawn(4).convert("L"), "PNG"))
+    return [base64.b64encode(file).decode() for file in files]
+
+
+def saved(picture: Image.Image, kind: str, **more) -> bytes:
+    file = io.BytesIO()
+    picture.save(file, kind, **more)
+    return file.getvalue()
+
+
+def picture_requests() -> list[dict]:
+    pictures = pictures_of_all_kinds()
+    return [
+        *({"inputs": picture} for picture in pictures),
+        {"inputs": pictures[:3], "parameters": {"top_k": 2}},
+        {"inputs": pictures[:1]},
+        {"inputs": pictures[0], "parameters": {"top_k": None}},
+        {"inputs": pictures[1], "parameters": {"function_to_apply": "sigmoid", "top_k": 1}},
+        {"inputs": [pictures[2]], "parameters": {"function_to_apply": "none", "top_k": 100}},
+    ]
+
+
+def requests(task: str, directory: Path) -> list[dict]:
+    if task == "image-classification":
+        return picture_requests()
+    mask = transformers.AutoTokenizer.from_pretrained(directory).mask_token
+    return [filled(request, mask) for request in REQUESTS[task]]
+
+
 def answer(task: str, directory: Path, request: dict):
     parameters = dict(request.get("parameters", {}))
     if task == "sentence-embeddings":
@@ -75,7 +122,8 @@ def answer(task: str, directory: Path, request: dict):
         return model.encode(request["inputs"], **parameters).tolist()
     if task == "fill-mask" and "truncation" in parameters:
         parameters["tokenizer_kwargs"] = {"truncation": parameters.pop("truncation")}
-    pipeline = transformers.pipeline(task, model=str(directory), device="cpu")
+    more = {"image_processor": preparation.load_processor(str(directory))} if task == "image-classification" else {}
+    pipeline = transformers.pipeline(task, model=str(directory), device="cpu", **more)
     return pipeline(request["inputs"], **parameters)
 
 
@@ -92,21 +140,32 @@ def as_list(inputs) -> list:
 
 def make(task: str, family: str, output: Path) -> None:
     with tempfile.TemporaryDirectory() as temporary:
-        model = task_models.save(task, family, Path(temporary) / f"tiny-{family}")
+        model = save(task, family, Path(temporary) / f"tiny-{family}")
         sys.argv = ["trace.py", "--model", str(model), "--output", str(output), "--precision", "fp32"]
         tracer.main()
         with (output / "expected.jsonl").open("w", encoding="utf-8") as lines:
-            mask = transformers.AutoTokenizer.from_pretrained(model).mask_token
-            for request in (filled(request, mask) for request in REQUESTS[task]):
+            for request in requests(task, model):
                 line = {"request": request, "answer": asking.rounded(answer(task, model, request))}
                 lines.write(json.dumps(line, ensure_ascii=False) + "\n")
+
+
+def families(task: str) -> list[str]:
+    return list(picture_models.FAMILIES if task == "image-classification" else task_models.FAMILIES)
+
+
+def save(task: str, family: str, directory: Path) -> Path:
+    """A tiny model of the task."""
+    if task == "image-classification":
+        return picture_models.save(family, directory)
+    return task_models.save(task, family, directory)
 
 
 if __name__ == "__main__":
     parser = argparse.ArgumentParser(description="Make the artifacts of the Java tests for each task.")
     parser.add_argument("--output", required=True, type=Path, help="the directory of the resources")
-    parser.add_argument("--task", choices=REQUESTS, nargs="+", default=list(REQUESTS), help="only these")
+    served = [*REQUESTS, "image-classification"]
+    parser.add_argument("--task", choices=served, nargs="+", default=served, help="only these")
     arguments = parser.parse_args()
     for task in arguments.task:
-        for family in task_models.FAMILIES:
+        for family in families(task):
             make(task, family, arguments.output / f"{task}-{family}")

@@ -58,10 +58,20 @@ TOKEN_CLASSIFICATION = Task(
 # Vectors, pooled as the files of sentence-transformers say.
 SENTENCE_EMBEDDINGS = Task("sentence-embeddings", "AutoModel", "Model", ["sentence_embedding"], pairs=False)
 FILL_MASK = Task("fill-mask", "AutoModelForMaskedLM", "ForMaskedLM", ["logits"], pairs=False)
+IMAGE_CLASSIFICATION = Task(
+    "image-classification", "AutoModelForImageClassification", "ForImageClassification", ["logits"], pairs=False
+)
 CLASSIFICATIONS = [TEXT_CLASSIFICATION, TOKEN_CLASSIFICATION]
 TASKS = {
     task.name: task
-    for task in [QUESTION_ANSWERING, TEXT_CLASSIFICATION, TOKEN_CLASSIFICATION, SENTENCE_EMBEDDINGS, FILL_MASK]
+    for task in [
+        QUESTION_ANSWERING,
+        TEXT_CLASSIFICATION,
+        TOKEN_CLASSIFICATION,
+        SENTENCE_EMBEDDINGS,
+        FILL_MASK,
+        IMAGE_CLASSIFICATION,
+    ]
 }
 
 
@@ -82,15 +92,15 @@ def choose(model: str, wanted: str | None) -> Task:
     if headless and find(model, "modules.json"):
         return SENTENCE_EMBEDDINGS
     for task in TASKS.values():
-        if any(architecture.endswith(task.architecture) for architecture in architectures):
+        # An encoder without those files has nothing that says what it is for.
+        if task is not SENTENCE_EMBEDDINGS and any(architecture.endswith(task.architecture) for architecture in architectures):
             return task
     return QUESTION_ANSWERING
 
 
 def labels(config: transformers.PretrainedConfig) -> Labels:
     """What config.json says of the classes, and how the text-classification pipeline chooses its function."""
-    names = [str(config.id2label[number]) for number in range(config.num_labels)]
-    problem = getattr(config, "problem_type", None)
+    names, problem = label_names(config), getattr(config, "problem_type", None)
     if problem == "regression":
         return Labels(names, "none")
     if problem == "multi_label_classification" or len(names) == 1:
@@ -98,28 +108,51 @@ def labels(config: transformers.PretrainedConfig) -> Labels:
     return Labels(names, "softmax")
 
 
+def image_labels(config: transformers.PretrainedConfig) -> Labels:
+    """The same for the image-classification pipeline, which knows no regression."""
+    names = label_names(config)
+    several = getattr(config, "problem_type", None) == "multi_label_classification"
+    return Labels(names, "sigmoid" if several or len(names) == 1 else "softmax")
+
+
+def label_names(config: transformers.PretrainedConfig) -> list[str]:
+    return [str(config.id2label[number]) for number in range(config.num_labels)]
+
+
 class Answering(torch.nn.Module):
     """A traced file in the place of a model in a pipeline: the same call, the same answer."""
 
-    def __init__(self, original: torch.nn.Module, file: Callable, inputs: list[str]):
+    def __init__(self, original: torch.nn.Module, file: Callable, inputs: list[str], mask: int | None = None):
         super().__init__()
         self.config = original.config
         self.base_model_prefix = original.base_model_prefix
         self.dtype = torch.float32
         self.file = file
         self.inputs = inputs
+        self.mask = mask
 
     def forward(self, **tensors):
-        tensors.setdefault("token_type_ids", torch.zeros_like(tensors["input_ids"]))
-        return transformers.utils.ModelOutput(logits=self.file(*(tensors[name] for name in self.inputs)))
+        if "input_ids" in tensors:
+            tensors.setdefault("token_type_ids", torch.zeros_like(tensors["input_ids"]))
+        logits = self.file(*(tensors[name] for name in self.inputs))
+        if self.mask is not None:
+            # The pipeline looks at the masks of a text, and expects numbers for all of its tokens.
+            places = tensors["input_ids"] == self.mask
+            logits = torch.zeros(*places.shape, logits.shape[1]).masked_scatter(places[:, :, None], logits)
+        return transformers.utils.ModelOutput(logits=logits)
 
 
-def pipeline(task: Task, name: str, original: torch.nn.Module, file: Callable, inputs: list[str]):
-    """transformers' own pipeline of the task, with the model's answers from `file`."""
+def pipeline(task: Task, name: str, original: torch.nn.Module, file: Callable, inputs: list[str], **more):
+    """transformers' own pipeline of the task, with the model's answers from `file`.
+
+    `more` is the `mask` whose logits alone a file returns, or the `image_processor` of a model that takes pictures.
+    """
+    mask = more.pop("mask", None)
     try:
-        tokenizer = transformers.AutoTokenizer.from_pretrained(name)
-        made = transformers.pipeline(task.name, model=original, tokenizer=tokenizer, device="cpu")
+        if "image_processor" not in more:
+            more["tokenizer"] = transformers.AutoTokenizer.from_pretrained(name)
+        made = transformers.pipeline(task.name, model=original, device="cpu", **more)
     except Exception as error:
         raise Refused(f"--model {name}: has no {task.name} pipeline: {first_line(error)}") from error
-    made.model = Answering(original, file, inputs)
+    made.model = Answering(original, file, inputs, mask)
     return made

@@ -6,6 +6,7 @@ import torch
 import graph
 import model as loading
 import tiny_models
+from test_trace import ANY_AGREEMENT
 from tiny_models import LONGEST, SMALL
 
 KNOWN = ["bert", "camembert", "distilbert", "electra", "roberta", "xlm-roberta"]
@@ -37,7 +38,7 @@ def rows(description, shape, padded):
 @pytest.mark.parametrize("family", KNOWN)
 def test_a_rewritten_model_has_the_logits_of_the_original(make, logits, saved, tmp_path, family, precision):
     directory = saved(family)
-    description = make(directory, tmp_path / "out", "--precision", precision)
+    description = make(directory, tmp_path / "out", "--precision", precision, *ANY_AGREEMENT)
     model = loading.load_model(str(directory))
     assert graph.is_known(model)
     original = loading.PositionalInputs(loading.at_precision(model, precision), description["inputs"])
@@ -55,7 +56,7 @@ def test_a_rewritten_model_has_the_logits_of_the_original(make, logits, saved, t
 @pytest.mark.parametrize(("precision", "linear"), [("fp32", "aten::linear"), ("int8", "quantized::linear_dynamic")])
 @pytest.mark.parametrize("family", ["bert", "distilbert"])
 def test_a_layer_projects_once_and_attends_with_and_without_a_mask(make, saved, tmp_path, family, precision, linear):
-    make(saved(family), tmp_path / "out", "--precision", precision)
+    make(saved(family), tmp_path / "out", "--precision", precision, *ANY_AGREEMENT)
     script = torch.jit.load(str(tmp_path / "out" / "model.pt"))
     widths = [weights_of(node).shape for node in script.graph.findAllNodes(linear)]
     hidden = SMALL["hidden_size"]

@@ -27,7 +27,7 @@ class FakeNeuron(types.ModuleType):
     def trace(self, func, example_inputs, *, compiler_args):
         assert isinstance(example_inputs, tuple)
         for tensor in example_inputs:
-            assert tensor.dtype == torch.int64
+            assert tensor.dtype == (torch.float32 if tensor.dim() == 4 else torch.int64)
             assert tensor.device.type == "cpu"
             assert tensor.shape == example_inputs[0].shape
             assert tensor.is_contiguous()
@@ -35,7 +35,8 @@ class FakeNeuron(types.ModuleType):
         assert func.model.config._attn_implementation == "eager"
         self.shapes.append(tuple(example_inputs[0].shape))
         self.compiler_args.add(tuple(compiler_args))
-        return fixed_shape(torch.jit.trace(func, example_inputs, check_trace=False), example_inputs[0].shape)
+        script = torch.jit.trace(func, example_inputs, check_trace=False)
+        return script if example_inputs[0].dim() == 4 else fixed_shape(script, example_inputs[0].shape)
 
 
 def fixed_shape(script, shape):

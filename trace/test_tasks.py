@@ -8,15 +8,20 @@ import pytest
 import torch
 import transformers
 
+import agreement
 import asking
 import pooling
+import quantisation
 import task_fixtures
 import task_models
 import tasks
+import verification
+from subject import load_subject
 from task_models import FAMILIES, LABELS
 from test_trace import ANY_AGREEMENT
 
-SERVED = [task for task in tasks.TASKS if task != "question-answering"]
+# test_pictures.py has image classification.
+SERVED = [task for task in tasks.TASKS if task not in ("question-answering", "image-classification")]
 
 
 @pytest.fixture(scope="session")
@@ -57,6 +62,48 @@ def test_lower_precisions_say_how_far_they_agree(trace, saved, tmp_path, task, t
     assert description["agreement"]["questions"] > 10
     # Another machine rounds otherwise, and the server would refuse to start.
     assert not (tmp_path / "out" / "sample-response.json").exists()
+
+
+@pytest.mark.parametrize("family", FAMILIES)
+def test_vectors_of_lower_precision_are_compared_by_their_cosine(saved, family):
+    subject = load_subject(str(saved("sentence-embeddings", family)), None, task=tasks.SENTENCE_EMBEDDINGS)
+    measured = agreement.measure(subject, "int8")
+    one, other = (
+        torch.cat([verification.run(subject.module(precision), row) for row in subject.compared()])
+        for precision in ("fp32", "int8")
+    )
+    cosines = torch.nn.functional.cosine_similarity(one, other)
+    assert measured.same_answers == int((cosines >= agreement.SAME_VECTOR).sum())
+    assert measured.largest_score_difference == pytest.approx(1 - cosines.min().item(), abs=1e-5)
+
+
+@pytest.mark.parametrize(
+    ("task", "family", "head"),
+    [
+        ("text-classification", "bert", "classifier"),
+        ("text-classification", "roberta", "classifier.dense"),
+        ("fill-mask", "bert", "cls.predictions.transform.dense"),
+        ("fill-mask", "roberta", "lm_head.decoder"),
+    ],
+)
+def test_heads_stay_fp32_in_int8(saved, task, family, head):
+    original = load_subject(str(saved(task, family)), None, task=tasks.TASKS[task]).model
+    quantised = quantisation.quantise(original)
+    assert type(quantised.get_submodule(head)) is torch.nn.Linear
+    assert any(isinstance(module, quantisation.Linear) for module in quantised.modules())
+
+
+@pytest.mark.parametrize("family", FAMILIES)
+def test_a_file_answers_for_masks_alone(make, saved, logits, tmp_path, family):
+    make(saved("fill-mask", family), tmp_path / "out")
+    tokenizer = transformers.AutoTokenizer.from_pretrained(saved("fill-mask", family))
+    mask = tokenizer.mask_token
+    rows = tokenizer([f"{mask} and {mask}", "none", f"a {mask} b"], padding=True, return_tensors="pt")
+    model = transformers.AutoModelForMaskedLM.from_pretrained(saved("fill-mask", family))
+    with torch.no_grad():
+        expected = model(**rows).logits[rows["input_ids"] == tokenizer.mask_token_id]
+    description = json.loads((tmp_path / "out" / "model.json").read_text(encoding="utf-8"))
+    torch.testing.assert_close(logits(tmp_path / "out", *(rows[name] for name in description["inputs"])), expected)
 
 
 def test_an_archive_has_the_settings_of_the_tokenizer(make, saved, tmp_path):

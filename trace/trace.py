@@ -38,6 +38,7 @@ import tasks
 import verification
 from agreement import Agreement
 from answering import Answering
+from pictures import Pictures, load_pictures
 from progress import Steps, warn
 from refused import Refused, last_line
 from subject import Subject, load_subject
@@ -122,14 +123,18 @@ def make_artifact(arguments: argparse.Namespace) -> None:
     steps = Steps(5 + compares + bool(arguments.name))
     steps.next(f"load {arguments.model}")
     task = tasks.choose(arguments.model, arguments.task)
-    subject = load_subject(arguments.model, neuron.ATTENTION if library else None, arguments.mecab_dictionary, task)
+    subject = load(arguments, task, neuron.ATTENTION if library else None)
     measured = None
     if compares:
         steps.next(f"compare answers in {precision} and fp32")
         precision, measured = precision_that_agrees(arguments, precision, subject)
     entries = [{"path": dynamic.FILE}]
     if library:
-        entries = neuron.entries(arguments.sequence_length, arguments.batch_size, subject.longest)
+        entries = (
+            subject.entries(arguments.batch_size)
+            if task is tasks.IMAGE_CLASSIFICATION
+            else neuron.entries(arguments.sequence_length, arguments.batch_size, subject.longest)
+        )
     # The Neuron compilers lower the precision by themselves.
     untraced = subject.module("fp32" if library else precision)
     description = describe(arguments, precision, subject, entries, measured)
@@ -149,16 +154,30 @@ def make_artifact(arguments: argparse.Namespace) -> None:
             asking.verify(arguments.model, subject, untraced, files[dynamic.FILE], precision)
 
     steps.next(f"write {arguments.output}")
-    files |= subject.dictionary_files
-    if task is not tasks.QUESTION_ANSWERING:
+    tokenizer = None
+    if task is not tasks.IMAGE_CLASSIFICATION:
+        files |= subject.dictionary_files
+        tokenizer = subject.tokenizer_json
+    if task not in (tasks.QUESTION_ANSWERING, tasks.IMAGE_CLASSIFICATION):
         settings = {name: find(arguments.model, name) for name in artifact.TOKENIZER_SETTINGS}
         files |= {name: file for name, file in settings.items() if file}
     answer = exact(answer, target, precision)
-    artifact.write(arguments.output, description, subject.tokenizer_json, files, sample, answer)
+    artifact.write(arguments.output, description, tokenizer, files, sample, answer)
     if arguments.name:
         steps.next(f"pack {arguments.name}")
         archive = artifact.pack(arguments.output, arguments.name)
         print(f"{archive.name}: {archive.stat().st_size / 1e6:.1f} MB")
+
+
+def load(arguments: argparse.Namespace, task: tasks.Task, attention: str | None) -> Subject | Pictures:
+    """`attention` is the Neuron compilers', and None for the other targets."""
+    if task is not tasks.IMAGE_CLASSIFICATION:
+        return load_subject(arguments.model, attention, arguments.mecab_dictionary, task, compiled=attention is not None)
+    if arguments.sequence_length:
+        raise Refused("--sequence-length: a model that takes pictures has no tokens; leave it out")
+    if arguments.mecab_dictionary:
+        raise Refused("--mecab-dictionary: a model that takes pictures has no words; leave it out")
+    return load_pictures(arguments.model, attention)
 
 
 def exact(answer, target: str, precision: str):
@@ -198,9 +217,15 @@ def computes_bf16() -> bool:
 
 
 def precision_that_agrees(
-    arguments: argparse.Namespace, precision: str, subject: Subject
+    arguments: argparse.Namespace, precision: str, subject: Subject | Pictures
 ) -> tuple[str, Agreement | None]:
     """`precision` and how far its answers are those of fp32; or fp32, where a default gives too many others."""
+    if precision == "int8" and not has_int8_layers(subject):
+        found = f"{type(subject.model).__name__} has no linear layers that int8 is for"
+        if arguments.precision:
+            raise Refused(f"--precision int8: {found}; use fp32 or bf16")
+        print(f"precision: fp32, as {found}")
+        return "fp32", None
     measured = agreement.measure(subject, precision)
     print(f"{precision} and fp32: {measured}", flush=True)
     by_default = arguments.precision is None
@@ -218,6 +243,13 @@ def precision_that_agrees(
     )
 
 
+def has_int8_layers(subject: Subject | Pictures) -> bool:
+    # As in model.py: some builds have no torch.ao.
+    from quantisation import has_layers
+
+    return has_layers(subject.model)
+
+
 def answer_sample(subject: Subject, description: dict, untraced: nn.Module) -> dict:
     """What the server must answer to the sample, found without the traced files."""
     answering = Answering(description, subject.tokenizer)
@@ -233,7 +265,7 @@ def answer_sample(subject: Subject, description: dict, untraced: nn.Module) -> d
 
 
 def describe(
-    arguments: argparse.Namespace, precision: str, subject: Subject, files: list[dict], measured: Agreement | None
+    arguments: argparse.Namespace, precision: str, subject: Subject | Pictures, files: list[dict], measured: Agreement | None
 ) -> dict:
     """What `model.json` says. It holds no time and no path: made twice, it is the same."""
     is_directory = Path(arguments.model).is_dir()

@@ -10,6 +10,8 @@ from progress import each, warn
 from refused import INSTEAD, Refused, last_line
 
 LARGEST_FP32_DIFFERENCE = 1e-4
+# The same as a share of the largest logit. A traced convolution has the normalisation behind it in its weights.
+LARGEST_FP32_SHARE = 1e-5
 
 # Half of the distance between 1 and the next number.
 ROUNDING = {"fp16": 2.0**-11, "bf16": 2.0**-8}
@@ -116,7 +118,8 @@ def verify(name: str, comparisons: list[Comparison], precision: str) -> None:
         if precision in ROUNDING:
             tolerated = ROUNDINGS * ROUNDING[precision] * largest
         else:
-            tolerated = LARGEST_FP32_DIFFERENCE if precision == "fp32" else float("inf")
+            exact = max(LARGEST_FP32_DIFFERENCE, LARGEST_FP32_SHARE * largest)
+            tolerated = exact if precision == "fp32" else float("inf")
         # `not <=` rather than `>`, so that NaN is refused too.
         if not difference <= tolerated:
             raise Refused(
@@ -189,20 +192,20 @@ def outputs_of(answer) -> list[torch.Tensor]:
 
 def checked(answer: torch.Tensor, inputs: list[torch.Tensor], name: str) -> torch.Tensor:
     """The one tensor of a model, those numbers masked that padding has."""
-    rows, tokens = inputs[0].shape
-    per_token = answer.dim() == 3 and answer.shape[1] == tokens
+    rows, *rest = inputs[0].shape
+    per_token = answer.dim() == 3 and len(rest) == 1 and answer.shape[1] == rest[0]
     if answer.dtype != torch.float32 or answer.shape[0] != rows or not (per_token or answer.dim() == 2):
         raise Refused(
-            f"{name} answers inputs of shape {[rows, tokens]} with {answer.dtype} of shape {list(answer.shape)}, "
+            f"{name} answers inputs of shape {[rows, *rest]} with {answer.dtype} of shape {list(answer.shape)}, "
             "expected float32 numbers for each row, or for each of its tokens"
         )
     if not torch.isfinite(answer).all():
-        raise Refused(f"{name} answers inputs of shape {[rows, tokens]} with logits that are no finite numbers")
+        raise Refused(f"{name} answers inputs of shape {[rows, *rest]} with logits that are no finite numbers")
     return answer.masked_fill(inputs[1][:, :, None] == 0, MASKED) if per_token else answer
 
 
-def tokens_per_second(traced, inputs: list[torch.Tensor], device: str = "cpu") -> float:
-    """The speed on batches like `inputs`, on one thread where the device is a CPU."""
+def per_second(traced, inputs: list[torch.Tensor], count: int, device: str = "cpu") -> float:
+    """The speed on batches like `inputs`, which have `count` tokens or pictures; on one thread where the device is a CPU."""
     inputs = [tensor.to(device) for tensor in inputs]
     threads = torch.get_num_threads()
     torch.set_num_threads(1)
@@ -218,4 +221,4 @@ def tokens_per_second(traced, inputs: list[torch.Tensor], device: str = "cpu") -
         repetitions += 1
         seconds = time.perf_counter() - started
     torch.set_num_threads(threads)
-    return inputs[0].numel() * repetitions / seconds
+    return count * repetitions / seconds

@@ -3,6 +3,7 @@ package dev.berth.handler.qa;
 import dev.berth.artifact.ModelArtifact;
 import dev.berth.benchmark.Defaults;
 import dev.berth.benchmark.Payloads;
+import dev.berth.handler.task.Row;
 import dev.berth.tokenizer.Tokenizer;
 import java.io.IOException;
 import java.nio.file.Path;
@@ -42,7 +43,7 @@ public class QuestionEncoderBenchmark extends Defaults {
   }
 
   @Benchmark
-  public SpanModel.Row encode() {
+  public Row encode() {
     return encoder.row(encoder.encode(question), 0);
   }
 }

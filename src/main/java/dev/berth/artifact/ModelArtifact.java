@@ -37,7 +37,7 @@ public record ModelArtifact(
     List<String> labels,
     Map<String, Object> parameters,
     Optional<Agreement> agreement,
-    Map<String, Object> provenance) {
+    Map<String, Object> provenance) implements TracedArtifact {
 
   public ModelArtifact {
     inputs = List.copyOf(inputs);

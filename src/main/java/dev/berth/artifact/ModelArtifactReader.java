@@ -4,12 +4,9 @@ import com.fasterxml.jackson.databind.JsonNode;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.Optional;
 
 /// Reads the `model.json` of a traced transformer. Used by one thread, once.
 final class ModelArtifactReader {
-
-  private static final List<String> PRECISIONS = List.of("fp32", "fp16", "bf16", "int8");
 
   private final Path directory;
   private final ModelJson json;
@@ -24,16 +21,16 @@ final class ModelArtifactReader {
         directory,
         json.text("task"),
         json.target(),
-        precision(),
+        json.precision(),
         json.text("torch"),
         json.texts("inputs"),
         json.texts("outputs"),
         shapes(),
         json.integer(json.json(), "maxSequenceLength", "model.json: maxSequenceLength"),
         pair(json.json().path("pair")),
-        json.json().has("labels") ? json.texts("labels") : List.of(),
+        json.has("labels") ? json.texts("labels") : List.of(),
         json.object("parameters"),
-        agreement(),
+        json.agreement(),
         json.object("provenance"));
     checkShapes(artifact);
     json.check("tokenizer.json", artifact.tokenizer());
@@ -47,19 +44,10 @@ final class ModelArtifactReader {
     return artifact;
   }
 
-  private String precision() {
-    var precision = json.text("precision");
-    if (json.json().path("precision").isTextual() && !PRECISIONS.contains(precision)) {
-      json.problem("model.json: precision: found \"%s\", expected one of %s".formatted(precision, String.join(", ", PRECISIONS)));
-    }
-    return precision;
-  }
-
   private Shapes shapes() {
     var kind = json.text("shapes");
-    var files = json.json().path("files");
-    if (!files.isArray() || files.isEmpty()) {
-      json.problem("model.json: files: found %s, expected a list of {\"path\": …}".formatted(ModelJson.kind(files)));
+    var files = json.files();
+    if (files.isEmpty()) {
       return new Shapes.Compiled(List.of());
     }
     return switch (kind) {
@@ -97,30 +85,6 @@ final class ModelArtifactReader {
           .forEach(shape -> json.problem("model.json: files: found a sequence of %d, expected at most the maxSequenceLength of %d"
               .formatted(shape.sequence(), artifact.maxSequenceLength())));
     }
-  }
-
-  /// Artifacts in fp32, those for Neuron and those of earlier versions have none.
-  private Optional<Agreement> agreement() {
-    var agreement = json.json().path("agreement");
-    if (agreement.isMissingNode()) {
-      return Optional.empty();
-    }
-    if (!agreement.isObject()) {
-      json.problem("model.json: agreement: found %s, expected an object".formatted(ModelJson.kind(agreement)));
-      return Optional.empty();
-    }
-    int questions = json.integer(agreement, "questions", "model.json: agreement.questions");
-    var same = agreement.path("sameAnswers");
-    if (!same.isInt() || same.intValue() < 0 || same.intValue() > questions) {
-      json.problem("model.json: agreement.sameAnswers: found %s, expected a whole number from 0 to %d"
-          .formatted(ModelJson.kind(same), questions));
-    }
-    var difference = agreement.path("largestScoreDifference");
-    if (!difference.isNumber() || difference.doubleValue() < 0 || difference.doubleValue() > 1) {
-      json.problem("model.json: agreement.largestScoreDifference: found %s, expected a number from 0 to 1"
-          .formatted(ModelJson.kind(difference)));
-    }
-    return Optional.of(new Agreement(questions, same.asInt(), difference.asDouble()));
   }
 
   private PairTemplate pair(JsonNode pair) {

@@ -23,6 +23,7 @@ final class ModelJson {
   static final String NAME = "model.json";
 
   private static final int FORMAT = 1;
+  private static final List<String> PRECISIONS = List.of("fp32", "fp16", "bf16", "int8");
   private static final ObjectMapper JSON = new ObjectMapper();
 
   private final Path directory;
@@ -56,6 +57,10 @@ final class ModelJson {
 
   JsonNode json() {
     return json;
+  }
+
+  boolean has(String name) {
+    return json.has(name);
   }
 
   /// A text that may be left out.
@@ -102,6 +107,48 @@ final class ModelJson {
       }
       return Target.CPU;
     });
+  }
+
+  String precision() {
+    var precision = text("precision");
+    if (json.path("precision").isTextual() && !PRECISIONS.contains(precision)) {
+      problem("model.json: precision: found \"%s\", expected one of %s".formatted(precision, String.join(", ", PRECISIONS)));
+    }
+    return precision;
+  }
+
+  /// Artifacts in fp32, those for Neuron and those of earlier versions have none.
+  Optional<Agreement> agreement() {
+    var agreement = json.path("agreement");
+    if (agreement.isMissingNode()) {
+      return Optional.empty();
+    }
+    if (!agreement.isObject()) {
+      problem("model.json: agreement: found %s, expected an object".formatted(kind(agreement)));
+      return Optional.empty();
+    }
+    int questions = integer(agreement, "questions", "model.json: agreement.questions");
+    var same = agreement.path("sameAnswers");
+    if (!same.isInt() || same.intValue() < 0 || same.intValue() > questions) {
+      problem("model.json: agreement.sameAnswers: found %s, expected a whole number from 0 to %d"
+          .formatted(kind(same), questions));
+    }
+    var difference = agreement.path("largestScoreDifference");
+    if (!difference.isNumber() || difference.doubleValue() < 0 || difference.doubleValue() > 1) {
+      problem("model.json: agreement.largestScoreDifference: found %s, expected a number from 0 to 1"
+          .formatted(kind(difference)));
+    }
+    return Optional.of(new Agreement(questions, same.asInt(), difference.asDouble()));
+  }
+
+  /// The list of files, empty where it is wrong.
+  JsonNode files() {
+    var files = json.path("files");
+    if (!files.isArray() || files.isEmpty()) {
+      problem("model.json: files: found %s, expected a list of {\"path\": …}".formatted(kind(files)));
+      return MissingNode.getInstance();
+    }
+    return files;
   }
 
   Path modelFile(JsonNode entry, String name) {

@@ -1,17 +1,20 @@
 package dev.berth.command;
 
 import dev.berth.artifact.ArtifactFile;
+import dev.berth.artifact.ImageArtifact;
 import dev.berth.artifact.ModelArtifact;
 import dev.berth.artifact.ModelArtifactException;
 import dev.berth.artifact.ModelDescription;
 import dev.berth.artifact.Oversights;
 import dev.berth.artifact.Shapes;
 import dev.berth.artifact.TensorArtifact;
+import dev.berth.artifact.TracedArtifact;
 import dev.berth.artifact.code.HookCode;
 import dev.berth.artifact.code.HookPlace;
 import dev.berth.config.ModelConfig;
 import dev.berth.content.Json;
 import dev.berth.engine.Engine;
+import dev.berth.handler.image.ImageClassificationHandler;
 import dev.berth.handler.qa.QuestionAnsweringHandler;
 import dev.berth.handler.tensor.TensorHandler;
 import dev.berth.handler.text.EmbeddingHandler;
@@ -36,7 +39,10 @@ import org.slf4j.LoggerFactory;
 /// @param description what there is to say of the artifact, by name
 record ArtifactHooks(InferenceHandler<?, ?, ?> handler, SequencedMap<String, String> description) {
 
-  private static final List<String> TASKS = List.of("question-answering", "text-classification", "sentence-embeddings", "token-classification", "fill-mask");
+  private static final String IMAGE_CLASSIFICATION = "image-classification";
+  private static final List<String> TASKS = List.of(
+      "question-answering", "text-classification", "sentence-embeddings", "token-classification", "fill-mask",
+      IMAGE_CLASSIFICATION);
 
   private static final Logger log = LoggerFactory.getLogger(ArtifactHooks.class);
 
@@ -52,6 +58,9 @@ record ArtifactHooks(InferenceHandler<?, ?, ?> handler, SequencedMap<String, Str
     }
     if (HookCode.hasPython(directory)) {
       log.warn("{}: code/ has hooks in Python, which are not run; docs/hooks.md turns them into Java", directory);
+    }
+    if (json.task().filter(IMAGE_CLASSIFICATION::equals).isPresent()) {
+      return ofImages(ImageArtifact.open(directory));
     }
     // A tokenizer without a model.json is a traced transformer that has lost it.
     if (json.task().isPresent() || ArtifactFile.isThere(directory.resolve("tokenizer.json"))) {
@@ -76,14 +85,28 @@ record ArtifactHooks(InferenceHandler<?, ?, ?> handler, SequencedMap<String, Str
       default -> throw new ModelArtifactException(artifact.directory(), List.of(
           "model.json: task: found \"%s\", expected one of %s".formatted(artifact.task(), String.join(", ", TASKS))));
     };
+    return new ArtifactHooks(handler, described(artifact, shapes(artifact), files(artifact)));
+  }
+
+  private static ArtifactHooks ofImages(ImageArtifact artifact) {
+    var size = artifact.preparation().size();
+    var shapes = artifact.dynamic()
+        ? "any batch of pictures of %d x %d pixels".formatted(size.width(), size.height())
+        : artifact.files().stream().map(file -> "[%d, 3, %d, %d]".formatted(file.batch(), size.height(), size.width()))
+            .collect(Collectors.joining(", "));
+    var files = artifact.files().stream().map(file -> file(artifact.directory(), file.path())).collect(Collectors.joining(", "));
+    return new ArtifactHooks(new ImageClassificationHandler(artifact), described(artifact, shapes, files));
+  }
+
+  private static SequencedMap<String, String> described(TracedArtifact artifact, String shapes, String files) {
     var description = description(
         Map.entry("model", "%s, %s, %s, traced for %s with torch %s".formatted(
             name(artifact), artifact.task(), artifact.precision(), artifact.target(), artifact.torch())),
         Map.entry("provenance", artifact.provenance().toString()),
-        Map.entry("shapes", shapes(artifact)),
-        Map.entry("files", files(artifact)));
+        Map.entry("shapes", shapes),
+        Map.entry("files", files));
     artifact.agreement().ifPresent(agreement -> description.put("agreement", agreement.toString()));
-    return new ArtifactHooks(handler, description);
+    return description;
   }
 
   private static ArtifactHooks ofTensors(TensorArtifact artifact) {
@@ -103,7 +126,7 @@ record ArtifactHooks(InferenceHandler<?, ?, ?> handler, SequencedMap<String, Str
         : artifact.inputs().stream().map(input -> input.name() + " " + input.type()).collect(Collectors.joining(", "));
   }
 
-  private static Object name(ModelArtifact artifact) {
+  private static Object name(TracedArtifact artifact) {
     var name = artifact.provenance().get("model");
     return name == null ? artifact.directory().getFileName() : name;
   }

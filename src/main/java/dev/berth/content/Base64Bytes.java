@@ -10,6 +10,7 @@ import java.util.Base64;
 public final class Base64Bytes {
 
   private static final String FIELD = "b64";
+  private static final String DATA = ";base64,";
 
   private Base64Bytes() {}
 
@@ -21,11 +22,41 @@ public final class Base64Bytes {
     if (!object.isObject() || object.size() != 1 || !text.isTextual()) {
       throw new BadInputException("%s: found %s, expected {\"b64\": \"…\"}".formatted(name, Excerpt.of(value)));
     }
-    RequestMemory.charge(text.textValue().length());
+    return decode(text.textValue(), name + ".b64");
+  }
+
+  /// Bytes as Hugging Face's API writes them: a text alone, `"iVBORw0…"`, which may be a data URL or have line breaks; or as
+  /// [#read] takes them.
+  ///
+  /// @param name what messages call the value
+  /// @throws BadInputException when it has another form or is not base64
+  public static byte[] readText(JsonNode value, String name) {
+    if (value.path(FIELD).isTextual()) {
+      return read(value, name);
+    }
+    if (!value.isTextual()) {
+      throw new BadInputException("%s: found %s, expected base64, as a text or as {\"b64\": \"…\"}"
+          .formatted(name, Excerpt.of(value)));
+    }
+    var text = value.textValue();
+    if (text.startsWith("http://") || text.startsWith("https://")) {
+      throw new BadInputException("%s: found the address %s, expected the bytes themselves in base64: nothing is fetched"
+          .formatted(name, Excerpt.quoted(text)));
+    }
+    boolean isUrl = text.startsWith("data:");
+    if (isUrl && !text.contains(DATA)) {
+      throw new BadInputException("%s: found %s, expected a data URL with ;base64,".formatted(name, Excerpt.quoted(text)));
+    }
+    var base64 = isUrl ? text.substring(text.indexOf(DATA) + DATA.length()) : text;
+    return decode(base64.indexOf('\n') < 0 ? base64 : base64.replaceAll("\\s", ""), name);
+  }
+
+  private static byte[] decode(String text, String name) {
+    RequestMemory.charge(text.length());
     try {
-      return Base64.getDecoder().decode(text.textValue());
+      return Base64.getDecoder().decode(text);
     } catch (IllegalArgumentException e) {
-      throw new BadInputException("%s.b64: not base64: %s".formatted(name, e.getMessage()), e);
+      throw new BadInputException("%s: not base64: %s".formatted(name, e.getMessage()), e);
     }
   }
 }

@@ -56,8 +56,11 @@ sealed interface EncodedImage permits JpegImage, PngImage, GifImage, BmpImage, W
     if (bytes.length == 0) {
       throw new BadInputException("image: found no bytes, expected JPEG, PNG, GIF, BMP or WebP");
     }
-    throw new BadInputException("image: found the first bytes %s, expected JPEG, PNG, GIF, BMP or WebP"
-        .formatted(HexFormat.ofDelimiter(" ").formatHex(bytes, 0, Math.min(bytes.length, 8))));
+    var text = start.replaceAll("\\s", " ");
+    boolean isText = text.chars().allMatch(c -> c >= ' ' && c < 127);
+    throw new BadInputException("image: found %s, expected JPEG, PNG, GIF, BMP or WebP".formatted(isText
+        ? "the text \"%s%s\"".formatted(text, bytes.length > start.length() ? "…" : "")
+        : "the first bytes " + HexFormat.ofDelimiter(" ").formatHex(bytes, 0, Math.min(bytes.length, 8))));
   }
 
   /// What a file says about itself that is not there.

@@ -147,31 +147,48 @@ public final class Image {
 
   /// The whole picture in another size, with Pillow's bilinear filter: where it shrinks, every pixel counts.
   public Image resize(int width, int height) {
+    return resize(width, height, Filter.BILINEAR);
+  }
+
+  /// The same with another of Pillow's filters.
+  public Image resize(int width, int height, Filter filter) {
     checkLengths(width, height);
-    RequestMemory.charge((long) CHANNELS * width * height + CHANNELS * Math.max((long) width * this.height, (long) this.width * height));
-    return Resampling.bilinear(this, width, height);
+    long between = Math.max((long) width * this.height, (long) this.width * height);
+    RequestMemory.charge(CHANNELS * ((long) width * height + between));
+    return Resampling.resize(this, width, height, filter);
   }
 
   /// The whole picture, its shape kept, with a shorter side of this length, as torchvision's `Resize(length)` does.
   ///
   /// @throws BadInputException where it is so much longer than wide that the result would be too large
   public Image resizeShorterSide(int length) {
+    return resizeShorterSide(length, Filter.BILINEAR);
+  }
+
+  /// The same with another of Pillow's filters.
+  public Image resizeShorterSide(int length, Filter filter) {
     checkLengths(length, length);
     long longer = (long) length * Math.max(width, height) / Math.min(width, height);
     check(longer, length, MAX_PIXELS);
-    return width <= height ? resize(length, (int) longer) : resize((int) longer, length);
+    return width <= height ? resize(length, (int) longer, filter) : resize((int) longer, length, filter);
   }
 
   /// The middle of the picture, as torchvision's `CenterCrop` does it: black is added where it is too small.
   public Image centerCrop(int width, int height) {
+    return crop(cropStart(this.width, width), cropStart(this.height, height), width, height);
+  }
+
+  /// A part of the picture, black where that reaches beyond it.
+  ///
+  /// @param left where it begins; negative to the left of the picture
+  /// @param top where it begins; negative above the picture
+  public Image crop(int left, int top, int width, int height) {
     checkLengths(width, height);
-    int left = cropStart(this.width, width);
-    int top = cropStart(this.height, height);
     RequestMemory.charge((long) CHANNELS * width * height);
     var cropped = new byte[Math.multiplyExact(Math.multiplyExact(width, height), CHANNELS)];
     int from = Math.max(left, 0);
     int count = Math.min(left + width, this.width) - from;
-    for (int y = Math.max(top, 0); y < Math.min(top + height, this.height); y++) {
+    for (int y = Math.max(top, 0); count > 0 && y < Math.min(top + height, this.height); y++) {
       System.arraycopy(pixels, (y * this.width + from) * CHANNELS,
           cropped, ((y - top) * width + from - left) * CHANNELS, count * CHANNELS);
     }

@@ -1,5 +1,6 @@
 package dev.berth.handler.qa;
 
+import dev.berth.handler.task.Row;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CancellationException;
@@ -9,7 +10,7 @@ import java.util.concurrent.CancellationException;
 final class AnswerFinder {
 
   /// One window of a record on its way through the model.
-  private record Window(QuestionRecord.Encoded record, int number, SpanModel.Row row, SpanSearch search) {}
+  private record Window(QuestionRecord.Encoded record, int number, Row row, SpanSearch search) {}
 
   private final QuestionEncoder encoder;
   private final boolean hasClassification;

@@ -8,6 +8,8 @@ import dev.berth.content.ContentType.DocumentReader;
 import dev.berth.content.ContentType.DocumentWriter;
 import dev.berth.content.ContentTypes;
 import dev.berth.engine.EngineException;
+import dev.berth.handler.task.Copies;
+import dev.berth.handler.task.RowModel;
 import dev.berth.hooks.Accelerator;
 import dev.berth.hooks.BadInputException;
 import dev.berth.hooks.InferenceHandler;
@@ -20,11 +22,7 @@ import dev.berth.tokenizer.Tokenizer;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.util.ArrayList;
-import java.util.HashMap;
 import java.util.List;
-import java.util.Map;
-import java.util.Set;
-import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.Supplier;
 
 /// Extractive question answering: finds the answer to a question in a context, and where it stands there.
@@ -60,11 +58,7 @@ public class QuestionAnsweringHandler
   private final AnswerFinder finder;
   private final Sample sample;
 
-  /// Loaded models by accelerator, all of them or none: the workers of one accelerator share one copy. Guarded by this
-  /// map's monitor; workers start one after another and only then touch it.
-  private final Map<Accelerator, SpanModel> models = new HashMap<>();
-
-  private final Set<SpanModel> warm = ConcurrentHashMap.newKeySet();
+  private final Copies<SpanModel> models = new Copies<>();
 
   public QuestionAnsweringHandler(Path modelDirectory) {
     this(ModelArtifact.open(modelDirectory));
@@ -86,12 +80,7 @@ public class QuestionAnsweringHandler
 
   @Override
   public SpanModel modelFn(ModelContext context) {
-    synchronized (models) {
-      if (models.isEmpty()) {
-        models.putAll(SpanModel.load(artifact, context.accelerators()));
-      }
-      return models.get(context.accelerator());
-    }
+    return models.of(context, accelerators -> SpanModel.load(artifact, accelerators));
   }
 
   /// Runs every shape, then the artifact's sample through all hooks. Workers that share a model need it once.
@@ -100,7 +89,7 @@ public class QuestionAnsweringHandler
   ///     longer among its best answers
   @Override
   public void warmUpFn(SpanModel model) throws IOException {
-    if (warm.contains(model)) {
+    if (!models.isFirst(model)) {
       return;
     }
     try {
@@ -111,7 +100,6 @@ public class QuestionAnsweringHandler
         outputFn(answers, sample.request(type));
       }
       sample.check(answers, predictFn(sample.question(records), model));
-      warm.add(model);
     } catch (BadInputException e) {
       throw sample.problem(e.getMessage(), e);
     } catch (EngineException e) {
@@ -203,10 +191,7 @@ public class QuestionAnsweringHandler
 
   @Override
   public void close() {
-    synchronized (models) {
-      models.values().forEach(SpanModel::close);
-      models.clear();
-    }
+    models.close(SpanModel::close);
     tokenizer.close();
   }
 
@@ -240,13 +225,13 @@ public class QuestionAnsweringHandler
   }
 
   private static void checkInputs(ModelArtifact artifact) {
-    var unknown = artifact.inputs().stream().filter(input -> !SpanModel.INPUTS.contains(input)).toList();
+    var unknown = artifact.inputs().stream().filter(input -> !RowModel.INPUTS.contains(input)).toList();
     var problems = new ArrayList<String>();
     if (artifact.inputs().stream().distinct().count() < artifact.inputs().size()) {
       problems.add("model.json: inputs: found %s, expected each once".formatted(artifact.inputs()));
     }
     if (!unknown.isEmpty()) {
-      problems.add("model.json: inputs: found %s, expected names among %s".formatted(unknown, SpanModel.INPUTS));
+      problems.add("model.json: inputs: found %s, expected names among %s".formatted(unknown, RowModel.INPUTS));
     }
     if (!artifact.outputs().equals(SpanModel.OUTPUTS)) {
       problems.add("model.json: outputs: found %s, expected %s".formatted(artifact.outputs(), SpanModel.OUTPUTS));

@@ -1,6 +1,7 @@
 package dev.berth.handler.qa;
 
 import dev.berth.artifact.PairTemplate;
+import dev.berth.handler.task.Row;
 import dev.berth.hooks.BadInputException;
 import dev.berth.memory.RequestMemory;
 import dev.berth.tokenizer.Tokenizer;
@@ -75,7 +76,7 @@ final class QuestionEncoder {
     return question.name().isEmpty() ? "" : question.name() + ": ";
   }
 
-  SpanModel.Row row(QuestionRecord.Encoded record, int window) {
+  Row row(QuestionRecord.Encoded record, int window) {
     var windows = record.windows();
     int contextLength = windows.end(window) - windows.start(window);
     var ids = new long[pair.size() + record.questionIds().length + contextLength];
@@ -87,7 +88,7 @@ final class QuestionEncoder {
     Arrays.fill(types, next, ids.length, pair.contextType());
     next = copy(record.context().ids(), windows.start(window), contextLength, ids, next);
     copy(pair.after(), ids, next);
-    return new SpanModel.Row(ids, types);
+    return new Row(ids, types);
   }
 
   /// Where the context's tokens begin in the row.

@@ -2,6 +2,8 @@ package dev.berth.handler.text;
 
 import dev.berth.artifact.ModelArtifact;
 import dev.berth.content.Npy;
+import dev.berth.handler.task.Fields;
+import dev.berth.handler.task.TaskAnswer;
 import dev.berth.hooks.BadInputException;
 import dev.berth.hooks.InvocationRequest;
 import dev.berth.hooks.InvocationResponse;
@@ -69,18 +71,18 @@ public class EmbeddingHandler extends TextHandler<EmbeddingHandler.Parameters> {
 
   /// NumPy's arrays too: a matrix of a row for each text.
   @Override
-  public InvocationResponse outputFn(List<TextAnswer> answers, InvocationRequest request) throws IOException {
+  public InvocationResponse outputFn(List<TaskAnswer> answers, InvocationRequest request) throws IOException {
     if (!request.accept().equals(MediaType.NPY)) {
       return super.outputFn(answers, request);
     }
     var vectors = new ArrayList<Tensor>();
     for (var answer : answers) {
       switch (answer) {
-        case TextAnswer.Answered(var document, _) -> {
+        case TaskAnswer.Answered(var document, _) -> {
           var vector = (float[]) document;
           vectors.add(Tensor.of(vector, vector.length));
         }
-        case TextAnswer.Rejected(var message) -> throw new BadInputException(message);
+        case TaskAnswer.Rejected(var message) -> throw new BadInputException(message);
       }
     }
     var matrix = vectors.isEmpty() ? Tensor.of(new float[0], 0, 0) : Tensor.stack(vectors);

@@ -2,14 +2,18 @@ package dev.berth.handler.text;
 
 import dev.berth.artifact.ModelArtifact;
 import dev.berth.artifact.ModelArtifactException;
+import dev.berth.artifact.Shapes;
 import dev.berth.engine.EngineException;
+import dev.berth.handler.task.Fields;
+import dev.berth.handler.task.ScoreFunction;
 import dev.berth.hooks.BadInputException;
+import dev.berth.memory.RequestMemory;
 import dev.berth.tokenizer.Encoding;
 import dev.berth.tokenizer.Vocabulary;
 import java.nio.file.Path;
-import java.util.Arrays;
 import java.util.Comparator;
 import java.util.List;
+import java.util.PriorityQueue;
 import java.util.stream.IntStream;
 
 /// Fills in a masked token of a text, such as `[MASK]` or `<mask>`.
@@ -37,9 +41,13 @@ public class FillMaskHandler extends TextHandler<FillMaskHandler.Parameters> {
 
   private static final int MAX_TOP_K = 1000;
 
+  /// The logit, as the engine returns it and as it is read, and the score.
+  private static final int BYTES_OF_A_SCORE = 3 * Float.BYTES;
+
   private final Vocabulary vocabulary;
   private final String maskToken;
   private final long mask;
+  private final boolean isCompiled;
 
   public FillMaskHandler(Path modelDirectory) {
     this(ModelArtifact.open(modelDirectory));
@@ -49,6 +57,7 @@ public class FillMaskHandler extends TextHandler<FillMaskHandler.Parameters> {
     super(artifact, new Task<>(
         "logits", true, false, List.of("score", "token", "token_str", "sequence"), List.of("top_k", "targets", "truncation"),
         new Parameters(5, List.of(), false), Parameters::with, Parameters::truncation));
+    this.isCompiled = artifact.shapes() instanceof Shapes.Compiled;
     this.vocabulary = TokenClassificationHandler.vocabulary(artifact);
     this.maskToken = tokenizer.maskToken().orElseThrow(() -> new ModelArtifactException(artifact.directory(), List.of(
         "tokenizer_config.json: mask_token: found nothing, expected the token to fill in")));
@@ -58,10 +67,24 @@ public class FillMaskHandler extends TextHandler<FillMaskHandler.Parameters> {
 
   @Override
   protected void checkRow(Encoding row, String name) {
-    if (Arrays.stream(row.ids()).noneMatch(id -> id == mask)) {
+    int masks = places(row.ids()).length;
+    if (masks == 0) {
       throw new BadInputException(
           "%s: found no %s, expected one in the place that is to be filled in".formatted(name, maskToken));
     }
+    // A compiled file has no gathered masks.
+    int scored = isCompiled ? row.size() : masks;
+    RequestMemory.charge((long) scored * vocabulary.size() * BYTES_OF_A_SCORE);
+  }
+
+  @Override
+  protected int[] places(long[] ids) {
+    return IntStream.range(0, ids.length).filter(i -> ids[i] == mask).toArray();
+  }
+
+  @Override
+  protected String example() {
+    return "The engine is %s.".formatted(maskToken);
   }
 
   /// The pipeline answers a list of one text as the text alone.
@@ -73,15 +96,14 @@ public class FillMaskHandler extends TextHandler<FillMaskHandler.Parameters> {
   /// A list of tokens, the best first; of several masks a list of those.
   @Override
   protected Object answer(TextRecord.Encoded<Parameters> record, float[] output) {
-    var row = record.row();
-    int width = output.length / row.size();
+    var places = places(record.row().ids());
+    int width = output.length / places.length;
     if (width < vocabulary.size()) {
       throw new EngineException("logits: found %d for each token, expected one for each of the %d tokens of tokenizer.json"
           .formatted(width, vocabulary.size()));
     }
-    var places = IntStream.range(0, row.size()).filter(i -> row.ids()[i] == mask).toArray();
-    var answers = Arrays.stream(places).mapToObj(place -> filled(
-        record, ScoreFunction.softmax(output, place * width, width), place, places.length == 1)).toList();
+    var answers = IntStream.range(0, places.length).mapToObj(i -> filled(
+        record, ScoreFunction.softmax(output, i * width, width), places[i], places.length == 1)).toList();
     return answers.size() == 1 ? answers.getFirst() : answers;
   }
 
@@ -90,11 +112,27 @@ public class FillMaskHandler extends TextHandler<FillMaskHandler.Parameters> {
     var tokens = parameters.targets.isEmpty()
         ? IntStream.range(0, scores.length)
         : parameters.targets.stream().mapToInt(this::target).distinct();
-    return tokens.boxed()
-        .sorted(Comparator.comparingDouble((Integer token) -> -scores[token]))
-        .limit(parameters.topK)
+    return best(scores, tokens, parameters.topK).stream()
         .map(token -> filled(record.row(), place, token, scores[token], single))
         .toList();
+  }
+
+  /// The best tokens, the best first, those found first among equals. Not a sorted stream of them all: it would hold an object
+  /// for each word of the vocabulary.
+  private static List<Integer> best(float[] scores, IntStream tokens, int most) {
+    var worstFirst = Comparator.comparingDouble((int[] token) -> scores[token[0]]).thenComparing(token -> -token[1]);
+    var kept = new PriorityQueue<>(worstFirst);
+    var order = tokens.iterator();
+    for (int i = 0; order.hasNext(); i++) {
+      int token = order.nextInt();
+      if (kept.size() < most || scores[token] > scores[kept.element()[0]]) {
+        kept.add(new int[] {token, i});
+      }
+      if (kept.size() > most) {
+        kept.remove();
+      }
+    }
+    return kept.stream().sorted(worstFirst.reversed()).map(token -> token[0]).toList();
   }
 
   private Filled filled(Encoding row, int place, int token, float score, boolean single) {

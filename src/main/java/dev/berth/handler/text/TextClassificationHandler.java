@@ -1,6 +1,9 @@
 package dev.berth.handler.text;
 
 import dev.berth.artifact.ModelArtifact;
+import dev.berth.handler.task.Fields;
+import dev.berth.handler.task.Labels;
+import dev.berth.handler.task.ScoreFunction;
 import java.nio.file.Path;
 import java.util.List;
 

@@ -1,6 +1,5 @@
 package dev.berth.handler.text;
 
-import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.json.JsonMapper;
 import dev.berth.artifact.ModelArtifact;
 import dev.berth.artifact.ModelArtifactException;
@@ -11,9 +10,13 @@ import dev.berth.content.ContentTypes;
 import dev.berth.content.Csv;
 import dev.berth.content.Documents;
 import dev.berth.content.Excerpt;
-import dev.berth.content.Instances;
-import dev.berth.content.RecordError;
 import dev.berth.engine.EngineException;
+import dev.berth.handler.task.Copies;
+import dev.berth.handler.task.Fields;
+import dev.berth.handler.task.Input;
+import dev.berth.handler.task.InputReader;
+import dev.berth.handler.task.RowModel;
+import dev.berth.handler.task.TaskAnswer;
 import dev.berth.hooks.Accelerator;
 import dev.berth.hooks.BadInputException;
 import dev.berth.hooks.InferenceHandler;
@@ -28,14 +31,10 @@ import java.io.ByteArrayInputStream;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
-import java.util.HashMap;
 import java.util.List;
-import java.util.Map;
-import java.util.Set;
-import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.BiFunction;
 import java.util.function.Predicate;
-import java.util.function.Supplier;
+import java.util.stream.IntStream;
 import java.util.stream.Stream;
 
 /// A task on texts: it reads them in any form, makes rows of tokens, runs the model on them and writes what a task makes of
@@ -45,7 +44,7 @@ import java.util.stream.Stream;
 /// pipelines of `transformers`.
 ///
 /// @param <P> the parameters of the task
-public abstract class TextHandler<P> implements InferenceHandler<RowModel, TextRecord<P>, TextAnswer>, AutoCloseable {
+public abstract class TextHandler<P> implements InferenceHandler<TextModel, TextRecord<P>, TaskAnswer>, AutoCloseable {
 
   private static final JsonMapper JSON = new JsonMapper();
   private static final List<MediaType> REQUEST_TYPES =
@@ -70,12 +69,7 @@ public abstract class TextHandler<P> implements InferenceHandler<RowModel, TextR
       List<String> parameters,
       P defaults,
       BiFunction<P, Fields, P> read,
-      Predicate<P> truncates) {
-
-    private P parameters(JsonNode json, String name, P otherwise) {
-      return read.apply(otherwise, Fields.of(json, name, parameters));
-    }
-  }
+      Predicate<P> truncates) {}
 
   private final ModelArtifact artifact;
   private final Task<P> task;
@@ -83,11 +77,8 @@ public abstract class TextHandler<P> implements InferenceHandler<RowModel, TextR
   protected final Tokenizer tokenizer;
 
   private final int longestRow;
-  private final P defaults;
-
-  /// Loaded models by accelerator, all of them or none: the workers of one share a copy. Guarded by this map's monitor.
-  private final Map<Accelerator, RowModel> models = new HashMap<>();
-  private final Set<RowModel> warm = ConcurrentHashMap.newKeySet();
+  private final InputReader<P> reader;
+  private final Copies<TextModel> models = new Copies<>();
 
   protected TextHandler(ModelArtifact artifact, Task<P> task) {
     this.artifact = artifact;
@@ -97,17 +88,17 @@ public abstract class TextHandler<P> implements InferenceHandler<RowModel, TextR
       case Shapes.Compiled(var shapes) -> shapes.getLast().sequence();
     };
     check();
+    this.reader = new InputReader<>(artifact, task.parameters, task.read, task.defaults);
     try {
-      this.defaults = task.parameters(JSON.valueToTree(artifact.parameters()), "model.json: parameters", task.defaults);
       this.tokenizer = Tokenizer.load(artifact.tokenizer());
-    } catch (BadInputException | IOException e) {
+    } catch (IOException e) {
       throw new ModelArtifactException(artifact.directory(), List.of(e.getMessage()), e);
     }
   }
 
   /// What a record is answered, as plain Java.
   ///
-  /// @param output the model's for this row: its numbers, or those of each token one behind the other
+  /// @param output the model's for this row: its numbers, or those of its [#places] one behind the other
   protected abstract Object answer(TextRecord.Encoded<P> record, float[] output);
 
   /// Looks at a row before the model gets it.
@@ -121,26 +112,31 @@ public abstract class TextHandler<P> implements InferenceHandler<RowModel, TextR
     return false;
   }
 
+  /// The tokens of a row whose numbers [#answer] gets, where tokens have numbers of their own.
+  protected int[] places(long[] ids) {
+    return IntStream.range(0, ids.length).toArray();
+  }
+
+  /// What the model is warmed up with.
+  protected String example() {
+    return "The engine is warm.";
+  }
+
   @Override
-  public RowModel modelFn(ModelContext context) {
-    synchronized (models) {
-      if (models.isEmpty()) {
-        models.putAll(RowModel.load(artifact, task.perToken, context.accelerators()));
-      }
-      return models.get(context.accelerator());
-    }
+  public TextModel modelFn(ModelContext context) {
+    return models.of(context, accelerators -> TextModel.load(artifact, task.perToken, accelerators));
   }
 
   /// Runs each shape. Workers that share a model need it once.
   ///
   /// @throws ModelArtifactException when the model fails
   @Override
-  public void warmUpFn(RowModel model) {
-    if (!warm.add(model)) {
+  public void warmUpFn(TextModel model) {
+    if (!models.isFirst(model)) {
       return;
     }
     try {
-      model.warmUp(tokenizer.encode("The engine is warm.", tokenizer.truncation().to(longestRow)));
+      model.warmUp(tokenizer.encode(example(), tokenizer.truncation().to(longestRow)), this::places);
     } catch (EngineException e) {
       throw new ModelArtifactException(artifact.directory(), List.of(
           "the model does not take what model.json and tokenizer.json say it does: " + e.getMessage()), e);
@@ -161,35 +157,14 @@ public abstract class TextHandler<P> implements InferenceHandler<RowModel, TextR
   /// them in each line. CSV: the columns `text` and, for pairs, `text_pair`. Plain text: one text.
   @Override
   public List<TextRecord<P>> inputFn(InvocationRequest request) throws IOException {
-    boolean keep = ContentTypes.keepsBadRecords(request);
-    var records = new ArrayList<TextRecord<P>>();
-    for (var record : read(request)) {
-      try {
-        records.add(record.get());
-      } catch (BadInputException e) {
-        if (!keep) {
-          throw e;
-        }
-        records.add(new TextRecord.Rejected<>(e.getMessage()));
-      }
-    }
-    return records;
-  }
-
-  private List<Supplier<TextRecord<P>>> read(InvocationRequest request) throws IOException {
-    if (MediaType.TEXT.includes(request.contentType())) {
-      var text = request.text();
-      return List.of(() -> record(JSON.getNodeFactory().textNode(text), "body", defaults, true));
-    }
-    return switch (documents(request)) {
-      case Documents.Body(var json) -> body(json);
-      case Documents.Records(var documents) -> documents.stream()
-          .<Supplier<TextRecord<P>>>map(document -> () -> line(document.json(), document.name())).toList();
-    };
+    return reader.read(request, documents(request), this::isAlone, this::record, TextRecord.Rejected::new);
   }
 
   /// The columns of CSV are those of its first row: a text, or a pair.
   private Documents documents(InvocationRequest request) throws IOException {
+    if (MediaType.TEXT.includes(request.contentType())) {
+      return new Documents.Body(JSON.getNodeFactory().textNode(request.text()));
+    }
     var reader = ContentTypes.reading(request, DocumentReader.class);
     if (!(reader instanceof Csv) || !task.pairs) {
       return reader.readDocuments(request, List.of("text"));
@@ -201,34 +176,11 @@ public abstract class TextHandler<P> implements InferenceHandler<RowModel, TextR
     return reader.readDocuments(request.withBody(body), fields);
   }
 
-  private List<Supplier<TextRecord<P>>> body(JsonNode body) {
-    boolean named = body.isObject() && body.has("inputs");
-    var inputs = named ? body.path("inputs") : body;
-    var name = named ? "inputs" : "body";
-    var parameters = task.parameters(body.path("parameters"), "parameters", defaults);
-    if (!inputs.isArray()) {
-      return List.of(() -> record(inputs, name, parameters, true));
-    }
-    var records = new ArrayList<Supplier<TextRecord<P>>>();
-    for (int i = 0; i < inputs.size(); i++) {
-      var input = inputs.path(i);
-      var place = "%s[%d]".formatted(named ? name : "", i);
-      records.add(() -> record(input, place, parameters, isAlone(inputs.size())));
-    }
-    return records;
-  }
-
-  private TextRecord<P> line(JsonNode json, String name) {
-    boolean named = json.isObject() && json.has("inputs");
-    var parameters = task.parameters(json.path("parameters"), name + ": parameters", defaults);
-    return record(named ? json.path("inputs") : json, named ? name + ": inputs" : name, parameters, false);
-  }
-
-  private TextRecord<P> record(JsonNode json, String name, P parameters, boolean alone) {
-    var text = Text.read(json, name, task.pairs);
-    var row = encode(text, name, task.truncates.test(parameters));
-    checkRow(row, name);
-    return new TextRecord.Encoded<>(text, parameters, alone, row);
+  private TextRecord<P> record(Input<P> input) {
+    var text = Text.read(input.json(), input.name(), task.pairs);
+    var row = encode(text, input.name(), task.truncates.test(input.parameters()));
+    checkRow(row, input.name());
+    return new TextRecord.Encoded<>(text, input.parameters(), input.alone(), row);
   }
 
   private Encoding encode(Text text, String name, boolean truncate) {
@@ -268,37 +220,28 @@ public abstract class TextHandler<P> implements InferenceHandler<RowModel, TextR
   }
 
   @Override
-  public List<TextAnswer> predictFn(List<TextRecord<P>> records, RowModel model) {
-    var rows = new ArrayList<Encoding>();
+  public List<TaskAnswer> predictFn(List<TextRecord<P>> records, TextModel model) {
+    var asked = new ArrayList<TextModel.Asked>();
     for (var record : records) {
       if (record instanceof TextRecord.Encoded<P> encoded) {
-        rows.add(encoded.row());
+        asked.add(new TextModel.Asked(encoded.row(), places(encoded.row().ids())));
       }
     }
-    var outputs = model.forward(rows).iterator();
-    return records.stream().<TextAnswer>map(record -> switch (record) {
-      case TextRecord.Encoded<P> encoded -> new TextAnswer.Answered(answer(encoded, outputs.next()), encoded.alone());
-      case TextRecord.Rejected<P>(var message) -> new TextAnswer.Rejected(message);
+    var outputs = model.forward(asked).iterator();
+    return records.stream().<TaskAnswer>map(record -> switch (record) {
+      case TextRecord.Encoded<P> encoded -> new TaskAnswer.Answered(answer(encoded, outputs.next()), encoded.alone());
+      case TextRecord.Rejected<P>(var message) -> new TaskAnswer.Rejected(message);
     }).toList();
   }
 
   @Override
-  public InvocationResponse outputFn(List<TextAnswer> answers, InvocationRequest request) throws IOException {
-    boolean alone = answers.size() == 1 && answers.getFirst() instanceof TextAnswer.Answered(_, var one) && one;
-    var documents = answers.stream().map(answer -> switch (answer) {
-      case TextAnswer.Answered(var document, _) -> document;
-      case TextAnswer.Rejected(var message) -> new RecordError(message);
-    }).toList();
-    return ContentTypes.writing(request, DocumentWriter.class).writeDocuments(
-        documents, task.columns, alone ? Instances.Form.ONE : Instances.Form.LIST, request.accept());
+  public InvocationResponse outputFn(List<TaskAnswer> answers, InvocationRequest request) throws IOException {
+    return TaskAnswer.write(answers, task.columns, request);
   }
 
   @Override
   public void close() {
-    synchronized (models) {
-      models.values().forEach(RowModel::close);
-      models.clear();
-    }
+    models.close(TextModel::close);
     tokenizer.close();
   }
 

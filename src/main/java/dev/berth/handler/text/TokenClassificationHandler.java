@@ -3,6 +3,8 @@ package dev.berth.handler.text;
 import dev.berth.artifact.ModelArtifact;
 import dev.berth.artifact.ModelArtifactException;
 import dev.berth.engine.EngineException;
+import dev.berth.handler.task.Fields;
+import dev.berth.handler.task.Labels;
 import dev.berth.tokenizer.Vocabulary;
 import java.io.IOException;
 import java.nio.file.Path;

@@ -50,7 +50,8 @@ class DamagedImageTest {
   void whatIsNoPictureIsRefusedWithItsFirstBytes() {
     assertRefused(new byte[0], "found no bytes, expected JPEG, PNG, GIF, BMP or WebP");
     assertRefused(ascii("%PDF-1.7 and so on"),
-        "found the first bytes 25 50 44 46 2d 31 2e 37, expected JPEG, PNG, GIF, BMP or WebP");
+        "found the text \"%PDF-1.7 and…\", expected JPEG, PNG, GIF, BMP or WebP");
+    assertRefused(ascii("a\tb\n"), "found the text \"a b \", expected JPEG, PNG, GIF, BMP or WebP");
     assertRefused(ascii("II*\0"), "found the first bytes 49 49 2a 00, expected JPEG, PNG, GIF, BMP or WebP");
     assertRefused(ascii("GIF89a"), "found 6 bytes that end too early, expected a whole picture");
     assertRefused(ascii("BM"), "found 2 bytes that end too early, expected a whole picture");

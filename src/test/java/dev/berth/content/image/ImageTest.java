@@ -69,13 +69,17 @@ class ImageTest {
   }
 
   @ParameterizedTest
-  @CsvSource({"11, 17", "8, 23", "29, 7", "40, 9", "31, 25"})
+  @CsvSource({"11, 17", "8, 23", "29, 7", "40, 9", "31, 25", "96, 75", "1, 1"})
   void itIsResizedAsPillowResizes(int width, int height) throws Exception {
-    var resized = image("photo.png").resize(width, height);
-    assertThat(resized.width()).isEqualTo(width);
-    assertThat(resized.height()).isEqualTo(height);
     var expected = bytes("photo.png.%dx%d".formatted(width, height));
-    assertThat(resized.rgb()).isEqualTo(Tensor.ofUnsigned(expected, height, width, 3));
+    int size = width * height * 3;
+    for (var filter : Filter.values()) {
+      var pixels = Arrays.copyOfRange(expected, filter.ordinal() * size, (filter.ordinal() + 1) * size);
+      assertThat(image("photo.png").resize(width, height, filter).rgb()).as(filter.toString())
+          .isEqualTo(Tensor.ofUnsigned(pixels, height, width, 3));
+    }
+    var usual = image("photo.png").resize(width, height);
+    assertThat(usual.rgb()).isEqualTo(image("photo.png").resize(width, height, Filter.BILINEAR).rgb());
   }
 
   @Test
@@ -112,6 +116,14 @@ class ImageTest {
     assertThat(rowOf(1, 2, 3, 4, 5, 6).centerCrop(3, 1).grey()).isEqualTo(rowOf(3, 4, 5).grey());
     assertThat(rowOf(1, 2).centerCrop(5, 1).grey()).isEqualTo(rowOf(0, 1, 2, 0, 0).grey());
     assertThat(rowOf(1, 2).centerCrop(1, 3).grey()).isEqualTo(Tensor.ofUnsigned(new byte[] {0, 1, 0}, 3, 1));
+  }
+
+  @Test
+  void aPartBeyondThePictureIsBlack() {
+    assertThat(rowOf(1, 2, 3).crop(1, 0, 4, 1).grey()).isEqualTo(rowOf(2, 3, 0, 0).grey());
+    assertThat(rowOf(1, 2, 3).crop(-2, 0, 3, 1).grey()).isEqualTo(rowOf(0, 0, 1).grey());
+    assertThat(rowOf(1, 2, 3).crop(7, 0, 2, 1).grey()).isEqualTo(rowOf(0, 0).grey());
+    assertThat(rowOf(1, 2, 3).crop(0, 5, 2, 1).grey()).isEqualTo(rowOf(0, 0).grey());
   }
 
   private static Image rowOf(int... greys) {

@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import com.fasterxml.jackson.databind.ObjectMapper;
 import dev.berth.artifact.ModelArtifact;
+import dev.berth.handler.task.Row;
 import dev.berth.hooks.Accelerator;
 import dev.berth.hooks.CpuProfile;
 import dev.berth.hooks.ModelContext;
@@ -36,7 +37,7 @@ class CompiledShapesTest {
   @CsvSource({"1,10,1,32", "1,32,1,32", "1,33,1,128", "2,100,4,128", "4,128,4,128", "1,129,2,384", "2,384,2,384"})
   void rowsGoThroughTheSmallestShapeThatTheyFit(int rows, int length, int batch, int sequence) throws Exception {
     var model = load();
-    var logits = model.forward(Collections.nCopies(rows, new SpanModel.Row(new long[length], new long[length])));
+    var logits = model.forward(Collections.nCopies(rows, new Row(new long[length], new long[length])));
     assertThat(logits.columns()).isEqualTo(sequence);
     assertThat(logits.start()).hasSize(batch * sequence);
     model.close();

@@ -1,4 +1,4 @@
-package dev.berth.handler.text;
+package dev.berth.handler.task;
 
 import java.util.List;
 
@@ -8,14 +8,15 @@ public enum ScoreFunction {
   SIGMOID,
   SOFTMAX;
 
-  static final List<ScoreFunction> ALL = List.of(values());
+  public static final List<ScoreFunction> ALL = List.of(values());
 
   /// The pipelines' choice where `config.json` has no `problem_type`.
-  static ScoreFunction usual(int labels) {
+  public static ScoreFunction usual(int labels) {
     return labels == 1 ? SIGMOID : SOFTMAX;
   }
 
-  float[] of(float[] output) {
+  /// The scores of an output.
+  public float[] of(float[] output) {
     return switch (this) {
       case NONE -> output;
       case SIGMOID -> {
@@ -30,7 +31,7 @@ public enum ScoreFunction {
   }
 
   /// The softmax of a part of an output.
-  static float[] softmax(float[] output, int from, int count) {
+  public static float[] softmax(float[] output, int from, int count) {
     double largest = Double.NEGATIVE_INFINITY;
     for (int i = from; i < from + count; i++) {
       largest = Math.max(largest, output[i]);

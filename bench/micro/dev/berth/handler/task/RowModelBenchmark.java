@@ -1,4 +1,4 @@
-package dev.berth.handler.qa;
+package dev.berth.handler.task;
 
 import dev.berth.benchmark.Defaults;
 import dev.berth.hooks.Tensor;
@@ -10,13 +10,13 @@ import org.openjdk.jmh.annotations.State;
 
 /// From rows of tokens to the three tensors that the model takes.
 @State(Scope.Benchmark)
-public class SpanModelBenchmark extends Defaults {
+public class RowModelBenchmark extends Defaults {
 
-  private final List<SpanModel.Row> one = List.of(row(175));
-  private final List<SpanModel.Row> batch = IntStream.rangeClosed(1, 16).mapToObj(i -> row(i * 24)).toList();
+  private final List<Row> one = List.of(row(175));
+  private final List<Row> batch = IntStream.rangeClosed(1, 16).mapToObj(i -> row(i * 24)).toList();
 
-  private static SpanModel.Row row(int length) {
-    return new SpanModel.Row(new long[length], new long[length]);
+  private static Row row(int length) {
+    return new Row(new long[length], new long[length]);
   }
 
   /// What a CPU gets: a row by itself, 175 tokens long.
@@ -31,7 +31,7 @@ public class SpanModelBenchmark extends Defaults {
     return tensors(batch, 16, 384);
   }
 
-  private static List<Tensor> tensors(List<SpanModel.Row> rows, int count, int columns) {
-    return SpanModel.INPUTS.stream().map(input -> SpanModel.tensor(input, rows, count, columns, 0)).toList();
+  private static List<Tensor> tensors(List<Row> rows, int count, int columns) {
+    return RowModel.INPUTS.stream().map(input -> RowModel.tensor(input, rows, count, columns, 0)).toList();
   }
 }

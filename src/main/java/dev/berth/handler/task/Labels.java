@@ -1,22 +1,22 @@
-package dev.berth.handler.text;
+package dev.berth.handler.task;
 
-import dev.berth.artifact.ModelArtifact;
 import dev.berth.artifact.ModelArtifactException;
+import dev.berth.artifact.TracedArtifact;
 import dev.berth.engine.EngineException;
 import java.util.Comparator;
 import java.util.List;
 import java.util.stream.IntStream;
 
 /// The labels of a classifier.
-final class Labels {
+public final class Labels {
 
   /// A label with its score.
-  record Scored(String label, float score) {}
+  public record Scored(String label, float score) {}
 
   private Labels() {}
 
   /// @throws ModelArtifactException when `model.json` has none
-  static List<String> of(ModelArtifact artifact) {
+  public static List<String> of(TracedArtifact artifact) {
     if (artifact.labels().isEmpty()) {
       throw new ModelArtifactException(artifact.directory(), List.of(
           "model.json: labels: found none, expected a name for each class of the model"));
@@ -25,7 +25,7 @@ final class Labels {
   }
 
   /// The best labels. Of equal scores the first label is the first.
-  static List<Scored> best(List<String> labels, float[] scores, int most) {
+  public static List<Scored> best(List<String> labels, float[] scores, int most) {
     if (scores.length != labels.size()) {
       throw new EngineException("logits: found %d of them, expected one for each of the %d labels of model.json"
           .formatted(scores.length, labels.size()));

@@ -1,4 +1,4 @@
-package dev.berth.handler.text;
+package dev.berth.handler.task;
 
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.node.MissingNode;
@@ -39,11 +39,11 @@ public final class Fields {
   }
 
   /// Whether the field is there, be it null.
-  boolean has(String field) {
+  public boolean has(String field) {
     return json.has(field);
   }
 
-  int integer(String field, int least, int most, int otherwise) {
+  public int integer(String field, int least, int most, int otherwise) {
     var value = json.path(field);
     if (value.isMissingNode() || value.isNull()) {
       return otherwise;
@@ -56,7 +56,7 @@ public final class Fields {
     return value.intValue();
   }
 
-  boolean bool(String field, boolean otherwise) {
+  public boolean bool(String field, boolean otherwise) {
     var value = json.path(field);
     if (value.isMissingNode() || value.isNull()) {
       return otherwise;
@@ -68,7 +68,7 @@ public final class Fields {
   }
 
   /// A constant by its name in lower case.
-  <E extends Enum<E>> E choice(String field, List<E> choices, E otherwise) {
+  public <E extends Enum<E>> E choice(String field, List<E> choices, E otherwise) {
     var value = json.path(field);
     if (value.isMissingNode() || value.isNull()) {
       return otherwise;
@@ -83,7 +83,7 @@ public final class Fields {
   }
 
   /// A text, or a list of texts.
-  Optional<List<String>> texts(String field) {
+  public Optional<List<String>> texts(String field) {
     var value = json.path(field);
     if (value.isMissingNode() || value.isNull()) {
       return Optional.empty();

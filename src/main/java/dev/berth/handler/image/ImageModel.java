@@ -1,0 +1,96 @@
+package dev.berth.handler.image;
+
+import dev.berth.artifact.ImageArtifact;
+import dev.berth.engine.EngineException;
+import dev.berth.engine.Graph;
+import dev.berth.handler.task.ShapeFiles;
+import dev.berth.hooks.Accelerator;
+import dev.berth.hooks.ElementType;
+import dev.berth.hooks.Tensor;
+import java.util.ArrayList;
+import java.util.Collections;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+
+/// The model of one accelerator: pictures in, the numbers of its one output for each picture out.
+///
+/// On a CPU each picture goes by itself: a batch gains nothing there, and int8 scales a whole tensor at once, so that a neighbour
+/// would change a picture's scores.
+public final class ImageModel {
+
+  private static final int MOST_OF_A_FORWARD = 64;
+
+  private record Loaded(Graph model, int batch) {}
+
+  private final String output;
+  private final boolean dynamic;
+  private final boolean oneByOne;
+  private final Tensor black;
+  private final List<Loaded> files;
+
+  private ImageModel(ImageArtifact artifact, Accelerator accelerator, List<Loaded> files) {
+    var size = artifact.preparation().size();
+    this.output = artifact.outputs().getFirst();
+    this.dynamic = artifact.dynamic();
+    this.oneByOne = accelerator instanceof Accelerator.Cpu;
+    this.black = Tensor.of(new float[3 * size.height() * size.width()], 3, size.height(), size.width());
+    this.files = files;
+  }
+
+  /// Loads a copy of the artifact's files onto each accelerator.
+  static Map<Accelerator, ImageModel> load(ImageArtifact artifact, List<Accelerator> accelerators) {
+    var models = new LinkedHashMap<Accelerator, ImageModel>();
+    var paths = artifact.files().stream().map(ImageArtifact.File::path).toList();
+    ShapeFiles.load(paths, accelerators).forEach((accelerator, graphs) -> {
+      var files = new ArrayList<Loaded>();
+      for (int i = 0; i < graphs.size(); i++) {
+        files.add(new Loaded(graphs.get(i), artifact.files().get(i).batch()));
+      }
+      models.put(accelerator, new ImageModel(artifact, accelerator, List.copyOf(files)));
+    });
+    return models;
+  }
+
+  /// Runs each shape once, or twice where any number of pictures will do: the engine compiles a graph on its first two calls.
+  void warmUp() {
+    if (dynamic) {
+      forward(List.of(black));
+      forward(List.of(black));
+    } else {
+      files.forEach(file -> run(file, List.of(black)));
+    }
+  }
+
+  /// The output of the model for each picture.
+  List<float[]> forward(List<Tensor> pictures) {
+    int most = !dynamic ? files.getLast().batch : oneByOne ? 1 : MOST_OF_A_FORWARD;
+    var answers = new ArrayList<float[]>(pictures.size());
+    for (int from = 0; from < pictures.size(); from += most) {
+      var some = pictures.subList(from, Math.min(from + most, pictures.size()));
+      answers.addAll(run(files.stream().filter(file -> file.batch >= some.size()).findFirst().orElseThrow(), some));
+    }
+    return answers;
+  }
+
+  private List<float[]> run(Loaded file, List<Tensor> pictures) {
+    var batch = new ArrayList<>(pictures);
+    if (!dynamic) {
+      batch.addAll(Collections.nCopies(file.batch - pictures.size(), black));
+    }
+    var outputs = file.model.forward(List.of(Tensor.stack(batch)));
+    if (outputs.size() != 1) {
+      throw new EngineException("the model returned %d tensors, expected one: %s".formatted(outputs.size(), output));
+    }
+    var found = outputs.getFirst();
+    if (found.type() != ElementType.FLOAT32 || found.rank() != 2 || found.shape()[0] != batch.size()) {
+      throw new EngineException("%s: found %s, expected float32[%d, …]".formatted(output, found, batch.size()));
+    }
+    return found.unstack().subList(0, pictures.size()).stream().map(Tensor::floats).toList();
+  }
+
+  /// Not [AutoCloseable]: workers share it, and only the handler knows when the last one is gone.
+  void close() {
+    files.forEach(file -> file.model.close());
+  }
+}

@@ -1,0 +1,107 @@
+package dev.berth.handler.task;
+
+import com.fasterxml.jackson.databind.JsonNode;
+import com.fasterxml.jackson.databind.json.JsonMapper;
+import dev.berth.artifact.ModelArtifactException;
+import dev.berth.artifact.TracedArtifact;
+import dev.berth.content.ContentTypes;
+import dev.berth.content.Documents;
+import dev.berth.hooks.BadInputException;
+import dev.berth.hooks.InvocationRequest;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.function.BiFunction;
+import java.util.function.Function;
+import java.util.function.IntPredicate;
+import java.util.function.Supplier;
+
+/// Reads the forms that all tasks have: an input, a list of inputs, or either as `{"inputs": …, "parameters": {…}}`; with JSON
+/// Lines one input a line, which may have parameters of its own. Safe for use by many threads.
+///
+/// @param <P> the parameters of the task
+public final class InputReader<P> {
+
+  private static final JsonMapper JSON = new JsonMapper();
+
+  private final List<String> known;
+  private final BiFunction<P, Fields, P> read;
+  private final P defaults;
+
+  /// @param known the names of the task's parameters
+  /// @param read reads them over others
+  /// @param usual the task's defaults, over which `model.json` may put others
+  /// @throws ModelArtifactException when `model.json` has wrong ones
+  public InputReader(TracedArtifact artifact, List<String> known, BiFunction<P, Fields, P> read, P usual) {
+    this.known = known;
+    this.read = read;
+    try {
+      this.defaults = parameters(JSON.valueToTree(artifact.parameters()), "model.json: parameters", usual);
+    } catch (BadInputException e) {
+      throw new ModelArtifactException(artifact.directory(), List.of(e.getMessage()), e);
+    }
+  }
+
+  /// Those of a request that has none.
+  public P defaults() {
+    return defaults;
+  }
+
+  /// Makes a record of each input.
+  ///
+  /// @param documents the request's
+  /// @param isAlone whether a body of a list of so many inputs is answered as one input alone
+  /// @param rejected makes the record of a bad one of a framed body, of what is wrong with it
+  /// @throws BadInputException for a bad one, where a job does not keep those
+  public <R> List<R> read(
+      InvocationRequest request, Documents documents, IntPredicate isAlone, Function<Input<P>, R> record,
+      Function<String, R> rejected) {
+    boolean keep = ContentTypes.keepsBadRecords(request);
+    var records = new ArrayList<R>();
+    for (var input : inputs(documents, isAlone)) {
+      try {
+        records.add(record.apply(input.get()));
+      } catch (BadInputException e) {
+        if (!keep) {
+          throw e;
+        }
+        records.add(rejected.apply(e.getMessage()));
+      }
+    }
+    return records;
+  }
+
+  private List<Supplier<Input<P>>> inputs(Documents documents, IntPredicate isAlone) {
+    return switch (documents) {
+      case Documents.Body(var json) -> body(json, isAlone);
+      case Documents.Records(var records) -> records.stream()
+          .<Supplier<Input<P>>>map(document -> () -> line(document.json(), document.name())).toList();
+    };
+  }
+
+  private List<Supplier<Input<P>>> body(JsonNode body, IntPredicate isAlone) {
+    boolean named = body.isObject() && body.has("inputs");
+    var inputs = named ? body.path("inputs") : body;
+    var name = named ? "inputs" : "body";
+    var parameters = parameters(body.path("parameters"), "parameters", defaults);
+    if (!inputs.isArray()) {
+      return List.of(() -> new Input<>(inputs, name, parameters, true));
+    }
+    boolean alone = isAlone.test(inputs.size());
+    var all = new ArrayList<Supplier<Input<P>>>();
+    for (int i = 0; i < inputs.size(); i++) {
+      var input = new Input<>(inputs.path(i), "%s[%d]".formatted(named ? name : "", i), parameters, alone);
+      all.add(() -> input);
+    }
+    return all;
+  }
+
+  private Input<P> line(JsonNode json, String name) {
+    boolean named = json.isObject() && json.has("inputs");
+    var parameters = parameters(json.path("parameters"), name + ": parameters", defaults);
+    return new Input<>(named ? json.path("inputs") : json, named ? name + ": inputs" : name, parameters, false);
+  }
+
+  private P parameters(JsonNode json, String name, P otherwise) {
+    return read.apply(otherwise, Fields.of(json, name, known));
+  }
+}

@@ -1,0 +1,34 @@
+package dev.berth.handler.task;
+
+import dev.berth.content.ContentType.DocumentWriter;
+import dev.berth.content.ContentTypes;
+import dev.berth.content.Instances;
+import dev.berth.content.RecordError;
+import dev.berth.hooks.InvocationRequest;
+import dev.berth.hooks.InvocationResponse;
+import java.io.IOException;
+import java.util.List;
+
+/// What became of one record: its answer, or why it has none.
+public sealed interface TaskAnswer {
+
+  /// @param document plain Java, as it is written as JSON
+  /// @param alone whether the record came as the only input of a body
+  record Answered(Object document, boolean alone) implements TaskAnswer {}
+
+  /// @param message what was wrong with the record
+  record Rejected(String message) implements TaskAnswer {}
+
+  /// Writes answers as the request asks: a list, or the answer of an input alone.
+  ///
+  /// @param columns of an answer as CSV
+  static InvocationResponse write(List<TaskAnswer> answers, List<String> columns, InvocationRequest request) throws IOException {
+    boolean alone = answers.size() == 1 && answers.getFirst() instanceof Answered(_, var one) && one;
+    var documents = answers.stream().map(answer -> switch (answer) {
+      case Answered(var document, _) -> document;
+      case Rejected(var message) -> new RecordError(message);
+    }).toList();
+    return ContentTypes.writing(request, DocumentWriter.class).writeDocuments(
+        documents, columns, alone ? Instances.Form.ONE : Instances.Form.LIST, request.accept());
+  }
+}

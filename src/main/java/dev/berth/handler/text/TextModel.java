@@ -1,0 +1,118 @@
+package dev.berth.handler.text;
+
+import dev.berth.artifact.ModelArtifact;
+import dev.berth.engine.EngineException;
+import dev.berth.handler.task.Row;
+import dev.berth.handler.task.RowModel;
+import dev.berth.hooks.Accelerator;
+import dev.berth.hooks.ElementType;
+import dev.berth.hooks.Tensor;
+import dev.berth.tokenizer.Encoding;
+import java.nio.ByteOrder;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.function.Function;
+import java.util.stream.IntStream;
+
+/// The model of one accelerator: rows of tokens in, the numbers of its one output for each row out.
+public final class TextModel {
+
+  /// A row, and what is asked of it.
+  ///
+  /// @param places the tokens whose numbers are wanted, where tokens have numbers of their own
+  record Asked(Encoding row, int[] places) {}
+
+  private final String output;
+  private final boolean perToken;
+  private final RowModel rows;
+
+  private TextModel(String output, boolean perToken, RowModel rows) {
+    this.output = output;
+    this.perToken = perToken;
+    this.rows = rows;
+  }
+
+  /// Loads a copy of the artifact's files onto each accelerator.
+  ///
+  /// @param perToken whether the output has numbers for each token, and not for the row
+  static Map<Accelerator, TextModel> load(ModelArtifact artifact, boolean perToken, List<Accelerator> accelerators) {
+    var models = new LinkedHashMap<Accelerator, TextModel>();
+    RowModel.load(artifact, accelerators).forEach((accelerator, rows) ->
+        models.put(accelerator, new TextModel(artifact.outputs().getFirst(), perToken, rows)));
+    return models;
+  }
+
+  /// Runs each shape.
+  ///
+  /// @param places finds those of a row
+  void warmUp(Encoding example, Function<long[], int[]> places) {
+    for (var some : rows.warmUps(row(example))) {
+      run(some, some.stream().map(row -> places.apply(row.ids())).toList());
+    }
+  }
+
+  /// The output of the model for each row: all numbers of a row, or those of the wanted tokens one behind the other.
+  List<float[]> forward(List<Asked> asked) {
+    var answers = new ArrayList<float[]>(asked.size());
+    if (asked.isEmpty()) {
+      return answers;
+    }
+    int most = rows.rowsOfAForward(asked.stream().mapToInt(one -> one.row.size()).max().orElseThrow());
+    for (int from = 0; from < asked.size(); from += most) {
+      var some = asked.subList(from, Math.min(from + most, asked.size()));
+      answers.addAll(run(some.stream().map(one -> row(one.row)).toList(), some.stream().map(Asked::places).toList()));
+    }
+    return answers;
+  }
+
+  private static Row row(Encoding row) {
+    return new Row(row.ids(), row.typeIds());
+  }
+
+  private List<float[]> run(List<Row> some, List<int[]> places) {
+    var outputs = rows.forward(some);
+    var found = outputs.tensors().getFirst();
+    boolean fits = found.type() == ElementType.FLOAT32 && switch (found.rank()) {
+      case 2 -> found.shape()[0] == (perToken ? places.stream().mapToInt(wanted -> wanted.length).sum() : outputs.count());
+      case 3 -> perToken && found.shape()[0] == outputs.count() && found.shape()[1] == outputs.columns();
+      default -> false;
+    };
+    if (!fits) {
+      throw new EngineException("%s: found %s, expected float32[%d, %s…]".formatted(
+          output, found, outputs.count(), perToken ? outputs.columns() + ", " : ""));
+    }
+    int width = found.shape()[found.rank() - 1];
+    var answers = new ArrayList<float[]>(some.size());
+    int gathered = 0;
+    for (int r = 0; r < some.size(); r++) {
+      var wanted = places.get(r);
+      int first = r * outputs.columns();
+      int from = gathered;
+      var lines = !perToken
+          ? IntStream.of(r)
+          // The file may have gathered the wanted tokens of all rows.
+          : found.rank() == 2 ? IntStream.range(from, from + wanted.length) : Arrays.stream(wanted).map(place -> first + place);
+      answers.add(numbers(found, lines.toArray(), width));
+      gathered += wanted.length;
+    }
+    return answers;
+  }
+
+  /// Some lines of a tensor, each of `width` numbers. Not all of it: a vocabulary for each token is dozens of megabytes.
+  private static float[] numbers(Tensor tensor, int[] lines, int width) {
+    var all = tensor.data().order(ByteOrder.LITTLE_ENDIAN).asFloatBuffer();
+    var numbers = new float[lines.length * width];
+    for (int i = 0; i < lines.length; i++) {
+      all.get(lines[i] * width, numbers, i * width, width);
+    }
+    return numbers;
+  }
+
+  /// Not [AutoCloseable]: workers share it, and only the handler knows when the last one is gone.
+  void close() {
+    rows.close();
+  }
+}
