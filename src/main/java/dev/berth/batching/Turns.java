@@ -12,8 +12,8 @@ import java.util.SequencedSet;
 /// A batch begins with a piece of the request that has had the fewest predicted, so that a request of thousands does not
 /// hold up one of a few that came later. Of several such requests the first one is served. But when more requests come
 /// than can be answered, the first ones are about to leave: then the newest is served first. That is so when requests have
-/// waited for longer than the target delay without having had anything, and some were not answered at all. Every fourth turn may go to the oldest, so that work that has begun
-/// is finished.
+/// waited for longer than the target delay without having had anything, and some were not answered at all. Every fourth
+/// turn may go to the oldest, so that work that has begun is finished.
 final class Turns<I, O> {
 
   /// How often in a row the oldest may be passed over.
