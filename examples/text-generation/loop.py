@@ -85,7 +85,7 @@ class Language:
 
     def empty_cache(self) -> torch.Tensor:
         shape = self.shape
-        return torch.zeros(shape["layers"], 0, 2, shape["heads"], shape["width"] // shape["heads"])
+        return torch.zeros(shape["layers"], 2, shape["heads"], 0, shape["width"] // shape["heads"])
 
 
 @torch.inference_mode()

@@ -54,7 +54,7 @@ final class Language implements AutoCloseable {
   Tensor emptyCache() {
     int heads = shape.path("heads").intValue();
     int size = shape.path("width").intValue() / heads;
-    return Tensor.of(new float[0], shape.path("layers").intValue(), 0, 2, heads, size);
+    return Tensor.of(new float[0], shape.path("layers").intValue(), 2, heads, 0, size);
   }
 
   @Override

@@ -10,7 +10,8 @@ import java.time.Duration;
 /// @param maxBatchDelay how long a free worker lets the oldest record wait for a fuller batch; zero: not at all
 /// @param queueCapacity records that may wait before a request is refused; a request that finds the queue empty is
 ///     taken whatever its size
-/// @param targetDelay when a request has waited for longer and has had nothing, the newest is served first; zero: never
+/// @param targetDelay when a request has waited for longer and has had nothing, and others leave unanswered, the newest is
+///     served first; zero: never
 public record BatchLimits(
     int maxBatchSize, int maxBatchTokens, Duration maxBatchDelay, int queueCapacity, Duration targetDelay) {
 

@@ -162,6 +162,7 @@ final class BatchQueue<I, O> {
 
   private ServingException overloaded(String why) {
     metrics.requestOverloaded();
+    requests.turnedAway();
     return new ServingException(ErrorType.OVERLOADED, "%s is overloaded: %s; try again later".formatted(name, why));
   }
 

@@ -106,9 +106,14 @@ final class OpenRequests<I, O> {
         .count());
   }
 
-  /// Whether requests stand in line for longer than the target delay, so that callers may leave who are not looked at.
+  /// Whether more requests come than can be answered, so that callers may leave who are not looked at.
   boolean isNewestFirst() {
     return turns.isNewestFirst(clock.getAsLong());
+  }
+
+  /// Says that a request was not let in, because too many wait.
+  void turnedAway() {
+    turns.leftUnanswered();
   }
 
   /// Some of the requests that wait, to ask whether their callers have gone: others at each call.
@@ -295,15 +300,23 @@ final class OpenRequests<I, O> {
     submission.end(how, clock.getAsLong());
     ended.add(submission);
     switch (how) {
-      case Ending.Answered() -> {
-        // Every piece has been through the predictor: none waits.
-      }
+      // Every piece has been through the predictor: none waits.
+      case Ending.Answered() -> turns.answered();
       case Ending.Expired() -> {
         metrics.requestExpired();
-        withdraw(submission);
+        withdrawLate(submission);
       }
-      case Ending.Failed _, Ending.Abandoned _, Ending.Refused _ -> withdraw(submission);
+      case Ending.Abandoned() -> withdrawLate(submission);
+      case Ending.Failed _, Ending.Refused _ -> withdraw(submission);
     }
+  }
+
+  private void withdrawLate(Submission<I, O> submission) {
+    // Who leaves while an answer comes in parts has not waited for too long.
+    if (!submission.isOnWorkers()) {
+      turns.leftUnanswered();
+    }
+    withdraw(submission);
   }
 
   private void withdraw(Submission<I, O> submission) {

@@ -10,14 +10,21 @@ import java.util.SequencedSet;
 /// Whose turn it is, among the requests that have pieces in the line. Guarded by the lock of the [WorkerPool].
 ///
 /// A batch begins with a piece of the request that has had the fewest predicted, so that a request of thousands does not
-/// hold up one of a few that came later. Of several such requests the first one is served. But when requests have waited
-/// for longer than the target delay without having had anything, more come than can be answered, and the first ones are
-/// about to leave: then the newest is served first. Every fourth turn may go to the oldest, so that work that has begun
-/// is finished.
+/// hold up one of a few that came later. Of several such requests the first one is served. But when more requests come
+/// than can be answered, the first ones are about to leave: then the newest is served first. That is so when requests have
+/// waited for longer than the target delay without having had anything, and some were not answered at all. Every fourth
+/// turn may go to the oldest, so that work that has begun is finished.
 final class Turns<I, O> {
 
   /// How often in a row the oldest may be passed over.
   private static final int PATIENCE = 3;
+
+  /// Over how many requests the part of those without an answer is taken.
+  private static final int MEMORY = 32;
+  /// From this part on, more requests come than can be answered. A long wait alone does not say so: clients that ask
+  /// again as soon as they have their answer would keep the newest first for ever, and the first would never be served.
+  /// One impatient client of 16 leaves less often.
+  private static final double TOO_MANY = 1.0 / 16;
 
   private final long targetDelay;
   /// Those that have had nothing, in the order of their arrival.
@@ -27,6 +34,8 @@ final class Turns<I, O> {
   /// Those that have had something and have pieces left, in the order in which they began.
   private final SequencedSet<Submission<I, O>> begun = new LinkedHashSet<>();
   private int passedOver;
+  /// The part of the latest requests that had no answer, because there was no room or their callers did not wait.
+  private double unanswered;
 
   /// @param targetDelay zero: never the newest first
   Turns(Duration targetDelay) {
@@ -49,6 +58,16 @@ final class Turns<I, O> {
     }
   }
 
+  /// Says that a request has its answer.
+  void answered() {
+    unanswered -= unanswered / MEMORY;
+  }
+
+  /// Says that a request has gone without an answer, or was not let in.
+  void leftUnanswered() {
+    unanswered += (1 - unanswered) / MEMORY;
+  }
+
   void remove(Submission<I, O> submission) {
     untouched.remove(submission);
     unasked.remove(submission);
@@ -57,7 +76,10 @@ final class Turns<I, O> {
 
   /// Whether more requests come than can be answered, so that the newest is served first.
   boolean isNewestFirst(long now) {
-    return targetDelay > 0 && !untouched.isEmpty() && now - untouched.getFirst().arrivedAt() > targetDelay;
+    return targetDelay > 0
+        && unanswered > TOO_MANY
+        && !untouched.isEmpty()
+        && now - untouched.getFirst().arrivedAt() > targetDelay;
   }
 
   /// The request whose turn it is. There must be one with a piece in the line.

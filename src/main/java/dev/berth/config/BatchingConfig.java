@@ -9,7 +9,7 @@ import java.util.OptionalInt;
 /// @param maxBatchSize records in a batch; empty: as the accelerator wants
 /// @param maxBatchTokens padded cost of a batch; empty: as the accelerator wants
 /// @param maxBatchDelay how long a free worker waits for a batch to fill; zero: not at all
-/// @param targetDelay when a request has waited for longer, the newest is served first; zero: never
+/// @param targetDelay when a request has waited for longer and others leave unanswered, the newest is served first; zero: never
 /// @param timeout how long a request may take
 /// @param stuckAfter how long after its request's deadline a hook that still runs counts as stuck
 public record BatchingConfig(

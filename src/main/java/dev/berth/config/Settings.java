@@ -156,7 +156,7 @@ public final class Settings {
 
   static final Setting<Duration> TARGET_DELAY = setting(
       "target-delay-ms", rule("300 ms; 0 when SAGEMAKER_BATCH is true"),
-      "When a request has waited for longer, the newest is served first until the queue is shorter again; 0: never",
+      "When a request has waited for longer and others leave unanswered, the newest is served first; 0: never",
       flag("--target-delay-ms", Syntax.duration("ms", Duration.ofMillis(1), 0)),
       variable("BERTH_TARGET_DELAY_MS", Syntax.duration("ms", Duration.ofMillis(1), 0)));
 

@@ -47,7 +47,8 @@ class TurnsTest {
   }
 
   @Test
-  void theNewestIsServedWhileSomebodyHasWaitedForTooLong() throws Exception {
+  void theNewestIsServedWhileSomebodyHasWaitedForTooLongAndOthersLeave() throws Exception {
+    leave(3);
     ask("a");
     now.set(50);
     ask("b");
@@ -70,8 +71,76 @@ class TurnsTest {
   }
 
   @Test
+  void clientsThatAskAgainAtOnceAreServedInTurnThoughTheyWaitForTooLong() throws Exception {
+    for (int i = 0; i < 16; i++) {
+      ask("client" + i);
+    }
+    now.set(TARGET + 1);
+
+    for (int i = 0; i < 64; i++) {
+      now.addAndGet(TARGET);
+      var served = "client" + i % 16;
+      assertThat(take()).containsExactly(served);
+      ask(served);
+    }
+  }
+
+  @Test
+  void theFirstIsServedAgainWhenOthersLeaveNoMore() throws Exception {
+    leave(4);
+    ask("first");
+    now.set(TARGET + 1);
+
+    int before = 0;
+    do {
+      ask("client");
+      before++;
+    } while (take().equals(List.of("client")));
+    assertThat(before).isBetween(2, 32);
+  }
+
+  @Test
+  void oneWhoLeavesIsNoReasonToServeTheNewest() throws Exception {
+    leave(1);
+    ask("a");
+    now.set(TARGET + 1);
+    ask("b");
+
+    assertThat(take()).containsExactly("a");
+  }
+
+  @Test
+  void whoIsTurnedAwayIsAReasonToServeTheNewest() throws Exception {
+    queue = queue(1, TARGET, 2);
+    ask("a");
+    now.set(TARGET + 1);
+    ask("b");
+    for (int i = 0; i < 3; i++) {
+      assertThatThrownBy(() -> queue.requireRoom(DEADLINE)).hasMessageContaining("overloaded");
+    }
+
+    assertThat(take()).containsExactly("b");
+  }
+
+  @Test
+  void whoLeavesInTheMidstOfAnAnswerIsNoReasonToServeTheNewest() throws Exception {
+    for (int i = 0; i < 3; i++) {
+      var stream = submission("stream");
+      stream.runsOn(0);
+      queue.submit(stream);
+      queue.abandon(stream);
+    }
+    ask("a");
+    now.set(TARGET + 1);
+    ask("b");
+
+    assertThat(take()).containsExactly("a");
+  }
+
+  @Test
   void withoutATargetTheFirstIsServedHoweverLongItHasWaited() throws Exception {
     queue = queue(1, 0, 1_000);
+    leave(3);
     ask("a");
     now.set(DEADLINE - 1);
     ask("b");
@@ -81,6 +150,7 @@ class TurnsTest {
 
   @Test
   void workThatHasBegunIsFinishedMeanwhile() throws Exception {
+    leave(32);
     ask("a1", "a2", "a3");
     assertThat(take()).containsExactly("a1");
     for (int i = 0; i < 9; i++) {
@@ -97,6 +167,7 @@ class TurnsTest {
 
   @Test
   void aRequestThatHasBegunIsNoReasonToServeTheNewest() throws Exception {
+    leave(3);
     ask("a1", "a2", "a3");
     assertThat(take()).containsExactly("a1");
     now.set(TARGET + 1);
@@ -109,6 +180,7 @@ class TurnsTest {
   @Test
   void aBatchIsFilledWithTheNewest() throws Exception {
     queue = queue(3, TARGET, 1_000);
+    leave(3);
     for (var word : List.of("a", "b", "c", "d")) {
       ask(word);
     }
@@ -119,6 +191,7 @@ class TurnsTest {
 
   @Test
   void callersWhoHaveGoneKeepNoPlaceThoughOthersAreServedFirst() throws Exception {
+    leave(3);
     for (int i = 0; i < 150; i++) {
       ask(() -> true, "gone");
     }
@@ -131,12 +204,13 @@ class TurnsTest {
     assertThat(take(3)).containsExactly("c", "b", "a");
     assertThat(queue.size()).isEqualTo(1);
     assertThat(metrics.scrape().lines()).contains(
-        "berth_abandoned_total{model=\"words\"} 150.0", "berth_queue_depth{model=\"words\"} 1.0");
+        "berth_abandoned_total{model=\"words\"} 153.0", "berth_queue_depth{model=\"words\"} 1.0");
     assertThat(take()).containsExactly("here");
   }
 
   @Test
   void callersAreAskedInTurn() throws Exception {
+    leave(3);
     var asked = new ArrayList<AtomicInteger>();
     for (int i = 0; i < 100; i++) {
       var count = new AtomicInteger();
@@ -231,7 +305,24 @@ class TurnsTest {
   }
 
   private void submit(BooleanSupplier hasGone, Pieces<String> pieces) {
-    queue.submit(new Submission<>(pieces, now.get(), new PartSink.None<>(DEADLINE), new Caller(hasGone, Map.of()), () -> {}));
+    queue.submit(submission(hasGone, pieces));
+  }
+
+  private Submission<String, String> submission(String word) {
+    return submission(() -> false, Serving.pieces(List.of(word)));
+  }
+
+  private Submission<String, String> submission(BooleanSupplier hasGone, Pieces<String> pieces) {
+    return new Submission<>(pieces, now.get(), new PartSink.None<>(DEADLINE), new Caller(hasGone, Map.of()), () -> {});
+  }
+
+  /// So many callers give up before they have an answer.
+  private void leave(int callers) {
+    for (int i = 0; i < callers; i++) {
+      var submission = submission("impatient");
+      queue.submit(submission);
+      queue.abandon(submission);
+    }
   }
 
   /// Predicts a batch.
