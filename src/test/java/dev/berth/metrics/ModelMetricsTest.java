@@ -136,7 +136,6 @@ class ModelMetricsTest {
 
   @Test
   void aThousandModelsLeaveNoSeries() throws Exception {
-    var before = process.scrape().lines().map(line -> line.split(" ")[0]).toList();
     var start = new CountDownLatch(1);
     try (var threads = Executors.newFixedThreadPool(4)) {
       List<? extends Future<?>> models = IntStream.range(0, 1000).mapToObj(number -> threads.submit(() -> {
@@ -152,7 +151,8 @@ class ModelMetricsTest {
         model.get();
       }
     }
-    assertThat(process.scrape().lines().map(line -> line.split(" ")[0])).containsExactlyInAnyOrderElementsOf(before);
+    // Of collections of garbage, say, there may be new ones.
+    assertThat(process.scrape()).doesNotContain("model=\"model-");
   }
 
   private List<String> series() {
