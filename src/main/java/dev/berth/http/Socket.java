@@ -420,8 +420,7 @@ public final class Socket implements Session.Listener {
       return;
     }
     try {
-      var error = new String(Errors.body(failure.type(), failure.getMessage()), StandardCharsets.UTF_8);
-      send("{\"error\":%s}".formatted(error).getBytes(StandardCharsets.UTF_8), MediaType.JSON);
+      send(Errors.wrapped(failure.type(), failure.getMessage()), MediaType.JSON);
     } catch (IOException e) {
       failure.addSuppressed(e);
     }
