@@ -66,12 +66,16 @@ final class OpenRequests<I, O> {
   /// @param queues how many models take turns on the workers
   Duration expectedWait(int count, int workers, int queues) {
     long later = several.stream().mapToLong(submission -> submission.lengthBehind(count)).sum();
-    return estimate.of(waiting.length() - later, workers, queues);
+    var measured = estimate.of(waiting.length() - later, workers, queues);
+    // Were more places about to become free than a batch has, some of them would have, and the line would have moved.
+    long places = (long) workers * policy.limits().maxBatchSize();
+    var atLeast = estimate.stillFor(clock.getAsLong()).multipliedBy(waiting.size()).dividedBy(places);
+    return measured.compareTo(atLeast) > 0 ? measured : atLeast;
   }
 
   void add(Submission<I, O> submission) {
     if (waiting.size() == 0) {
-      estimate.lineIsEmpty();
+      estimate.lineIsEmpty(clock.getAsLong());
     }
     open.add(submission);
     if (submission.pending().size() > 1) {

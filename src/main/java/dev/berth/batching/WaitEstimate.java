@@ -21,9 +21,11 @@ final class WaitEstimate {
   /// Of records that are begun: the time since the one before, and the length. Averages over [#MEMORY_OF_LINE].
   private double nanosToBegin;
   private double lengthBegun;
-  private long begunAt;
-  /// Whether others have waited ever since.
+  /// When the last one was begun, or the first that waits now has come.
+  private long stillSince;
+  /// Whether others have waited since the last one was begun.
   private boolean hasLine;
+  private boolean inSteps;
 
   /// Takes down a batch. One that nobody waited behind is no measure: it was not full, and may have had more cores.
   void record(Batch<?, ?> batch, long now) {
@@ -39,16 +41,23 @@ final class WaitEstimate {
   /// @param hasFollowers whether others wait behind it
   void recordBegun(long length, boolean hasFollowers, long now) {
     if (hasLine) {
-      nanosToBegin += (now - begunAt - nanosToBegin) / MEMORY_OF_LINE;
+      nanosToBegin += (now - stillSince - nanosToBegin) / MEMORY_OF_LINE;
       lengthBegun += (Math.max(1, length) - lengthBegun) / MEMORY_OF_LINE;
     }
     hasLine = hasFollowers;
-    begunAt = now;
+    stillSince = now;
+    inSteps = true;
   }
 
-  /// What comes next is the first one to wait.
-  void lineIsEmpty() {
+  /// What comes now is the first one to wait.
+  void lineIsEmpty(long now) {
     hasLine = false;
+    stillSince = now;
+  }
+
+  /// For how long the line has not moved. Zero where no records are predicted in steps.
+  Duration stillFor(long now) {
+    return inSteps ? Duration.ofNanos(now - stillSince) : Duration.ZERO;
   }
 
   /// Forgets what it knows. What comes after a pause may be of another kind, and there is nothing to refuse for it.

@@ -117,6 +117,19 @@ class BatchQueueTest {
   }
 
   @Test
+  void aLineOfStreamsThatDoesNotMoveRefusesMore() throws Exception {
+    ask("a");
+    begin();
+    now.addAndGet(100 * SECOND);
+    ask("b");
+    ask("c");
+    now.addAndGet(5 * SECOND);
+
+    assertThatThrownBy(() -> queue.requireRoom(now.get() + 19 * SECOND)).hasMessageContaining("would wait 10.0 s");
+    assertThatCode(() -> queue.requireRoom(now.get() + 20 * SECOND)).doesNotThrowAnyException();
+  }
+
+  @Test
   void theTimeWithoutALineIsNoMeasureForStreams() throws Exception {
     ask("a");
     ask("b");
