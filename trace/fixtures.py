@@ -268,6 +268,31 @@ class AnyType(nn.Module):
         ]
 
 
+class Remembers(nn.Module):
+    """Adds what it is given to what it has kept; a 9 in front is written into the first one instead. It returns the first sum.
+
+    After the poison it forgets one.
+    """
+
+    def __init__(self):
+        super().__init__()
+        self.poison = POISON
+
+    def forward(self, values: Tensor, kept: list[Tensor]) -> tuple[Tensor, list[Tensor]]:
+        if int(values[0]) == 9:
+            kept[0].fill_(9)
+            return kept[0], kept
+        sums = [each + values for each in kept]
+        return sums[0], sums[1:] if int(values[0]) == self.poison else sums
+
+
+class Forgets(nn.Module):
+    """Takes what is kept and returns nothing to keep."""
+
+    def forward(self, values: Tensor, kept: list[Tensor]) -> Tensor:
+        return values + kept[0]
+
+
 class Flats(nn.Module):
     """What a flat costs, from its square metres and its rooms; the model of `serve init --template tensor`."""
 
@@ -298,6 +323,8 @@ FIXTURES = {
     "fails": Fails(),
     "does-not-fit": DoesNotFit(),
     "any-type": AnyType(),
+    "remembers": Remembers(),
+    "forgets": Forgets(),
 }
 
 

@@ -37,8 +37,8 @@ public interface SessionHandler<T> {
     return Duration.ofMinutes(20);
   }
 
-  /// About how many bytes a session takes. The operator bounds their sum with `--session-memory-mb`. Called when the
-  /// session is opened and after each of its requests, and must be quick.
+  /// About how many bytes a session takes, those of native memory included. The operator bounds their sum with
+  /// `--session-memory-mb`. Called when the session is opened and after each of its requests, and must be quick.
   default long sessionBytes(T session) {
     return 64 << 10;
   }

@@ -146,7 +146,7 @@ final class BatchQueue<I, O> {
       throw overloaded("found %d records waiting and %d more, expected at most %d".formatted(
           requests.waiting(), records, capacity));
     }
-    var wait = requests.expectedWait(pieces, liveWorkers).multipliedBy(pool.queuesInTurn());
+    var wait = requests.expectedWait(pieces, liveWorkers, pool.queuesInTurn());
     var left = Duration.ofNanos(deadline - clock.getAsLong());
     if (wait.compareTo(left.dividedBy(2)) > 0) {
       throw overloaded("its records would wait %.1f s, and the request's time is over in %.1f s".formatted(

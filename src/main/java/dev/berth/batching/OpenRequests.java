@@ -62,12 +62,21 @@ final class OpenRequests<I, O> {
 
   /// How long a request of `count` pieces would wait on so many workers: in turn with those that wait, so for as many
   /// pieces of each.
-  Duration expectedWait(int count, int workers) {
+  ///
+  /// @param queues how many models take turns on the workers
+  Duration expectedWait(int count, int workers, int queues) {
     long later = several.stream().mapToLong(submission -> submission.lengthBehind(count)).sum();
-    return estimate.of(waiting.length() - later, workers);
+    var measured = estimate.of(waiting.length() - later, workers, queues);
+    // Were more places about to become free than a batch has, some of them would have, and the line would have moved.
+    long places = (long) workers * policy.limits().maxBatchSize();
+    var atLeast = estimate.stillFor(clock.getAsLong()).multipliedBy(waiting.size()).dividedBy(places);
+    return measured.compareTo(atLeast) > 0 ? measured : atLeast;
   }
 
   void add(Submission<I, O> submission) {
+    if (waiting.size() == 0) {
+      estimate.lineIsEmpty(clock.getAsLong());
+    }
     open.add(submission);
     if (submission.pending().size() > 1) {
       several.add(submission);
@@ -170,6 +179,9 @@ final class OpenRequests<I, O> {
       pending.submission().start(now);
       if (pending.isFirst()) {
         metrics.recordWaited(pending.submission().sinceArrival(now));
+      }
+      if (kind == Batch.Kind.STEP) {
+        estimate.recordBegun(pending.length(), waiting.size() > 0, now);
       }
     }
     return run(chosen, worker, kind);

@@ -60,6 +60,7 @@ public interface Graph extends AutoCloseable {
   ///
   /// @param kept of this graph, or of another one on the same accelerator. No thread may use them in the meantime
   /// @return the outputs without the list. What is thrown is as in [#forward(List, int)]
+  /// @throws IllegalArgumentException when one of `kept` is closed, on another device, or stands there twice
   List<Tensor> forward(List<Tensor> inputs, List<KeptTensor> kept, int mostCores);
 
   /// Frees the model. No thread may be inside [#forward].

@@ -5,9 +5,10 @@ package dev.berth.engine;
 /// Used by one thread at a time. It is freed when it is closed, at the latest with the graph that made it.
 public interface KeptTensor extends AutoCloseable {
 
-  /// What it takes, in bytes.
+  /// What it takes, in bytes; 0 when it is closed.
   long bytes();
 
+  /// May be called again.
   @Override
   void close();
 }

@@ -40,6 +40,11 @@ final class Errors {
     return body(type.name().toLowerCase(Locale.ROOT), status(type), message);
   }
 
+  /// The body inside an `error`, where readers must tell it from an answer: in parts, in frames, and where OpenAI's clients ask.
+  static byte[] wrapped(ErrorType type, String message) {
+    return "{\"error\":%s}".formatted(new String(body(type, message), StandardCharsets.UTF_8)).getBytes(StandardCharsets.UTF_8);
+  }
+
   /// The body for a status that only the HTTP server knows, such as 431.
   static byte[] body(int status, String message) {
     return body(status < 500 ? "bad_request" : "internal", status, message);

@@ -21,6 +21,9 @@ final class Failures {
   /// How many wrong characters a path may have for the nearest one to be named.
   private static final int SLIP = 3;
 
+  /// The paths of OpenAI's clients. Some of them show nothing of an error that is not inside an `error`.
+  private static final String OPENAI = "/v1/";
+
   private final Paths paths;
 
   Failures(Paths paths) {
@@ -58,7 +61,9 @@ final class Failures {
       case PAYLOAD_TOO_LARGE -> ctx.header("Connection", "close");
       default -> {}
     }
-    Invocations.send(ctx, Errors.body(e.type(), e.getMessage()));
+    Invocations.send(ctx, ctx.path().startsWith(OPENAI)
+        ? Errors.wrapped(e.type(), e.getMessage())
+        : Errors.body(e.type(), e.getMessage()));
     RequestLog.failed(ctx, e);
   }
 

@@ -41,7 +41,8 @@ import org.eclipse.jetty.websocket.api.StatusCode;
 /// Jetty's threads gather a message and return. A virtual thread answers what has come, and ends when all is
 /// answered. So a socket without messages has no thread. While [#MOST_WAITING] messages wait, no more are read.
 ///
-/// A part of an answer is a frame, and an empty frame follows the last one. A whole answer is one frame.
+/// A part of an answer is a frame, and an empty frame follows the last one. AWS documents no such end; this one is Berth's
+/// own. A whole answer is one frame.
 public final class Socket implements Session.Listener {
 
   private static final int MOST_WAITING = 8;
@@ -420,8 +421,7 @@ public final class Socket implements Session.Listener {
       return;
     }
     try {
-      var error = new String(Errors.body(failure.type(), failure.getMessage()), StandardCharsets.UTF_8);
-      send("{\"error\":%s}".formatted(error).getBytes(StandardCharsets.UTF_8), MediaType.JSON);
+      send(Errors.wrapped(failure.type(), failure.getMessage()), MediaType.JSON);
     } catch (IOException e) {
       failure.addSuppressed(e);
     }

@@ -65,8 +65,7 @@ final class StreamedBody {
       return;
     }
     try {
-      var error = new String(Errors.body(failure.type(), failure.getMessage()), StandardCharsets.UTF_8);
-      var line = "{\"error\":%s}".formatted(error);
+      var line = new String(Errors.wrapped(failure.type(), failure.getMessage()), StandardCharsets.UTF_8);
       var framed = is(MediaType.EVENT_STREAM) ? "event: error\ndata: %s\n\n".formatted(line) : line + "\n";
       ctx.res().getOutputStream().write(framed.getBytes(StandardCharsets.UTF_8));
     } catch (IOException e) {

@@ -99,9 +99,81 @@ class BatchQueueTest {
     assertThatCode(() -> queue.requireRoom(now.get() + 1)).doesNotThrowAnyException();
   }
 
+  /// Records that are predicted in steps stay for as long as their readers take. What counts is when the next one can begin.
+  @Test
+  void aStreamThatWouldNotBeginInTimeIsRefusedAtOnce() throws Exception {
+    for (int i = 0; i < 8; i++) {
+      ask("a");
+    }
+    begin();
+    assertThatCode(() -> queue.requireRoom(now.get() + 1)).as("nothing is known yet").doesNotThrowAnyException();
+    beginASecondLater();
+    beginASecondLater();
+
+    assertThatThrownBy(() -> queue.requireRoom(now.get() + 8 * SECOND))
+        .isInstanceOfSatisfying(ServingException.class, e -> assertThat(e.type()).isEqualTo(ErrorType.OVERLOADED))
+        .hasMessageContaining("would wait 5.0 s");
+    assertThatCode(() -> queue.requireRoom(now.get() + 10 * SECOND)).doesNotThrowAnyException();
+  }
+
+  @Test
+  void aLineOfStreamsThatDoesNotMoveRefusesMore() throws Exception {
+    ask("a");
+    begin();
+    now.addAndGet(100 * SECOND);
+    ask("b");
+    ask("c");
+    now.addAndGet(5 * SECOND);
+
+    assertThatThrownBy(() -> queue.requireRoom(now.get() + 19 * SECOND)).hasMessageContaining("would wait 10.0 s");
+    assertThatCode(() -> queue.requireRoom(now.get() + 20 * SECOND)).doesNotThrowAnyException();
+  }
+
+  @Test
+  void theTimeWithoutALineIsNoMeasureForStreams() throws Exception {
+    ask("a");
+    ask("b");
+    begin();
+    begin();
+    now.addAndGet(100 * SECOND);
+    ask("c");
+    ask("d");
+    begin();
+
+    assertThatCode(() -> queue.requireRoom(now.get() + 1)).doesNotThrowAnyException();
+  }
+
+  @Test
+  void aLineWhoseCallersHaveGoneIsNoMeasureForStreams() throws Exception {
+    ask("a");
+    var goes = submission("b");
+    queue.submit(goes);
+    begin();
+    queue.abandon(goes);
+    now.addAndGet(100 * SECOND);
+    ask("c");
+    ask("d");
+    begin();
+
+    assertThatCode(() -> queue.requireRoom(now.get() + 1)).doesNotThrowAnyException();
+  }
+
+  private void begin() {
+    queue.takeOne(0).orElseThrow();
+  }
+
+  private void beginASecondLater() {
+    now.addAndGet(SECOND);
+    begin();
+  }
+
   private void ask(String... words) {
-    queue.submit(new Submission<>(
-        Serving.pieces(List.of(words)), now.get(), new PartSink.None<>(DEADLINE), new Caller(() -> false, Map.of()), () -> {}));
+    queue.submit(submission(words));
+  }
+
+  private Submission<String, String> submission(String... words) {
+    return new Submission<>(
+        Serving.pieces(List.of(words)), now.get(), new PartSink.None<>(DEADLINE), new Caller(() -> false, Map.of()), () -> {});
   }
 
   private void predictInASecond() throws InterruptedException {

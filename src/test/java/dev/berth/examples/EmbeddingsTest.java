@@ -92,7 +92,7 @@ class EmbeddingsTest {
         .order(ByteOrder.LITTLE_ENDIAN).asFloatBuffer();
     assertThat(bytes.remaining()).isEqualTo(384);
     assertThat((double) bytes.get(0)).isCloseTo(own.path(1).path(0).doubleValue(), within(1e-4));
-    assertThat(openAi(Map.of("input", "one", "encoding_format", "int8")).path("message").textValue())
+    assertThat(openAi(Map.of("input", "one", "encoding_format", "int8")).at("/error/message").textValue())
         .isEqualTo("encoding_format: found the text \"int8\", expected \"float\" or \"base64\"");
   }
 

@@ -1,6 +1,7 @@
 package dev.berth.examples;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import com.fasterxml.jackson.databind.JsonNode;
@@ -204,6 +205,19 @@ class TextGenerationTest {
     var answer = ask(json(Map.of("inputs", "and it came to pass ".repeat(300), "stream", true)));
     assertThat(answer.statusCode()).isEqualTo(400);
     assertThat(answer.body()).contains("tokens, expected at most 511, as the model reads 512 with its own");
+  }
+
+  /// The cache is 4 KB a token, in native memory, so that of 400 tokens is more than all sessions may have here.
+  @Test
+  void theCacheOfASessionCountsAsMemoryOfSessions() throws Exception {
+    try (var small = TestServer.artifact(EXAMPLE).set("BERTH_SESSION_MEMORY_MB", "1").start()) {
+      var text = json(Map.of("inputs", "and ".repeat(400), "parameters", Map.of("max_new_tokens", 1)));
+      var answer = small.invoke(
+          text.toString(), "Content-Type", "application/json", "X-Amzn-SageMaker-Session-Id", "NEW_SESSION");
+      assertThat(answer.statusCode()).isEqualTo(200);
+      await().untilAsserted(() -> assertThat(small.get("/metrics").body())
+          .contains("berth_sessions_closed_total{model=\"model\",reason=\"memory\"} 1.0"));
+    }
   }
 
   @Test

@@ -6,11 +6,13 @@ import static org.awaitility.Awaitility.await;
 import dev.berth.hooks.InvocationRequest;
 import dev.berth.hooks.InvocationResponse;
 import dev.berth.hooks.MediaType;
+import dev.berth.hooks.SessionHandler;
 import dev.berth.memory.MemoryShare;
 import dev.berth.memory.ProcessMemory;
 import dev.berth.testing.CountingStream;
 import dev.berth.testing.Gate;
 import dev.berth.testing.GatedHandler;
+import dev.berth.testing.Leftovers;
 import dev.berth.testing.RawConnection;
 import dev.berth.testing.RawSocket;
 import dev.berth.testing.RememberingHandler;
@@ -31,6 +33,7 @@ import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -392,24 +395,43 @@ class SocketTest {
 
   @Test
   void twoHundredSocketsWhoseHookFailsLeaveNothingBehind() throws Exception {
-    var handler = new CountingStream();
+    var handler = new CountingInSessions();
     var random = new Random(22);
     try (var server = TestServer.with(handler).start()) {
-      var sockets = new ArrayList<RawSocket>();
-      for (int i = 0; i < 200; i++) {
-        var socket = open(server);
-        sockets.add(socket.text("50!" + (1 + random.nextInt(50))));
-      }
-      for (var socket : sockets) {
-        var frame = socket.read();
-        while (frame.opcode() != RawSocket.CLOSE && !frame.text().contains("error")) {
-          frame = socket.read();
-        }
-        socket.close();
-      }
-      assertNothingIsTaken(server);
+      failAnywhere(server, random);
+      var leftovers = Leftovers.since(server);
+      failAnywhere(server, random);
+      leftovers.assertNone();
       await().untilAsserted(() -> assertThat(handler.open()).isZero());
-      await().untilAsserted(() -> assertMetric(server, "berth_streams{model=\"model\"} 0.0"));
+      assertThat(handler.opened.get()).isEqualTo(400);
+      await().until(() -> handler.closed.get() == 400);
+    }
+  }
+
+  private static void failAnywhere(TestServer server, Random random) throws Exception {
+    var sockets = new ArrayList<RawSocket>();
+    for (int i = 0; i < 200; i++) {
+      var socket = open(server);
+      sockets.add(socket.text("50!" + (1 + random.nextInt(50))));
+    }
+    for (var socket : sockets) {
+      var frame = socket.read();
+      while (frame.opcode() != RawSocket.CLOSE && !frame.text().contains("error")) {
+        frame = socket.read();
+      }
+      socket.close();
+    }
+  }
+
+  /// Counts the sessions, too.
+  private static final class CountingInSessions extends CountingStream implements SessionHandler<AutoCloseable> {
+    private final AtomicInteger opened = new AtomicInteger();
+    private final AtomicInteger closed = new AtomicInteger();
+
+    @Override
+    public AutoCloseable openSession(InvocationRequest handshake) {
+      opened.incrementAndGet();
+      return closed::incrementAndGet;
     }
   }
 

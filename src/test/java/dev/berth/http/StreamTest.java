@@ -8,6 +8,7 @@ import dev.berth.hooks.PartStream;
 import dev.berth.hooks.SessionHandler;
 import dev.berth.testing.CapturedLog;
 import dev.berth.testing.Gate;
+import dev.berth.testing.Leftovers;
 import dev.berth.testing.RawConnection;
 import dev.berth.testing.SpellingHandler;
 import dev.berth.testing.TestServer;
@@ -429,21 +430,36 @@ class StreamTest {
   @Test
   void twoHundredStreamsThatFailAnywhereLeaveNothing() throws Exception {
     var random = new Random(4);
-    var handler = new SpellingHandler();
+    var handler = new Remembering();
     try (var server = TestServer.with(handler).start()) {
-      var answers = new ArrayList<CompletableFuture<HttpResponse<String>>>();
-      var expected = new ArrayList<String>();
-      for (int i = 0; i < 200; i++) {
-        int at = random.nextInt(30);
-        answers.add(server.invokeAsync("a".repeat(at) + "!?#".charAt(i % 3) + "b".repeat(10), "Accept", LINES));
-        expected.add("A\n".repeat(at));
-      }
-      for (int i = 0; i < 200; i++) {
-        assertThat(answers.get(i).join().body()).startsWith(expected.get(i)).contains("\"message\"");
-      }
+      failAnywhere(server, random);
+      var leftovers = Leftovers.since(server);
+      failAnywhere(server, random);
+      leftovers.assertNone();
       await().until(() -> handler.open() == 0);
-      assertThat(server.get("/metrics").body()).contains("berth_streams{model=\"model\"} 0", "berth_queue_depth{model=\"model\"} 0");
-      assertThat(server.invoke("abc", "Accept", LINES).body()).isEqualTo("A\nB\nC\n");
+      assertThat(server.invoke("abc", "Accept", LINES, "X-Amzn-SageMaker-Session-Id", "NEW_SESSION").body())
+          .isEqualTo("A\nB\nC\n");
+    }
+  }
+
+  /// A request whose first part came has told its caller the session that it opened, which goes on.
+  private static void failAnywhere(TestServer server, Random random) throws Exception {
+    var answers = new ArrayList<CompletableFuture<HttpResponse<String>>>();
+    var expected = new ArrayList<String>();
+    for (int i = 0; i < 200; i++) {
+      int at = random.nextInt(30);
+      answers.add(server.invokeAsync("a".repeat(at) + "!?#".charAt(i % 3) + "b".repeat(10),
+          "Accept", LINES, "X-Amzn-SageMaker-Session-Id", "NEW_SESSION"));
+      expected.add("A\n".repeat(at));
+    }
+    for (int i = 0; i < 200; i++) {
+      var answer = answers.get(i).join();
+      assertThat(answer.body()).startsWith(expected.get(i)).contains("\"message\"");
+      var session = answer.headers().firstValue("X-Amzn-SageMaker-Session-Id");
+      assertThat(session.isPresent()).isEqualTo(answer.statusCode() == 200);
+      if (session.isPresent()) {
+        server.invoke("{\"requestType\": \"CLOSE\"}", "X-Amzn-SageMaker-Session-Id", session.get().split(";")[0]);
+      }
     }
   }
 

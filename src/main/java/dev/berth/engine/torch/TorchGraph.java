@@ -104,7 +104,7 @@ final class TorchGraph implements Graph {
 
   @Override
   public List<Tensor> forward(List<Tensor> inputs, List<KeptTensor> kept, int mostCores) {
-    var own = kept.stream().map(TorchKept.class::cast).toList();
+    var own = TorchKept.all(kept, device(accelerator));
     return forward(inputs, mostCores, () -> run(inputs, own));
   }
 

@@ -3,11 +3,13 @@ package dev.berth.engine.torch;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import ai.djl.Device;
 import ai.djl.pytorch.jni.JniUtils;
 import dev.berth.artifact.Target;
 import dev.berth.engine.EngineException;
 import dev.berth.engine.Graph;
 import dev.berth.engine.InvalidInputException;
+import dev.berth.engine.KeptTensor;
 import dev.berth.hooks.Accelerator;
 import dev.berth.hooks.CpuProfile;
 import dev.berth.hooks.ElementType;
@@ -139,6 +141,66 @@ class TorchGraphTest {
       assertThatThrownBy(() -> model.forward(List.of(Tensor.of(new float[] {1}, 1)))).isExactlyInstanceOf(EngineException.class)
           .hasMessageStartingWith("the model returned " + found);
     }
+  }
+
+  @Test
+  void keptTensorsGoOnFromForwardToForwardAlsoInAnotherGraph() {
+    var zeros = Tensor.of(new float[2], 2);
+    try (var model = load("remembers.pt"); var other = load("remembers.pt");
+        var one = model.keep(zeros); var two = model.keep(Tensor.of(new float[] {10, 20}, 2))) {
+      assertThat(one.bytes()).isEqualTo(8);
+      assertThat(added(model, 1, one, two)).containsExactly(1, 1);
+      assertThat(added(other, 2, two, one)).containsExactly(13, 23);
+      assertThat(added(model, 4, one)).containsExactly(7, 7);
+      // What a model writes in place is its own.
+      assertThat(added(model, 9, one)).containsExactly(9, 9);
+      assertThat(zeros.floats()).containsExactly(0, 0);
+    }
+  }
+
+  @Test
+  void aForwardThatFailsLeavesWhatIsKeptAsItWas() {
+    try (var model = load("remembers.pt"); var forgets = load("forgets.pt");
+        var one = model.keep(Tensor.of(new float[2], 2)); var two = model.keep(Tensor.of(new float[3], 3))) {
+      assertThatThrownBy(() -> added(model, 1, one, two)).isInstanceOf(InvalidInputException.class)
+          .hasMessageContaining("The size of tensor a (3) must match the size of tensor b (2)");
+      assertThatThrownBy(() -> added(model, 1)).isInstanceOf(InvalidInputException.class)
+          .hasMessageContaining("missing value for argument 'kept'");
+      assertThatThrownBy(() -> added(model, POISON, one)).isExactlyInstanceOf(EngineException.class)
+          .hasMessage("the model returned a list of 0 tensors at the end, expected 1, as many as it was given");
+      assertThatThrownBy(() -> added(forgets, 1, one)).isExactlyInstanceOf(EngineException.class)
+          .hasMessage("the model returned a list of 0 tensors at the end, expected 1, as many as it was given");
+      assertThat(added(model, 1, one)).containsExactly(1, 1);
+    }
+  }
+
+  @Test
+  void aTensorThatCantBeGivenToAForwardIsNamed() {
+    try (var model = load("remembers.pt"); var other = load("remembers.pt");
+        var open = model.keep(Tensor.of(new float[2], 2))) {
+      var closed = model.keep(Tensor.of(new float[2], 2));
+      closed.close();
+      closed.close();
+      assertThat(closed.bytes()).isZero();
+      assertThatThrownBy(() -> added(model, 1, open, closed)).isInstanceOf(IllegalArgumentException.class)
+          .hasMessage("kept[1]: found a closed tensor, expected an open one");
+      assertThatThrownBy(() -> added(model, 1, open, open)).isInstanceOf(IllegalArgumentException.class)
+          .hasMessage("kept[1]: found the same tensor twice, expected another one");
+      assertThatThrownBy(() -> added(model, 1, (KeptTensor) null)).isInstanceOf(IllegalArgumentException.class)
+          .hasMessage("kept[0]: found null, expected a tensor that Graph.keep has returned");
+      assertThatThrownBy(() -> TorchKept.all(List.of(open), Device.gpu(1))).isInstanceOf(IllegalArgumentException.class)
+          .hasMessage("kept[0]: found a tensor on cpu(), expected one on gpu(1), where the model is");
+      assertThat(added(model, 1, open)).containsExactly(1, 1);
+
+      var orphan = other.keep(Tensor.of(new float[2], 2));
+      other.close();
+      assertThatThrownBy(() -> added(model, 1, orphan)).hasMessage("kept[0]: found a closed tensor, expected an open one");
+      orphan.close();
+    }
+  }
+
+  private static float[] added(Graph model, float value, KeptTensor... kept) {
+    return model.forward(List.of(Tensor.of(new float[] {value, value}, 2)), Arrays.asList(kept), 1).getFirst().floats();
   }
 
   @Test

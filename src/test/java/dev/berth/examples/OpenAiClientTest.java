@@ -1,0 +1,65 @@
+package dev.berth.examples;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assumptions.assumeThat;
+
+import dev.berth.testing.TestServer;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.List;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+/// Runs the program of `examples/text-generation` that asks with OpenAI's own client, which npm installs. Skips itself
+/// without npm, and fails where `CI=true`.
+@Tag("packaged")
+class OpenAiClientTest {
+
+  private static final String CLIENT = "openai@7.57.0";
+
+  @TempDir
+  private Path directory;
+
+  @Test
+  @Tag("OAI-01")
+  void itsRequestsAreAnsweredAndItsErrorsSayWhatIsWrong() throws Exception {
+    needsNpm();
+    run("npm", "install", "--no-audit", "--no-fund", "--prefix", directory.toString(), CLIENT);
+    // A module finds packages beside itself.
+    var program = Files.copy(Path.of("examples/text-generation/client.mjs"), directory.resolve("client.mjs"));
+    String printed;
+    try (var server = TestServer.artifact(Path.of("examples/text-generation")).start()) {
+      printed = run("node", program.toString(), server.uri("/v1").toString());
+    }
+    var lines = printed.lines().toList();
+    assertThat(lines).hasSize(4);
+    assertThat(lines.subList(0, 2)).containsOnly("The capital of France is Paris.");
+    assertThat(lines.get(2)).startsWith("In the beginning ");
+    assertThat(lines.get(3)).isEqualTo("400 temperature: found 9, expected a number from 0 to 2");
+  }
+
+  private void needsNpm() throws Exception {
+    boolean found;
+    try {
+      run("npm", "--version");
+      found = true;
+    } catch (IOException _) {
+      found = false;
+    }
+    if ("true".equals(System.getenv("CI"))) {
+      assertThat(found).as("npm, which CI=true asks for").isTrue();
+    }
+    assumeThat(found).as("npm").isTrue();
+  }
+
+  private String run(String... command) throws IOException, InterruptedException {
+    var log = directory.resolve("command.log");
+    var process = new ProcessBuilder(command).redirectErrorStream(true).redirectOutput(log.toFile()).start();
+    int code = process.waitFor();
+    var printed = Files.readString(log);
+    assertThat(code).as("%s%n%s", List.of(command), printed).isZero();
+    return printed;
+  }
+}
