@@ -8,5 +8,4 @@ set -eu
 input=$1 output=$2
 shift 2
 # Slurm tells each task which of how many it is. BERTH_HOME is a checkout that was built.
-exec "${BERTH_HOME:-$SLURM_SUBMIT_DIR}/transform" --input "$input" --output "$output" \
-  --report "transform-report-$SLURM_ARRAY_TASK_ID.json" "$@"
+exec "${BERTH_HOME:-$SLURM_SUBMIT_DIR}/transform" --input "$input" --output "$output" "$@"
