@@ -7,5 +7,5 @@
 set -eu
 input=$1 output=$2
 shift 2
-# Slurm tells each task which of how many it is. BERTH_HOME is a checkout that was built.
-exec "${BERTH_HOME:-$SLURM_SUBMIT_DIR}/transform" --input "$input" --output "$output" "$@"
+# Slurm tells each task which of how many it is. CHECKOUT is one of Berth that was built.
+exec "${CHECKOUT:-$SLURM_SUBMIT_DIR}/transform" --input "$input" --output "$output" "$@"

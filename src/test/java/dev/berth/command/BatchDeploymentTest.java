@@ -47,7 +47,7 @@ class BatchDeploymentTest {
     var outputs = new HashSet<Path>();
     for (int task = 1; task <= 2; task++) {
       var variables = Map.of(
-          "INSTANCE_TYPE", "cpu", "BERTH_HOME", Path.of("").toAbsolutePath().toString(),
+          "INSTANCE_TYPE", "cpu", "CHECKOUT", Path.of("").toAbsolutePath().toString(),
           "SLURM_ARRAY_TASK_ID", String.valueOf(task), "SLURM_ARRAY_TASK_MIN", "1", "SLURM_ARRAY_TASK_COUNT", "2");
       var report = directory.resolve("report.json").toString();
       try (var job = ServeProcess.start(variables, List.of(
