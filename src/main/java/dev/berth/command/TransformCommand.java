@@ -276,13 +276,16 @@ final class TransformCommand {
       options.putAll(read.options());
       environment = read.environment();
     }
-    Optional.ofNullable(environment.getOrDefault(BAD_RECORDS, this.environment.get(BAD_RECORDS)))
-        .ifPresent(value -> options.putIfAbsent(JobOption.BAD_RECORDS, value));
     for (var option : JobOption.values()) {
       String value = parsed.matchedOptionValue(option.flag(), null);
       if (value != null) {
         options.put(option, value);
       }
+    }
+    var badRecords = environment.getOrDefault(BAD_RECORDS, this.environment.get(BAD_RECORDS));
+    // The variable of a server is no reason to refuse a job whose records are no lines.
+    if (badRecords != null && "Line".equals(options.get(JobOption.SPLIT_TYPE)) && !options.containsKey(JobOption.FORMAT)) {
+      options.putIfAbsent(JobOption.BAD_RECORDS, badRecords);
     }
     ArrayJob.read(this.environment, options);
     var switches = EnumSet.noneOf(JobSwitch.class);
