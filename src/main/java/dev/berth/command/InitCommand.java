@@ -63,8 +63,11 @@ final class InitCommand {
     Template template = parsed.commandSpec().findOption("--template").getValue();
     try {
       var written = template.write(directory, home.resolve("model-artifact"));
-      System.out.printf(written.added().isEmpty()
-          ? "nothing of the template %s is missing in %s%n" : "wrote the template %s to %s%n", template, directory);
+      if (written.added().isEmpty()) {
+        System.out.printf("nothing is missing in %s%n", directory);
+      } else {
+        System.out.printf("wrote the template %s to %s%n", template, directory);
+      }
       written.added().forEach(file -> System.out.printf("  added %s%n", file));
       written.missing().forEach(file -> System.out.printf("  put %s there, which trace.py makes%n", file));
       System.out.printf("  serve check %s%n  serve --model-dir %s%n", directory, directory);

@@ -30,7 +30,7 @@ class InitCommandTest {
     }
     try (var again = ServeProcess.serve(Map.of(), "init", artifact)) {
       assertThat(again.exitCode()).as(again.err()).isZero();
-      assertThat(again.out()).startsWith("nothing of the template recommender is missing in " + artifact).doesNotContain("wrote");
+      assertThat(again.out()).startsWith("nothing is missing in " + artifact).doesNotContain("wrote");
     }
     try (var file = ServeProcess.serve(Map.of(), "init", artifact + "/films.csv")) {
       assertThat(file.exitCode()).isEqualTo(1);
