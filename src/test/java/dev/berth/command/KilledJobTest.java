@@ -65,7 +65,7 @@ class KilledJobTest {
 
   @Test
   void oneLargeObjectGoesOnWhereItsJobWasKilled() throws Exception {
-    int records = 3000;
+    int records = 1500;
     var in = Files.createDirectory(directory.resolve("in"));
     var lines = IntStream.range(0, records).mapToObj("word %d"::formatted).toList();
     Files.write(in.resolve("words.txt"), lines);
@@ -75,14 +75,14 @@ class KilledJobTest {
       @Override
       public List<String> predictFn(List<String> words, Object model) throws Exception {
         asked.addAll(words);
-        Thread.sleep(2);
+        Thread.sleep(1);
         return super.predictFn(words, model);
       }
     };
     try (var server = TestServer.with(handler).set("SAGEMAKER_BATCH", "true").start()) {
       int runs = 0;
       long kept = 0;
-      while (kept < records && runs++ < 3) {
+      while (kept < records && runs++ < 2) {
         long before = kept;
         asked.clear();
         try (var job = words(in, out, server.port())) {
