@@ -1,10 +1,14 @@
 package dev.berth.storage;
 
 import java.io.IOException;
+import java.io.UncheckedIOException;
 import java.io.InputStream;
 import java.nio.file.DirectoryNotEmptyException;
 import java.nio.file.Files;
 import java.nio.file.NoSuchFileException;
+import java.nio.file.Path;
+import java.util.Comparator;
+import java.util.function.Predicate;
 import java.util.OptionalLong;
 import java.util.Spliterator;
 import java.util.Spliterators;
@@ -46,18 +50,35 @@ final class LocalStore {
     }
   }
 
-  void delete(Location.Local location, Location root) {
+  void delete(Location.Local location) {
     try {
       Files.deleteIfExists(location.path());
-      for (var directory = location.path().getParent();
-          root instanceof Location.Local(var stays, _) && !directory.equals(stays) && directory.startsWith(stays);
-          directory = directory.getParent()) {
-        Files.delete(directory);
-      }
-    } catch (DirectoryNotEmptyException | NoSuchFileException _) {
-      // Others are in it, or have removed it.
     } catch (IOException e) {
       throw LocalErrors.of(location, "removed", e);
+    }
+  }
+
+  /// What is deepest goes first. Directories that have something in them then stay, and so does what others remove meanwhile.
+  void deleteAll(Location.Local directory, Predicate<Path> wanted) {
+    if (!Files.isDirectory(directory.path())) {
+      return;
+    }
+    try (var below = Files.walk(directory.path())) {
+      for (var path : below.filter(wanted).sorted(Comparator.reverseOrder()).toList()) {
+        try {
+          Files.deleteIfExists(path);
+        } catch (DirectoryNotEmptyException _) {
+          // As said above.
+        }
+      }
+    } catch (NoSuchFileException _) {
+      // Another instance has removed it.
+    } catch (UncheckedIOException e) {
+      if (!(e.getCause() instanceof NoSuchFileException)) {
+        throw LocalErrors.of(directory, "removed", e.getCause());
+      }
+    } catch (IOException e) {
+      throw LocalErrors.of(directory, "removed", e);
     }
   }
 

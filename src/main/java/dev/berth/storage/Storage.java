@@ -104,13 +104,31 @@ public final class Storage implements AutoCloseable {
     };
   }
 
-  /// Removes an object, where there is one, and local directories that are empty then.
-  ///
-  /// @param root stays, whatever is in it
-  public void delete(Location object, Location root) {
+  /// Removes an object, where there is one.
+  public void delete(Location object) {
     switch (object) {
-      case Location.Local local -> files.delete(local, root);
+      case Location.Local local -> files.delete(local);
       case Location.S3 remote -> s3().delete(remote);
+    }
+  }
+
+  /// Removes all objects below a location, and what unfinished writers have left there.
+  public void deleteAll(Location directory) {
+    switch (directory) {
+      case Location.Local local -> files.deleteAll(local, _ -> true);
+      case Location.S3(var bucket, var key, var text) -> {
+        // Without the slash it would be a beginning of other names too.
+        try (var objects = s3().list(new Location.S3(bucket, key + "/", text + "/"))) {
+          objects.forEach(object -> delete(object.location()));
+        }
+      }
+    }
+  }
+
+  /// Removes local directories at and below a location that have nothing in them.
+  public void deleteEmpty(Location directory) {
+    if (directory instanceof Location.Local local) {
+      files.deleteAll(local, Files::isDirectory);
     }
   }
 

@@ -18,6 +18,8 @@ import java.util.List;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.regex.Pattern;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /// What is safe of outputs that are not whole, so that a job that was killed goes on where it was: below the output, in
 /// `.berth-parts/KEY.parts/JOB/1-412`, are the answers to the records 1 to 412 of an object. Whatever decides how an answer
@@ -27,6 +29,7 @@ import java.util.regex.Pattern;
 /// removed.
 final class Checkpoints {
 
+  private static final Logger log = LoggerFactory.getLogger(Checkpoints.class);
   private static final String DIRECTORY = ".berth-parts";
   private static final Pattern PART = Pattern.compile("(?s)(.*)\\.parts/([0-9a-f]{16})/(\\d{1,18})-(\\d{1,18})");
   private static final long EVERY_NANOS = Duration.ofSeconds(1).toNanos();
@@ -35,7 +38,6 @@ final class Checkpoints {
   private record Part(Location location, String job, long first, long last) {}
 
   private final Storage storage;
-  private final Location root;
   private final Location directory;
   private final String job;
   private final Map<String, List<Part>> left = new ConcurrentHashMap<>();
@@ -45,7 +47,6 @@ final class Checkpoints {
   /// @param settings what the parts of this job depend on
   Checkpoints(Storage storage, Location output, String settings) {
     this.storage = storage;
-    this.root = output;
     this.directory = output.resolve(DIRECTORY);
     this.job = settings;
     try (var parts = storage.listIfThere(directory)) {
@@ -71,13 +72,24 @@ final class Checkpoints {
         done.add(part);
       }
     }
-    found.stream().filter(part -> !done.contains(part)).forEach(part -> storage.delete(part.location, root));
+    found.stream().filter(part -> !done.contains(part)).forEach(part -> storage.delete(part.location));
     return new Checkpoint(object.key(), hash, done);
   }
 
-  /// Removes what is left of an object whose output is there.
+  /// Removes what is left of an object whose output is there. A file that was being written is in no list.
   void forget(StoredObject object) {
-    left.getOrDefault(object.key(), List.of()).forEach(part -> storage.delete(part.location, root));
+    if (directory instanceof Location.Local || left.containsKey(object.key())) {
+      storage.deleteAll(directory(object.key()));
+    }
+  }
+
+  /// At the end of the job: removes directories that have nothing in them.
+  void end() {
+    storage.deleteEmpty(directory);
+  }
+
+  private Location directory(String key) {
+    return directory.resolve(key + ".parts");
   }
 
   private static String hash(String text) {
@@ -98,6 +110,7 @@ final class Checkpoints {
     private final ByteArrayOutputStream held = new ByteArrayOutputStream();
     private long written = System.nanoTime();
     private long records;
+    private boolean isBroken;
 
     private Checkpoint(String key, String hash, List<Part> parts) {
       this.key = key;
@@ -131,39 +144,44 @@ final class Checkpoints {
 
     /// Takes the answers to the next records. They are written at once when the last ones were a while ago.
     void add(int count, byte[] answers) {
-      held.writeBytes(answers);
       records += count;
+      if (isBroken) {
+        return;
+      }
+      held.writeBytes(answers);
       if (System.nanoTime() - written >= EVERY_NANOS || held.size() >= MOST_HELD) {
         write();
       }
     }
 
+    /// An object does not fail where only a part of it can't be written: it has no further ones then.
     private void write() {
       var part = new Part(
-          directory.resolve("%s.parts/%s/%d-%d".formatted(key, hash, last() + 1, records)), hash, last() + 1, records);
+          directory(key).resolve("%s/%d-%d".formatted(hash, last() + 1, records)), hash, last() + 1, records);
       try (var out = storage.create(part.location)) {
         out.write(held.toByteArray());
         out.commit();
+        parts.add(part);
+      } catch (StorageException e) {
+        log.debug("{}: no further parts are written", key, e);
+        isBroken = true;
       }
       held.reset();
-      parts.add(part);
       written = System.nanoTime();
     }
 
-    /// Writes what is held, because the object can't be ended now, unless it has just begun. What fails here is not needed.
+    /// Writes what is held, because the object can't be ended now, unless it has just begun.
     void keep() {
-      try {
-        if (held.size() > 0 && (!parts.isEmpty() || System.nanoTime() - written >= EVERY_NANOS)) {
-          write();
-        }
-      } catch (StorageException _) {
-        // As said above.
+      if (held.size() > 0 && (!parts.isEmpty() || System.nanoTime() - written >= EVERY_NANOS)) {
+        write();
       }
     }
 
     /// Removes it: the output is there.
     void end() {
-      parts.forEach(part -> storage.delete(part.location, root));
+      if (directory instanceof Location.Local || !parts.isEmpty()) {
+        storage.deleteAll(directory(key));
+      }
     }
   }
 }

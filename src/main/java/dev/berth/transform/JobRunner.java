@@ -239,6 +239,7 @@ public final class JobRunner {
     } finally {
       open.acquire(concurrent);
       ended = true;
+      checkpoints.end();
     }
     if (invoker.gaveUp().isPresent()) {
       throw new TransformException(invoker.gaveUp().get(), null);

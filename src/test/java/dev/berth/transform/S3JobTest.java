@@ -19,10 +19,12 @@ import java.util.ArrayList;
 import java.util.EnumMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Queue;
 import java.util.Random;
 import java.util.Set;
 import java.util.TreeMap;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.function.Function;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
@@ -47,9 +49,15 @@ class S3JobTest {
   private static final int RECORDS_OF_LARGE = 12_000;
 
   private static final class Words extends TextHandler {
+    private final Queue<String> asked = new ConcurrentLinkedQueue<>();
+
     @Override
     public List<String> inputFn(InvocationRequest request) throws IOException {
       var records = super.inputFn(request);
+      asked.addAll(records);
+      if (records.contains("slow")) {
+        pause();
+      }
       if (records.contains("poison")) {
         throw new BadInputException("word: found poison, expected something else");
       }
@@ -58,6 +66,7 @@ class S3JobTest {
   }
 
   private static final Map<String, String> EXPECTED = new TreeMap<>();
+  private static final Words WORDS = new Words();
   private static S3Server s3;
   private static TestServer container;
 
@@ -65,7 +74,7 @@ class S3JobTest {
 
   @BeforeAll
   static void start() throws Exception {
-    container = TestServer.with(new Words()).set("SAGEMAKER_BATCH", "true").start();
+    container = TestServer.with(WORDS).set("SAGEMAKER_BATCH", "true").start();
     s3 = S3Server.start().createBucket(BUCKET);
     for (int i = 0; i < OBJECTS; i++) {
       var lines = new ArrayList<String>();
@@ -194,6 +203,31 @@ class S3JobTest {
     assertThat(report.skipped()).isEqualTo(OBJECTS - 11);
     assertThat(report.succeeded()).isEqualTo(10);
     assertThat(outputs("again")).isEqualTo(named(".out"));
+  }
+
+  @Test
+  void anObjectGoesOnBehindThePartsThatAreInS3() throws Exception {
+    s3.put(BUCKET, "slow/a.txt", "slow\n".repeat(200) + "poison\n" + "slow\n");
+    s3.put(BUCKET, "parts/.berth-parts/a.txt.parts.parts/0123456789abcdef/1-2", "that of another object");
+    options.put(JobOption.INPUT, "s3://jobs/slow/");
+    options.put(JobOption.BATCH_STRATEGY, "SingleRecord");
+    options.put(JobOption.MAX_CONCURRENT_TRANSFORMS, "1");
+    assertThat(run("parts", s3.endpoint()).failures()).singleElement().extracting(ObjectOutcome::failure).asString().startsWith("record 201");
+    assertThat(s3.keys(BUCKET)).anyMatch(key -> key.startsWith("parts/.berth-parts/a.txt.parts/"));
+    WORDS.asked.clear();
+    s3.put(BUCKET, "slow/a.txt", "slow\n".repeat(200) + "potion\n" + "slow\n");
+    assertThat(run("parts", s3.endpoint())).matches(JobReport::isComplete).extracting(JobReport::records).isEqualTo(202L);
+    assertThat(WORDS.asked).as("those that had no answer").containsExactly("potion", "slow");
+    assertThat(outputs("parts")).containsEntry("a.txt.out", "SLOW\n".repeat(200) + "POTION\nSLOW\n");
+    assertThat(s3.keys(BUCKET)).filteredOn(key -> key.startsWith("parts/.berth-parts/")).singleElement().asString().contains("a.txt.parts.parts");
+  }
+
+  private static void pause() {
+    try {
+      Thread.sleep(10);
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+    }
   }
 
   private void isUndisturbed(String output, Function<Request, Fault> schedule) throws Exception {
