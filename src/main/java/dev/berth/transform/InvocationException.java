@@ -67,8 +67,11 @@ final class InvocationException extends RuntimeException {
         "%s %d: ".formatted(place.group(1), first - 1 + Integer.parseInt(place.group(2)))), retryAfter, this);
   }
 
-  String reason() {
-    return reason;
+  /// What the container says of one record, with its number.
+  ///
+  /// @param number of the record in its object
+  String reasonFor(long number) {
+    return PLACE.matcher(reason).lookingAt() ? reason : "line %d: %s".formatted(number, reason);
   }
 
   /// Whether it is one of the payload's records that the container does not want.

@@ -75,7 +75,7 @@ record TransformExchange(
         throw new TransformException(
             "%s: %s".formatted(place(batch), e.inObject(batch.firstRecord()).getMessage()), e);
       }
-      return batch.records() == 1 ? kept(batch, e.inObject(batch.firstRecord()).reason()) : inHalves(batch);
+      return batch.records() == 1 ? kept(batch, e.inObject(batch.firstRecord()).reasonFor(batch.firstRecord())) : inHalves(batch);
     }
   }
 

@@ -182,9 +182,9 @@ class LineJobTest {
     for (var each : List.of(keeping, server)) {
       assertThat(run(each)).matches(JobReport::isComplete);
       assertThat(output()).hasSize(100).startsWith("0", "1").contains("40", "43", "98");
-      assertThat(output().get(41)).isEqualTo("{\"error\":\"found 4 numbers, expected 3 at most\"}");
+      assertThat(output().get(41)).isEqualTo("{\"error\":\"line 42: found 4 numbers, expected 3 at most\"}");
       assertThat(output().get(42)).startsWith("{\"error\":\"line 43: ");
-      assertThat(output().get(99)).isEqualTo("{\"error\":\"found 5 numbers, expected 3 at most\"}");
+      assertThat(output().get(99)).isEqualTo("{\"error\":\"line 100: found 5 numbers, expected 3 at most\"}");
     }
   }
 
@@ -208,7 +208,7 @@ class LineJobTest {
       assertThat(output()).hasSize(5);
       assertThat(output().get(0)).isEqualTo("{\"id\":1,\"SageMakerOutput\":3}");
       assertThat(output().get(1)).isEqualTo(
-          "{\"id\":2,\"x\":[1,2,3,4],\"SageMakerOutput\":{\"error\":\"found 4 numbers, expected 3 at most\"}}");
+          "{\"id\":2,\"x\":[1,2,3,4],\"SageMakerOutput\":{\"error\":\"line 2: found 4 numbers, expected 3 at most\"}}");
       assertThat(output().get(2)).startsWith("{\"id\":3,\"SageMakerOutput\":{\"error\":\"record 3, InputFilter $.x");
       assertThat(output().get(3)).startsWith("{\"error\":\"record 4: found what is not JSON");
       assertThat(output().get(4)).isEqualTo("{\"id\":5,\"SageMakerOutput\":5}");
@@ -225,12 +225,12 @@ class LineJobTest {
     assertThat(run(server)).matches(JobReport::isComplete);
     assertThat(output()).hasSize(5).startsWith("3").endsWith("11");
     assertThat(output().get(1)).startsWith("\"ERROR: ");
-    assertThat(output().get(2)).isEqualTo("\"ERROR: found 4 numbers, expected 3 at most\"");
+    assertThat(output().get(2)).isEqualTo("\"ERROR: line 3: found 4 numbers, expected 3 at most\"");
     assertThat(output().get(3)).startsWith("\"ERROR: row 4: ");
     options.put(JobOption.JOIN_SOURCE, "Input");
     assertThat(run(server)).matches(JobReport::isComplete);
     assertThat(output()).hasSize(5).startsWith("1,2,3").endsWith("5,6,11");
-    assertThat(output().get(2)).isEqualTo("1,2,3,4,\"ERROR: found 4 numbers, expected 3 at most\"");
+    assertThat(output().get(2)).isEqualTo("1,2,3,4,\"ERROR: line 3: found 4 numbers, expected 3 at most\"");
   }
 
   @Test
