@@ -113,6 +113,10 @@ interface ProgressDisplay extends Progress, AutoCloseable {
       return done == 0 ? Optional.empty() : Optional.of(Duration.ofSeconds(Math.round(Math.max(0, toDo) * seconds / done)));
     }
 
+    synchronized boolean hasBegun() {
+      return start != 0;
+    }
+
     private double seconds() {
       return start == 0 ? 0 : (System.nanoTime() - start) / 1e9;
     }
@@ -187,7 +191,7 @@ interface ProgressDisplay extends Progress, AutoCloseable {
     }
   }
 
-  /// A line every few seconds, whatever happens.
+  /// A line every few seconds, whatever happens, once the container is there.
   final class Lines extends Counted {
 
     private static final Duration EVERY = Duration.ofSeconds(5);
@@ -196,8 +200,10 @@ interface ProgressDisplay extends Progress, AutoCloseable {
       try {
         while (true) {
           Thread.sleep(EVERY);
-          System.out.printf("%s, %s, %s%s%n", objects(), megabytes(), records(),
-              left().map(left -> ", %d s left".formatted(left.toSeconds())).orElse(""));
+          if (hasBegun()) {
+            System.out.printf("%s, %s, %s%s%n", objects(), megabytes(), records(),
+                left().map(left -> ", %d s left".formatted(left.toSeconds())).orElse(""));
+          }
         }
       } catch (InterruptedException _) {
         Thread.currentThread().interrupt();

@@ -27,7 +27,6 @@ import java.net.URI;
 import java.net.URISyntaxException;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.time.Duration;
 import java.util.EnumMap;
 import java.util.EnumSet;
 import java.util.HashMap;
@@ -35,8 +34,6 @@ import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 import java.util.Optional;
-import java.util.concurrent.CountDownLatch;
-import java.util.concurrent.TimeUnit;
 import java.util.stream.Stream;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -133,11 +130,11 @@ final class TransformCommand {
   private int run(TransformJob job, Storage storage, Optional<URI> endpoint, Path reportFile, ParseResult parsed)
       throws Exception {
     JobReport report;
-    try (var progress = ProgressDisplay.here(); var signals = new Signals()) {
+    try (var progress = ProgressDisplay.here(); var signals = new JobSignals()) {
       var runner = new JobRunner(job, storage, progress);
       // The report of another run must not stand for this one.
       write(runner.unfinished(JobStatus.IN_PROGRESS, "it has not ended"), reportFile);
-      signals.stop(runner);
+      signals.stops(runner);
       try {
         report = run(runner, job, endpoint, parsed);
       } catch (Exception | Error e) {
@@ -192,45 +189,6 @@ final class TransformCommand {
 
   private static void write(JobReport report, Path file) throws IOException {
     Files.write(file, JSON.writerWithDefaultPrettyPrinter().writeValueAsBytes(report));
-  }
-
-  /// Stops the job where the process is told to end, and lets it end when the report is written.
-  private static final class Signals implements AutoCloseable {
-
-    /// What the job needs to end, or a model to be loaded, which can't be interrupted.
-    private static final Duration LONGEST_END = Duration.ofSeconds(20);
-
-    private final CountDownLatch written = new CountDownLatch(1);
-    private volatile JobRunner runner;
-    private final Thread hook = Thread.ofPlatform().name("transform-stop").unstarted(() -> {
-      if (runner == null) {
-        return;
-      }
-      runner.stop();
-      try {
-        written.await(LONGEST_END.toSeconds(), TimeUnit.SECONDS);
-      } catch (InterruptedException _) {
-        Thread.currentThread().interrupt();
-      }
-    });
-
-    Signals() {
-      Runtime.getRuntime().addShutdownHook(hook);
-    }
-
-    void stop(JobRunner runner) {
-      this.runner = runner;
-    }
-
-    @Override
-    public void close() {
-      written.countDown();
-      try {
-        Runtime.getRuntime().removeShutdownHook(hook);
-      } catch (IllegalStateException _) {
-        // It runs.
-      }
-    }
   }
 
   private static String defaultReport(TransformJob job) {

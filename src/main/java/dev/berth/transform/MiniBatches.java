@@ -102,7 +102,7 @@ final class MiniBatches {
       return Optional.empty();
     }
     if (next.get().rejection.isPresent()) {
-      return Optional.of(new Payload.Rejected(number(1), next.get().input, next.get().rejection.get()));
+      return Optional.of(new Payload.Rejected(next.get().input, next.get().rejection.get()));
     }
     var batch = new ArrayList<Sent>();
     long inputBytes = 0;

@@ -68,9 +68,9 @@ sealed interface Payload {
 
   /// A record that is not sent, because `InputFilter` can't be applied to it.
   ///
-  /// @param number its place in its object, counted from 1
   /// @param input the record as it was
-  record Rejected(long number, byte[] input, String reason) implements Payload {
+  /// @param reason what stands in the place of its answer
+  record Rejected(byte[] input, String reason) implements Payload {
 
     @Override
     public long bytes() {

@@ -89,7 +89,7 @@ record TransformExchange(
   }
 
   private byte[] kept(Payload.MiniBatch record, String reason) {
-    var rejected = new Payload.Rejected(record.firstRecord(), record.input(), reason);
+    var rejected = new Payload.Rejected(record.input(), reason);
     return assembled(error(rejected), Optional.of(MediaType.JSON_LINES));
   }
 

@@ -6,7 +6,6 @@ import dev.berth.content.Base64Bytes;
 import dev.berth.content.ContentType.DocumentReader;
 import dev.berth.content.ContentType.DocumentWriter;
 import dev.berth.content.ContentTypes;
-import dev.berth.engine.EngineException;
 import dev.berth.handler.task.Copies;
 import dev.berth.handler.task.Fields;
 import dev.berth.handler.task.Input;
@@ -83,15 +82,7 @@ public class ImageClassificationHandler
   /// @throws ModelArtifactException when the model fails
   @Override
   public void warmUpFn(ImageModel model) {
-    if (!models.isFirst(model)) {
-      return;
-    }
-    try {
-      model.warmUp();
-    } catch (EngineException e) {
-      throw new ModelArtifactException(artifact.directory(), List.of(
-          "the model does not take what model.json says it does: " + e.getMessage()), e);
-    }
+    models.warmUp(model, artifact.directory(), "model.json says", model::warmUp);
   }
 
   @Override

@@ -7,7 +7,6 @@ import dev.berth.artifact.Shapes;
 import dev.berth.content.ContentType.DocumentReader;
 import dev.berth.content.ContentType.DocumentWriter;
 import dev.berth.content.ContentTypes;
-import dev.berth.engine.EngineException;
 import dev.berth.handler.task.Copies;
 import dev.berth.handler.task.RowModel;
 import dev.berth.hooks.Accelerator;
@@ -89,11 +88,14 @@ public class QuestionAnsweringHandler
   ///     longer among its best answers
   @Override
   public void warmUpFn(SpanModel model) throws IOException {
-    if (!models.isFirst(model)) {
-      return;
-    }
-    try {
+    models.warmUp(model, artifact.directory(), "model.json and tokenizer.json say", () -> {
       model.warmUp();
+      askSample(model);
+    });
+  }
+
+  private void askSample(SpanModel model) throws IOException {
+    try {
       var records = inputFn(sample.request(MediaType.JSON));
       var answers = predictFn(records, model);
       for (var type : responseTypes()) {
@@ -102,9 +104,6 @@ public class QuestionAnsweringHandler
       sample.check(answers, predictFn(sample.question(records), model));
     } catch (BadInputException e) {
       throw sample.problem(e.getMessage(), e);
-    } catch (EngineException e) {
-      throw new ModelArtifactException(artifact.directory(), List.of(
-          "the model does not take what model.json and tokenizer.json say it does: " + e.getMessage()), e);
     }
   }
 

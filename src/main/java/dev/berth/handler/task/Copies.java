@@ -1,7 +1,10 @@
 package dev.berth.handler.task;
 
+import dev.berth.artifact.ModelArtifactException;
+import dev.berth.engine.EngineException;
 import dev.berth.hooks.Accelerator;
 import dev.berth.hooks.ModelContext;
+import java.nio.file.Path;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
@@ -29,9 +32,28 @@ public final class Copies<M> {
     }
   }
 
-  /// Whether nobody has warmed up this copy yet. From then on somebody has.
-  public boolean isFirst(M model) {
-    return warm.add(model);
+  /// What warms a copy up.
+  ///
+  /// @param <E> what it throws besides an [EngineException]
+  @FunctionalInterface
+  public interface WarmUp<E extends Exception> {
+    void run() throws E;
+  }
+
+  /// Warms a copy up, unless another of its workers has begun to.
+  ///
+  /// @param described what of the artifact says what the model takes, such as `model.json`
+  /// @throws ModelArtifactException when the model fails
+  public <E extends Exception> void warmUp(M model, Path artifact, String described, WarmUp<E> warmUp) throws E {
+    if (!warm.add(model)) {
+      return;
+    }
+    try {
+      warmUp.run();
+    } catch (EngineException e) {
+      throw new ModelArtifactException(
+          artifact, List.of("the model does not take what %s it does: %s".formatted(described, e.getMessage())), e);
+    }
   }
 
   /// Hands over all copies to be closed. No worker may be inside one.

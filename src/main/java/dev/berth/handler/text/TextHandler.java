@@ -10,7 +10,6 @@ import dev.berth.content.ContentTypes;
 import dev.berth.content.Csv;
 import dev.berth.content.Documents;
 import dev.berth.content.Excerpt;
-import dev.berth.engine.EngineException;
 import dev.berth.handler.task.Copies;
 import dev.berth.handler.task.Fields;
 import dev.berth.handler.task.Input;
@@ -132,15 +131,8 @@ public abstract class TextHandler<P> implements InferenceHandler<TextModel, Text
   /// @throws ModelArtifactException when the model fails
   @Override
   public void warmUpFn(TextModel model) {
-    if (!models.isFirst(model)) {
-      return;
-    }
-    try {
-      model.warmUp(tokenizer.encode(example(), tokenizer.truncation().to(longestRow)), this::places);
-    } catch (EngineException e) {
-      throw new ModelArtifactException(artifact.directory(), List.of(
-          "the model does not take what model.json and tokenizer.json say it does: " + e.getMessage()), e);
-    }
+    models.warmUp(model, artifact.directory(), "model.json and tokenizer.json say", () ->
+        model.warmUp(tokenizer.encode(example(), tokenizer.truncation().to(longestRow)), this::places));
   }
 
   @Override
