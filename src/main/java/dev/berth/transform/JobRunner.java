@@ -15,7 +15,6 @@ import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
-import java.util.concurrent.Semaphore;
 import java.util.concurrent.atomic.LongAdder;
 import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.Consumer;
@@ -116,7 +115,7 @@ public final class JobRunner {
     }
     progress.status(JobStatus.IN_PROGRESS);
     int concurrent = plan.concurrent();
-    try (threads; var invoker = new Invoker(endpoint, job.formats(), job.timeout(), job.retries(), job.patience(), concurrent)) {
+    try (threads; var invoker = new Invoker(endpoint, job.formats(), job.timeout(), job.retries(), job.patience())) {
       if (Shares.needNoList(job)) {
         threads.execute(this::countBeside);
       } else {
@@ -124,13 +123,14 @@ public final class JobRunner {
       }
       var memory = new MemoryBudget(Runtime.getRuntime().maxMemory() / SHARE_OF_HEAP);
       var checkpoints = new Checkpoints(storage, job.output(), job.madeBy() + plan.splitting());
+      var turns = new Turns(concurrent, () -> stopping || invoker.gaveUp().isPresent());
       long leastShare = memory.bytes() / (PAYLOADS_PER_REQUEST * concurrent);
       if (job.envelope().isPresent()) {
         var exchange = new EnvelopeExchange(job.envelope().get(), invoker, storage, job.output(), job.imagesAsFiles());
         transformAll(new ObjectTransform(
-            source, plan.splitting(), Optional.empty(), Optional.empty(), exchange, threads, memory, leastShare,
+            source, plan.splitting(), Optional.empty(), Optional.empty(), exchange, threads, turns, memory, leastShare,
             checkpoints, !job.overwrite(), progress),
-            exchange::countDone, checkpoints, invoker, concurrent);
+            exchange::countDone, checkpoints, invoker, turns);
         errors = exchange.errors();
         if (job.envelope().get() == Envelope.BEDROCK) {
           exchange.writeManifest(job.instances() == 1
@@ -146,9 +146,9 @@ public final class JobRunner {
         var kept = new LongAdder();
         var exchange = new TransformExchange(job, processing, errors(), invoker, source, kept);
         transformAll(new ObjectTransform(
-            source, plan.splitting(), processing, job.formats().accept(), exchange, threads, memory, leastShare,
+            source, plan.splitting(), processing, job.formats().accept(), exchange, threads, turns, memory, leastShare,
             checkpoints, !job.overwrite(), progress),
-            _ -> {}, checkpoints, invoker, concurrent);
+            _ -> {}, checkpoints, invoker, turns);
         errors = kept.sum();
       }
     }
@@ -159,7 +159,7 @@ public final class JobRunner {
   }
 
   private InvocationPlan plan(URI endpoint) throws InterruptedException {
-    try (var container = new Invoker(endpoint, job.formats(), job.timeout(), 0, job.patience(), 1)) {
+    try (var container = new Invoker(endpoint, job.formats(), job.timeout(), 0, job.patience())) {
       container.awaitReady();
       return InvocationPlan.of(job, container.executionParameters());
     }
@@ -199,13 +199,10 @@ public final class JobRunner {
         : JobStatus.FAILED;
   }
 
-  /// No more objects are open than requests may run: each of them may be one request.
-  ///
   /// @param done is told the outputs that were there already
   private void transformAll(
-      ObjectTransform transform, Consumer<Location> done, Checkpoints checkpoints, Invoker invoker, int concurrent)
+      ObjectTransform transform, Consumer<Location> done, Checkpoints checkpoints, Invoker invoker, Turns turns)
       throws InterruptedException {
-    var open = new Semaphore(concurrent);
     var keys = new HashSet<String>();
     boolean isEmpty = true;
     try (var objects = JobObjects.of(job, storage)) {
@@ -215,29 +212,28 @@ public final class JobRunner {
         if (!isMine(object)) {
           continue;
         }
-        open.acquire();
-        if (stopping || invoker.gaveUp().isPresent()) {
-          open.release();
+        turns.begin();
+        if (turns.isOver()) {
+          turns.end();
           break;
         }
-        found++;
         if (JobObjects.mayShareKeys(job) && !keys.add(object.key())) {
-          open.release();
+          turns.end();
           end(failure(object, System.nanoTime(), "%s would be written twice".formatted(job.output(object))), object.size());
           continue;
         }
         threads.execute(() -> {
           var answered = new LongAdder();
           try {
-            var outcome = outcome(transform, done, checkpoints, object, answered);
-            end(outcome, Math.max(0, object.size() - answered.sum()));
+            outcome(transform, done, checkpoints, object, answered)
+                .ifPresent(outcome -> end(outcome, Math.max(0, object.size() - answered.sum())));
           } finally {
-            open.release();
+            turns.end();
           }
         });
       }
     } finally {
-      open.acquire(concurrent);
+      turns.awaitEnds();
       ended = true;
       checkpoints.end();
     }
@@ -249,7 +245,8 @@ public final class JobRunner {
     }
   }
 
-  private ObjectOutcome outcome(
+  /// Nothing for an object that has not been begun, as the job ends.
+  private Optional<ObjectOutcome> outcome(
       ObjectTransform transform, Consumer<Location> done, Checkpoints checkpoints, StoredObject object, LongAdder answered) {
     long start = System.nanoTime();
     try {
@@ -257,16 +254,17 @@ public final class JobRunner {
       if (!job.overwrite() && storage.exists(output)) {
         done.accept(output);
         checkpoints.forget(object);
-        return new ObjectOutcome(object.key(), ObjectOutcome.Status.SKIPPED, 0, 0, "");
+        return Optional.of(new ObjectOutcome(object.key(), ObjectOutcome.Status.SKIPPED, 0, 0, ""));
       }
-      long count = transform.transform(object, output, answered);
-      return new ObjectOutcome(object.key(), ObjectOutcome.Status.SUCCEEDED, count, seconds(start), "");
+      var count = transform.transform(object, output, answered);
+      return count.stream().boxed().findFirst()
+          .map(records -> new ObjectOutcome(object.key(), ObjectOutcome.Status.SUCCEEDED, records, seconds(start), ""));
     } catch (TransformException | StorageException e) {
-      return failure(object, start, e.getMessage());
+      return Optional.of(failure(object, start, e.getMessage()));
     } catch (InterruptedException e) {
-      return failure(object, start, "interrupted");
+      return Optional.of(failure(object, start, "interrupted"));
     } catch (RuntimeException | Error e) {
-      return failure(object, start, e.toString());
+      return Optional.of(failure(object, start, e.toString()));
     }
   }
 
@@ -277,6 +275,7 @@ public final class JobRunner {
   private void end(ObjectOutcome outcome, long bytes) {
     lock.lock();
     try {
+      found++;
       switch (outcome.status()) {
         case SUCCEEDED -> succeeded++;
         case SKIPPED -> skipped++;
