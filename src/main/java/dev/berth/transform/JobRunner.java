@@ -53,6 +53,8 @@ public final class JobRunner {
   private long errors;
   private volatile Optional<Shares> shares = Optional.empty();
   private volatile boolean stopping;
+  /// Why another runner does this job now.
+  private volatile Optional<String> lost = Optional.empty();
   private volatile boolean ended;
 
   public JobRunner(TransformJob job, Storage storage, Progress progress) {
@@ -76,6 +78,12 @@ public final class JobRunner {
     });
   }
 
+  /// Ends the job at once, as another runner does it.
+  private void lose(String reason) {
+    lost = Optional.of(reason);
+    threads.shutdownNow();
+  }
+
   /// What there is to say of a job that has not ended.
   ///
   /// @param problem why it has not
@@ -92,7 +100,9 @@ public final class JobRunner {
     } catch (StorageException | TransformException e) {
       problem = e.getMessage();
     }
-    if (stopping) {
+    if (lost.isPresent()) {
+      problem = lost.get();
+    } else if (stopping) {
       problem = "stopped by a signal; the same command does the rest";
     }
     var report = new JobReport(
@@ -105,6 +115,12 @@ public final class JobRunner {
   private void runObjects(URI endpoint) throws InterruptedException {
     var plan = plan(endpoint);
     storage.requireWritable(job.output().resolve(".berth-probe-%d".formatted(job.instance())));
+    try (var _ = JobLock.take(job, storage, () -> stopping, this::lose)) {
+      runObjects(endpoint, plan);
+    }
+  }
+
+  private void runObjects(URI endpoint, InvocationPlan plan) throws InterruptedException {
     if (job.envelope().equals(Optional.of(Envelope.BEDROCK))) {
       progress.status(JobStatus.SUBMITTED);
       progress.status(JobStatus.VALIDATING);
@@ -123,7 +139,7 @@ public final class JobRunner {
       }
       var memory = new MemoryBudget(Runtime.getRuntime().maxMemory() / SHARE_OF_HEAP);
       var checkpoints = new Checkpoints(storage, job.output(), job.madeBy() + plan.splitting());
-      var turns = new Turns(concurrent, () -> stopping || invoker.gaveUp().isPresent());
+      var turns = new Turns(concurrent, () -> stopping || lost.isPresent() || invoker.gaveUp().isPresent());
       long leastShare = memory.bytes() / (PAYLOADS_PER_REQUEST * concurrent);
       if (job.envelope().isPresent()) {
         var exchange = new EnvelopeExchange(job.envelope().get(), invoker, storage, job.output(), job.imagesAsFiles());
@@ -188,7 +204,7 @@ public final class JobRunner {
   }
 
   private JobStatus status(String problem) {
-    if (stopping) {
+    if (stopping && lost.isEmpty()) {
       return JobStatus.STOPPED;
     }
     if (failed == 0 && problem.isEmpty()) {

@@ -26,7 +26,7 @@ final class S3Latency {
         var proxy = new FaultyProxy(s3.endpoint(), _ -> late(latency));
         var storage = new Storage(s3.options().withEndpoint(proxy.endpoint()))) {
       for (int i = 0; i < objects; i++) {
-        s3.put("jobs", "in/%05d.txt".formatted(i), "some words\n".repeat(20));
+        s3.put("jobs", "in/%05d.txt".formatted(i), "some words\n");
       }
       var options = new EnumMap<JobOption, String>(Map.of(
           JobOption.INPUT, "s3://jobs/in/", JobOption.OUTPUT, "s3://jobs/out", JobOption.CONTENT_TYPE, "text/plain",
