@@ -110,16 +110,6 @@ class ReadmeTest {
     assertThat(JSON.readTree(directory.resolve("report.json").toFile()).path("complete").asBoolean()).isTrue();
   }
 
-  @Test
-  void itsLinksLeadSomewhere() throws IOException {
-    var links = Pattern.compile("]\\(([^)#:]+)\\)").matcher(Files.readString(Path.of("README.md")));
-    var targets = new ArrayList<String>();
-    while (links.find()) {
-      targets.add(links.group(1));
-    }
-    assertThat(targets).isNotEmpty().allSatisfy(target -> assertThat(Path.of(target)).exists());
-  }
-
   private static List<Block> blocks() throws IOException {
     var blocks = new ArrayList<Block>();
     var matcher = BLOCK.matcher(Files.readString(Path.of("README.md")));
