@@ -30,6 +30,7 @@ public final class LineRange implements RecordReader {
   /// @param maxBytes the bytes that a line may have
   public LineRange(InputStream object, long start, long end, long newlinesBefore, int maxBytes) throws IOException {
     this.end = end;
+    this.isOver = start == end;
     long before = newlinesBefore;
     if (start > 0) {
       position = start - 1;
