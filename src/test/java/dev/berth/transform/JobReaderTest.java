@@ -102,6 +102,38 @@ class JobReaderTest {
   }
 
   @Test
+  void whatIsSplitHasOutputsThatDependOnItsRecordsAlone() throws Exception {
+    var options = new java.util.HashMap<>(Map.of(JobOption.INPUT, "in", JobOption.OUTPUT, "out", JobOption.SPLIT_TYPE, "TFRecord",
+        JobOption.COMPRESSION_TYPE, "Gzip", JobOption.DATA_TYPE, "ManifestFile", JobOption.MAX_PAYLOAD_IN_MB, "0",
+        JobOption.INSTANCE_INDEX, "0", JobOption.INSTANCE_COUNT, "2"));
+    var switches = Set.of(JobSwitch.SPLIT_OBJECTS, JobSwitch.OVERWRITE);
+    assertThat(catchThrowableOfType(JobException.class, () -> JobReader.read(options, Map.of(), switches)).problems()).satisfiesExactly(
+        problem -> assertThat(problem).startsWith("--split-type (TransformInput.SplitType): found TFRecord with --split-objects, expected Line"),
+        problem -> assertThat(problem).contains("found Gzip with --split-objects, expected None"),
+        problem -> assertThat(problem).contains("found ManifestFile with --split-objects, expected S3Prefix"),
+        problem -> assertThat(problem).contains("found 0 with --split-objects, expected 1 to 100"),
+        problem -> assertThat(problem).startsWith("--accept (TransformOutput.Accept): found nothing with --split-objects, expected application/jsonlines"),
+        problem -> assertThat(problem).startsWith("--overwrite: found it with --split-objects"));
+    options.keySet().removeAll(Set.of(JobOption.COMPRESSION_TYPE, JobOption.DATA_TYPE, JobOption.MAX_PAYLOAD_IN_MB));
+    options.put(JobOption.SPLIT_TYPE, "Line");
+    options.put(JobOption.ACCEPT, "application/json");
+    assertThat(catchThrowableOfType(JobException.class, () -> JobReader.read(options, Map.of(), Set.of(JobSwitch.SPLIT_OBJECTS))).problems())
+        .singleElement().asString().contains("found application/json with --split-objects");
+    for (var lines : List.of("text/csv", "application/jsonlines")) {
+      options.put(JobOption.ACCEPT, lines);
+      assertThat(JobReader.read(options, Map.of(), Set.of(JobSwitch.SPLIT_OBJECTS)).splitObjects()).isTrue();
+    }
+    options.put(JobOption.ACCEPT, "application/json");
+    options.put(JobOption.BATCH_STRATEGY, "SingleRecord");
+    assertThat(JobReader.read(options, Map.of(), Set.of(JobSwitch.SPLIT_OBJECTS)).splitObjects()).isTrue();
+    options.keySet().removeAll(Set.of(JobOption.ACCEPT, JobOption.BATCH_STRATEGY, JobOption.SPLIT_TYPE));
+    for (var format : List.of("bedrock", "openai")) {
+      options.put(JobOption.FORMAT, format);
+      assertThat(JobReader.read(options, Map.of(), Set.of(JobSwitch.SPLIT_OBJECTS)).splitObjects()).isTrue();
+    }
+  }
+
+  @Test
   void anOutputWithinTheInputIsRefused() {
     for (var places : List.of(List.of("in", "in/out"), List.of("in", "./in"), List.of("s3://b/in", "s3://b/in/out"), List.of("s3://b", "s3://b/x"))) {
       var options = Map.of(JobOption.INPUT, places.getFirst(), JobOption.OUTPUT, places.getLast());

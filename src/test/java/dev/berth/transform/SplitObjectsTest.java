@@ -130,22 +130,19 @@ class SplitObjectsTest {
       assertThat(expected.get("big.txt.out")).contains("{\"error\":\"line 6000: found no word\"}").endsWith("AND THE LAST\n");
       var order = new Random(5);
       for (int instances : List.of(1, 2, 4, 8)) {
-        for (var by : List.of("size", "key", "at once")) {
-          var out = directory.resolve("%d by %s".formatted(instances, by)).toString();
-          options.put(JobOption.SHARD_BY, by.equals("key") ? "key" : "size");
-          var indexes = new ArrayList<>(IntStream.range(0, instances).boxed().toList());
-          Collections.shuffle(indexes, order);
-          if (by.equals("at once")) {
-            assertThat(atOnce(out, storage, instances)).allMatch(JobReport::isComplete);
-          } else {
-            for (int index : indexes) {
-              assertThat(run(out, storage, instances, index, JobSwitch.SPLIT_OBJECTS)).matches(JobReport::isComplete);
-            }
-          }
-          assertThat(files(out)).as(out).isEqualTo(expected);
-          assertThat(run(out, storage, instances, indexes.getFirst(), JobSwitch.SPLIT_OBJECTS)).extracting(JobReport::records).isEqualTo(0L);
+        var out = directory.resolve("out-" + instances).toString();
+        options.put(JobOption.SHARD_BY, instances == 2 ? "key" : "size");
+        var indexes = new ArrayList<>(IntStream.range(0, instances).boxed().toList());
+        Collections.shuffle(indexes, order);
+        for (int index : indexes) {
+          assertThat(run(out, storage, instances, index, JobSwitch.SPLIT_OBJECTS)).matches(JobReport::isComplete);
         }
+        assertThat(files(out)).as(out).isEqualTo(expected);
+        assertThat(run(out, storage, instances, indexes.getFirst(), JobSwitch.SPLIT_OBJECTS)).extracting(JobReport::records).isEqualTo(0L);
       }
+      var out = directory.resolve("at once").toString();
+      assertThat(atOnce(out, storage, 8)).allMatch(JobReport::isComplete);
+      assertThat(files(out)).isEqualTo(expected);
     }
   }
 
@@ -153,8 +150,9 @@ class SplitObjectsTest {
   void anyNumberOfInstancesWritesTheSameObjectsInS3() throws Exception {
     try (var s3 = S3Server.start(); var storage = new Storage(s3.options())) {
       s3.createBucket("jobs");
-      objects().forEach((key, text) -> s3.put("jobs", "in/" + key, text));
-      s3.put("jobs", "in/large.txt", "a line that is repeated often\n".repeat(600_000));
+      s3.put("jobs", "in/big.txt", objects().get("big.txt"));
+      // Each half is copied by S3, each eighth is too short for that.
+      s3.put("jobs", "in/large.txt", "a line that is repeated often\n".repeat(400_000));
       options.put(JobOption.INPUT, "s3://jobs/in/");
       assertThat(run("s3://jobs/plain", storage, 1, 0)).matches(JobReport::isComplete);
       for (int instances : List.of(2, 8)) {
