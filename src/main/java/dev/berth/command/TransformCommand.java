@@ -72,7 +72,7 @@ final class TransformCommand {
       spec.addOption(text(option.flag(), option.label(), option.meaning(),
           option.field().isEmpty() ? "" : "  " + option.field()));
     }
-    spec.addOption(text("--job", "<file>", "The JSON of a CreateTransformJob call; flags win over it"));
+    spec.addOption(text("--job", "<file>", "The JSON of a CreateTransformJob or CreateModelInvocationJob call; flags win over it"));
     spec.addOption(text("--endpoint", "<url>", "A container that is up; unset, the server runs in this process"));
     spec.addOption(flag(DRY_RUN, "Says what each instance would do, and does nothing"));
     spec.addOption(text("--report", "<file>", "Where the report goes, transform-report.json unless set"));
