@@ -155,8 +155,8 @@ public final class JobReader {
               .formatted(JobOption.BATCH_STRATEGY.flag()));
     }
     if (job.overwrite() && job.instances() > 1) {
-      problems.add("%s: found it with %s, expected none: an instance can't tell the others' new parts from old ones. Remove the outputs"
-          .formatted(JobSwitch.OVERWRITE.flag(), JobSwitch.SPLIT_OBJECTS.flag()));
+      problems.add(("%s: found it with %s, expected none: an instance can't tell the others' new parts from old ones. "
+          + "Remove the outputs").formatted(JobSwitch.OVERWRITE.flag(), JobSwitch.SPLIT_OBJECTS.flag()));
     }
   }
 

@@ -224,7 +224,8 @@ public final class JobRunner {
         found++;
         if (isTwice) {
           open.release();
-          end(failure(range, System.nanoTime(), "%s would be written twice".formatted(job.output(range.object()))), range.bytes());
+          var reason = "%s would be written twice".formatted(job.output(range.object()));
+          end(failure(range, System.nanoTime(), reason), range.bytes());
           continue;
         }
         threads.execute(() -> {

@@ -16,8 +16,8 @@ import java.util.concurrent.Future;
 import java.util.concurrent.atomic.LongAdder;
 import java.util.zip.ZipException;
 
-/// Transforms one object, or a range of one: its payloads are sent as they are read, several at the same time, and their answers written in
-/// their order. The output appears when it is whole.
+/// Transforms one object, or a range of one: its payloads are sent as they are read, several at the same time, and their
+/// answers written in their order. The output appears when it is whole.
 ///
 /// One thread reads and writes; a payload is sent by a thread of its own. What is between reading and writing, of all
 /// objects together, is limited, and so is the memory that a job takes, whatever the size of its objects.
