@@ -30,7 +30,7 @@ import org.slf4j.LoggerFactory;
 final class Checkpoints {
 
   private static final Logger log = LoggerFactory.getLogger(Checkpoints.class);
-  private static final String DIRECTORY = ".berth-parts";
+  static final String DIRECTORY = ".berth-parts";
   private static final Pattern PART = Pattern.compile("(?s)(.*)\\.parts/([0-9a-f]{16})/(\\d{1,18})-(\\d{1,18})");
   private static final long EVERY_NANOS = Duration.ofSeconds(1).toNanos();
   private static final int MOST_HELD = 8 << 20;
@@ -92,7 +92,7 @@ final class Checkpoints {
     return directory.resolve(key + ".parts");
   }
 
-  private static String hash(String text) {
+  static String hash(String text) {
     try {
       var hash = MessageDigest.getInstance("SHA-256").digest(text.getBytes(StandardCharsets.UTF_8));
       return HexFormat.of().formatHex(hash, 0, 8);

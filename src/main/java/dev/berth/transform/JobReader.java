@@ -119,15 +119,49 @@ public final class JobReader {
         instances,
         index.orElse(0),
         !oneOf(JobOption.SHARD_BY, "size", "key"),
+        switches.contains(JobSwitch.SPLIT_OBJECTS),
         overwrite,
         keeps,
         envelope,
         quotas(bedrock),
         imagesAsFiles);
+    if (job.splitObjects()) {
+      requireSplittable(job);
+    }
     if (!problems.isEmpty()) {
       throw new JobException(problems);
     }
     return job;
+  }
+
+  /// An output must not depend on which records share a request, nor on how many instances there are.
+  private void requireSplittable(TransformJob job) {
+    if (job.envelope().isEmpty() && job.formats().splitType() != SplitType.LINE) {
+      cannotSplit(JobOption.SPLIT_TYPE, job.formats().splitType().toString(), "Line: only lines have ends that can be found");
+    }
+    if (job.gzip()) {
+      cannotSplit(JobOption.COMPRESSION_TYPE, "Gzip", "None: a packed object can only be read from its beginning");
+    }
+    if (job.manifest()) {
+      cannotSplit(JobOption.DATA_TYPE, "ManifestFile", "S3Prefix: a manifest does not say how long its objects are");
+    }
+    if (job.maxPayloadInMb().equals(OptionalInt.of(0))) {
+      cannotSplit(JobOption.MAX_PAYLOAD_IN_MB, "0", "1 to 100: an object in one request is not split");
+    }
+    boolean isOfRecords = job.envelope().isPresent() || job.strategy().equals(Optional.of(BatchStrategy.SINGLE_RECORD));
+    if (!isOfRecords && (job.formats().accept().isEmpty() || job.formats().answeredLines().isEmpty())) {
+      cannotSplit(JobOption.ACCEPT, job.formats().accept().orElse("nothing"),
+          "application/jsonlines or text/csv, or %s SingleRecord: the answer to several records must be a line for each"
+              .formatted(JobOption.BATCH_STRATEGY.flag()));
+    }
+    if (job.overwrite() && job.instances() > 1) {
+      problems.add(("%s: found it with %s, expected none: an instance can't tell the others' new parts from old ones. "
+          + "Remove the outputs").formatted(JobSwitch.OVERWRITE.flag(), JobSwitch.SPLIT_OBJECTS.flag()));
+    }
+  }
+
+  private void cannotSplit(JobOption option, String found, String expected) {
+    problems.add("%s: found %s with %s, expected %s".formatted(option, found, JobSwitch.SPLIT_OBJECTS.flag(), expected));
   }
 
   private Quotas quotas(boolean bedrock) {

@@ -9,9 +9,9 @@ import dev.berth.storage.StoredObject;
 import java.net.URI;
 import java.time.Duration;
 import java.util.ArrayList;
-import java.util.HashSet;
-import java.util.Iterator;
+import java.util.HashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
@@ -183,8 +183,8 @@ public final class JobRunner {
     }
   }
 
-  private boolean isMine(StoredObject object) {
-    return shares.map(known -> known.isMine(object)).orElseGet(() -> Shares.isMineByKey(object, job));
+  private boolean isMine(ObjectRange range) {
+    return shares.map(known -> known.isMine(range)).orElseGet(() -> Shares.isMineByKey(range, job));
   }
 
   private JobStatus status(String problem) {
@@ -206,13 +206,14 @@ public final class JobRunner {
       ObjectTransform transform, Consumer<Location> done, Checkpoints checkpoints, Invoker invoker, int concurrent)
       throws InterruptedException {
     var open = new Semaphore(concurrent);
-    var keys = new HashSet<String>();
+    var keys = new HashMap<String, Location>();
     boolean isEmpty = true;
-    try (var objects = JobObjects.of(job, storage)) {
-      for (Iterator<StoredObject> each = objects.iterator(); each.hasNext(); ) {
-        var object = each.next();
+    try (var objects = JobObjects.of(job, storage).flatMap(object -> ObjectRange.of(object, job).stream())) {
+      for (var each = objects.iterator(); each.hasNext(); ) {
+        var range = each.next();
         isEmpty = false;
-        if (!isMine(object)) {
+        boolean isTwice = JobObjects.mayShareKeys(job) && isTwice(range, keys);
+        if (!isMine(range)) {
           continue;
         }
         open.acquire();
@@ -221,16 +222,17 @@ public final class JobRunner {
           break;
         }
         found++;
-        if (JobObjects.mayShareKeys(job) && !keys.add(object.key())) {
+        if (isTwice) {
           open.release();
-          end(failure(object, System.nanoTime(), "%s would be written twice".formatted(job.output(object))), object.size());
+          var reason = "%s would be written twice".formatted(job.output(range.object()));
+          end(failure(range, System.nanoTime(), reason), range.bytes());
           continue;
         }
         threads.execute(() -> {
           var answered = new LongAdder();
           try {
-            var outcome = outcome(transform, done, checkpoints, object, answered);
-            end(outcome, Math.max(0, object.size() - answered.sum()));
+            var outcome = outcome(transform, done, checkpoints, range, answered);
+            end(outcome, Math.max(0, range.bytes() - answered.sum()));
           } finally {
             open.release();
           }
@@ -249,29 +251,37 @@ public final class JobRunner {
     }
   }
 
+  /// Whether an object has the key of one before it. The ranges of one object have one key too.
+  private static boolean isTwice(ObjectRange range, Map<String, Location> keys) {
+    var first = keys.putIfAbsent(range.object().key(), range.object().location());
+    return first != null && (range.isWhole() || !first.equals(range.object().location()));
+  }
+
   private ObjectOutcome outcome(
-      ObjectTransform transform, Consumer<Location> done, Checkpoints checkpoints, StoredObject object, LongAdder answered) {
+      ObjectTransform transform, Consumer<Location> done, Checkpoints checkpoints, ObjectRange range, LongAdder answered) {
     long start = System.nanoTime();
+    var outputs = new SplitOutputs(job, storage);
     try {
-      var output = job.output(object);
-      if (!job.overwrite() && storage.exists(output)) {
-        done.accept(output);
-        checkpoints.forget(object);
-        return new ObjectOutcome(object.key(), ObjectOutcome.Status.SKIPPED, 0, 0, "");
+      if (!job.overwrite() && outputs.isDone(range)) {
+        outputs.answers(range).ifPresent(done);
+        checkpoints.forget(range.checkpointed());
+        outputs.join(range);
+        return new ObjectOutcome(range.toString(), ObjectOutcome.Status.SKIPPED, 0, 0, "");
       }
-      long count = transform.transform(object, output, answered);
-      return new ObjectOutcome(object.key(), ObjectOutcome.Status.SUCCEEDED, count, seconds(start), "");
+      long count = transform.transform(range, outputs.part(range), answered);
+      outputs.join(range);
+      return new ObjectOutcome(range.toString(), ObjectOutcome.Status.SUCCEEDED, count, seconds(start), "");
     } catch (TransformException | StorageException e) {
-      return failure(object, start, e.getMessage());
+      return failure(range, start, e.getMessage());
     } catch (InterruptedException e) {
-      return failure(object, start, "interrupted");
+      return failure(range, start, "interrupted");
     } catch (RuntimeException | Error e) {
-      return failure(object, start, e.toString());
+      return failure(range, start, e.toString());
     }
   }
 
-  private static ObjectOutcome failure(StoredObject object, long start, String reason) {
-    return new ObjectOutcome(object.key(), ObjectOutcome.Status.FAILED, 0, seconds(start), reason);
+  private static ObjectOutcome failure(ObjectRange range, long start, String reason) {
+    return new ObjectOutcome(range.toString(), ObjectOutcome.Status.FAILED, 0, seconds(start), reason);
   }
 
   private void end(ObjectOutcome outcome, long bytes) {

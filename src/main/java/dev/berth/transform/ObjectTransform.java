@@ -16,8 +16,8 @@ import java.util.concurrent.Future;
 import java.util.concurrent.atomic.LongAdder;
 import java.util.zip.ZipException;
 
-/// Transforms one object: its payloads are sent as they are read, several at the same time, and their answers written in
-/// their order. The output appears when it is whole.
+/// Transforms one object, or a range of one: its payloads are sent as they are read, several at the same time, and their
+/// answers written in their order. The output appears when it is whole.
 ///
 /// One thread reads and writes; a payload is sent by a thread of its own. What is between reading and writing, of all
 /// objects together, is limited, and so is the memory that a job takes, whatever the size of its objects.
@@ -53,13 +53,18 @@ record ObjectTransform(
   /// @param answered counts the bytes of the object whose answers are written
   /// @return how many records it has
   /// @throws TransformException when a record, its answer, or the storage fails; there is no output then
-  long transform(StoredObject object, Location output, LongAdder answered) throws InterruptedException {
+  long transform(ObjectRange range, Location output, LongAdder answered) throws InterruptedException {
+    var object = range.object();
     var sent = new ArrayDeque<Sent>();
     var read = new LongAdder();
-    var checkpoint = checkpoints.open(object, goOn);
+    // Before what the source opens of the range.
+    long newlines = range.start() == 0 ? 0 : source.newlines(object, range.start() - 1);
+    var checkpoint = checkpoints.open(range.checkpointed(), goOn);
     boolean isDone = false;
-    try (var in = source.open(object, read); var out = source.storage().create(output, contentType)) {
-      var payloads = new MiniBatches(in, splitting, processing);
+    try (var in = source.open(range, read); var out = source.storage().create(output, contentType)) {
+      var payloads = range.isWhole()
+          ? new MiniBatches(in, splitting, processing)
+          : MiniBatches.of(range, in, newlines, splitting, processing);
       checkpoint.outputs().forEach(exchange::resumed);
       checkpoint.replay(out);
       payloads.skip(checkpoint.records());

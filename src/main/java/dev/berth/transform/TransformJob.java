@@ -25,6 +25,7 @@ import java.util.OptionalInt;
 /// @param patience how long the container may be away
 /// @param instances of how many machines that do this job together this is `instance`, from 0
 /// @param shardBySize whether objects are dealt out by their sizes, and not by their keys
+/// @param splitObjects whether instances share each large object, by ranges of its bytes
 /// @param overwrite whether objects whose output is there are done again
 /// @param keepsBadRecords whether a bad record becomes an error in its own place. Records are lines then, of JSON or CSV
 /// @param envelope where objects are JSON Lines of a service for batches, each a request of its own
@@ -47,6 +48,7 @@ public record TransformJob(
     int instances,
     int instance,
     boolean shardBySize,
+    boolean splitObjects,
     boolean overwrite,
     boolean keepsBadRecords,
     Optional<Envelope> envelope,
