@@ -62,13 +62,17 @@ final class S3Errors {
     return code(e).equals("NoSuchUpload");
   }
 
+  static boolean isNoSuchBucket(AwsServiceException e) {
+    return code(e).equals("NoSuchBucket");
+  }
+
   private static StorageException answered(Location.S3 location, AwsServiceException e) {
     int status = e.statusCode();
     var code = code(e);
     var message = Optional.ofNullable(e.awsErrorDetails()).map(AwsErrorDetails::errorMessage)
         .map(text -> ": " + Shortened.explanation(text)).orElse("");
     var answer = "(%s)%s".formatted((status + " " + code).strip(), message);
-    if (code.equals("NoSuchBucket")) {
+    if (isNoSuchBucket(e)) {
       return StorageException.permanent(location, "no such bucket", e);
     }
     if (code.equals("NoSuchKey")) {

@@ -91,13 +91,26 @@ final class S3Reader extends ObjectStream {
     return closed || position == size ? 0 : 1;
   }
 
-  /// Hangs up, rather than wait for what is not wanted any more.
+  /// Hangs up, rather than wait for what is not wanted any more. Where all has been read, the connection is kept for another
+  /// object.
   @Override
   public void close() {
     if (!closed && body != null) {
-      body.abort();
+      if (position == size) {
+        release();
+      } else {
+        body.abort();
+      }
     }
     closed = true;
+  }
+
+  private void release() {
+    try {
+      body.close();
+    } catch (IOException e) {
+      body.abort();
+    }
   }
 
   private void afterLoss(IOException cause) {

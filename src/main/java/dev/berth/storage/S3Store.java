@@ -76,6 +76,10 @@ final class S3Store implements AutoCloseable {
     S3Errors.naming(object, () -> client.deleteObject(request -> request.bucket(object.bucket()).key(object.key())));
   }
 
+  S3Markers markers() {
+    return new S3Markers(client);
+  }
+
   void requireWritable(Location.S3 object) {
     new S3Uploads(client, object, Optional.empty(), checksums).begin().abort();
   }

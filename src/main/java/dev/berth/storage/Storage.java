@@ -173,6 +173,40 @@ public final class Storage implements AutoCloseable {
     }
   }
 
+  /// The marker at a location, where there is one.
+  public Optional<Marker> marker(Location location) {
+    return switch (location) {
+      case Location.Local local -> LocalMarkers.find(local);
+      case Location.S3 remote -> s3().markers().find(remote);
+    };
+  }
+
+  /// Writes a marker where there is none. The directory must be there. Of several processes only one gets true.
+  ///
+  /// @param text different from that of any other process
+  public boolean mark(Location location, String text) {
+    return switch (location) {
+      case Location.Local local -> LocalMarkers.mark(local, text);
+      case Location.S3 remote -> s3().markers().mark(remote, text);
+    };
+  }
+
+  /// Writes one's own marker again; false where another process has replaced it.
+  public boolean renew(Location location, String text, Marker own) {
+    return switch (location) {
+      case Location.Local local -> LocalMarkers.renew(local, text, own);
+      case Location.S3 remote -> s3().markers().replace(remote, text, own);
+    };
+  }
+
+  /// Puts a marker in the place of another process's; false where that has been written again or replaced.
+  public boolean replace(Location location, String text, Marker found) {
+    return switch (location) {
+      case Location.Local local -> LocalMarkers.replace(local, text, found);
+      case Location.S3 remote -> s3().markers().replace(remote, text, found);
+    };
+  }
+
   /// Gives S3's connections back. Streams and writers must be closed before.
   @Override
   public void close() {

@@ -9,7 +9,9 @@ import com.fasterxml.jackson.databind.node.TextNode;
 import dev.berth.storage.Location;
 import dev.berth.storage.Storage;
 import dev.berth.storage.StoredObject;
+import java.io.ByteArrayInputStream;
 import java.io.IOException;
+import java.io.InputStream;
 import java.nio.charset.StandardCharsets;
 import java.util.Arrays;
 import java.util.Optional;
@@ -140,21 +142,31 @@ final class EnvelopeExchange implements Exchange {
   }
 
   @Override
-  public void resumed(Location part) {
-    countDone(part);
+  public void resumed(byte[] output) {
+    try {
+      count(new ByteArrayInputStream(output));
+    } catch (IOException e) {
+      throw new TransformException("found what is no line of such a job: " + e.getMessage(), e);
+    }
   }
 
   /// Counts the records of an output that was there already.
   void countDone(Location done) {
-    try (var in = storage.open(done); var lines = JSON.readerFor(JsonNode.class).<JsonNode>readValues(in)) {
+    try (var in = storage.open(done)) {
+      count(in);
+    } catch (IOException e) {
+      throw new TransformException("%s: found what is no output of such a job: %s".formatted(done, e.getMessage()), e);
+    }
+  }
+
+  private void count(InputStream output) throws IOException {
+    try (var lines = JSON.readerFor(JsonNode.class).<JsonNode>readValues(output)) {
       while (lines.hasNextValue()) {
         var line = lines.nextValue();
         var answer = envelope.answer(line);
         (answer.isMissingNode() ? failed : succeeded).increment();
         count(answer);
       }
-    } catch (IOException e) {
-      throw new TransformException("%s: found what is no output of such a job: %s".formatted(done, e.getMessage()), e);
     }
   }
 

@@ -1,6 +1,5 @@
 package dev.berth.transform;
 
-import dev.berth.storage.Location;
 import dev.berth.storage.StoredObject;
 
 /// What becomes of a payload. Called by many threads at the same time, each for a payload of its own.
@@ -11,6 +10,6 @@ interface Exchange {
   /// @throws RuntimeException when the object fails with it
   byte[] output(Payload payload, StoredObject object) throws InterruptedException;
 
-  /// An earlier run has made so much of an output.
-  default void resumed(Location part) {}
+  /// An earlier run has made this output.
+  default void resumed(byte[] output) {}
 }

@@ -22,13 +22,11 @@ import java.util.Optional;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.atomic.AtomicLong;
-import java.util.concurrent.Semaphore;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import java.util.function.Supplier;
 
-/// Sends payloads to a container's `/invocations`, so many at the same time as the job says, and again where that may
-/// help. After a connection that broke, a request that took too long, or a status from 500 on, it does so as often as the
+/// Sends payloads to a container's `/invocations`, and again where that may help. After a connection that broke, a request that took too long, or a status from 500 on, it does so as often as the
 /// job says. While the container can't be reached, or answers 429, 502 or 503, it does so for as long as the job is patient.
 /// A container that has answered nothing all that time is given up, and the job with it.
 ///
@@ -56,21 +54,18 @@ final class Invoker implements AutoCloseable {
   private final Duration timeout;
   private final int retries;
   private final Duration patience;
-  private final Semaphore permits;
   private final AtomicLong lastAnswer = new AtomicLong(System.nanoTime());
   private volatile Optional<String> gaveUp = Optional.empty();
 
   /// @param endpoint what the paths of the contract are put behind
   /// @param retries how often a payload is sent again that was not answered
   /// @param patience how long a container may be away
-  /// @param concurrent how many requests may run at the same time
-  Invoker(URI endpoint, TransformFormats formats, Duration timeout, int retries, Duration patience, int concurrent) {
+  Invoker(URI endpoint, TransformFormats formats, Duration timeout, int retries, Duration patience) {
     this.endpoint = endpoint;
     this.formats = formats;
     this.timeout = timeout;
     this.retries = retries;
     this.patience = patience;
-    this.permits = new Semaphore(concurrent);
   }
 
   private URI at(String path) {
@@ -121,30 +116,25 @@ final class Invoker implements AutoCloseable {
   }
 
   private Answer invoke(Supplier<BodyPublisher> body) throws InterruptedException {
-    permits.acquire();
-    try {
-      int failed = 0;
-      long awaySince = 0;
-      for (int tries = 1; ; tries++) {
-        try {
-          var answer = attempt(body.get());
-          lastAnswer.set(System.nanoTime());
-          return answer;
-        } catch (InvocationException e) {
-          if (e.isOfTheMoment()) {
-            awaySince = awaySince == 0 ? System.nanoTime() : awaySince;
-            requirePatience(awaySince, e);
-          } else {
-            awaySince = 0;
-            if (!e.isRetryable() || failed++ == retries) {
-              throw e;
-            }
+    int failed = 0;
+    long awaySince = 0;
+    for (int tries = 1; ; tries++) {
+      try {
+        var answer = attempt(body.get());
+        lastAnswer.set(System.nanoTime());
+        return answer;
+      } catch (InvocationException e) {
+        if (e.isOfTheMoment()) {
+          awaySince = awaySince == 0 ? System.nanoTime() : awaySince;
+          requirePatience(awaySince, e);
+        } else {
+          awaySince = 0;
+          if (!e.isRetryable() || failed++ == retries) {
+            throw e;
           }
-          Thread.sleep(pause(tries, e.retryAfter()));
         }
+        Thread.sleep(pause(tries, e.retryAfter()));
       }
-    } finally {
-      permits.release();
     }
   }
 

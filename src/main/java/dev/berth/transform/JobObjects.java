@@ -7,6 +7,7 @@ import dev.berth.storage.Location;
 import dev.berth.storage.Storage;
 import dev.berth.storage.StoredObject;
 import java.io.IOException;
+import java.util.regex.Pattern;
 import java.util.stream.IntStream;
 import java.util.stream.Stream;
 
@@ -15,10 +16,15 @@ final class JobObjects {
 
   private static final ObjectMapper JSON = new ObjectMapper();
 
+  /// What jobs keep beside their outputs. A directory's hidden files are in no listing, those of S3 are.
+  private static final Pattern OWN = Pattern.compile("(^|/)\\.berth-");
+
   private JobObjects() {}
 
   static Stream<StoredObject> of(TransformJob job, Storage storage) {
-    return job.manifest() ? named(manifest(job.input(), storage), job, storage) : storage.list(job.input());
+    return job.manifest()
+        ? named(manifest(job.input(), storage), job, storage)
+        : storage.list(job.input()).filter(object -> !OWN.matcher(object.key()).find());
   }
 
   static TransformException none(TransformJob job) {

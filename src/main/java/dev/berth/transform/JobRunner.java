@@ -5,7 +5,6 @@ import dev.berth.memory.MemoryBudget;
 import dev.berth.storage.Location;
 import dev.berth.storage.Storage;
 import dev.berth.storage.StorageException;
-import dev.berth.storage.StoredObject;
 import java.net.URI;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -15,7 +14,6 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
-import java.util.concurrent.Semaphore;
 import java.util.concurrent.atomic.LongAdder;
 import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.Consumer;
@@ -54,6 +52,8 @@ public final class JobRunner {
   private long errors;
   private volatile Optional<Shares> shares = Optional.empty();
   private volatile boolean stopping;
+  /// Why another runner does this job now.
+  private volatile Optional<String> lost = Optional.empty();
   private volatile boolean ended;
 
   public JobRunner(TransformJob job, Storage storage, Progress progress) {
@@ -77,6 +77,12 @@ public final class JobRunner {
     });
   }
 
+  /// Ends the job at once, as another runner does it.
+  private void lose(String reason) {
+    lost = Optional.of(reason);
+    threads.shutdownNow();
+  }
+
   /// What there is to say of a job that has not ended.
   ///
   /// @param problem why it has not
@@ -93,7 +99,9 @@ public final class JobRunner {
     } catch (StorageException | TransformException e) {
       problem = e.getMessage();
     }
-    if (stopping) {
+    if (lost.isPresent()) {
+      problem = lost.get();
+    } else if (stopping) {
       problem = "stopped by a signal; the same command does the rest";
     }
     var report = new JobReport(
@@ -106,6 +114,12 @@ public final class JobRunner {
   private void runObjects(URI endpoint) throws InterruptedException {
     var plan = plan(endpoint);
     storage.requireWritable(job.output().resolve(".berth-probe-%d".formatted(job.instance())));
+    try (var _ = JobLock.take(job, storage, () -> stopping, this::lose)) {
+      runObjects(endpoint, plan);
+    }
+  }
+
+  private void runObjects(URI endpoint, InvocationPlan plan) throws InterruptedException {
     if (job.envelope().equals(Optional.of(Envelope.BEDROCK))) {
       progress.status(JobStatus.SUBMITTED);
       progress.status(JobStatus.VALIDATING);
@@ -116,7 +130,7 @@ public final class JobRunner {
     }
     progress.status(JobStatus.IN_PROGRESS);
     int concurrent = plan.concurrent();
-    try (threads; var invoker = new Invoker(endpoint, job.formats(), job.timeout(), job.retries(), job.patience(), concurrent)) {
+    try (threads; var invoker = new Invoker(endpoint, job.formats(), job.timeout(), job.retries(), job.patience())) {
       if (Shares.needNoList(job)) {
         threads.execute(this::countBeside);
       } else {
@@ -124,13 +138,14 @@ public final class JobRunner {
       }
       var memory = new MemoryBudget(Runtime.getRuntime().maxMemory() / SHARE_OF_HEAP);
       var checkpoints = new Checkpoints(storage, job.output(), job.madeBy() + plan.splitting());
+      var turns = new Turns(concurrent, () -> stopping || lost.isPresent() || invoker.gaveUp().isPresent());
       long leastShare = memory.bytes() / (PAYLOADS_PER_REQUEST * concurrent);
       if (job.envelope().isPresent()) {
         var exchange = new EnvelopeExchange(job.envelope().get(), invoker, storage, job.output(), job.imagesAsFiles());
         transformAll(new ObjectTransform(
-            source, plan.splitting(), Optional.empty(), Optional.empty(), exchange, threads, memory, leastShare,
+            source, plan.splitting(), Optional.empty(), Optional.empty(), exchange, threads, turns, memory, leastShare,
             checkpoints, !job.overwrite(), progress),
-            exchange::countDone, checkpoints, invoker, concurrent);
+            exchange::countDone, checkpoints, invoker, turns);
         errors = exchange.errors();
         if (job.envelope().get() == Envelope.BEDROCK) {
           exchange.writeManifest(job.instances() == 1
@@ -146,9 +161,9 @@ public final class JobRunner {
         var kept = new LongAdder();
         var exchange = new TransformExchange(job, processing, errors(), invoker, source, kept);
         transformAll(new ObjectTransform(
-            source, plan.splitting(), processing, job.formats().accept(), exchange, threads, memory, leastShare,
+            source, plan.splitting(), processing, job.formats().accept(), exchange, threads, turns, memory, leastShare,
             checkpoints, !job.overwrite(), progress),
-            _ -> {}, checkpoints, invoker, concurrent);
+            _ -> {}, checkpoints, invoker, turns);
         errors = kept.sum();
       }
     }
@@ -159,7 +174,7 @@ public final class JobRunner {
   }
 
   private InvocationPlan plan(URI endpoint) throws InterruptedException {
-    try (var container = new Invoker(endpoint, job.formats(), job.timeout(), 0, job.patience(), 1)) {
+    try (var container = new Invoker(endpoint, job.formats(), job.timeout(), 0, job.patience())) {
       container.awaitReady();
       return InvocationPlan.of(job, container.executionParameters());
     }
@@ -188,7 +203,7 @@ public final class JobRunner {
   }
 
   private JobStatus status(String problem) {
-    if (stopping) {
+    if (stopping && lost.isEmpty()) {
       return JobStatus.STOPPED;
     }
     if (failed == 0 && problem.isEmpty()) {
@@ -199,13 +214,10 @@ public final class JobRunner {
         : JobStatus.FAILED;
   }
 
-  /// No more objects are open than requests may run: each of them may be one request.
-  ///
   /// @param done is told the outputs that were there already
   private void transformAll(
-      ObjectTransform transform, Consumer<Location> done, Checkpoints checkpoints, Invoker invoker, int concurrent)
+      ObjectTransform transform, Consumer<Location> done, Checkpoints checkpoints, Invoker invoker, Turns turns)
       throws InterruptedException {
-    var open = new Semaphore(concurrent);
     var keys = new HashMap<String, Location>();
     boolean isEmpty = true;
     try (var objects = JobObjects.of(job, storage).flatMap(object -> ObjectRange.of(object, job).stream())) {
@@ -216,30 +228,28 @@ public final class JobRunner {
         if (!isMine(range)) {
           continue;
         }
-        open.acquire();
-        if (stopping || invoker.gaveUp().isPresent()) {
-          open.release();
+        turns.begin();
+        if (turns.isOver()) {
+          turns.end();
           break;
         }
-        found++;
         if (isTwice) {
-          open.release();
-          var reason = "%s would be written twice".formatted(job.output(range.object()));
-          end(failure(range, System.nanoTime(), reason), range.bytes());
+          turns.end();
+          end(failure(range, System.nanoTime(), "%s would be written twice".formatted(job.output(range.object()))), range.bytes());
           continue;
         }
         threads.execute(() -> {
           var answered = new LongAdder();
           try {
-            var outcome = outcome(transform, done, checkpoints, range, answered);
-            end(outcome, Math.max(0, range.bytes() - answered.sum()));
+              outcome(transform, done, checkpoints, range, answered)
+                  .ifPresent(outcome -> end(outcome, Math.max(0, range.bytes() - answered.sum())));
           } finally {
-            open.release();
+            turns.end();
           }
         });
       }
     } finally {
-      open.acquire(concurrent);
+      turns.awaitEnds();
       ended = true;
       checkpoints.end();
     }
@@ -257,7 +267,8 @@ public final class JobRunner {
     return first != null && (range.isWhole() || !first.equals(range.object().location()));
   }
 
-  private ObjectOutcome outcome(
+  /// Nothing for a range that has not been begun, as the job ends.
+  private Optional<ObjectOutcome> outcome(
       ObjectTransform transform, Consumer<Location> done, Checkpoints checkpoints, ObjectRange range, LongAdder answered) {
     long start = System.nanoTime();
     var outputs = new SplitOutputs(job, storage);
@@ -266,17 +277,21 @@ public final class JobRunner {
         outputs.answers(range).ifPresent(done);
         checkpoints.forget(range.checkpointed());
         outputs.join(range);
-        return new ObjectOutcome(range.toString(), ObjectOutcome.Status.SKIPPED, 0, 0, "");
+        return Optional.of(new ObjectOutcome(range.toString(), ObjectOutcome.Status.SKIPPED, 0, 0, ""));
       }
-      long count = transform.transform(range, outputs.part(range), answered);
+      var count = transform.transform(range, outputs.part(range), answered);
+      if (count.isEmpty()) {
+        return Optional.empty();
+      }
       outputs.join(range);
-      return new ObjectOutcome(range.toString(), ObjectOutcome.Status.SUCCEEDED, count, seconds(start), "");
+      return Optional.of(
+          new ObjectOutcome(range.toString(), ObjectOutcome.Status.SUCCEEDED, count.getAsLong(), seconds(start), ""));
     } catch (TransformException | StorageException e) {
-      return failure(range, start, e.getMessage());
+      return Optional.of(failure(range, start, e.getMessage()));
     } catch (InterruptedException e) {
-      return failure(range, start, "interrupted");
+      return Optional.of(failure(range, start, "interrupted"));
     } catch (RuntimeException | Error e) {
-      return failure(range, start, e.toString());
+      return Optional.of(failure(range, start, e.toString()));
     }
   }
 
@@ -287,6 +302,7 @@ public final class JobRunner {
   private void end(ObjectOutcome outcome, long bytes) {
     lock.lock();
     try {
+      found++;
       switch (outcome.status()) {
         case SUCCEEDED -> succeeded++;
         case SKIPPED -> skipped++;

@@ -89,19 +89,6 @@ final class MiniBatches {
     return isStreamed ? wholeObject() : miniBatch();
   }
 
-  /// Passes over records that were answered before.
-  ///
-  /// @throws BadInputException where there are not so many
-  void skip(long count) throws IOException {
-    for (long skipped = 0; skipped < count; skipped++) {
-      if (reader.next().isEmpty()) {
-        throw new BadInputException(
-            "found %d records, where an earlier run has answered %d; --overwrite begins anew".formatted(skipped, count));
-      }
-      records++;
-    }
-  }
-
   private Optional<Payload> wholeObject() throws IOException {
     if (isStarted || (splitting.splitType() != SplitType.NONE && isEmpty())) {
       return Optional.empty();

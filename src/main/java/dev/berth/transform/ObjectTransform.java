@@ -8,8 +8,11 @@ import dev.berth.storage.ObjectWriter;
 import dev.berth.storage.StorageException;
 import dev.berth.storage.StoredObject;
 import java.io.IOException;
+import java.io.InputStream;
 import java.util.ArrayDeque;
 import java.util.Optional;
+import java.util.OptionalLong;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Future;
@@ -20,7 +23,8 @@ import java.util.zip.ZipException;
 /// answers written in their order. The output appears when it is whole.
 ///
 /// One thread reads and writes; a payload is sent by a thread of its own. What is between reading and writing, of all
-/// objects together, is limited, and so is the memory that a job takes, whatever the size of its objects.
+/// objects together, is limited, and so is the memory that a job takes, whatever the size of its objects. An object is
+/// opened before its [turn][Turns] comes, and put in place when that is over.
 ///
 /// @param contentType of the output
 /// @param memory for the payloads between reading and writing, of all objects together. A thread takes what its next
@@ -35,6 +39,7 @@ record ObjectTransform(
     Optional<String> contentType,
     Exchange exchange,
     ExecutorService threads,
+    Turns turns,
     MemoryBudget memory,
     long leastShare,
     Checkpoints checkpoints,
@@ -46,70 +51,93 @@ record ObjectTransform(
 
   /// A payload whose output is on its way.
   ///
-  /// @param bytes of the object that were read for it
+  /// @param isKept whether an earlier run has made its output
   /// @param isSafeInParts whether it is worth to be kept while the object is not whole
-  private record Sent(int records, boolean isSafeInParts, long bytes, MemoryShare share, Future<byte[]> output) {}
+  /// @param bytes of the object that were read for it
+  private record Sent(
+      int records, boolean isKept, boolean isSafeInParts, long bytes, MemoryShare share, Future<byte[]> output) {}
 
   /// @param answered counts the bytes of the object whose answers are written
-  /// @return how many records it has
+  /// @return how many records it has; nothing where it has not been begun, as the job ends
   /// @throws TransformException when a record, its answer, or the storage fails; there is no output then
-  long transform(ObjectRange range, Location output, LongAdder answered) throws InterruptedException {
-    var object = range.object();
-    var sent = new ArrayDeque<Sent>();
+  OptionalLong transform(ObjectRange range, Location output, LongAdder answered) throws InterruptedException {
     var read = new LongAdder();
     // Before what the source opens of the range.
-    long newlines = range.start() == 0 ? 0 : source.newlines(object, range.start() - 1);
-    var checkpoint = checkpoints.open(range.checkpointed(), goOn);
-    boolean isDone = false;
-    try (var in = source.open(range, read); var out = source.storage().create(output, contentType)) {
-      var payloads = range.isWhole()
-          ? new MiniBatches(in, splitting, processing)
-          : MiniBatches.of(range, in, newlines, splitting, processing);
-      checkpoint.outputs().forEach(exchange::resumed);
-      checkpoint.replay(out);
-      payloads.skip(checkpoint.records());
-      answered.add(read.sum());
-      progress.passed(read.sumThenReset());
-      long mostBytes = bytes(payloads.mostBytes(source.mostBytes(object)));
-      long records = checkpoint.records();
-      while (true) {
-        var share = memory.tryTake(mostBytes);
-        while (share.isEmpty() && !sent.isEmpty()) {
-          // The oldest output is on its way, whatever the other objects do.
-          records += write(sent, out, checkpoint, answered);
-          share = memory.tryTake(mostBytes);
-        }
-        var next = send(payloads, share.isPresent() ? share.get() : memory.take(mostBytes), object, read);
-        if (next.isEmpty()) {
-          break;
-        }
-        sent.add(next.get());
-        while (!sent.isEmpty() && sent.peek().output.isDone()) {
-          records += write(sent, out, checkpoint, answered);
-        }
+    long newlines = range.start() == 0 ? 0 : source.newlines(range.object(), range.start() - 1);
+    try (var in = source.open(range, read)) {
+      var next = turns.take();
+      if (next.isEmpty()) {
+        return OptionalLong.empty();
       }
-      while (!sent.isEmpty()) {
-        records += write(sent, out, checkpoint, answered);
+      try (var turn = next.get()) {
+        return OptionalLong.of(transform(range, payloads(range, in, newlines), read, output, answered, turn));
       }
-      out.commit();
-      checkpoint.end();
-      isDone = true;
-      return records;
     } catch (BadInputException | StorageException e) {
       throw new TransformException(e.getMessage(), e);
     } catch (ZipException e) {
       throw new TransformException("it is not gzip, as CompressionType says: " + e.getMessage(), e);
     } catch (IOException e) {
       throw new TransformException("it can't be read: " + e.getMessage(), e);
-    } finally {
-      if (!isDone) {
-        checkpoint.keep();
+    }
+  }
+
+  private MiniBatches payloads(ObjectRange range, InputStream in, long newlines) throws IOException {
+    return range.isWhole()
+        ? new MiniBatches(in, splitting, processing)
+        : MiniBatches.of(range, in, newlines, splitting, processing);
+  }
+
+  private long transform(
+      ObjectRange range, MiniBatches payloads, LongAdder read, Location output, LongAdder answered, Turns.Turn turn)
+      throws IOException, InterruptedException {
+    var sent = new ArrayDeque<Sent>();
+    var object = range.object();
+    var checkpoint = checkpoints.open(range.checkpointed(), goOn);
+    boolean isDone = false;
+    try (var out = source.storage().create(output, contentType)) {
+      long mostBytes = bytes(payloads.mostBytes(source.mostBytes(object)));
+      var records = new Counted();
+      while (true) {
+        var share = memory.tryTake(mostBytes);
+        while (share.isEmpty() && !sent.isEmpty()) {
+          // The oldest output is on its way, whatever the other objects do.
+          write(sent, out, checkpoint, records, answered);
+          share = memory.tryTake(mostBytes);
+        }
+        var next = send(
+            payloads, share.isPresent() ? share.get() : memory.take(mostBytes), object, records, checkpoint, read);
+        if (next.isEmpty()) {
+          break;
+        }
+        sent.add(next.get());
+        while (!sent.isEmpty() && sent.peek().output.isDone()) {
+          write(sent, out, checkpoint, records, answered);
+        }
       }
+      while (!sent.isEmpty()) {
+        write(sent, out, checkpoint, records, answered);
+      }
+      turn.pass(records.bytes);
+      out.commit();
+      checkpoint.end();
+      isDone = true;
+      return records.written;
+    } finally {
       for (var left : sent) {
         left.output.cancel(true);
         left.share.close();
       }
+      if (!isDone) {
+        checkpoint.keep();
+      }
     }
+  }
+
+  /// How far an object is: records that were sent and written, and the bytes of its output. For one thread.
+  private static final class Counted {
+    private long sent;
+    private long written;
+    private long bytes;
   }
 
   /// The memory for a payload of so many bytes.
@@ -117,8 +145,9 @@ record ObjectTransform(
     return Math.max(COPIES * payload, leastShare);
   }
 
-  /// Reads the next payload and has it sent; nothing at the end of the object.
-  private Optional<Sent> send(MiniBatches payloads, MemoryShare share, StoredObject object, LongAdder read)
+  /// Reads the next payload and has it sent, unless an earlier run has its output; nothing at the end of the object.
+  private Optional<Sent> send(
+      MiniBatches payloads, MemoryShare share, StoredObject object, Counted records, Checkpoint checkpoint, LongAdder read)
       throws IOException {
     boolean isSent = false;
     try {
@@ -126,8 +155,20 @@ record ObjectTransform(
       isSent = next.isPresent();
       return next.map(payload -> {
         share.shrinkTo(bytes(payload.bytes()));
-        return new Sent(payload.records(), splitting.splitType() != SplitType.NONE, read.sumThenReset(), share,
-            threads.submit(() -> exchange.output(payload, object)));
+        boolean isSafeInParts = splitting.splitType() != SplitType.NONE;
+        long first = records.sent + 1;
+        records.sent += payload.records();
+        var kept = isSafeInParts ? checkpoint.answer(first, payload.records()) : Optional.<byte[]>empty();
+        kept.ifPresent(exchange::resumed);
+        var output = kept.<Future<byte[]>>map(CompletableFuture::completedFuture)
+            .orElseGet(() -> threads.submit(() -> turns.request(() -> {
+              var made = exchange.output(payload, object);
+              if (isSafeInParts) {
+                checkpoint.arrived(first, payload.records(), made);
+              }
+              return made;
+            })));
+        return new Sent(payload.records(), kept.isPresent(), isSafeInParts, read.sumThenReset(), share, output);
       });
     } finally {
       if (!isSent) {
@@ -137,14 +178,16 @@ record ObjectTransform(
   }
 
   /// Writes the oldest output, waiting for it where it is not there.
-  private long write(ArrayDeque<Sent> sent, ObjectWriter out, Checkpoints.Checkpoint checkpoint, LongAdder answered)
+  private void write(
+      ArrayDeque<Sent> sent, ObjectWriter out, Checkpoint checkpoint, Counted records, LongAdder answered)
       throws InterruptedException {
     var oldest = sent.peek();
     try {
       var output = oldest.output.get();
       out.write(output);
-      if (oldest.isSafeInParts) {
-        checkpoint.add(oldest.records, output);
+      records.bytes += output.length;
+      if (oldest.isSafeInParts && !oldest.isKept) {
+        checkpoint.written(records.written + 1, oldest.records, output);
       }
     } catch (ExecutionException e) {
       if (e.getCause() instanceof TransformException known) {
@@ -154,8 +197,12 @@ record ObjectTransform(
     }
     sent.remove();
     oldest.share.close();
+    records.written += oldest.records;
     answered.add(oldest.bytes);
-    progress.answered(oldest.records, oldest.bytes);
-    return oldest.records;
+    if (oldest.isKept) {
+      progress.passed(oldest.bytes);
+    } else {
+      progress.answered(oldest.records, oldest.bytes);
+    }
   }
 }

@@ -111,6 +111,7 @@ public final class FaultyProxy implements AutoCloseable {
     try (client; var upstream = new Socket(server.getHost(), server.getPort())) {
       open.add(upstream);
       client.setTcpNoDelay(true);
+      upstream.setTcpNoDelay(true);
       new Exchange(client, upstream).run();
       open.remove(upstream);
     } catch (IOException e) {

@@ -1,0 +1,181 @@
+package dev.berth.transform;
+
+import com.fasterxml.jackson.core.JsonProcessingException;
+import com.fasterxml.jackson.databind.ObjectMapper;
+import dev.berth.storage.Location;
+import dev.berth.storage.Marker;
+import dev.berth.storage.Storage;
+import dev.berth.storage.StorageException;
+import java.time.Duration;
+import java.util.Optional;
+import java.util.UUID;
+import java.util.function.BooleanSupplier;
+import java.util.function.Consumer;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/// Keeps two processes from doing one instance's part of a job at the same time: `.berth-lock-0-of-1` in the output, which
+/// says who does it.
+///
+/// A thread writes it again now and then. It no longer counts when that has not been done for a while by the store's clock, or
+/// where its owner was a process of this machine that has ended.
+final class JobLock implements AutoCloseable {
+
+  /// @param renewal how often it is written again
+  /// @param stale after how long without that it no longer counts
+  record Timing(Duration renewal, Duration stale) {
+    static final Timing DEFAULT = new Timing(Duration.ofSeconds(10), Duration.ofSeconds(60));
+  }
+
+  /// What the lock says.
+  ///
+  /// @param run differs from that of any other job
+  /// @param renewals so that it differs each time
+  record Text(ProcessName owner, String run, long renewals) {
+
+    private static final ObjectMapper JSON = new ObjectMapper();
+
+    static Optional<Text> read(String text) {
+      try {
+        return Optional.ofNullable(JSON.readValue(text, Text.class)).filter(read -> read.owner != null && read.run != null);
+      } catch (JsonProcessingException e) {
+        // Its owner was killed while it was written.
+        return Optional.empty();
+      }
+    }
+
+    private String write() {
+      try {
+        return JSON.writeValueAsString(this);
+      } catch (JsonProcessingException e) {
+        throw new IllegalStateException(e);
+      }
+    }
+
+    private Text renewed() {
+      return new Text(owner, run, renewals + 1);
+    }
+  }
+
+  private static final Logger log = LoggerFactory.getLogger(JobLock.class);
+  private static final Duration LOOK = Duration.ofSeconds(1);
+
+  private final Storage storage;
+  private final Location location;
+  private final Timing timing;
+  private final Consumer<String> lost;
+  private final Thread heart = Thread.ofVirtual().name("transform-lock").unstarted(this::renew);
+  private volatile Text text;
+
+  private JobLock(Storage storage, Location location, Timing timing, Text text, Consumer<String> lost) {
+    this.storage = storage;
+    this.location = location;
+    this.timing = timing;
+    this.text = text;
+    this.lost = lost;
+  }
+
+  /// Takes the lock of a job's instance. The output must be there.
+  ///
+  /// @param isOver whether it is not to be waited for any longer
+  /// @param lost is told when another process has taken it meanwhile
+  /// @throws TransformException where another process has it
+  static JobLock take(TransformJob job, Storage storage, BooleanSupplier isOver, Consumer<String> lost) throws InterruptedException {
+    var location = job.output().resolve(".berth-lock-%d-of-%d".formatted(job.instance(), job.instances()));
+    return take(storage, location, ProcessName.own(), Timing.DEFAULT, isOver, lost);
+  }
+
+  static JobLock take(
+      Storage storage, Location location, ProcessName own, Timing timing, BooleanSupplier isOver, Consumer<String> lost)
+      throws InterruptedException {
+    var text = new Text(own, UUID.randomUUID().toString(), 0);
+    var lock = new JobLock(storage, location, timing, text, lost);
+    Optional<Marker> seen = Optional.empty();
+    while (!storage.mark(location, text.write())) {
+      var found = storage.marker(location);
+      if (found.isEmpty()) {
+        continue;
+      }
+      if (lock.isBroken(found.get())) {
+        break;
+      }
+      var first = seen.orElse(found.get());
+      boolean isRenewed = !first.version().equals(found.get().version());
+      if (isRenewed || owner(found.get()).filter(own::isBeside).isPresent() || isOver.getAsBoolean()) {
+        throw new TransformException(lock.refusal(found.get()), null);
+      }
+      if (seen.isEmpty()) {
+        log.warn("{}: found the lock of {}, renewed {} s ago; it no longer counts in {} s, if it is not renewed",
+            location, named(found.get()), found.get().age().toSeconds(), timing.stale.minus(found.get().age()).toSeconds());
+      }
+      seen = found;
+      Thread.sleep(LOOK);
+    }
+    lock.heart.start();
+    return lock;
+  }
+
+  private static Optional<ProcessName> owner(Marker marker) {
+    return Text.read(marker.text()).map(Text::owner);
+  }
+
+  private static String named(Marker marker) {
+    return owner(marker).map(ProcessName::toString).orElse("an unknown process");
+  }
+
+  /// Takes the place of a lock that no longer counts.
+  private boolean isBroken(Marker found) {
+    boolean isDead = owner(found).filter(text.owner::isDead).isPresent();
+    if (!isDead && found.age().compareTo(timing.stale) < 0 || !storage.replace(location, text.write(), found)) {
+      return false;
+    }
+    log.warn("{}: the lock of {}, renewed {} s ago, no longer counts: {}", location, named(found), found.age().toSeconds(),
+        isDead ? "the process has ended" : "it was not renewed for %d s".formatted(timing.stale.toSeconds()));
+    return true;
+  }
+
+  private String refusal(Marker found) {
+    return ("%s: found the lock of %s, renewed %d s ago, which does this job. Wait for its end or stop it; after %d s without renewal "
+        + "the lock no longer counts").formatted(location, named(found), found.age().toSeconds(), timing.stale.toSeconds());
+  }
+
+  private void renew() {
+    try {
+      while (true) {
+        Thread.sleep(timing.renewal);
+        var next = text.renewed();
+        try {
+          var found = storage.marker(location);
+          if (found.filter(this::isOwn).isEmpty() || !storage.renew(location, next.write(), found.get())) {
+            lost.accept("%s: found the lock of %s, expected this job's: it was taken over".formatted(
+                location, storage.marker(location).map(JobLock::named).orElse("nobody")));
+            return;
+          }
+          text = next;
+        } catch (StorageException e) {
+          log.warn("the lock is not renewed: {}", e.getMessage());
+        }
+      }
+    } catch (InterruptedException _) {
+      Thread.currentThread().interrupt();
+    }
+  }
+
+  private boolean isOwn(Marker found) {
+    return Text.read(found.text()).filter(read -> read.run.equals(text.run)).isPresent();
+  }
+
+  /// Removes it, unless another process has it now.
+  @Override
+  public void close() throws InterruptedException {
+    heart.interrupt();
+    heart.join();
+    try {
+      if (storage.marker(location).filter(this::isOwn).isPresent()) {
+        storage.delete(location);
+      }
+    } catch (StorageException e) {
+      log.warn("the lock stays until it no longer counts: {}", e.getMessage());
+    }
+  }
+}

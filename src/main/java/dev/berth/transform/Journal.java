@@ -1,0 +1,178 @@
+package dev.berth.transform;
+
+import dev.berth.storage.Location;
+import dev.berth.storage.StorageException;
+import java.io.IOException;
+import java.nio.ByteBuffer;
+import java.nio.channels.FileChannel;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.StandardOpenOption;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.concurrent.locks.ReentrantLock;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/// A file, `KEY.parts/JOB`, that each answer to a mini-batch is appended to as soon as it arrives, in any order. So a job
+/// that is killed makes again what was on its way, and nothing else.
+///
+/// The system writes it to the disk when it likes. A machine that loses its power may lose some of it, which the checksums tell.
+final class Journal implements Checkpoint {
+
+  private static final Logger log = LoggerFactory.getLogger(Journal.class);
+
+  private record Place(Frame frame, long position) {}
+
+  private final Path directory;
+  private final Path path;
+  private final Map<Long, Place> places = new HashMap<>();
+  private final ReentrantLock lock = new ReentrantLock();
+  /// Guarded by the lock, as is what follows. Null until there is something to read or to write.
+  private FileChannel file;
+  private long end;
+  private boolean isBroken;
+
+  private Journal(Path directory, Path path) {
+    this.directory = directory;
+    this.path = path;
+  }
+
+  /// @param hash the file's name
+  /// @param goOn whether what was left counts; otherwise it is removed
+  /// @throws StorageException where what was left can't be read or removed
+  static Journal open(Path directory, String hash, boolean goOn) {
+    var journal = new Journal(directory, directory.resolve(hash));
+    try {
+      if (Files.isDirectory(directory)) {
+        try (var left = Files.newDirectoryStream(directory)) {
+          for (var other : left) {
+            if (!goOn || !other.equals(journal.path)) {
+              remove(other);
+            }
+          }
+        }
+      }
+      if (Files.exists(journal.path)) {
+        journal.find();
+      }
+    } catch (IOException e) {
+      journal.close();
+      throw new TransformException("%s can't be read; --overwrite begins anew: %s".formatted(journal.path, e), e);
+    }
+    return journal;
+  }
+
+  private static void remove(Path left) throws IOException {
+    if (!Files.isDirectory(left)) {
+      Files.delete(left);
+      return;
+    }
+    // Of an earlier version.
+    try (var parts = Files.newDirectoryStream(left)) {
+      for (var part : parts) {
+        Files.delete(part);
+      }
+    }
+    Files.delete(left);
+  }
+
+  /// Finds the answers. What follows the last whole one is cut off.
+  private void find() throws IOException {
+    file = FileChannel.open(path, StandardOpenOption.READ, StandardOpenOption.WRITE);
+    long size = file.size();
+    while (true) {
+      var head = Frame.read(read(end, Frame.BYTES));
+      if (head.isEmpty() || end + Frame.BYTES + head.get().length() > size) {
+        file.truncate(end);
+        return;
+      }
+      places.put(head.get().first(), new Place(head.get(), end + Frame.BYTES));
+      end += Frame.BYTES + head.get().length();
+    }
+  }
+
+  private ByteBuffer read(long position, int length) throws IOException {
+    var bytes = ByteBuffer.allocate(length);
+    while (bytes.hasRemaining() && file.read(bytes, position + bytes.position()) >= 0) {
+      // Until it is full, or the file ends.
+    }
+    return bytes.flip();
+  }
+
+  @Override
+  public Optional<byte[]> answer(long first, int count) {
+    var place = places.get(first);
+    if (place == null || place.frame.count() != count) {
+      return Optional.empty();
+    }
+    lock.lock();
+    try {
+      var answer = read(place.position, place.frame.length()).array();
+      return place.frame.isOf(answer) ? Optional.of(answer) : Optional.empty();
+    } catch (IOException e) {
+      log.debug("{}: records {} and on are asked again", path, first, e);
+      return Optional.empty();
+    } finally {
+      lock.unlock();
+    }
+  }
+
+  /// An object does not fail where only its journal can't be written: it has no further answers then.
+  @Override
+  public void arrived(long first, int count, byte[] output) {
+    lock.lock();
+    try {
+      if (isBroken) {
+        return;
+      }
+      if (file == null) {
+        Files.createDirectories(directory);
+        file = FileChannel.open(path, StandardOpenOption.READ, StandardOpenOption.WRITE, StandardOpenOption.CREATE_NEW);
+      }
+      file.position(end);
+      for (var bytes : List.of(Frame.of(first, count, output).head(), ByteBuffer.wrap(output))) {
+        while (bytes.hasRemaining()) {
+          end += file.write(bytes);
+        }
+      }
+    } catch (IOException e) {
+      log.debug("{}: no further answers are kept", path, e);
+      isBroken = true;
+    } finally {
+      lock.unlock();
+    }
+  }
+
+  @Override
+  public void keep() {
+    close();
+  }
+
+  @Override
+  public void end() {
+    close();
+    try {
+      Files.deleteIfExists(path);
+      Files.deleteIfExists(directory);
+    } catch (IOException e) {
+      throw new TransformException("%s can't be removed: %s".formatted(path, e), e);
+    }
+  }
+
+  private void close() {
+    lock.lock();
+    try {
+      isBroken = true;
+      if (file != null) {
+        file.close();
+      }
+    } catch (IOException e) {
+      log.debug("{}", path, e);
+    } finally {
+      lock.unlock();
+    }
+  }
+}

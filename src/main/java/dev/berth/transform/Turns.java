@@ -1,0 +1,119 @@
+package dev.berth.transform;
+
+import dev.berth.memory.MemoryBudget;
+import dev.berth.memory.MemoryShare;
+import java.util.Optional;
+import java.util.concurrent.Callable;
+import java.util.concurrent.Semaphore;
+import java.util.function.BooleanSupplier;
+
+/// Whose turn it is among the objects of a job. As many objects as requests may run have a turn: their records are read and
+/// answered. Others have been opened and wait for a turn, and others are on their way to their outputs. So the time that
+/// S3 takes to answer keeps no request waiting.
+///
+/// An object that waits for its turn has a buffer in memory at most: what its connection has received is the system's. Objects
+/// on their way to their outputs have a share of the heap together.
+final class Turns {
+
+  /// Objects without a turn. With 40 ms for each answer of S3, they are enough for some 500 objects/s.
+  private static final int OTHERS = 64;
+
+  /// For what S3's writers hold of objects whose turn is over.
+  private static final int SHARE_OF_HEAP = 16;
+
+  /// What a writer to S3 holds: a part that is sent, and one that is gathered.
+  private static final long MOST_OF_WRITER = 16 << 20;
+
+  private final int all;
+  private final Semaphore objects;
+  private final Semaphore turns;
+  private final Semaphore requests;
+  private final MemoryBudget ending = new MemoryBudget(Runtime.getRuntime().maxMemory() / SHARE_OF_HEAP);
+  private final BooleanSupplier isOver;
+
+  /// @param requests how many may run at the same time
+  /// @param isOver whether no object may have its turn any more
+  Turns(int requests, BooleanSupplier isOver) {
+    this.all = requests + OTHERS;
+    this.objects = new Semaphore(all);
+    this.turns = new Semaphore(requests);
+    // Their answers are written in the order of the records.
+    this.requests = new Semaphore(requests, true);
+    this.isOver = isOver;
+  }
+
+  /// Waits until another object may be opened.
+  void begin() throws InterruptedException {
+    objects.acquire();
+  }
+
+  /// Counts an object as done, however it has ended.
+  void end() {
+    objects.release();
+  }
+
+  /// Waits until all objects have ended.
+  void awaitEnds() throws InterruptedException {
+    objects.acquire(all);
+  }
+
+  boolean isOver() {
+    return isOver.getAsBoolean();
+  }
+
+  /// Waits for the turn of an object that is open; nothing when the job ends before.
+  Optional<Turn> take() throws InterruptedException {
+    try {
+      turns.acquire();
+    } catch (InterruptedException e) {
+      if (isOver()) {
+        Thread.currentThread().interrupt();
+        return Optional.empty();
+      }
+      throw e;
+    }
+    if (isOver()) {
+      turns.release();
+      return Optional.empty();
+    }
+    return Optional.of(new Turn());
+  }
+
+  /// Makes a request, when there are few enough of them.
+  <T> T request(Callable<T> request) throws Exception {
+    requests.acquire();
+    try {
+      return request.call();
+    } finally {
+      requests.release();
+    }
+  }
+
+  /// That of one object. For one thread.
+  final class Turn implements AutoCloseable {
+
+    private boolean isHeld = true;
+    private MemoryShare rest = ending.share();
+
+    /// Gives the turn to another object: all answers are there, and what the writer holds of them has to be put in place.
+    ///
+    /// @param bytes how many the output has
+    void pass(long bytes) throws InterruptedException {
+      rest = ending.take(Math.clamp(bytes, 1, MOST_OF_WRITER));
+      release();
+    }
+
+    @Override
+    public void close() {
+      rest.close();
+      release();
+    }
+
+    private void release() {
+      if (isHeld) {
+        isHeld = false;
+        turns.release();
+      }
+    }
+  }
+}
