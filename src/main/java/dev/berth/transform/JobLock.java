@@ -96,8 +96,11 @@ final class JobLock implements AutoCloseable {
       if (found.isEmpty()) {
         continue;
       }
-      if (lock.isBroken(found.get())) {
-        break;
+      if (lock.countsNoMore(found.get())) {
+        if (lock.replaces(found.get())) {
+          break;
+        }
+        continue;
       }
       var first = seen.orElse(found.get());
       boolean isRenewed = !first.version().equals(found.get().version());
@@ -123,14 +126,20 @@ final class JobLock implements AutoCloseable {
     return owner(marker).map(ProcessName::toString).orElse("an unknown process");
   }
 
-  /// Takes the place of a lock that no longer counts.
-  private boolean isBroken(Marker found) {
-    boolean isDead = owner(found).filter(text.owner::isDead).isPresent();
-    if (!isDead && found.age().compareTo(timing.stale) < 0 || !storage.replace(location, text.write(), found)) {
+  private boolean countsNoMore(Marker found) {
+    return isOfTheDead(found) || found.age().compareTo(timing.stale) >= 0;
+  }
+
+  private boolean isOfTheDead(Marker found) {
+    return owner(found).filter(text.owner::isDead).isPresent();
+  }
+
+  private boolean replaces(Marker found) {
+    if (!storage.replace(location, text.write(), found)) {
       return false;
     }
     log.warn("{}: the lock of {}, renewed {} s ago, no longer counts: {}", location, named(found), found.age().toSeconds(),
-        isDead ? "the process has ended" : "it was not renewed for %d s".formatted(timing.stale.toSeconds()));
+        isOfTheDead(found) ? "the process has ended" : "it was not renewed for %d s".formatted(timing.stale.toSeconds()));
     return true;
   }
 

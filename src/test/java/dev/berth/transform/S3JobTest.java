@@ -1,6 +1,7 @@
 package dev.berth.transform;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
 
 import dev.berth.hooks.BadInputException;
 import dev.berth.hooks.InvocationRequest;
@@ -8,6 +9,7 @@ import dev.berth.storage.Storage;
 import dev.berth.testing.FaultyProxy;
 import dev.berth.testing.FaultyProxy.Fault;
 import dev.berth.testing.FaultyProxy.Request;
+import dev.berth.testing.Gate;
 import dev.berth.testing.S3Server;
 import dev.berth.testing.TestServer;
 import dev.berth.testing.TextHandler;
@@ -25,6 +27,7 @@ import java.util.Set;
 import java.util.TreeMap;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ConcurrentLinkedQueue;
+import java.util.concurrent.Executors;
 import java.util.function.Function;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
@@ -222,6 +225,100 @@ class S3JobTest {
     assertThat(s3.keys(BUCKET)).filteredOn(key -> key.startsWith("parts/.berth-parts/")).singleElement().asString().contains("a.txt.parts.parts");
   }
 
+  /// One request at a time: the first object is with the model all the while.
+  @Test
+  void otherObjectsAreOpenedWhileOneIsWithTheModel() throws Exception {
+    var gate = new Gate(1);
+    try (var held = held(gate); var proxy = new FaultyProxy(s3.endpoint(), _ -> new Fault.Pass());
+        var threads = Executors.newVirtualThreadPerTaskExecutor()) {
+      few("ahead", 100);
+      var job = threads.submit(() -> run("ahead-out", proxy.endpoint(), held.uri("/")));
+      try {
+        gate.awaitArrival();
+        await().until(() -> gets(proxy, "/ahead/") > 30);
+        assertThat(gets(proxy, "/ahead/")).as("not all of them").isLessThan(100);
+      } finally {
+        gate.open();
+      }
+      assertThat(job.get()).matches(JobReport::isComplete).extracting(JobReport::succeeded).isEqualTo(100L);
+    }
+  }
+
+  @Test
+  void theModelGoesOnWhileAnOutputIsOnItsWay() throws Exception {
+    var gate = new Gate(1);
+    try (var proxy = new FaultyProxy(s3.endpoint(), request -> {
+      if (request.method().equals("PUT") && request.target().contains("/behind-out/000.txt")) {
+        passed(gate);
+      }
+      return new Fault.Pass();
+    }); var threads = Executors.newVirtualThreadPerTaskExecutor()) {
+      few("behind", 20);
+      WORDS.asked.clear();
+      var job = threads.submit(() -> run("behind-out", proxy.endpoint()));
+      try {
+        gate.awaitArrival();
+        await().until(() -> WORDS.asked.size() == 20);
+        await().until(() -> outputs("behind-out").keySet().stream().filter(key -> key.endsWith(".out")).count() == 19);
+        assertThat(job.isDone()).as("an object has succeeded when its output is there").isFalse();
+      } finally {
+        gate.open();
+      }
+      assertThat(job.get()).matches(JobReport::isComplete).extracting(JobReport::succeeded).isEqualTo(20L);
+      assertThat(outputs("behind-out")).hasSize(20).containsEntry("007.txt.out", "WORD 7\n");
+    }
+  }
+
+  @Test
+  void aStoppedJobPutsInPlaceWhatIsAnsweredAndBeginsNothingElse() throws Exception {
+    var gate = new Gate(1);
+    try (var held = held(gate); var storage = new Storage(s3.options());
+        var threads = Executors.newVirtualThreadPerTaskExecutor()) {
+      few("stopped", 50);
+      options.put(JobOption.OUTPUT, "s3://jobs/stopped-out");
+      var runner = new JobRunner(JobReader.read(options, Map.of(), Set.of()), storage, new Unwatched());
+      var job = threads.submit(() -> runner.run(held.uri("/")));
+      try {
+        gate.awaitArrival();
+        runner.stop();
+      } finally {
+        gate.open();
+      }
+      assertThat(job.get()).extracting(JobReport::status, JobReport::objects, JobReport::succeeded).containsExactly(JobStatus.STOPPED, 1L, 1L);
+      assertThat(outputs("stopped-out")).as("and no lock").hasSize(1).allSatisfy((key, _) -> assertThat(key).endsWith(".out"));
+    }
+  }
+
+  private void few(String prefix, int objects) {
+    for (int i = 0; i < objects; i++) {
+      s3.put(BUCKET, "%s/%03d.txt".formatted(prefix, i), "word %d\n".formatted(i));
+    }
+    options.put(JobOption.INPUT, "s3://jobs/%s/".formatted(prefix));
+    options.put(JobOption.MAX_CONCURRENT_TRANSFORMS, "1");
+  }
+
+  private static TestServer held(Gate gate) throws Exception {
+    return TestServer.with(new TextHandler() {
+      @Override
+      public List<String> predictFn(List<String> records, Object model) throws Exception {
+        gate.pass();
+        return super.predictFn(records, model);
+      }
+    }).set("SAGEMAKER_BATCH", "true").start();
+  }
+
+  private static void passed(Gate gate) {
+    try {
+      gate.pass();
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+    }
+  }
+
+  private static long gets(FaultyProxy proxy, String part) {
+    return proxy.requests().stream().filter(request -> request.method().equals("GET") && request.target().contains(part)).count();
+  }
+
   private static void pause() {
     try {
       Thread.sleep(10);
@@ -274,10 +371,14 @@ class S3JobTest {
   }
 
   private JobReport run(String output, URI endpoint) throws Exception {
+    return run(output, endpoint, container.uri("/"));
+  }
+
+  private JobReport run(String output, URI endpoint, URI container) throws Exception {
     options.put(JobOption.OUTPUT, "s3://jobs/" + output);
     var job = JobReader.read(options, Map.of(), Set.of());
     try (var storage = new Storage(s3.options().withEndpoint(endpoint))) {
-      return new JobRunner(job, storage, new Unwatched()).run(container.uri("/"));
+      return new JobRunner(job, storage, new Unwatched()).run(container);
     }
   }
 }
