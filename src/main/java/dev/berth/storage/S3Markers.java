@@ -1,7 +1,5 @@
 package dev.berth.storage;
 
-import java.io.IOException;
-import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.time.Instant;
 import java.time.ZonedDateTime;
@@ -26,20 +24,19 @@ record S3Markers(S3Client client) {
 
   Optional<Marker> find(Location.S3 location) {
     return S3Errors.naming(location, () -> {
-      try (var in = client.getObject(request -> request.bucket(location.bucket()).key(location.key()))) {
-        var text = new String(in.readAllBytes(), StandardCharsets.UTF_8);
+      try {
+        // Read within the client's attempts, so an answer that breaks off is asked for again.
+        var in = client.getObjectAsBytes(request -> request.bucket(location.bucket()).key(location.key()));
         // Both are S3's own, in whole seconds.
         var now = in.response().sdkHttpResponse().firstMatchingHeader("Date")
             .map(date -> ZonedDateTime.parse(date, DateTimeFormatter.RFC_1123_DATE_TIME).toInstant()).orElseGet(Instant::now);
         var age = Duration.between(in.response().lastModified(), now);
-        return Optional.of(new Marker(text, in.response().eTag(), age.isNegative() ? Duration.ZERO : age));
+        return Optional.of(new Marker(in.asUtf8String(), in.response().eTag(), age.isNegative() ? Duration.ZERO : age));
       } catch (S3Exception e) {
         if (e.statusCode() == NOT_FOUND && !S3Errors.isNoSuchBucket(e)) {
           return Optional.empty();
         }
         throw e;
-      } catch (IOException e) {
-        throw StorageException.retryable(location, "the connection failed: " + Shortened.explanation(e), e);
       }
     });
   }

@@ -11,6 +11,7 @@ import dev.berth.testing.S3Server;
 import dev.berth.testing.TestServer;
 import dev.berth.testing.TextHandler;
 import java.io.IOException;
+import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
@@ -311,7 +312,7 @@ class SplitObjectsTest {
     var root = Path.of(directory);
     try (var files = Files.walk(root)) {
       for (var file : files.filter(Files::isRegularFile).toList()) {
-        all.put(root.relativize(file).toString(), Files.readString(file));
+        all.put(root.relativize(file).toString(), new String(Files.readAllBytes(file), StandardCharsets.UTF_8));
       }
     }
     return all;
