@@ -106,6 +106,7 @@ public final class JobRunner {
   private void runObjects(URI endpoint) throws InterruptedException {
     var plan = plan(endpoint);
     storage.requireWritable(job.output().resolve(".berth-probe-%d".formatted(job.instance())));
+    job.preview().ifPresent(storage::requireWritable);
     if (job.envelope().equals(Optional.of(Envelope.BEDROCK))) {
       progress.status(JobStatus.SUBMITTED);
       progress.status(JobStatus.VALIDATING);
@@ -126,11 +127,13 @@ public final class JobRunner {
       var checkpoints = new Checkpoints(storage, job.output(), job.madeBy() + plan.splitting());
       long leastShare = memory.bytes() / (PAYLOADS_PER_REQUEST * concurrent);
       if (job.envelope().isPresent()) {
-        var exchange = new EnvelopeExchange(job.envelope().get(), invoker, storage, job.output(), job.imagesAsFiles());
+        var exchange = new EnvelopeExchange(job.envelope().get(), invoker, storage, job.output());
+        var images = new AnswerImages(job, storage, threads);
         transformAll(new ObjectTransform(
             source, plan.splitting(), Optional.empty(), Optional.empty(), exchange, threads, memory, leastShare,
             checkpoints, !job.overwrite(), progress),
-            exchange::countDone, checkpoints, invoker, concurrent);
+            exchange::countDone, images::add, checkpoints, invoker, concurrent);
+        images.writePreview();
         errors = exchange.errors();
         if (job.envelope().get() == Envelope.BEDROCK) {
           exchange.writeManifest(job.instances() == 1
@@ -148,7 +151,7 @@ public final class JobRunner {
         transformAll(new ObjectTransform(
             source, plan.splitting(), processing, job.formats().accept(), exchange, threads, memory, leastShare,
             checkpoints, !job.overwrite(), progress),
-            _ -> {}, checkpoints, invoker, concurrent);
+            _ -> {}, (_, _) -> {}, checkpoints, invoker, concurrent);
         errors = kept.sum();
       }
     }
@@ -202,9 +205,10 @@ public final class JobRunner {
   /// No more objects are open than requests may run: each of them may be one request.
   ///
   /// @param done is told the outputs that were there already
+  /// @param whole is told every object that has its output, and whether that was there already
   private void transformAll(
-      ObjectTransform transform, Consumer<Location> done, Checkpoints checkpoints, Invoker invoker, int concurrent)
-      throws InterruptedException {
+      ObjectTransform transform, Consumer<Location> done, WholeOutput whole, Checkpoints checkpoints, Invoker invoker,
+      int concurrent) throws InterruptedException {
     var open = new Semaphore(concurrent);
     var keys = new HashSet<String>();
     boolean isEmpty = true;
@@ -229,7 +233,7 @@ public final class JobRunner {
         threads.execute(() -> {
           var answered = new LongAdder();
           try {
-            var outcome = outcome(transform, done, checkpoints, object, answered);
+            var outcome = outcome(transform, done, whole, checkpoints, object, answered);
             end(outcome, Math.max(0, object.size() - answered.sum()));
           } finally {
             open.release();
@@ -249,17 +253,25 @@ public final class JobRunner {
     }
   }
 
+  /// What there is to do once an object has its output.
+  private interface WholeOutput {
+    void accept(StoredObject object, boolean wasThere) throws InterruptedException;
+  }
+
   private ObjectOutcome outcome(
-      ObjectTransform transform, Consumer<Location> done, Checkpoints checkpoints, StoredObject object, LongAdder answered) {
+      ObjectTransform transform, Consumer<Location> done, WholeOutput whole, Checkpoints checkpoints, StoredObject object,
+      LongAdder answered) {
     long start = System.nanoTime();
     try {
       var output = job.output(object);
       if (!job.overwrite() && storage.exists(output)) {
         done.accept(output);
         checkpoints.forget(object);
+        whole.accept(object, true);
         return new ObjectOutcome(object.key(), ObjectOutcome.Status.SKIPPED, 0, 0, "");
       }
       long count = transform.transform(object, output, answered);
+      whole.accept(object, false);
       return new ObjectOutcome(object.key(), ObjectOutcome.Status.SUCCEEDED, count, seconds(start), "");
     } catch (TransformException | StorageException e) {
       return failure(object, start, e.getMessage());
