@@ -5,6 +5,7 @@ import dev.berth.memory.MemoryBudget;
 import dev.berth.storage.Location;
 import dev.berth.storage.Storage;
 import dev.berth.storage.StorageException;
+import dev.berth.storage.StoredObject;
 import java.net.URI;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -114,6 +115,7 @@ public final class JobRunner {
   private void runObjects(URI endpoint) throws InterruptedException {
     var plan = plan(endpoint);
     storage.requireWritable(job.output().resolve(".berth-probe-%d".formatted(job.instance())));
+    job.preview().ifPresent(storage::requireWritable);
     try (var _ = JobLock.take(job, storage, () -> stopping, this::lose)) {
       runObjects(endpoint, plan);
     }
@@ -141,11 +143,13 @@ public final class JobRunner {
       var turns = new Turns(concurrent, () -> stopping || lost.isPresent() || invoker.gaveUp().isPresent());
       long leastShare = memory.bytes() / (PAYLOADS_PER_REQUEST * concurrent);
       if (job.envelope().isPresent()) {
-        var exchange = new EnvelopeExchange(job.envelope().get(), invoker, storage, job.output(), job.imagesAsFiles());
+        var exchange = new EnvelopeExchange(job.envelope().get(), invoker, storage, job.output());
+        var images = new AnswerImages(job, storage, threads);
         transformAll(new ObjectTransform(
             source, plan.splitting(), Optional.empty(), Optional.empty(), exchange, threads, turns, memory, leastShare,
             checkpoints, !job.overwrite(), progress),
-            exchange::countDone, checkpoints, invoker, turns);
+            exchange::countDone, images::add, checkpoints, invoker, turns);
+        images.writePreview();
         errors = exchange.errors();
         if (job.envelope().get() == Envelope.BEDROCK) {
           exchange.writeManifest(job.instances() == 1
@@ -163,7 +167,7 @@ public final class JobRunner {
         transformAll(new ObjectTransform(
             source, plan.splitting(), processing, job.formats().accept(), exchange, threads, turns, memory, leastShare,
             checkpoints, !job.overwrite(), progress),
-            _ -> {}, checkpoints, invoker, turns);
+            _ -> {}, (_, _) -> {}, checkpoints, invoker, turns);
         errors = kept.sum();
       }
     }
@@ -215,9 +219,10 @@ public final class JobRunner {
   }
 
   /// @param done is told the outputs that were there already
+  /// @param whole is told every object that has its output, and whether that was there already
   private void transformAll(
-      ObjectTransform transform, Consumer<Location> done, Checkpoints checkpoints, Invoker invoker, Turns turns)
-      throws InterruptedException {
+      ObjectTransform transform, Consumer<Location> done, WholeOutput whole, Checkpoints checkpoints, Invoker invoker,
+      Turns turns) throws InterruptedException {
     var keys = new HashMap<String, Location>();
     boolean isEmpty = true;
     try (var objects = JobObjects.of(job, storage).flatMap(object -> ObjectRange.of(object, job).stream())) {
@@ -241,7 +246,7 @@ public final class JobRunner {
         threads.execute(() -> {
           var answered = new LongAdder();
           try {
-              outcome(transform, done, checkpoints, range, answered)
+              outcome(transform, done, whole, checkpoints, range, answered)
                   .ifPresent(outcome -> end(outcome, Math.max(0, range.bytes() - answered.sum())));
           } finally {
             turns.end();
@@ -261,6 +266,11 @@ public final class JobRunner {
     }
   }
 
+  /// What there is to do once an object has its output.
+  private interface WholeOutput {
+    void accept(StoredObject object, boolean wasThere) throws InterruptedException;
+  }
+
   /// Whether an object has the key of one before it. The ranges of one object have one key too.
   private static boolean isTwice(ObjectRange range, Map<String, Location> keys) {
     var first = keys.putIfAbsent(range.object().key(), range.object().location());
@@ -269,7 +279,8 @@ public final class JobRunner {
 
   /// Nothing for a range that has not been begun, as the job ends.
   private Optional<ObjectOutcome> outcome(
-      ObjectTransform transform, Consumer<Location> done, Checkpoints checkpoints, ObjectRange range, LongAdder answered) {
+      ObjectTransform transform, Consumer<Location> done, WholeOutput whole, Checkpoints checkpoints, ObjectRange range,
+      LongAdder answered) {
     long start = System.nanoTime();
     var outputs = new SplitOutputs(job, storage);
     try {
@@ -277,6 +288,7 @@ public final class JobRunner {
         outputs.answers(range).ifPresent(done);
         checkpoints.forget(range.checkpointed());
         outputs.join(range);
+        whole.accept(range.object(), true);
         return Optional.of(new ObjectOutcome(range.toString(), ObjectOutcome.Status.SKIPPED, 0, 0, ""));
       }
       var count = transform.transform(range, outputs.part(range), answered);
@@ -284,6 +296,7 @@ public final class JobRunner {
         return Optional.empty();
       }
       outputs.join(range);
+      whole.accept(range.object(), false);
       return Optional.of(
           new ObjectOutcome(range.toString(), ObjectOutcome.Status.SUCCEEDED, count.getAsLong(), seconds(start), ""));
     } catch (TransformException | StorageException e) {
