@@ -3,195 +3,151 @@ package dev.berth.command;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
+import dev.berth.testing.S3Server;
 import dev.berth.testing.ServeProcess;
 import dev.berth.testing.TestServer;
 import dev.berth.testing.TextHandler;
 import java.io.IOException;
-import java.io.UncheckedIOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Random;
-import java.util.Set;
 import java.util.TreeMap;
-import java.util.concurrent.ConcurrentLinkedQueue;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.stream.Collectors;
 import java.util.stream.IntStream;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/// `./transform` in a process that is killed and started again, until it comes to its end.
+/// `./transform` in a process that is killed at random moments and started again, until it comes to its end. The model is
+/// in this process, and counts what it is asked.
 @Tag("packaged")
 class KilledJobTest {
 
   /// 128 and the number of SIGKILL.
   private static final int KILLED = 137;
-  /// One at each kind of moment.
-  private static final int KILLS = 4;
-  private static final int OBJECTS = 12;
-  private static final int RECORDS = 400;
+  private static final int KILLS = 15;
+  /// In S3, where parts of an output are written once a second.
+  private static final int KILLS_IN_S3 = 5;
+  private static final int SLOTS = 2;
+  /// The objects by their numbers of records. Each record is a mini-batch.
+  private static final List<Integer> OBJECTS = List.of(1, 3, 20, 1, 900, 40, 1, 1);
+  /// The model is asked so much between two kills, at most.
+  private static final int MOST_BETWEEN_KILLS = 80;
 
   @TempDir
   private Path directory;
 
-  private final Random random = new Random(6);
+  /// To repeat a failure, put the seed that it names here.
+  private final long seed = new Random().nextLong();
+  private final Random random = new Random(seed);
+  private final AtomicInteger asked = new AtomicInteger();
+  private final Map<String, String> expected = new TreeMap<>();
+  private TestServer container;
 
-  @Test
-  void aJobThatIsKilledIsFinishedByRunningItAgain() throws Exception {
-    writeInput();
-    var undisturbed = directory.resolve("undisturbed");
-    try (var job = transform(undisturbed)) {
-      assertThat(job.exitCode()).as(job.err()).isZero();
-    }
-    var out = Files.createDirectory(directory.resolve("out"));
-    int kills = 0;
-    while (kills < KILLS && isKilled(out, kills)) {
-      kills++;
-      outputsAreWhole(out);
-    }
-    assertThat(kills).isPositive();
-    try (var job = transform(out)) {
-      assertThat(job.exitCode()).as(job.err()).isZero();
-      assertThat(job.out()).containsPattern("objects +12\n").containsPattern("failed +0\n");
-    }
-    assertThat(contents(undisturbed)).hasSize(OBJECTS);
-    assertThat(contents(out)).as("and nothing else, such as leftovers").isEqualTo(contents(undisturbed));
-    assertThat(out.resolve(".berth-parts")).doesNotExist();
-  }
-
-  @Test
-  void oneLargeObjectGoesOnWhereItsJobWasKilled() throws Exception {
-    int records = 1500;
-    var in = Files.createDirectory(directory.resolve("in"));
-    var lines = IntStream.range(0, records).mapToObj("word %d"::formatted).toList();
-    Files.write(in.resolve("words.txt"), lines);
-    var out = directory.resolve("out");
-    var asked = new ConcurrentLinkedQueue<String>();
-    var handler = new TextHandler() {
+  @BeforeEach
+  void start() throws Exception {
+    container = TestServer.with(new TextHandler() {
       @Override
       public List<String> predictFn(List<String> words, Object model) throws Exception {
-        asked.addAll(words);
-        Thread.sleep(1);
+        asked.addAndGet(words.size());
         return super.predictFn(words, model);
       }
-    };
-    try (var server = TestServer.with(handler).set("SAGEMAKER_BATCH", "true").start()) {
-      int runs = 0;
-      long kept = 0;
-      while (kept < records && runs++ < 2) {
-        long before = kept;
-        asked.clear();
-        try (var job = words(in, out, server.port())) {
-          await().until(() -> !job.process().isAlive() || kept(out) > before);
-          job.process().destroyForcibly();
-          job.exitCode();
-        }
-        assertThat(asked).as("what was safe is not asked again").noneMatch(word -> Integer.parseInt(word.substring(5)) < before);
-        kept = Files.exists(out.resolve("words.txt.out")) ? records : kept(out);
-      }
-      try (var job = words(in, out, server.port())) {
-        assertThat(job.exitCode()).as(job.err()).isZero();
-      }
-    }
-    assertThat(Files.readAllLines(out.resolve("words.txt.out"))).isEqualTo(lines.stream().map(String::toUpperCase).toList());
-    assertThat(out.resolve(".berth-parts")).doesNotExist();
-  }
-
-  private ServeProcess words(Path in, Path out, int port) throws IOException {
-    return ServeProcess.start(Map.of(), List.of(
-        Path.of("transform").toAbsolutePath().toString(), "--endpoint", "http://127.0.0.1:" + port,
-        "--input", in.toString(), "--output", out.toString(), "--report", directory.resolve("words.json").toString(),
-        "--content-type", "text/plain", "--accept", "text/plain", "--split-type", "Line", "--assemble-with", "Line",
-        "--batch-strategy", "SingleRecord", "--max-concurrent-transforms", "2"));
-  }
-
-  /// How many records an unfinished job has kept: the last number in the names of its parts.
-  private static long kept(Path out) throws IOException {
-    if (!Files.exists(out.resolve(".berth-parts"))) {
-      return 0;
-    }
-    try (var parts = Files.walk(out.resolve(".berth-parts"))) {
-      return parts.map(part -> part.getFileName().toString()).filter(name -> name.matches("\\d+-\\d+"))
-          .mapToLong(name -> Long.parseLong(name.substring(name.indexOf('-') + 1))).max().orElse(0);
-    } catch (UncheckedIOException e) {
-      // A part went away while it was looked at.
-      return 0;
+    }).set("SAGEMAKER_BATCH", "true").start();
+    for (int i = 0; i < OBJECTS.size(); i++) {
+      int object = i;
+      expected.put("%d.txt".formatted(i), IntStream.range(0, OBJECTS.get(i))
+          .mapToObj(record -> "WORD %d OF %d\n".formatted(record, object)).collect(Collectors.joining()));
     }
   }
 
-  /// Kills a job as soon as some outputs are begun, the first bytes of one are on the disk, or one or two more are
-  /// whole.
-  ///
-  /// @param moment what it is killed at, from 0 to 3 in this order
-  /// @return false where the job came to its end before
-  private boolean isKilled(Path out, int moment) throws Exception {
-    int begun = 1 + random.nextInt(3);
-    var earlier = Set.copyOf(files(out));
-    try (var job = transform(out)) {
-      await().pollInterval(Duration.ofMillis(1 + random.nextInt(20))).until(() -> {
-        var later = files(out).stream().filter(file -> !earlier.contains(file)).toList();
-        var unfinished = later.stream().filter(file -> !isOutput(file)).toList();
-        return !job.process().isAlive() || switch (moment) {
-          case 0 -> unfinished.size() >= begun;
-          case 1 -> unfinished.stream().anyMatch(file -> file.toFile().length() > 0);
-          default -> later.stream().filter(KilledJobTest::isOutput).count() >= moment - 1;
-        };
-      });
+  @AfterEach
+  void stop() throws Exception {
+    container.close();
+  }
+
+  @Test
+  void aJobOnFilesMakesNoMoreThanItsRequestsTwice() throws Exception {
+    var in = Files.createDirectory(directory.resolve("in"));
+    for (var object : expected.entrySet()) {
+      Files.writeString(in.resolve(object.getKey()), object.getValue().toLowerCase());
+    }
+    var out = directory.resolve("out");
+    isDoneInTheEnd(KILLS, Map.of(), "--input", in.toString(), "--output", out.toString());
+    assertThat(contents(out)).as("seed %d; and nothing else, such as leftovers", seed).isEqualTo(named(expected));
+    int records = OBJECTS.stream().mapToInt(Integer::intValue).sum();
+    assertThat(asked.get()).as("seed %d: those that were asked at each kill are asked again", seed)
+        .isBetween(records, records + KILLS * SLOTS);
+  }
+
+  @Test
+  void aJobInS3EndsAsIfItHadNotBeenKilled() throws Exception {
+    try (var s3 = S3Server.start().createBucket("killed")) {
+      expected.forEach((key, text) -> s3.put("killed", "in/" + key, text.toLowerCase()));
+      var environment = Map.of(
+          "AWS_ACCESS_KEY_ID", S3Server.credentials().getFirst().value(), "AWS_SECRET_ACCESS_KEY", S3Server.credentials().getLast().value());
+      isDoneInTheEnd(KILLS_IN_S3, environment, "--endpoint-url", s3.endpoint().toString(), "--input", "s3://killed/in/",
+          "--output", "s3://killed/out");
+      assertThat(s3.texts("killed", "out/")).as("seed %d; and nothing else, such as leftovers", seed).isEqualTo(named(expected));
+      assertThat(s3.unfinishedUploads("killed")).isEmpty();
+    }
+  }
+
+  private void isDoneInTheEnd(int kills, Map<String, String> environment, String... arguments) throws Exception {
+    int killed = 0;
+    while (killed < kills && isKilled(environment, arguments)) {
+      killed++;
+    }
+    assertThat(killed).as("seed %d: it is not done before", seed).isEqualTo(kills);
+    try (var job = transform(environment, arguments)) {
+      assertThat(job.exitCode()).as("seed %d: %s", seed, job.err()).isZero();
+      assertThat(job.out()).containsPattern("objects +%d\n".formatted(OBJECTS.size())).containsPattern("failed +0\n");
+    }
+  }
+
+  /// Kills a job at a random moment between the start of its process and the answers to some records.
+  private boolean isKilled(Map<String, String> environment, String... arguments) throws Exception {
+    int enough = asked.get() + random.nextInt(MOST_BETWEEN_KILLS);
+    try (var job = transform(environment, arguments)) {
+      await().pollInterval(Duration.ofMillis(1 + random.nextInt(10))).until(() -> !job.process().isAlive() || asked.get() >= enough);
       job.process().destroyForcibly();
       int code = job.exitCode();
-      assertThat(code).as(job.err()).isIn(0, KILLED);
+      assertThat(code).as("seed %d: %s", seed, job.err()).isIn(0, KILLED);
       return code == KILLED;
     }
   }
 
-  private static void outputsAreWhole(Path out) throws IOException {
-    contents(out).forEach((name, text) -> {
-      if (isOutput(Path.of(name))) {
-        assertThat(text.lines()).as(name).hasSize(RECORDS);
-        assertThat(text).as(name).endsWith("}\n");
-      }
-    });
-  }
-
-  private void writeInput() throws IOException {
-    var in = Files.createDirectory(directory.resolve("in"));
-    for (int object = 0; object < OBJECTS; object++) {
-      int first = object;
-      Files.writeString(in.resolve("%02d.jsonl".formatted(object)), IntStream.range(0, RECORDS)
-          .mapToObj(i -> "{\"user_id\": \"114521\", \"k\": %d}%n".formatted(1 + (first + i) % 40))
-          .collect(Collectors.joining()));
-    }
-  }
-
-  private ServeProcess transform(Path output) throws IOException {
+  private ServeProcess transform(Map<String, String> environment, String... arguments) throws IOException {
+    var variables = new HashMap<>(environment);
+    // It lives too briefly for more.
+    variables.put("JAVA_OPTS", "-XX:TieredStopAtLevel=1");
     var command = new ArrayList<>(List.of(
-        Path.of("transform").toAbsolutePath().toString(), "--model-dir", "examples/recommender",
-        "--input", directory.resolve("in").toString(), "--output", output.toString(),
+        Path.of("transform").toAbsolutePath().toString(), "--endpoint", container.uri("").toString(),
         "--report", directory.resolve("report.json").toString(),
-        "--content-type", "application/jsonlines", "--accept", "application/jsonlines",
-        "--split-type", "Line", "--assemble-with", "Line",
-        "--batch-strategy", "SingleRecord", "--max-concurrent-transforms", "3"));
-    return ServeProcess.start(Map.of("INSTANCE_TYPE", "cpu"), command);
+        "--content-type", "text/plain", "--accept", "text/plain", "--split-type", "Line", "--assemble-with", "Line",
+        "--batch-strategy", "SingleRecord", "--max-concurrent-transforms", String.valueOf(SLOTS)));
+    command.addAll(List.of(arguments));
+    return ServeProcess.start(variables, command);
   }
 
-  private static boolean isOutput(Path file) {
-    return file.toString().endsWith(".out");
+  private static Map<String, String> named(Map<String, String> objects) {
+    return objects.entrySet().stream().collect(Collectors.toMap(object -> object.getKey() + ".out", Map.Entry::getValue));
   }
 
-  private static List<Path> files(Path directory) throws IOException {
-    try (var list = Files.list(directory)) {
-      return list.filter(Files::isRegularFile).toList();
-    }
-  }
-
+  /// All files, hidden ones and those of directories too.
   private static Map<String, String> contents(Path directory) throws IOException {
     var all = new TreeMap<String, String>();
-    for (var file : files(directory)) {
-      all.put(file.getFileName().toString(), Files.readString(file));
+    try (var files = Files.walk(directory)) {
+      for (var file : files.filter(path -> !path.equals(directory)).toList()) {
+        all.put(directory.relativize(file).toString(), Files.isDirectory(file) ? "a directory" : Files.readString(file));
+      }
     }
     return all;
   }
