@@ -165,6 +165,13 @@ class JobReaderTest {
     options.put(JobOption.BATCH_STRATEGY, "SingleRecord");
     assertThat(JobReader.read(options, Map.of(), Set.of(JobSwitch.SPLIT_OBJECTS)).splitObjects()).isTrue();
     options.keySet().removeAll(Set.of(JobOption.ACCEPT, JobOption.BATCH_STRATEGY, JobOption.SPLIT_TYPE));
+    for (var images : Map.of(JobOption.EXTRACT, "image/png", JobOption.PREVIEW, "sheet.png").entrySet()) {
+      var more = new java.util.HashMap<>(options);
+      more.put(JobOption.FORMAT, "bedrock");
+      more.put(images.getKey(), images.getValue());
+      assertThat(catchThrowableOfType(JobException.class, () -> JobReader.read(more, Map.of(), Set.of(JobSwitch.SPLIT_OBJECTS))).problems())
+          .singleElement().asString().startsWith(images.getKey() + ": found it with --split-objects, expected none");
+    }
     for (var format : List.of("bedrock", "openai")) {
       options.put(JobOption.FORMAT, format);
       assertThat(JobReader.read(options, Map.of(), Set.of(JobSwitch.SPLIT_OBJECTS)).splitObjects()).isTrue();
