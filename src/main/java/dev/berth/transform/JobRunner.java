@@ -139,6 +139,7 @@ public final class JobRunner {
         count();
       }
       var memory = new MemoryBudget(Runtime.getRuntime().maxMemory() / SHARE_OF_HEAP);
+      warnOfLittleHeap(plan, memory);
       var checkpoints = new Checkpoints(storage, job.output(), job.madeBy() + plan.splitting());
       var turns = new Turns(concurrent, () -> stopping || lost.isPresent() || invoker.gaveUp().isPresent());
       long leastShare = memory.bytes() / (PAYLOADS_PER_REQUEST * concurrent);
@@ -170,6 +171,16 @@ public final class JobRunner {
             _ -> {}, (_, _) -> {}, checkpoints, invoker, turns);
         errors = kept.sum();
       }
+    }
+  }
+
+  /// Not of payloads whose length is not known before: most are short.
+  private static void warnOfLittleHeap(InvocationPlan plan, MemoryBudget memory) {
+    long payload = (long) ObjectTransform.COPIES * plan.splitting().maxRecord();
+    long needed = plan.concurrent() * payload;
+    if (plan.splitting().isMultiRecord() && !plan.splitting().isUnlimited() && needed > memory.bytes()) {
+      log.warn("the heap has room for {} of {} requests at the same time, if all are as large as they may be; JAVA_OPTS=-Xmx{}m has room for all",
+          Math.max(1, memory.bytes() / payload), plan.concurrent(), (SHARE_OF_HEAP * needed >> 20) + 1);
     }
   }
 

@@ -30,7 +30,7 @@ final class Journal implements Checkpoint {
   private final Path path;
   private final Map<Long, Place> places = new HashMap<>();
   private final ReentrantLock lock = new ReentrantLock();
-  /// Guarded by the lock, as is what follows. Null until there is something to read or to write.
+  /// Written under the lock, as is what follows. Null until there is something to read or to write.
   private FileChannel file;
   private long end;
   private boolean isBroken;
@@ -151,14 +151,18 @@ final class Journal implements Checkpoint {
     close();
   }
 
+  /// The output is there, so the object does not fail where the journal stays: the next run removes it.
   @Override
   public void end() {
     close();
+    if (file == null) {
+      return;
+    }
     try {
       Files.deleteIfExists(path);
       Files.deleteIfExists(directory);
     } catch (IOException e) {
-      throw new TransformException("%s can't be removed: %s".formatted(path, e), e);
+      log.debug("{} stays", path, e);
     }
   }
 

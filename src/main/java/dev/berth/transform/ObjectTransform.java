@@ -47,7 +47,7 @@ record ObjectTransform(
     Progress progress) {
 
   /// A payload's records, its body, what it is joined with, and its answer.
-  private static final int COPIES = 4;
+  static final int COPIES = 4;
 
   /// A payload whose output is on its way.
   ///
@@ -96,20 +96,34 @@ record ObjectTransform(
     boolean isDone = false;
     try (var out = source.storage().create(output, contentType)) {
       long mostBytes = bytes(payloads.mostBytes(source.mostBytes(object)));
+      // A record may be as long as all memory, and hardly any is. One that is gets its share when it is there.
+      long expected = mostBytes <= memory.bytes() / 2 ? mostBytes : leastShare;
       var records = new Counted();
       while (true) {
-        var share = memory.tryTake(mostBytes);
-        while (share.isEmpty() && !sent.isEmpty()) {
+        var free = memory.tryTake(expected);
+        while (free.isEmpty() && !sent.isEmpty()) {
           // The oldest output is on its way, whatever the other objects do.
           write(sent, out, checkpoint, records, answered);
-          share = memory.tryTake(mostBytes);
+          free = memory.tryTake(expected);
         }
-        var next = send(
-            payloads, share.isPresent() ? share.get() : memory.take(mostBytes), object, records, checkpoint, read);
+        var share = free.isPresent() ? free.get() : memory.take(expected);
+        var next = next(payloads, share);
         if (next.isEmpty()) {
           break;
         }
-        sent.add(next.get());
+        if (bytes(next.get().bytes()) > expected) {
+          share.close();
+          while (!sent.isEmpty()) {
+            write(sent, out, checkpoint, records, answered);
+          }
+          share = memory.take(bytes(next.get().bytes()));
+        }
+        try {
+          sent.add(send(next.get(), share, object, records, checkpoint, read));
+        } catch (RuntimeException e) {
+          share.close();
+          throw e;
+        }
         while (!sent.isEmpty() && sent.peek().output.isDone()) {
           write(sent, out, checkpoint, records, answered);
         }
@@ -145,36 +159,38 @@ record ObjectTransform(
     return Math.max(COPIES * payload, leastShare);
   }
 
-  /// Reads the next payload and has it sent, unless an earlier run has its output; nothing at the end of the object.
-  private Optional<Sent> send(
-      MiniBatches payloads, MemoryShare share, StoredObject object, Counted records, Checkpoint checkpoint, LongAdder read)
-      throws IOException {
-    boolean isSent = false;
+  /// Reads the next payload, and gives the share back where there is none, or more of it than that needs.
+  private Optional<Payload> next(MiniBatches payloads, MemoryShare share) throws IOException {
+    boolean isThere = false;
     try {
       var next = payloads.next();
-      isSent = next.isPresent();
-      return next.map(payload -> {
-        share.shrinkTo(bytes(payload.bytes()));
-        boolean isSafeInParts = splitting.splitType() != SplitType.NONE;
-        long first = records.sent + 1;
-        records.sent += payload.records();
-        var kept = isSafeInParts ? checkpoint.answer(first, payload.records()) : Optional.<byte[]>empty();
-        kept.ifPresent(exchange::resumed);
-        var output = kept.<Future<byte[]>>map(CompletableFuture::completedFuture)
-            .orElseGet(() -> threads.submit(() -> turns.request(() -> {
-              var made = exchange.output(payload, object);
-              if (isSafeInParts) {
-                checkpoint.arrived(first, payload.records(), made);
-              }
-              return made;
-            })));
-        return new Sent(payload.records(), kept.isPresent(), isSafeInParts, read.sumThenReset(), share, output);
-      });
+      isThere = next.isPresent();
+      next.ifPresent(payload -> share.shrinkTo(bytes(payload.bytes())));
+      return next;
     } finally {
-      if (!isSent) {
+      if (!isThere) {
         share.close();
       }
     }
+  }
+
+  /// Has a payload sent, unless an earlier run has its output.
+  private Sent send(
+      Payload payload, MemoryShare share, StoredObject object, Counted records, Checkpoint checkpoint, LongAdder read) {
+    boolean isSafeInParts = splitting.splitType() != SplitType.NONE;
+    long first = records.sent + 1;
+    records.sent += payload.records();
+    var kept = isSafeInParts ? checkpoint.answer(first, payload.records()) : Optional.<byte[]>empty();
+    kept.ifPresent(exchange::resumed);
+    var output = kept.<Future<byte[]>>map(CompletableFuture::completedFuture)
+        .orElseGet(() -> threads.submit(() -> turns.request(() -> {
+          var made = exchange.output(payload, object);
+          if (isSafeInParts) {
+            checkpoint.arrived(first, payload.records(), made);
+          }
+          return made;
+        })));
+    return new Sent(payload.records(), kept.isPresent(), isSafeInParts, read.sumThenReset(), share, output);
   }
 
   /// Writes the oldest output, waiting for it where it is not there.

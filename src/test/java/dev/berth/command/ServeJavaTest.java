@@ -80,6 +80,14 @@ class ServeJavaTest {
     assertThat(serve(0, environment, arguments)).contains("-XX:MaxRAMPercentage=%d ".formatted(share));
   }
 
+  @Test
+  void aJobHasLittleHeapUnlessItIsGivenMore() throws Exception {
+    jdk("one", "25.0.3");
+    assertThat(serve(0, Map.of(), "transform")).contains("-XX:ErgoHeapSizeLimit=512m ");
+    assertThat(serve(0, Map.of("JAVA_OPTS", "-Xmx4g"), "transform")).containsSubsequence("-XX:ErgoHeapSizeLimit=512m ", "-Xmx4g ");
+    assertThat(serve(0, Map.of(), "check")).contains("-XX:ErgoHeapSizeLimit=29g ");
+  }
+
   private Path jdk(String name, String version) throws IOException {
     var jdk = home.resolve("jdks").resolve(name);
     Files.createDirectories(jdk.resolve("bin"));

@@ -40,6 +40,12 @@ class ObjectTransformTest {
     assertReadAhead(("x".repeat(MEBIBYTE - 1) + "\n").repeat(3), new MemoryBudget(MEBIBYTE), 1, 1);
   }
 
+  /// As with the lines of a service for batches, which have no limit but that of a request.
+  @Test
+  void shortRecordsAreReadAheadWhereALongOneMayTakeAllMemory() throws Exception {
+    assertReadAhead("x\n".repeat(20) + "x".repeat(MEBIBYTE - 1) + "\n" + "x\n".repeat(20), new MemoryBudget(4 * MEBIBYTE), MEBIBYTE, 4);
+  }
+
   private void assertReadAhead(String lines, MemoryBudget memory, long leastShare, int payloads) throws Exception {
     var input = Files.writeString(directory.resolve("lines"), lines);
     var gate = new Gate(payloads);
