@@ -99,7 +99,7 @@ public final class SparkTransform implements Callable<Integer> {
   }
 
   @Override
-  public Integer call() throws InterruptedException {
+  public Integer call() throws Exception {
     Berth berth;
     try {
       berth = berth();
@@ -107,7 +107,13 @@ public final class SparkTransform implements Callable<Integer> {
       System.err.println(e.getMessage());
       return CommandLine.ExitCode.USAGE;
     }
-    var spark = SparkSession.builder().config(configuration()).getOrCreate();
+    try (var spark = SparkSession.builder().config(configuration()).getOrCreate()) {
+      transform(spark, berth);
+    }
+    return CommandLine.ExitCode.OK;
+  }
+
+  private void transform(SparkSession spark, Berth berth) throws InterruptedException {
     var counts = Observation.apply("berth");
     var rows = spark.read().format(inputFormat).options(inputOptions).load(input);
     var answered = rows.transform(berth)
@@ -117,7 +123,6 @@ public final class SparkTransform implements Callable<Integer> {
     var counted = counts.getAsJava();
     System.out.printf("%s rows written to %s, %s of them with an error in %s%n",
         counted.get("rows"), output, counted.get("errors"), errorColumn);
-    return CommandLine.ExitCode.OK;
   }
 
   private Berth berth() {
