@@ -11,6 +11,7 @@ import dev.berth.content.JsonLines;
 import dev.berth.hooks.MediaType;
 import java.io.IOException;
 import java.util.Arrays;
+import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -42,12 +43,14 @@ enum RecordForm {
   CSV {
     @Override
     Column write(Column struct) {
-      return to_csv(struct);
+      return to_csv(struct, QUOTES);
     }
 
     @Override
     Column read(Column answer, StructType schema, Map<String, String> options) {
-      return from_csv(answer, lit(schema.toDDL()), options);
+      var all = new HashMap<>(options);
+      all.putAll(QUOTES);
+      return from_csv(answer, lit(schema.toDDL()), all);
     }
 
     @Override
@@ -55,6 +58,9 @@ enum RecordForm {
       return Csv.rows(body).stream().map(RecordForm::line).toList();
     }
   };
+
+  /// Within quotes a quote is doubled, as in RFC 4180. Spark would put a backslash before it.
+  private static final Map<String, String> QUOTES = Map.of("escape", "\"");
 
   /// The form of a content type.
   ///

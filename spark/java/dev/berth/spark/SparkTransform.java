@@ -78,6 +78,10 @@ public final class SparkTransform implements Callable<Integer> {
   @Option(names = "--batch-size", paramLabel = "<rows>", description = "Rows of a request; unset, what predictFn gets at once")
   private Optional<Integer> batchSize = Optional.empty();
 
+  @Option(names = "--partitions", paramLabel = "<count>",
+      description = "Deals the rows out to so many tasks first; unset, as Spark reads them")
+  private Optional<Integer> partitions = Optional.empty();
+
   @Option(names = "--setting", paramLabel = "<name=value>", description = "A setting of the server, by its environment variable")
   private Map<String, String> settings = Map.of();
 
@@ -115,7 +119,8 @@ public final class SparkTransform implements Callable<Integer> {
 
   private void transform(SparkSession spark, Berth berth) throws InterruptedException {
     var counts = Observation.apply("berth");
-    var rows = spark.read().format(inputFormat).options(inputOptions).load(input);
+    var read = spark.read().format(inputFormat).options(inputOptions).load(input);
+    var rows = partitions.isPresent() ? read.repartition(partitions.get()) : read;
     var answered = rows.transform(berth)
         .observe(counts, count(lit(1)).as("rows"), count(col(errorColumn)).as("errors"));
     var mode = overwrite ? SaveMode.Overwrite : SaveMode.ErrorIfExists;

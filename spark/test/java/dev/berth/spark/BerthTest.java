@@ -122,6 +122,7 @@ class BerthTest {
     var answers = answers(rows.transform(
         Berth.of(MODEL).contentType("text/csv").inputs("question", "context").schema("answer STRING, score DOUBLE, start INT, end INT")));
 
+    assertThat(answers).extracting(row -> row.getString(4)).containsOnlyNulls();
     assertThat(answers).extracting(row -> row.getStruct(3).getString(0)).containsExactly("Warsaw", "Paris");
   }
 
