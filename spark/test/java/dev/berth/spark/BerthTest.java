@@ -11,7 +11,9 @@ import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.awaitility.Awaitility.await;
 
+import java.io.ByteArrayInputStream;
 import java.io.IOException;
+import java.net.URI;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -23,10 +25,14 @@ import org.apache.spark.sql.Column;
 import org.apache.spark.sql.Dataset;
 import org.apache.spark.sql.Row;
 import org.apache.spark.sql.SparkSession;
+import org.gaul.s3proxy.S3Proxy;
+import org.gaul.s3proxy.auth.AuthenticationType;
+import org.gaul.s3proxy.nio2blob.TransientNio2BlobStore;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
+import software.amazon.awssdk.services.s3.model.PutObjectRequest;
 
 /// With two executors, each a process of its own, that get the jar as those of a cluster do.
 class BerthTest {
@@ -37,22 +43,38 @@ class BerthTest {
   @TempDir
   static Path directory;
 
+  private static final TransientNio2BlobStore BUCKETS = new TransientNio2BlobStore();
+
+  private static S3Proxy s3;
   private static SparkSession spark;
 
   @BeforeAll
-  static void startExecutors() {
+  static void startExecutors() throws Exception {
+    s3 = S3Proxy.builder().blobStore(BUCKETS).endpoint(URI.create("http://127.0.0.1:0"))
+        .awsAuthentication(AuthenticationType.AWS_V4, "berth", "secret").stopTimeout(0).build();
+    s3.start();
+    lengths("packed");
+    var archive = directory.resolve("packed.tar.gz");
+    assertThat(new ProcessBuilder("tar", "-czf", archive.toString(), "-C", directory.resolve("packed").toString(), ".")
+        .inheritIO().start().waitFor()).isZero();
     spark = SparkSession.builder().master("local-cluster[2,1,1024]").appName("BerthTest")
         .config("spark.jars", Path.of("target/spark/berth-spark.jar").toAbsolutePath().toString())
         .config("spark.executor.cores", "1")
         .config("spark.ui.enabled", "false")
         .config("spark.executorEnv.JAVA_HOME", System.getProperty("java.home"))
+        .config("spark.archives", archive + "#unpacked")
+        .config("spark.executorEnv.AWS_ENDPOINT_URL_S3", "http://127.0.0.1:" + s3.getPort())
+        .config("spark.executorEnv.AWS_REGION", "us-east-1")
+        .config("spark.executorEnv.AWS_ACCESS_KEY_ID", "berth")
+        .config("spark.executorEnv.AWS_SECRET_ACCESS_KEY", "secret")
         .getOrCreate();
     await().atMost(LONG).until(() -> spark.sparkContext().statusTracker().getExecutorInfos().length, is -> is == 3);
   }
 
   @AfterAll
-  static void stopExecutors() {
+  static void stopExecutors() throws Exception {
     spark.stop();
+    s3.stop();
   }
 
   @Test
@@ -146,6 +168,25 @@ class BerthTest {
     assertThat(answers).extracting(row -> row.<String>getAs("prediction")).containsExactly("{\"length\":4}", null, null, "{\"length\":4}");
     assertThat(answers.get(1).<String>getAs("wrong")).isEqualTo("record: found null, expected one of application/jsonlines");
     assertThat(answers.get(2).<String>getAs("wrong")).isEqualTo("record: found several lines, expected a record on one line");
+  }
+
+  @Test
+  void anArtifactComesFromS3() throws IOException {
+    BUCKETS.createContainer("models");
+    var hook = Files.readAllBytes(Path.of(lengths("uploaded"), "code", "Inference.java"));
+    var object = PutObjectRequest.builder().bucket("models").key("lengths/code/Inference.java").contentLength((long) hook.length);
+    BUCKETS.putBlob(object.build(), new ByteArrayInputStream(hook));
+
+    assertThat(answers(texts(3, lit("text"), 1).transform(Berth.of("s3a://models/lengths"))))
+        .extracting(row -> row.getString(2)).containsOnly("{\"length\":4}");
+    assertThatThrownBy(() -> answers(texts(1, lit("text"), 1).transform(Berth.of("s3://models/length"))))
+        .hasStackTraceContaining("model artifact s3://models/length: found no objects below it");
+  }
+
+  @Test
+  void anArtifactComesInAnArchive() {
+    assertThat(answers(texts(3, lit("text"), 1).transform(Berth.of("unpacked"))))
+        .extracting(row -> row.getString(2)).containsOnly("{\"length\":4}");
   }
 
   @Test
