@@ -193,9 +193,10 @@ public final class Berth extends AbstractFunction1<Dataset<Row>, Dataset<Row>> {
     var unreadable = col(quoted(output)).getField(UNREADABLE);
     var problem = when(unreadable.isNotNull(),
         concat(lit("answer: found "), unreadable, lit(", expected " + type.toDDL())));
+    var dropped = CollectionConverters.asScala(List.of(UNREADABLE)).toSeq();
     var columns = new ArrayList<Column>();
     for (var name : predicted.columns()) {
-      columns.add(name.equals(output) ? when(unreadable.isNull(), col(quoted(output)).dropFields(CollectionConverters.asScala(List.of(UNREADABLE)).toSeq())).as(output)
+      columns.add(name.equals(output) ? when(unreadable.isNull(), col(quoted(output)).dropFields(dropped)).as(output)
           : name.equals(error) ? coalesce(col(quoted(error)), problem).as(error) : col(quoted(name)));
     }
     return predicted.withColumn(output, reading).select(columns.toArray(Column[]::new));

@@ -123,7 +123,8 @@ final class Predictions implements MapPartitionsFunction<Row, Row> {
 
     private Optional<String> problem(String record) {
       if (record == null || record.isBlank()) {
-        return Optional.of("record: found %s, expected one of %s".formatted(record == null ? "null" : "nothing", terms.contentType()));
+        return Optional.of("record: found %s, expected one of %s".formatted(
+            record == null ? "null" : "nothing", terms.contentType()));
       }
       return requests.problem(record).map(problem -> "record: " + problem);
     }

@@ -36,7 +36,9 @@ enum RecordForm {
 
     @Override
     Optional<String> problem(String record) {
-      return record.strip().indexOf('\n') >= 0 ? Optional.of("found several lines, expected a record on one line") : Optional.empty();
+      return record.strip().indexOf('\n') >= 0
+          ? Optional.of("found several lines, expected a record on one line")
+          : Optional.empty();
     }
   },
   /// A row of cells for each row, without a header.
@@ -76,8 +78,8 @@ enum RecordForm {
     if (type.filter(MediaType.CSV::equals).isPresent()) {
       return CSV;
     }
-    throw new IllegalArgumentException(
-        "%s: found \"%s\", expected %s, %s or %s".formatted(what, contentType, MediaType.JSON_LINES, MediaType.JSON, MediaType.CSV));
+    throw new IllegalArgumentException("%s: found \"%s\", expected %s, %s or %s".formatted(
+        what, contentType, MediaType.JSON_LINES, MediaType.JSON, MediaType.CSV));
   }
 
   /// A row's record, of a struct of its columns.

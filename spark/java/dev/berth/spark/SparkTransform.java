@@ -16,7 +16,8 @@ import picocli.CommandLine;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Option;
 
-/// The program for `spark-submit --class dev.berth.spark.SparkTransform berth-spark.jar`: reads rows, adds predictions, writes rows.
+/// The program for `spark-submit --class dev.berth.spark.SparkTransform berth-spark.jar`: reads rows, adds predictions, writes
+/// rows.
 ///
 /// Ends with 0 when all rows are written, those with an error included and counted. A job that fails ends with Spark's own
 /// message and 1, a wrong option with 2.
@@ -51,7 +52,8 @@ public final class SparkTransform implements Callable<Integer> {
   @Option(names = "--input-option", paramLabel = "<name=value>", description = "For Spark's reader, such as header=true")
   private Map<String, String> inputOptions = Map.of();
 
-  @Option(names = "--output-format", paramLabel = "<format>", defaultValue = "json", description = "json (default), csv, parquet, ...")
+  @Option(names = "--output-format", paramLabel = "<format>", defaultValue = "json",
+      description = "json (default), csv, parquet, ...")
   private String outputFormat;
 
   @Option(names = "--output-option", paramLabel = "<name=value>", description = "For Spark's writer")
@@ -64,7 +66,8 @@ public final class SparkTransform implements Callable<Integer> {
       description = "A column that holds the records already; value for --input-format text")
   private Optional<String> payload = Optional.empty();
 
-  @Option(names = "--schema", paramLabel = "<ddl>", description = "What answers are read as, such as \"answer STRING, score DOUBLE\"")
+  @Option(names = "--schema", paramLabel = "<ddl>",
+      description = "What answers are read as, such as \"answer STRING, score DOUBLE\"")
   private Optional<String> schema = Optional.empty();
 
   @Option(names = "--output-column", paramLabel = "<name>", defaultValue = Berth.DEFAULT_OUTPUT,

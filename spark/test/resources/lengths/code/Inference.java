@@ -61,6 +61,7 @@ public final class Inference implements InferenceHandler<Path, String, Integer> 
 
   @Override
   public InvocationResponse outputFn(List<Integer> lengths, InvocationRequest request) {
-    return InvocationResponse.of(JsonLines.write(lengths.stream().map(length -> Map.of("length", length)).toList()), request.accept());
+    var answers = lengths.stream().map(length -> Map.of("length", length)).toList();
+    return InvocationResponse.of(JsonLines.write(answers), request.accept());
   }
 }

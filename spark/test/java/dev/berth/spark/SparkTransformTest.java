@@ -38,8 +38,9 @@ class SparkTransformTest {
   @Test
   void aWrongOptionEndsWithTwo() {
     assertThat(SparkTransform.run("--no-such-option")).isEqualTo(2);
-    assertThat(SparkTransform.run("--model-dir", "m", "--input", "in", "--output", "out", "--content-type", "image/png")).isEqualTo(2);
-    assertThat(SparkTransform.run("--model-dir", "m", "--input", "in", "--output", "out", "--batch-size", "0")).isEqualTo(2);
+    for (var wrong : List.of("--content-type=image/png", "--batch-size=0")) {
+      assertThat(SparkTransform.run("--model-dir", "m", "--input", "in", "--output", "out", wrong)).isEqualTo(2);
+    }
   }
 
   private List<String> written() throws IOException {

@@ -35,7 +35,8 @@ public final class InProcessModel implements AutoCloseable {
   private final ServedModel model;
   private final ProcessMemory memory = ProcessMemory.ofThisProcess();
 
-  private InProcessModel(Duration timeout, int batchSize, ServingMetrics metrics, HookPool hooks, Workers workers, ServedModel model) {
+  private InProcessModel(
+      Duration timeout, int batchSize, ServingMetrics metrics, HookPool hooks, Workers workers, ServedModel model) {
     this.timeout = timeout;
     this.batchSize = batchSize;
     this.metrics = metrics;
@@ -96,7 +97,8 @@ public final class InProcessModel implements AutoCloseable {
   /// @throws ServingException as the caller of a server would get it
   public InvocationResponse invoke(MediaType contentType, byte[] body, MediaType accept) {
     var deadline = Deadline.in(timeout, System::nanoTime);
-    var request = new InvocationRequest(new ByteArrayInputStream(body), contentType, accept, Optional.empty(), "in-process", false)
+    var bytes = new ByteArrayInputStream(body);
+    var request = new InvocationRequest(bytes, contentType, accept, Optional.empty(), "in-process", false)
         .withDeadline(deadline.nanos());
     try (var visit = model.enter(); var taken = new RequestMemory(memory, deadline.nanos(), HookPool::mayBlock)) {
       // Without limits of streams every answer is whole.
