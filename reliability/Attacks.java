@@ -83,24 +83,18 @@ final class Attacks {
     this.limits = limits;
   }
 
-  /// The start of a case's server: run here, on a thread of its own before its turn, or not at all.
-  static FutureTask<Target> start(Case one, Target.Place place) {
-    return new FutureTask<>(() ->
-        one.isWatched ? Target.start(place, one.launch) : Target.launched(place, one.launch));
-  }
-
-  /// @param start of the server, which has run, runs, or has still to run
-  static void run(Case one, FutureTask<Target> start, Target.Place place, Limits limits, Report report) throws Exception {
+  static void run(Case one, Servers servers, Target.Place place, Limits limits, Report report) throws Exception {
     var row = new Report.Row(one.name);
     if (!one.runsAt(place)) {
       row.note("skipped: it needs " + (one.needs == Needs.CONTAINER ? "--image" : "a server of its own"));
       report.add(row);
       return;
     }
+    var start = servers.start(one);
     // Does nothing where another thread has begun it.
     start.run();
-    try (var target = start.get()) {
-      var attack = new Attacks(target, row, limits);
+    try {
+      var attack = new Attacks(start.get(), row, limits);
       if (one.isWatched) {
         attack.watched(one);
       } else {
@@ -110,6 +104,7 @@ final class Attacks {
     } catch (IOException | ExecutionException e) {
       row.missed(e.toString());
     }
+    servers.release(one, row.isMet());
     report.add(row);
   }
 

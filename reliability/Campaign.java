@@ -18,7 +18,8 @@ public final class Campaign {
         faults    a stopped process, a full disk, no descriptors, little memory, a signal under load
 
       Options:
-        --short            about 4 minutes with a fixed seed; /ping may take 20 s, because CI machines are busy
+        --short            about 4 minutes with a fixed seed; /ping may take 20 s, because CI machines are busy, and
+                           attacks share servers
         --long             10 million fuzzed requests, 1 million in the soak, an hour of many models; hours
         --url URL          attack a server that runs already, such as http://localhost:8080, which serves model-artifact
         --image NAME       start servers in containers of this image, with --memory 1g --cpus 1; else ./serve starts them
@@ -105,14 +106,15 @@ public final class Campaign {
       List<Attacks.Case> cases, Options options, Target.Place place, Attacks.Limits limits, Report report) throws Exception {
     var chosen = cases.stream()
         .filter(one -> options.isChosen(one.name()) && (one.isShort() || !options.isShort)).toList();
-    var starts = chosen.stream().map(one -> Attacks.start(one, place)).toList();
-    for (int i = 0; i < chosen.size(); i++) {
-      // In the short form the next server starts while this one is attacked. The long form measures a quiet machine, and an
-      // unwatched case is about the start itself.
-      if (options.isShort && i + 1 < chosen.size() && chosen.get(i + 1).isWatched() && chosen.get(i + 1).runsAt(place)) {
-        Thread.ofVirtual().start(starts.get(i + 1));
+    try (var servers = new Servers(place, options.isShort)) {
+      for (int i = 0; i < chosen.size(); i++) {
+        // In the short form the next server starts while this one is attacked. The long form measures a quiet machine, and an
+        // unwatched case is about the start itself.
+        if (options.isShort && i + 1 < chosen.size() && chosen.get(i + 1).isWatched() && chosen.get(i + 1).runsAt(place)) {
+          Thread.ofVirtual().start(servers.start(chosen.get(i + 1)));
+        }
+        Attacks.run(chosen.get(i), servers, place, limits, report);
       }
-      Attacks.run(chosen.get(i), starts.get(i), place, limits, report);
     }
   }
 

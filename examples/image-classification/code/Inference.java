@@ -1,8 +1,12 @@
+import com.fasterxml.jackson.databind.JsonNode;
 import dev.berth.content.Base64Bytes;
+import dev.berth.content.Excerpt;
 import dev.berth.content.Instances;
 import dev.berth.content.Json;
+import dev.berth.content.JsonLines;
 import dev.berth.content.image.Image;
 import dev.berth.handler.tensor.TensorHandler;
+import dev.berth.hooks.BadInputException;
 import dev.berth.hooks.InvocationRequest;
 import dev.berth.hooks.InvocationResponse;
 import dev.berth.hooks.MediaType;
@@ -10,6 +14,7 @@ import dev.berth.hooks.Tensor;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;
 import java.util.Map;
@@ -17,13 +22,15 @@ import java.util.stream.IntStream;
 import java.util.stream.Stream;
 
 /// Says what is in a picture, in the words of TensorFlow Serving: `{"instances": [{"b64": "…"}]}` or a raw picture in,
-/// `{"predictions": [{"classes": […], "probabilities": […]}]}` out.
+/// `{"predictions": [{"classes": […], "probabilities": […]}]}` out. Or JSON Lines: `{"image": "…"}` in, a prediction a line out.
 ///
 /// `TensorHandler` loads `model.pt`, batches and predicts.
 public final class Inference extends TensorHandler {
 
-  /// How many classes an answer names, the likeliest first.
+  /// How many classes an answer names, the likeliest first, unless `top_k` says it.
   private static final int MOST = 5;
+  /// Where `inputFn` leaves for `outputFn` how many classes each record wants.
+  private static final String TOP_K = "top_k";
 
   /// What ImageNet's models were trained with: the mean and the deviation of red, green and blue.
   private static final float[] MEAN = {0.485f, 0.456f, 0.406f};
@@ -43,42 +50,73 @@ public final class Inference extends TensorHandler {
   @Override
   public List<MediaType> requestTypes() {
     return Stream.concat(
-            Stream.of(MediaType.JSON, MediaType.IMAGE),
+            Stream.of(MediaType.JSON, MediaType.JSON_LINES, MediaType.IMAGE),
             Stream.of("jpeg", "png", "gif", "bmp", "webp").map(kind -> MediaType.of("image", kind)))
         .toList();
   }
 
   @Override
   public List<MediaType> responseTypes() {
-    return List.of(MediaType.JSON);
+    return List.of(MediaType.JSON, MediaType.JSON_LINES);
   }
 
   /// A record is one tensor, as the model has one input: 3 × 224 × 224.
   @Override
   public List<List<Tensor>> inputFn(InvocationRequest request) throws IOException {
-    if (!request.contentType().withoutParameters().equals(MediaType.JSON)) {
-      return List.of(List.of(pixels(request.bytes())));
+    var pictures = new ArrayList<byte[]>();
+    var most = new ArrayList<Integer>();
+    if (request.contentType().sameTypeAs(MediaType.JSON_LINES)) {
+      for (var line : JsonLines.read(request)) {
+        var json = line.json();
+        pictures.add(Base64Bytes.readText(json.path("image"), line.name() + ": image"));
+        most.add(most(json, line.name() + ": "));
+      }
+    } else if (request.contentType().sameTypeAs(MediaType.JSON)) {
+      var body = Json.read(request);
+      var instances = Instances.read(body);
+      for (int i = 0; i < instances.values().size(); i++) {
+        pictures.add(Base64Bytes.read(instances.values().get(i), instances.name(i)));
+        most.add(most(body, ""));
+      }
+    } else {
+      pictures.add(request.bytes());
+      most.add(MOST);
     }
-    var instances = Instances.read(Json.read(request));
-    return IntStream.range(0, instances.values().size())
-        .mapToObj(i -> List.of(pixels(Base64Bytes.read(instances.values().get(i), instances.name(i)))))
-        .toList();
+    request.attributes().put(TOP_K, most);
+    return pictures.stream().map(picture -> List.of(pixels(picture))).toList();
+  }
+
+  /// @param json what may hold `top_k`; one that is larger than the number of classes names them all
+  private static int most(JsonNode json, String prefix) {
+    var value = json.path(TOP_K);
+    if (value.isMissingNode() || value.isNull()) {
+      return MOST;
+    }
+    if (!value.canConvertToInt() || !value.isIntegralNumber() || value.intValue() < 1) {
+      throw new BadInputException("%stop_k: found %s, expected a whole number of at least 1".formatted(prefix, Excerpt.of(value)));
+    }
+    return value.intValue();
   }
 
   @Override
   public InvocationResponse outputFn(List<List<Tensor>> predictions, InvocationRequest request) {
-    var values = predictions.stream().map(outputs -> prediction(outputs.getFirst().floats())).toList();
-    return InvocationResponse.of(Json.write(Map.of("predictions", values)), MediaType.JSON);
+    var most = (List<?>) request.attributes().get(TOP_K);
+    var values = IntStream.range(0, predictions.size())
+        .mapToObj(i -> prediction(predictions.get(i).getFirst().floats(), (int) most.get(i)))
+        .toList();
+    return InvocationResponse.of(
+        request.accept().sameTypeAs(MediaType.JSON_LINES) ? JsonLines.write(values) : Json.write(Map.of("predictions", values)),
+        request.accept());
   }
 
   private static Tensor pixels(byte[] picture) {
     return Image.read(picture).resizeShorterSide(256).centerCrop(224, 224).rgb(MEAN, DEVIATION);
   }
 
-  private Prediction prediction(float[] probabilities) {
+  private Prediction prediction(float[] probabilities, int most) {
     var likeliest = IntStream.range(0, probabilities.length).boxed()
         .sorted(Comparator.comparing(label -> -probabilities[label]))
-        .limit(MOST)
+        .limit(most)
         .toList();
     return new Prediction(
         likeliest.stream().map(label -> label < labels.size() ? labels.get(label) : label).toList(),

@@ -1,4 +1,6 @@
+import dev.berth.content.Base64Bytes;
 import dev.berth.content.Json;
+import dev.berth.content.JsonLines;
 import dev.berth.content.RecordIo;
 import dev.berth.content.image.Image;
 import dev.berth.handler.tensor.TensorHandler;
@@ -27,7 +29,7 @@ public final class Inference extends TensorHandler {
   @Override
   public List<MediaType> requestTypes() {
     return Stream.concat(
-            Stream.of(MediaType.IMAGE, RECORD_IO),
+            Stream.of(MediaType.IMAGE, RECORD_IO, MediaType.JSON_LINES),
             Stream.of("png", "jpeg", "gif", "bmp", "webp").map(kind -> MediaType.of("image", kind)))
         .toList();
   }
@@ -37,14 +39,23 @@ public final class Inference extends TensorHandler {
     return List.of(MediaType.JSON, MediaType.JSON_LINES);
   }
 
-  /// A picture is one record, and RecordIO holds several. A record is one tensor, as the model has one input: 28 × 28
-  /// grey pixels from 0 to 1.
+  /// A picture is one record. RecordIO holds several, and so do JSON Lines, `{"image": "iVBORw0…"}`. A record is one tensor, as
+  /// the model has one input: 28 × 28 grey pixels from 0 to 1.
   @Override
   public List<List<Tensor>> inputFn(InvocationRequest request) throws IOException {
-    var pictures = request.contentType().equals(RECORD_IO)
-        ? RecordIo.read(request.bytes())
-        : List.of(request.bytes());
-    return pictures.stream().map(picture -> List.of(pixels(picture))).toList();
+    return pictures(request).stream().map(picture -> List.of(pixels(picture))).toList();
+  }
+
+  private static List<byte[]> pictures(InvocationRequest request) throws IOException {
+    if (request.contentType().equals(RECORD_IO)) {
+      return RecordIo.read(request.bytes());
+    }
+    if (request.contentType().equals(MediaType.JSON_LINES)) {
+      return JsonLines.read(request).stream()
+          .map(line -> Base64Bytes.readText(line.json().path("image"), line.name() + ": image"))
+          .toList();
+    }
+    return List.of(request.bytes());
   }
 
   /// The digit with the largest logit; one line for each picture, so that a batch-transform job can join them.

@@ -48,7 +48,7 @@ class ArchitectureTest {
       Map.entry("batching", Set.of("error", "metrics")),
       Map.entry("serving", Set.of("hooks", "artifact.code", "batching", "error", "memory", "metrics")),
       Map.entry("http", Set.of("hooks", "serving", "error", "metrics", "config", "memory")),
-      Map.entry("transform", Set.of("hooks", "content", "storage", "memory")));
+      Map.entry("transform", Set.of("hooks", "content", "content.image", "storage", "memory")));
 
   @Test
   void packagesUseOnlyThePackagesThatTheyMay() {

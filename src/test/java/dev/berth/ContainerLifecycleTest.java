@@ -99,7 +99,7 @@ class ContainerLifecycleTest {
         .withEnv(Map.of("BERTH_DRAIN_SECONDS", "300", "SAGEMAKER_MODEL_SERVER_TIMEOUT_SECONDS", "300"))) {
       container.start();
       awaitReady(container, 8080);
-      var context = "The sea was calm and the sky was grey that day. ".repeat(4000);
+      var context = "The sea was calm and the sky was grey that day. ".repeat(2000);
       var running = CLIENT.sendAsync(
           invocation(container, JSON.writeValueAsString(Map.of("question", "How was the sea?", "context", context))),
           BodyHandlers.ofString());

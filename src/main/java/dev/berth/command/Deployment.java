@@ -39,13 +39,22 @@ record Deployment(Devices devices, ArtifactHooks hooks, List<Accelerator> worker
   /// @throws StartException with every problem, each on a line
   /// @throws Exception whatever the constructor of the artifact's own handler throws
   static Deployment plan(ServerConfig config) throws Exception {
-    return plan(config, () -> ArtifactHooks.open(config.model()));
+    return plan(config, Machine.current());
+  }
+
+  /// Plans the same for a part of the machine.
+  static Deployment plan(ServerConfig config, Machine machine) throws Exception {
+    return plan(config, machine, () -> ArtifactHooks.open(config.model()));
   }
 
   /// Plans to serve given hooks.
   static Deployment plan(ServerConfig config, Callable<ArtifactHooks> source) throws Exception {
+    return plan(config, Machine.current(), source);
+  }
+
+  private static Deployment plan(ServerConfig config, Machine machine, Callable<ArtifactHooks> source) throws Exception {
     var problems = new Problems();
-    var devices = problems.get(() -> devices(config));
+    var devices = problems.get(() -> devices(config, machine));
     if (devices.isPresent()) {
       problems.run(() -> loadLibraries(config, devices.get(), engines(config.model())));
     }
@@ -83,7 +92,7 @@ record Deployment(Devices devices, ArtifactHooks hooks, List<Accelerator> worker
   /// @throws StartException with every problem, each on a line
   static Devices prepare(ServerConfig config) throws Exception {
     var problems = new Problems();
-    var devices = problems.get(() -> devices(config));
+    var devices = problems.get(() -> devices(config, Machine.current()));
     if (devices.isPresent()) {
       problems.run(() -> loadLibraries(config, devices.get(), Engine.ALL));
     }
@@ -101,8 +110,8 @@ record Deployment(Devices devices, ArtifactHooks hooks, List<Accelerator> worker
     }
   }
 
-  private static Devices devices(ServerConfig config) {
-    return Devices.choose(config.model().instanceType(), config.model().neuronCores(), Machine.current());
+  private static Devices devices(ServerConfig config, Machine machine) {
+    return Devices.choose(config.model().instanceType(), config.model().neuronCores(), machine);
   }
 
   /// An engine is loaded where a library needs it. On a CPU and a GPU it may wait for the first model.

@@ -52,6 +52,7 @@ final class TransformCommand {
 
   private static final Logger log = LoggerFactory.getLogger(TransformCommand.class);
 
+  private static final int MOST_SPLIT_SHOWN = 20;
   private static final String DRY_RUN = "--dry-run";
   private static final String BAD_RECORDS = "BERTH_BAD_RECORDS";
 
@@ -71,7 +72,7 @@ final class TransformCommand {
       spec.addOption(text(option.flag(), option.label(), option.meaning(),
           option.field().isEmpty() ? "" : "  " + option.field()));
     }
-    spec.addOption(text("--job", "<file>", "The JSON of a CreateTransformJob call; flags win over it"));
+    spec.addOption(text("--job", "<file>", "The JSON of a CreateTransformJob or CreateModelInvocationJob call; flags win over it"));
     spec.addOption(text("--endpoint", "<url>", "A container that is up; unset, the server runs in this process"));
     spec.addOption(flag(DRY_RUN, "Says what each instance would do, and does nothing"));
     spec.addOption(text("--report", "<file>", "Where the report goes, transform-report.json unless set"));
@@ -182,6 +183,11 @@ final class TransformCommand {
         var share = plan.shares().get(i);
         System.out.printf(Locale.ROOT, "%-9s %9d %12.1f%s%n", i, share.objects(), share.bytes() / 1e6,
             i == job.instance() ? "  this one; %d have their output".formatted(plan.done()) : "");
+      }
+      plan.split().stream().limit(MOST_SPLIT_SHOWN).forEach(split -> System.out.printf(
+          Locale.ROOT, "%s: %d ranges of %.1f MB%n", split.key(), split.ranges(), split.bytes() / 1e6 / split.ranges()));
+      if (plan.split().size() > MOST_SPLIT_SHOWN) {
+        System.out.printf("and %d more objects are split%n", plan.split().size() - MOST_SPLIT_SHOWN);
       }
       return ExitCode.OK;
     }

@@ -28,8 +28,14 @@ final class LineReader implements RecordReader {
   private final ArrayDeque<byte[]> held = new ArrayDeque<>();
 
   LineReader(InputStream input, int maxBytes) {
+    this(input, maxBytes, 0);
+  }
+
+  /// @param before how many lines of its object are before the stream's first
+  LineReader(InputStream input, int maxBytes, long before) {
     this.input = input;
     this.maxBytes = maxBytes;
+    this.number = before;
   }
 
   @Override

@@ -23,6 +23,11 @@ public record Machine(int processors, boolean nvidiaDevice, int gpus, Optional<T
     return with(nvidiaDevice, gpus, NeuronDriver.read(Path.of("/")));
   }
 
+  /// The same with fewer cores, where the process has to leave the others to another one.
+  public Machine withProcessors(int most) {
+    return new Machine(Math.min(most, processors), nvidiaDevice, gpus, neuron, neuronCores);
+  }
+
   static Machine with(boolean nvidiaDevice, int gpus, NeuronDriver driver) {
     return new Machine(
         Runtime.getRuntime().availableProcessors(), nvidiaDevice, gpus, kind(driver), driver.devices() * driver.coresOfADevice());

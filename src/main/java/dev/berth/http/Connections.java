@@ -27,8 +27,8 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /// The open connections. Beyond the limit, a new one takes the place of the one that the server has been waiting for
-/// longest: first of those whose head is not whole, then of idle ones, then of those whose body does not arrive. A
-/// connection whose request is being answered is never closed.
+/// longest: first of those whose head is not whole, then of idle ones, then of new ones, then of those whose body does not
+/// arrive. A connection whose request is being answered, or is there to be read, is never closed.
 ///
 /// Jetty's `NetworkConnectionLimit` stops accepting at the limit instead, so that connections that do nothing keep the
 /// health check out.
@@ -43,6 +43,10 @@ final class Connections implements SelectorManager.AcceptListener {
   /// How long a head may take, from the opening of the connection or the first byte of its next request. Jetty has only
   /// a limit on silence, which a byte now and then resets.
   private static final long HEAD_NANOS = TimeUnit.SECONDS.toNanos(10);
+
+  /// How long a new connection may be silent before it counts as one whose head does not come. On a busy machine a client
+  /// connects some time before it sends.
+  private static final long SILENCE_NANOS = TimeUnit.SECONDS.toNanos(1);
 
   /// How long a connection must have been waited for before it makes way: what its client has sent may not be read yet.
   private static final long WAITED_NANOS = TimeUnit.MILLISECONDS.toNanos(50);
@@ -92,9 +96,8 @@ final class Connections implements SelectorManager.AcceptListener {
     private volatile PeerAwareEndPoint endPoint;
     /// Whether it is beyond the limit.
     private volatile boolean reserved;
-    /// The request before which it was spared, and when.
-    private volatile long sparedAfter = -1;
-    private volatile long spared;
+    /// When it was last seen to have sent what was not read yet.
+    private volatile long spared = opened;
 
     private Place(SocketChannel channel) {
       this.channel = channel;
@@ -111,20 +114,22 @@ final class Connections implements SelectorManager.AcceptListener {
         return Awaited.OF_HEAD;
       }
       if (parser.isState(HttpParser.State.START)) {
-        return http.getMessagesIn() == 0 ? Awaited.OF_HEAD : Awaited.OF_REQUEST;
+        if (http.getMessagesIn() > 0) {
+          return Awaited.OF_REQUEST;
+        }
+        return System.nanoTime() - opened > SILENCE_NANOS ? Awaited.OF_HEAD : Awaited.OF_FIRST_REQUEST;
       }
       return parser.inContentState() ? Awaited.OF_BODY : Optional.empty();
     }
 
     /// Since when it does so, in `System.nanoTime()`.
     private long since() {
-      if (endPoint == null || !(endPoint.getConnection() instanceof HttpConnection http)) {
-        return opened;
-      }
-      if (sparedAfter == http.getMessagesIn()) {
-        return spared;
-      }
-      if (http.getMessagesIn() == 0) {
+      long since = silentSince();
+      return since - spared > 0 ? since : spared;
+    }
+
+    private long silentSince() {
+      if (endPoint == null || !(endPoint.getConnection() instanceof HttpConnection http) || http.getMessagesIn() == 0) {
         return opened;
       }
       return isInHead(http)
@@ -132,12 +137,12 @@ final class Connections implements SelectorManager.AcceptListener {
           : System.nanoTime() - TimeUnit.MILLISECONDS.toNanos(endPoint.getIdleFor());
     }
 
-    /// Whether it may be closed. A client whose request is there but not read yet is spared, once for each request.
+    /// Whether it may be closed. A client whose request is there but not read yet is spared, and its request is read.
     private boolean mayGo() {
       if (endPoint.getConnection() instanceof HttpConnection http && http.getParser().isState(HttpParser.State.START)
-          && sparedAfter != http.getMessagesIn() && endPoint.hasUnread()) {
+          && endPoint.hasUnread()) {
         spared = System.nanoTime();
-        sparedAfter = http.getMessagesIn();
+        endPoint.readUnread();
         return false;
       }
       return awaited().isPresent();
@@ -146,13 +151,15 @@ final class Connections implements SelectorManager.AcceptListener {
 
   /// What the server waits for, in the order in which connections make way.
   private enum Awaited {
-    /// The first head, the rest of a head, or the end of a connection whose last answer was sent.
+    /// A first head that is late, the rest of a head, or the end of a connection whose last answer was sent.
     HEAD,
     REQUEST,
+    FIRST_REQUEST,
     BODY;
 
     private static final Optional<Awaited> OF_HEAD = Optional.of(HEAD);
     private static final Optional<Awaited> OF_REQUEST = Optional.of(REQUEST);
+    private static final Optional<Awaited> OF_FIRST_REQUEST = Optional.of(FIRST_REQUEST);
     private static final Optional<Awaited> OF_BODY = Optional.of(BODY);
   }
 

@@ -147,8 +147,9 @@ final class PeerAwareConnector extends ServerConnector {
       }
     }
 
-    /// Whether the client has sent something that Jetty has not read. To be asked between requests only: what Jetty waits
-    /// for may be a single byte, and the selector would not see it any more.
+    /// Whether the client has sent something that Jetty has not read. To be asked between requests only, and
+    /// [#readUnread] has to follow where it has: what Jetty waits for may be a single byte, and the selector would not see
+    /// it any more.
     boolean hasUnread() {
       lock.lock();
       try {
@@ -158,6 +159,11 @@ final class PeerAwareConnector extends ServerConnector {
       } finally {
         lock.unlock();
       }
+    }
+
+    /// Has Jetty read what [#hasUnread] found, which the selector may not see any more. Does nothing where Jetty reads already.
+    void readUnread() {
+      Thread.ofVirtual().name("berth-request").start(getFillInterest()::fillable);
     }
 
     private boolean lookAhead() throws IOException {

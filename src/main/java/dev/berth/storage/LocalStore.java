@@ -3,6 +3,7 @@ package dev.berth.storage;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.io.InputStream;
+import java.nio.channels.Channels;
 import java.nio.file.DirectoryNotEmptyException;
 import java.nio.file.Files;
 import java.nio.file.NoSuchFileException;
@@ -39,12 +40,13 @@ final class LocalStore {
     }
   }
 
-  InputStream open(Location.Local location) {
+  InputStream open(Location.Local location, long from) {
     if (Files.isDirectory(location.path())) {
       throw StorageException.permanent(location, "can't be read: found a directory, expected a file");
     }
     try {
-      return new LocalReader(location, Files.newInputStream(location.path()));
+      var file = Files.newByteChannel(location.path());
+      return new LocalReader(location, Channels.newInputStream(file.position(from)));
     } catch (IOException e) {
       throw LocalErrors.of(location, "read", e);
     }

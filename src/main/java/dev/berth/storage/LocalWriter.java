@@ -15,6 +15,7 @@ import java.nio.file.StandardOpenOption;
 final class LocalWriter extends ObjectWriter {
 
   private static final int BUFFER_BYTES = 1 << 16;
+  private static final int MOST_TRIES = 10;
 
   private final Location.Local location;
   private final Path temporary;
@@ -39,14 +40,21 @@ final class LocalWriter extends ObjectWriter {
             location, "can't be written: found a file at %s, expected a directory".formatted(parent));
       }
     }
-    try {
-      Files.createDirectories(target.getParent());
-      leftovers.remove(target);
-      var temporary = Leftovers.temporary(target);
-      return new LocalWriter(location, temporary,
-          FileChannel.open(temporary, StandardOpenOption.CREATE_NEW, StandardOpenOption.WRITE));
-    } catch (IOException e) {
-      throw LocalErrors.of(location, "written", e);
+    for (int tries = 1; ; tries++) {
+      try {
+        Files.createDirectories(target.getParent());
+        leftovers.remove(target);
+        var temporary = Leftovers.temporary(target);
+        return new LocalWriter(location, temporary,
+            FileChannel.open(temporary, StandardOpenOption.CREATE_NEW, StandardOpenOption.WRITE));
+      } catch (NoSuchFileException e) {
+        // Another process may have removed the directory while it was empty.
+        if (tries == MOST_TRIES) {
+          throw LocalErrors.of(location, "written", e);
+        }
+      } catch (IOException e) {
+        throw LocalErrors.of(location, "written", e);
+      }
     }
   }
 

@@ -25,13 +25,13 @@ record S3Markers(S3Client client) {
   Optional<Marker> find(Location.S3 location) {
     return S3Errors.naming(location, () -> {
       try {
-        // Asked again where it breaks off.
-        var found = client.getObjectAsBytes(request -> request.bucket(location.bucket()).key(location.key()));
+        // Read within the client's attempts, so an answer that breaks off is asked for again.
+        var in = client.getObjectAsBytes(request -> request.bucket(location.bucket()).key(location.key()));
         // Both are S3's own, in whole seconds.
-        var now = found.response().sdkHttpResponse().firstMatchingHeader("Date")
+        var now = in.response().sdkHttpResponse().firstMatchingHeader("Date")
             .map(date -> ZonedDateTime.parse(date, DateTimeFormatter.RFC_1123_DATE_TIME).toInstant()).orElseGet(Instant::now);
-        var age = Duration.between(found.response().lastModified(), now);
-        return Optional.of(new Marker(found.asUtf8String(), found.response().eTag(), age.isNegative() ? Duration.ZERO : age));
+        var age = Duration.between(in.response().lastModified(), now);
+        return Optional.of(new Marker(in.asUtf8String(), in.response().eTag(), age.isNegative() ? Duration.ZERO : age));
       } catch (S3Exception e) {
         if (e.statusCode() == NOT_FOUND && !S3Errors.isNoSuchBucket(e)) {
           return Optional.empty();

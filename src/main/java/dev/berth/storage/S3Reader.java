@@ -29,20 +29,27 @@ final class S3Reader extends ObjectStream {
   private int losses;
   private boolean closed;
 
-  S3Reader(S3Client client, Location.S3 location, RetryPolicy retries) {
+  /// @param from how many bytes of the object are left out
+  S3Reader(S3Client client, Location.S3 location, RetryPolicy retries, long from) {
     this.client = client;
     this.location = location;
     this.attempts = retries.attempts();
     this.backoff = S3Clients.backoff(retries);
-    this.body = S3Errors.naming(
-        location, () -> client.getObject(request -> request.bucket(location.bucket()).key(location.key())));
+    this.position = from;
+    this.body = S3Errors.naming(location, () -> client.getObject(request -> request
+        .bucket(location.bucket())
+        .key(location.key())
+        .range(from == 0 ? null : "bytes=%d-".formatted(from))));
     this.version = body.response().eTag();
     if (body.response().contentLength() == null) {
       body.abort();
       throw StorageException.permanent(
           location, "found an answer without the object's size, expected a Content-Length");
     }
-    this.size = body.response().contentLength();
+    this.size = from + body.response().contentLength();
+    if (from > 0) {
+      requireRange(body);
+    }
   }
 
   @Override
@@ -135,6 +142,12 @@ final class S3Reader extends ObjectStream {
         .key(location.key())
         .ifMatch(version)
         .range("bytes=%d-".formatted(position))));
+    requireRange(rest);
+    return rest;
+  }
+
+  /// Not every server knows ranges.
+  private void requireRange(ResponseInputStream<GetObjectResponse> rest) {
     var range = "bytes %d-%d/%d".formatted(position, size - 1, size);
     var found = rest.response().contentRange();
     if (!range.equals(found)) {
@@ -142,6 +155,5 @@ final class S3Reader extends ObjectStream {
       throw StorageException.permanent(
           location, "found %s, expected %s".formatted(found == null ? "an answer without a range" : found, range));
     }
-    return rest;
   }
 }

@@ -1,6 +1,7 @@
 package dev.berth.storage;
 
 import java.io.InputStream;
+import java.util.List;
 import java.util.Objects;
 import java.util.Optional;
 import java.util.OptionalLong;
@@ -55,14 +56,20 @@ final class S3Store implements AutoCloseable {
     });
   }
 
-  InputStream open(Location.S3 object) {
+  InputStream open(Location.S3 object, long from) {
     requireKey(object, "read");
-    return new S3Reader(client, object, retries);
+    return new S3Reader(client, object, retries, from);
   }
 
   ObjectWriter create(Location.S3 object, Optional<String> contentType) {
     requireKey(object, "written");
     return new S3Writer(new S3Uploads(client, object, contentType, checksums));
+  }
+
+  /// @return false where the server can't copy parts
+  boolean join(List<StoredObject> parts, Location.S3 object, Optional<String> contentType) {
+    requireKey(object, "written");
+    return new S3Join(client, new S3Uploads(client, object, contentType, checksums), retries).join(parts);
   }
 
   void delete(Location.S3 object) {

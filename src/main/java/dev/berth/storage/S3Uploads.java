@@ -29,17 +29,22 @@ record S3Uploads(S3Client client, Location.S3 location, Optional<String> content
   /// an attempt was lost.
   S3Upload begin() {
     try {
-      var id = S3Errors.naming(location, () -> client.createMultipartUpload(request -> request
-          .bucket(location.bucket())
-          .key(location.key())
-          .contentType(type())
-          .checksumAlgorithm(checksum()))).uploadId();
+      var id = beginBesideOthers();
       endOthers(id);
       return new S3Upload(this, id);
     } catch (StorageException e) {
       uninterrupted(() -> endOthers(""));
       throw e;
     }
+  }
+
+  /// Begins an upload in parts, and leaves others of this object alone.
+  String beginBesideOthers() {
+    return S3Errors.naming(location, () -> client.createMultipartUpload(request -> request
+        .bucket(location.bucket())
+        .key(location.key())
+        .contentType(type())
+        .checksumAlgorithm(checksum()))).uploadId();
   }
 
   /// @param number from 1
@@ -53,6 +58,24 @@ record S3Uploads(S3Client client, Location.S3 location, Optional<String> content
           .checksumAlgorithm(checksum()), body(part));
       return CompletedPart.builder()
           .partNumber(number).eTag(arrived.eTag()).checksumCRC32(arrived.checksumCRC32()).build();
+    });
+  }
+
+  /// Has S3 copy a part from another object.
+  ///
+  /// @param number from 1
+  /// @param end the offset of the byte behind the last one
+  CompletedPart copyPart(String id, int number, Location.S3 source, long start, long end) {
+    return S3Errors.naming(source, () -> {
+      var copied = client.uploadPartCopy(request -> request
+          .sourceBucket(source.bucket())
+          .sourceKey(source.key())
+          .copySourceRange("bytes=%d-%d".formatted(start, end - 1))
+          .destinationBucket(location.bucket())
+          .destinationKey(location.key())
+          .uploadId(id)
+          .partNumber(number)).copyPartResult();
+      return CompletedPart.builder().partNumber(number).eTag(copied.eTag()).checksumCRC32(copied.checksumCRC32()).build();
     });
   }
 
@@ -96,7 +119,7 @@ record S3Uploads(S3Client client, Location.S3 location, Optional<String> content
   }
 
   /// As well as it goes: who may write an object may not always list uploads, and not every server knows how.
-  private void endOthers(String id) {
+  void endOthers(String id) {
     try {
       S3Errors.naming(location, () -> client
           .listMultipartUploadsPaginator(request -> request

@@ -1,7 +1,9 @@
 package dev.berth.storage;
 
+import java.io.IOException;
 import java.io.InputStream;
 import java.nio.file.Files;
+import java.util.List;
 import java.util.Optional;
 import java.util.OptionalLong;
 import java.util.concurrent.locks.ReentrantLock;
@@ -80,9 +82,16 @@ public final class Storage implements AutoCloseable {
   ///
   /// @return a stream without a buffer, whose methods throw [StorageException]
   public InputStream open(Location object) {
+    return open(object, 0);
+  }
+
+  /// Opens an object to be read from a place within it.
+  ///
+  /// @param from how many bytes are left out; less than the object has, unless it is 0
+  public InputStream open(Location object, long from) {
     return switch (object) {
-      case Location.Local local -> files.open(local);
-      case Location.S3 remote -> s3().open(remote);
+      case Location.Local local -> files.open(local, from);
+      case Location.S3 remote -> s3().open(remote, from);
     };
   }
 
@@ -102,6 +111,28 @@ public final class Storage implements AutoCloseable {
       case Location.Local local -> files.create(local);
       case Location.S3 remote -> s3().create(remote, contentType);
     };
+  }
+
+  /// Makes an object of others, in their order. In S3 what is long enough is copied there, and does not come by.
+  ///
+  /// Several processes may do this at once with the same objects: each makes the same of them, and one is the last. A process
+  /// that fails, because another one has begun or has ended, has changed nothing.
+  ///
+  /// @param parts those that a listing found, in the same store as `object`
+  public void join(List<StoredObject> parts, Location object, Optional<String> contentType) {
+    if (object instanceof Location.S3 remote && s3().join(parts, remote, contentType)) {
+      return;
+    }
+    try (var out = create(object, contentType)) {
+      for (var part : parts) {
+        try (var in = open(part.location())) {
+          in.transferTo(out);
+        } catch (IOException e) {
+          throw StorageException.retryable(part.location(), "can't be joined: " + e.getMessage(), e);
+        }
+      }
+      out.commit();
+    }
   }
 
   /// Removes an object, where there is one.

@@ -21,7 +21,7 @@ import java.util.regex.Pattern;
 /// are removed.
 final class Checkpoints {
 
-  private static final String DIRECTORY = ".berth-parts";
+  static final String DIRECTORY = ".berth-parts";
   private static final Pattern PART = Pattern.compile("(?s)(.*)\\.parts/([0-9a-f]{16})/(\\d{1,18})-(\\d{1,18})");
 
   private final Storage storage;
@@ -80,7 +80,7 @@ final class Checkpoints {
     return directory.resolve(key + ".parts");
   }
 
-  private static String hash(String text) {
+  static String hash(String text) {
     try {
       var hash = MessageDigest.getInstance("SHA-256").digest(text.getBytes(StandardCharsets.UTF_8));
       return HexFormat.of().formatHex(hash, 0, 8);

@@ -3,9 +3,7 @@ package dev.berth.transform;
 import com.fasterxml.jackson.core.JsonProcessingException;
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
-import com.fasterxml.jackson.databind.node.ArrayNode;
 import com.fasterxml.jackson.databind.node.ObjectNode;
-import com.fasterxml.jackson.databind.node.TextNode;
 import dev.berth.storage.Location;
 import dev.berth.storage.Storage;
 import dev.berth.storage.StoredObject;
@@ -15,7 +13,6 @@ import java.io.InputStream;
 import java.nio.charset.StandardCharsets;
 import java.util.Arrays;
 import java.util.Optional;
-import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.LongAdder;
 
 /// The way of services for batches: each line is a record with its own id and input, and its output line says what came of
@@ -30,31 +27,28 @@ final class EnvelopeExchange implements Exchange {
   private final Invoker invoker;
   private final Storage storage;
   private final Location output;
-  private final boolean imagesAsFiles;
   private final LongAdder succeeded = new LongAdder();
   private final LongAdder failed = new LongAdder();
   private final LongAdder inputTokens = new LongAdder();
   private final LongAdder outputTokens = new LongAdder();
 
-  /// @param imagesAsFiles whether images in base64 are written as files of their own
-  EnvelopeExchange(Envelope envelope, Invoker invoker, Storage storage, Location output, boolean imagesAsFiles) {
+  EnvelopeExchange(Envelope envelope, Invoker invoker, Storage storage, Location output) {
     this.envelope = envelope;
     this.invoker = invoker;
     this.storage = storage;
     this.output = output;
-    this.imagesAsFiles = imagesAsFiles;
   }
 
   @Override
   public byte[] output(Payload payload, StoredObject object) throws InterruptedException {
     return switch (payload) {
-      case Payload.MiniBatch batch -> (line(batch, object) + "\n").getBytes(StandardCharsets.UTF_8);
+      case Payload.MiniBatch batch -> (line(batch) + "\n").getBytes(StandardCharsets.UTF_8);
       case Payload.Rejected _, Payload.WholeObject _ ->
           throw new IllegalStateException("records are lines, and nothing filters them");
     };
   }
 
-  private String line(Payload.MiniBatch batch, StoredObject object) throws InterruptedException {
+  private String line(Payload.MiniBatch batch) throws InterruptedException {
     var line = JSON.createObjectNode();
     Optional<JsonNode> body = Optional.empty();
     try {
@@ -67,7 +61,7 @@ final class EnvelopeExchange implements Exchange {
       line.put(envelope.id(), record.path(envelope.id()).asText(generatedId(batch)));
       var answer = JSON.readTree(invoker.invoke(JSON.writeValueAsBytes(body.get())).body());
       count(answer);
-      envelope.answer(line, body.get(), imagesAsFiles ? withoutImages(answer, batch, object) : answer, generatedId(batch));
+      envelope.answer(line, body.get(), answer, generatedId(batch));
       succeeded.increment();
       return line.toString();
     } catch (InvocationException e) {
@@ -106,39 +100,6 @@ final class EnvelopeExchange implements Exchange {
   private static long tokens(JsonNode answer, String... names) {
     return Arrays.stream(names).map(answer.path("usage")::path)
         .filter(JsonNode::isNumber).mapToLong(JsonNode::asLong).findFirst().orElse(0);
-  }
-
-  /// Writes the answer's images, and puts the names of their files in their places: `KEY/000001.png` for the first image of
-  /// the first record, `KEY/000001-2.png` for the second.
-  private JsonNode withoutImages(JsonNode answer, Payload.MiniBatch batch, StoredObject object) {
-    var name = "%s/%06d".formatted(object.key(), batch.firstRecord());
-    replaceImages(answer, new AtomicInteger(), name);
-    return answer;
-  }
-
-  private void replaceImages(JsonNode parent, AtomicInteger written, String name) {
-    if (parent instanceof ObjectNode object) {
-      object.properties().forEach(field -> field.setValue(replaced(field.getValue(), written, name)));
-    } else if (parent instanceof ArrayNode list) {
-      for (int i = 0; i < list.size(); i++) {
-        list.set(i, replaced(list.get(i), written, name));
-      }
-    }
-  }
-
-  private JsonNode replaced(JsonNode child, AtomicInteger written, String name) {
-    var image = ImageText.of(child);
-    if (image.isEmpty()) {
-      replaceImages(child, written, name);
-      return child;
-    }
-    int number = written.incrementAndGet();
-    var file = "%s%s.%s".formatted(name, number == 1 ? "" : "-" + number, image.get().end());
-    try (var out = storage.create(output.resolve(file), Optional.of(image.get().type()))) {
-      out.write(image.get().bytes());
-      out.commit();
-    }
-    return TextNode.valueOf(file);
   }
 
   @Override

@@ -31,8 +31,9 @@ record InvocationPlan(int concurrent, Splitting splitting) {
     }
     var strategy = job.strategy().or(() -> strategy(container)).orElse(BatchStrategy.MULTI_RECORD);
     var payload = job.maxPayloadInMb().isPresent() ? job.maxPayloadInMb() : number(container, "MaxPayloadInMB");
-    return new InvocationPlan(concurrent,
-        Splitting.ofMebibytes(job.formats().splitType(), strategy, payload.orElse(DEFAULT_PAYLOAD_IN_MB)));
+    // An object that is one request can't be shared, whatever the container says.
+    int most = payload.stream().filter(n -> n > 0 || !job.splitObjects()).findFirst().orElse(DEFAULT_PAYLOAD_IN_MB);
+    return new InvocationPlan(concurrent, Splitting.ofMebibytes(job.formats().splitType(), strategy, most));
   }
 
   /// 0 leaves it to the next one to say.

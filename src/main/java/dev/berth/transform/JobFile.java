@@ -13,7 +13,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 
-/// The JSON of a `CreateTransformJob` call, as it is.
+/// The JSON of a call that makes a job, as it is: SageMaker's `CreateTransformJob`, or Bedrock's `CreateModelInvocationJob`.
 ///
 /// @param options what it says of the job
 /// @param environment its `Environment`
@@ -38,6 +38,9 @@ public record JobFile(Map<JobOption, String> options, Map<String, String> enviro
     } catch (IOException e) {
       throw new JobException(List.of("%s: can't be read: %s".formatted(file, e)));
     }
+    if (BedrockJobFile.isOne(json)) {
+      return new JobFile(BedrockJobFile.options(file, fields(json, "")), Map.of());
+    }
     var options = new EnumMap<JobOption, String>(JobOption.class);
     var environment = new LinkedHashMap<String, String>();
     var problems = new ArrayList<String>();
@@ -52,8 +55,7 @@ public record JobFile(Map<JobOption, String> options, Map<String, String> enviro
           return;
         }
       }
-      if (IGNORED.stream().noneMatch(known ->
-          path.equals(known) || path.startsWith(known + ".") || path.startsWith(known + "["))) {
+      if (!isBelow(path, IGNORED)) {
         problems.add("%s: %s: found a field that CreateTransformJob does not have".formatted(file, path));
       }
     });
@@ -64,6 +66,11 @@ public record JobFile(Map<JobOption, String> options, Map<String, String> enviro
       throw new JobException(problems);
     }
     return new JobFile(options, environment);
+  }
+
+  /// Whether a path is one of these, or below one.
+  static boolean isBelow(String path, Set<String> known) {
+    return known.stream().anyMatch(each -> path.equals(each) || path.startsWith(each + ".") || path.startsWith(each + "["));
   }
 
   /// The leaves by their path.

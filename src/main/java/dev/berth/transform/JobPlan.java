@@ -1,13 +1,20 @@
 package dev.berth.transform;
 
 import dev.berth.storage.Storage;
+import java.util.ArrayList;
 import java.util.List;
 
 /// What a job would do.
 ///
 /// @param shares those of all instances
 /// @param done how many objects of this instance have their output, so that they would be skipped
-public record JobPlan(List<Shares.Share> shares, long done) {
+/// @param split the objects that several instances share
+public record JobPlan(List<Shares.Share> shares, long done, List<Split> split) {
+
+  /// An object that several instances share.
+  ///
+  /// @param ranges how many
+  public record Split(String key, long bytes, int ranges) {}
 
   /// Lists the objects, and looks for the outputs of this instance's.
   ///
@@ -17,12 +24,19 @@ public record JobPlan(List<Shares.Share> shares, long done) {
     if (shares.all().stream().allMatch(share -> share.objects() == 0)) {
       throw JobObjects.none(job);
     }
-    if (job.overwrite()) {
-      return new JobPlan(shares.all(), 0);
-    }
+    var outputs = new SplitOutputs(job, storage);
+    var split = new ArrayList<Split>();
+    long done = 0;
     try (var objects = JobObjects.of(job, storage)) {
-      return new JobPlan(shares.all(), objects
-          .filter(shares::isMine).filter(object -> storage.exists(job.output(object))).count());
+      for (var each = objects.iterator(); each.hasNext(); ) {
+        var ranges = ObjectRange.of(each.next(), job);
+        if (ranges.size() > 1) {
+          var object = ranges.getFirst().object();
+          split.add(new Split(object.key(), object.size(), ranges.size()));
+        }
+        done += job.overwrite() ? 0 : ranges.stream().filter(shares::isMine).filter(outputs::isDone).count();
+      }
     }
+    return new JobPlan(shares.all(), done, split);
   }
 }

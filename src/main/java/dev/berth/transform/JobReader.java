@@ -1,6 +1,7 @@
 package dev.berth.transform;
 
 import dev.berth.content.BatchStrategy;
+import dev.berth.hooks.MediaType;
 import dev.berth.storage.Location;
 import dev.berth.storage.StorageException;
 import java.time.Duration;
@@ -24,6 +25,7 @@ public final class JobReader {
   private static final List<JobOption> NOT_OF_ENVELOPES = List.of(
       JobOption.CONTENT_TYPE, JobOption.ACCEPT, JobOption.SPLIT_TYPE, JobOption.ASSEMBLE_WITH, JobOption.BATCH_STRATEGY,
       JobOption.MAX_PAYLOAD_IN_MB, JobOption.INPUT_FILTER, JobOption.OUTPUT_FILTER, JobOption.JOIN_SOURCE, JobOption.BAD_RECORDS);
+  private static final List<JobOption> OF_ENVELOPES = List.of(JobOption.EXTRACT, JobOption.PREVIEW);
   private static final int DEFAULT_RETRIES = 3;
   private static final int MOST_PAYLOAD = 100;
 
@@ -49,11 +51,10 @@ public final class JobReader {
       problems.add("%s: found %s, expected sagemaker, bedrock or openai".formatted(JobOption.FORMAT, format));
     }
     boolean bedrock = envelope.equals(Optional.of(Envelope.BEDROCK));
-    boolean imagesAsFiles = switches.contains(JobSwitch.IMAGES_AS_FILES);
     boolean overwrite = switches.contains(JobSwitch.OVERWRITE);
-    if (imagesAsFiles && envelope.isEmpty()) {
-      problems.add("%s: found nothing, expected bedrock or openai with %s".formatted(
-          JobOption.FORMAT, JobSwitch.IMAGES_AS_FILES.flag()));
+    if (envelope.isEmpty()) {
+      OF_ENVELOPES.stream().filter(options::containsKey).forEach(option -> problems.add(
+          "%s: found %s, expected bedrock or openai with %s".formatted(JobOption.FORMAT, format, option.flag())));
     }
     var given = Set.copyOf(options.keySet());
     if (envelope.isPresent()) {
@@ -119,15 +120,89 @@ public final class JobReader {
         instances,
         index.orElse(0),
         !oneOf(JobOption.SHARD_BY, "size", "key"),
+        switches.contains(JobSwitch.SPLIT_OBJECTS),
         overwrite,
         keeps,
         envelope,
         quotas(bedrock),
-        imagesAsFiles);
+        extract(),
+        preview(input, index.orElse(0), instances));
+    if (job.splitObjects()) {
+      requireSplittable(job);
+    }
     if (!problems.isEmpty()) {
       throw new JobException(problems);
     }
     return job;
+  }
+
+  private Optional<MediaType> extract() {
+    var text = text(JobOption.EXTRACT);
+    var type = text.flatMap(MediaType::parse).filter(parsed -> ImageText.TYPES.stream().anyMatch(parsed::includes));
+    if (text.isPresent() && (type.isEmpty() || !type.get().type().equals("image"))) {
+      problems.add("%s: found %s, expected image/* or one of %s".formatted(JobOption.EXTRACT, text.get(), ImageText.TYPES));
+    }
+    return type;
+  }
+
+  /// Each of several instances has a sheet of its own, `sheet-0-of-2.png`.
+  private Optional<Location> preview(Location input, int instance, int instances) {
+    var text = text(JobOption.PREVIEW);
+    if (text.isEmpty()) {
+      return Optional.empty();
+    }
+    if (!text.get().endsWith(".png")) {
+      problems.add("%s: found %s, expected a name that ends in .png".formatted(JobOption.PREVIEW, text.get()));
+      return Optional.empty();
+    }
+    try {
+      var place = Location.of(instances == 1
+          ? text.get()
+          : text.get().replaceFirst("\\.png$", "-%d-of-%d.png".formatted(instance, instances)));
+      if (input != null && isWithin(place, input)) {
+        problems.add("%s: found %s within the input %s, expected another place: it would be the next run's input"
+            .formatted(JobOption.PREVIEW, place, input));
+      }
+      return Optional.of(place);
+    } catch (StorageException e) {
+      problems.add("%s: %s".formatted(JobOption.PREVIEW, e.getMessage()));
+      return Optional.empty();
+    }
+  }
+
+  /// An output must not depend on which records share a request, nor on how many instances there are.
+  private void requireSplittable(TransformJob job) {
+    if (job.envelope().isEmpty() && job.formats().splitType() != SplitType.LINE) {
+      cannotSplit(JobOption.SPLIT_TYPE, job.formats().splitType().toString(), "Line: only lines have ends that can be found");
+    }
+    if (job.gzip()) {
+      cannotSplit(JobOption.COMPRESSION_TYPE, "Gzip", "None: a packed object can only be read from its beginning");
+    }
+    if (job.manifest()) {
+      cannotSplit(JobOption.DATA_TYPE, "ManifestFile", "S3Prefix: a manifest does not say how long its objects are");
+    }
+    if (job.maxPayloadInMb().equals(OptionalInt.of(0))) {
+      cannotSplit(JobOption.MAX_PAYLOAD_IN_MB, "0", "1 to 100: an object in one request is not split");
+    }
+    boolean isOfRecords = job.envelope().isPresent() || job.strategy().equals(Optional.of(BatchStrategy.SINGLE_RECORD));
+    if (!isOfRecords && (job.formats().accept().isEmpty() || job.formats().answeredLines().isEmpty())) {
+      cannotSplit(JobOption.ACCEPT, job.formats().accept().orElse("nothing"),
+          "application/jsonlines or text/csv, or %s SingleRecord: the answer to several records must be a line for each"
+              .formatted(JobOption.BATCH_STRATEGY.flag()));
+    }
+    if (job.extract().isPresent() || job.preview().isPresent()) {
+      var option = job.extract().isPresent() ? JobOption.EXTRACT : JobOption.PREVIEW;
+      problems.add("%s: found it with %s, expected none: the images of an output are read when it is whole"
+          .formatted(option, JobSwitch.SPLIT_OBJECTS.flag()));
+    }
+    if (job.overwrite() && job.instances() > 1) {
+      problems.add(("%s: found it with %s, expected none: an instance can't tell the others' new parts from old ones. "
+          + "Remove the outputs").formatted(JobSwitch.OVERWRITE.flag(), JobSwitch.SPLIT_OBJECTS.flag()));
+    }
+  }
+
+  private void cannotSplit(JobOption option, String found, String expected) {
+    problems.add("%s: found %s with %s, expected %s".formatted(option, found, JobSwitch.SPLIT_OBJECTS.flag(), expected));
   }
 
   private Quotas quotas(boolean bedrock) {

@@ -9,9 +9,9 @@ import dev.berth.storage.StoredObject;
 import java.net.URI;
 import java.time.Duration;
 import java.util.ArrayList;
-import java.util.HashSet;
-import java.util.Iterator;
+import java.util.HashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
@@ -115,6 +115,7 @@ public final class JobRunner {
   private void runObjects(URI endpoint) throws InterruptedException {
     var plan = plan(endpoint);
     storage.requireWritable(job.output().resolve(".berth-probe-%d".formatted(job.instance())));
+    job.preview().ifPresent(storage::requireWritable);
     try (var _ = JobLock.take(job, storage, () -> stopping, this::lose)) {
       runObjects(endpoint, plan);
     }
@@ -143,11 +144,13 @@ public final class JobRunner {
       var turns = new Turns(concurrent, () -> stopping || lost.isPresent() || invoker.gaveUp().isPresent());
       long leastShare = memory.bytes() / (PAYLOADS_PER_REQUEST * concurrent);
       if (job.envelope().isPresent()) {
-        var exchange = new EnvelopeExchange(job.envelope().get(), invoker, storage, job.output(), job.imagesAsFiles());
+        var exchange = new EnvelopeExchange(job.envelope().get(), invoker, storage, job.output());
+        var images = new AnswerImages(job, storage, threads);
         transformAll(new ObjectTransform(
             source, plan.splitting(), Optional.empty(), Optional.empty(), exchange, threads, turns, memory, leastShare,
             checkpoints, !job.overwrite(), progress),
-            exchange::countDone, checkpoints, invoker, turns);
+            exchange::countDone, images::add, checkpoints, invoker, turns);
+        images.writePreview();
         errors = exchange.errors();
         if (job.envelope().get() == Envelope.BEDROCK) {
           exchange.writeManifest(job.instances() == 1
@@ -165,7 +168,7 @@ public final class JobRunner {
         transformAll(new ObjectTransform(
             source, plan.splitting(), processing, job.formats().accept(), exchange, threads, turns, memory, leastShare,
             checkpoints, !job.overwrite(), progress),
-            _ -> {}, checkpoints, invoker, turns);
+            _ -> {}, (_, _) -> {}, checkpoints, invoker, turns);
         errors = kept.sum();
       }
     }
@@ -210,8 +213,8 @@ public final class JobRunner {
     }
   }
 
-  private boolean isMine(StoredObject object) {
-    return shares.map(known -> known.isMine(object)).orElseGet(() -> Shares.isMineByKey(object, job));
+  private boolean isMine(ObjectRange range) {
+    return shares.map(known -> known.isMine(range)).orElseGet(() -> Shares.isMineByKey(range, job));
   }
 
   private JobStatus status(String problem) {
@@ -227,16 +230,18 @@ public final class JobRunner {
   }
 
   /// @param done is told the outputs that were there already
+  /// @param whole is told every object that has its output, and whether that was there already
   private void transformAll(
-      ObjectTransform transform, Consumer<Location> done, Checkpoints checkpoints, Invoker invoker, Turns turns)
-      throws InterruptedException {
-    var keys = new HashSet<String>();
+      ObjectTransform transform, Consumer<Location> done, WholeOutput whole, Checkpoints checkpoints, Invoker invoker,
+      Turns turns) throws InterruptedException {
+    var keys = new HashMap<String, Location>();
     boolean isEmpty = true;
-    try (var objects = JobObjects.of(job, storage)) {
-      for (Iterator<StoredObject> each = objects.iterator(); each.hasNext(); ) {
-        var object = each.next();
+    try (var objects = JobObjects.of(job, storage).flatMap(object -> ObjectRange.of(object, job).stream())) {
+      for (var each = objects.iterator(); each.hasNext(); ) {
+        var range = each.next();
         isEmpty = false;
-        if (!isMine(object)) {
+        boolean isTwice = JobObjects.mayShareKeys(job) && isTwice(range, keys);
+        if (!isMine(range)) {
           continue;
         }
         turns.begin();
@@ -244,16 +249,16 @@ public final class JobRunner {
           turns.end();
           break;
         }
-        if (JobObjects.mayShareKeys(job) && !keys.add(object.key())) {
+        if (isTwice) {
           turns.end();
-          end(failure(object, System.nanoTime(), "%s would be written twice".formatted(job.output(object))), object.size());
+          end(failure(range, System.nanoTime(), "%s would be written twice".formatted(job.output(range.object()))), range.bytes());
           continue;
         }
         threads.execute(() -> {
           var answered = new LongAdder();
           try {
-            outcome(transform, done, checkpoints, object, answered)
-                .ifPresent(outcome -> end(outcome, Math.max(0, object.size() - answered.sum())));
+              outcome(transform, done, whole, checkpoints, range, answered)
+                  .ifPresent(outcome -> end(outcome, Math.max(0, range.bytes() - answered.sum())));
           } finally {
             turns.end();
           }
@@ -272,31 +277,50 @@ public final class JobRunner {
     }
   }
 
-  /// Nothing for an object that has not been begun, as the job ends.
+  /// What there is to do once an object has its output.
+  private interface WholeOutput {
+    void accept(StoredObject object, boolean wasThere) throws InterruptedException;
+  }
+
+  /// Whether an object has the key of one before it. The ranges of one object have one key too.
+  private static boolean isTwice(ObjectRange range, Map<String, Location> keys) {
+    var first = keys.putIfAbsent(range.object().key(), range.object().location());
+    return first != null && (range.isWhole() || !first.equals(range.object().location()));
+  }
+
+  /// Nothing for a range that has not been begun, as the job ends.
   private Optional<ObjectOutcome> outcome(
-      ObjectTransform transform, Consumer<Location> done, Checkpoints checkpoints, StoredObject object, LongAdder answered) {
+      ObjectTransform transform, Consumer<Location> done, WholeOutput whole, Checkpoints checkpoints, ObjectRange range,
+      LongAdder answered) {
     long start = System.nanoTime();
+    var outputs = new SplitOutputs(job, storage);
     try {
-      var output = job.output(object);
-      if (!job.overwrite() && storage.exists(output)) {
-        done.accept(output);
-        checkpoints.forget(object);
-        return Optional.of(new ObjectOutcome(object.key(), ObjectOutcome.Status.SKIPPED, 0, 0, ""));
+      if (!job.overwrite() && outputs.isDone(range)) {
+        outputs.answers(range).ifPresent(done);
+        checkpoints.forget(range.checkpointed());
+        outputs.join(range);
+        whole.accept(range.object(), true);
+        return Optional.of(new ObjectOutcome(range.toString(), ObjectOutcome.Status.SKIPPED, 0, 0, ""));
       }
-      var count = transform.transform(object, output, answered);
-      return count.stream().boxed().findFirst()
-          .map(records -> new ObjectOutcome(object.key(), ObjectOutcome.Status.SUCCEEDED, records, seconds(start), ""));
+      var count = transform.transform(range, outputs.part(range), answered);
+      if (count.isEmpty()) {
+        return Optional.empty();
+      }
+      outputs.join(range);
+      whole.accept(range.object(), false);
+      return Optional.of(
+          new ObjectOutcome(range.toString(), ObjectOutcome.Status.SUCCEEDED, count.getAsLong(), seconds(start), ""));
     } catch (TransformException | StorageException e) {
-      return Optional.of(failure(object, start, e.getMessage()));
+      return Optional.of(failure(range, start, e.getMessage()));
     } catch (InterruptedException e) {
-      return Optional.of(failure(object, start, "interrupted"));
+      return Optional.of(failure(range, start, "interrupted"));
     } catch (RuntimeException | Error e) {
-      return Optional.of(failure(object, start, e.toString()));
+      return Optional.of(failure(range, start, e.toString()));
     }
   }
 
-  private static ObjectOutcome failure(StoredObject object, long start, String reason) {
-    return new ObjectOutcome(object.key(), ObjectOutcome.Status.FAILED, 0, seconds(start), reason);
+  private static ObjectOutcome failure(ObjectRange range, long start, String reason) {
+    return new ObjectOutcome(range.toString(), ObjectOutcome.Status.FAILED, 0, seconds(start), reason);
   }
 
   private void end(ObjectOutcome outcome, long bytes) {

@@ -5,8 +5,8 @@ import java.util.Locale;
 /// What a job is told to do by naming it alone, as a flag of `transform`.
 public enum JobSwitch {
   OVERWRITE("Does objects again whose output is there"),
-  INCLUSIVE_SLICES("Takes the end of a filter's slice as part of it"),
-  IMAGES_AS_FILES("With --format bedrock or openai: writes the images in an output as files of their own");
+  SPLIT_OBJECTS("Has instances share large objects too, by ranges of their lines"),
+  INCLUSIVE_SLICES("Takes the end of a filter's slice as part of it");
 
   private final String meaning;
 
@@ -14,7 +14,7 @@ public enum JobSwitch {
     this.meaning = meaning;
   }
 
-  /// `--images-as-files`.
+  /// `--inclusive-slices`.
   public String flag() {
     return "--" + name().toLowerCase(Locale.ROOT).replace('_', '-');
   }

@@ -1,6 +1,7 @@
 package dev.berth.transform;
 
 import dev.berth.content.Framing;
+import dev.berth.content.LineRange;
 import dev.berth.content.RecordReader;
 import dev.berth.hooks.BadInputException;
 import java.io.BufferedInputStream;
@@ -45,13 +46,32 @@ final class MiniBatches {
 
   /// @param processing nothing where records and answers are left as they are
   MiniBatches(InputStream object, Splitting splitting, Optional<RecordProcessing> processing) {
-    this.object = new BufferedInputStream(object);
+    this(new BufferedInputStream(object), Optional.empty(), splitting, processing);
+  }
+
+  private MiniBatches(
+      BufferedInputStream object, Optional<LineRange> range, Splitting splitting, Optional<RecordProcessing> processing) {
+    this.object = object;
     this.splitting = splitting;
     this.processing = processing;
-    this.reader = splitting.open(this.object);
+    this.reader = range.<RecordReader>map(lines -> lines).orElseGet(() -> splitting.open(object));
+    this.records = range.map(LineRange::linesBefore).orElse(0L);
     this.maxPayload = splitting.maxRecord();
     this.isStreamed = splitting.isUnlimited() && processing.isEmpty()
         && (splitting.splitType() == SplitType.NONE || splitting.isMultiRecord());
+  }
+
+  /// Forms the payloads of a range of an object, in which nothing is unlimited. Its records have their object's numbers.
+  ///
+  /// @param object as [ObjectSource] opens it for the range
+  /// @param newlinesBefore how many there are before the stream
+  /// @throws BadInputException when the first record is too long
+  static MiniBatches of(
+      ObjectRange range, InputStream object, long newlinesBefore, Splitting splitting, Optional<RecordProcessing> processing)
+      throws IOException {
+    var buffered = new BufferedInputStream(object);
+    var lines = new LineRange(buffered, range.start(), range.end(), newlinesBefore, splitting.maxRecord());
+    return new MiniBatches(buffered, Optional.of(lines), splitting, processing);
   }
 
   /// The bytes that the next payload may have at most in memory: its body, or what that is made of.
@@ -103,8 +123,8 @@ final class MiniBatches {
     } while (next.isPresent() && next.get().rejection.isEmpty()
         && inputBytes + next.get().input.length <= maxPayload && bodyBytes + next.get().body.length <= maxPayload);
     next.ifPresent(waiting::addFirst);
-    if (splitting.splitType() == SplitType.LINE && next.isPresent()) {
-      // At the end of a body a blank line would not count.
+    if (splitting.splitType() == SplitType.LINE) {
+      // At the end of a body a blank line would not count. At the end of a range it does.
       while (batch.size() > 1 && batch.getLast().isBlank()) {
         waiting.addFirst(batch.removeLast());
       }

@@ -2,16 +2,22 @@ package dev.berth.transform;
 
 import dev.berth.storage.Storage;
 import dev.berth.storage.StoredObject;
+import java.io.EOFException;
 import java.io.IOException;
 import java.io.FilterInputStream;
 import java.io.InputStream;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.Executors;
 import java.util.concurrent.atomic.LongAdder;
+import java.util.stream.LongStream;
 import java.util.zip.GZIPInputStream;
 
 /// Opens objects, unpacked where a job says that they are packed. Used by any threads.
 record ObjectSource(Storage storage, boolean gzip) {
 
   private static final int BUFFER = 1 << 16;
+  private static final int COUNTED_AT_ONCE = 8;
+  private static final long COUNTED_BYTES = 64 << 20;
 
   /// What an object may have unpacked; one whose size is not known, or that is packed, may have anything.
   long mostBytes(StoredObject object) {
@@ -22,11 +28,15 @@ record ObjectSource(Storage storage, boolean gzip) {
     return unpacked(storage.open(object.location()));
   }
 
-  /// Opens an object.
+  /// Opens an object, all of it.
   ///
   /// @param read counts its bytes as they are stored
   InputStream open(StoredObject object, LongAdder read) throws IOException {
-    return unpacked(new FilterInputStream(storage.open(object.location())) {
+    return unpacked(counted(storage.open(object.location()), read));
+  }
+
+  private static InputStream counted(InputStream object, LongAdder read) {
+    return new FilterInputStream(object) {
       @Override
       public int read() throws IOException {
         int value = in.read();
@@ -40,7 +50,51 @@ record ObjectSource(Storage storage, boolean gzip) {
         read.add(Math.max(0, count));
         return count;
       }
-    });
+    };
+  }
+
+  /// Opens a range of an object, from the byte before it on where there is one. It goes on to the object's end.
+  InputStream open(ObjectRange range, LongAdder read) throws IOException {
+    return range.isWhole()
+        ? open(range.object(), read)
+        : counted(storage.open(range.object().location(), Math.max(0, range.start() - 1)), read);
+  }
+
+  /// How many newlines the first bytes of an object have. Reads at several places at once, because S3 gives one reader less
+  /// than it could count.
+  ///
+  /// @throws TransformException when it can't be read
+  long newlines(StoredObject object, long bytes) throws InterruptedException {
+    try (var threads = Executors.newFixedThreadPool(COUNTED_AT_ONCE, Thread.ofVirtual().factory())) {
+      var counts = LongStream.iterate(0, start -> start < bytes, start -> start + COUNTED_BYTES)
+          .mapToObj(start -> threads.submit(() -> newlines(object, start, Math.min(bytes, start + COUNTED_BYTES)))).toList();
+      long newlines = 0;
+      for (var count : counts) {
+        newlines += count.get();
+      }
+      return newlines;
+    } catch (ExecutionException e) {
+      throw new TransformException("its lines can't be counted: " + e.getCause().getMessage(), e.getCause());
+    }
+  }
+
+  private long newlines(StoredObject object, long start, long end) throws IOException {
+    try (var in = storage.open(object.location(), start)) {
+      var buffer = new byte[BUFFER];
+      long newlines = 0;
+      long left = end - start;
+      while (left > 0) {
+        int count = in.read(buffer, 0, (int) Math.min(buffer.length, left));
+        if (count < 0) {
+          throw new EOFException("%s: found %d bytes, expected %d".formatted(object.location(), end - left, end));
+        }
+        for (int i = 0; i < count; i++) {
+          newlines += buffer[i] == '\n' ? 1 : 0;
+        }
+        left -= count;
+      }
+      return newlines;
+    }
   }
 
   private InputStream unpacked(InputStream in) throws IOException {

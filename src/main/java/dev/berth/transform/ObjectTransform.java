@@ -19,12 +19,12 @@ import java.util.concurrent.Future;
 import java.util.concurrent.atomic.LongAdder;
 import java.util.zip.ZipException;
 
-/// Transforms one object: its payloads are sent as they are read, several at the same time, and their answers written in
-/// their order. The output appears when it is whole.
+/// Transforms one object, or a range of one: its payloads are sent as they are read, several at the same time, and their
+/// answers written in their order. The output appears when it is whole.
 ///
 /// One thread reads and writes; a payload is sent by a thread of its own. What is between reading and writing, of all
-/// objects together, is limited, and so is the memory that a job takes, whatever the size of its objects. An object is opened before its
-/// [turn][Turns] comes, and put in place when that is over.
+/// objects together, is limited, and so is the memory that a job takes, whatever the size of its objects. An object is
+/// opened before its [turn][Turns] comes, and put in place when that is over.
 ///
 /// @param contentType of the output
 /// @param memory for the payloads between reading and writing, of all objects together. A thread takes what its next
@@ -60,15 +60,17 @@ record ObjectTransform(
   /// @param answered counts the bytes of the object whose answers are written
   /// @return how many records it has; nothing where it has not been begun, as the job ends
   /// @throws TransformException when a record, its answer, or the storage fails; there is no output then
-  OptionalLong transform(StoredObject object, Location output, LongAdder answered) throws InterruptedException {
+  OptionalLong transform(ObjectRange range, Location output, LongAdder answered) throws InterruptedException {
     var read = new LongAdder();
-    try (var in = source.open(object, read)) {
+    // Before what the source opens of the range.
+    long newlines = range.start() == 0 ? 0 : source.newlines(range.object(), range.start() - 1);
+    try (var in = source.open(range, read)) {
       var next = turns.take();
       if (next.isEmpty()) {
         return OptionalLong.empty();
       }
       try (var turn = next.get()) {
-        return OptionalLong.of(transform(object, in, read, output, answered, turn));
+        return OptionalLong.of(transform(range, payloads(range, in, newlines), read, output, answered, turn));
       }
     } catch (BadInputException | StorageException e) {
       throw new TransformException(e.getMessage(), e);
@@ -79,14 +81,20 @@ record ObjectTransform(
     }
   }
 
+  private MiniBatches payloads(ObjectRange range, InputStream in, long newlines) throws IOException {
+    return range.isWhole()
+        ? new MiniBatches(in, splitting, processing)
+        : MiniBatches.of(range, in, newlines, splitting, processing);
+  }
+
   private long transform(
-      StoredObject object, InputStream in, LongAdder read, Location output, LongAdder answered, Turns.Turn turn)
+      ObjectRange range, MiniBatches payloads, LongAdder read, Location output, LongAdder answered, Turns.Turn turn)
       throws IOException, InterruptedException {
     var sent = new ArrayDeque<Sent>();
-    var checkpoint = checkpoints.open(object, goOn);
+    var object = range.object();
+    var checkpoint = checkpoints.open(range.checkpointed(), goOn);
     boolean isDone = false;
     try (var out = source.storage().create(output, contentType)) {
-      var payloads = new MiniBatches(in, splitting, processing);
       long mostBytes = bytes(payloads.mostBytes(source.mostBytes(object)));
       // A record may be as long as all memory, and hardly any is. One that is gets its share when it is there.
       long expected = mostBytes <= memory.bytes() / 2 ? mostBytes : leastShare;

@@ -21,7 +21,8 @@ import java.util.zip.CRC32;
 /// for all instances, so nothing may be added to the input meanwhile. By key, an object's instance depends on nothing but
 /// its key, and the shares are as even as chance makes them.
 ///
-/// What has one key has one output, and goes to one instance.
+/// What has one key has one output, and goes to one instance. With `--split-objects` each range of a large object counts as an
+/// object of its own.
 public final class Shares {
 
   /// What an object takes that is empty, in bytes: a request.
@@ -29,6 +30,7 @@ public final class Shares {
 
   /// What an instance has to do.
   ///
+  /// @param objects or ranges of them
   /// @param bytes 0 where sizes are not known
   public record Share(long objects, long bytes) {
 
@@ -65,12 +67,13 @@ public final class Shares {
     var keys = new HashMap<String, Share>();
     try (var objects = JobObjects.of(job, storage)) {
       for (var each = objects.iterator(); each.hasNext() && wanted.getAsBoolean(); ) {
-        var object = each.next();
-        var share = new Share(1, object.size());
-        if (job.instances() > 1 && job.shardBySize()) {
-          keys.merge(object.key(), share, Share::with);
-        } else {
-          all.set(byKey(object.key(), job), all.get(byKey(object.key(), job)).with(share));
+        for (var range : ObjectRange.of(each.next(), job)) {
+          var share = new Share(1, range.bytes());
+          if (job.instances() > 1 && job.shardBySize()) {
+            keys.merge(range.name(), share, Share::with);
+          } else {
+            all.set(byKey(range, job), all.get(byKey(range, job)).with(share));
+          }
         }
       }
     }
@@ -97,10 +100,11 @@ public final class Shares {
         });
   }
 
-  private static int byKey(String key, TransformJob job) {
+  /// The ranges of one object go to one instance after another.
+  private static int byKey(ObjectRange range, TransformJob job) {
     var hash = new CRC32();
-    hash.update(key.getBytes(StandardCharsets.UTF_8));
-    return (int) (hash.getValue() % job.instances());
+    hash.update(range.object().key().getBytes(StandardCharsets.UTF_8));
+    return (int) ((hash.getValue() + range.number()) % job.instances());
   }
 
   /// Whether shares can be told from a key alone, without a list.
@@ -108,13 +112,13 @@ public final class Shares {
     return job.instances() == 1 || !job.shardBySize();
   }
 
-  /// Whether an object is for this instance.
-  static boolean isMineByKey(StoredObject object, TransformJob job) {
-    return byKey(object.key(), job) == job.instance();
+  /// Whether an object, or a range of one, is for this instance.
+  static boolean isMineByKey(ObjectRange range, TransformJob job) {
+    return byKey(range, job) == job.instance();
   }
 
-  boolean isMine(StoredObject object) {
-    return needNoList(job) ? isMineByKey(object, job) : mine.contains(object.key());
+  boolean isMine(ObjectRange range) {
+    return needNoList(job) ? isMineByKey(range, job) : mine.contains(range.name());
   }
 
   /// What each instance has to do.

@@ -1,6 +1,7 @@
 package dev.berth.transform;
 
 import dev.berth.content.BatchStrategy;
+import dev.berth.hooks.MediaType;
 import dev.berth.storage.Location;
 import dev.berth.storage.StoredObject;
 import java.time.Duration;
@@ -25,11 +26,13 @@ import java.util.OptionalInt;
 /// @param patience how long the container may be away
 /// @param instances of how many machines that do this job together this is `instance`, from 0
 /// @param shardBySize whether objects are dealt out by their sizes, and not by their keys
+/// @param splitObjects whether instances share each large object, by ranges of its bytes
 /// @param overwrite whether objects whose output is there are done again
 /// @param keepsBadRecords whether a bad record becomes an error in its own place. Records are lines then, of JSON or CSV
 /// @param envelope where objects are JSON Lines of a service for batches, each a request of its own
 /// @param quotas of a job in Bedrock's format
-/// @param imagesAsFiles whether the images of Bedrock's outputs are written as files of their own
+/// @param extract the type of the images in an envelope's answers that are written as files too, or `image/*`
+/// @param preview where a sheet of those images goes
 public record TransformJob(
     Location input,
     boolean manifest,
@@ -47,11 +50,13 @@ public record TransformJob(
     int instances,
     int instance,
     boolean shardBySize,
+    boolean splitObjects,
     boolean overwrite,
     boolean keepsBadRecords,
     Optional<Envelope> envelope,
     Quotas quotas,
-    boolean imagesAsFiles) {
+    Optional<MediaType> extract,
+    Optional<Location> preview) {
 
   public TransformJob {
     environment = Map.copyOf(environment);
@@ -59,8 +64,8 @@ public record TransformJob(
 
   /// What the bytes of an output depend on, as far as the job says it.
   String madeBy() {
-    return "%s %s %s %s %s %s %s".formatted(
-        formats, processing, gzip, new TreeMap<>(environment), keepsBadRecords, envelope, imagesAsFiles);
+    return "%s %s %s %s %s %s".formatted(
+        formats, processing, gzip, new TreeMap<>(environment), keepsBadRecords, envelope);
   }
 
   /// Where an object's answers go.

@@ -26,7 +26,7 @@ class ExampleReadmesTest {
   private static final double TOLERANCE = 0.01;
 
   @ParameterizedTest
-  @CsvSource({"recommender,3", "mnist,2", "image-classification,2", "embeddings,2", "text-generation,2", "tabular,3"})
+  @CsvSource({"recommender,3", "mnist,2", "image-classification,3", "embeddings,2", "text-generation,2", "tabular,3", "text-to-image,1"})
   void itsCommandsGiveTheAnswersThatItShows(String name, int commands) throws Exception {
     var example = Path.of("examples", name);
     var blocks = BLOCK.matcher(Files.readString(example.resolve("README.md"))).results().toList();
@@ -49,7 +49,8 @@ class ExampleReadmesTest {
   void everyExampleHasItsReadmeTried() throws IOException {
     try (var examples = Files.list(Path.of("examples"))) {
       assertThat(examples.filter(Files::isDirectory).map(example -> example.getFileName().toString()))
-          .containsExactlyInAnyOrder("recommender", "mnist", "image-classification", "embeddings", "text-generation", "tabular");
+          .containsExactlyInAnyOrder("recommender", "mnist", "image-classification", "embeddings", "text-generation", "tabular",
+              "text-to-image");
     }
   }
 

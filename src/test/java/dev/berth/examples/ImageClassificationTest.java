@@ -68,6 +68,35 @@ class ImageClassificationTest {
   }
 
   @Test
+  void jsonLinesAreAnsweredLineByLineWithAsManyClassesAsALineWants() throws Exception {
+    var lines = new ArrayList<String>();
+    for (int i = 0; i < pictures.size(); i++) {
+      lines.add(JSON.writeValueAsString(Map.of(
+          "image", Base64.getEncoder().encodeToString(Files.readAllBytes(pictures.get(i))), "top_k", i % 2 == 0 ? 5 : 100)));
+    }
+    var answers = server.invoke(
+        String.join("\n", lines), "Content-Type", "application/jsonlines", "Accept", "application/jsonlines").body().split("\n");
+    assertThat(answers).hasSameSizeAs(pictures);
+    for (int i = 0; i < pictures.size(); i += 2) {
+      assertIs(JSON.readTree(answers[i]), pictures.get(i));
+    }
+    var all = JSON.readTree(answers[1]);
+    assertThat(all.path("classes")).hasSize(10);
+    assertThat(all.path("probabilities").valueStream().mapToDouble(JsonNode::doubleValue).sum()).isBetween(0.999, 1.001);
+  }
+
+  @Test
+  void topKStandsBesideInstancesToo() throws Exception {
+    var picture = Base64.getEncoder().encodeToString(Files.readAllBytes(pictures.getFirst()));
+    var body = "{\"instances\": [{\"b64\": \"%s\"}], \"top_k\": %s}";
+    assertThat(predictions(BodyPublishers.ofString(body.formatted(picture, "10")), "application/json").path(0).path("classes")).hasSize(10);
+    assertThat(predictions(BodyPublishers.ofString(body.formatted(picture, "null")), "application/json").path(0).path("classes")).hasSize(5);
+    for (var wrong : List.of("0", "1.5", "\"all\"")) {
+      assertThat(server.invoke(body.formatted(picture, wrong)).body()).contains("top_k: found ", "expected a whole number of at least 1");
+    }
+  }
+
+  @Test
   @Tag("ERR-01")
   void whatIsNoPictureIsNamed() throws Exception {
     assertThat(server.invoke("{\"instances\": [{\"b64\": \"AAAA\"}]}").body()).contains("image: found the first bytes 00 00 00");

@@ -5,9 +5,11 @@ import static org.assertj.core.api.Assertions.assertThat;
 import dev.berth.content.RecordIo;
 import dev.berth.testing.TestServer;
 import java.net.http.HttpRequest.BodyPublishers;
+import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
+import java.util.Base64;
 import java.util.List;
 import java.util.stream.Collectors;
 import org.junit.jupiter.api.AfterAll;
@@ -65,6 +67,18 @@ class MnistTest {
     assertThat(invoke(RecordIo.write(records), "application/x-recordio"))
         .isEqualTo(digits.stream().map(MnistTest::answer).collect(Collectors.joining("\n")));
     assertThat(invoke(records.getFirst(), "application/x-recordio")).isEqualTo(answer(digits.getFirst()));
+  }
+
+  @Test
+  void jsonLinesAreAnsweredLineByLine() throws Exception {
+    var lines = new ArrayList<String>();
+    for (var digit : digits) {
+      lines.add("{\"image\": \"%s\"}".formatted(Base64.getEncoder().encodeToString(Files.readAllBytes(digit))));
+    }
+    assertThat(invoke(String.join("\n", lines).getBytes(StandardCharsets.UTF_8), "application/jsonlines"))
+        .isEqualTo(digits.stream().map(MnistTest::answer).collect(Collectors.joining("\n")));
+    assertThat(server.invoke(lines.getFirst() + "\n{\"image\": 7}", "Content-Type", "application/jsonlines").body())
+        .contains("line 2: image: found 7, expected base64");
   }
 
   private static String answer(Path digit) {

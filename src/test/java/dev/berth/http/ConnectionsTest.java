@@ -75,6 +75,23 @@ class ConnectionsTest {
     }
   }
 
+  /// Tried again where the machine stood still for so long that the new connection was an old one.
+  @Test
+  void aNewConnectionThatHasSentNothingYetStaysWhileAnIdleOneCanGo() throws Exception {
+    try (var server = TestServer.with(new TextHandler()).set("BERTH_MAX_CONNECTIONS", "2").start()) {
+      await().ignoreExceptionsInstanceOf(IOException.class).untilAsserted(() -> {
+        try (var idle = new RawConnection(server.port())) {
+          assertThat(idle.send(PING).readResponse()).startsWith("HTTP/1.1 200");
+          try (var fresh = new RawConnection(server.port()); var next = new RawConnection(server.port())) {
+            assertThat(next.send(REQUEST).readResponse()).startsWith("HTTP/1.1 200").endsWith("A");
+            assertThat(fresh.send(REQUEST).readResponse()).startsWith("HTTP/1.1 200").endsWith("A");
+            assertThat(idle.socket().getInputStream().read()).isEqualTo(-1);
+          }
+        }
+      });
+    }
+  }
+
   @Test
   void whileAllAreBusyPingIsAnsweredAndTheRestIs503() throws Exception {
     var gate = new Gate(2);

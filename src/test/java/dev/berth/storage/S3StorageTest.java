@@ -11,7 +11,10 @@ import java.io.IOException;
 import java.util.List;
 import java.util.Optional;
 import java.util.Random;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.Executors;
 import java.util.stream.IntStream;
+import java.util.stream.Stream;
 import java.util.zip.GZIPInputStream;
 import java.util.zip.GZIPOutputStream;
 import org.junit.jupiter.api.AfterAll;
@@ -68,6 +71,81 @@ class S3StorageTest {
         assertThat(storage.size(object.location())).hasValue(object.size());
         assertThat(storage.open(object.location())).hasContent(object.key());
       });
+    }
+  }
+
+  @Test
+  void anObjectMayBeReadFromAnyPlaceWithinIt() throws IOException {
+    server.createBucket("places").put("places", "abc", "abcdef");
+    var object = Location.of("s3://places/abc");
+    for (int from = 0; from < 6; from++) {
+      try (var in = storage.open(object, from)) {
+        assertThat(in).hasContent("abcdef".substring(from));
+      }
+    }
+    assertThatThrownBy(() -> storage.open(object, 6)).isInstanceOf(StorageException.class).hasMessageStartingWith("s3://places/abc: ");
+  }
+
+  @Test
+  void objectsAreJoinedWhateverTheirLengths() throws Exception {
+    server.createBucket("joined");
+    var random = new Random(7);
+    for (var sizes : List.of(List.of(0), List.of(3, 0, 4), List.of(5 << 20), List.of(6 << 20, 1 << 20, 0, 5 << 20, 3, 12 << 20, 1),
+        List.of(1 << 20, 1 << 20, 1 << 20, 9 << 20), List.of((5 << 20) - 1, 2, 5 << 20, 7))) {
+      var all = new ByteArrayOutputStream();
+      for (int i = 0; i < sizes.size(); i++) {
+        var bytes = new byte[sizes.get(i)];
+        random.nextBytes(bytes);
+        all.write(bytes);
+        server.put("joined", "%s/%d".formatted(sizes, i), bytes);
+      }
+      var whole = Location.of("s3://joined/whole");
+      storage.join(listed("s3://joined/%s/".formatted(sizes)), whole, Optional.of("text/csv"));
+      assertThat(server.bytes("joined", "whole")).as("%s", sizes).isEqualTo(all.toByteArray());
+      assertThat(server.contentType("joined", "whole")).isEqualTo("text/csv");
+      assertThat(server.unfinishedUploads("joined")).isEmpty();
+    }
+  }
+
+  @Test
+  void aServerThatCannotCopyGetsTheBytes() throws Exception {
+    server.createBucket("read").put("read", "in/a", new byte[6 << 20]).put("read", "in/b", "end");
+    try (var proxy = new FaultyProxy(server.endpoint(), request -> request.method().equals("PUT") && request.target().contains("partNumber")
+            ? new Fault.Answer(501, "NotImplemented") : new Fault.Pass());
+        var slow = new Storage(server.options().withEndpoint(proxy.endpoint()))) {
+      slow.join(listed("s3://read/in/"), Location.of("s3://read/whole"), Optional.empty());
+    }
+    assertThat(server.bytes("read", "whole")).hasSize((6 << 20) + 3).endsWith("end".getBytes());
+    assertThat(server.unfinishedUploads("read")).isEmpty();
+  }
+
+  @Test
+  void joiningTwiceAtOnceIsJoiningOnce() throws Exception {
+    server.createBucket("twice").put("twice", "in/a", new byte[6 << 20]).put("twice", "in/b", "end");
+    var parts = listed("s3://twice/in/");
+    try (var threads = Executors.newVirtualThreadPerTaskExecutor()) {
+      for (int i = 0; i < 5; i++) {
+        var whole = Location.of("s3://twice/whole-" + i);
+        var joins = Stream.generate(() -> threads.submit(() -> storage.join(parts, whole, Optional.empty()))).limit(3).toList();
+        int failed = 0;
+        for (var join : joins) {
+          try {
+            join.get();
+          } catch (ExecutionException e) {
+            assertThat(e).hasCauseInstanceOf(StorageException.class);
+            failed++;
+          }
+        }
+        assertThat(failed).as("one of them makes it").isLessThan(3);
+        assertThat(server.bytes("twice", "whole-" + i)).hasSize((6 << 20) + 3).endsWith("end".getBytes());
+      }
+    }
+    assertThat(server.unfinishedUploads("twice")).isEmpty();
+  }
+
+  private static List<StoredObject> listed(String prefix) {
+    try (var objects = storage.list(Location.of(prefix))) {
+      return objects.toList();
     }
   }
 
@@ -164,7 +242,7 @@ class S3StorageTest {
           writer.commit();
         }
         assertThat(server.bytes("checksums", "a" + size)).isEqualTo(bytes(size));
-        try (var in = store.open(location)) {
+        try (var in = store.open(location, 0)) {
           assertThat(in.readAllBytes()).isEqualTo(bytes(size));
         }
       }

@@ -88,13 +88,14 @@ public final class S3Server implements AutoCloseable {
     return this;
   }
 
-  public void put(String bucket, String key, byte[] bytes) {
+  public S3Server put(String bucket, String key, byte[] bytes) {
     var request = PutObjectRequest.builder().bucket(bucket).key(key).contentLength((long) bytes.length).build();
     store.putBlob(request, new ByteArrayInputStream(bytes));
+    return this;
   }
 
-  public void put(String bucket, String key, String text) {
-    put(bucket, key, text.getBytes(StandardCharsets.UTF_8));
+  public S3Server put(String bucket, String key, String text) {
+    return put(bucket, key, text.getBytes(StandardCharsets.UTF_8));
   }
 
   public byte[] bytes(String bucket, String key) {

@@ -17,9 +17,9 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Base64;
 import java.util.EnumMap;
-import java.util.EnumSet;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import java.util.stream.Collectors;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.AfterAll;
@@ -112,15 +112,6 @@ class BedrockTest {
   }
 
   @Test
-  void imagesMayBeFilesOfTheirOwn() throws Exception {
-    Files.writeString(directory.resolve("in.jsonl"), "{\"modelInput\": {\"prompt\": \"a\"}}\n{\"modelInput\": {\"prompt\": \"b\"}}\n");
-    assertThat(run(JobSwitch.IMAGES_AS_FILES).isComplete()).isTrue();
-    assertThat(lines("in.jsonl.out")).extracting(line -> line.path("modelOutput").path("images").path(0).asText())
-        .containsExactly("in.jsonl/000001.png", "in.jsonl/000002.png");
-    assertThat(directory.resolve("out/in.jsonl/000002.png")).hasSameBinaryContentAs(PICTURE);
-  }
-
-  @Test
   void openAisBatchesHaveAStatusForEachRecord() throws Exception {
     Files.writeString(directory.resolve("in.jsonl"), """
         {"custom_id": "a", "method": "POST", "url": "/v1/chat/completions", "body": {"prompt": "one"}}
@@ -128,7 +119,7 @@ class BedrockTest {
         {"custom_id": "c"}
         """);
     for (int i = 0; i < 2; i++) {
-      assertThat(run(Map.of(JobOption.FORMAT, "openai"), JobSwitch.IMAGES_AS_FILES))
+      assertThat(run(Map.of(JobOption.FORMAT, "openai")))
           .extracting(JobReport::status, JobReport::errors).containsExactly(JobStatus.COMPLETED, 2L);
     }
     var output = lines("in.jsonl.out");
@@ -139,34 +130,6 @@ class BedrockTest {
     assertThat(output.get(1).path("response").path("body").path("error").path("message").asText()).contains("prompt: expected a text");
     assertThat(output.get(2).path("response").path("body").path("error").path("message").asText()).contains("expected {\"custom_id\"");
     assertThat(directory.resolve("out/manifest.json.out")).doesNotExist();
-  }
-
-  @Test
-  void everyImageOfARecordIsAFileWhateverItsFormat() throws Exception {
-    var jpeg = new byte[40];
-    jpeg[0] = (byte) 0xff;
-    jpeg[1] = (byte) 0xd8;
-    jpeg[2] = (byte) 0xff;
-    var encoded = Base64.getEncoder().encodeToString(jpeg);
-    var handler = new TextHandler() {
-      @Override
-      public InvocationResponse outputFn(List<String> predictions, InvocationRequest request) {
-        return InvocationResponse.of(
-            "{\"data\": [{\"b64_json\": \"%1$s\"}, {\"url\": \"data:image/jpeg;base64,%1$s\"}], \"text\": \"/9j/ is no image, whatever it begins with\"}"
-                .formatted(encoded), request.accept());
-      }
-    };
-    Files.writeString(directory.resolve("in.jsonl"), "{\"modelInput\": {\"prompt\": \"a\"}}");
-    try (var drawing = TestServer.with(handler).set("SAGEMAKER_BATCH", "true").start(); var storage = new Storage(S3Options.DEFAULT)) {
-      var options = Map.of(
-          JobOption.INPUT, directory.resolve("in.jsonl").toString(), JobOption.OUTPUT, directory.resolve("out").toString(),
-          JobOption.FORMAT, "bedrock");
-      assertThat(new JobRunner(JobReader.read(options, Map.of(), EnumSet.of(JobSwitch.IMAGES_AS_FILES)), storage, new Unwatched())
-          .run(drawing.uri("/"))).matches(JobReport::isComplete);
-    }
-    assertThat(lines("in.jsonl.out").getFirst().path("modelOutput")).hasToString(
-        "{\"data\":[{\"b64_json\":\"in.jsonl/000001.jpg\"},{\"url\":\"in.jsonl/000001-2.jpg\"}],\"text\":\"/9j/ is no image, whatever it begins with\"}");
-    assertThat(Files.readAllBytes(directory.resolve("out/in.jsonl/000001-2.jpg"))).isEqualTo(jpeg);
   }
 
   private List<JsonNode> lines(String name) throws IOException {
@@ -217,25 +180,23 @@ class BedrockTest {
     Files.writeString(directory.resolve("in.jsonl"), "{\"modelInput\": {\"prompt\": \"a\"}}\n".repeat(records));
   }
 
-  private JobReport run(Map<JobOption, String> more, JobSwitch... switches) throws Exception {
-    return run(more, new Unwatched(), switches);
+  private JobReport run(Map<JobOption, String> more) throws Exception {
+    return run(more, new Unwatched());
   }
 
-  private JobReport run(JobSwitch... switches) throws Exception {
-    return run(Map.of(), switches);
+  private JobReport run() throws Exception {
+    return run(Map.of());
   }
 
-  private JobReport run(Map<JobOption, String> more, Progress progress, JobSwitch... switches) throws Exception {
+  private JobReport run(Map<JobOption, String> more, Progress progress) throws Exception {
     var options = new EnumMap<>(Map.of(
         JobOption.INPUT, directory.resolve("in.jsonl").toString(),
         JobOption.OUTPUT, directory.resolve("out").toString(),
         JobOption.FORMAT, "bedrock",
         JobOption.MAX_CONCURRENT_TRANSFORMS, "8"));
     options.putAll(more);
-    var given = EnumSet.noneOf(JobSwitch.class);
-    given.addAll(List.of(switches));
     try (var storage = new Storage(S3Options.DEFAULT)) {
-      return new JobRunner(JobReader.read(options, Map.of(), given), storage, progress).run(server.uri("/"));
+      return new JobRunner(JobReader.read(options, Map.of(), Set.of()), storage, progress).run(server.uri("/"));
     }
   }
 }

@@ -69,6 +69,44 @@ class JobReaderTest {
     assertThat(job.serverDefaults()).containsEntry("BERTH_TRAILING_NEWLINE", "false");
   }
 
+  private static final String BEDROCK = """
+      {
+        "jobName": "pictures-1", "modelId": "amazon.titan-image-generator-v1", "roleArn": "arn:aws:iam::1:role/batch", "timeoutDurationInHours": 24,
+        "tags": [{"key": "a", "value": "b"}], "vpcConfig": {"subnetIds": ["s"], "securityGroupIds": ["g"]},
+        "inputDataConfig": {"s3InputDataConfig": {"s3Uri": "s3://bucket/prompts/", "s3InputFormat": "JSONL", "s3BucketOwner": "1"}},
+        "outputDataConfig": {"s3OutputDataConfig": {"s3Uri": "s3://bucket/pictures/", "s3EncryptionKeyId": "k"}}
+      }""";
+
+  @Test
+  void theJsonOfACreateModelInvocationJobCallIsTakenAsItIs() throws Exception {
+    var job = JobReader.read(bedrock(BEDROCK), Map.of(), Set.of());
+    assertThat(job.envelope()).contains(Envelope.BEDROCK);
+    assertThat(job.input()).hasToString("s3://bucket/prompts/");
+    assertThat(job.output().toString()).matches("s3://bucket/pictures/[0-9a-z]{12}");
+    assertThat(bedrock(BEDROCK.replace("24", "48")).get(JobOption.OUTPUT)).as("the same job has the same folder").hasToString(job.output().toString());
+    var others = List.of(BEDROCK, BEDROCK.replace("pictures-1", "pictures-2"), BEDROCK.replace("titan", "nova"), BEDROCK.replace("/prompts/", "/other/"),
+        BEDROCK.replace("\"jobName\"", "\"clientRequestToken\": \"t\", \"jobName\""));
+    var outputs = new java.util.HashSet<String>();
+    for (var other : others) {
+      outputs.add(bedrock(other).get(JobOption.OUTPUT));
+    }
+    assertThat(outputs).as("another job has another one").hasSize(others.size());
+  }
+
+  @Test
+  void whatIsWrongWithABedrockJobIsSaid() {
+    var text = BEDROCK.replace("JSONL", "CSV").replace("\"jobName\"", "\"modelInvocationType\": \"Converse\", \"name\"");
+    assertThat(catchThrowableOfType(JobException.class, () -> bedrock(text)).problems()).satisfiesExactlyInAnyOrder(
+        problem -> assertThat(problem).contains("jobName: found nothing, expected a name"),
+        problem -> assertThat(problem).contains(": name: found a field that CreateModelInvocationJob does not have"),
+        problem -> assertThat(problem).contains("modelInvocationType: found Converse, expected InvokeModel"),
+        problem -> assertThat(problem).contains("s3InputFormat: found CSV, expected JSONL"));
+  }
+
+  private Map<JobOption, String> bedrock(String text) throws Exception {
+    return JobFile.read(Files.writeString(directory.resolve("bedrock.json"), text)).options();
+  }
+
   @Test
   void everythingThatIsWrongIsSaid() {
     var options = new java.util.HashMap<>(Map.of(
@@ -99,6 +137,45 @@ class JobReaderTest {
         problem -> assertThat(problem).startsWith("--split-type (TransformInput.SplitType): found Line, expected none with --format bedrock"),
         problem -> assertThat(problem).startsWith("--bad-records: found keep, expected none with --format bedrock"),
         problem -> assertThat(problem).startsWith("--instance-count (TransformResources.InstanceCount): found nothing"));
+  }
+
+  @Test
+  void whatIsSplitHasOutputsThatDependOnItsRecordsAlone() throws Exception {
+    var options = new java.util.HashMap<>(Map.of(JobOption.INPUT, "in", JobOption.OUTPUT, "out", JobOption.SPLIT_TYPE, "TFRecord",
+        JobOption.COMPRESSION_TYPE, "Gzip", JobOption.DATA_TYPE, "ManifestFile", JobOption.MAX_PAYLOAD_IN_MB, "0",
+        JobOption.INSTANCE_INDEX, "0", JobOption.INSTANCE_COUNT, "2"));
+    var switches = Set.of(JobSwitch.SPLIT_OBJECTS, JobSwitch.OVERWRITE);
+    assertThat(catchThrowableOfType(JobException.class, () -> JobReader.read(options, Map.of(), switches)).problems()).satisfiesExactly(
+        problem -> assertThat(problem).startsWith("--split-type (TransformInput.SplitType): found TFRecord with --split-objects, expected Line"),
+        problem -> assertThat(problem).contains("found Gzip with --split-objects, expected None"),
+        problem -> assertThat(problem).contains("found ManifestFile with --split-objects, expected S3Prefix"),
+        problem -> assertThat(problem).contains("found 0 with --split-objects, expected 1 to 100"),
+        problem -> assertThat(problem).startsWith("--accept (TransformOutput.Accept): found nothing with --split-objects, expected application/jsonlines"),
+        problem -> assertThat(problem).startsWith("--overwrite: found it with --split-objects"));
+    options.keySet().removeAll(Set.of(JobOption.COMPRESSION_TYPE, JobOption.DATA_TYPE, JobOption.MAX_PAYLOAD_IN_MB));
+    options.put(JobOption.SPLIT_TYPE, "Line");
+    options.put(JobOption.ACCEPT, "application/json");
+    assertThat(catchThrowableOfType(JobException.class, () -> JobReader.read(options, Map.of(), Set.of(JobSwitch.SPLIT_OBJECTS))).problems())
+        .singleElement().asString().contains("found application/json with --split-objects");
+    for (var lines : List.of("text/csv", "application/jsonlines")) {
+      options.put(JobOption.ACCEPT, lines);
+      assertThat(JobReader.read(options, Map.of(), Set.of(JobSwitch.SPLIT_OBJECTS)).splitObjects()).isTrue();
+    }
+    options.put(JobOption.ACCEPT, "application/json");
+    options.put(JobOption.BATCH_STRATEGY, "SingleRecord");
+    assertThat(JobReader.read(options, Map.of(), Set.of(JobSwitch.SPLIT_OBJECTS)).splitObjects()).isTrue();
+    options.keySet().removeAll(Set.of(JobOption.ACCEPT, JobOption.BATCH_STRATEGY, JobOption.SPLIT_TYPE));
+    for (var images : Map.of(JobOption.EXTRACT, "image/png", JobOption.PREVIEW, "sheet.png").entrySet()) {
+      var more = new java.util.HashMap<>(options);
+      more.put(JobOption.FORMAT, "bedrock");
+      more.put(images.getKey(), images.getValue());
+      assertThat(catchThrowableOfType(JobException.class, () -> JobReader.read(more, Map.of(), Set.of(JobSwitch.SPLIT_OBJECTS))).problems())
+          .singleElement().asString().startsWith(images.getKey() + ": found it with --split-objects, expected none");
+    }
+    for (var format : List.of("bedrock", "openai")) {
+      options.put(JobOption.FORMAT, format);
+      assertThat(JobReader.read(options, Map.of(), Set.of(JobSwitch.SPLIT_OBJECTS)).splitObjects()).isTrue();
+    }
   }
 
   @Test

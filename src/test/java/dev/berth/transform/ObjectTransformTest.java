@@ -62,7 +62,7 @@ class ObjectTransformTest {
           new Checkpoints(storage, Location.of(directory.toString()), ""), true, new Unwatched());
       var object = new StoredObject(Location.of(input.toString()), "lines", Files.size(input));
       var output = Location.of(directory.resolve("out").toString());
-      var records = threads.submit(() -> transform.transform(object, output, new LongAdder()));
+      var records = threads.submit(() -> transform.transform(new ObjectRange(object, 0, 1), output, new LongAdder()));
       gate.awaitArrival();
       assertThat(memory.tryTake(4 * MEBIBYTE)).isEmpty();
       assertThat(sent).hasValue(payloads);

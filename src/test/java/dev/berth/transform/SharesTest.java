@@ -67,8 +67,8 @@ class SharesTest {
             var shares = Shares.of(job(instances, i), storage, () -> true);
             int instance = i;
             try (var objects = JobObjects.of(job(instances, i), storage)) {
-              objects.filter(shares::isMine).forEach(object ->
-                  assertThat(owners.put(object.key(), instance)).as(object.key()).isNull());
+              objects.map(object -> new ObjectRange(object, 0, 1)).filter(shares::isMine).forEach(range ->
+                  assertThat(owners.put(range.name(), instance)).as(range.name()).isNull());
             }
           }
           assertThat(owners).hasSize(50);
@@ -89,16 +89,19 @@ class SharesTest {
     Map<String, String> ofOne = Map.of();
     try (var server = TestServer.with(new TextHandler()).set("SAGEMAKER_BATCH", "true").start();
         var storage = new Storage(S3Options.DEFAULT)) {
-      for (int instances : List.of(1, 2, 4, 8)) {
-        options.put(JobOption.OUTPUT, directory.resolve("out-" + instances).toString());
-        for (int i = 0; i < instances; i++) {
-          var report = new JobRunner(job(instances, i), storage, new Unwatched()).run(URI.create("http://127.0.0.1:" + server.port()));
-          assertThat(report).matches(JobReport::isComplete);
-          assertThat(report.skipped()).as("nobody else's").isZero();
+      for (var by : List.of("size", "key")) {
+        options.put(JobOption.SHARD_BY, by);
+        for (int instances : List.of(1, 2, 4, 8)) {
+          var out = directory.resolve("out-%s-%d".formatted(by, instances));
+          options.put(JobOption.OUTPUT, out.toString());
+          for (int i = 0; i < instances; i++) {
+            var report = new JobRunner(job(instances, i), storage, new Unwatched()).run(URI.create("http://127.0.0.1:" + server.port()));
+            assertThat(report).matches(JobReport::isComplete);
+            assertThat(report.skipped()).as("nobody else's").isZero();
+          }
+          ofOne = ofOne.isEmpty() ? files(out) : ofOne;
+          assertThat(files(out)).hasSize(40).isEqualTo(ofOne);
         }
-        var outputs = files(directory.resolve("out-" + instances));
-        ofOne = instances == 1 ? outputs : ofOne;
-        assertThat(outputs).hasSize(40).isEqualTo(ofOne);
       }
     }
   }
@@ -110,7 +113,7 @@ class SharesTest {
     Files.createDirectory(directory.resolve("out"));
     Files.writeString(directory.resolve("out/a.out"), "ONE");
     try (var storage = new Storage(S3Options.DEFAULT)) {
-      assertThat(JobPlan.of(job(1, 0), storage)).isEqualTo(new JobPlan(List.of(new Shares.Share(2, 6)), 1));
+      assertThat(JobPlan.of(job(1, 0), storage)).isEqualTo(new JobPlan(List.of(new Shares.Share(2, 6)), 1, List.of()));
     }
   }
 

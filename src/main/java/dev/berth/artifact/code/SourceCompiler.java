@@ -85,9 +85,12 @@ final class SourceCompiler {
     }
   }
 
-  /// The server's jars may name further ones in their manifests, as the compiler knows.
+  /// The server's jars may name further ones in their manifests, as the compiler knows. A Spark executor loads the server
+  /// itself from a jar that its class path does not name.
   private static List<Path> serverClassPath() {
-    return Arrays.stream(System.getProperty("java.class.path").split(File.pathSeparator)).map(Path::of).toList();
+    var classPath = Arrays.stream(System.getProperty("java.class.path").split(File.pathSeparator)).map(Path::of);
+    var own = Path.of(URI.create(SourceCompiler.class.getProtectionDomain().getCodeSource().getLocation().toString()));
+    return Stream.concat(classPath, Stream.of(own)).toList();
   }
 
   private static List<String> errors(List<Diagnostic<? extends JavaFileObject>> diagnostics, Path modelDirectory) {

@@ -1,0 +1,119 @@
+package dev.berth.command;
+
+import dev.berth.config.ServerConfig;
+import dev.berth.engine.Machine;
+import dev.berth.error.ServingException;
+import dev.berth.hooks.InvocationRequest;
+import dev.berth.hooks.InvocationResponse;
+import dev.berth.hooks.MediaType;
+import dev.berth.memory.ProcessMemory;
+import dev.berth.memory.RequestMemory;
+import dev.berth.metrics.ServingMetrics;
+import dev.berth.serving.Answer;
+import dev.berth.serving.Deadline;
+import dev.berth.serving.HookPool;
+import dev.berth.serving.Served;
+import dev.berth.serving.ServedModel;
+import dev.berth.serving.Workers;
+import java.io.ByteArrayInputStream;
+import java.time.Duration;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+
+/// The model of an artifact for callers in this process, such as the tasks of a Spark executor: the queue, the workers and the
+/// hooks of a server, without a listener. Used by any number of threads.
+public final class InProcessModel implements AutoCloseable {
+
+  private static final Duration DRAIN = Duration.ofSeconds(1);
+
+  private final Duration timeout;
+  private final int batchSize;
+  private final ServingMetrics metrics;
+  private final HookPool hooks;
+  private final Workers workers;
+  private final ServedModel model;
+  private final ProcessMemory memory = ProcessMemory.ofThisProcess();
+
+  private InProcessModel(
+      Duration timeout, int batchSize, ServingMetrics metrics, HookPool hooks, Workers workers, ServedModel model) {
+    this.timeout = timeout;
+    this.batchSize = batchSize;
+    this.metrics = metrics;
+    this.hooks = hooks;
+    this.workers = workers;
+    this.model = model;
+  }
+
+  /// Loads the artifact on every worker, asks it its sample and warms it up, as a server does before it is ready.
+  ///
+  /// @param cores the most that the model may use of the CPU
+  /// @throws StartException with every problem, each on a line
+  public static InProcessModel load(ServerConfig config, int cores) throws StartException {
+    var metrics = new ServingMetrics();
+    var hooks = new HookPool(metrics);
+    try {
+      var deployment = Deployment.plan(config, Machine.current().withProcessors(cores));
+      var workers = Workers.on(deployment.workers(), metrics);
+      var model = new ServedModel(Served.NAME, hooks, metrics);
+      var directory = config.model().directory().toAbsolutePath().normalize();
+      try {
+        model.load(directory, deployment.hooks().handler(), workers, deployment.limits(), new FirstSample(directory, config),
+            Server.sessions(config));
+      } catch (Throwable e) {
+        workers.close();
+        throw e;
+      }
+      return new InProcessModel(
+          config.batching().timeout(), deployment.limits().maxBatchSize(), metrics, hooks, workers, model);
+    } catch (Throwable e) {
+      hooks.close();
+      metrics.close();
+      throw StartException.of(e);
+    }
+  }
+
+  /// The most records that `predictFn` gets at once.
+  public int batchSize() {
+    return batchSize;
+  }
+
+  /// The content types that the hooks read; empty: any.
+  public List<MediaType> requestTypes() {
+    try (var visit = model.enter()) {
+      return visit.requestTypes();
+    }
+  }
+
+  /// The content types that the hooks write; empty: any.
+  public List<MediaType> responseTypes() {
+    try (var visit = model.enter()) {
+      return visit.responseTypes();
+    }
+  }
+
+  /// Answers a request. The calling thread waits for hooks and workers.
+  ///
+  /// @throws ServingException as the caller of a server would get it
+  public InvocationResponse invoke(MediaType contentType, byte[] body, MediaType accept) {
+    var deadline = Deadline.in(timeout, System::nanoTime);
+    var bytes = new ByteArrayInputStream(body);
+    var request = new InvocationRequest(bytes, contentType, accept, Optional.empty(), "in-process", false)
+        .withDeadline(deadline.nanos());
+    try (var visit = model.enter(); var taken = new RequestMemory(memory, deadline.nanos(), HookPool::mayBlock)) {
+      // Without limits of streams every answer is whole.
+      return switch (visit.invoke(request, deadline, Optional.empty(), taken, () -> false, Map.of())) {
+        case Answer.Whole(var response, var _) -> response;
+        case Answer.Streamed _ -> throw new IllegalStateException("found a streamed answer, expected a whole one");
+      };
+    }
+  }
+
+  /// Ends requests that are inside, frees the model and stops the workers.
+  @Override
+  public void close() throws Exception {
+    try (metrics; hooks; workers) {
+      model.close(DRAIN);
+    }
+  }
+}

@@ -1,0 +1,221 @@
+package dev.berth.transform;
+
+import com.fasterxml.jackson.databind.JsonNode;
+import com.fasterxml.jackson.databind.ObjectMapper;
+import dev.berth.content.UniqueNames;
+import dev.berth.content.image.ContactSheet;
+import dev.berth.content.image.Image;
+import dev.berth.hooks.BadInputException;
+import dev.berth.storage.Location;
+import dev.berth.storage.Storage;
+import dev.berth.storage.StorageException;
+import dev.berth.storage.StoredObject;
+import java.io.IOException;
+import java.nio.charset.StandardCharsets;
+import java.security.MessageDigest;
+import java.security.NoSuchAlgorithmException;
+import java.util.ArrayDeque;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.HexFormat;
+import java.util.List;
+import java.util.Optional;
+import java.util.TreeMap;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Future;
+import java.util.concurrent.locks.ReentrantLock;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/// The images in the answers of an envelope: as files beside the output, and on a sheet that shows the first of them.
+///
+/// They are read from an output that is whole, record by record. So their names are the same however the records were
+/// answered, and a job that is killed between an output and its files writes them when it runs again.
+final class AnswerImages {
+
+  private static final Logger log = LoggerFactory.getLogger(AnswerImages.class);
+  private static final ObjectMapper JSON = new ObjectMapper();
+  private static final int MOST_ON_SHEET = 64;
+  /// On their way to S3 at the same time, for one object.
+  private static final int MOST_WRITTEN = 8;
+  /// A file system takes 255 bytes, and there may come a number and `.part-…`.
+  private static final int LONGEST_NAME = 150;
+  private static final int KEPT_OF_LONG_NAME = 120;
+
+  private final TransformJob job;
+  private final Storage storage;
+  private final ExecutorService threads;
+  private final ReentrantLock lock = new ReentrantLock();
+  /// The first ones of each object, by its key. No more than the sheet shows, so the last objects may have lost theirs.
+  private final TreeMap<String, List<Image>> shown = new TreeMap<>();
+
+  /// @param threads that write files
+  AnswerImages(TransformJob job, Storage storage, ExecutorService threads) {
+    this.job = job;
+    this.storage = storage;
+    this.threads = threads;
+  }
+
+  /// Takes the images of an object's output.
+  ///
+  /// @param wasThere whether an earlier run has made it, and maybe the files too
+  /// @throws TransformException where it is no output of such a job
+  /// @throws StorageException where a file can't be written
+  void add(StoredObject object, boolean wasThere) throws InterruptedException {
+    if (job.extract().isEmpty() && job.preview().isEmpty()) {
+      return;
+    }
+    var names = new UniqueNames();
+    var writing = new ArrayDeque<Future<?>>();
+    var thumbnails = new ArrayList<Image>();
+    int room = room(object);
+    try (var in = storage.open(job.output(object)); var lines = JSON.readerFor(JsonNode.class).<JsonNode>readValues(in)) {
+      while (lines.hasNextValue()) {
+        var line = lines.nextValue();
+        var envelope = job.envelope().orElseThrow();
+        for (var image : ImageText.in(envelope.answer(line))) {
+          if (job.extract().filter(type -> type.includes(image.type())).isPresent()) {
+            var name = names.name("%s.%s".formatted(fileName(line.path(envelope.id()).asText()), image.end()));
+            var place = job.output().resolve(object.key()).resolve(name);
+            writing.add(threads.submit(() -> write(image, place, wasThere)));
+            await(writing, MOST_WRITTEN);
+          }
+          if (thumbnails.size() < room) {
+            thumbnail(image, object).ifPresent(thumbnails::add);
+          }
+        }
+      }
+      await(writing, 0);
+    } catch (IOException e) {
+      throw new TransformException(
+          "%s: found what is no output of such a job: %s".formatted(job.output(object), e.getMessage()), e);
+    } finally {
+      writing.forEach(file -> file.cancel(true));
+    }
+    show(object, thumbnails);
+  }
+
+  /// Waits for the oldest until there are no more than `most` under way.
+  private static void await(ArrayDeque<Future<?>> writing, int most) throws InterruptedException {
+    while (writing.size() > most) {
+      try {
+        writing.remove().get();
+      } catch (ExecutionException e) {
+        if (e.getCause() instanceof StorageException known) {
+          throw known;
+        }
+        throw new TransformException(e.getCause().toString(), e.getCause());
+      }
+    }
+  }
+
+  private void write(ImageText image, Location place, boolean mayBeThere) {
+    if (mayBeThere && isThere(image.bytes(), place)) {
+      return;
+    }
+    try (var out = storage.create(place, Optional.of(image.type().toString()))) {
+      out.write(image.bytes());
+      out.commit();
+    }
+  }
+
+  /// Whether it is there, and not an older one of that name.
+  private boolean isThere(byte[] bytes, Location place) {
+    var size = storage.size(place);
+    if (size.isEmpty() || size.getAsLong() != bytes.length) {
+      return false;
+    }
+    try (var in = storage.open(place)) {
+      return Arrays.equals(in.readAllBytes(), bytes);
+    } catch (IOException e) {
+      throw new TransformException("%s: %s".formatted(place, e.getMessage()), e);
+    }
+  }
+
+  /// An id as the name of a file: letters, digits, `-`, `_`, and `.` but for the first one. Each other byte of its UTF-8 becomes
+  /// `%2F` and so on. Of a long one it is the beginning, with a hash.
+  static String fileName(String id) {
+    var name = new StringBuilder();
+    for (byte b : id.getBytes(StandardCharsets.UTF_8)) {
+      char c = (char) (b & 0xff);
+      boolean isSafe = c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9' || c == '-' || c == '_'
+          || c == '.' && !name.isEmpty();
+      name.append(isSafe ? String.valueOf(c) : "%%%02X".formatted((int) c));
+    }
+    if (name.length() <= LONGEST_NAME) {
+      return name.isEmpty() ? "_" : name.toString();
+    }
+    return name.substring(0, KEPT_OF_LONG_NAME) + "~" + hash(id);
+  }
+
+  private static String hash(String id) {
+    try {
+      return HexFormat.of().formatHex(
+          MessageDigest.getInstance("SHA-256").digest(id.getBytes(StandardCharsets.UTF_8)), 0, 8);
+    } catch (NoSuchAlgorithmException e) {
+      throw new IllegalStateException(e);
+    }
+  }
+
+  /// How many of the object's images the sheet may show, as far as is known.
+  private int room(StoredObject object) {
+    if (job.preview().isEmpty()) {
+      return 0;
+    }
+    lock.lock();
+    try {
+      return MOST_ON_SHEET - shown.headMap(object.key()).values().stream().mapToInt(List::size).sum();
+    } finally {
+      lock.unlock();
+    }
+  }
+
+  private static Optional<Image> thumbnail(ImageText image, StoredObject object) {
+    try {
+      return Optional.of(ContactSheet.thumbnail(Image.read(image.bytes())));
+    } catch (BadInputException e) {
+      log.warn("{}: the sheet goes without an image that can't be read: {}", object.key(), e.getMessage());
+      return Optional.empty();
+    }
+  }
+
+  private void show(StoredObject object, List<Image> thumbnails) {
+    if (thumbnails.isEmpty()) {
+      return;
+    }
+    lock.lock();
+    try {
+      shown.put(object.key(), thumbnails);
+      int all = shown.values().stream().mapToInt(List::size).sum();
+      while (all - shown.lastEntry().getValue().size() >= MOST_ON_SHEET) {
+        all -= shown.pollLastEntry().getValue().size();
+      }
+    } finally {
+      lock.unlock();
+    }
+  }
+
+  /// Writes the sheet, where one is wanted and there is an image.
+  void writePreview() {
+    if (job.preview().isEmpty()) {
+      return;
+    }
+    var place = job.preview().get();
+    List<Image> pictures;
+    lock.lock();
+    try {
+      pictures = shown.values().stream().flatMap(List::stream).limit(MOST_ON_SHEET).toList();
+    } finally {
+      lock.unlock();
+    }
+    if (pictures.isEmpty()) {
+      log.warn("{}: no answer has an image, so there is no sheet", place);
+      return;
+    }
+    try (var out = storage.create(place, Optional.of("image/png"))) {
+      out.write(ContactSheet.of(pictures).png());
+      out.commit();
+    }
+  }
+}
