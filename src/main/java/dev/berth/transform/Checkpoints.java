@@ -55,7 +55,8 @@ final class Checkpoints {
     var hash = hash("%s %s %d".formatted(job, object.location(), object.size()));
     return switch (directory(object.key())) {
       case Location.Local(var path, _) -> Journal.open(path, hash, goOn);
-      case Location.S3 remote -> Parts.open(storage, remote, hash, goOn ? left.getOrDefault(object.key(), List.of()) : removed(object));
+      case Location.S3 remote -> Parts.open(
+          storage, remote, hash, goOn ? left.getOrDefault(object.key(), List.of()) : removed(object));
     };
   }
 

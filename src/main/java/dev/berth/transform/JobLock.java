@@ -80,7 +80,8 @@ final class JobLock implements AutoCloseable {
   /// @param isOver whether it is not to be waited for any longer
   /// @param lost is told when another process has taken it meanwhile
   /// @throws TransformException where another process has it
-  static JobLock take(TransformJob job, Storage storage, BooleanSupplier isOver, Consumer<String> lost) throws InterruptedException {
+  static JobLock take(TransformJob job, Storage storage, BooleanSupplier isOver, Consumer<String> lost)
+      throws InterruptedException {
     var location = job.output().resolve(".berth-lock-%d-of-%d".formatted(job.instance(), job.instances()));
     return take(storage, location, ProcessName.own(), Timing.DEFAULT, isOver, lost);
   }
@@ -144,8 +145,8 @@ final class JobLock implements AutoCloseable {
   }
 
   private String refusal(Marker found) {
-    return ("%s: found the lock of %s, renewed %d s ago, which does this job. Wait for its end or stop it; after %d s without renewal "
-        + "the lock no longer counts").formatted(location, named(found), found.age().toSeconds(), timing.stale.toSeconds());
+    return ("%s: found the lock of %s, renewed %d s ago, which does this job. Wait for its end or stop it; "
+        + "after %d s without renewal the lock no longer counts").formatted(location, named(found), found.age().toSeconds(), timing.stale.toSeconds());
   }
 
   private void renew() {

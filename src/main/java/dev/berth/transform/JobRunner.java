@@ -179,7 +179,8 @@ public final class JobRunner {
     long payload = (long) ObjectTransform.COPIES * plan.splitting().maxRecord();
     long needed = plan.concurrent() * payload;
     if (plan.splitting().isMultiRecord() && !plan.splitting().isUnlimited() && needed > memory.bytes()) {
-      log.warn("the heap has room for {} of {} requests at the same time, if all are as large as they may be; JAVA_OPTS=-Xmx{}m has room for all",
+      log.warn("the heap has room for {} of {} requests at the same time, if all are as large as they may be; "
+          + "JAVA_OPTS=-Xmx{}m has room for all",
           Math.max(1, memory.bytes() / payload), plan.concurrent(), (SHARE_OF_HEAP * needed >> 20) + 1);
     }
   }

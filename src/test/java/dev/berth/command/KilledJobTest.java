@@ -92,7 +92,8 @@ class KilledJobTest {
     try (var s3 = S3Server.start().createBucket("killed")) {
       expected.forEach((key, text) -> s3.put("killed", "in/" + key, text.toLowerCase()));
       var environment = Map.of(
-          "AWS_ACCESS_KEY_ID", S3Server.credentials().getFirst().value(), "AWS_SECRET_ACCESS_KEY", S3Server.credentials().getLast().value());
+          "AWS_ACCESS_KEY_ID", S3Server.credentials().getFirst().value(),
+          "AWS_SECRET_ACCESS_KEY", S3Server.credentials().getLast().value());
       isDoneInTheEnd(KILLS_IN_S3, environment, "--endpoint-url", s3.endpoint().toString(), "--input", "s3://killed/in/",
           "--output", "s3://killed/out");
       assertThat(s3.texts("killed", "out/")).as("seed %d; and nothing else, such as leftovers", seed).isEqualTo(named(expected));
@@ -116,7 +117,8 @@ class KilledJobTest {
   private boolean isKilled(Map<String, String> environment, String... arguments) throws Exception {
     int enough = asked.get() + random.nextInt(MOST_BETWEEN_KILLS);
     try (var job = transform(environment, arguments)) {
-      await().pollInterval(Duration.ofMillis(1 + random.nextInt(10))).until(() -> !job.process().isAlive() || asked.get() >= enough);
+      await().pollInterval(Duration.ofMillis(1 + random.nextInt(10)))
+          .until(() -> !job.process().isAlive() || asked.get() >= enough);
       job.process().destroyForcibly();
       int code = job.exitCode();
       assertThat(code).as("seed %d: %s", seed, job.err()).isIn(0, KILLED);

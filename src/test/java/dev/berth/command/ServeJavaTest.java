@@ -84,7 +84,8 @@ class ServeJavaTest {
   void aJobHasLittleHeapUnlessItIsGivenMore() throws Exception {
     jdk("one", "25.0.3");
     assertThat(serve(0, Map.of(), "transform")).contains("-XX:ErgoHeapSizeLimit=512m ");
-    assertThat(serve(0, Map.of("JAVA_OPTS", "-Xmx4g"), "transform")).containsSubsequence("-XX:ErgoHeapSizeLimit=512m ", "-Xmx4g ");
+    assertThat(serve(0, Map.of("JAVA_OPTS", "-Xmx4g"), "transform"))
+        .containsSubsequence("-XX:ErgoHeapSizeLimit=512m ", "-Xmx4g ");
     assertThat(serve(0, Map.of(), "check")).contains("-XX:ErgoHeapSizeLimit=29g ");
   }
 

@@ -71,8 +71,8 @@ class JobLockTest {
     var location = location(remote, "second");
     try (var _ = take(location, OWN, PATIENT)) {
       assertThatThrownBy(() -> take(location, OWN, PATIENT)).isInstanceOf(TransformException.class).hasMessageMatching(
-          ("\\Q%s: found the lock of process %d on %s, renewed \\E\\d+\\Q s ago, which does this job. Wait for its end or stop it; "
-              + "after 3600 s without renewal the lock no longer counts\\E").formatted(location, OWN.process(), OWN.host()));
+          ("\\Q%s: found the lock of process %d on %s, renewed \\E\\d+\\Q s ago, which does this job. "
+              + "Wait for its end or stop it; after 3600 s without renewal the lock no longer counts\\E").formatted(location, OWN.process(), OWN.host()));
     }
     assertThat(storage.exists(location)).isFalse();
     take(location, OWN, PATIENT).close();
@@ -97,7 +97,8 @@ class JobLockTest {
         var _ = take(location, OWN, new JobLock.Timing(Duration.ofMillis(50), Duration.ZERO))) {
       await().until(() -> !lost.isEmpty());
       assertThat(lost).singleElement().asString()
-          .startsWith(location + ": found the lock of process %d on ".formatted(OWN.process())).endsWith("expected this job's: it was taken over");
+          .startsWith(location + ": found the lock of process %d on ".formatted(OWN.process()))
+          .endsWith("expected this job's: it was taken over");
     }
     assertThat(storage.exists(location)).as("the one that has it removes it").isFalse();
   }
@@ -232,7 +233,8 @@ class JobLockTest {
   /// What a job keeps beside its outputs is no input of the next one.
   @Test
   void locksAndPartsInS3AreNoObjects() throws Exception {
-    for (var key : List.of("chain/a", "chain/.berth-lock-0-of-1", "chain/.berth-parts/a.parts/0123456789abcdef/1-2", "chain/b.berth-x")) {
+    for (var key : List.of(
+        "chain/a", "chain/.berth-lock-0-of-1", "chain/.berth-parts/a.parts/0123456789abcdef/1-2", "chain/b.berth-x")) {
       s3.put("locks", key, key);
     }
     var options = new EnumMap<>(Map.of(JobOption.INPUT, "s3://locks/chain/", JobOption.OUTPUT, "s3://locks/chained"));
@@ -269,7 +271,8 @@ class JobLockTest {
     return take(location, own, timing, () -> false);
   }
 
-  private JobLock take(Location location, ProcessName own, JobLock.Timing timing, BooleanSupplier isOver) throws InterruptedException {
+  private JobLock take(Location location, ProcessName own, JobLock.Timing timing, BooleanSupplier isOver)
+      throws InterruptedException {
     return JobLock.take(storage, location, own, timing, isOver, lost::add);
   }
 }

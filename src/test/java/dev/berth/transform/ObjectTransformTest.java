@@ -43,7 +43,8 @@ class ObjectTransformTest {
   /// As with the lines of a service for batches, which have no limit but that of a request.
   @Test
   void shortRecordsAreReadAheadWhereALongOneMayTakeAllMemory() throws Exception {
-    assertReadAhead("x\n".repeat(20) + "x".repeat(MEBIBYTE - 1) + "\n" + "x\n".repeat(20), new MemoryBudget(4 * MEBIBYTE), MEBIBYTE, 4);
+    assertReadAhead(
+        "x\n".repeat(20) + "x".repeat(MEBIBYTE - 1) + "\n" + "x\n".repeat(20), new MemoryBudget(4 * MEBIBYTE), MEBIBYTE, 4);
   }
 
   private void assertReadAhead(String lines, MemoryBudget memory, long leastShare, int payloads) throws Exception {

@@ -284,7 +284,8 @@ class S3JobTest {
       } finally {
         gate.open();
       }
-      assertThat(job.get()).extracting(JobReport::status, JobReport::objects, JobReport::succeeded).containsExactly(JobStatus.STOPPED, 1L, 1L);
+      assertThat(job.get()).extracting(JobReport::status, JobReport::objects, JobReport::succeeded)
+          .containsExactly(JobStatus.STOPPED, 1L, 1L);
       assertThat(outputs("stopped-out")).as("and no lock").hasSize(1).allSatisfy((key, _) -> assertThat(key).endsWith(".out"));
     }
   }

@@ -11,8 +11,8 @@ import java.util.EnumMap;
 import java.util.Map;
 import java.util.Set;
 
-/// Prints how many objects a second a job does whose S3 answers late. It is no test: it measures. [bench/README.md](../../../../../../bench/README.md)
-/// says how it is run.
+/// Prints how many objects a second a job does whose S3 answers late. It is no test: it measures.
+/// `bench/README.md` says how it is run.
 final class S3Latency {
 
   private S3Latency() {}
