@@ -99,12 +99,14 @@ class S3JobTest {
 
   @AfterAll
   static void stop() throws Exception {
+    WORDS.asked.clear();
     container.close();
     s3.close();
   }
 
   @BeforeEach
   void prepare() {
+    WORDS.asked.clear();
     options.put(JobOption.INPUT, "s3://jobs/in/");
     options.put(JobOption.CONTENT_TYPE, "text/plain");
     options.put(JobOption.ACCEPT, "text/plain");

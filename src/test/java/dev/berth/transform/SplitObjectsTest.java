@@ -84,11 +84,13 @@ class SplitObjectsTest {
 
   @AfterAll
   static void stop() throws Exception {
+    WORDS.asked.clear();
     container.close();
   }
 
   @BeforeEach
   void prepare() throws IOException {
+    WORDS.asked.clear();
     Files.createDirectory(directory.resolve("in"));
     options.put(JobOption.INPUT, directory.resolve("in").toString());
     options.put(JobOption.CONTENT_TYPE, "application/jsonlines");
