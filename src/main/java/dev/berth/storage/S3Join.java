@@ -3,7 +3,6 @@ package dev.berth.storage;
 import java.io.IOException;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.concurrent.ExecutionException;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
@@ -48,7 +47,7 @@ final class S3Join {
     boolean isComplete = false;
     try {
       begin(id, objects, Math.max(MOST_COPIED_AT_ONCE, 2 * bytes / S3Writer.MOST_PARTS));
-      uploads.complete(id, arrived());
+      uploads.complete(id, arriving.stream().map(uploads::arrived).toList());
       isComplete = true;
     } catch (StorageException e) {
       if (e.getCause() instanceof S3Exception answer && answer.statusCode() == NOT_IMPLEMENTED) {
@@ -122,24 +121,6 @@ final class S3Join {
       buffer.add(bytes, 0, bytes.length);
     } catch (IOException e) {
       throw StorageException.retryable(object.location(), "can't be joined: " + e.getMessage(), e);
-    }
-  }
-
-  private List<CompletedPart> arrived() {
-    var arrived = new ArrayList<CompletedPart>();
-    try {
-      for (var part : arriving) {
-        arrived.add(part.get());
-      }
-      return arrived;
-    } catch (InterruptedException e) {
-      Thread.currentThread().interrupt();
-      throw StorageException.retryable(uploads, "interrupted", e);
-    } catch (ExecutionException e) {
-      if (e.getCause() instanceof StorageException failure) {
-        throw failure;
-      }
-      throw new IllegalStateException(e.getCause());
     }
   }
 }

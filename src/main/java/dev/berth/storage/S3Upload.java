@@ -2,7 +2,6 @@ package dev.berth.storage;
 
 import java.util.ArrayList;
 import java.util.List;
-import java.util.concurrent.ExecutionException;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
@@ -53,17 +52,7 @@ final class S3Upload {
     if (sending == null) {
       return;
     }
-    try {
-      arrived.add(sending.get());
-      sending = null;
-    } catch (InterruptedException e) {
-      Thread.currentThread().interrupt();
-      throw StorageException.retryable(uploads, "interrupted", e);
-    } catch (ExecutionException e) {
-      if (e.getCause() instanceof StorageException failure) {
-        throw failure;
-      }
-      throw new IllegalStateException(e.getCause());
-    }
+    arrived.add(uploads.arrived(sending));
+    sending = null;
   }
 }

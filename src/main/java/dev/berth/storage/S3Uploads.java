@@ -2,6 +2,8 @@ package dev.berth.storage;
 
 import java.util.List;
 import java.util.Optional;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.Future;
 import software.amazon.awssdk.core.sync.RequestBody;
 import software.amazon.awssdk.services.s3.S3Client;
 import software.amazon.awssdk.services.s3.model.ChecksumAlgorithm;
@@ -45,6 +47,21 @@ record S3Uploads(S3Client client, Location.S3 location, Optional<String> content
         .key(location.key())
         .contentType(type())
         .checksumAlgorithm(checksum()))).uploadId();
+  }
+
+  /// Waits for a part that another thread sends.
+  CompletedPart arrived(Future<CompletedPart> part) {
+    try {
+      return part.get();
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+      throw StorageException.retryable(location, "interrupted", e);
+    } catch (ExecutionException e) {
+      if (e.getCause() instanceof StorageException failure) {
+        throw failure;
+      }
+      throw new IllegalStateException(e.getCause());
+    }
   }
 
   /// @param number from 1

@@ -16,7 +16,10 @@ public final class StorageException extends RuntimeException {
     return permanent(location, message, null);
   }
 
-  static StorageException permanent(Object location, String message, Throwable cause) {
+  /// One that trying again does not mend.
+  ///
+  /// @param location what it is about
+  public static StorageException permanent(Object location, String message, Throwable cause) {
     return new StorageException(location + ": " + message, false, cause);
   }
 

@@ -2,6 +2,7 @@ package dev.berth.transform;
 
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
+import dev.berth.content.Sha256;
 import dev.berth.content.UniqueNames;
 import dev.berth.content.image.ContactSheet;
 import dev.berth.content.image.Image;
@@ -12,12 +13,9 @@ import dev.berth.storage.StorageException;
 import dev.berth.storage.StoredObject;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
-import java.security.MessageDigest;
-import java.security.NoSuchAlgorithmException;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.Arrays;
-import java.util.HexFormat;
 import java.util.List;
 import java.util.Optional;
 import java.util.TreeMap;
@@ -146,16 +144,7 @@ final class AnswerImages {
     if (name.length() <= LONGEST_NAME) {
       return name.isEmpty() ? "_" : name.toString();
     }
-    return name.substring(0, KEPT_OF_LONG_NAME) + "~" + hash(id);
-  }
-
-  private static String hash(String id) {
-    try {
-      return HexFormat.of().formatHex(
-          MessageDigest.getInstance("SHA-256").digest(id.getBytes(StandardCharsets.UTF_8)), 0, 8);
-    } catch (NoSuchAlgorithmException e) {
-      throw new IllegalStateException(e);
-    }
+    return name.substring(0, KEPT_OF_LONG_NAME) + "~" + Sha256.hex(id);
   }
 
   /// How many of the object's images the sheet may show, as far as is known.

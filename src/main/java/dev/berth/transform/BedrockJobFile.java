@@ -1,11 +1,9 @@
 package dev.berth.transform;
 
 import com.fasterxml.jackson.databind.JsonNode;
+import dev.berth.content.Sha256;
 import java.math.BigInteger;
-import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
-import java.security.MessageDigest;
-import java.security.NoSuchAlgorithmException;
 import java.util.ArrayList;
 import java.util.EnumMap;
 import java.util.List;
@@ -72,12 +70,7 @@ final class BedrockJobFile {
   /// The same for the same call, so that a job goes on when it is run again.
   private static String id(Map<String, String> fields) {
     var job = List.of(NAME, TOKEN, MODEL, INPUT).stream().map(field -> fields.getOrDefault(field, "")).toList();
-    try {
-      var hash = MessageDigest.getInstance("SHA-256").digest(String.join("\n", job).getBytes(StandardCharsets.UTF_8));
-      var digits = new BigInteger(1, hash).toString(Character.MAX_RADIX);
-      return digits.substring(digits.length() - ID_LENGTH);
-    } catch (NoSuchAlgorithmException e) {
-      throw new IllegalStateException(e);
-    }
+    var digits = new BigInteger(1, Sha256.of(String.join("\n", job))).toString(Character.MAX_RADIX);
+    return digits.substring(digits.length() - ID_LENGTH);
   }
 }

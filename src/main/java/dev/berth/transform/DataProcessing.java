@@ -4,6 +4,8 @@ import dev.berth.content.Excerpt;
 import dev.berth.hooks.BadInputException;
 import dev.berth.hooks.MediaType;
 import dev.berth.transform.RecordProcessing.Unit;
+import dev.berth.transform.filter.JsonPathFilter;
+import dev.berth.transform.filter.SliceEnd;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Objects;

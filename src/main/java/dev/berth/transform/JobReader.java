@@ -4,6 +4,7 @@ import dev.berth.content.BatchStrategy;
 import dev.berth.hooks.MediaType;
 import dev.berth.storage.Location;
 import dev.berth.storage.StorageException;
+import dev.berth.transform.filter.SliceEnd;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Arrays;

@@ -6,6 +6,7 @@ import dev.berth.storage.Location;
 import dev.berth.storage.Storage;
 import dev.berth.storage.StorageException;
 import dev.berth.storage.StoredObject;
+import dev.berth.transform.checkpoint.Checkpoints;
 import java.net.URI;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -141,7 +142,7 @@ public final class JobRunner {
       var memory = new MemoryBudget(Runtime.getRuntime().maxMemory() / SHARE_OF_HEAP);
       warnOfLittleHeap(plan, memory);
       var checkpoints = new Checkpoints(storage, job.output(), job.madeBy() + plan.splitting());
-      var turns = new Turns(concurrent, () -> stopping || lost.isPresent() || invoker.gaveUp().isPresent());
+      var turns = new ObjectTurns(concurrent, () -> stopping || lost.isPresent() || invoker.gaveUp().isPresent());
       long leastShare = memory.bytes() / (PAYLOADS_PER_REQUEST * concurrent);
       if (job.envelope().isPresent()) {
         var exchange = new EnvelopeExchange(job.envelope().get(), invoker, storage, job.output());
@@ -234,7 +235,7 @@ public final class JobRunner {
   /// @param whole is told every object that has its output, and whether that was there already
   private void transformAll(
       ObjectTransform transform, Consumer<Location> done, WholeOutput whole, Checkpoints checkpoints, Invoker invoker,
-      Turns turns) throws InterruptedException {
+      ObjectTurns turns) throws InterruptedException {
     var keys = new HashMap<String, Location>();
     boolean isEmpty = true;
     try (var objects = JobObjects.of(job, storage).flatMap(object -> ObjectRange.of(object, job).stream())) {

@@ -1,6 +1,7 @@
 package dev.berth.transform;
 
 import dev.berth.storage.StoredObject;
+import dev.berth.transform.checkpoint.Checkpoints;
 import java.util.List;
 import java.util.stream.IntStream;
 

@@ -7,6 +7,8 @@ import dev.berth.storage.Location;
 import dev.berth.storage.ObjectWriter;
 import dev.berth.storage.StorageException;
 import dev.berth.storage.StoredObject;
+import dev.berth.transform.checkpoint.Checkpoint;
+import dev.berth.transform.checkpoint.Checkpoints;
 import java.io.IOException;
 import java.io.InputStream;
 import java.util.ArrayDeque;
@@ -24,7 +26,7 @@ import java.util.zip.ZipException;
 ///
 /// One thread reads and writes; a payload is sent by a thread of its own. What is between reading and writing, of all
 /// objects together, is limited, and so is the memory that a job takes, whatever the size of its objects. An object is
-/// opened before its [turn][Turns] comes, and put in place when that is over.
+/// opened before its [turn][ObjectTurns] comes, and put in place when that is over.
 ///
 /// @param contentType of the output
 /// @param memory for the payloads between reading and writing, of all objects together. A thread takes what its next
@@ -39,7 +41,7 @@ record ObjectTransform(
     Optional<String> contentType,
     Exchange exchange,
     ExecutorService threads,
-    Turns turns,
+    ObjectTurns turns,
     MemoryBudget memory,
     long leastShare,
     Checkpoints checkpoints,
@@ -88,7 +90,7 @@ record ObjectTransform(
   }
 
   private long transform(
-      ObjectRange range, MiniBatches payloads, LongAdder read, Location output, LongAdder answered, Turns.Turn turn)
+      ObjectRange range, MiniBatches payloads, LongAdder read, Location output, LongAdder answered, ObjectTurns.Turn turn)
       throws IOException, InterruptedException {
     var sent = new ArrayDeque<Sent>();
     var object = range.object();

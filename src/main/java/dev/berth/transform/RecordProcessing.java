@@ -2,6 +2,7 @@ package dev.berth.transform;
 
 import com.fasterxml.jackson.databind.JsonNode;
 import dev.berth.hooks.BadInputException;
+import dev.berth.transform.filter.JsonPathFilter;
 import java.nio.ByteBuffer;
 import java.nio.charset.CharacterCodingException;
 import java.nio.charset.StandardCharsets;

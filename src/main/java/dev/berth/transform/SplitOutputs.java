@@ -1,9 +1,11 @@
 package dev.berth.transform;
 
+import dev.berth.content.Sha256;
 import dev.berth.storage.Location;
 import dev.berth.storage.Storage;
 import dev.berth.storage.StorageException;
 import dev.berth.storage.StoredObject;
+import dev.berth.transform.checkpoint.Checkpoints;
 import java.util.Comparator;
 import java.util.HashMap;
 import java.util.List;
@@ -88,7 +90,7 @@ record SplitOutputs(TransformJob job, Storage storage) {
 
   private String name(ObjectRange range, int number) {
     var object = range.object();
-    var hash = Checkpoints.hash("%s %s %s %d".formatted(job.madeBy(), job.strategy(), object.location(), object.size()));
+    var hash = Sha256.hex("%s %s %s %d".formatted(job.madeBy(), job.strategy(), object.location(), object.size()));
     return "%05d-of-%05d.%s".formatted(number, range.count(), hash);
   }
 }

@@ -8,7 +8,7 @@ import dev.berth.content.TfRecord;
 import dev.berth.content.image.Image;
 import dev.berth.hooks.BadInputException;
 import dev.berth.http.AcceptFuzz;
-import dev.berth.transform.JsonPathFilterFuzz;
+import dev.berth.transform.filter.JsonPathFilterFuzz;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.charset.StandardCharsets;

@@ -215,9 +215,9 @@ class JobPatienceTest {
     assertThat(Files.readString(directory.resolve("out/manifest.json.out"))).contains("\"successRecordCount\":60,", "\"inputTokenCount\":120,");
     assertThat(directory.resolve("out/.berth-parts")).doesNotExist();
 
-    // A part that belongs to another job does not count, and does not stay.
+    // A journal of another job does not count, and does not stay.
     Files.delete(directory.resolve("out/day.jsonl.out"));
-    var foreign = directory.resolve("out/.berth-parts/day.jsonl.parts/0123456789abcdef/1-60");
+    var foreign = directory.resolve("out/.berth-parts/day.jsonl.parts/0123456789abcdef");
     Files.createDirectories(foreign.getParent());
     Files.writeString(foreign, "nonsense");
     assertThat(run()).matches(JobReport::isComplete);

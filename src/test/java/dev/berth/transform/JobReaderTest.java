@@ -3,6 +3,7 @@ package dev.berth.transform;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.catchThrowableOfType;
 
+import dev.berth.transform.filter.SliceEnd;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;

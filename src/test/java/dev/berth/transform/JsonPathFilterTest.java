@@ -4,6 +4,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.berth.hooks.BadInputException;
+import dev.berth.transform.filter.JsonPathFilter;
+import dev.berth.transform.filter.SliceEnd;
 import java.util.Random;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;

@@ -9,6 +9,8 @@ import dev.berth.content.RecordIo;
 import dev.berth.content.TfRecord;
 import dev.berth.hooks.BadInputException;
 import dev.berth.transform.Payload.MiniBatch;
+import dev.berth.transform.filter.JsonPathFilter;
+import dev.berth.transform.filter.SliceEnd;
 import java.io.ByteArrayInputStream;
 import java.io.IOException;
 import java.io.InputStream;

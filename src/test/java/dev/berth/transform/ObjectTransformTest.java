@@ -9,6 +9,7 @@ import dev.berth.storage.S3Options;
 import dev.berth.storage.Storage;
 import dev.berth.storage.StoredObject;
 import dev.berth.testing.Gate;
+import dev.berth.transform.checkpoint.Checkpoints;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Optional;
@@ -59,7 +60,7 @@ class ObjectTransformTest {
     try (var storage = new Storage(S3Options.DEFAULT); var threads = Executors.newVirtualThreadPerTaskExecutor()) {
       var transform = new ObjectTransform(
           new ObjectSource(storage, false), new Splitting(SplitType.LINE, BatchStrategy.SINGLE_RECORD, MEBIBYTE),
-          Optional.empty(), Optional.empty(), exchange, threads, new Turns(payloads, () -> false), memory, leastShare,
+          Optional.empty(), Optional.empty(), exchange, threads, new ObjectTurns(payloads, () -> false), memory, leastShare,
           new Checkpoints(storage, Location.of(directory.toString()), ""), true, new Unwatched());
       var object = new StoredObject(Location.of(input.toString()), "lines", Files.size(input));
       var output = Location.of(directory.resolve("out").toString());

@@ -3,6 +3,7 @@ package dev.berth.transform;
 import static java.nio.charset.StandardCharsets.UTF_8;
 
 import dev.berth.transform.Payload.MiniBatch;
+import dev.berth.transform.filter.SliceEnd;
 import java.util.Optional;
 
 /// Records and answers as texts, through a [RecordProcessing].

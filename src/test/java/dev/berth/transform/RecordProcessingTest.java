@@ -12,6 +12,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.berth.hooks.BadInputException;
 import dev.berth.transform.Payload.MiniBatch;
+import dev.berth.transform.filter.SliceEnd;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;

@@ -1,4 +1,4 @@
-package dev.berth.transform;
+package dev.berth.transform.filter;
 
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.node.JsonNodeFactory;
@@ -19,24 +19,24 @@ import java.util.List;
 /// Steps may follow each other: `$.a['b','c']`. Where a step that gives a list is followed by another, the list holds
 /// what that gives for each. A missing name or index is an error, as SageMaker has it; JSONPath libraries leave it out.
 /// A slice ends with the list, as the `slice()` of arrays does; one that takes nothing is an error.
-record JsonPathFilter(String text, List<PathStep> steps) {
+public record JsonPathFilter(String text, List<PathStep> steps) {
 
-  JsonPathFilter {
+  public JsonPathFilter {
     steps = List.copyOf(steps);
   }
 
   /// @throws BadInputException with what was found and expected, to follow the name of the field that holds the text
-  static JsonPathFilter parse(String text, SliceEnd sliceEnd) {
+  public static JsonPathFilter parse(String text, SliceEnd sliceEnd) {
     return new JsonPathFilterParser(text, sliceEnd).parse();
   }
 
   /// Whether this is `$`.
-  boolean selectsAll() {
+  public boolean selectsAll() {
     return steps.isEmpty();
   }
 
   /// Whether this may be applied to a row of CSV, whose cells have no parts and no names.
-  boolean isForRows() {
+  public boolean isForRows() {
     return steps.isEmpty() || (steps.size() == 1 && switch (steps.getFirst()) {
       case PathStep.Elements _, PathStep.All _ -> true;
       case PathStep.Members _, PathStep.Subset _ -> false;
@@ -46,7 +46,7 @@ record JsonPathFilter(String text, List<PathStep> steps) {
   /// What this selects.
   ///
   /// @throws BadInputException with what was found and expected when that is not there
-  JsonNode apply(JsonNode value) {
+  public JsonNode apply(JsonNode value) {
     var selected = List.of(value);
     boolean isList = false;
     for (var step : steps) {

@@ -1,4 +1,4 @@
-package dev.berth.transform;
+package dev.berth.transform.checkpoint;
 
 import dev.berth.storage.Location;
 import dev.berth.storage.StorageException;
@@ -50,7 +50,7 @@ final class Journal implements Checkpoint {
         try (var left = Files.newDirectoryStream(directory)) {
           for (var other : left) {
             if (!goOn || !other.equals(journal.path)) {
-              remove(other);
+              Files.delete(other);
             }
           }
         }
@@ -60,23 +60,9 @@ final class Journal implements Checkpoint {
       }
     } catch (IOException e) {
       journal.close();
-      throw new TransformException("%s can't be read; --overwrite begins anew: %s".formatted(journal.path, e), e);
+      throw StorageException.permanent(journal.path, "it can't be read; --overwrite begins anew: " + e, e);
     }
     return journal;
-  }
-
-  private static void remove(Path left) throws IOException {
-    if (!Files.isDirectory(left)) {
-      Files.delete(left);
-      return;
-    }
-    // Of an earlier version.
-    try (var parts = Files.newDirectoryStream(left)) {
-      for (var part : parts) {
-        Files.delete(part);
-      }
-    }
-    Files.delete(left);
   }
 
   /// Finds the answers. What follows the last whole one is cut off.

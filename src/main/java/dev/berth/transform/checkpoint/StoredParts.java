@@ -1,4 +1,4 @@
-package dev.berth.transform;
+package dev.berth.transform.checkpoint;
 
 import dev.berth.storage.Location;
 import dev.berth.storage.Storage;
@@ -19,14 +19,14 @@ import org.slf4j.LoggerFactory;
 /// Objects of S3, `KEY.parts/JOB/1-412` with the answers to the records 1 to 412. One is written about once a second, as
 /// each is a request that costs money and time: a job that is killed makes the answers of the last second again. An object
 /// that is done sooner has none.
-final class Parts implements Checkpoint {
+final class StoredParts implements Checkpoint {
 
   /// Answers to the records from the first to the last one, in their order.
   record Part(Location location, String job, long first, long last) {}
 
   private record Answer(int count, byte[] output) {}
 
-  private static final Logger log = LoggerFactory.getLogger(Parts.class);
+  private static final Logger log = LoggerFactory.getLogger(StoredParts.class);
   private static final long EVERY_NANOS = Duration.ofSeconds(1).toNanos();
   private static final int MOST_HELD = 4 << 20;
 
@@ -44,7 +44,7 @@ final class Parts implements Checkpoint {
   private long written = System.nanoTime();
   private boolean isBroken;
 
-  private Parts(Storage storage, Location directory, String job, List<Part> left) {
+  private StoredParts(Storage storage, Location directory, String job, List<Part> left) {
     this.storage = storage;
     this.directory = directory;
     this.job = job;
@@ -53,12 +53,12 @@ final class Parts implements Checkpoint {
   }
 
   /// @param left what earlier runs have left; what is of no use is removed
-  static Parts open(Storage storage, Location directory, String job, List<Part> left) {
+  static StoredParts open(Storage storage, Location directory, String job, List<Part> left) {
     var useful = left.stream().filter(part -> part.job.equals(job)).sorted(Comparator.comparingLong(Part::first)).toList();
     var others = new HashSet<>(left);
     useful.forEach(others::remove);
     others.forEach(part -> storage.delete(part.location));
-    return new Parts(storage, directory, job, useful);
+    return new StoredParts(storage, directory, job, useful);
   }
 
   @Override

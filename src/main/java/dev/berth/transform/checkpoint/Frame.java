@@ -1,10 +1,10 @@
-package dev.berth.transform;
+package dev.berth.transform.checkpoint;
 
 import java.nio.ByteBuffer;
 import java.util.Optional;
 import java.util.zip.CRC32;
 
-/// The head of an answer in a [Journal] or in one of the [Parts]: which records it is for, how long it is, and checksums
+/// The head of an answer in a [Journal] or in one of the [StoredParts]: which records it is for, how long it is, and checksums
 /// of itself and of the answer. So a frame that was cut off, or whose bytes never reached the disk, is known.
 ///
 /// @param first the first record, counted from 1

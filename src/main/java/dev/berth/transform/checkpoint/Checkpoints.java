@@ -1,13 +1,10 @@
-package dev.berth.transform;
+package dev.berth.transform.checkpoint;
 
+import dev.berth.content.Sha256;
 import dev.berth.storage.Location;
 import dev.berth.storage.Storage;
 import dev.berth.storage.StoredObject;
-import java.nio.charset.StandardCharsets;
-import java.security.MessageDigest;
-import java.security.NoSuchAlgorithmException;
 import java.util.ArrayList;
-import java.util.HexFormat;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
@@ -17,23 +14,24 @@ import java.util.regex.Pattern;
 /// `.berth-parts/KEY.parts/JOB`. Whatever decides how an answer looks and which records share a request is in `JOB`, a
 /// hash: what a job has left that was told something else does not count.
 ///
-/// On a disk that is a [Journal]. In S3, which can't append to an object, these are [Parts]. When the output is there they
+/// On a disk that is a [Journal]. In S3, which can't append to an object, these are [StoredParts]. When the output is there they
 /// are removed.
-final class Checkpoints {
+public final class Checkpoints {
 
-  static final String DIRECTORY = ".berth-parts";
+  /// Below the output of a job, for all that is not an output yet.
+  public static final String DIRECTORY = ".berth-parts";
   private static final Pattern PART = Pattern.compile("(?s)(.*)\\.parts/([0-9a-f]{16})/(\\d{1,18})-(\\d{1,18})");
 
   private final Storage storage;
   private final Location directory;
   private final String job;
   /// In S3 alone.
-  private final Map<String, List<Parts.Part>> left = new ConcurrentHashMap<>();
+  private final Map<String, List<StoredParts.Part>> left = new ConcurrentHashMap<>();
 
   /// Finds out what earlier runs have left in S3. A directory is looked at for each object.
   ///
   /// @param settings what the answers of this job depend on
-  Checkpoints(Storage storage, Location output, String settings) {
+  public Checkpoints(Storage storage, Location output, String settings) {
     this.storage = storage;
     this.directory = output.resolve(DIRECTORY);
     this.job = settings;
@@ -42,7 +40,7 @@ final class Checkpoints {
         parts.forEach(part -> {
           var name = PART.matcher(part.key());
           if (name.matches()) {
-            left.computeIfAbsent(name.group(1), _ -> new ArrayList<>()).add(new Parts.Part(
+            left.computeIfAbsent(name.group(1), _ -> new ArrayList<>()).add(new StoredParts.Part(
                 part.location(), name.group(2), Long.parseLong(name.group(3)), Long.parseLong(name.group(4))));
           }
         });
@@ -51,42 +49,33 @@ final class Checkpoints {
   }
 
   /// @param goOn whether what was left counts; otherwise it is removed
-  Checkpoint open(StoredObject object, boolean goOn) {
-    var hash = hash("%s %s %d".formatted(job, object.location(), object.size()));
+  public Checkpoint open(StoredObject object, boolean goOn) {
+    var hash = Sha256.hex("%s %s %d".formatted(job, object.location(), object.size()));
     return switch (directory(object.key())) {
       case Location.Local(var path, _) -> Journal.open(path, hash, goOn);
-      case Location.S3 remote -> Parts.open(
+      case Location.S3 remote -> StoredParts.open(
           storage, remote, hash, goOn ? left.getOrDefault(object.key(), List.of()) : removed(object));
     };
   }
 
-  private List<Parts.Part> removed(StoredObject object) {
+  private List<StoredParts.Part> removed(StoredObject object) {
     left.getOrDefault(object.key(), List.of()).forEach(part -> storage.delete(part.location()));
     return List.of();
   }
 
   /// Removes what is left of an object whose output is there.
-  void forget(StoredObject object) {
+  public void forget(StoredObject object) {
     if (directory instanceof Location.Local || left.containsKey(object.key())) {
       storage.deleteAll(directory(object.key()));
     }
   }
 
   /// At the end of the job: removes directories that have nothing in them.
-  void end() {
+  public void end() {
     storage.deleteEmpty(directory);
   }
 
   private Location directory(String key) {
     return directory.resolve(key + ".parts");
-  }
-
-  static String hash(String text) {
-    try {
-      var hash = MessageDigest.getInstance("SHA-256").digest(text.getBytes(StandardCharsets.UTF_8));
-      return HexFormat.of().formatHex(hash, 0, 8);
-    } catch (NoSuchAlgorithmException e) {
-      throw new IllegalStateException(e);
-    }
   }
 }

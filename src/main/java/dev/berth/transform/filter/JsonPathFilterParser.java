@@ -1,8 +1,8 @@
-package dev.berth.transform;
+package dev.berth.transform.filter;
 
 import dev.berth.content.Excerpt;
 import dev.berth.hooks.BadInputException;
-import dev.berth.transform.PathStep.Selector;
+import dev.berth.transform.filter.PathStep.Selector;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.OptionalInt;

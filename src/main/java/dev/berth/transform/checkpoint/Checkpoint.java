@@ -1,11 +1,11 @@
-package dev.berth.transform;
+package dev.berth.transform.checkpoint;
 
 import java.util.Optional;
 
 /// The answers to an object's records that outlive the job when it is killed.
 ///
 /// Records are counted from 1. Only the thread that reads and writes the object calls it, but for [#arrived].
-interface Checkpoint {
+public interface Checkpoint {
 
   /// What an earlier run has written for these records.
   Optional<byte[]> answer(long first, int count);

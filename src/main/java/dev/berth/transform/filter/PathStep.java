@@ -1,4 +1,4 @@
-package dev.berth.transform;
+package dev.berth.transform.filter;
 
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.node.JsonNodeFactory;
@@ -8,7 +8,7 @@ import java.util.List;
 import java.util.OptionalInt;
 
 /// A step of a [JsonPathFilter], from a value to those within it.
-sealed interface PathStep {
+public sealed interface PathStep {
 
   /// `.name` or `['name']`; `['a','b']` where another step follows.
   record Members(List<String> names) implements PathStep {}

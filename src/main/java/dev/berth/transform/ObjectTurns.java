@@ -13,7 +13,7 @@ import java.util.function.BooleanSupplier;
 ///
 /// An object that waits for its turn has a buffer in memory at most: what its connection has received is the system's. Objects
 /// on their way to their outputs have a share of the heap together.
-final class Turns {
+final class ObjectTurns {
 
   /// Objects without a turn. With 40 ms for each answer of S3, they are enough for some 500 objects/s.
   private static final int OTHERS = 64;
@@ -33,7 +33,7 @@ final class Turns {
 
   /// @param requests how many may run at the same time
   /// @param isOver whether no object may have its turn any more
-  Turns(int requests, BooleanSupplier isOver) {
+  ObjectTurns(int requests, BooleanSupplier isOver) {
     this.all = requests + OTHERS;
     this.objects = new Semaphore(all);
     this.turns = new Semaphore(requests);

@@ -1,4 +1,4 @@
-package dev.berth.transform;
+package dev.berth.transform.checkpoint;
 
 import static org.assertj.core.api.Assertions.assertThat;
 

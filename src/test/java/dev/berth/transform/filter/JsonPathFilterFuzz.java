@@ -1,4 +1,4 @@
-package dev.berth.transform;
+package dev.berth.transform.filter;
 
 import dev.berth.content.Json;
 import java.nio.charset.StandardCharsets;
