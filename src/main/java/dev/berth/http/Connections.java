@@ -19,7 +19,6 @@ import java.util.UUID;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.Condition;
 import java.util.concurrent.locks.ReentrantLock;
-import org.eclipse.jetty.http.HttpParser;
 import org.eclipse.jetty.io.SelectorManager;
 import org.eclipse.jetty.server.internal.HttpConnection;
 import org.eclipse.jetty.util.thread.Scheduler;
@@ -34,8 +33,7 @@ import org.slf4j.LoggerFactory;
 /// health check out.
 ///
 /// Runs on the acceptor's thread, and on the threads of requests on [ReservedConnections]. Once a second the server's
-/// scheduler looks for heads that are not whole in time. Requests themselves pay nothing for it: what a connection waits
-/// for is read from Jetty's own parser.
+/// scheduler looks for heads that are not whole in time.
 final class Connections implements SelectorManager.AcceptListener {
 
   private static final Logger log = LoggerFactory.getLogger(Connections.class);
@@ -43,10 +41,6 @@ final class Connections implements SelectorManager.AcceptListener {
   /// How long a head may take, from the opening of the connection or the first byte of its next request. Jetty has only
   /// a limit on silence, which a byte now and then resets.
   private static final long HEAD_NANOS = TimeUnit.SECONDS.toNanos(10);
-
-  /// How long a new connection may be silent before it counts as one whose head does not come. On a busy machine a client
-  /// connects some time before it sends.
-  private static final long SILENCE_NANOS = TimeUnit.SECONDS.toNanos(1);
 
   /// How long a connection must have been waited for before it makes way: what its client has sent may not be read yet.
   private static final long WAITED_NANOS = TimeUnit.MILLISECONDS.toNanos(50);
@@ -71,7 +65,7 @@ final class Connections implements SelectorManager.AcceptListener {
   private final ReentrantLock lock = new ReentrantLock();
   /// Signalled when a place is free again.
   private final Condition left = lock.newCondition();
-  private final Map<SelectableChannel, Place> places = new LinkedHashMap<>();
+  private final Map<SelectableChannel, OpenConnection> places = new LinkedHashMap<>();
   private final Map<InetAddress, Integer> addresses = new HashMap<>();
   /// How many of the places are beyond the limit.
   private int reserved;
@@ -88,89 +82,10 @@ final class Connections implements SelectorManager.AcceptListener {
     this.metrics = metrics;
   }
 
-  /// One connection from the moment when it is accepted.
-  static final class Place {
-    private final SocketChannel channel;
-    private final InetAddress address;
-    private final long opened = System.nanoTime();
-    private volatile PeerAwareEndPoint endPoint;
-    /// Whether it is beyond the limit.
-    private volatile boolean reserved;
-    /// When it was last seen to have sent what was not read yet.
-    private volatile long spared = opened;
-
-    private Place(SocketChannel channel) {
-      this.channel = channel;
-      this.address = channel.socket().getInetAddress();
-    }
-
-    /// What the server waits for; empty where it has something to do, or has not begun to read.
-    private Optional<Awaited> awaited() {
-      if (endPoint == null || !endPoint.isFillInterested() || !(endPoint.getConnection() instanceof HttpConnection http)) {
-        return Optional.empty();
-      }
-      var parser = http.getParser();
-      if (endPoint.isOutputShutdown() || parser.isTerminated() || isInHead(http)) {
-        return Awaited.OF_HEAD;
-      }
-      if (parser.isState(HttpParser.State.START)) {
-        if (http.getMessagesIn() > 0) {
-          return Awaited.OF_REQUEST;
-        }
-        return System.nanoTime() - opened > SILENCE_NANOS ? Awaited.OF_HEAD : Awaited.OF_FIRST_REQUEST;
-      }
-      return parser.inContentState() ? Awaited.OF_BODY : Optional.empty();
-    }
-
-    /// Since when it does so, in `System.nanoTime()`.
-    private long since() {
-      long since = silentSince();
-      return since - spared > 0 ? since : spared;
-    }
-
-    private long silentSince() {
-      if (endPoint == null || !(endPoint.getConnection() instanceof HttpConnection http) || http.getMessagesIn() == 0) {
-        return opened;
-      }
-      return isInHead(http)
-          ? http.getParser().getBeginNanoTime()
-          : System.nanoTime() - TimeUnit.MILLISECONDS.toNanos(endPoint.getIdleFor());
-    }
-
-    /// Whether it may be closed. A client whose request is there but not read yet is spared, and its request is read.
-    private boolean mayGo() {
-      if (endPoint.getConnection() instanceof HttpConnection http && http.getParser().isState(HttpParser.State.START)
-          && endPoint.hasUnread()) {
-        spared = System.nanoTime();
-        endPoint.readUnread();
-        return false;
-      }
-      return awaited().isPresent();
-    }
-  }
-
-  /// What the server waits for, in the order in which connections make way.
-  private enum Awaited {
-    /// A first head that is late, the rest of a head, or the end of a connection whose last answer was sent.
-    HEAD,
-    REQUEST,
-    FIRST_REQUEST,
-    BODY;
-
-    private static final Optional<Awaited> OF_HEAD = Optional.of(HEAD);
-    private static final Optional<Awaited> OF_REQUEST = Optional.of(REQUEST);
-    private static final Optional<Awaited> OF_FIRST_REQUEST = Optional.of(FIRST_REQUEST);
-    private static final Optional<Awaited> OF_BODY = Optional.of(BODY);
-  }
-
-  static boolean isInHead(HttpConnection http) {
-    return http.getParser().inHeaderState() && !http.getParser().isState(HttpParser.State.START);
-  }
-
   /// Runs on the acceptor's thread, before the channel is registered. A channel that is closed here never is.
   @Override
   public void onAccepting(SelectableChannel channel) {
-    var place = new Place((SocketChannel) channel);
+    var place = new OpenConnection((SocketChannel) channel);
     lock.lock();
     try {
       if (mostOfAddress.isPresent() && addresses.getOrDefault(place.address, 0) >= mostOfAddress.getAsInt()) {
@@ -222,7 +137,7 @@ final class Connections implements SelectorManager.AcceptListener {
 
   /// Whether a request may be answered. One on a connection beyond the limit waits a moment for another to make way, but
   /// not where many wait: the acceptor would wait for them, and those who ask `/ping` for the acceptor.
-  boolean admit(Place place) {
+  boolean admit(OpenConnection place) {
     if (!place.reserved) {
       return true;
     }
@@ -280,7 +195,7 @@ final class Connections implements SelectorManager.AcceptListener {
   private void closeSlowHeads() {
     for (var place : slowHeads()) {
       metrics.connectionDropped(SLOW_HEAD);
-      if (place.endPoint.getConnection() instanceof HttpConnection http && isInHead(http)) {
+      if (place.endPoint.getConnection() instanceof HttpConnection http && OpenConnection.isInHead(http)) {
         var message = "the request's headers did not end within %d s".formatted(TimeUnit.NANOSECONDS.toSeconds(HEAD_NANOS));
         place.endPoint.closeWithin(
             response(408, "Request Timeout", RequestLog.malformed(408, message), Errors.body(408, message)));
@@ -290,12 +205,12 @@ final class Connections implements SelectorManager.AcceptListener {
     }
   }
 
-  private List<Place> slowHeads() {
+  private List<OpenConnection> slowHeads() {
     long now = System.nanoTime();
     lock.lock();
     try {
       return places.values().stream()
-          .filter(place -> place.awaited().equals(Awaited.OF_HEAD) && now - place.since() > HEAD_NANOS)
+          .filter(place -> place.awaited().equals(OpenConnection.Awaited.OF_HEAD) && now - place.since() > HEAD_NANOS)
           .toList();
     } finally {
       lock.unlock();
@@ -326,9 +241,9 @@ final class Connections implements SelectorManager.AcceptListener {
     return true;
   }
 
-  private Optional<Place> longestAwaited(boolean beyond) {
-    Place first = null;
-    Awaited firstAwaited = null;
+  private Optional<OpenConnection> longestAwaited(boolean beyond) {
+    OpenConnection first = null;
+    OpenConnection.Awaited firstAwaited = null;
     for (var place : places.values()) {
       var awaited = place.reserved == beyond ? place.awaited().orElse(null) : null;
       if (awaited != null && (first == null
@@ -352,7 +267,7 @@ final class Connections implements SelectorManager.AcceptListener {
     }
   }
 
-  private void close(Place place) {
+  private void close(OpenConnection place) {
     remove(place.channel);
     place.endPoint.close();
   }
@@ -368,7 +283,7 @@ final class Connections implements SelectorManager.AcceptListener {
   }
 
   /// Answers before a request was read, and closes.
-  private void refuse(Place place, String reason, String message) {
+  private void refuse(OpenConnection place, String reason, String message) {
     warn("refused a connection: " + message);
     metrics.connectionDropped(reason);
     try (var channel = place.channel) {

@@ -101,17 +101,17 @@ final class PeerAwareConnector extends ServerConnector {
     private int questions;
     private long lastQuestion;
 
-    private volatile Connections.Place place;
+    private volatile OpenConnection place;
 
     PeerAwareEndPoint(SocketChannel channel, ManagedSelector selector, SelectionKey key, Scheduler scheduler) {
       super(channel, selector, key, scheduler);
     }
 
-    void take(Connections.Place place) {
+    void take(OpenConnection place) {
       this.place = place;
     }
 
-    Connections.Place place() {
+    OpenConnection place() {
       return place;
     }
 
@@ -215,7 +215,7 @@ final class PeerAwareConnector extends ServerConnector {
     void closeWithin(byte[] response) {
       lock.lock();
       try {
-        if (getConnection() instanceof HttpConnection http && Connections.isInHead(http)) {
+        if (getConnection() instanceof HttpConnection http && OpenConnection.isInHead(http)) {
           getChannel().write(ByteBuffer.wrap(response));
         }
       } catch (IOException _) {

@@ -27,7 +27,8 @@ import java.util.concurrent.TimeoutException;
 import java.util.function.Supplier;
 
 /// Sends payloads to a container's `/invocations`, and again where that may help. After a connection that broke, a request
-/// that took too long, or a status from 500 on, it does so as often as the job says. While the container can't be reached, or answers 429, 502 or 503, it does so for as long as the job is patient.
+/// that took too long, or a status from 500 on, it does so as often as the job says. While the container can't be reached,
+/// or answers 429, 502 or 503, it does so for as long as the job is patient.
 /// A container that has answered nothing all that time is given up, and the job with it.
 ///
 /// It pauses longer and longer, and as long as `Retry-After` says.

@@ -259,8 +259,8 @@ public final class JobRunner {
         threads.execute(() -> {
           var answered = new LongAdder();
           try {
-              outcome(transform, done, whole, checkpoints, range, answered)
-                  .ifPresent(outcome -> end(outcome, Math.max(0, range.bytes() - answered.sum())));
+            outcome(transform, done, whole, checkpoints, range, answered)
+                .ifPresent(outcome -> end(outcome, Math.max(0, range.bytes() - answered.sum())));
           } finally {
             turns.end();
           }
