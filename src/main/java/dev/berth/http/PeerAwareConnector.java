@@ -90,6 +90,8 @@ final class PeerAwareConnector extends ServerConnector {
     /// On one machine the reset is there before the second question, and over a network a round trip later.
     private static final int AT_ONCE = 2;
     private static final long ROUND_TRIP_NANOS = TimeUnit.MILLISECONDS.toNanos(250);
+    private static final int UNREAD_BYTES = 2 << 10;
+    private static final int MOST_UNREAD = 64;
 
     private final ReentrantLock lock = new ReentrantLock();
 
@@ -240,6 +242,21 @@ final class PeerAwareConnector extends ServerConnector {
       } finally {
         lock.unlock();
       }
+    }
+
+    /// Takes what has arrived and nobody will read, such as the rest of a head that is too large. Otherwise the kernel sends a
+    /// reset, and a client may lose the answer with it.
+    @Override
+    public void doClose() {
+      var buffer = ByteBuffer.allocate(UNREAD_BYTES);
+      try {
+        for (int i = 0; i < MOST_UNREAD && getChannel().read(buffer.clear()) > 0; i++) {
+          // Read again.
+        }
+      } catch (IOException _) {
+        // The client has gone, or the channel is closed already.
+      }
+      super.doClose();
     }
 
     /// After the first byte of an answer nothing of [#peerHasGone] may come in between. Jetty's own interim responses

@@ -211,4 +211,16 @@ class InvocationsTest {
       assertThat(response).startsWith("HTTP/1.1 431").contains("\"code\":431");
     }
   }
+
+  /// What is unread when a server closes a connection makes its kernel send a reset, and some clients then lose the answer.
+  @Test
+  void headersThatAreMuchTooLargeAreAnsweredToo() throws Exception {
+    try (var server = TestServer.with(new TextHandler()).start()) {
+      for (int i = 0; i < 300; i++) {
+        var response = server.invoke("a", "X-Long", "a".repeat(31_000), "X-Longer", "b".repeat(31_000));
+        assertThat(response.statusCode()).isEqualTo(431);
+        assertThat(response.body()).contains("\"code\":431");
+      }
+    }
+  }
 }
