@@ -30,6 +30,11 @@ for _ in range(3):
     answerer.answer("Who came?", "Bob came.")
 
 
+@app.get("/ping")
+async def ping() -> None:
+    pass
+
+
 @app.post("/invocations")
 async def invocations(body: Question) -> dict[str, Any]:
     return answerer.answer(body.question, body.context)
