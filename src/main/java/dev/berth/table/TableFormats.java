@@ -9,7 +9,7 @@ import java.nio.file.Path;
 import java.util.List;
 import java.util.ServiceLoader;
 
-/// Finds the format of a content type: in `berth-columnar.jar` beside the server's jar.
+/// Finds the format of a content type: in `berth-columnar.jar` beside the server's jar, or on the class path.
 public final class TableFormats {
 
   /// The content types that are tables.
@@ -32,17 +32,15 @@ public final class TableFormats {
   }
 
   static TableFormat find(String type, Path jar) throws MalformedURLException {
-    if (!Files.exists(jar)) {
-      throw new IllegalStateException(
-          "%s needs %s, which is not there. `mvn -Pcolumnar -DskipTests package` in Berth's sources makes it, as target/%s"
-              .formatted(type, jar, JAR));
-    }
+    var jars = Files.exists(jar) ? new URL[] {jar.toUri().toURL()} : new URL[0];
     // Never closed: the format loads more of its classes while the job runs.
-    var loader = new URLClassLoader("columnar", new URL[] {jar.toUri().toURL()}, TableFormats.class.getClassLoader());
+    var loader = new URLClassLoader("columnar", jars, TableFormats.class.getClassLoader());
     return ServiceLoader.load(TableFormat.class, loader).stream()
         .map(ServiceLoader.Provider::get)
         .filter(format -> format.type().equals(type))
         .findFirst()
-        .orElseThrow(() -> new IllegalStateException("%s: found no format for %s in it".formatted(jar, type)));
+        .orElseThrow(() -> new IllegalStateException(
+            "%s needs Berth's %s, expected it as %s: `mvn -Pcolumnar -DskipTests package` in Berth's sources makes it in target"
+                .formatted(type, JAR, jar)));
   }
 }
