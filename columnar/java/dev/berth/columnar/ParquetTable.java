@@ -59,7 +59,13 @@ final class ParquetTable implements Table {
   }
 
   static ParquetTable open(Path path) throws IOException {
-    var file = new LocalInputFile(path);
+    // Messages name it so.
+    var file = new LocalInputFile(path) {
+      @Override
+      public String toString() {
+        return "it";
+      }
+    };
     var options = ParquetReadOptions.builder(new PlainParquetConfiguration()).withCodecFactory(new PureCodecs()).build();
     return UnreadableTable.whileReading("Parquet", () -> new ParquetTable(file, ParquetFileReader.open(file, options)));
   }

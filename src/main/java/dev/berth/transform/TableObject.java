@@ -93,10 +93,17 @@ final class TableObject implements RecordReader, Closeable {
   }
 
   /// Makes the output when all answers are there.
-  void write(OutputStream output) throws IOException {
-    if (job.answersAreTable()) {
+  ///
+  /// @throws TransformException when no table can be made of them
+  void write(OutputStream output) {
+    if (!job.answersAreTable()) {
+      return;
+    }
+    try {
       answers.close();
       table.write(new TableAnswers(lines, job.areJoined(), job.haveErrors()), output);
+    } catch (IOException e) {
+      throw new TransformException("no table can be made of the answers: " + e.getMessage(), e);
     }
   }
 
