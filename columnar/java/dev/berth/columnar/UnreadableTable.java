@@ -22,9 +22,10 @@ final class UnreadableTable extends IOException {
     }
   }
 
+  /// The libraries' own exceptions tell where they were, and their first cause what is wrong.
   private static String reason(Throwable thrown) {
     var first = thrown;
-    while (first.getCause() != null) {
+    while (first instanceof RuntimeException && first.getCause() != null) {
       first = first.getCause();
     }
     return first.getMessage() == null ? first.toString() : first.getMessage();
