@@ -20,6 +20,7 @@ final class EchoContainer implements AutoCloseable {
 
   private final HttpServer server;
   private final List<String> requests = new CopyOnWriteArrayList<>();
+  private volatile boolean forgets = true;
 
   EchoContainer() throws IOException {
     server = HttpServer.create(new InetSocketAddress(InetAddress.getLoopbackAddress(), 0), 0);
@@ -33,7 +34,12 @@ final class EchoContainer implements AutoCloseable {
     return URI.create("http://127.0.0.1:%d".formatted(server.getAddress().getPort()));
   }
 
-  /// The bodies that were sent.
+  /// Has it answer `lost` from now on.
+  void remember() {
+    forgets = false;
+  }
+
+  /// The types and bodies that were sent.
   List<String> requests() {
     return requests;
   }
@@ -45,7 +51,7 @@ final class EchoContainer implements AutoCloseable {
       answer(exchange, 400, "found bad");
       return;
     }
-    answer(exchange, 200, body.lines().filter(line -> !line.contains("\"lost\"")).map(EchoContainer::answer)
+    answer(exchange, 200, body.lines().filter(line -> !forgets || !line.contains("\"lost\"")).map(EchoContainer::answer)
         .collect(Collectors.joining("\n")));
   }
 

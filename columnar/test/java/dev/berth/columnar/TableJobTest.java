@@ -3,6 +3,7 @@ package dev.berth.columnar;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.catchThrowableOfType;
 
+import dev.berth.storage.Location;
 import dev.berth.storage.S3Options;
 import dev.berth.storage.Storage;
 import dev.berth.transform.JobException;
@@ -15,13 +16,18 @@ import dev.berth.transform.JobSwitch;
 import dev.berth.transform.ObjectOutcome;
 import dev.berth.transform.Progress;
 import java.io.IOException;
+import java.net.URI;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.EnumMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.Set;
 import java.util.stream.IntStream;
+import org.gaul.s3proxy.S3Proxy;
+import org.gaul.s3proxy.auth.AuthenticationType;
+import org.gaul.s3proxy.nio2blob.TransientNio2BlobStore;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -167,6 +173,59 @@ class TableJobTest {
         .hasSize(4);
     assertThat(rows(out("none.out"))).isEmpty();
     assertThat(out("lost.out")).doesNotExist();
+  }
+
+  @Test
+  void aTableGoesOnWhereItFailed() throws Exception {
+    Tables.texts(in("a"), 1, List.of("x", "lost"));
+    assertThat(run(Map.of()).failures()).hasSize(1);
+    container.requests().clear();
+    container.remember();
+    assertThat(run(Map.of()).failures()).isEmpty();
+    assertThat(container.requests()).containsExactly(LINES + " {\"id\":1,\"text\":\"lost\"}\n");
+    assertThat(rows(out("a.out"))).containsExactly("{\"length\":1}", "{\"length\":4}");
+  }
+
+  @Test
+  void arrowTablesAreAnsweredByArrowTables() throws Exception {
+    for (var format : List.of(new ArrowFileFormat(), new ArrowStreamFormat())) {
+      var name = format instanceof ArrowFileFormat ? "every-type.arrow" : "every-type.arrows";
+      Files.copy(Tables.resource(name), in(name));
+      assertThat(run(format.type(), Map.of(JobOption.INPUT, in(name).toString(), JobOption.INPUT_FILTER, "$['id','text']"))
+          .failures()).isEmpty();
+      assertThat(container.requests()).contains(LINES + " {\"id\":3,\"text\":null}\n");
+      try (var table = format.open(out(name + ".out"))) {
+        assertThat(Tables.rows(table)).containsExactly("{\"length\":9}", "{\"length\":3}", "{\"length\":4}");
+      }
+    }
+  }
+
+  @Test
+  void tablesOfS3AreAnsweredInS3() throws Exception {
+    var buckets = new TransientNio2BlobStore();
+    var s3 = S3Proxy.builder().blobStore(buckets).endpoint(URI.create("http://127.0.0.1:0"))
+        .awsAuthentication(AuthenticationType.NONE, null, null).stopTimeout(0).build();
+    s3.start();
+    var endpoint = S3Options.DEFAULT.withEndpoint(URI.create("http://127.0.0.1:" + s3.getPort())).withPathStyle(true)
+        .withAnonymous(true);
+    try (var storage = new Storage(endpoint)) {
+      buckets.createContainer("bucket");
+      try (var object = storage.create(Location.of("s3://bucket/in/a"), Optional.of(PARQUET))) {
+        Files.copy(Tables.texts(in("a"), 2, List.of("x", "xx", "xxx")), object);
+        object.commit();
+      }
+      var job = JobReader.read(options(PARQUET, Map.of(
+          JobOption.INPUT, "s3://bucket/in/", JobOption.OUTPUT, "s3://bucket/out", JobOption.JOIN_SOURCE, "Input")), Map.of(), Set.of());
+      var report = new JobRunner(job, storage, new Unwatched()).run(container.endpoint());
+      assertThat(report.problem()).isEmpty();
+      assertThat(report.failures()).isEmpty();
+      try (var output = storage.open(Location.of("s3://bucket/out/a.out"))) {
+        Files.copy(output, directory.resolve("fetched"));
+      }
+    } finally {
+      s3.stop();
+    }
+    assertThat(rows(directory.resolve("fetched"))).hasSize(3).endsWith("{\"id\":2,\"text\":\"xxx\",\"length\":3}");
   }
 
   @Test
