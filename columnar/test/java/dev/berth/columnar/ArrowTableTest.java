@@ -17,7 +17,7 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 
-/// The files are pyarrow's.
+/// The files are pyarrow's, made by `columnar/test/make_tables.py`.
 class ArrowTableTest {
 
   /// Each form and its file of all types.

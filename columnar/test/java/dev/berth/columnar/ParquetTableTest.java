@@ -22,6 +22,7 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
+/// Files that are pyarrow's are made by `columnar/test/make_tables.py`.
 class ParquetTableTest {
 
   @TempDir
