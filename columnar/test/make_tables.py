@@ -29,7 +29,8 @@ def every_type() -> pa.Table:
         "time": pa.array([TIME.replace(microsecond=500), datetime.time(0), None], pa.time64("us")),
         "utc": pa.array([datetime.datetime.combine(DAY, TIME, UTC), None, None], pa.timestamp("us", "UTC")),
         "local": pa.array(
-            [datetime.datetime(2026, 1, 31, 10, 15), datetime.datetime(1950, 1, 1, 0, 0, 0, 1), None], pa.timestamp("us")),
+            [datetime.datetime(2026, 1, 31, 10, 15), datetime.datetime(1950, 1, 1, 0, 0, 0, 1), None],
+            pa.timestamp("us")),
         "decimal": pa.array([decimal.Decimal("12.50"), decimal.Decimal("-0.01"), None], pa.decimal128(30, 2)),
         "list": pa.array([[1, None, 3], [], None], pa.list_(pa.int32())),
         "struct": pa.array(
@@ -87,8 +88,9 @@ def main(directory: Path) -> None:
     write_batches(directory / "arrow-only.arrow", arrow_only())
     write_batches(directory / "duration.arrow", pa.table({"waited": pa.array([3], pa.duration("s"))}))
     write_batches(directory / "nested-dictionary.arrows", nested_dictionary())
+    texts = pa.table({"text": ["Who came?"] * 1000})
     for codec in ("lz4", "zstd"):
-        feather.write_feather(pa.table({"text": ["Who came?"] * 1000}), directory / f"{codec}.feather", compression=codec)
+        feather.write_feather(texts, directory / f"{codec}.feather", compression=codec)
 
 
 if __name__ == "__main__":

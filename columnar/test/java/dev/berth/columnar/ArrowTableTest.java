@@ -83,7 +83,7 @@ class ArrowTableTest {
   @MethodSource("forms")
   void aFileThatIsNoTableOrADamagedOneIsNamed(Form form) throws IOException {
     var text = Files.writeString(directory.resolve("text"), "{\"question\": \"Who came?\"}\n");
-    assertThatThrownBy(() -> Tables.rows(form.format().open(text))).isInstanceOf(IOException.class).hasMessageStartingWith("Arrow: ");
+    assertThatThrownBy(() -> form.format().open(text)).isInstanceOf(IOException.class).hasMessageStartingWith("Arrow: ");
     var whole = Files.readAllBytes(Tables.resource(form.file()));
     var cut = Files.write(directory.resolve("cut"), Arrays.copyOf(whole, whole.length * 3 / 4));
     assertThatThrownBy(() -> {
@@ -117,7 +117,8 @@ class ArrowTableTest {
   @MethodSource("forms")
   void aJoinedTableHasTheColumnsOfTheInputAsTheyAre(Form form) throws IOException {
     try (var table = form.open(); var before = form.open()) {
-      var output = Tables.answer(table, true, false, directory.resolve("lines"), directory.resolve("out"), "{\"id\":\"x\"}", "7", "8");
+      var output = Tables.answer(
+          table, true, false, directory.resolve("lines"), directory.resolve("out"), "{\"id\":\"x\"}", "7", "8");
       var tails = List.of(
           ",\"SageMakerOutput_id\":\"x\",\"prediction\":null}",
           ",\"SageMakerOutput_id\":null,\"prediction\":7}",

@@ -147,7 +147,8 @@ class ParquetTableTest {
   void aJoinedTableHasTheColumnsOfTheInputAsTheyAre() throws IOException {
     var input = Tables.resource("every-type.parquet");
     try (var table = open(input)) {
-      var output = Tables.answer(table, true, true, directory.resolve("lines"), directory.resolve("out"), "{\"id\":\"x\"}", "7", "8");
+      var output = Tables.answer(
+          table, true, true, directory.resolve("lines"), directory.resolve("out"), "{\"id\":\"x\"}", "7", "8");
       var fields = schema(output).getFields();
       assertThat(fields.subList(0, 17)).isEqualTo(schema(input).getFields());
       assertThat(fields.subList(17, fields.size())).map(Object::toString).containsExactly(
@@ -196,7 +197,8 @@ class ParquetTableTest {
 
   @Test
   void whatHasBeenReadGoesFromNothingToAllPages() throws IOException {
-    try (var table = open(Tables.texts(directory.resolve("in"), 100, IntStream.range(0, 1000).mapToObj("text %d"::formatted).toList()))) {
+    var texts = IntStream.range(0, 1000).mapToObj("text %d"::formatted).toList();
+    try (var table = open(Tables.texts(directory.resolve("in"), 100, texts))) {
       assertThat(table.position()).isZero();
       long last = 0;
       while (table.next().isPresent()) {

@@ -125,7 +125,9 @@ class TableJobTest {
     assertThat(run(Map.of(JobOption.JOIN_SOURCE, "Input", JobOption.INPUT_FILTER, "$['text','id']")).failures()).isEmpty();
     assertThat(container.requests()).contains(LINES + " {\"text\":\"xxx\",\"id\":2}\n");
     assertThat(rows(out("a.out"))).containsExactly(
-        "{\"id\":0,\"text\":\"x\",\"length\":1}", "{\"id\":1,\"text\":\"xx\",\"length\":2}", "{\"id\":2,\"text\":\"xxx\",\"length\":3}");
+        "{\"id\":0,\"text\":\"x\",\"length\":1}",
+        "{\"id\":1,\"text\":\"xx\",\"length\":2}",
+        "{\"id\":2,\"text\":\"xxx\",\"length\":3}");
   }
 
   @Test
@@ -169,7 +171,8 @@ class TableJobTest {
         .anyMatch(failure -> failure.contains("lost") && failure.contains("found 1 line, expected 2, one for each record"))
         .anyMatch(failure -> failure.contains("text") && failure.contains("it can't be read: Parquet: it is not a Parquet file"))
         .anyMatch(failure -> failure.contains("row 1: found 1048595 bytes as JSON, expected at most 1048576 in one record"))
-        .anyMatch(failure -> failure.contains("no table can be made of the answers: found 3 answers, expected 2, one for each row"))
+        .anyMatch(failure -> failure.contains(
+            "no table can be made of the answers: found 3 answers, expected 2, one for each row"))
         .hasSize(4);
     assertThat(rows(out("none.out"))).isEmpty();
     assertThat(out("lost.out")).doesNotExist();
@@ -214,8 +217,9 @@ class TableJobTest {
         Files.copy(Tables.texts(in("a"), 2, List.of("x", "xx", "xxx")), object);
         object.commit();
       }
-      var job = JobReader.read(options(PARQUET, Map.of(
-          JobOption.INPUT, "s3://bucket/in/", JobOption.OUTPUT, "s3://bucket/out", JobOption.JOIN_SOURCE, "Input")), Map.of(), Set.of());
+      var options = options(PARQUET, Map.of(
+          JobOption.INPUT, "s3://bucket/in/", JobOption.OUTPUT, "s3://bucket/out", JobOption.JOIN_SOURCE, "Input"));
+      var job = JobReader.read(options, Map.of(), Set.of());
       var report = new JobRunner(job, storage, new Unwatched()).run(container.endpoint());
       assertThat(report.problem()).isEmpty();
       assertThat(report.failures()).isEmpty();

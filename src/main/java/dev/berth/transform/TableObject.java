@@ -16,8 +16,8 @@ import java.nio.file.Path;
 import java.util.Optional;
 import java.util.concurrent.atomic.LongAdder;
 
-/// An object that is a table, read row by row, and the answers to its rows, of which a table is made when all are there. An object
-/// that is no local file, and the answers, are files in the temporary directory until it is closed. For one thread.
+/// An object that is a table, read row by row, and the answers to its rows, of which a table is made when all are there. An
+/// object that is no local file, and the answers, are files in the temporary directory until it is closed. For one thread.
 final class TableObject implements RecordReader, Closeable {
 
   private final TableJob job;
