@@ -48,10 +48,12 @@ class ArchitectureTest {
       Map.entry("batching", Set.of("error", "metrics")),
       Map.entry("serving", Set.of("hooks", "artifact.code", "batching", "error", "memory", "metrics")),
       Map.entry("http", Set.of("hooks", "serving", "error", "metrics", "config", "memory")),
+      Map.entry("table", Set.of()),
       Map.entry("transform.filter", Set.of("hooks", "content")),
       Map.entry("transform.checkpoint", Set.of("content", "storage")),
       Map.entry("transform", Set.of(
-          "hooks", "content", "content.image", "storage", "memory", "transform.filter", "transform.checkpoint")));
+          "hooks", "content", "content.image", "storage", "memory", "table", "transform.filter",
+          "transform.checkpoint")));
 
   @Test
   void packagesUseOnlyThePackagesThatTheyMay() {

@@ -13,4 +13,9 @@ public interface RecordReader {
   /// @throws BadInputException naming the record, counted from 1, when it is broken or too long
   /// @throws IOException when the stream can't be read
   Optional<byte[]> next() throws IOException;
+
+  /// Whether the record that was given last shares no request with the one behind it.
+  default boolean endsBatch() {
+    return false;
+  }
 }

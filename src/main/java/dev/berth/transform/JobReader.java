@@ -62,14 +62,15 @@ public final class JobReader {
       options.put(JobOption.CONTENT_TYPE, "application/json");
       options.put(JobOption.ACCEPT, "application/json");
     }
-    var formats = new TransformFormats(
+    var table = TableJob.read(options, problems);
+    var formats = table.isPresent() ? TableJob.LINES : new TransformFormats(
         text(JobOption.CONTENT_TYPE),
         text(JobOption.ACCEPT),
         word(JobOption.SPLIT_TYPE, SplitType.class).orElse(SplitType.NONE),
         word(JobOption.ASSEMBLE_WITH, AssembleWith.class).orElse(AssembleWith.NONE));
     var processing = new DataProcessing(
         text(JobOption.INPUT_FILTER).orElse("$"),
-        text(JobOption.JOIN_SOURCE).orElse("None"),
+        table.filter(TableJob::areJoined).map(_ -> "None").or(() -> text(JobOption.JOIN_SOURCE)).orElse("None"),
         text(JobOption.OUTPUT_FILTER).orElse("$"),
         switches.contains(JobSwitch.INCLUSIVE_SLICES) ? SliceEnd.INCLUSIVE : SliceEnd.EXCLUSIVE);
     problems.addAll(processing.problems(formats));
@@ -127,7 +128,8 @@ public final class JobReader {
         envelope,
         quotas(bedrock),
         extract(),
-        preview(input, index.orElse(0), instances));
+        preview(input, index.orElse(0), instances),
+        table);
     if (job.splitObjects()) {
       requireSplittable(job);
     }
@@ -175,6 +177,9 @@ public final class JobReader {
   private void requireSplittable(TransformJob job) {
     if (job.envelope().isEmpty() && job.formats().splitType() != SplitType.LINE) {
       cannotSplit(JobOption.SPLIT_TYPE, job.formats().splitType().toString(), "Line: only lines have ends that can be found");
+    }
+    if (job.table().isPresent()) {
+      cannotSplit(JobOption.CONTENT_TYPE, job.table().get().format().type(), "lines: a table is read from its end");
     }
     if (job.gzip()) {
       cannotSplit(JobOption.COMPRESSION_TYPE, "Gzip", "None: a packed object can only be read from its beginning");

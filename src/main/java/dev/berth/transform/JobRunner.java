@@ -149,7 +149,7 @@ public final class JobRunner {
         var images = new AnswerImages(job, storage, threads);
         transformAll(new ObjectTransform(
             source, plan.splitting(), Optional.empty(), Optional.empty(), exchange, threads, turns, memory, leastShare,
-            checkpoints, !job.overwrite(), progress),
+            checkpoints, !job.overwrite(), progress, Optional.empty()),
             exchange::countDone, images::add, checkpoints, invoker, turns);
         images.writePreview();
         errors = exchange.errors();
@@ -167,8 +167,8 @@ public final class JobRunner {
         var kept = new LongAdder();
         var exchange = new TransformExchange(job, processing, errors(), invoker, source, kept);
         transformAll(new ObjectTransform(
-            source, plan.splitting(), processing, job.formats().accept(), exchange, threads, turns, memory, leastShare,
-            checkpoints, !job.overwrite(), progress),
+            source, plan.splitting(), processing, job.outputType(), exchange, threads, turns, memory, leastShare,
+            checkpoints, !job.overwrite(), progress, job.table()),
             _ -> {}, (_, _) -> {}, checkpoints, invoker, turns);
         errors = kept.sum();
       }

@@ -37,8 +37,9 @@ final class MiniBatches {
 
   /// A record as it was and as it is sent.
   ///
+  /// @param endsBatch see [RecordReader#endsBatch]
   /// @param rejection why it is not sent
-  private record Sent(byte[] input, byte[] body, Optional<String> rejection) {
+  private record Sent(byte[] input, byte[] body, boolean endsBatch, Optional<String> rejection) {
     boolean isBlank() {
       return rejection.isEmpty() && Framing.isBlank(body);
     }
@@ -46,18 +47,27 @@ final class MiniBatches {
 
   /// @param processing nothing where records and answers are left as they are
   MiniBatches(InputStream object, Splitting splitting, Optional<RecordProcessing> processing) {
-    this(new BufferedInputStream(object), Optional.empty(), splitting, processing);
+    this(new BufferedInputStream(object), splitting, processing);
+  }
+
+  private MiniBatches(BufferedInputStream object, Splitting splitting, Optional<RecordProcessing> processing) {
+    this(object, splitting.open(object), 0, splitting, processing);
+  }
+
+  /// @param table its rows are lines
+  MiniBatches(TableObject table, Splitting splitting, Optional<RecordProcessing> processing) {
+    this(InputStream.nullInputStream(), table, 0, splitting, processing);
   }
 
   private MiniBatches(
-      BufferedInputStream object, Optional<LineRange> range, Splitting splitting, Optional<RecordProcessing> processing) {
+      InputStream object, RecordReader reader, long recordsBefore, Splitting splitting, Optional<RecordProcessing> processing) {
     this.object = object;
+    this.reader = reader;
+    this.records = recordsBefore;
     this.splitting = splitting;
     this.processing = processing;
-    this.reader = range.<RecordReader>map(lines -> lines).orElseGet(() -> splitting.open(object));
-    this.records = range.map(LineRange::linesBefore).orElse(0L);
     this.maxPayload = splitting.maxRecord();
-    this.isStreamed = splitting.isUnlimited() && processing.isEmpty()
+    this.isStreamed = splitting.isUnlimited() && processing.isEmpty() && !(reader instanceof TableObject)
         && (splitting.splitType() == SplitType.NONE || splitting.isMultiRecord());
   }
 
@@ -71,7 +81,7 @@ final class MiniBatches {
       throws IOException {
     var buffered = new BufferedInputStream(object);
     var lines = new LineRange(buffered, range.start(), range.end(), newlinesBefore, splitting.maxRecord());
-    return new MiniBatches(buffered, Optional.of(lines), splitting, processing);
+    return new MiniBatches(buffered, lines, lines.linesBefore(), splitting, processing);
   }
 
   /// The bytes that the next payload may have at most in memory: its body, or what that is made of.
@@ -119,7 +129,7 @@ final class MiniBatches {
       batch.add(next.get());
       inputBytes += next.get().input.length;
       bodyBytes += next.get().body.length;
-      next = splitting.isMultiRecord() ? take() : Optional.empty();
+      next = splitting.isMultiRecord() && !next.get().endsBatch ? take() : Optional.empty();
     } while (next.isPresent() && next.get().rejection.isEmpty()
         && inputBytes + next.get().input.length <= maxPayload && bodyBytes + next.get().body.length <= maxPayload);
     next.ifPresent(waiting::addFirst);
@@ -158,13 +168,13 @@ final class MiniBatches {
       if (!processing.get().keepsBadRecords()) {
         throw e;
       }
-      return Optional.of(new Sent(input, new byte[0], Optional.of(e.getMessage())));
+      return Optional.of(new Sent(input, new byte[0], reader.endsBatch(), Optional.of(e.getMessage())));
     }
     if (body.length > splitting.maxRecord()) {
       throw new BadInputException("record %d: found %d bytes after InputFilter, expected at most %d in one record"
           .formatted(records, body.length, splitting.maxRecord()));
     }
-    return Optional.of(new Sent(keepsInput() ? input : body, body, Optional.empty()));
+    return Optional.of(new Sent(keepsInput() ? input : body, body, reader.endsBatch(), Optional.empty()));
   }
 
   /// Whether what was filtered out is needed once more.

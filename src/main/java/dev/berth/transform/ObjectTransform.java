@@ -4,13 +4,13 @@ import dev.berth.hooks.BadInputException;
 import dev.berth.memory.MemoryBudget;
 import dev.berth.memory.MemoryShare;
 import dev.berth.storage.Location;
-import dev.berth.storage.ObjectWriter;
 import dev.berth.storage.StorageException;
 import dev.berth.storage.StoredObject;
 import dev.berth.transform.checkpoint.Checkpoint;
 import dev.berth.transform.checkpoint.Checkpoints;
 import java.io.IOException;
 import java.io.InputStream;
+import java.io.OutputStream;
 import java.util.ArrayDeque;
 import java.util.Optional;
 import java.util.OptionalLong;
@@ -32,6 +32,7 @@ import java.util.zip.ZipException;
 /// @param memory for the payloads between reading and writing, of all objects together. A thread takes what its next
 ///     payload needs at most, reads it, and gives back what was too much. A thread that holds some must not wait for
 ///     more: it writes what it has, and gives that memory back
+/// @param tables where objects are tables
 /// @param goOn whether an object goes on where an earlier run was killed
 /// @param leastShare of the memory for one payload, however small: so that there are not too many of them
 record ObjectTransform(
@@ -46,7 +47,8 @@ record ObjectTransform(
     long leastShare,
     Checkpoints checkpoints,
     boolean goOn,
-    Progress progress) {
+    Progress progress,
+    Optional<TableJob> tables) {
 
   /// A payload's records, its body, what it is joined with, and its answer.
   static final int COPIES = 4;
@@ -63,17 +65,8 @@ record ObjectTransform(
   /// @return how many records it has; nothing where it has not been begun, as the job ends
   /// @throws TransformException when a record, its answer, or the storage fails; there is no output then
   OptionalLong transform(ObjectRange range, Location output, LongAdder answered) throws InterruptedException {
-    var read = new LongAdder();
-    // Before what the source opens of the range.
-    long newlines = range.start() == 0 ? 0 : source.newlines(range.object(), range.start() - 1);
-    try (var in = source.open(range, read)) {
-      var next = turns.take();
-      if (next.isEmpty()) {
-        return OptionalLong.empty();
-      }
-      try (var turn = next.get()) {
-        return OptionalLong.of(transform(range, payloads(range, in, newlines), read, output, answered, turn));
-      }
+    try {
+      return tables.isPresent() ? ofTable(range, output, answered) : ofStream(range, output, answered);
     } catch (BadInputException | StorageException e) {
       throw new TransformException(e.getMessage(), e);
     } catch (ZipException e) {
@@ -83,21 +76,51 @@ record ObjectTransform(
     }
   }
 
+  private OptionalLong ofTable(ObjectRange range, Location output, LongAdder answered) throws IOException, InterruptedException {
+    var read = new LongAdder();
+    try (var table = new TableObject(tables.get(), source.storage(), range.object(), splitting.maxRecord(), read)) {
+      return inTurn(range, new MiniBatches(table, splitting, processing), Optional.of(table), read, output, answered);
+    }
+  }
+
+  private OptionalLong ofStream(ObjectRange range, Location output, LongAdder answered) throws IOException, InterruptedException {
+    var read = new LongAdder();
+    // Before what the source opens of the range.
+    long newlines = range.start() == 0 ? 0 : source.newlines(range.object(), range.start() - 1);
+    try (var in = source.open(range, read)) {
+      return inTurn(range, payloads(range, in, newlines), Optional.empty(), read, output, answered);
+    }
+  }
+
   private MiniBatches payloads(ObjectRange range, InputStream in, long newlines) throws IOException {
     return range.isWhole()
         ? new MiniBatches(in, splitting, processing)
         : MiniBatches.of(range, in, newlines, splitting, processing);
   }
 
-  private long transform(
-      ObjectRange range, MiniBatches payloads, LongAdder read, Location output, LongAdder answered, ObjectTurns.Turn turn)
+  private OptionalLong inTurn(
+      ObjectRange range, MiniBatches payloads, Optional<TableObject> table, LongAdder read, Location output, LongAdder answered)
       throws IOException, InterruptedException {
+    var next = turns.take();
+    if (next.isEmpty()) {
+      return OptionalLong.empty();
+    }
+    try (var turn = next.get()) {
+      return OptionalLong.of(transform(range, payloads, table, read, output, answered, turn));
+    }
+  }
+
+  private long transform(
+      ObjectRange range, MiniBatches payloads, Optional<TableObject> table, LongAdder read, Location output,
+      LongAdder answered, ObjectTurns.Turn turn) throws IOException, InterruptedException {
     var sent = new ArrayDeque<Sent>();
     var object = range.object();
     var checkpoint = checkpoints.open(range.checkpointed(), goOn);
     boolean isDone = false;
-    try (var out = source.storage().create(output, contentType)) {
-      long mostBytes = bytes(payloads.mostBytes(source.mostBytes(object)));
+    try (var writer = source.storage().create(output, contentType)) {
+      var out = table.map(rows -> rows.answers(writer)).orElse(writer);
+      // Of a table that is packed.
+      long mostBytes = bytes(payloads.mostBytes(table.isPresent() ? Long.MAX_VALUE : source.mostBytes(object)));
       // A record may be as long as all memory, and hardly any is. One that is gets its share when it is there.
       long expected = mostBytes <= memory.bytes() / 2 ? mostBytes : leastShare;
       var records = new Counted();
@@ -133,8 +156,11 @@ record ObjectTransform(
       while (!sent.isEmpty()) {
         write(sent, out, checkpoint, records, answered);
       }
+      if (table.isPresent()) {
+        table.get().write(writer);
+      }
       turn.pass(records.bytes);
-      out.commit();
+      writer.commit();
       checkpoint.end();
       isDone = true;
       return records.written;
@@ -197,8 +223,8 @@ record ObjectTransform(
 
   /// Writes the oldest output, waiting for it where it is not there.
   private void write(
-      ArrayDeque<Sent> sent, ObjectWriter out, Checkpoint checkpoint, Counted records, LongAdder answered)
-      throws InterruptedException {
+      ArrayDeque<Sent> sent, OutputStream out, Checkpoint checkpoint, Counted records, LongAdder answered)
+      throws IOException, InterruptedException {
     var oldest = sent.peek();
     try {
       var output = oldest.output.get();

@@ -33,6 +33,7 @@ import java.util.OptionalInt;
 /// @param quotas of a job in Bedrock's format
 /// @param extract the type of the images in an envelope's answers that are written as files too, or `image/*`
 /// @param preview where a sheet of those images goes
+/// @param table where objects are tables. `formats` and `processing` are those of the lines that are made of them
 public record TransformJob(
     Location input,
     boolean manifest,
@@ -56,7 +57,8 @@ public record TransformJob(
     Optional<Envelope> envelope,
     Quotas quotas,
     Optional<MediaType> extract,
-    Optional<Location> preview) {
+    Optional<Location> preview,
+    Optional<TableJob> table) {
 
   public TransformJob {
     environment = Map.copyOf(environment);
@@ -64,13 +66,19 @@ public record TransformJob(
 
   /// What the bytes of an output depend on, as far as the job says it.
   String madeBy() {
-    return "%s %s %s %s %s %s".formatted(
+    var said = "%s %s %s %s %s %s".formatted(
         formats, processing, gzip, new TreeMap<>(environment), keepsBadRecords, envelope);
+    return table.map(tables -> said + " " + tables).orElse(said);
   }
 
   /// Where an object's answers go.
   Location output(StoredObject object) {
     return output.resolve(object.key() + ".out");
+  }
+
+  /// The content type of the outputs.
+  Optional<String> outputType() {
+    return table.map(TableJob::outputType).or(formats::accept);
   }
 
   /// The variables that a container gets for this job.

@@ -61,7 +61,7 @@ class ObjectTransformTest {
       var transform = new ObjectTransform(
           new ObjectSource(storage, false), new Splitting(SplitType.LINE, BatchStrategy.SINGLE_RECORD, MEBIBYTE),
           Optional.empty(), Optional.empty(), exchange, threads, new ObjectTurns(payloads, () -> false), memory, leastShare,
-          new Checkpoints(storage, Location.of(directory.toString()), ""), true, new Unwatched());
+          new Checkpoints(storage, Location.of(directory.toString()), ""), true, new Unwatched(), Optional.empty());
       var object = new StoredObject(Location.of(input.toString()), "lines", Files.size(input));
       var output = Location.of(directory.resolve("out").toString());
       var records = threads.submit(() -> transform.transform(new ObjectRange(object, 0, 1), output, new LongAdder()));
