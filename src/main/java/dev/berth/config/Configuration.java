@@ -2,6 +2,7 @@ package dev.berth.config;
 
 import static dev.berth.config.Settings.BadRecords.KEEP;
 
+import java.net.URI;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -33,6 +34,9 @@ public record Configuration(ServerConfig config, List<EffectiveSetting> effectiv
   /// What nobody sets at home.
   private static final List<String> OF_THE_PLATFORM =
       List.of("SAGEMAKER_MULTI_MODEL", "SAGEMAKER_BATCH", "SAGEMAKER_REGION", "SAGEMAKER_SAFE_PORT_RANGE");
+
+  /// A server that listens on all addresses.
+  private static final List<String> EVERYWHERE = List.of("0.0.0.0", "::", "[::]");
 
   private static final Set<String> OFF = Set.of("", "false");
 
@@ -73,6 +77,23 @@ public record Configuration(ServerConfig config, List<EffectiveSetting> effectiv
       throw new ConfigurationException(Stream.concat(reading.problems().stream(), warnings.stream()).toList());
     }
     return new Configuration(config, reading.effective(), warnings);
+  }
+
+  /// Where the server of these settings answers `/ping` to its own machine. Whatever else is set does not matter.
+  ///
+  /// @throws ConfigurationException when the port is not known
+  public static URI ping(Map<String, String> environment, Map<String, String> flags) {
+    var reading = new Reading(environment, flags);
+    int port = reading.get(Settings.PORT);
+    var host = reading.get(Settings.HOST);
+    if (port == 0 && reading.problems().isEmpty()) {
+      reading.problem("port: found 0, expected the one that the server listens on");
+    }
+    if (!reading.problems().isEmpty()) {
+      throw new ConfigurationException(reading.problems());
+    }
+    var address = EVERYWHERE.contains(host) ? "127.0.0.1" : host.contains(":") && !host.startsWith("[") ? "[" + host + "]" : host;
+    return URI.create("http://%s:%d/ping".formatted(address, port));
   }
 
   private static void checkModels(Reading reading, List<String> warnings) {

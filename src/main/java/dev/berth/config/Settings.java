@@ -291,6 +291,9 @@ public final class Settings {
   /// Those that say besides how the server of a job of one's own behaves.
   public static final List<Setting<?>> OF_A_TRANSFORM = List.of(MODEL_DIRECTORY, TRAILING_NEWLINE, LOG_FORMAT);
 
+  /// Those that say where the server listens.
+  public static final List<Setting<?>> OF_THE_LISTENER = List.of(PORT, HOST);
+
   /// The choice behind [TransformConfig#keepBadRecords()].
   enum BadRecords {
     REJECT,
