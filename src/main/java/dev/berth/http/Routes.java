@@ -15,6 +15,7 @@ import io.javalin.http.Context;
 import jakarta.servlet.http.HttpServletResponse;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import java.util.function.BiFunction;
 import java.util.function.Function;
 import java.util.function.IntSupplier;
@@ -88,6 +89,11 @@ final class Routes {
     routes.after(log::end);
     routes.after(new RefusalPace(Runtime.getRuntime().availableProcessors(), System::nanoTime)::hold);
     new Failures(all, platform.predictRoute()).map(routes);
+  }
+
+  /// What says whether the server can answer.
+  Set<String> healthPaths() {
+    return Stream.concat(Stream.of("/ping"), config.platform().healthRoute().stream()).collect(Collectors.toUnmodifiableSet());
   }
 
   /// Who answers the messages of a socket.

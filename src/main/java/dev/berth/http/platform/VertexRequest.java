@@ -118,13 +118,15 @@ public final class VertexRequest extends InputStream {
 
   /// An instance with the parameters of all. Those of its own win.
   private static JsonNode with(JsonNode parameters, JsonNode instance) {
-    if (parameters.isEmpty()) {
+    var own = instance.path("parameters");
+    // Those that are no object are the handler's to refuse.
+    if (parameters.isEmpty() || !own.isObject() && !own.isNull() && !own.isMissingNode()) {
       return instance;
     }
-    if (instance instanceof ObjectNode object && (object.has("inputs") || object.path("parameters").isObject())) {
+    if (instance instanceof ObjectNode object && (object.has("inputs") || own.isObject())) {
       ObjectNode both = parameters.deepCopy();
-      if (object.path("parameters") instanceof ObjectNode own) {
-        both.setAll(own);
+      if (own instanceof ObjectNode its) {
+        both.setAll(its);
       }
       // Not in place: messages may still show the instance.
       return object.deepCopy().set("parameters", both);
