@@ -5,6 +5,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 import com.fasterxml.jackson.databind.ObjectMapper;
 import com.github.dockerjava.api.command.InspectImageResponse;
 import dev.berth.testing.BerthImage;
+import java.nio.file.Path;
+import java.util.List;
 import java.util.Map;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
@@ -104,6 +106,11 @@ class ImageTest {
   @Test
   void itHasAUserOfItsOwnForThoseWhoWantOne() throws Exception {
     assertThat(run("sh", "-c", "grep ^berth: /etc/passwd")).startsWith("berth:x:65532:65532:");
+    var other = BerthImage.NAME + "-nonroot";
+    BerthImage.run(
+        List.of("docker", "build", "--target", "cpu-nonroot", "-t", other, "."), Path.of("target", "docker-build-nonroot.log"));
+    var user = DockerClientFactory.instance().client().inspectImageCmd(other).exec().getConfig().getUser();
+    assertThat(user).isEqualTo("65532:65532");
   }
 
   /// Those of DJL unpack themselves into a cache when the server starts.
