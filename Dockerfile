@@ -8,11 +8,18 @@
 # seldom changes to what often does: Debian, Java, libtorch, other people's jars, Berth's jar, and the cache of its
 # classes.
 #
+# The images that it begins with are build arguments. Their defaults are tags, which a mirror or an image store of one's own may have.
+# A release names them with their digests: DEBIAN=debian:bookworm-slim@sha256:…
+#
 # Behind a package mirror, pip's own settings are build arguments: PIP_INDEX_URL, PIP_EXTRA_INDEX_URL, PIP_TRUSTED_HOST.
+
+ARG DEBIAN=debian:bookworm-slim
+ARG JDK=eclipse-temurin:25-jdk
+ARG MAVEN=maven:3-eclipse-temurin-25
 
 # A Java runtime with the compiler that hooks need, and whatever else of Java SE they may use. ct.sym only serves `javac
 # --release`. Before 25.0.3, G1 may move an array that native code is reading (JDK-8377811).
-FROM eclipse-temurin:25-jdk AS java
+FROM ${JDK} AS java
 RUN version=$(sed -n 's/^JAVA_VERSION="\(.*\)"/\1/p' "$JAVA_HOME/release") \
     && if [ "$(printf '25.0.3\n%s\n' "$version" | sort -V | head -n 1)" != 25.0.3 ]; then \
          echo "needs JDK 25.0.3 or newer, found $version: run docker pull eclipse-temurin:25-jdk" >&2; exit 1; \
@@ -22,7 +29,7 @@ RUN jlink --output /java --compress zip-6 --no-header-files --no-man-pages --exc
 
 # The jars of others. Native libraries are taken out of them, those that this image's processor needs, so that nothing
 # is unpacked when the server starts. Without sources Maven makes Berth's own jars too, but empty; they are left behind.
-FROM --platform=$BUILDPLATFORM maven:3-eclipse-temurin-25 AS libraries
+FROM --platform=$BUILDPLATFORM ${MAVEN} AS libraries
 ARG TARGETARCH
 WORKDIR /build
 COPY pom.xml ./
@@ -49,11 +56,17 @@ RUN --mount=type=cache,target=/root/.m2/repository,sharing=locked \
     && rm -r lib/pytorch-native-cpu-* lib/pytorch-jni-* unpacked
 
 # A fifth of libtorch is names of functions that nothing outside it can call; only a native debugger reads them.
-FROM debian:bookworm-slim AS native
+FROM ${DEBIAN} AS native
 RUN apt-get update && apt-get install -y --no-install-recommends binutils
 COPY --from=libraries /build/torch /torch
 COPY --from=libraries /build/native /native
 RUN find /torch /native -name '*.so*' -exec strip --strip-unneeded {} + -exec chmod 644 {} +
+
+# Of Debian, the C and C++ libraries, and busybox for the launcher.
+FROM ${DEBIAN} AS system
+RUN apt-get update && apt-get install -y --no-install-recommends busybox-static
+RUN --mount=type=bind,source=src/image,target=/image \
+    /image/system.sh /system base-files busybox-static gcc-12-base libc6 libgcc-s1 libstdc++6 zlib1g
 
 # What changes with Berth itself.
 FROM --platform=$BUILDPLATFORM libraries AS server
@@ -64,10 +77,14 @@ COPY examples/mnist examples/mnist
 RUN --mount=type=cache,target=/root/.m2/repository,sharing=locked \
     mvn -B -ntp -q -Dmaven.test.skip=true package
 COPY serve LICENSE NOTICE /berth/
-RUN mkdir /berth/lib && cp target/lib/berth-hooks-*.jar /berth/lib \
-    && cp target/berth.jar target/berth.cdx.json /berth && ln -s serve /berth/transform
+RUN --mount=type=bind,from=system,source=/system/var/lib/dpkg/status.d,target=/status \
+    --mount=type=bind,from=java,source=/opt/java/openjdk/release,target=/release \
+    --mount=type=bind,source=src/image,target=/image \
+    mkdir /berth/lib && cp target/lib/berth-hooks-*.jar /berth/lib \
+    && cp target/berth.jar target/berth.cdx.json /berth && ln -s serve /berth/transform \
+    && java --class-path 'lib/*' /image/BillOfMaterials.java /berth/berth.cdx.json /release /status
 
-FROM debian:bookworm-slim AS pip
+FROM ${DEBIAN} AS pip
 RUN apt-get update && apt-get install -y --no-install-recommends ca-certificates python3-pip
 ENV PIP_NO_CACHE_DIR=1 PIP_NO_COMPILE=1 PIP_TARGET=/site-packages
 ARG PIP_INDEX_URL PIP_TRUSTED_HOST
@@ -85,7 +102,7 @@ COPY --from=native /torch/gpu/libdjl_torch.so /site-packages/torch/lib/
 # The last torch-neuron that AWS released, and the torch it is made for. No Python runs here, so that these wheels are
 # for another one does not matter. DJL's library is the newest that was made for 1.13.1, in the older of GCC's two ABIs,
 # as pip's torch was then.
-FROM --platform=$BUILDPLATFORM maven:3-eclipse-temurin-25 AS inf1-jni
+FROM --platform=$BUILDPLATFORM ${MAVEN} AS inf1-jni
 RUN --mount=type=cache,target=/root/.m2/repository,sharing=locked \
     mvn -B -ntp -q dependency:copy -Dartifact=ai.djl.pytorch:pytorch-jni:1.13.1-0.22.0 -DoutputDirectory=/jni \
     && jar --extract --file /jni/pytorch-jni-*.jar --dir /jni
@@ -109,17 +126,21 @@ COPY --from=libraries /build/lib /lib
 
 # What all images begin with. `serve` and other commands are arguments of the entry point, which becomes the server:
 # there is no init. SageMaker wants root; any other user will do.
-FROM debian:bookworm-slim AS base
+FROM scratch AS base
+COPY --from=system /system /
 COPY --from=java /java /opt/java/openjdk
-RUN mkdir -p /opt/ml/model
 ENV JAVA_HOME=/opt/java/openjdk \
     PATH=/opt/berth:/opt/java/openjdk/bin:/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin \
     LANG=C.UTF-8
 EXPOSE 8080
 STOPSIGNAL SIGTERM
 ENTRYPOINT ["/opt/berth/serve"]
+# SageMaker and Kubernetes have probes of their own. A model may load for some minutes.
+HEALTHCHECK --interval=15s --timeout=10s --start-period=8m CMD ["/opt/berth/serve", "health"]
 ARG VERSION=0.1.0-SNAPSHOT
 ARG REVISION=unknown
+ARG SOURCE=unknown
+ARG DEBIAN
 LABEL com.amazonaws.sagemaker.capabilities.accept-bind-to-port=true \
       com.amazonaws.sagemaker.capabilities.bidirectional-streaming=true \
       com.amazonaws.sagemaker.capabilities.multi-models=true \
@@ -127,7 +148,9 @@ LABEL com.amazonaws.sagemaker.capabilities.accept-bind-to-port=true \
       org.opencontainers.image.description="A SageMaker-compatible model-serving container for the JVM" \
       org.opencontainers.image.licenses=Apache-2.0 \
       org.opencontainers.image.version=$VERSION \
-      org.opencontainers.image.revision=$REVISION
+      org.opencontainers.image.revision=$REVISION \
+      org.opencontainers.image.source=$SOURCE \
+      org.opencontainers.image.base.name=$DEBIAN
 
 FROM base AS cpu-base
 COPY --from=native /torch/cpu /opt/berth/torch
@@ -159,38 +182,47 @@ ENV NVIDIA_VISIBLE_DEVICES=all \
     PYTORCH_LIBRARY_PATH=/opt/site-packages/torch/lib \
     LD_LIBRARY_PATH=/opt/site-packages/nvidia/cuda_runtime/lib
 
-# The Neuron runtime is no Python package. AWS makes it for Ubuntu 22.04, whose C library is older than Debian 12's.
-FROM base AS neuron-base
-RUN apt-get update && apt-get install -y --no-install-recommends ca-certificates \
-    && rm -rf /var/lib/apt/lists/* /var/cache/apt /var/cache/debconf /var/log/*
+# The Neuron runtime is no Python package. AWS makes it for Ubuntu 22.04, whose C library is older than Debian 12's. All of it
+# stands in /opt/aws.
+FROM ${DEBIAN} AS neuron-packages
+RUN apt-get update && apt-get install -y --no-install-recommends ca-certificates
 ADD --chmod=644 https://apt.repos.neuron.amazonaws.com/GPG-PUB-KEY-AMAZON-AWS-NEURON.PUB /etc/apt/keyrings/neuron.asc
 RUN echo "deb [signed-by=/etc/apt/keyrings/neuron.asc] https://apt.repos.neuron.amazonaws.com jammy main" \
       > /etc/apt/sources.list.d/neuron.list
-ENV PYTORCH_LIBRARY_PATH=/opt/site-packages/torch/lib
 
 # 2.24 is the last runtime that knows Inf1.
-FROM neuron-base AS inf1
-RUN apt-get update && apt-get install -y --no-install-recommends 'aws-neuronx-runtime-lib=2.24.53.0*' \
-    && rm -rf /var/lib/apt/lists/* /var/cache/apt /var/cache/debconf /var/log/*
+FROM neuron-packages AS inf1-runtime
+RUN apt-get update && apt-get install -y --no-install-recommends 'aws-neuronx-runtime-lib=2.24.53.0*'
+FROM base AS inf1
+COPY --from=inf1-runtime /opt/aws /opt/aws
 COPY --from=inf1-libraries /site-packages/torch_neuron/lib /opt/site-packages/torch_neuron/lib
 COPY --from=inf1-libraries /site-packages/torch/lib /opt/site-packages/torch/lib
 COPY --from=jars / /opt/berth/
 COPY --from=trained-server / /opt/berth/
 ENV INSTANCE_TYPE=inf1 \
+    PYTORCH_LIBRARY_PATH=/opt/site-packages/torch/lib \
     LD_LIBRARY_PATH=/opt/site-packages/torch_neuron/lib:/opt/aws/neuron/lib
 
 # The runtime of SDK 2.28.1, as torch-neuronx is. INSTANCE_TYPE=trn1 makes it an image for Trn1.
-FROM neuron-base AS inf2
+FROM neuron-packages AS inf2-runtime
 RUN apt-get update \
-    && apt-get install -y --no-install-recommends 'aws-neuronx-runtime-lib=2.30.51.0*' 'aws-neuronx-collectives=2.30.59.0*' \
-    && rm -rf /var/lib/apt/lists/* /var/cache/apt /var/cache/debconf /var/log/*
+    && apt-get install -y --no-install-recommends 'aws-neuronx-runtime-lib=2.30.51.0*' 'aws-neuronx-collectives=2.30.59.0*'
+FROM base AS inf2
+COPY --from=inf2-runtime /opt/aws /opt/aws
 COPY --from=inf2-libraries /site-packages/torch_neuronx/lib /opt/site-packages/torch_neuronx/lib
 COPY --from=inf2-libraries /site-packages/torch/lib /opt/site-packages/torch/lib
 COPY --from=jars / /opt/berth/
 COPY --from=trained-server / /opt/berth/
 ENV INSTANCE_TYPE=inf2 \
+    PYTORCH_LIBRARY_PATH=/opt/site-packages/torch/lib \
     LD_LIBRARY_PATH=/opt/site-packages/torch_neuronx/lib:/opt/aws/neuron/lib
 
-# The last stage is what `docker build .` makes.
 FROM cpu-base AS cpu
 COPY --from=trained-server / /opt/berth/
+
+# The same as a user of its own, for clusters that refuse root. SageMaker's documents ask for root.
+FROM cpu AS cpu-nonroot
+USER 65532:65532
+
+# The last stage is what `docker build .` makes.
+FROM cpu

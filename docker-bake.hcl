@@ -1,5 +1,5 @@
-# `docker buildx bake` builds the images for all devices, `docker buildx bake gpu` one of them. VERSION, REVISION and
-# IMAGE are read from the environment: IMAGE=….dkr.ecr.eu-west-1.amazonaws.com/berth docker buildx bake --push
+# `docker buildx bake` builds the images for all devices, `docker buildx bake gpu` one of them. The variables below are read
+# from the environment: IMAGE=….dkr.ecr.eu-west-1.amazonaws.com/berth docker buildx bake --push
 
 variable "IMAGE" {
   default = "berth"
@@ -13,14 +13,35 @@ variable "REVISION" {
   default = "unknown"
 }
 
+variable "SOURCE" {
+  default = "unknown"
+}
+
+# What the images begin with. A release sets them with their digests: debian:bookworm-slim@sha256:…
+variable "DEBIAN" {
+  default = "debian:bookworm-slim"
+}
+
+variable "JDK" {
+  default = "eclipse-temurin:25-jdk"
+}
+
+variable "MAVEN" {
+  default = "maven:3-eclipse-temurin-25"
+}
+
 group "default" {
-  targets = ["cpu", "gpu", "inf1", "inf2"]
+  targets = ["cpu", "cpu-nonroot", "gpu", "inf1", "inf2"]
 }
 
 target "_common" {
   args = {
     VERSION  = VERSION
     REVISION = REVISION
+    SOURCE   = SOURCE
+    DEBIAN   = DEBIAN
+    JDK      = JDK
+    MAVEN    = MAVEN
   }
 }
 
@@ -30,6 +51,13 @@ target "cpu" {
   target    = "cpu"
   tags      = ["${IMAGE}:cpu"]
   platforms = ["linux/amd64", "linux/arm64"]
+}
+
+# The same, run as a user of its own.
+target "cpu-nonroot" {
+  inherits = ["cpu"]
+  target   = "cpu-nonroot"
+  tags     = ["${IMAGE}:cpu-nonroot"]
 }
 
 target "gpu" {

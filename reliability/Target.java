@@ -149,7 +149,7 @@ final class Target implements AutoCloseable {
         case FEW_DESCRIPTORS -> List.of("--ulimit", "nofile=256:256");
         case READ_ONLY_DISK -> List.of("--read-only");
         case FULL_DISK -> List.of("--tmpfs", "/tmp:size=64k");
-        case STALLED_LOG -> List.of("--entrypoint", "bash");
+        case STALLED_LOG -> List.of("--entrypoint", "sh");
         case ONE_PROCESSOR -> List.of();
         case MANY_MODELS -> manyModels();
       });
@@ -157,7 +157,7 @@ final class Target implements AutoCloseable {
     command.add(image);
     if (launch.traits.contains(Trait.STALLED_LOG)) {
       // A pipe that stays open and that nobody reads; the server becomes process 1, as without the trait.
-      command.addAll(List.of("-c", "exec /opt/berth/serve \"$@\" > >(exec sleep 100000)", "bash"));
+      command.addAll(List.of("-c", "busybox mkfifo /dev/shm/log; sleep 100000 < /dev/shm/log & exec /opt/berth/serve \"$@\" > /dev/shm/log", "sh"));
     }
     command.add("serve");
     command.addAll(launch.arguments);

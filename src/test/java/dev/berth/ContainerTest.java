@@ -41,6 +41,21 @@ class ContainerTest {
     }
   }
 
+  /// The engine asks every 15 s.
+  @Test
+  void itsHealthCheckAsksTheConfiguredPort() throws Exception {
+    try (var container = serving().withEnv("PORT", "7070")) {
+      container.start();
+      BerthImage.awaitReady(container, 7070);
+      assertThat(container.execInContainer("serve", "health").getExitCode()).isZero();
+      var elsewhere = container.execInContainer("serve", "health", "--port", "7071");
+      assertThat(elsewhere.getExitCode()).isEqualTo(1);
+      assertThat(elsewhere.getStderr()).startsWith("http://127.0.0.1:7071/ping: ").hasLineCount(1);
+      await().atMost(BerthImage.LONGEST).until(() ->
+          container.getCurrentContainerInfo().getState().getHealth().getStatus().equals("healthy"));
+    }
+  }
+
   @Test
   @Tag("RUN-16")
   void itServesWithoutANetwork() throws Exception {

@@ -125,4 +125,10 @@ public interface InferenceHandler<M, I, O> {
   default List<MediaType> responseTypes() {
     return List.of();
   }
+
+  /// The paths of OpenAI's API that the hooks answer, of those that the server has. A request to any other gets 404. All by
+  /// default: what the request asks for stands in its body. Asked once, when the model is loaded.
+  default List<String> openAiPaths() {
+    return List.of("/v1/chat/completions", "/v1/completions", "/v1/embeddings");
+  }
 }

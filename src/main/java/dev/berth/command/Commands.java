@@ -21,10 +21,14 @@ public final class Commands {
     if (args.length == 0) {
       return new ServeCommand(environment, home, stop).run(Map.of());
     }
+    if (args.length == 1 && args[0].equals(HealthCommand.NAME)) {
+      return new HealthCommand(environment, System.err).run(Map.of());
+    }
     var serve = ServeCommand.spec()
         .name(ServeCommand.NAME)
         .addSubcommand(CheckCommand.NAME, CheckCommand.spec())
         .addSubcommand(InitCommand.NAME, InitCommand.spec())
+        .addSubcommand(HealthCommand.NAME, HealthCommand.spec())
         .addSubcommand(TransformCommand.NAME, TransformCommand.spec());
     return new CommandLine(serve)
         .setParameterExceptionHandler(Commands::explain)
@@ -38,6 +42,8 @@ public final class Commands {
           }
           return switch (parsed.hasSubcommand() ? parsed.subcommand().commandSpec().name() : ServeCommand.NAME) {
             case CheckCommand.NAME -> new CheckCommand(environment, home).run(parsed, parsed.subcommand());
+            case HealthCommand.NAME ->
+                new HealthCommand(environment, System.err).run(ServeOptions.given(parsed.subcommand()));
             case InitCommand.NAME -> new InitCommand(home).run(parsed.subcommand());
             case TransformCommand.NAME -> new TransformCommand(environment, home).run(parsed.subcommand());
             default -> new ServeCommand(environment, home, stop).run(ServeOptions.given(parsed));

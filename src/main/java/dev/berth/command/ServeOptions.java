@@ -23,7 +23,8 @@ final class ServeOptions {
   static CommandSpec spec() {
     var spec = with(Settings.ALL);
     spec.usageMessage()
-        .customSynopsis("serve [option]...", "serve check [option]... [MODEL_DIR]", "serve init [--template <template>] DIR")
+        .customSynopsis("serve [option]...", "serve check [option]... [MODEL_DIR]", "serve init [--template <template>] DIR",
+            "serve health [option]...")
         .description(
             "Serves a model as a SageMaker container does: /ping and /invocations.",
             "A flag wins over the environment.",

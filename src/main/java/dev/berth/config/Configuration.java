@@ -2,6 +2,7 @@ package dev.berth.config;
 
 import static dev.berth.config.Settings.BadRecords.KEEP;
 
+import java.net.URI;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -28,9 +29,14 @@ public record Configuration(ServerConfig config, List<EffectiveSetting> effectiv
   private static final List<String> TAKEN_PATHS = List.of("/ping", "/invocations", "/inferences", "/execution-parameters", "/models",
       "/invocations-bidirectional-stream");
 
+  private static final List<String> ASKING = List.of("/invocations", "/inferences");
+
   /// What nobody sets at home.
   private static final List<String> OF_THE_PLATFORM =
       List.of("SAGEMAKER_MULTI_MODEL", "SAGEMAKER_BATCH", "SAGEMAKER_REGION", "SAGEMAKER_SAFE_PORT_RANGE");
+
+  /// A server that listens on all addresses.
+  private static final List<String> EVERYWHERE = List.of("0.0.0.0", "::", "[::]");
 
   private static final Set<String> OFF = Set.of("", "false");
 
@@ -64,12 +70,30 @@ public record Configuration(ServerConfig config, List<EffectiveSetting> effectiv
             reading.get(Settings.MAX_SESSIONS),
             reading.find(Settings.SESSION_MEMORY).map(OptionalLong::of).orElseGet(OptionalLong::empty)),
         transform(reading, batch),
+        platform(reading),
         log(reading));
     if (!reading.problems().isEmpty()) {
       // A slip may be the cause of a problem, so it is told along with them.
       throw new ConfigurationException(Stream.concat(reading.problems().stream(), warnings.stream()).toList());
     }
     return new Configuration(config, reading.effective(), warnings);
+  }
+
+  /// Where the server of these settings answers `/ping` to its own machine. Whatever else is set does not matter.
+  ///
+  /// @throws ConfigurationException when the port is not known
+  public static URI ping(Map<String, String> environment, Map<String, String> flags) {
+    var reading = new Reading(environment, flags);
+    int port = reading.get(Settings.PORT);
+    var host = reading.get(Settings.HOST);
+    if (port == 0 && reading.problems().isEmpty()) {
+      reading.problem("port: found 0, expected the one that the server listens on");
+    }
+    if (!reading.problems().isEmpty()) {
+      throw new ConfigurationException(reading.problems());
+    }
+    var address = EVERYWHERE.contains(host) ? "127.0.0.1" : host.contains(":") && !host.startsWith("[") ? "[" + host + "]" : host;
+    return URI.create("http://%s:%d/ping".formatted(address, port));
   }
 
   private static void checkModels(Reading reading, List<String> warnings) {
@@ -149,6 +173,25 @@ public record Configuration(ServerConfig config, List<EffectiveSetting> effectiv
         reading.get(Settings.DRAIN),
         number(reading.find(Settings.MAX_CONNECTIONS)),
         number(reading.find(Settings.MAX_CONNECTIONS_PER_ADDRESS)));
+  }
+
+  /// The routes of Vertex AI. Other paths of the server must stay what they are; `/ping` and `/invocations` may be named.
+  private static PlatformConfig platform(Reading reading) {
+    var health = reading.find(Settings.HEALTH_ROUTE);
+    var predict = reading.find(Settings.PREDICT_ROUTE);
+    var metrics = reading.get(Settings.METRICS_PATH);
+    health.filter(path -> !path.equals("/ping") && isTaken(path, metrics) || predict.filter(path::equals).isPresent())
+        .ifPresent(path -> reading.problem("AIP_HEALTH_ROUTE: found %s, expected /ping or a path of its own".formatted(path)));
+    predict.filter(path -> !ASKING.contains(path) && isTaken(path, metrics))
+        .ifPresent(path -> reading.problem("AIP_PREDICT_ROUTE: found %s, expected /invocations or a path of its own".formatted(path)));
+    if (predict.isPresent() && isMultiModel(reading)) {
+      reading.problem("AIP_PREDICT_ROUTE: found a server of many models, expected one model; name its artifact with BERTH_MODEL_DIR");
+    }
+    return new PlatformConfig(health, predict);
+  }
+
+  private static boolean isTaken(String path, String metricsPath) {
+    return TAKEN_PATHS.contains(path) || path.startsWith("/models/") || path.equals(metricsPath);
   }
 
   private static ModelConfig model(Reading reading, Path home) {

@@ -21,7 +21,9 @@ public final class Settings {
   static final Setting<Integer> PORT = setting(
       "port", fixed(8080), "Port to listen on; 0 takes any free one",
       flag("--port", Syntax.wholeNumber(0, 65535)),
-      variable("SAGEMAKER_BIND_TO_PORT", Syntax.wholeNumber(0, 65535)));
+      variable("SAGEMAKER_BIND_TO_PORT", Syntax.wholeNumber(0, 65535)),
+      variable("AIP_HTTP_PORT", Syntax.wholeNumber(0, 65535)),
+      variable("PORT", Syntax.wholeNumber(0, 65535)));
 
   static final Setting<String> HOST = setting(
       "host", fixed("0.0.0.0"), "Address to listen on",
@@ -33,7 +35,8 @@ public final class Settings {
       rule("model/ in base-dir where that exists, else model-artifact/ beside the serve script"),
       "The model artifact: the directory unpacked from model.tar.gz",
       flag("--model-dir", Syntax.directory()),
-      variable("BERTH_MODEL_DIR", Syntax.directory()));
+      variable("BERTH_MODEL_DIR", Syntax.directory()),
+      variable("AIP_STORAGE_URI", Syntax.mounted()));
 
   static final Setting<String> PROGRAM = setting(
       "program", rule("Inference.java"), "The file of code/ in the model artifact that has the hooks",
@@ -226,6 +229,15 @@ public final class Settings {
       flag("--metrics-path", Syntax.metricsPath()),
       variable("BERTH_METRICS_PATH", Syntax.metricsPath()));
 
+  static final Setting<String> HEALTH_ROUTE = setting(
+      "health-route", rule("not set"), "Set by Vertex AI: a path that answers as /ping does",
+      variable("AIP_HEALTH_ROUTE", Syntax.route()));
+
+  static final Setting<String> PREDICT_ROUTE = setting(
+      "predict-route", rule("not set"),
+      "Set by Vertex AI: a path that takes {\"instances\": …, \"parameters\": …} and answers {\"predictions\": …}",
+      variable("AIP_PREDICT_ROUTE", Syntax.route()));
+
   static final Setting<Duration> LAME_DUCK = setting(
       "lame-duck-seconds", fixed(Duration.ZERO),
       "How long new requests are still served after SIGTERM while /ping is 503 already; then they are refused",
@@ -266,7 +278,7 @@ public final class Settings {
       EXTRA_LIBRARIES, TIMEOUT, PART_TIMEOUT, STREAM_TIMEOUT, MAX_SESSIONS, SESSION_MEMORY, STUCK_AFTER, MAX_PAYLOAD, DEFAULT_ACCEPT,
       QUEUE_CAPACITY, MAX_BATCH_SIZE, MAX_BATCH_TOKENS, MAX_BATCH_DELAY, TARGET_DELAY, MULTI_MODEL, MODELS, LOAD_MODELS, MODELS_MEMORY,
       LOAD_TIMEOUT, BATCH, BATCH_STRATEGY, MAX_CONCURRENT_TRANSFORMS, MAX_PAYLOAD_IN_MB, EXECUTION_PARAMETERS, BAD_RECORDS, TRAILING_NEWLINE,
-      METRICS_PATH, LAME_DUCK, DRAIN, MAX_CONNECTIONS, MAX_CONNECTIONS_PER_ADDRESS, LOG_LEVEL, LOG_FORMAT);
+      METRICS_PATH, HEALTH_ROUTE, PREDICT_ROUTE, LAME_DUCK, DRAIN, MAX_CONNECTIONS, MAX_CONNECTIONS_PER_ADDRESS, LOG_LEVEL, LOG_FORMAT);
 
   /// Those that say which model is served on what.
   public static final List<Setting<?>> OF_THE_MODEL = List.of(
@@ -278,6 +290,9 @@ public final class Settings {
 
   /// Those that say besides how the server of a job of one's own behaves.
   public static final List<Setting<?>> OF_A_TRANSFORM = List.of(MODEL_DIRECTORY, TRAILING_NEWLINE, LOG_FORMAT);
+
+  /// Those that say where the server listens.
+  public static final List<Setting<?>> OF_THE_LISTENER = List.of(PORT, HOST);
 
   /// The choice behind [TransformConfig#keepBadRecords()].
   enum BadRecords {

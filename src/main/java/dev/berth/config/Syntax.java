@@ -26,9 +26,12 @@ public record Syntax<T>(
   /// Of any unit: enough for everybody, and far from what overflows.
   private static final int MOST_UNITS = 1_000_000;
 
+  private static final String FILE = "file://";
   private static final long MEBIBYTE = 1024 * 1024;
   private static final String INSTANCE_TYPE = "cpu|gpu|inf1|inf2|trn1|(ml\\.)?[a-z]+\\d+[a-z-]*\\.[a-z0-9-]+";
   private static final Pattern VISIBLE_CORES = Pattern.compile("(\\d{1,4})(?:-(\\d{1,4}))?");
+  /// No segment begins with a colon, which routers take for a parameter.
+  private static final String ROUTE = "(/(?!:)[a-zA-Z0-9_.:@~\\-]*)+";
   private static final String METRICS_PATH = "/(?!.*\\.\\.)[a-zA-Z0-9/_.\\-]{1,255}";
 
   static Syntax<Integer> wholeNumber(int least, int most) {
@@ -181,6 +184,25 @@ public record Syntax<T>(
         "a path of letters, digits and / _ . - that starts with /, without .. and of at most 256 characters",
         text -> Optional.of(text).filter(path -> path.matches(METRICS_PATH)),
         Function.identity());
+  }
+
+  /// A path that a platform gives a container of its own.
+  static Syntax<String> route() {
+    return new Syntax<>(
+        "<path>",
+        "a path of letters, digits and / _ . : @ ~ - that starts with /",
+        text -> Optional.of(text).filter(path -> path.length() <= 1024 && path.matches(ROUTE)),
+        Function.identity());
+  }
+
+  /// Where a platform has put the artifact: a directory, also as a `file` URI.
+  static Syntax<Path> mounted() {
+    return new Syntax<>(
+        "<uri>",
+        "a directory that exists or its file:// URI; no artifact is downloaded: mount the bucket, for instance with Cloud Storage "
+            + "FUSE, and name its directory in BERTH_MODEL_DIR, or copy the artifact into the image and leave artifactUri out",
+        text -> directory().read(text.startsWith(FILE) ? text.substring(FILE.length()) : text),
+        Path::toString);
   }
 
   static Syntax<String> word(String label, String expected) {

@@ -25,9 +25,12 @@ final class Failures {
   private static final String OPENAI = "/v1/";
 
   private final Paths paths;
+  /// Vertex AI's path. Google's own errors stand inside an `error` too.
+  private final Optional<String> predictRoute;
 
-  Failures(Paths paths) {
+  Failures(Paths paths, Optional<String> predictRoute) {
     this.paths = paths;
+    this.predictRoute = predictRoute;
   }
 
   void map(RoutesConfig routes) {
@@ -50,7 +53,7 @@ final class Failures {
     }
   }
 
-  private static void respond(Context ctx, ServingException e) {
+  private void respond(Context ctx, ServingException e) {
     ctx.status(Errors.status(e.type())).contentType(Errors.CONTENT_TYPE);
     switch (e.type()) {
       case OVERLOADED, NOT_READY -> {
@@ -61,7 +64,7 @@ final class Failures {
       case PAYLOAD_TOO_LARGE -> ctx.header("Connection", "close");
       default -> {}
     }
-    Invocations.send(ctx, ctx.path().startsWith(OPENAI)
+    Invocations.send(ctx, ctx.path().startsWith(OPENAI) || predictRoute.filter(ctx.path()::equals).isPresent()
         ? Errors.wrapped(e.type(), e.getMessage())
         : Errors.body(e.type(), e.getMessage()));
     RequestLog.failed(ctx, e);

@@ -9,6 +9,7 @@ import io.javalin.compression.CompressionStrategy;
 import io.javalin.config.JavalinConfig;
 import io.javalin.util.JavalinException;
 import java.time.Duration;
+import java.util.Set;
 import java.util.concurrent.Executors;
 import java.util.concurrent.TimeoutException;
 import org.eclipse.jetty.http.UriCompliance;
@@ -84,7 +85,7 @@ public final class HttpServer implements AutoCloseable {
     javalin.router.ignoreTrailingSlashes = false;
     javalin.router.javaLangErrorHandler(routes::fatal);
     javalin.jetty.threadPool = threads();
-    javalin.jetty.modifyServer(server -> configure(server, connections));
+    javalin.jetty.modifyServer(server -> configure(server, connections, routes.healthPaths()));
     javalin.jetty.modifyHttpConfiguration(HttpServer::configure);
     // Jetty would redirect a request without a path.
     javalin.jetty.modifyServletContextHandler(context -> {
@@ -120,8 +121,8 @@ public final class HttpServer implements AutoCloseable {
     return threads;
   }
 
-  private static void configure(Server server, Connections connections) {
-    server.setHandler(new GracefulHandler(new ReservedConnections(connections)));
+  private static void configure(Server server, Connections connections, Set<String> healthPaths) {
+    server.setHandler(new GracefulHandler(new ReservedConnections(connections, healthPaths)));
     server.setStopTimeout(LAST_RESPONSES.toMillis());
     server.setErrorHandler(new MalformedRequests());
   }

@@ -8,6 +8,7 @@ import dev.berth.error.ServingException;
 import dev.berth.hooks.InvocationRequest;
 import dev.berth.hooks.InvocationResponse;
 import dev.berth.hooks.MediaType;
+import dev.berth.http.platform.VertexRequest;
 import dev.berth.memory.ProcessMemory;
 import dev.berth.serving.Answer;
 import dev.berth.serving.Deadline;
@@ -18,6 +19,7 @@ import io.javalin.http.Context;
 import io.javalin.http.Handler;
 import java.io.IOException;
 import java.io.InputStream;
+import java.io.OutputStream;
 import java.time.Duration;
 import java.util.Collections;
 import java.util.HashMap;
@@ -42,6 +44,9 @@ final class Invocations implements Handler {
 
   static final String CUSTOM_ATTRIBUTES = "X-Amzn-SageMaker-Custom-Attributes";
 
+  /// Where the paths of OpenAI's clients begin.
+  private static final String OPENAI = "/v1/";
+
   private static final Logger log = LoggerFactory.getLogger(Invocations.class);
   private static final Set<String> LET_THROUGH = Set.of("accept", "content-type", "traceparent");
   private static final List<MediaType> LINES = List.of(MediaType.JSON_LINES, MediaType.CSV);
@@ -54,6 +59,8 @@ final class Invocations implements Handler {
   private final Optional<StreamLimits> streams;
   private final ProcessMemory memory;
   private final LongSupplier clock;
+  /// Whether requests and answers are in the form of Vertex AI.
+  private final boolean vertex;
 
   /// @param visits has the model that a request is for take it in, by the deadline
   Invocations(
@@ -63,7 +70,8 @@ final class Invocations implements Handler {
       Duration timeout,
       StreamConfig streams,
       ProcessMemory memory,
-      LongSupplier clock) {
+      LongSupplier clock,
+      boolean vertex) {
     this.visits = visits;
     this.http = http;
     this.transform = transform;
@@ -73,6 +81,7 @@ final class Invocations implements Handler {
         : Optional.of(new StreamLimits(streams.partTimeout(), streams.timeout(), false));
     this.memory = memory;
     this.clock = clock;
+    this.vertex = vertex;
   }
 
   @Override
@@ -82,7 +91,12 @@ final class Invocations implements Handler {
       try (var visit = visits.apply(ctx, deadline)) {
         RequestLog.entered(ctx, visit.metrics());
         visit.countMemory(body.memory());
-        answer(ctx, visit, body, deadline);
+        if (vertex) {
+          answerInstances(ctx, visit, body, deadline);
+        } else {
+          requireOpenAi(ctx, visit);
+          answer(ctx, visit, body, deadline);
+        }
       } catch (ServingException e) {
         // A caller who asked first whether to send the body has not sent it.
         if (ctx.header("Expect") == null) {
@@ -103,7 +117,17 @@ final class Invocations implements Handler {
     body.checkDeclared();
     visit.requireRoom(deadline);
     body.readAhead();
-    var request = new InvocationRequest(
+    var request = request(ctx, body, contentType, accept, deadline);
+    if (session.isPresent()) {
+      answerInSession(ctx, visit, session.get(), request, body, deadline);
+    } else {
+      send(ctx, visit.invoke(request, deadline, streams, body.memory(), peerHasGone(ctx), logContext()));
+    }
+  }
+
+  private InvocationRequest request(
+      Context ctx, InputStream body, MediaType contentType, MediaType accept, Deadline deadline) {
+    return new InvocationRequest(
         body,
         contentType,
         accept,
@@ -114,11 +138,57 @@ final class Invocations implements Handler {
         .withPath(ctx.path(), Optional.ofNullable(ctx.queryString()))
         .withHeaders(headers(ctx))
         .withDeadline(deadline.nanos());
-    if (session.isPresent()) {
-      answerInSession(ctx, visit, session.get(), request, body, deadline);
-    } else {
-      send(ctx, visit.invoke(request, deadline, streams, body.memory(), peerHasGone(ctx), logContext()));
+  }
+
+  /// What asks in OpenAI's way where the model has no such answers would only be told that its body is wrong.
+  private static void requireOpenAi(Context ctx, ServedModel.Visit visit) {
+    if (ctx.path().startsWith(OPENAI) && !visit.openAiPaths().contains(ctx.path())) {
+      throw new ServingException(ErrorType.NOT_FOUND, "%s: this model %s; POST /invocations asks it".formatted(
+          ctx.path(), ctx.path().equals("/v1/embeddings") ? "makes no embeddings" : "writes no text"));
     }
+  }
+
+  /// Of a body in the form of Vertex AI, which is JSON and answered by JSON. The answer is whole.
+  private void answerInstances(Context ctx, ServedModel.Visit visit, RequestBody body, Deadline deadline) throws IOException {
+    boolean lines = VertexRequest.isInLines(visit.requestTypes(), visit.responseTypes());
+    requireNoEncoding(ctx);
+    var contentType = contentType(header(ctx, "Content-Type"), List.of(MediaType.JSON));
+    var accept = Accept.choose(header(ctx, "Accept"), List.of(MediaType.JSON), MediaType.JSON);
+    body.type(contentType);
+    body.checkDeclared();
+    visit.requireRoom(deadline);
+    body.readAhead();
+    var asked = request(ctx, body, contentType, accept, deadline);
+    var request = lines
+        ? request(ctx, new VertexRequest(asked), MediaType.JSON_LINES, MediaType.JSON_LINES, deadline)
+        : asked;
+    try {
+      switch (visit.invoke(request, deadline, Optional.empty(), body.memory(), peerHasGone(ctx), logContext())) {
+        case Answer.Whole(var response, var invocation) -> {
+          if (lines) {
+            writePredictions(ctx, response);
+          } else {
+            write(ctx, response);
+          }
+          RequestLog.served(ctx, invocation);
+        }
+        case Answer.Streamed _ -> throw new IllegalStateException("an answer that may not stream does");
+      }
+    } catch (ServingException e) {
+      throw e.type() == ErrorType.BAD_INPUT ? new ServingException(e.type(), VertexRequest.named(e.getMessage()), e) : e;
+    }
+  }
+
+  private static void writePredictions(Context ctx, InvocationResponse response) {
+    response.customAttributes().ifPresent(value -> ctx.header(CUSTOM_ATTRIBUTES, value));
+    ctx.contentType(MediaType.JSON.toString());
+    var lines = response.body();
+    int length = VertexRequest.listed(lines);
+    send(ctx, length + VertexRequest.BEFORE.length + VertexRequest.AFTER.length, output -> {
+      output.write(VertexRequest.BEFORE);
+      output.write(lines, 0, length);
+      output.write(VertexRequest.AFTER);
+    });
   }
 
   private void answerInSession(
@@ -196,13 +266,22 @@ final class Invocations implements Handler {
 
   /// Javalin's own way copies every body through a stream, piece by piece.
   private static void send(Context ctx, byte[] body, int length, boolean newline) {
-    try {
-      ctx.res().setContentLengthLong(length + (newline ? 1L : 0));
-      var output = ctx.res().getOutputStream();
+    send(ctx, length + (newline ? 1L : 0), output -> {
       output.write(body, 0, length);
       if (newline) {
         output.write('\n');
       }
+    });
+  }
+
+  private interface BodyWriter {
+    void write(OutputStream output) throws IOException;
+  }
+
+  private static void send(Context ctx, long length, BodyWriter body) {
+    try {
+      ctx.res().setContentLengthLong(length);
+      body.write(ctx.res().getOutputStream());
     } catch (IOException e) {
       log.info("the caller has gone before its answer was sent: {}", e.toString());
     }

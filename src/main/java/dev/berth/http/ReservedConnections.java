@@ -2,6 +2,7 @@ package dev.berth.http;
 
 import dev.berth.error.ErrorType;
 import java.nio.ByteBuffer;
+import java.util.Set;
 import java.util.UUID;
 import org.eclipse.jetty.http.HttpHeader;
 import org.eclipse.jetty.http.HttpHeaderValue;
@@ -10,20 +11,23 @@ import org.eclipse.jetty.server.Request;
 import org.eclipse.jetty.server.Response;
 import org.eclipse.jetty.util.Callback;
 
-/// Answers 503 on a connection beyond the limit, unless another one makes way for it or the request is for `/ping`:
-/// a server whose connections are all busy is a healthy one. Runs on the request's thread.
+/// Answers 503 on a connection beyond the limit, unless another one makes way for it or the request asks for the
+/// server's health: a server whose connections are all busy is a healthy one. Runs on the request's thread.
 final class ReservedConnections extends Handler.Wrapper {
 
   private final Connections connections;
+  private final Set<String> healthPaths;
 
-  ReservedConnections(Connections connections) {
+  /// @param healthPaths those that are always answered
+  ReservedConnections(Connections connections, Set<String> healthPaths) {
     this.connections = connections;
+    this.healthPaths = Set.copyOf(healthPaths);
   }
 
   @Override
   public boolean handle(Request request, Response response, Callback callback) throws Exception {
     if (request.getConnectionMetaData().getConnection().getEndPoint() instanceof PeerAwareConnector.PeerAwareEndPoint endPoint
-        && !Request.getPathInContext(request).equals("/ping")
+        && !healthPaths.contains(Request.getPathInContext(request))
         && !connections.admit(endPoint.place())) {
       refuse(response, callback);
       return true;

@@ -15,6 +15,7 @@ import io.javalin.http.Context;
 import jakarta.servlet.http.HttpServletResponse;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import java.util.function.BiFunction;
 import java.util.function.Function;
 import java.util.function.IntSupplier;
@@ -65,7 +66,10 @@ final class Routes {
       case Served.One _, Served.Watched _ -> ONE_MODEL;
       case Served.Many _ -> MANY_MODELS;
     };
-    var all = paths.and(Map.of("/ping", "GET, POST", metricsPath, "GET"));
+    var platform = config.platform();
+    var all = paths.and(platform.healthRoute().map(path -> Map.of(path, "GET")).orElse(Map.of()))
+        .and(platform.predictRoute().map(path -> Map.of(path, "POST")).orElse(Map.of()))
+        .and(Map.of("/ping", "GET, POST", metricsPath, "GET"));
     var log = new RequestLog(metrics, all);
     var sockets = new Sockets(this::model, !(served instanceof Served.Many), config, all, log, metrics, System::nanoTime);
     sockets.configure(javalin);
@@ -74,6 +78,7 @@ final class Routes {
     routes.before(this::closeWhenStopping);
     routes.get("/ping", this::ping);
     routes.post("/ping", this::ping);
+    platform.healthRoute().filter(path -> !path.equals("/ping")).ifPresent(path -> routes.get(path, this::ping));
     switch (served) {
       case Served.One(var model) -> register(routes, _ -> model.enter(), model::liveWorkers);
       case Served.Watched watched -> register(routes, watched::enter, () -> liveWorkers(watched));
@@ -83,7 +88,12 @@ final class Routes {
     sockets.register(routes, List.of(Sockets.PATH_OF_MODEL, "*"));
     routes.after(log::end);
     routes.after(new RefusalPace(Runtime.getRuntime().availableProcessors(), System::nanoTime)::hold);
-    new Failures(all).map(routes);
+    new Failures(all, platform.predictRoute()).map(routes);
+  }
+
+  /// What says whether the server can answer.
+  Set<String> healthPaths() {
+    return Stream.concat(Stream.of("/ping"), config.platform().healthRoute().stream()).collect(Collectors.toUnmodifiableSet());
   }
 
   /// Who answers the messages of a socket.
@@ -110,8 +120,10 @@ final class Routes {
   }
 
   private void register(RoutesConfig routes, Function<Deadline, ServedModel.Visit> visits, IntSupplier workers) {
-    var invocations = invocations((_, deadline) -> visits.apply(deadline));
-    INVOCATIONS.forEach(path -> routes.post(path, invocations));
+    var vertex = config.platform().predictRoute();
+    var invocations = invocations((_, deadline) -> visits.apply(deadline), false);
+    INVOCATIONS.stream().filter(path -> vertex.filter(path::equals).isEmpty()).forEach(path -> routes.post(path, invocations));
+    vertex.ifPresent(path -> routes.post(path, invocations((_, deadline) -> visits.apply(deadline), true)));
     routes.get(Sockets.PATH, Sockets::reject);
     routes.get("/execution-parameters", new ExecutionParameters(config.transform(), workers));
   }
@@ -123,13 +135,13 @@ final class Routes {
     routes.get("/models/{name}", models::describe);
     routes.delete("/models/{name}", models::unload);
     routes.get(Sockets.PATH_OF_MODEL, Sockets::reject);
-    routes.post("/models/{name}/invoke", invocations((ctx, deadline) -> many.enter(Models.name(ctx), deadline)));
+    routes.post("/models/{name}/invoke", invocations((ctx, deadline) -> many.enter(Models.name(ctx), deadline), false));
   }
 
-  private Invocations invocations(BiFunction<Context, Deadline, ServedModel.Visit> visits) {
+  private Invocations invocations(BiFunction<Context, Deadline, ServedModel.Visit> visits, boolean vertex) {
     return new Invocations(
         visits, config.http(), config.transform(), config.batching().timeout(), config.streams(),
-        ProcessMemory.ofThisProcess(), System::nanoTime);
+        ProcessMemory.ofThisProcess(), System::nanoTime, vertex);
   }
 
   /// What becomes of an error of the JVM outside of the hooks.

@@ -36,6 +36,7 @@ final class LoadedModel<M, I, O> {
   private final Workers workers;
   private final List<MediaType> requestTypes;
   private final List<MediaType> responseTypes;
+  private final List<String> openAiPaths;
   private final Optional<SessionStore<?>> sessions;
 
   /// Loads the model on every worker, and returns when all of them are warm.
@@ -108,6 +109,7 @@ final class LoadedModel<M, I, O> {
     // Asked once and not for each request, none of which it can hold up then.
     this.requestTypes = types(names.requestTypes(), handler::requestTypes);
     this.responseTypes = types(names.responseTypes(), handler::responseTypes);
+    this.openAiPaths = listed(names.openAiPaths(), handler::openAiPaths, "paths");
     var calls = new HookCalls(handler, pool, scope, metrics);
     this.sessions = handler instanceof SessionHandler<?> remembers
         ? Optional.of(new SessionStore<>(remembers, calls, names, room, metrics))
@@ -130,6 +132,10 @@ final class LoadedModel<M, I, O> {
 
   List<MediaType> responseTypes() {
     return responseTypes;
+  }
+
+  List<String> openAiPaths() {
+    return openAiPaths;
   }
 
   int liveWorkers() {
@@ -221,10 +227,14 @@ final class LoadedModel<M, I, O> {
   }
 
   static List<MediaType> types(String hook, Callable<List<MediaType>> call) throws LoadException {
-    var types = LoadException.during(hook, call);
-    if (types == null || types.stream().anyMatch(Objects::isNull)) {
-      throw new LoadException("%s returned %s, expected a list of media types".formatted(hook, types));
+    return listed(hook, call, "media types");
+  }
+
+  private static <T> List<T> listed(String hook, Callable<List<T>> call, String expected) throws LoadException {
+    var list = LoadException.during(hook, call);
+    if (list == null || list.stream().anyMatch(Objects::isNull)) {
+      throw new LoadException("%s returned %s, expected a list of %s".formatted(hook, list, expected));
     }
-    return List.copyOf(types);
+    return List.copyOf(list);
   }
 }

@@ -209,6 +209,11 @@ public final class ServedModel {
       return model.responseTypes();
     }
 
+    /// The paths of OpenAI's API that the hooks answer.
+    public List<String> openAiPaths() {
+      return model.openAiPaths();
+    }
+
     /// See [ServedModel#liveWorkers].
     public int liveWorkers() {
       return model.liveWorkers();

@@ -53,6 +53,7 @@ class ConfigurationTest {
         new TransformConfig(
             false, ExecutionParametersAnswer.SAGEMAKER, OptionalInt.empty(), Optional.empty(), OptionalInt.empty(),
             false, false),
+        new PlatformConfig(Optional.empty(), Optional.empty()),
         new LogConfig(LogLevel.INFO, LogFormat.PLAIN)));
   }
 
@@ -95,7 +96,9 @@ class ConfigurationTest {
         "BERTH_MAX_CONNECTIONS", "500",
         "BERTH_MAX_CONNECTIONS_PER_ADDRESS", "20",
         "SAGEMAKER_CONTAINER_LOG_LEVEL", "10",
-        "BERTH_LOG_FORMAT", "json"));
+        "BERTH_LOG_FORMAT", "json",
+        "AIP_HEALTH_ROUTE", "/health",
+        "AIP_PREDICT_ROUTE", "/predict"));
 
     assertThat(read(environment)).isEqualTo(new ServerConfig(
         new HttpConfig(
@@ -113,7 +116,43 @@ class ConfigurationTest {
         new TransformConfig(
             false, ExecutionParametersAnswer.LOCAL_MODE, OptionalInt.of(8), Optional.of(BatchStrategy.SINGLE_RECORD),
             OptionalInt.of(6), true, true),
+        new PlatformConfig(Optional.of("/health"), Optional.of("/predict")),
         new LogConfig(LogLevel.DEBUG, LogFormat.JSON)));
+  }
+
+  @Test
+  void the_port_of_sagemaker_wins_over_that_of_vertex_and_that_over_the_port_of_all_others() {
+    var all = Map.of("SAGEMAKER_BIND_TO_PORT", "1", "AIP_HTTP_PORT", "2", "PORT", "3");
+    assertThat(read(all).http().port()).isEqualTo(1);
+    assertThat(read(Map.of("AIP_HTTP_PORT", "2", "PORT", "3")).http().port()).isEqualTo(2);
+    assertThat(read(Map.of("PORT", "3")).http().port()).isEqualTo(3);
+    assertThat(Configuration.read(all, Map.of("--port", "4"), home).config().http().port()).isEqualTo(4);
+  }
+
+  @Test
+  void the_artifact_of_vertex_is_a_directory_and_never_downloaded() throws IOException {
+    var mounted = Files.createDirectory(home.resolve("mounted"));
+    assertThat(read(Map.of("AIP_STORAGE_URI", mounted.toString())).model().directory()).isEqualTo(mounted);
+    assertThat(read(Map.of("AIP_STORAGE_URI", "file://" + mounted)).model().directory()).isEqualTo(mounted);
+    assertThat(read(Map.of("AIP_STORAGE_URI", "gs://bucket/model", "BERTH_MODEL_DIR", mounted.toString())).model().directory())
+        .isEqualTo(mounted);
+    assertThat(problems(Map.of("AIP_STORAGE_URI", "gs://bucket/model"))).singleElement().asString()
+        .startsWith("AIP_STORAGE_URI: found \"gs://bucket/model\", expected a directory that exists")
+        .contains("Cloud Storage FUSE", "BERTH_MODEL_DIR");
+  }
+
+  @Test
+  void the_routes_of_vertex_leave_the_servers_own_alone() {
+    assertThat(read(Map.of("AIP_HEALTH_ROUTE", "/ping", "AIP_PREDICT_ROUTE", "/invocations")).platform())
+        .isEqualTo(new PlatformConfig(Optional.of("/ping"), Optional.of("/invocations")));
+    assertThat(problems(Map.of("AIP_HEALTH_ROUTE", "/invocations", "AIP_PREDICT_ROUTE", "/metrics"))).containsExactly(
+        "AIP_HEALTH_ROUTE: found /invocations, expected /ping or a path of its own",
+        "AIP_PREDICT_ROUTE: found /metrics, expected /invocations or a path of its own");
+    assertThat(problems(Map.of("AIP_HEALTH_ROUTE", "/a", "AIP_PREDICT_ROUTE", "/a"))).hasSize(1);
+    assertThat(problems(Map.of("AIP_PREDICT_ROUTE", "/a/:b"))).singleElement().asString()
+        .startsWith("AIP_PREDICT_ROUTE: found \"/a/:b\", expected a path of letters");
+    assertThat(problems(Map.of("AIP_PREDICT_ROUTE", "/a", "SAGEMAKER_MULTI_MODEL", "true"))).singleElement().asString()
+        .startsWith("AIP_PREDICT_ROUTE: found a server of many models, expected one model");
   }
 
   @ParameterizedTest

@@ -96,13 +96,14 @@ class ConnectionsTest {
   void whileAllAreBusyPingIsAnsweredAndTheRestIs503() throws Exception {
     var gate = new Gate(2);
     try (var server = TestServer.with(new GatedHandler(gate))
-            .set("SAGEMAKER_MODEL_SERVER_WORKERS", "2").set("BERTH_MAX_CONNECTIONS", "2").start();
+            .set("SAGEMAKER_MODEL_SERVER_WORKERS", "2").set("BERTH_MAX_CONNECTIONS", "2").set("AIP_HEALTH_ROUTE", "/health").start();
         var one = new RawConnection(server.port()).send(REQUEST);
         var other = new RawConnection(server.port()).send(REQUEST);
         var health = new RawConnection(server.port())) {
       gate.awaitArrival();
       for (int i = 0; i < 3; i++) {
         assertThat(health.send(PING).readResponse()).startsWith("HTTP/1.1 200").doesNotContain("Connection: close");
+        assertThat(health.send(PING.replace("/ping", "/health")).readResponse()).startsWith("HTTP/1.1 200");
       }
       var refused = Stream.generate(() -> request(server)).limit(50).toList();
       for (var connection : refused) {

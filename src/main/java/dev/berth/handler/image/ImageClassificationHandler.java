@@ -95,6 +95,12 @@ public class ImageClassificationHandler
     return RESPONSE_TYPES;
   }
 
+  /// None: its answers have no form there.
+  @Override
+  public List<String> openAiPaths() {
+    return List.of();
+  }
+
   /// A picture's bytes. Or JSON: a picture in base64, a list of those, or either as `{"inputs": …, "parameters": {…}}`. JSON
   /// Lines: one of them in each line.
   @Override

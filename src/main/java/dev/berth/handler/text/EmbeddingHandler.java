@@ -1,6 +1,7 @@
 package dev.berth.handler.text;
 
 import dev.berth.artifact.ModelArtifact;
+import dev.berth.content.Documents;
 import dev.berth.content.Npy;
 import dev.berth.handler.task.Fields;
 import dev.berth.handler.task.TaskAnswer;
@@ -11,7 +12,6 @@ import dev.berth.hooks.MediaType;
 import dev.berth.hooks.Tensor;
 import java.io.IOException;
 import java.nio.file.Path;
-import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 
@@ -22,6 +22,9 @@ import java.util.List;
 public class EmbeddingHandler extends TextHandler<EmbeddingHandler.Parameters> {
 
   private static final List<MediaType> RESPONSE_TYPES = List.of(MediaType.JSON, MediaType.JSON_LINES, MediaType.NPY);
+
+  private static final String ASKED = OpenAiEmbeddings.class.getName();
+  private static final String TOKENS = ASKED + ".tokens";
 
   /// What is done to a vector, in the words of `encode`.
   ///
@@ -51,13 +54,38 @@ public class EmbeddingHandler extends TextHandler<EmbeddingHandler.Parameters> {
   }
 
   @Override
+  public List<String> openAiPaths() {
+    return List.of(OpenAiEmbeddings.PATH);
+  }
+
+  /// OpenAI's body too, `{"input": …}`, on any path.
+  @Override
+  protected Documents documents(InvocationRequest request) throws IOException {
+    var documents = super.documents(request);
+    if (!(documents instanceof Documents.Body(var body))
+        || !request.path().equals(OpenAiEmbeddings.PATH) && (!body.has("input") || body.has("inputs"))) {
+      return documents;
+    }
+    var asked = OpenAiEmbeddings.read(body);
+    request.attributes().put(ASKED, asked);
+    return new Documents.Records(asked.texts());
+  }
+
+  @Override
+  public List<TextRecord<Parameters>> inputFn(InvocationRequest request) throws IOException {
+    var records = super.inputFn(request);
+    request.attributes().put(TOKENS, records.stream().mapToInt(this::length).sum());
+    return records;
+  }
+
+  @Override
   protected Object answer(TextRecord.Encoded<Parameters> record, float[] output) {
     var parameters = record.parameters();
     var vector = Arrays.copyOf(output, Math.min(output.length, parameters.truncateDim));
     return parameters.normalise ? normalised(vector) : vector;
   }
 
-  private static float[] normalised(float[] vector) {
+  static float[] normalised(float[] vector) {
     double squares = 0;
     for (float value : vector) {
       squares += (double) value * value;
@@ -69,23 +97,24 @@ public class EmbeddingHandler extends TextHandler<EmbeddingHandler.Parameters> {
     return vector;
   }
 
-  /// NumPy's arrays too: a matrix of a row for each text.
+  /// NumPy's arrays too: a matrix of a row for each text. Who asks in OpenAI's form is answered in it.
   @Override
   public InvocationResponse outputFn(List<TaskAnswer> answers, InvocationRequest request) throws IOException {
+    if (request.attributes().get(ASKED) instanceof OpenAiEmbeddings asked) {
+      return asked.answer(vectors(answers), (int) request.attributes().get(TOKENS));
+    }
     if (!request.accept().equals(MediaType.NPY)) {
       return super.outputFn(answers, request);
     }
-    var vectors = new ArrayList<Tensor>();
-    for (var answer : answers) {
-      switch (answer) {
-        case TaskAnswer.Answered(var document, _) -> {
-          var vector = (float[]) document;
-          vectors.add(Tensor.of(vector, vector.length));
-        }
-        case TaskAnswer.Rejected(var message) -> throw new BadInputException(message);
-      }
-    }
+    var vectors = vectors(answers).stream().map(vector -> Tensor.of(vector, vector.length)).toList();
     var matrix = vectors.isEmpty() ? Tensor.of(new float[0], 0, 0) : Tensor.stack(vectors);
     return InvocationResponse.of(Npy.write(matrix), MediaType.NPY);
+  }
+
+  private static List<float[]> vectors(List<TaskAnswer> answers) {
+    return answers.stream().map(answer -> switch (answer) {
+      case TaskAnswer.Answered(var document, _) -> (float[]) document;
+      case TaskAnswer.Rejected(var message) -> throw new BadInputException(message);
+    }).toList();
   }
 }

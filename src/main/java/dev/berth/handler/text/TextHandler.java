@@ -145,6 +145,12 @@ public abstract class TextHandler<P> implements InferenceHandler<TextModel, Text
     return RESPONSE_TYPES;
   }
 
+  /// None: its answers have no form there.
+  @Override
+  public List<String> openAiPaths() {
+    return List.of();
+  }
+
   /// JSON: a text, `{"text": …}`, a list of those, or any of them as `{"inputs": …, "parameters": {…}}`. JSON Lines: one of
   /// them in each line. CSV: the columns `text` and, for pairs, `text_pair`. Plain text: one text.
   @Override
@@ -152,8 +158,8 @@ public abstract class TextHandler<P> implements InferenceHandler<TextModel, Text
     return reader.read(request, documents(request), this::isAlone, this::record, TextRecord.Rejected::new);
   }
 
-  /// The columns of CSV are those of its first row: a text, or a pair.
-  private Documents documents(InvocationRequest request) throws IOException {
+  /// What a request holds. The columns of CSV are those of its first row: a text, or a pair.
+  protected Documents documents(InvocationRequest request) throws IOException {
     if (MediaType.TEXT.includes(request.contentType())) {
       return new Documents.Body(JSON.getNodeFactory().textNode(request.text()));
     }
