@@ -125,4 +125,10 @@ public interface InferenceHandler<M, I, O> {
   default List<MediaType> responseTypes() {
     return List.of();
   }
+
+  /// What clients of the Open Inference Protocol are told about the model. Asked for each of their requests, by any thread, so
+  /// it must be quick.
+  default Signature signature() {
+    return Signature.UNKNOWN;
+  }
 }

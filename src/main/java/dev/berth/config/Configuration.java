@@ -64,6 +64,7 @@ public record Configuration(ServerConfig config, List<EffectiveSetting> effectiv
             reading.get(Settings.MAX_SESSIONS),
             reading.find(Settings.SESSION_MEMORY).map(OptionalLong::of).orElseGet(OptionalLong::empty)),
         transform(reading, batch),
+        new ProtocolConfig(number(reading.find(Settings.GRPC_PORT)), reading.get(Settings.MODEL_NAME)),
         log(reading));
     if (!reading.problems().isEmpty()) {
       // A slip may be the cause of a problem, so it is told along with them.
@@ -136,7 +137,7 @@ public record Configuration(ServerConfig config, List<EffectiveSetting> effectiv
 
   private static HttpConfig http(Reading reading) {
     var metricsPath = reading.get(Settings.METRICS_PATH);
-    if (TAKEN_PATHS.contains(metricsPath) || metricsPath.startsWith("/models/")) {
+    if (TAKEN_PATHS.contains(metricsPath) || metricsPath.startsWith("/models/") || metricsPath.startsWith("/v2")) {
       reading.problem("metrics-path: found %s, expected a path of its own, and not %s".formatted(metricsPath, TAKEN_PATHS));
     }
     return new HttpConfig(

@@ -11,6 +11,7 @@ public record ServerConfig(
     StreamConfig streams,
     SessionConfig sessions,
     TransformConfig transform,
+    ProtocolConfig protocol,
     LogConfig log) {
 
   public ServerConfig {
@@ -21,11 +22,12 @@ public record ServerConfig(
     Objects.requireNonNull(streams, "streams");
     Objects.requireNonNull(sessions, "sessions");
     Objects.requireNonNull(transform, "transform");
+    Objects.requireNonNull(protocol, "protocol");
     Objects.requireNonNull(log, "log");
   }
 
   /// The same for another model.
   public ServerConfig with(ModelConfig another) {
-    return new ServerConfig(http, another, multiModel, batching, streams, sessions, transform, log);
+    return new ServerConfig(http, another, multiModel, batching, streams, sessions, transform, protocol, log);
   }
 }

@@ -51,6 +51,14 @@ final class Failures {
   }
 
   private static void respond(Context ctx, ServingException e) {
+    RequestLog.failed(ctx, e);
+    if (Grpc.isCall(ctx)) {
+      if (e.type() == ErrorType.OVERLOADED || e.type() == ErrorType.NOT_READY) {
+        RefusalPace.refused(ctx);
+      }
+      Grpc.fail(ctx, e);
+      return;
+    }
     ctx.status(Errors.status(e.type())).contentType(Errors.CONTENT_TYPE);
     switch (e.type()) {
       case OVERLOADED, NOT_READY -> {
@@ -61,10 +69,9 @@ final class Failures {
       case PAYLOAD_TOO_LARGE -> ctx.header("Connection", "close");
       default -> {}
     }
-    Invocations.send(ctx, ctx.path().startsWith(OPENAI)
-        ? Errors.wrapped(e.type(), e.getMessage())
+    Invocations.send(ctx, ctx.path().startsWith(OPENAI) ? Errors.wrapped(e.type(), e.getMessage())
+        : OpenInference.has(ctx.path()) ? Errors.alone(e.getMessage())
         : Errors.body(e.type(), e.getMessage()));
-    RequestLog.failed(ctx, e);
   }
 
   private ServingException routing(HttpResponseException e, Context ctx) {
@@ -89,7 +96,7 @@ final class Failures {
     var distance = new LevenshteinDistance(SLIP);
     return paths.methods().keySet().stream()
         .map(known -> Map.entry(known, distance.apply(path, known)))
-        .filter(candidate -> candidate.getValue() >= 0)
+        .filter(candidate -> candidate.getValue() >= 0 && candidate.getValue() <= candidate.getKey().length() / 2)
         .min(Map.Entry.<String, Integer>comparingByValue().thenComparing(Map.Entry.comparingByKey()))
         .map(Map.Entry::getKey);
   }

@@ -27,6 +27,7 @@ import java.util.Map;
 import java.util.Objects;
 import java.util.Optional;
 import java.util.Set;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.BiFunction;
 import java.util.function.BooleanSupplier;
 import java.util.function.LongSupplier;
@@ -77,12 +78,38 @@ final class Invocations implements Handler {
 
   @Override
   public void handle(Context ctx) throws IOException {
-    var deadline = Deadline.in(timeout, clock);
+    take(ctx, timeout, new Call() {
+      @Override
+      public ServedModel.Visit enter(RequestBody body, Deadline deadline) {
+        return visits.apply(ctx, deadline);
+      }
+
+      @Override
+      public void answer(ServedModel.Visit visit, RequestBody body, Deadline deadline) throws IOException {
+        Invocations.this.answer(ctx, visit, body, deadline);
+      }
+    });
+  }
+
+  /// How one request is answered.
+  interface Call {
+
+    /// Has the model that the request is for take it in.
+    ServedModel.Visit enter(RequestBody body, Deadline deadline) throws IOException;
+
+    void answer(ServedModel.Visit visit, RequestBody body, Deadline deadline) throws IOException;
+  }
+
+  /// Has a request answered, and throws away what is left of its body where that fails.
+  ///
+  /// @param limit how long it may take, where that is less than the server's timeout
+  void take(Context ctx, Duration limit, Call call) throws IOException {
+    var deadline = Deadline.in(limit.compareTo(timeout) < 0 ? limit : timeout, clock);
     try (var body = new RequestBody(ctx, http.maxPayloadBytes(), deadline, memory)) {
-      try (var visit = visits.apply(ctx, deadline)) {
+      try (var visit = call.enter(body, deadline)) {
         RequestLog.entered(ctx, visit.metrics());
         visit.countMemory(body.memory());
-        answer(ctx, visit, body, deadline);
+        call.answer(visit, body, deadline);
       } catch (ServingException e) {
         // A caller who asked first whether to send the body has not sent it.
         if (ctx.header("Expect") == null) {
@@ -96,14 +123,39 @@ final class Invocations implements Handler {
   private void answer(Context ctx, ServedModel.Visit visit, RequestBody body, Deadline deadline) throws IOException {
     var session = header(ctx, SessionProtocol.SESSION_ID).map(id -> SessionProtocol.checked(id, visit));
     var accept = Accept.choose(header(ctx, "Accept"), visit.responseTypes(), http.defaultAccept());
-    requireNoEncoding(ctx);
     // What opens or closes a session is JSON, whatever the hooks read.
     var contentType = contentType(header(ctx, "Content-Type"), session.isPresent() ? List.of() : visit.requestTypes());
+    var request = request(ctx, visit, body, contentType, accept, deadline);
+    if (session.isPresent()) {
+      answerInSession(ctx, visit, session.get(), request, body, deadline);
+    } else {
+      send(ctx, visit.invoke(request, deadline, streams, body.memory(), peerHasGone(ctx), logContext()));
+    }
+  }
+
+  /// Has a request answered that is for no model.
+  void read(Context ctx, Duration limit, Reading reading) throws IOException {
+    var deadline = Deadline.in(limit.compareTo(timeout) < 0 ? limit : timeout, clock);
+    try (var body = new RequestBody(ctx, http.maxPayloadBytes(), deadline, memory)) {
+      reading.of(body);
+    }
+  }
+
+  /// What is done with a body.
+  interface Reading {
+    void of(RequestBody body) throws IOException;
+  }
+
+  /// Reads the body ahead, once there is room for its records.
+  InvocationRequest request(
+      Context ctx, ServedModel.Visit visit, RequestBody body, MediaType contentType, MediaType accept, Deadline deadline)
+      throws IOException {
+    requireNoEncoding(ctx);
     body.type(contentType);
     body.checkDeclared();
     visit.requireRoom(deadline);
     body.readAhead();
-    var request = new InvocationRequest(
+    return new InvocationRequest(
         body,
         contentType,
         accept,
@@ -114,11 +166,6 @@ final class Invocations implements Handler {
         .withPath(ctx.path(), Optional.ofNullable(ctx.queryString()))
         .withHeaders(headers(ctx))
         .withDeadline(deadline.nanos());
-    if (session.isPresent()) {
-      answerInSession(ctx, visit, session.get(), request, body, deadline);
-    } else {
-      send(ctx, visit.invoke(request, deadline, streams, body.memory(), peerHasGone(ctx), logContext()));
-    }
   }
 
   private void answerInSession(
@@ -194,6 +241,19 @@ final class Invocations implements Handler {
     send(ctx, body, body.length, false);
   }
 
+  /// For an answer that has trailers behind it.
+  static void sendUnmeasured(Context ctx, byte[] body) {
+    try {
+      ctx.res().getOutputStream().write(body);
+    } catch (IOException e) {
+      gone(e);
+    }
+  }
+
+  private static void gone(IOException e) {
+    log.info("the caller has gone before its answer was sent: {}", e.toString());
+  }
+
   /// Javalin's own way copies every body through a stream, piece by piece.
   private static void send(Context ctx, byte[] body, int length, boolean newline) {
     try {
@@ -204,7 +264,7 @@ final class Invocations implements Handler {
         output.write('\n');
       }
     } catch (IOException e) {
-      log.info("the caller has gone before its answer was sent: {}", e.toString());
+      gone(e);
     }
   }
 
@@ -247,7 +307,13 @@ final class Invocations implements Handler {
     return headers;
   }
 
-  private static BooleanSupplier peerHasGone(Context ctx) {
+  static BooleanSupplier peerHasGone(Context ctx) {
+    if (Grpc.isHttp2(ctx)) {
+      // A client of HTTP/2 says so when it gives up.
+      var gone = new AtomicBoolean();
+      ServletContextRequest.getServletContextRequest(ctx.req()).addFailureListener(_ -> gone.set(true));
+      return gone::get;
+    }
     return endPoint(ctx) instanceof PeerAwareConnector.PeerAwareEndPoint peer ? peer::peerHasGone : () -> false;
   }
 

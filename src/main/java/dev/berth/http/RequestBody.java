@@ -98,10 +98,23 @@ final class RequestBody extends InputStream {
     }
   }
 
+  /// Reads more into memory, of the first bytes; false: there is no more, or these are in memory. Runs on the request's thread.
+  boolean readFirst() throws IOException {
+    return end < FIRST_BUFFER && upload.received() != declared && fill(FIRST_BUFFER);
+  }
+
+  /// A copy of what is in memory. It can still be read.
+  byte[] first() {
+    return Arrays.copyOfRange(buffer, start, end);
+  }
+
+  boolean isWhole() {
+    return upload.hasEnded() || upload.received() == declared;
+  }
+
   /// A copy of the whole body, where it is in memory and not longer than `most`. It can still be read.
   Optional<byte[]> small(int most) {
-    boolean isWhole = upload.hasEnded() || upload.received() == declared;
-    return isWhole && end - start <= most ? Optional.of(Arrays.copyOfRange(buffer, start, end)) : Optional.empty();
+    return isWhole() && end - start <= most ? Optional.of(Arrays.copyOfRange(buffer, start, end)) : Optional.empty();
   }
 
   @Override

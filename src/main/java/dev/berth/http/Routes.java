@@ -65,7 +65,8 @@ final class Routes {
       case Served.One _, Served.Watched _ -> ONE_MODEL;
       case Served.Many _ -> MANY_MODELS;
     };
-    var all = paths.and(Map.of("/ping", "GET, POST", metricsPath, "GET"));
+    boolean hasGrpc = config.protocol().grpcPort().isPresent();
+    var all = paths.and(Map.of("/ping", "GET, POST", metricsPath, "GET")).and(OpenInference.paths(hasGrpc));
     var log = new RequestLog(metrics, all);
     var sockets = new Sockets(this::model, !(served instanceof Served.Many), config, all, log, metrics, System::nanoTime);
     sockets.configure(javalin);
@@ -79,6 +80,8 @@ final class Routes {
       case Served.Watched watched -> register(routes, watched::enter, () -> liveWorkers(watched));
       case Served.Many(var models) -> register(routes, models);
     }
+    var named = new NamedModels(served, config.protocol().modelName());
+    new OpenInference(named, health, invocations((_, _) -> null), hasGrpc).register(routes);
     routes.get(metricsPath, this::scrape);
     sockets.register(routes, List.of(Sockets.PATH_OF_MODEL, "*"));
     routes.after(log::end);

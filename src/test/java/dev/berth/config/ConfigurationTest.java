@@ -53,6 +53,7 @@ class ConfigurationTest {
         new TransformConfig(
             false, ExecutionParametersAnswer.SAGEMAKER, OptionalInt.empty(), Optional.empty(), OptionalInt.empty(),
             false, false),
+        new ProtocolConfig(OptionalInt.empty(), "model"),
         new LogConfig(LogLevel.INFO, LogFormat.PLAIN)));
   }
 
@@ -94,6 +95,8 @@ class ConfigurationTest {
         "BERTH_LOAD_TIMEOUT_SECONDS", "120",
         "BERTH_MAX_CONNECTIONS", "500",
         "BERTH_MAX_CONNECTIONS_PER_ADDRESS", "20",
+        "BERTH_GRPC_PORT", "9000",
+        "BERTH_MODEL_NAME", "answers",
         "SAGEMAKER_CONTAINER_LOG_LEVEL", "10",
         "BERTH_LOG_FORMAT", "json"));
 
@@ -113,6 +116,7 @@ class ConfigurationTest {
         new TransformConfig(
             false, ExecutionParametersAnswer.LOCAL_MODE, OptionalInt.of(8), Optional.of(BatchStrategy.SINGLE_RECORD),
             OptionalInt.of(6), true, true),
+        new ProtocolConfig(OptionalInt.of(9000), "answers"),
         new LogConfig(LogLevel.DEBUG, LogFormat.JSON)));
   }
 
