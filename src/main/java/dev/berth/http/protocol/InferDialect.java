@@ -1,5 +1,6 @@
 package dev.berth.http.protocol;
 
+import com.fasterxml.jackson.databind.JsonNode;
 import dev.berth.content.Excerpt;
 import dev.berth.content.Json;
 import dev.berth.content.Npy;
@@ -94,11 +95,12 @@ public final class InferDialect implements Dialect {
     var whole = content(inputs, signature);
     if (whole.isPresent()) {
       requireReadable(whole.get());
-      return body(asked, whole.get(), ((InferTensor.Bytes) inputs.getFirst()).elements().getFirst());
+      var bytes = ((InferTensor.Bytes) inputs.getFirst()).elements().getFirst();
+      return body(asked, whole.get(), whole.get().withoutParameters(), bytes);
     }
     check(inputs, signature.inputs());
     if (requestTypes.contains(MediaType.NPZ) && inputs.stream().allMatch(InferTensor.Numbers.class::isInstance)) {
-      return body(asked, MediaType.NPZ, archive(inputs));
+      return body(asked, MediaType.NPZ, MediaType.JSON, archive(inputs));
     }
     requireReadable(MediaType.JSON);
     var records = InferRecords.of(inputs);
@@ -106,17 +108,16 @@ public final class InferDialect implements Dialect {
     var json = new LinkedHashMap<String, Object>();
     json.put("inputs", records);
     json.put("parameters", parameters);
-    return body(asked, MediaType.JSON, Json.write(parameters.isEmpty() ? records : json).getBytes(StandardCharsets.UTF_8));
+    var text = Json.write(parameters.isEmpty() ? records : json);
+    return body(asked, MediaType.JSON, MediaType.JSON, text.getBytes(StandardCharsets.UTF_8));
   }
 
-  private InvocationRequest body(InvocationRequest asked, MediaType contentType, byte[] bytes) {
-    return asked.withTypes(contentType, accept()).withBody(new ByteArrayInputStream(bytes));
-  }
-
-  private MediaType accept() {
-    return responseTypes.isEmpty()
-        ? MediaType.JSON
+  /// @param any what the answer is to be where the hooks write anything
+  private InvocationRequest body(InvocationRequest asked, MediaType contentType, MediaType any, byte[] bytes) {
+    var accept = responseTypes.isEmpty()
+        ? any
         : ANSWERS.stream().filter(responseTypes::contains).findFirst().orElseGet(responseTypes::getFirst);
+    return asked.withTypes(contentType, accept).withBody(new ByteArrayInputStream(bytes));
   }
 
   /// The type of a body that is the only element of the only input. One called `content` is JSON by default.
@@ -191,11 +192,20 @@ public final class InferDialect implements Dialect {
       return List.of(new InferTensor.Numbers(onlyName(), Npy.read(answer.body())));
     }
     if (type.equals(MediaType.JSON)) {
-      RequestMemory.charge(2L * answer.body().length);
-      return JsonColumns.of(Json.parse(new String(answer.body(), StandardCharsets.UTF_8), "answer"), onlyName());
+      return JsonColumns.of(json(answer.body()), onlyName());
     }
     return List.of(new InferTensor.Bytes(
         CONTENT, new int[] {1}, List.of(answer.body()), Optional.of(answer.contentType().toString())));
+  }
+
+  private static JsonNode json(byte[] answer) {
+    RequestMemory.charge(2L * answer.length);
+    try {
+      return Json.parse(new String(answer, StandardCharsets.UTF_8), "outputFn's answer");
+    } catch (BadInputException e) {
+      // Not the client's fault.
+      throw new IllegalStateException(e.getMessage(), e);
+    }
   }
 
   private String onlyName() {
