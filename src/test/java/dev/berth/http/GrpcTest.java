@@ -75,7 +75,7 @@ class GrpcTest {
       "BOOL  | bool_contents: [true, false]     | INT64 | int64_contents: 2 int64_contents: 0",
       "UINT8 | uint_contents: [1, 127]          | UINT8 | uint_contents: 2 uint_contents: 254",
       "INT8  | int_contents: [-64, 63]          | INT8  | int_contents: -128 int_contents: 126",
-      "INT16 | int_contents: [-16384, 1]        | INT16 | int_contents: -32768 int_contents: 2",
+      "INT16 | int_contents: [-16384, 1]        | INT32 | int_contents: -32768 int_contents: 2",
       "INT32 | int_contents: [-1073741824, 1]   | INT32 | int_contents: -2147483648 int_contents: 2",
       "INT64 | int64_contents: [4611686018427387903, -1] | INT64 | int64_contents: 9223372036854775806 int64_contents: -2",
       "FP32  | fp32_contents: [0.5, -1]         | FP32  | fp32_contents: 1.0 fp32_contents: -2.0",
@@ -92,7 +92,7 @@ class GrpcTest {
   @ParameterizedTest
   @CsvSource({
       "BOOL, 0100, INT64, 02000000000000000000000000000000", "UINT8, 017f, UINT8, 02fe", "INT8, c0ff, INT8, 80fe",
-      "INT16, 0100ff00, INT16, 0200fe01", "INT32, 01000000ffffffff, INT32, 02000000feffffff",
+      "INT16, 0100ff00, INT32, 02000000fe010000", "INT32, 01000000ffffffff, INT32, 02000000feffffff",
       "INT64, 0100000000000000ffffffffffffffff, INT64, 0200000000000000feffffffffffffff",
       "FP16, 003c0038, FP16, 0040003c", "FP32, 0000803f0000003f, FP32, 000000400000803f",
       "FP64, 000000000000f03f000000000000e03f, FP32, 000000400000803f"})
@@ -145,7 +145,7 @@ class GrpcTest {
       "model_name: 'model' model_version: '2' | NOT_FOUND | version: found ~2~, expected 1",
       "model_name: 'model'    | INVALID_ARGUMENT | inputs: found none, expected at least one",
       "inputs { name: 'values' datatype: 'X' } | INVALID_ARGUMENT | inputs[0].datatype: found ~X~, expected one of",
-      "inputs { name: 'values' datatype: 'FP16' shape: 0 } | INVALID_ARGUMENT | inputs[0].contents: found none, expected raw_input_contents for FP16",
+      "inputs { name: 'values' datatype: 'FP16' shape: 1 } | INVALID_ARGUMENT | inputs[0].contents: found none, expected raw_input_contents for FP16",
       "inputs { name: 'values' datatype: 'FP32' shape: 1 } | INVALID_ARGUMENT | inputs[0].contents: found none, expected fp32_contents for FP32",
       "inputs { name: 'values' datatype: 'FP32' shape: 1 contents { int_contents: 1 } } | INVALID_ARGUMENT | inputs[0].contents: found int_contents, expected fp32_contents",
       "inputs { name: 'values' datatype: 'FP32' shape: 1 contents { int_contents: 1 fp32_contents: 1 } } | INVALID_ARGUMENT | contents: found int_contents and fp32_contents",

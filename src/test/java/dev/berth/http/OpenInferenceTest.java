@@ -8,6 +8,7 @@ import com.fasterxml.jackson.databind.ObjectMapper;
 import dev.berth.hooks.InvocationRequest;
 import dev.berth.hooks.InvocationResponse;
 import dev.berth.hooks.MediaType;
+import dev.berth.hooks.Signature;
 import dev.berth.testing.CapturedLog;
 import dev.berth.testing.Gate;
 import dev.berth.testing.GatedHandler;
@@ -15,6 +16,7 @@ import dev.berth.testing.TestArtifact;
 import dev.berth.testing.TestServer;
 import dev.berth.testing.TextHandler;
 import java.io.ByteArrayOutputStream;
+import java.io.IOException;
 import java.net.http.HttpRequest;
 import java.net.http.HttpRequest.BodyPublishers;
 import java.net.http.HttpResponse;
@@ -110,7 +112,7 @@ class OpenInferenceTest {
       "BOOL  | INT64 | [true, false]          | [2,0]",
       "UINT8 | UINT8 | [1, 127]               | [2,254]",
       "INT8  | INT8  | [-64, 63]              | [-128,126]",
-      "INT16 | INT16 | [-16384, 1]            | [-32768,2]",
+      "INT16 | INT32 | [-16384, 1]            | [-32768,2]",
       "INT32 | INT32 | [-1073741824, 1]       | [-2147483648,2]",
       "INT64 | INT64 | [4611686018427387903, -1] | [9223372036854775806,-2]",
       "FP16  | FP16  | [0.5, -1]              | [1.0,-2.0]",
@@ -128,7 +130,7 @@ class OpenInferenceTest {
   @ParameterizedTest
   @CsvSource({
       "BOOL, 0100, INT64, 02000000000000000000000000000000", "UINT8, 017f, UINT8, 02fe", "INT8, c0ff, INT8, 80fe",
-      "INT16, 0100ff00, INT16, 0200fe01", "INT32, 01000000ffffffff, INT32, 02000000feffffff",
+      "INT16, 0100ff00, INT32, 02000000fe010000", "INT32, 01000000ffffffff, INT32, 02000000feffffff",
       "INT64, 0100000000000000ffffffffffffffff, INT64, 0200000000000000feffffffffffffff",
       "FP16, 003c0038, FP16, 0040003c", "FP32, 0000803f0000003f, FP32, 000000400000803f",
       "FP64, 000000000000f03f000000000000e03f, FP32, 000000400000803f"})
@@ -239,7 +241,7 @@ class OpenInferenceTest {
       "[1, null, 0.5]                          | [{'name':'output_0','datatype':'FP64','shape':[3],'data':[1.0,null,0.5]}]",
       "{'predictions': [[1, 2], [3, 4]]}       | [{'name':'output_0','datatype':'INT64','shape':[2,2],'data':[1,2,3,4]}]",
       "[true, false]                           | [{'name':'output_0','datatype':'BOOL','shape':[2],'data':[true,false]}]",
-      "'text'                                  | [{'name':'output_0','datatype':'BYTES','shape':[1],'data':['text']}]",
+      "{'outputs': 'text'}                     | [{'name':'output_0','datatype':'BYTES','shape':[1],'data':['text']}]",
       "[{'a': 'x', 'b': [1, 2]}]               | [{'name':'a','datatype':'BYTES','shape':[1],'data':['x']},"
           + "{'name':'b','datatype':'INT64','shape':[1,2],'data':[1,2]}]",
       "[{'a': [1]}, {'a': [1, 2]}]             | [{'name':'a','datatype':'BYTES','shape':[2],'parameters':{'content_type':"
@@ -267,7 +269,7 @@ class OpenInferenceTest {
   void hooksGetTheRowsOfAllInputsAsRecords() throws Exception {
     var handler = new TextHandler() {
       @Override
-      public List<String> inputFn(InvocationRequest request) throws java.io.IOException {
+      public List<String> inputFn(InvocationRequest request) throws IOException {
         return List.of(request.contentType() + " " + request.text());
       }
 
@@ -422,7 +424,7 @@ class OpenInferenceTest {
   void aSignatureThatFailsIsTheHooksFault() throws Exception {
     var handler = new TextHandler() {
       @Override
-      public dev.berth.hooks.Signature signature() {
+      public Signature signature() {
         throw new IllegalStateException("no idea");
       }
     };
@@ -432,20 +434,25 @@ class OpenInferenceTest {
   }
 
   @Test
-  void jsonThatHooksGetWrongIsTheirFault() throws Exception {
-    try (var server = TestServer.with(new TextHandler()).start()) {
+  void anAnswerThatIsNotTheJsonThatItSaysIsTheHooksFault() throws Exception {
+    var handler = new TextHandler() {
+      @Override
+      public InvocationResponse outputFn(List<String> predictions, InvocationRequest request) {
+        return InvocationResponse.of("{", MediaType.JSON);
+      }
+    };
+    try (var server = TestServer.with(handler).start()) {
       assertError(infer(server, "model", """
-          {"inputs": [{"name": "t", "datatype": "BYTES", "shape": [1], "data": ["a"]}, {"name": "u", "datatype": "BYTES", "shape": [1],
-           "data": ["\\u00e4"]}]}"""), 200);
+          {"inputs": [{"name": "n", "datatype": "INT64", "shape": [1, 1], "data": [1]}, {"name": "t", "datatype": "BYTES", "shape": [1],
+           "data": ["a"]}]}"""), 500, "outputFn's answer: not JSON");
     }
   }
 
   private static void assertError(HttpResponse<String> response, int status, String... message) throws Exception {
-    assertThat(response.body()).contains(message);
-    assertThat(response.statusCode()).isEqualTo(status);
-    if (status != 200) {
-      assertThat(JSON.readTree(response.body()).properties()).hasSize(1).allMatch(field -> field.getKey().equals("error"));
-    }
+    assertThat(response.statusCode()).as(response.body()).isEqualTo(status);
+    var body = JSON.readTree(response.body());
+    assertThat(body.properties()).hasSize(1);
+    assertThat(body.path("error").asText()).contains(message);
   }
 
   private static byte[] element(byte[] bytes) {

@@ -88,7 +88,7 @@ final class TypedContents {
 
   InferTensor tensor(String name, Datatype datatype, long[] shape, Optional<String> contentType, String place) {
     int size = InferTensor.size(shape, place);
-    if (field(datatype) != field && (count > 0 || size > 0 || field(datatype) == 0)) {
+    if ((field == 0 || field != field(datatype)) && (count > 0 || size > 0)) {
       throw new BadInputException("%s.contents: found %s, expected %s for %s".formatted(
           place, FIELDS.get(field), field(datatype) == 0 ? "raw_input_contents" : FIELDS.get(field(datatype)), datatype));
     }
