@@ -140,6 +140,10 @@ public record Configuration(ServerConfig config, List<EffectiveSetting> effectiv
     if (TAKEN_PATHS.contains(metricsPath) || metricsPath.startsWith("/models/") || metricsPath.startsWith("/v2")) {
       reading.problem("metrics-path: found %s, expected a path of its own, and not %s".formatted(metricsPath, TAKEN_PATHS));
     }
+    int port = reading.get(Settings.PORT);
+    if (port > 0 && reading.find(Settings.GRPC_PORT).filter(grpc -> grpc == port).isPresent()) {
+      reading.problem("grpc-port: found %d, which is the port of HTTP too; expected another".formatted(port));
+    }
     return new HttpConfig(
         reading.get(Settings.HOST),
         reading.get(Settings.PORT),

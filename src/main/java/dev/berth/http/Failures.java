@@ -75,6 +75,10 @@ final class Failures {
   }
 
   private ServingException routing(HttpResponseException e, Context ctx) {
+    if (e.getStatus() == 404 && Grpc.isCall(ctx)) {
+      // NOT_FOUND would be a model.
+      return new ServingException(ErrorType.METHOD_NOT_ALLOWED, "%s: no such method".formatted(Text.quoted(ctx.path())));
+    }
     return switch (e.getStatus()) {
       case 404 -> new ServingException(ErrorType.NOT_FOUND, "%s: no such path%s".formatted(
           Text.quoted(ctx.path()),

@@ -32,7 +32,7 @@ final class RequestBody extends InputStream {
   private static final int TEXT = 2;
   /// Bodies that no hook makes a string of, beside pictures and the like.
   private static final List<String> BINARY =
-      List.of("octet-stream", "x-npy", "x-npz", "x-recordio", "x-recordio-protobuf", "x-tfrecord");
+      List.of("octet-stream", "grpc", "x-npy", "x-npz", "x-recordio", "x-recordio-protobuf", "x-tfrecord");
   /// What it is likely to make of it all in all.
   private static final int LIKELY = 4;
 

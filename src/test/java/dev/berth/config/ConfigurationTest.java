@@ -1,6 +1,7 @@
 package dev.berth.config;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.assertj.core.api.Assertions.catchThrowableOfType;
 
 import dev.berth.content.BatchStrategy;
@@ -118,6 +119,12 @@ class ConfigurationTest {
             OptionalInt.of(6), true, true),
         new ProtocolConfig(OptionalInt.of(9000), "answers"),
         new LogConfig(LogLevel.DEBUG, LogFormat.JSON)));
+  }
+
+  @Test
+  void grpcNeedsAPortOfItsOwn() {
+    assertThatThrownBy(() -> read(Map.of("BERTH_GRPC_PORT", "8080")))
+        .hasMessageContaining("grpc-port: found 8080, which is the port of HTTP too; expected another");
   }
 
   @ParameterizedTest

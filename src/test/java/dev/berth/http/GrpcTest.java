@@ -166,6 +166,21 @@ class GrpcTest {
   }
 
   @Test
+  void messagesThatAreBrokenAreBadRequests() {
+    // A field 7 of 20,000 bytes before model_name; a string that is longer than the message; a text that is not UTF-8.
+    var late = new byte[20_004];
+    late[0] = 0x3a;
+    late[1] = (byte) 0xa0;
+    late[2] = (byte) 0x9c;
+    late[3] = 1;
+    assertFails(() -> client.call("ModelInfer", new byte[] {0x2a, 9}), Code.INVALID_ARGUMENT, "message: not a ModelInferRequest: ");
+    assertFails(() -> client.call("ModelInfer", new byte[] {0x0a, 9}), Code.INVALID_ARGUMENT, "message: found no model_name");
+    assertFails(() -> client.call("ModelInfer", late), Code.INVALID_ARGUMENT, "raw_input_contents: found 1, expected 0");
+    assertFails(() -> client.call("ModelReady", new byte[] {0x0a, 1, -1}), Code.INVALID_ARGUMENT, "message: not one that names a model");
+    assertFails(() -> client.call("Nope", new byte[0]), Code.UNIMPLEMENTED, "no such method");
+  }
+
+  @Test
   void compressedMessagesAreUnimplemented() {
     var request = GrpcClient.message("ModelInferRequest", "model_name: 'model'");
     assertFails(() -> client.call("ModelInfer", request, CallOptions.DEFAULT.withCompression("gzip")),

@@ -11,6 +11,7 @@ import io.grpc.ManagedChannel;
 import io.grpc.MethodDescriptor;
 import io.grpc.okhttp.OkHttpChannelBuilder;
 import io.grpc.stub.ClientCalls;
+import java.io.ByteArrayInputStream;
 import java.io.IOException;
 import java.io.InputStream;
 import java.io.UncheckedIOException;
@@ -54,6 +55,31 @@ public final class GrpcClient implements AutoCloseable {
 
   public DynamicMessage call(String method, DynamicMessage request, CallOptions options) {
     return ClientCalls.blockingUnaryCall(channel, method(method), options, request);
+  }
+
+  /// Calls a method with any bytes.
+  public byte[] call(String method, byte[] request) {
+    var bytes = new MethodDescriptor.Marshaller<byte[]>() {
+      @Override
+      public InputStream stream(byte[] message) {
+        return new ByteArrayInputStream(message);
+      }
+
+      @Override
+      public byte[] parse(InputStream stream) {
+        try {
+          return stream.readAllBytes();
+        } catch (IOException e) {
+          throw new UncheckedIOException(e);
+        }
+      }
+    };
+    return ClientCalls.blockingUnaryCall(channel, MethodDescriptor.<byte[], byte[]>newBuilder()
+        .setType(MethodDescriptor.MethodType.UNARY)
+        .setFullMethodName("inference.GRPCInferenceService/" + method)
+        .setRequestMarshaller(bytes)
+        .setResponseMarshaller(bytes)
+        .build(), CallOptions.DEFAULT, request);
   }
 
   public ListenableFuture<DynamicMessage> callAsync(String method, String request) {
