@@ -131,4 +131,10 @@ public interface InferenceHandler<M, I, O> {
   default List<String> openAiPaths() {
     return List.of("/v1/chat/completions", "/v1/completions", "/v1/embeddings");
   }
+
+  /// What clients of the Open Inference Protocol are told about the model. Asked for each of their requests, by any thread, so
+  /// it must be quick.
+  default Signature signature() {
+    return Signature.UNKNOWN;
+  }
 }

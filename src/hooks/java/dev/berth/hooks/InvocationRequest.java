@@ -88,6 +88,12 @@ public final class InvocationRequest {
         other, contentType, accept, customAttributes, inferenceId, keepBadRecords, call, attributes);
   }
 
+  /// The same request with a body in other types, and with the same [#attributes()].
+  public InvocationRequest withTypes(MediaType contentType, MediaType accept) {
+    return new InvocationRequest(
+        body, contentType, accept, customAttributes, inferenceId, keepBadRecords, call, attributes);
+  }
+
   /// The same request with its body in memory, which [#body()] may read once more.
   InvocationRequest withBytes() throws IOException {
     var whole = bytes();

@@ -22,6 +22,7 @@ import dev.berth.serving.Workers;
 import java.util.LinkedHashMap;
 import java.util.Map;
 import java.util.Optional;
+import java.util.OptionalInt;
 import java.util.concurrent.Callable;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutionException;
@@ -125,11 +126,17 @@ public final class Server implements AutoCloseable {
     }
     stuckHooks.start();
     log.info("listening on {}:{}", config.http().host(), listening.port());
+    listening.grpcPort().ifPresent(port -> log.info("listening for gRPC on {}:{}", config.http().host(), port));
     return listening;
   }
 
   public int port() {
     return http.port();
+  }
+
+  /// Empty: there is no gRPC.
+  public OptionalInt grpcPort() {
+    return http.grpcPort();
   }
 
   /// Says that a thread has met an error that nobody else knows of.

@@ -71,6 +71,7 @@ public record Configuration(ServerConfig config, List<EffectiveSetting> effectiv
             reading.find(Settings.SESSION_MEMORY).map(OptionalLong::of).orElseGet(OptionalLong::empty)),
         transform(reading, batch),
         platform(reading),
+        new ProtocolConfig(number(reading.find(Settings.GRPC_PORT)), reading.get(Settings.MODEL_NAME)),
         log(reading));
     if (!reading.problems().isEmpty()) {
       // A slip may be the cause of a problem, so it is told along with them.
@@ -160,8 +161,12 @@ public record Configuration(ServerConfig config, List<EffectiveSetting> effectiv
 
   private static HttpConfig http(Reading reading) {
     var metricsPath = reading.get(Settings.METRICS_PATH);
-    if (TAKEN_PATHS.contains(metricsPath) || metricsPath.startsWith("/models/")) {
+    if (TAKEN_PATHS.contains(metricsPath) || metricsPath.startsWith("/models/") || metricsPath.startsWith("/v2")) {
       reading.problem("metrics-path: found %s, expected a path of its own, and not %s".formatted(metricsPath, TAKEN_PATHS));
+    }
+    int port = reading.get(Settings.PORT);
+    if (port > 0 && reading.find(Settings.GRPC_PORT).filter(grpc -> grpc == port).isPresent()) {
+      reading.problem("grpc-port: found %d, which is the port of HTTP too; expected another".formatted(port));
     }
     return new HttpConfig(
         reading.get(Settings.HOST),

@@ -12,6 +12,7 @@ public record ServerConfig(
     SessionConfig sessions,
     TransformConfig transform,
     PlatformConfig platform,
+    ProtocolConfig protocol,
     LogConfig log) {
 
   public ServerConfig {
@@ -23,11 +24,12 @@ public record ServerConfig(
     Objects.requireNonNull(sessions, "sessions");
     Objects.requireNonNull(transform, "transform");
     Objects.requireNonNull(platform, "platform");
+    Objects.requireNonNull(protocol, "protocol");
     Objects.requireNonNull(log, "log");
   }
 
   /// The same for another model.
   public ServerConfig with(ModelConfig another) {
-    return new ServerConfig(http, another, multiModel, batching, streams, sessions, transform, platform, log);
+    return new ServerConfig(http, another, multiModel, batching, streams, sessions, transform, platform, protocol, log);
   }
 }

@@ -272,13 +272,24 @@ public final class Settings {
       flag("--log-format", Syntax.oneOf(LogFormat.class, Settings::kebab)),
       variable("BERTH_LOG_FORMAT", Syntax.oneOf(LogFormat.class, Settings::kebab)));
 
+  static final Setting<Integer> GRPC_PORT = setting(
+      "grpc-port", rule("not set"), "Port for gRPC of the Open Inference Protocol; 0 takes any free one, unset means no gRPC",
+      flag("--grpc-port", Syntax.wholeNumber(0, 65535)),
+      variable("BERTH_GRPC_PORT", Syntax.wholeNumber(0, 65535)));
+
+  static final Setting<String> MODEL_NAME = setting(
+      "model-name", fixed("model"), "The only model's name in /v2/models/{name} and in gRPC",
+      flag("--model-name", Syntax.word("<name>", "a name")),
+      variable("BERTH_MODEL_NAME", Syntax.word("<name>", "a name")));
+
   /// In the order in which people meet them.
   public static final List<Setting<?>> ALL = List.of(
       PORT, HOST, MODEL_DIRECTORY, PROGRAM, WATCH, BASE_DIRECTORY, INSTANCE_TYPE, WORKERS, CPU_PROFILE, NEURON_CORES,
       EXTRA_LIBRARIES, TIMEOUT, PART_TIMEOUT, STREAM_TIMEOUT, MAX_SESSIONS, SESSION_MEMORY, STUCK_AFTER, MAX_PAYLOAD, DEFAULT_ACCEPT,
       QUEUE_CAPACITY, MAX_BATCH_SIZE, MAX_BATCH_TOKENS, MAX_BATCH_DELAY, TARGET_DELAY, MULTI_MODEL, MODELS, LOAD_MODELS, MODELS_MEMORY,
       LOAD_TIMEOUT, BATCH, BATCH_STRATEGY, MAX_CONCURRENT_TRANSFORMS, MAX_PAYLOAD_IN_MB, EXECUTION_PARAMETERS, BAD_RECORDS, TRAILING_NEWLINE,
-      METRICS_PATH, HEALTH_ROUTE, PREDICT_ROUTE, LAME_DUCK, DRAIN, MAX_CONNECTIONS, MAX_CONNECTIONS_PER_ADDRESS, LOG_LEVEL, LOG_FORMAT);
+      METRICS_PATH, HEALTH_ROUTE, PREDICT_ROUTE, LAME_DUCK, DRAIN, MAX_CONNECTIONS, MAX_CONNECTIONS_PER_ADDRESS, GRPC_PORT, MODEL_NAME,
+      LOG_LEVEL, LOG_FORMAT);
 
   /// Those that say which model is served on what.
   public static final List<Setting<?>> OF_THE_MODEL = List.of(

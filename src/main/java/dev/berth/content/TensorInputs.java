@@ -26,7 +26,7 @@ public record TensorInputs(List<String> names, List<ElementType> types) {
   }
 
   /// The type of the numbers of an input: float32 where the model names none.
-  ElementType type(int input) {
+  public ElementType type(int input) {
     return types.isEmpty() ? ElementType.FLOAT32 : types.get(input);
   }
 

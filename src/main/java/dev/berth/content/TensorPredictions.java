@@ -67,8 +67,15 @@ public record TensorPredictions(
   SequencedMap<String, Tensor> named(List<Tensor> outputs) {
     var named = new LinkedHashMap<String, Tensor>();
     for (int i = 0; i < outputs.size(); i++) {
-      named.put(i < names.size() ? names.get(i) : "output_" + i, outputs.get(i));
+      named.put(name(names, i), outputs.get(i));
     }
     return named;
+  }
+
+  /// What an output is called.
+  ///
+  /// @param names of the outputs that have some
+  public static String name(List<String> names, int output) {
+    return output < names.size() ? names.get(output) : "output_" + output;
   }
 }

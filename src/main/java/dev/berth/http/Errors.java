@@ -6,6 +6,8 @@ import dev.berth.error.ErrorType;
 import java.nio.charset.StandardCharsets;
 import java.util.LinkedHashMap;
 import java.util.Locale;
+import java.util.Map;
+import java.util.function.Function;
 
 /// The one place where a failure gets its status and its body: `{"message": …, "type": …, "code": …}`, the useful
 /// part first, in at most 2048 characters because SageMaker cuts what it hands on there (`ModelError`).
@@ -45,28 +47,39 @@ final class Errors {
     return "{\"error\":%s}".formatted(new String(body(type, message), StandardCharsets.UTF_8)).getBytes(StandardCharsets.UTF_8);
   }
 
+  /// The message alone, as clients of the Open Inference Protocol read it.
+  static byte[] alone(String message) {
+    return shortened(message, text -> Map.of("error", text));
+  }
+
   /// The body for a status that only the HTTP server knows, such as 431.
   static byte[] body(int status, String message) {
     return body(status < 500 ? "bad_request" : "internal", status, message);
   }
 
   private static byte[] body(String type, int status, String message) {
+    return shortened(message, text -> {
+      var fields = new LinkedHashMap<String, Object>();
+      fields.put("message", text);
+      fields.put("type", type);
+      fields.put("code", status);
+      return fields;
+    });
+  }
+
+  private static byte[] shortened(String message, Function<String, Map<String, ?>> body) {
     var shortened = message == null ? "" : message;
-    var text = json(type, status, shortened);
+    var text = json(body.apply(shortened));
     while (text.length() > MAX_LENGTH) {
       // In proportion, because an escape is longer than the character that it stands for.
       int length = (int) ((long) shortened.length() * MAX_LENGTH / text.length());
       shortened = Text.cut(shortened, Math.max(1, length - 1));
-      text = json(type, status, shortened);
+      text = json(body.apply(shortened));
     }
     return text.getBytes(StandardCharsets.UTF_8);
   }
 
-  private static String json(String type, int status, String message) {
-    var fields = new LinkedHashMap<String, Object>();
-    fields.put("message", message);
-    fields.put("type", type);
-    fields.put("code", status);
+  private static String json(Map<String, ?> fields) {
     try {
       return JSON.writeValueAsString(fields);
     } catch (JsonProcessingException e) {

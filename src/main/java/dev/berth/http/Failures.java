@@ -54,6 +54,14 @@ final class Failures {
   }
 
   private void respond(Context ctx, ServingException e) {
+    RequestLog.failed(ctx, e);
+    if (Grpc.isCall(ctx)) {
+      if (e.type() == ErrorType.OVERLOADED || e.type() == ErrorType.NOT_READY) {
+        RefusalPace.refused(ctx);
+      }
+      Grpc.fail(ctx, e);
+      return;
+    }
     ctx.status(Errors.status(e.type())).contentType(Errors.CONTENT_TYPE);
     switch (e.type()) {
       case OVERLOADED, NOT_READY -> {
@@ -66,11 +74,15 @@ final class Failures {
     }
     Invocations.send(ctx, ctx.path().startsWith(OPENAI) || predictRoute.filter(ctx.path()::equals).isPresent()
         ? Errors.wrapped(e.type(), e.getMessage())
+        : OpenInference.has(ctx.path()) ? Errors.alone(e.getMessage())
         : Errors.body(e.type(), e.getMessage()));
-    RequestLog.failed(ctx, e);
   }
 
   private ServingException routing(HttpResponseException e, Context ctx) {
+    if (e.getStatus() == 404 && Grpc.isCall(ctx)) {
+      // NOT_FOUND would be a model.
+      return new ServingException(ErrorType.METHOD_NOT_ALLOWED, "%s: no such method".formatted(Text.quoted(ctx.path())));
+    }
     return switch (e.getStatus()) {
       case 404 -> new ServingException(ErrorType.NOT_FOUND, "%s: no such path%s".formatted(
           Text.quoted(ctx.path()),
@@ -92,7 +104,7 @@ final class Failures {
     var distance = new LevenshteinDistance(SLIP);
     return paths.methods().keySet().stream()
         .map(known -> Map.entry(known, distance.apply(path, known)))
-        .filter(candidate -> candidate.getValue() >= 0)
+        .filter(candidate -> candidate.getValue() >= 0 && candidate.getValue() <= candidate.getKey().length() / 2)
         .min(Map.Entry.<String, Integer>comparingByValue().thenComparing(Map.Entry.comparingByKey()))
         .map(Map.Entry::getKey);
   }

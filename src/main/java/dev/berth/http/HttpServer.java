@@ -9,12 +9,15 @@ import io.javalin.compression.CompressionStrategy;
 import io.javalin.config.JavalinConfig;
 import io.javalin.util.JavalinException;
 import java.time.Duration;
+import java.util.Arrays;
+import java.util.OptionalInt;
 import java.util.Set;
 import java.util.concurrent.Executors;
 import java.util.concurrent.TimeoutException;
 import org.eclipse.jetty.http.UriCompliance;
 import org.eclipse.jetty.http.UriCompliance.Violation;
 import org.eclipse.jetty.server.HttpConfiguration;
+import org.eclipse.jetty.server.NetworkConnector;
 import org.eclipse.jetty.server.Server;
 import org.eclipse.jetty.server.handler.GracefulHandler;
 import org.eclipse.jetty.util.thread.QueuedThreadPool;
@@ -54,12 +57,29 @@ public final class HttpServer implements AutoCloseable {
     var limit = ConnectionLimit.ofThisJvm(config.http().maxConnections());
     log.debug("at most {} connections, because {}", limit.most(), limit.because());
     var connections = new Connections(limit, config.http().maxConnectionsPerAddress(), metrics);
-    return new HttpServer(Javalin.create(javalin -> configure(javalin, config, routes, connections)).start());
+    return new HttpServer(Javalin.create(javalin -> {
+      configure(javalin, config, routes, connections);
+      config.protocol().grpcPort().ifPresent(port -> javalin.jetty.addConnector((server, http) -> {
+        var connector = GrpcConnector.of(server, http, limit.most());
+        connector.setHost(config.http().host());
+        connector.setPort(port);
+        connector.setIdleTimeout(idle(config).toMillis());
+        return connector;
+      }));
+    }).start());
   }
 
   /// The port that it listens on: another than the configured one where that is 0.
   public int port() {
     return javalin.port();
+  }
+
+  /// The port of gRPC; empty: there is none.
+  public OptionalInt grpcPort() {
+    return Arrays.stream(javalin.jettyServer().server().getConnectors())
+        .filter(connector -> connector.getName() != null && connector.getName().equals(GrpcConnector.NAME))
+        .mapToInt(connector -> ((NetworkConnector) connector).getLocalPort())
+        .findFirst();
   }
 
   /// Waits for responses that are being written, then closes the listener and every connection. A client that has not

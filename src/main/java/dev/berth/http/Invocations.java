@@ -8,7 +8,6 @@ import dev.berth.error.ServingException;
 import dev.berth.hooks.InvocationRequest;
 import dev.berth.hooks.InvocationResponse;
 import dev.berth.hooks.MediaType;
-import dev.berth.http.platform.VertexRequest;
 import dev.berth.memory.ProcessMemory;
 import dev.berth.serving.Answer;
 import dev.berth.serving.Deadline;
@@ -19,7 +18,6 @@ import io.javalin.http.Context;
 import io.javalin.http.Handler;
 import java.io.IOException;
 import java.io.InputStream;
-import java.io.OutputStream;
 import java.time.Duration;
 import java.util.Collections;
 import java.util.HashMap;
@@ -29,6 +27,7 @@ import java.util.Map;
 import java.util.Objects;
 import java.util.Optional;
 import java.util.Set;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.BiFunction;
 import java.util.function.BooleanSupplier;
 import java.util.function.LongSupplier;
@@ -44,10 +43,8 @@ final class Invocations implements Handler {
 
   static final String CUSTOM_ATTRIBUTES = "X-Amzn-SageMaker-Custom-Attributes";
 
-  /// Where the paths of OpenAI's clients begin.
-  private static final String OPENAI = "/v1/";
-
   private static final Logger log = LoggerFactory.getLogger(Invocations.class);
+  private static final String OPENAI = "/v1/";
   private static final Set<String> LET_THROUGH = Set.of("accept", "content-type", "traceparent");
   private static final List<MediaType> LINES = List.of(MediaType.JSON_LINES, MediaType.CSV);
 
@@ -59,8 +56,6 @@ final class Invocations implements Handler {
   private final Optional<StreamLimits> streams;
   private final ProcessMemory memory;
   private final LongSupplier clock;
-  /// Whether requests and answers are in the form of Vertex AI.
-  private final boolean vertex;
 
   /// @param visits has the model that a request is for take it in, by the deadline
   Invocations(
@@ -70,8 +65,7 @@ final class Invocations implements Handler {
       Duration timeout,
       StreamConfig streams,
       ProcessMemory memory,
-      LongSupplier clock,
-      boolean vertex) {
+      LongSupplier clock) {
     this.visits = visits;
     this.http = http;
     this.transform = transform;
@@ -81,22 +75,47 @@ final class Invocations implements Handler {
         : Optional.of(new StreamLimits(streams.partTimeout(), streams.timeout(), false));
     this.memory = memory;
     this.clock = clock;
-    this.vertex = vertex;
   }
 
   @Override
   public void handle(Context ctx) throws IOException {
-    var deadline = Deadline.in(timeout, clock);
+    take(ctx, new Call() {
+      @Override
+      public ServedModel.Visit enter(RequestBody body, Deadline deadline) {
+        return visits.apply(ctx, deadline);
+      }
+
+      @Override
+      public void answer(ServedModel.Visit visit, RequestBody body, Deadline deadline) throws IOException {
+        Invocations.this.answer(ctx, visit, body, deadline);
+      }
+    });
+  }
+
+  /// How one request is answered.
+  interface Call {
+
+    /// Has the model that the request is for take it in.
+    ServedModel.Visit enter(RequestBody body, Deadline deadline) throws IOException;
+
+    void answer(ServedModel.Visit visit, RequestBody body, Deadline deadline) throws IOException;
+  }
+
+  /// Has a request answered in the server's timeout, and throws away what is left of its body where that fails.
+  void take(Context ctx, Call call) throws IOException {
+    take(ctx, timeout, call);
+  }
+
+  /// The same for a caller who has a limit of its own.
+  ///
+  /// @param limit how long it may take, where that is less than the server's timeout
+  void take(Context ctx, Duration limit, Call call) throws IOException {
+    var deadline = Deadline.in(limit.compareTo(timeout) < 0 ? limit : timeout, clock);
     try (var body = new RequestBody(ctx, http.maxPayloadBytes(), deadline, memory)) {
-      try (var visit = visits.apply(ctx, deadline)) {
+      try (var visit = call.enter(body, deadline)) {
         RequestLog.entered(ctx, visit.metrics());
         visit.countMemory(body.memory());
-        if (vertex) {
-          answerInstances(ctx, visit, body, deadline);
-        } else {
-          requireOpenAi(ctx, visit);
-          answer(ctx, visit, body, deadline);
-        }
+        call.answer(visit, body, deadline);
       } catch (ServingException e) {
         // A caller who asked first whether to send the body has not sent it.
         if (ctx.header("Expect") == null) {
@@ -108,16 +127,12 @@ final class Invocations implements Handler {
   }
 
   private void answer(Context ctx, ServedModel.Visit visit, RequestBody body, Deadline deadline) throws IOException {
+    requireOpenAi(ctx, visit);
     var session = header(ctx, SessionProtocol.SESSION_ID).map(id -> SessionProtocol.checked(id, visit));
     var accept = Accept.choose(header(ctx, "Accept"), visit.responseTypes(), http.defaultAccept());
-    requireNoEncoding(ctx);
     // What opens or closes a session is JSON, whatever the hooks read.
     var contentType = contentType(header(ctx, "Content-Type"), session.isPresent() ? List.of() : visit.requestTypes());
-    body.type(contentType);
-    body.checkDeclared();
-    visit.requireRoom(deadline);
-    body.readAhead();
-    var request = request(ctx, body, contentType, accept, deadline);
+    var request = request(ctx, visit, body, contentType, accept, deadline);
     if (session.isPresent()) {
       answerInSession(ctx, visit, session.get(), request, body, deadline);
     } else {
@@ -125,8 +140,36 @@ final class Invocations implements Handler {
     }
   }
 
-  private InvocationRequest request(
-      Context ctx, InputStream body, MediaType contentType, MediaType accept, Deadline deadline) {
+  /// What asks in OpenAI's way where the model has no such answers would only be told that its body is wrong.
+  private static void requireOpenAi(Context ctx, ServedModel.Visit visit) {
+    if (ctx.path().startsWith(OPENAI) && !visit.openAiPaths().contains(ctx.path())) {
+      throw new ServingException(ErrorType.NOT_FOUND, "%s: this model %s; POST /invocations asks it".formatted(
+          ctx.path(), ctx.path().equals("/v1/embeddings") ? "makes no embeddings" : "writes no text"));
+    }
+  }
+
+  /// Has a request answered that is for no model.
+  void read(Context ctx, Duration limit, Reading reading) throws IOException {
+    var deadline = Deadline.in(limit.compareTo(timeout) < 0 ? limit : timeout, clock);
+    try (var body = new RequestBody(ctx, http.maxPayloadBytes(), deadline, memory)) {
+      reading.of(body);
+    }
+  }
+
+  /// What is done with a body.
+  interface Reading {
+    void of(RequestBody body) throws IOException;
+  }
+
+  /// Reads the body ahead, once there is room for its records.
+  InvocationRequest request(
+      Context ctx, ServedModel.Visit visit, RequestBody body, MediaType contentType, MediaType accept, Deadline deadline)
+      throws IOException {
+    requireNoEncoding(ctx);
+    body.type(contentType);
+    body.checkDeclared();
+    visit.requireRoom(deadline);
+    body.readAhead();
     return new InvocationRequest(
         body,
         contentType,
@@ -138,57 +181,6 @@ final class Invocations implements Handler {
         .withPath(ctx.path(), Optional.ofNullable(ctx.queryString()))
         .withHeaders(headers(ctx))
         .withDeadline(deadline.nanos());
-  }
-
-  /// What asks in OpenAI's way where the model has no such answers would only be told that its body is wrong.
-  private static void requireOpenAi(Context ctx, ServedModel.Visit visit) {
-    if (ctx.path().startsWith(OPENAI) && !visit.openAiPaths().contains(ctx.path())) {
-      throw new ServingException(ErrorType.NOT_FOUND, "%s: this model %s; POST /invocations asks it".formatted(
-          ctx.path(), ctx.path().equals("/v1/embeddings") ? "makes no embeddings" : "writes no text"));
-    }
-  }
-
-  /// Of a body in the form of Vertex AI, which is JSON and answered by JSON. The answer is whole.
-  private void answerInstances(Context ctx, ServedModel.Visit visit, RequestBody body, Deadline deadline) throws IOException {
-    boolean lines = VertexRequest.isInLines(visit.requestTypes(), visit.responseTypes());
-    requireNoEncoding(ctx);
-    var contentType = contentType(header(ctx, "Content-Type"), List.of(MediaType.JSON));
-    var accept = Accept.choose(header(ctx, "Accept"), List.of(MediaType.JSON), MediaType.JSON);
-    body.type(contentType);
-    body.checkDeclared();
-    visit.requireRoom(deadline);
-    body.readAhead();
-    var asked = request(ctx, body, contentType, accept, deadline);
-    var request = lines
-        ? request(ctx, new VertexRequest(asked), MediaType.JSON_LINES, MediaType.JSON_LINES, deadline)
-        : asked;
-    try {
-      switch (visit.invoke(request, deadline, Optional.empty(), body.memory(), peerHasGone(ctx), logContext())) {
-        case Answer.Whole(var response, var invocation) -> {
-          if (lines) {
-            writePredictions(ctx, response);
-          } else {
-            write(ctx, response);
-          }
-          RequestLog.served(ctx, invocation);
-        }
-        case Answer.Streamed _ -> throw new IllegalStateException("an answer that may not stream does");
-      }
-    } catch (ServingException e) {
-      throw e.type() == ErrorType.BAD_INPUT ? new ServingException(e.type(), VertexRequest.named(e.getMessage()), e) : e;
-    }
-  }
-
-  private static void writePredictions(Context ctx, InvocationResponse response) {
-    response.customAttributes().ifPresent(value -> ctx.header(CUSTOM_ATTRIBUTES, value));
-    ctx.contentType(MediaType.JSON.toString());
-    var lines = response.body();
-    int length = VertexRequest.listed(lines);
-    send(ctx, length + VertexRequest.BEFORE.length + VertexRequest.AFTER.length, output -> {
-      output.write(VertexRequest.BEFORE);
-      output.write(lines, 0, length);
-      output.write(VertexRequest.AFTER);
-    });
   }
 
   private void answerInSession(
@@ -245,7 +237,7 @@ final class Invocations implements Handler {
 
   /// A body of lines ends without a newline, because AssembleWith=Line adds one after each response, or with one where
   /// mini-batches are joined as they are.
-  private void write(Context ctx, InvocationResponse response) {
+  void write(Context ctx, InvocationResponse response) {
     response.customAttributes().ifPresent(value -> ctx.header(CUSTOM_ATTRIBUTES, value));
     ctx.contentType(response.contentType().toString());
     var body = response.body();
@@ -264,26 +256,30 @@ final class Invocations implements Handler {
     send(ctx, body, body.length, false);
   }
 
+  /// For an answer that has trailers behind it.
+  static void sendUnmeasured(Context ctx, byte[] body) {
+    try {
+      ctx.res().getOutputStream().write(body);
+    } catch (IOException e) {
+      gone(e);
+    }
+  }
+
+  private static void gone(IOException e) {
+    log.info("the caller has gone before its answer was sent: {}", e.toString());
+  }
+
   /// Javalin's own way copies every body through a stream, piece by piece.
   private static void send(Context ctx, byte[] body, int length, boolean newline) {
-    send(ctx, length + (newline ? 1L : 0), output -> {
+    try {
+      ctx.res().setContentLengthLong(length + (newline ? 1L : 0));
+      var output = ctx.res().getOutputStream();
       output.write(body, 0, length);
       if (newline) {
         output.write('\n');
       }
-    });
-  }
-
-  private interface BodyWriter {
-    void write(OutputStream output) throws IOException;
-  }
-
-  private static void send(Context ctx, long length, BodyWriter body) {
-    try {
-      ctx.res().setContentLengthLong(length);
-      body.write(ctx.res().getOutputStream());
     } catch (IOException e) {
-      log.info("the caller has gone before its answer was sent: {}", e.toString());
+      gone(e);
     }
   }
 
@@ -326,7 +322,13 @@ final class Invocations implements Handler {
     return headers;
   }
 
-  private static BooleanSupplier peerHasGone(Context ctx) {
+  static BooleanSupplier peerHasGone(Context ctx) {
+    if (Grpc.isHttp2(ctx)) {
+      // A client of HTTP/2 says so when it gives up.
+      var gone = new AtomicBoolean();
+      ServletContextRequest.getServletContextRequest(ctx.req()).addFailureListener(_ -> gone.set(true));
+      return gone::get;
+    }
     return endPoint(ctx) instanceof PeerAwareConnector.PeerAwareEndPoint peer ? peer::peerHasGone : () -> false;
   }
 

@@ -32,7 +32,7 @@ final class RequestBody extends InputStream {
   private static final int TEXT = 2;
   /// Bodies that no hook makes a string of, beside pictures and the like.
   private static final List<String> BINARY =
-      List.of("octet-stream", "x-npy", "x-npz", "x-recordio", "x-recordio-protobuf", "x-tfrecord");
+      List.of("octet-stream", "grpc", "x-npy", "x-npz", "x-recordio", "x-recordio-protobuf", "x-tfrecord");
   /// What it is likely to make of it all in all.
   private static final int LIKELY = 4;
 
@@ -98,10 +98,23 @@ final class RequestBody extends InputStream {
     }
   }
 
+  /// Reads more into memory, of the first bytes; false: there is no more, or these are in memory. Runs on the request's thread.
+  boolean readFirst() throws IOException {
+    return end < FIRST_BUFFER && upload.received() != declared && fill(FIRST_BUFFER);
+  }
+
+  /// A copy of what is in memory. It can still be read.
+  byte[] first() {
+    return Arrays.copyOfRange(buffer, start, end);
+  }
+
+  boolean isWhole() {
+    return upload.hasEnded() || upload.received() == declared;
+  }
+
   /// A copy of the whole body, where it is in memory and not longer than `most`. It can still be read.
   Optional<byte[]> small(int most) {
-    boolean isWhole = upload.hasEnded() || upload.received() == declared;
-    return isWhole && end - start <= most ? Optional.of(Arrays.copyOfRange(buffer, start, end)) : Optional.empty();
+    return isWhole() && end - start <= most ? Optional.of(Arrays.copyOfRange(buffer, start, end)) : Optional.empty();
   }
 
   @Override

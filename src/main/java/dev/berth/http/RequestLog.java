@@ -124,12 +124,13 @@ final class RequestLog {
     Long started = ctx.attribute(STARTED);
     var total = Duration.ofNanos(System.nanoTime() - started);
     var route = paths.pattern(ctx.path()).orElse("other");
-    metrics.requestCompleted(route, ctx.statusCode(), total);
+    int status = status(ctx);
+    metrics.requestCompleted(route, status, total);
     ModelMetrics model = ctx.attribute(MODEL);
     if (model != null) {
-      model.requestCompleted(ctx.statusCode(), total);
+      model.requestCompleted(status, total);
     }
-    write(ctx, route, total);
+    write(ctx, route, status, total);
     MDC.clear();
   }
 
@@ -155,8 +156,14 @@ final class RequestLog {
     return Optional.ofNullable(ctx.header(TRACE_PARENT)).filter(TRACE.asMatchPredicate());
   }
 
-  private static void write(Context ctx, String route, Duration total) {
-    write(ctx.method().name(), ctx.path(), route, ctx.statusCode(), ctx.attribute(FAILED), ctx.attribute(SERVED), total);
+  private static void write(Context ctx, String route, int status, Duration total) {
+    write(ctx.method().name(), ctx.path(), route, status, ctx.attribute(FAILED), ctx.attribute(SERVED), total);
+  }
+
+  /// A call of gRPC that fails has the status 200, and says in its trailers what went wrong.
+  private static int status(Context ctx) {
+    ServingException failure = ctx.attribute(FAILED);
+    return failure == null ? ctx.statusCode() : Errors.status(failure.type());
   }
 
   private static void write(

@@ -67,9 +67,10 @@ final class Routes {
       case Served.Many _ -> MANY_MODELS;
     };
     var platform = config.platform();
+    boolean hasGrpc = config.protocol().grpcPort().isPresent();
     var all = paths.and(platform.healthRoute().map(path -> Map.of(path, "GET")).orElse(Map.of()))
         .and(platform.predictRoute().map(path -> Map.of(path, "POST")).orElse(Map.of()))
-        .and(Map.of("/ping", "GET, POST", metricsPath, "GET"));
+        .and(Map.of("/ping", "GET, POST", metricsPath, "GET")).and(OpenInference.paths(hasGrpc));
     var log = new RequestLog(metrics, all);
     var sockets = new Sockets(this::model, !(served instanceof Served.Many), config, all, log, metrics, System::nanoTime);
     sockets.configure(javalin);
@@ -84,6 +85,8 @@ final class Routes {
       case Served.Watched watched -> register(routes, watched::enter, () -> liveWorkers(watched));
       case Served.Many(var models) -> register(routes, models);
     }
+    var named = new NamedModels(served, config.protocol().modelName());
+    new OpenInference(named, health, invocations((_, _) -> null), hasGrpc).register(routes);
     routes.get(metricsPath, this::scrape);
     sockets.register(routes, List.of(Sockets.PATH_OF_MODEL, "*"));
     routes.after(log::end);
@@ -121,9 +124,9 @@ final class Routes {
 
   private void register(RoutesConfig routes, Function<Deadline, ServedModel.Visit> visits, IntSupplier workers) {
     var vertex = config.platform().predictRoute();
-    var invocations = invocations((_, deadline) -> visits.apply(deadline), false);
+    var invocations = invocations((_, deadline) -> visits.apply(deadline));
     INVOCATIONS.stream().filter(path -> vertex.filter(path::equals).isEmpty()).forEach(path -> routes.post(path, invocations));
-    vertex.ifPresent(path -> routes.post(path, invocations((_, deadline) -> visits.apply(deadline), true)));
+    vertex.ifPresent(path -> routes.post(path, new Vertex(visits, invocations)));
     routes.get(Sockets.PATH, Sockets::reject);
     routes.get("/execution-parameters", new ExecutionParameters(config.transform(), workers));
   }
@@ -135,13 +138,13 @@ final class Routes {
     routes.get("/models/{name}", models::describe);
     routes.delete("/models/{name}", models::unload);
     routes.get(Sockets.PATH_OF_MODEL, Sockets::reject);
-    routes.post("/models/{name}/invoke", invocations((ctx, deadline) -> many.enter(Models.name(ctx), deadline), false));
+    routes.post("/models/{name}/invoke", invocations((ctx, deadline) -> many.enter(Models.name(ctx), deadline)));
   }
 
-  private Invocations invocations(BiFunction<Context, Deadline, ServedModel.Visit> visits, boolean vertex) {
+  private Invocations invocations(BiFunction<Context, Deadline, ServedModel.Visit> visits) {
     return new Invocations(
         visits, config.http(), config.transform(), config.batching().timeout(), config.streams(),
-        ProcessMemory.ofThisProcess(), System::nanoTime, vertex);
+        ProcessMemory.ofThisProcess(), System::nanoTime);
   }
 
   /// What becomes of an error of the JVM outside of the hooks.

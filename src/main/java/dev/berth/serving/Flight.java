@@ -31,6 +31,7 @@ final class Flight<I, O> {
 
   private final LoadedModel<?, I, O> model;
   private final InvocationRequest request;
+  private final Dialect dialect;
   private final Caller caller;
   private final Deadline deadline;
   private final Optional<StreamLimits> streams;
@@ -41,18 +42,22 @@ final class Flight<I, O> {
   private final AtomicReference<HookPool.Run> run = new AtomicReference<>();
   /// The place of its records in the queue, once they are there.
   private volatile Batcher<I, O>.Ticket ticket;
+  /// The request in the words of the hooks.
+  private InvocationRequest understood;
   private Split<I> split;
   private Duration decoded;
 
   Flight(
       LoadedModel<?, I, O> model,
       InvocationRequest request,
+      Dialect dialect,
       Caller caller,
       Deadline deadline,
       Optional<StreamLimits> streams,
       RequestMemory memory) {
     this.model = model;
     this.request = request;
+    this.dialect = dialect;
     this.caller = caller;
     this.deadline = deadline;
     this.streams = streams;
@@ -127,7 +132,8 @@ final class Flight<I, O> {
 
   private void decode(HookPool.Run now) throws Exception {
     long start = System.nanoTime();
-    var input = require(model.handler.inputFn(request), model.names.inputFn(), "a list of records");
+    understood = dialect.request(request);
+    var input = require(model.handler.inputFn(understood), model.names.inputFn(), "a list of records");
     memory.add(RECORD * input.size());
     now.enters(model.names.split());
     split = Split.of(input, model.handler, model.names);
@@ -213,7 +219,7 @@ final class Flight<I, O> {
   private void encode(List<O> values, Predictions<O> predictions, HookPool.Run now) throws Exception {
     long start = System.nanoTime();
     now.enters(model.names.outputFn());
-    var response = require(model.handler.outputFn(values, request), model.names.outputFn(), "a response");
+    var response = dialect.response(require(model.handler.outputFn(values, understood), model.names.outputFn(), "a response"));
     var encoded = Duration.ofNanos(System.nanoTime() - start);
     model.metrics.encoded(encoded);
     landed.complete(new Answer.Whole(response, new Invocation(

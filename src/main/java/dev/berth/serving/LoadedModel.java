@@ -11,6 +11,7 @@ import dev.berth.hooks.InvocationRequest;
 import dev.berth.hooks.MediaType;
 import dev.berth.hooks.ModelContext;
 import dev.berth.hooks.SessionHandler;
+import dev.berth.hooks.Signature;
 import dev.berth.hooks.StreamingHandler;
 import dev.berth.memory.RequestMemory;
 import dev.berth.metrics.ModelMetrics;
@@ -138,6 +139,16 @@ final class LoadedModel<M, I, O> {
     return openAiPaths;
   }
 
+  /// @throws ServingException when the handler fails
+  Signature signature() {
+    try {
+      return Objects.requireNonNull(handler.signature(), "returned null, expected a signature");
+    } catch (Throwable e) {
+      metrics.caught(e);
+      throw HookFailure.of("signature", e);
+    }
+  }
+
   int liveWorkers() {
     return batcher.liveWorkers();
   }
@@ -158,8 +169,13 @@ final class LoadedModel<M, I, O> {
   /// @param streams for answers that may leave part by part; nothing: all answers are whole
   /// @throws ServingException for every way in which this can fail
   Answer invoke(
-      InvocationRequest request, Caller caller, Deadline deadline, Optional<StreamLimits> streams, RequestMemory memory) {
-    return new Flight<>(this, request, caller, deadline, streams, memory).await();
+      InvocationRequest request,
+      Dialect dialect,
+      Caller caller,
+      Deadline deadline,
+      Optional<StreamLimits> streams,
+      RequestMemory memory) {
+    return new Flight<>(this, request, dialect, caller, deadline, streams, memory).await();
   }
 
   /// The same in a session.
@@ -170,7 +186,7 @@ final class LoadedModel<M, I, O> {
       Deadline deadline,
       Optional<StreamLimits> streams,
       RequestMemory memory) {
-    var flight = new Flight<>(this, request.withSession(turn.value()), caller, deadline, streams, memory);
+    var flight = new Flight<>(this, request.withSession(turn.value()), Dialect.NONE, caller, deadline, streams, memory);
     turn.lastsWhile(flight::isInside);
     return flight.await();
   }

@@ -8,6 +8,7 @@ import dev.berth.error.ServingException;
 import dev.berth.hooks.InferenceHandler;
 import dev.berth.hooks.InvocationRequest;
 import dev.berth.hooks.MediaType;
+import dev.berth.hooks.Signature;
 import dev.berth.memory.ModelMemory;
 import dev.berth.memory.RequestMemory;
 import dev.berth.metrics.ModelMetrics;
@@ -214,6 +215,13 @@ public final class ServedModel {
       return model.openAiPaths();
     }
 
+    /// What the hooks say of their records and predictions.
+    ///
+    /// @throws ServingException when they fail
+    public Signature signature() {
+      return model.signature();
+    }
+
     /// See [ServedModel#liveWorkers].
     public int liveWorkers() {
       return model.liveWorkers();
@@ -252,7 +260,18 @@ public final class ServedModel {
         RequestMemory memory,
         BooleanSupplier callerHasGone,
         Map<String, String> logContext) {
-      return model.invoke(request, new Caller(callerHasGone, logContext), deadline, streams, memory);
+      return model.invoke(request, Dialect.NONE, new Caller(callerHasGone, logContext), deadline, streams, memory);
+    }
+
+    /// Answers a request of a client that speaks another dialect than the hooks. The answer is whole.
+    public Answer invokeIn(
+        Dialect dialect,
+        InvocationRequest request,
+        Deadline deadline,
+        RequestMemory memory,
+        BooleanSupplier callerHasGone,
+        Map<String, String> logContext) {
+      return model.invoke(request, dialect, new Caller(callerHasGone, logContext), deadline, Optional.empty(), memory);
     }
 
     /// Answers a request in a session.

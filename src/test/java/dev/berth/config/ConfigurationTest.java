@@ -1,6 +1,7 @@
 package dev.berth.config;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.assertj.core.api.Assertions.catchThrowableOfType;
 
 import dev.berth.content.BatchStrategy;
@@ -54,6 +55,7 @@ class ConfigurationTest {
             false, ExecutionParametersAnswer.SAGEMAKER, OptionalInt.empty(), Optional.empty(), OptionalInt.empty(),
             false, false),
         new PlatformConfig(Optional.empty(), Optional.empty()),
+        new ProtocolConfig(OptionalInt.empty(), "model"),
         new LogConfig(LogLevel.INFO, LogFormat.PLAIN)));
   }
 
@@ -95,6 +97,8 @@ class ConfigurationTest {
         "BERTH_LOAD_TIMEOUT_SECONDS", "120",
         "BERTH_MAX_CONNECTIONS", "500",
         "BERTH_MAX_CONNECTIONS_PER_ADDRESS", "20",
+        "BERTH_GRPC_PORT", "9000",
+        "BERTH_MODEL_NAME", "answers",
         "SAGEMAKER_CONTAINER_LOG_LEVEL", "10",
         "BERTH_LOG_FORMAT", "json",
         "AIP_HEALTH_ROUTE", "/health",
@@ -117,6 +121,7 @@ class ConfigurationTest {
             false, ExecutionParametersAnswer.LOCAL_MODE, OptionalInt.of(8), Optional.of(BatchStrategy.SINGLE_RECORD),
             OptionalInt.of(6), true, true),
         new PlatformConfig(Optional.of("/health"), Optional.of("/predict")),
+        new ProtocolConfig(OptionalInt.of(9000), "answers"),
         new LogConfig(LogLevel.DEBUG, LogFormat.JSON)));
   }
 
@@ -153,6 +158,12 @@ class ConfigurationTest {
         .startsWith("AIP_PREDICT_ROUTE: found \"/a/:b\", expected a path of letters");
     assertThat(problems(Map.of("AIP_PREDICT_ROUTE", "/a", "SAGEMAKER_MULTI_MODEL", "true"))).singleElement().asString()
         .startsWith("AIP_PREDICT_ROUTE: found a server of many models, expected one model");
+  }
+
+  @Test
+  void grpcNeedsAPortOfItsOwn() {
+    assertThatThrownBy(() -> read(Map.of("BERTH_GRPC_PORT", "8080")))
+        .hasMessageContaining("grpc-port: found 8080, which is the port of HTTP too; expected another");
   }
 
   @ParameterizedTest

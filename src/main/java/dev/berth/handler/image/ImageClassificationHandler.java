@@ -15,11 +15,14 @@ import dev.berth.handler.task.ScoreFunction;
 import dev.berth.handler.task.TaskAnswer;
 import dev.berth.hooks.Accelerator;
 import dev.berth.hooks.BadInputException;
+import dev.berth.hooks.ElementType;
 import dev.berth.hooks.InferenceHandler;
 import dev.berth.hooks.InvocationRequest;
 import dev.berth.hooks.InvocationResponse;
 import dev.berth.hooks.MediaType;
 import dev.berth.hooks.ModelContext;
+import dev.berth.hooks.Signature;
+import dev.berth.hooks.Signature.Column;
 import dev.berth.hooks.Tensor;
 import java.io.IOException;
 import java.nio.file.Path;
@@ -88,6 +91,12 @@ public class ImageClassificationHandler
   @Override
   public List<MediaType> requestTypes() {
     return REQUEST_TYPES;
+  }
+
+  @Override
+  public Signature signature() {
+    return new Signature(
+        List.of(Column.ofTexts("image")), List.of(Column.ofTexts("label"), Column.of("score", ElementType.FLOAT64)));
   }
 
   @Override

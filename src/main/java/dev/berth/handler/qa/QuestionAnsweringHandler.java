@@ -11,11 +11,14 @@ import dev.berth.handler.task.Copies;
 import dev.berth.handler.task.RowModel;
 import dev.berth.hooks.Accelerator;
 import dev.berth.hooks.BadInputException;
+import dev.berth.hooks.ElementType;
 import dev.berth.hooks.InferenceHandler;
 import dev.berth.hooks.InvocationRequest;
 import dev.berth.hooks.InvocationResponse;
 import dev.berth.hooks.MediaType;
 import dev.berth.hooks.ModelContext;
+import dev.berth.hooks.Signature;
+import dev.berth.hooks.Signature.Column;
 import dev.berth.memory.RequestMemory;
 import dev.berth.tokenizer.Tokenizer;
 import java.io.IOException;
@@ -110,6 +113,14 @@ public class QuestionAnsweringHandler
   @Override
   public List<MediaType> requestTypes() {
     return REQUEST_TYPES;
+  }
+
+  @Override
+  public Signature signature() {
+    return new Signature(
+        List.of(Column.ofTexts("question"), Column.ofTexts("context")),
+        List.of(Column.ofTexts("answer"), Column.of("score", ElementType.FLOAT64), Column.of("start", ElementType.INT64),
+            Column.of("end", ElementType.INT64)));
   }
 
   @Override

@@ -15,11 +15,14 @@ import dev.berth.engine.InvalidInputException;
 import dev.berth.engine.SharedGraphs;
 import dev.berth.hooks.Accelerator;
 import dev.berth.hooks.BadInputException;
+import dev.berth.hooks.ElementType;
 import dev.berth.hooks.InferenceHandler;
 import dev.berth.hooks.InvocationRequest;
 import dev.berth.hooks.InvocationResponse;
 import dev.berth.hooks.MediaType;
 import dev.berth.hooks.ModelContext;
+import dev.berth.hooks.Signature;
+import dev.berth.hooks.Signature.Column;
 import dev.berth.hooks.Tensor;
 import dev.berth.memory.RequestMemory;
 import java.io.IOException;
@@ -77,7 +80,11 @@ public class TensorHandler implements InferenceHandler<Graph, List<Tensor>, List
 
   private final TensorArtifact artifact;
   private final TensorInputs inputs;
+  /// What clients that have to name it call the only input.
+  private final String onlyInput;
   private final SharedGraphs models;
+  /// What the first forward has returned.
+  private volatile List<Column> outputs = List.of();
   /// The graph of each accelerator, as `models` has it, and in the order of `model.json`.
   private final Map<Graph, Graph> named = new ConcurrentHashMap<>();
 
@@ -90,6 +97,7 @@ public class TensorHandler implements InferenceHandler<Graph, List<Tensor>, List
     var names = Engine.of(artifact.file()).names(artifact.file());
     ModelNames.check(artifact, names);
     this.inputs = inputs(artifact, names);
+    this.onlyInput = names.inputs().isEmpty() ? "input_0" : names.inputs().getFirst();
     this.models = new SharedGraphs(artifact.file());
   }
 
@@ -101,6 +109,15 @@ public class TensorHandler implements InferenceHandler<Graph, List<Tensor>, List
     return new TensorInputs(
         artifact.inputs().stream().map(TensorArtifact.Input::name).toList(),
         artifact.inputs().stream().map(TensorArtifact.Input::type).toList());
+  }
+
+  /// Inputs have the names of `model.json`, else the model's own. Outputs are known after the first forward.
+  @Override
+  public Signature signature() {
+    var columns = IntStream.range(0, inputs.names().size())
+        .mapToObj(i -> Column.of(inputs.names().get(i), inputs.type(i)))
+        .toList();
+    return new Signature(columns.isEmpty() ? List.of(Column.of(onlyInput, ElementType.FLOAT32)) : columns, outputs);
   }
 
   /// The names of the tensors of a record, in their order; empty: there is one, of any name.
@@ -200,7 +217,17 @@ public class TensorHandler implements InferenceHandler<Graph, List<Tensor>, List
             .formatted(output, records.size(), records.size()));
       }
     }
+    remember(outputs);
     return rows(outputs, records.size());
+  }
+
+  private void remember(List<Tensor> returned) {
+    if (outputs.size() != returned.size()) {
+      var names = outputNames();
+      outputs = IntStream.range(0, returned.size())
+          .mapToObj(i -> Column.of(TensorPredictions.name(names, i), returned.get(i).type()))
+          .toList();
+    }
   }
 
   /// Those of `model.json`, else those of the dict that the model has returned.

@@ -6,9 +6,12 @@ import dev.berth.content.Npy;
 import dev.berth.handler.task.Fields;
 import dev.berth.handler.task.TaskAnswer;
 import dev.berth.hooks.BadInputException;
+import dev.berth.hooks.ElementType;
 import dev.berth.hooks.InvocationRequest;
 import dev.berth.hooks.InvocationResponse;
 import dev.berth.hooks.MediaType;
+import dev.berth.hooks.Signature;
+import dev.berth.hooks.Signature.Column;
 import dev.berth.hooks.Tensor;
 import java.io.IOException;
 import java.nio.file.Path;
@@ -46,6 +49,11 @@ public class EmbeddingHandler extends TextHandler<EmbeddingHandler.Parameters> {
     super(artifact, new Task<>(
         "sentence_embedding", false, false, List.of(), List.of("truncate_dim", "normalize_embeddings"),
         new Parameters(Integer.MAX_VALUE, false), Parameters::with, _ -> true));
+  }
+
+  @Override
+  public Signature signature() {
+    return new Signature(super.signature().inputs(), List.of(Column.of("embedding", ElementType.FLOAT32)));
   }
 
   @Override

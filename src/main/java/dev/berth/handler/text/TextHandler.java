@@ -18,11 +18,14 @@ import dev.berth.handler.task.RowModel;
 import dev.berth.handler.task.TaskAnswer;
 import dev.berth.hooks.Accelerator;
 import dev.berth.hooks.BadInputException;
+import dev.berth.hooks.ElementType;
 import dev.berth.hooks.InferenceHandler;
 import dev.berth.hooks.InvocationRequest;
 import dev.berth.hooks.InvocationResponse;
 import dev.berth.hooks.MediaType;
 import dev.berth.hooks.ModelContext;
+import dev.berth.hooks.Signature;
+import dev.berth.hooks.Signature.Column;
 import dev.berth.tokenizer.Encoding;
 import dev.berth.tokenizer.Tokenizer;
 import dev.berth.tokenizer.Truncation;
@@ -138,6 +141,22 @@ public abstract class TextHandler<P> implements InferenceHandler<TextModel, Text
   @Override
   public List<MediaType> requestTypes() {
     return REQUEST_TYPES;
+  }
+
+  /// The columns of CSV.
+  @Override
+  public Signature signature() {
+    return new Signature(
+        Stream.of("text", "text_pair").limit(task.pairs ? 2 : 1).map(Column::ofTexts).toList(),
+        task.columns.stream().map(TextHandler::column).toList());
+  }
+
+  private static Column column(String name) {
+    return switch (name) {
+      case "score" -> Column.of(name, ElementType.FLOAT64);
+      case "token", "start", "end" -> Column.of(name, ElementType.INT64);
+      default -> Column.ofTexts(name);
+    };
   }
 
   @Override

@@ -5,6 +5,8 @@ import dev.berth.artifact.ModelArtifactException;
 import dev.berth.engine.EngineException;
 import dev.berth.handler.task.Fields;
 import dev.berth.handler.task.Labels;
+import dev.berth.hooks.Signature;
+import dev.berth.hooks.Signature.Column;
 import dev.berth.tokenizer.Vocabulary;
 import java.io.IOException;
 import java.nio.file.Path;
@@ -53,6 +55,12 @@ public class TokenClassificationHandler extends TextHandler<TokenClassificationH
     } catch (IOException e) {
       throw new ModelArtifactException(artifact.directory(), List.of("tokenizer.json: " + e.getMessage()), e);
     }
+  }
+
+  /// A text has any number of entities, so they are one text of JSON.
+  @Override
+  public Signature signature() {
+    return new Signature(super.signature().inputs(), List.of(Column.ofTexts("entities")));
   }
 
   /// A list of entities. An `entity` is one token, an `entity_group` those that belong together.

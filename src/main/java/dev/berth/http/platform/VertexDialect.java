@@ -7,18 +7,20 @@ import dev.berth.content.Excerpt;
 import dev.berth.content.Json;
 import dev.berth.hooks.BadInputException;
 import dev.berth.hooks.InvocationRequest;
+import dev.berth.hooks.InvocationResponse;
 import dev.berth.hooks.MediaType;
 import dev.berth.memory.RequestMemory;
+import dev.berth.serving.Dialect;
 import java.io.ByteArrayInputStream;
 import java.io.IOException;
-import java.io.InputStream;
+import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
 import java.util.List;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import java.util.stream.Collectors;
 
-/// A body of Vertex AI as lines of JSON: an instance is what a line of JSON Lines is.
+/// What callers of Vertex AI speak: an instance is what a line of JSON Lines is.
 ///
 /// ```
 /// {"instances": [A, B]}                       A         answered by {"predictions": [a, b]}
@@ -29,46 +31,22 @@ import java.util.stream.Collectors;
 ///
 /// Hooks of an artifact that do not read and write JSON Lines get the body as it is, and answer it themselves.
 ///
-/// The body is read by the first read, which is the hook's, on its thread and at the cost of its request.
-public final class VertexRequest extends InputStream {
+public final class VertexDialect implements Dialect {
 
-  /// Of an answer in lines.
-  public static final byte[] BEFORE = "{\"predictions\":[".getBytes(StandardCharsets.UTF_8);
-  public static final byte[] AFTER = "]}".getBytes(StandardCharsets.UTF_8);
+  private static final byte[] BEFORE = "{\"predictions\":[".getBytes(StandardCharsets.UTF_8);
+  private static final byte[] AFTER = "]}".getBytes(StandardCharsets.UTF_8);
 
   /// What the lines cost in memory for each of their characters: a text and its bytes.
   private static final long CHARACTER = 3;
 
   private static final Pattern LINE = Pattern.compile("^line (\\d{1,9})\\b");
 
-  private final InvocationRequest request;
-  private InputStream lines;
+  private VertexDialect() {}
 
-  /// @param request as it came, its body not yet read
-  public VertexRequest(InvocationRequest request) {
-    this.request = request;
-  }
-
-  /// Whether hooks get lines, by the types that they read and write; none: any.
-  public static boolean isInLines(List<MediaType> readable, List<MediaType> writable) {
-    return readable.contains(MediaType.JSON_LINES) && writable.contains(MediaType.JSON_LINES);
-  }
-
-  /// Makes a list of lines, in place.
-  ///
-  /// @return how many bytes of the body are the list
-  public static int listed(byte[] lines) {
-    int end = lines.length;
-    while (end > 0 && (lines[end - 1] == '\n' || lines[end - 1] == '\r')) {
-      end--;
-    }
-    for (int i = 0; i < end; i++) {
-      // In a text of JSON a line break is an escape.
-      if (lines[i] == '\n') {
-        lines[i] = ',';
-      }
-    }
-    return end;
+  /// The one of hooks that read and write these types; none: any.
+  public static Dialect of(List<MediaType> readable, List<MediaType> writable) {
+    boolean inLines = readable.contains(MediaType.JSON_LINES) && writable.contains(MediaType.JSON_LINES);
+    return inLines ? new VertexDialect() : Dialect.NONE;
   }
 
   /// A message about a line, for those who have sent instances.
@@ -80,25 +58,26 @@ public final class VertexRequest extends InputStream {
   }
 
   @Override
-  public int read() throws IOException {
-    return lines().read();
+  public InvocationRequest request(InvocationRequest asked) throws IOException {
+    var lines = written(Json.read(asked)).getBytes(StandardCharsets.UTF_8);
+    return asked.withBody(new ByteArrayInputStream(lines)).withTypes(MediaType.JSON_LINES, MediaType.JSON_LINES);
   }
 
   @Override
-  public int read(byte[] bytes, int offset, int length) throws IOException {
-    return lines().read(bytes, offset, length);
-  }
-
-  @Override
-  public byte[] readAllBytes() throws IOException {
-    return lines().readAllBytes();
-  }
-
-  private InputStream lines() throws IOException {
-    if (lines == null) {
-      lines = new ByteArrayInputStream(written(Json.read(request)).getBytes(StandardCharsets.UTF_8));
+  public InvocationResponse response(InvocationResponse answer) {
+    var lines = answer.body();
+    int length = lines.length;
+    while (length > 0 && (lines[length - 1] == '\n' || lines[length - 1] == '\r')) {
+      length--;
     }
-    return lines;
+    var list = ByteBuffer.allocate(BEFORE.length + length + AFTER.length).put(BEFORE).put(lines, 0, length).put(AFTER).array();
+    for (int i = BEFORE.length; i < BEFORE.length + length; i++) {
+      // In a text of JSON a line break is an escape.
+      if (list[i] == '\n') {
+        list[i] = ',';
+      }
+    }
+    return new InvocationResponse(list, MediaType.JSON, answer.customAttributes());
   }
 
   private static String written(JsonNode body) {

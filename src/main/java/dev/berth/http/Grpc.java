@@ -1,0 +1,108 @@
+package dev.berth.http;
+
+import dev.berth.error.ErrorType;
+import dev.berth.error.ServingException;
+import dev.berth.http.protocol.GrpcFrame;
+import io.javalin.http.Context;
+import java.nio.charset.StandardCharsets;
+import java.time.Duration;
+import java.time.temporal.ChronoUnit;
+import java.util.Map;
+import java.util.regex.Pattern;
+
+/// What a call of gRPC has around its message: headers of HTTP/2, and trailers that say how it ended. As
+/// `PROTOCOL-HTTP2.md` of gRPC has it.
+final class Grpc {
+
+  static final String SERVICE = "/inference.GRPCInferenceService/";
+
+  /// In percent-encoding it must fit a header.
+  private static final int MOST_SAID = 800;
+  private static final Pattern TIMEOUT = Pattern.compile("(\\d{1,8})([HMSmun])");
+  private static final Map<String, ChronoUnit> UNITS = Map.of(
+      "H", ChronoUnit.HOURS, "M", ChronoUnit.MINUTES, "S", ChronoUnit.SECONDS,
+      "m", ChronoUnit.MILLIS, "u", ChronoUnit.MICROS, "n", ChronoUnit.NANOS);
+
+  private Grpc() {}
+
+  static boolean isHttp2(Context ctx) {
+    return ctx.req().getProtocol().equals("HTTP/2.0");
+  }
+
+  /// Whether whoever asks reads trailers.
+  static boolean isCall(Context ctx) {
+    var type = ctx.contentType();
+    return isHttp2(ctx) && type != null && type.startsWith(GrpcFrame.TYPE.toString());
+  }
+
+  /// @throws ServingException where this is no call, or its message is compressed
+  static void require(Context ctx) {
+    if (!isCall(ctx)) {
+      throw new ServingException(ErrorType.UNSUPPORTED_MEDIA_TYPE,
+          "Content-Type: found %s over %s, expected application/grpc over HTTP/2, at --grpc-port"
+              .formatted(Text.quoted(String.valueOf(ctx.contentType())), ctx.req().getProtocol()));
+    }
+    var encoding = ctx.header("grpc-encoding");
+    if (encoding != null && !encoding.equals("identity")) {
+      ctx.header("grpc-accept-encoding", "identity");
+      throw new ServingException(ErrorType.METHOD_NOT_ALLOWED,
+          "grpc-encoding: found %s, expected identity".formatted(Text.quoted(encoding)));
+    }
+  }
+
+  /// How long the client waits.
+  static Duration timeout(Context ctx) {
+    var header = ctx.header("grpc-timeout");
+    if (header == null) {
+      return ChronoUnit.FOREVER.getDuration();
+    }
+    var parts = TIMEOUT.matcher(header);
+    if (!parts.matches()) {
+      throw new ServingException(ErrorType.BAD_INPUT,
+          "grpc-timeout: found %s, expected up to 8 digits and one of H, M, S, m, u and n".formatted(Text.quoted(header)));
+    }
+    return Duration.of(Long.parseLong(parts.group(1)), UNITS.get(parts.group(2)));
+  }
+
+  /// @param message with its frame
+  static void answer(Context ctx, byte[] message) {
+    ctx.res().setTrailerFields(() -> Map.of("grpc-status", "0"));
+    ctx.contentType(GrpcFrame.TYPE.toString());
+    Invocations.sendUnmeasured(ctx, message);
+  }
+
+  /// What clients see as the call's status. The answer's own is always 200.
+  static void fail(Context ctx, ServingException e) {
+    ctx.status(200).contentType(GrpcFrame.TYPE.toString());
+    ctx.res().setTrailerFields(() -> Map.of(
+        "grpc-status", Integer.toString(status(e.type())), "grpc-message", encoded(Text.cut(String.valueOf(e.getMessage()), MOST_SAID))));
+    Invocations.sendUnmeasured(ctx, new byte[0]);
+  }
+
+  /// UNAVAILABLE is what clients try again.
+  private static int status(ErrorType type) {
+    return switch (type) {
+      case CALLER_GONE -> 1;
+      case BAD_INPUT, NOT_ACCEPTABLE, UNSUPPORTED_MEDIA_TYPE -> 3;
+      case DEADLINE_EXCEEDED -> 4;
+      case NOT_FOUND -> 5;
+      case PAYLOAD_TOO_LARGE, INSUFFICIENT_MEMORY -> 8;
+      case CONFLICT -> 10;
+      case METHOD_NOT_ALLOWED -> 12;
+      case INTERNAL -> 13;
+      case NOT_READY, OVERLOADED -> 14;
+    };
+  }
+
+  private static String encoded(String message) {
+    var encoded = new StringBuilder();
+    for (byte each : message.getBytes(StandardCharsets.UTF_8)) {
+      if (each >= ' ' && each <= '~' && each != '%') {
+        encoded.append((char) each);
+      } else {
+        encoded.append("%%%02X".formatted(each & 0xff));
+      }
+    }
+    return encoded.toString();
+  }
+}

@@ -1,0 +1,53 @@
+package dev.berth.http;
+
+import dev.berth.error.ErrorType;
+import dev.berth.error.ServingException;
+import dev.berth.http.protocol.InferTarget;
+import dev.berth.serving.Deadline;
+import dev.berth.serving.Served;
+import dev.berth.serving.ServedModel;
+import java.util.Optional;
+
+/// The models of a server by name, whether it has one or many.
+///
+/// @param only what the only model of a server is called
+record NamedModels(Served served, String only) {
+
+  /// The model that clients mean, under the name that answers have.
+  ///
+  /// @param name empty: the only model
+  /// @param version empty: any
+  /// @throws ServingException `NOT_FOUND` where there is none of that name or version
+  InferTarget target(String name, String version) {
+    if (!version.isEmpty() && !version.equals(InferTarget.VERSION)) {
+      throw new ServingException(ErrorType.NOT_FOUND,
+          "version: found %s, expected %s".formatted(Text.quoted(version), InferTarget.VERSION));
+    }
+    boolean many = served instanceof Served.Many;
+    if (!many && !name.isEmpty() && !name.equals(only)) {
+      throw new ServingException(ErrorType.NOT_FOUND,
+          "model: found %s, expected %s; --model-name gives it another name".formatted(Text.quoted(name), only));
+    }
+    return new InferTarget(many ? name : only, InferTarget.VERSION);
+  }
+
+  ServedModel.Visit enter(InferTarget target, Deadline deadline) {
+    return switch (served) {
+      case Served.One(var model) -> model.enter();
+      case Served.Watched watched -> watched.enter(deadline);
+      case Served.Many(var models) -> models.enter(target.model(), deadline);
+    };
+  }
+
+  /// Why a model can't be asked. One that the first request loads can be.
+  Optional<String> problem(InferTarget target) {
+    return switch (served) {
+      case Served.One(var model) -> model.problem();
+      case Served.Watched(var versions) -> versions.problem(Served.NAME);
+      case Served.Many(var models) -> {
+        var entry = models.describe(target.model());
+        yield entry.problem().or(() -> entry.status().filter("loading"::equals).map(_ -> "the model is loading"));
+      }
+    };
+  }
+}

@@ -1,0 +1,119 @@
+package dev.berth.testing;
+
+import com.google.common.util.concurrent.ListenableFuture;
+import com.google.protobuf.DescriptorProtos.FileDescriptorSet;
+import com.google.protobuf.Descriptors.Descriptor;
+import com.google.protobuf.Descriptors.FileDescriptor;
+import com.google.protobuf.DynamicMessage;
+import com.google.protobuf.TextFormat;
+import io.grpc.CallOptions;
+import io.grpc.ManagedChannel;
+import io.grpc.MethodDescriptor;
+import io.grpc.okhttp.OkHttpChannelBuilder;
+import io.grpc.stub.ClientCalls;
+import java.io.ByteArrayInputStream;
+import java.io.IOException;
+import java.io.InputStream;
+import java.io.UncheckedIOException;
+
+/// A client of gRPC's own library, made of the descriptors of the Open Inference Protocol.
+public final class GrpcClient implements AutoCloseable {
+
+  private static final FileDescriptor PROTO = proto();
+
+  private final ManagedChannel channel;
+
+  public GrpcClient(int port) {
+    this.channel = OkHttpChannelBuilder.forAddress("127.0.0.1", port).usePlaintext().build();
+  }
+
+  private static FileDescriptor proto() {
+    try (var file = GrpcClient.class.getResourceAsStream("/protocol/inference.desc")) {
+      return FileDescriptor.buildFrom(FileDescriptorSet.parseFrom(file).getFile(0), new FileDescriptor[0]);
+    } catch (Exception e) {
+      throw new IllegalStateException(e);
+    }
+  }
+
+  /// A message of protobuf's text format.
+  public static DynamicMessage message(String type, String text) {
+    var builder = DynamicMessage.newBuilder(PROTO.findMessageTypeByName(type));
+    try {
+      TextFormat.merge(text, builder);
+    } catch (TextFormat.ParseException e) {
+      throw new IllegalArgumentException(e);
+    }
+    return builder.build();
+  }
+
+  /// Calls a method with a request in protobuf's text format.
+  ///
+  /// @throws io.grpc.StatusRuntimeException with the status of a call that fails
+  public DynamicMessage call(String method, String request) {
+    return call(method, message(method + "Request", request), CallOptions.DEFAULT);
+  }
+
+  public DynamicMessage call(String method, DynamicMessage request, CallOptions options) {
+    return ClientCalls.blockingUnaryCall(channel, method(method), options, request);
+  }
+
+  /// Calls a method with any bytes.
+  public byte[] call(String method, byte[] request) {
+    var bytes = new MethodDescriptor.Marshaller<byte[]>() {
+      @Override
+      public InputStream stream(byte[] message) {
+        return new ByteArrayInputStream(message);
+      }
+
+      @Override
+      public byte[] parse(InputStream stream) {
+        try {
+          return stream.readAllBytes();
+        } catch (IOException e) {
+          throw new UncheckedIOException(e);
+        }
+      }
+    };
+    return ClientCalls.blockingUnaryCall(channel, MethodDescriptor.<byte[], byte[]>newBuilder()
+        .setType(MethodDescriptor.MethodType.UNARY)
+        .setFullMethodName("inference.GRPCInferenceService/" + method)
+        .setRequestMarshaller(bytes)
+        .setResponseMarshaller(bytes)
+        .build(), CallOptions.DEFAULT, request);
+  }
+
+  public ListenableFuture<DynamicMessage> callAsync(String method, String request) {
+    return ClientCalls.futureUnaryCall(channel.newCall(method(method), CallOptions.DEFAULT), message(method + "Request", request));
+  }
+
+  private static MethodDescriptor<DynamicMessage, DynamicMessage> method(String name) {
+    return MethodDescriptor.<DynamicMessage, DynamicMessage>newBuilder()
+        .setType(MethodDescriptor.MethodType.UNARY)
+        .setFullMethodName("inference.GRPCInferenceService/" + name)
+        .setRequestMarshaller(new Marshaller(PROTO.findMessageTypeByName(name + "Request")))
+        .setResponseMarshaller(new Marshaller(PROTO.findMessageTypeByName(name + "Response")))
+        .build();
+  }
+
+  private record Marshaller(Descriptor type) implements MethodDescriptor.Marshaller<DynamicMessage> {
+
+    @Override
+    public InputStream stream(DynamicMessage message) {
+      return message.toByteString().newInput();
+    }
+
+    @Override
+    public DynamicMessage parse(InputStream stream) {
+      try {
+        return DynamicMessage.parseFrom(type, stream);
+      } catch (IOException e) {
+        throw new UncheckedIOException(e);
+      }
+    }
+  }
+
+  @Override
+  public void close() {
+    channel.shutdownNow();
+  }
+}
