@@ -1,6 +1,7 @@
 package dev.berth.command;
 
 import dev.berth.config.LoadModels;
+import dev.berth.config.MetricsAliases;
 import dev.berth.config.ServerConfig;
 import dev.berth.hooks.InferenceHandler;
 import dev.berth.http.HttpServer;
@@ -36,10 +37,10 @@ public final class Server implements AutoCloseable {
   private static final Logger log = LoggerFactory.getLogger(Server.class);
 
   private final ServerConfig config;
-  private final ServingMetrics metrics = new ServingMetrics();
+  private final ServingMetrics metrics;
   private final HookPool hooks;
   private final ModelRegistry models = new ModelRegistry();
-  private final HeapWatch heap = new HeapWatch(metrics);
+  private final HeapWatch heap;
   private final Served served;
   private final Health health;
   private final StuckHooks stuckHooks;
@@ -69,6 +70,8 @@ public final class Server implements AutoCloseable {
   /// With one model.
   private Server(ServerConfig config, Callable<Deployment> plan, FirstRequest first) {
     this.config = config;
+    this.metrics = new ServingMetrics(config.telemetry().metricsAliases() == MetricsAliases.VLLM);
+    this.heap = new HeapWatch(metrics);
     this.hooks = new HookPool(metrics);
     var model = new ServedModel(Served.NAME, hooks, metrics);
     models.add(model);
@@ -81,6 +84,8 @@ public final class Server implements AutoCloseable {
   /// With models that come and go, or with versions of one. What becomes of one of many is none of `/ping`'s business.
   private Server(ServerConfig config) {
     this.config = config;
+    this.metrics = new ServingMetrics(config.telemetry().metricsAliases() == MetricsAliases.VLLM);
+    this.heap = new HeapWatch(metrics);
     this.hooks = HookPool.shared(metrics);
     var loader = new ArtifactLoader(config);
     var many = config.multiModel();
@@ -108,6 +113,7 @@ public final class Server implements AutoCloseable {
   /// @param ifNot run when the server can't listen
   private HttpServer listen(Start start, Runnable ifNot) {
     metrics.lostLogEvents(Logging::dropped);
+    metrics.ready(() -> health.problem().isEmpty());
     Thread.ofPlatform().name("berth-loader").daemon().start(() -> {
       try {
         start.run();

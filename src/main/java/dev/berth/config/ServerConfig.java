@@ -11,7 +11,8 @@ public record ServerConfig(
     StreamConfig streams,
     SessionConfig sessions,
     TransformConfig transform,
-    LogConfig log) {
+    LogConfig log,
+    TelemetryConfig telemetry) {
 
   public ServerConfig {
     Objects.requireNonNull(http, "http");
@@ -22,10 +23,11 @@ public record ServerConfig(
     Objects.requireNonNull(sessions, "sessions");
     Objects.requireNonNull(transform, "transform");
     Objects.requireNonNull(log, "log");
+    Objects.requireNonNull(telemetry, "telemetry");
   }
 
   /// The same for another model.
   public ServerConfig with(ModelConfig another) {
-    return new ServerConfig(http, another, multiModel, batching, streams, sessions, transform, log);
+    return new ServerConfig(http, another, multiModel, batching, streams, sessions, transform, log, telemetry);
   }
 }

@@ -1,14 +1,17 @@
 package dev.berth.config;
 
 import dev.berth.hooks.MediaType;
+import java.net.URI;
 import java.nio.file.Files;
 import java.nio.file.InvalidPathException;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.Arrays;
 import java.util.BitSet;
+import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Locale;
+import java.util.Map;
 import java.util.Optional;
 import java.util.function.Function;
 import java.util.regex.Pattern;
@@ -29,6 +32,10 @@ public record Syntax<T>(
   private static final long MEBIBYTE = 1024 * 1024;
   private static final String INSTANCE_TYPE = "cpu|gpu|inf1|inf2|trn1|(ml\\.)?[a-z]+\\d+[a-z-]*\\.[a-z0-9-]+";
   private static final Pattern VISIBLE_CORES = Pattern.compile("(\\d{1,4})(?:-(\\d{1,4}))?");
+  /// CloudWatch's own rules for a name and a value.
+  private static final Pattern DIMENSION = Pattern.compile("([!-9;-<>-~][!-<>-~]{0,254})=([!-~][ -~]{0,1023})");
+  /// Of the 30 that CloudWatch takes, two are left for the server's own.
+  private static final int MOST_DIMENSIONS = 28;
   private static final String METRICS_PATH = "/(?!.*\\.\\.)[a-zA-Z0-9/_.\\-]{1,255}";
 
   static Syntax<Integer> wholeNumber(int least, int most) {
@@ -181,6 +188,40 @@ public record Syntax<T>(
         "a path of letters, digits and / _ . - that starts with /, without .. and of at most 256 characters",
         text -> Optional.of(text).filter(path -> path.matches(METRICS_PATH)),
         Function.identity());
+  }
+
+  /// Names and values, with commas between the pairs.
+  static Syntax<Map<String, String>> dimensions() {
+    return new Syntax<>(
+        "<name=value,...>",
+        "at most %d pairs such as EndpointName=demo of ASCII characters, with commas between them".formatted(MOST_DIMENSIONS),
+        text -> {
+          var pairs = new LinkedHashMap<String, String>();
+          for (var pair : text.split(",", -1)) {
+            var parts = DIMENSION.matcher(pair.strip());
+            if (!parts.matches() || pairs.put(parts.group(1), parts.group(2)) != null) {
+              return Optional.empty();
+            }
+          }
+          return pairs.size() > MOST_DIMENSIONS ? Optional.empty() : Optional.of(pairs);
+        },
+        pairs -> pairs.isEmpty()
+            ? "none"
+            : pairs.entrySet().stream().map(Map.Entry::toString).collect(Collectors.joining(",")));
+  }
+
+  static Syntax<URI> httpAddress() {
+    return new Syntax<>(
+        "<url>", "an address such as http://collector:4318", Syntax::httpAddress, URI::toString);
+  }
+
+  private static Optional<URI> httpAddress(String text) {
+    try {
+      return Optional.of(URI.create(text))
+          .filter(uri -> uri.getHost() != null && ("http".equals(uri.getScheme()) || "https".equals(uri.getScheme())));
+    } catch (IllegalArgumentException e) {
+      return Optional.empty();
+    }
   }
 
   static Syntax<String> word(String label, String expected) {

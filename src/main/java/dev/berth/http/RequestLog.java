@@ -78,11 +78,13 @@ final class RequestLog {
   /// Says which model has taken the request in. Its name is on the log lines from now on.
   static void entered(Context ctx, ModelMetrics model) {
     ctx.attribute(MODEL, model);
+    model.requestEntered();
     MDC.put(ModelMetrics.LABEL, model.model());
   }
 
   /// The same for a message of a socket.
   static void entered(ModelMetrics model) {
+    model.requestEntered();
     MDC.put(ModelMetrics.LABEL, model.model());
   }
 
