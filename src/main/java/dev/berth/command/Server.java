@@ -20,6 +20,8 @@ import dev.berth.serving.ServedModel;
 import dev.berth.serving.SessionRoom;
 import dev.berth.serving.StuckHooks;
 import dev.berth.serving.Workers;
+import dev.berth.telemetry.Tracing;
+import dev.berth.telemetry.otlp.OtlpExport;
 import java.util.LinkedHashMap;
 import java.util.Map;
 import java.util.Optional;
@@ -41,6 +43,7 @@ public final class Server implements AutoCloseable {
   private final HookPool hooks;
   private final ModelRegistry models = new ModelRegistry();
   private final HeapWatch heap;
+  private final Tracing tracing;
   private final Served served;
   private final Health health;
   private final StuckHooks stuckHooks;
@@ -72,6 +75,7 @@ public final class Server implements AutoCloseable {
     this.config = config;
     this.metrics = new ServingMetrics(config.telemetry().metricsAliases() == MetricsAliases.VLLM);
     this.heap = new HeapWatch(metrics);
+    this.tracing = tracing(config, metrics);
     this.hooks = new HookPool(metrics);
     var model = new ServedModel(Served.NAME, hooks, metrics);
     models.add(model);
@@ -86,6 +90,7 @@ public final class Server implements AutoCloseable {
     this.config = config;
     this.metrics = new ServingMetrics(config.telemetry().metricsAliases() == MetricsAliases.VLLM);
     this.heap = new HeapWatch(metrics);
+    this.tracing = tracing(config, metrics);
     this.hooks = HookPool.shared(metrics);
     var loader = new ArtifactLoader(config);
     var many = config.multiModel();
@@ -108,6 +113,11 @@ public final class Server implements AutoCloseable {
     }, () -> {});
   }
 
+  /// No class of OpenTelemetry is loaded where nothing is sent.
+  private static Tracing tracing(ServerConfig config, ServingMetrics metrics) {
+    return config.telemetry().usesOpenTelemetry() ? OtlpExport.start(config.telemetry(), metrics::snapshots) : Tracing.OFF;
+  }
+
   /// The rest of the start goes on while the listener starts: each takes some tenths of a second.
   ///
   /// @param ifNot run when the server can't listen
@@ -124,7 +134,7 @@ public final class Server implements AutoCloseable {
     });
     HttpServer listening;
     try {
-      listening = HttpServer.start(config, health, served, metrics);
+      listening = HttpServer.start(config, health, served, metrics, tracing);
     } catch (RuntimeException e) {
       ifNot.run();
       throw e;
@@ -160,13 +170,14 @@ public final class Server implements AutoCloseable {
   public void close() throws Exception {
     log.info("stopping");
     health.stop();
+    metrics.keepModels();
     Thread.sleep(config.http().lameDuck());
     switch (served) {
       case Served.One _ -> {}
       case Served.Watched(var models) -> models.stop();
       case Served.Many(var models) -> models.stop();
     }
-    try (metrics; hooks; stuckHooks; http; var _ = workers) {
+    try (metrics; tracing; hooks; stuckHooks; http; var _ = workers) {
       models.close(config.http().drain());
     }
     log.info("stopped");

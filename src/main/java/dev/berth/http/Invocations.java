@@ -43,7 +43,7 @@ final class Invocations implements Handler {
   static final String CUSTOM_ATTRIBUTES = "X-Amzn-SageMaker-Custom-Attributes";
 
   private static final Logger log = LoggerFactory.getLogger(Invocations.class);
-  private static final Set<String> LET_THROUGH = Set.of("accept", "content-type", "traceparent");
+  private static final Set<String> LET_THROUGH = Set.of("accept", "content-type", "traceparent", "x-amzn-trace-id");
   private static final List<MediaType> LINES = List.of(MediaType.JSON_LINES, MediaType.CSV);
 
   private final BiFunction<Context, Deadline, ServedModel.Visit> visits;
@@ -117,7 +117,8 @@ final class Invocations implements Handler {
     if (session.isPresent()) {
       answerInSession(ctx, visit, session.get(), request, body, deadline);
     } else {
-      send(ctx, visit.invoke(request, deadline, streams, body.memory(), peerHasGone(ctx), logContext()));
+      send(ctx, visit.invoke(request, deadline, streams, body.memory(), peerHasGone(ctx), logContext(),
+          RequestLog.trace(ctx)));
     }
   }
 
@@ -139,7 +140,8 @@ final class Invocations implements Handler {
         try (var turn = isNew ? open(visit, request, deadline) : visit.enterSession(id, deadline)) {
           Answer answer;
           try {
-            answer = visit.invokeIn(turn, request, deadline, streams, body.memory(), peerHasGone(ctx), logContext());
+            answer = visit.invokeIn(turn, request, deadline, streams, body.memory(), peerHasGone(ctx), logContext(),
+          RequestLog.trace(ctx));
           } catch (ServingException e) {
             if (isNew) {
               turn.fail();

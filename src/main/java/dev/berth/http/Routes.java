@@ -9,6 +9,7 @@ import dev.berth.serving.Health;
 import dev.berth.serving.ManyModels;
 import dev.berth.serving.Served;
 import dev.berth.serving.ServedModel;
+import dev.berth.telemetry.Tracing;
 import io.javalin.config.JavalinConfig;
 import io.javalin.config.RoutesConfig;
 import io.javalin.http.Context;
@@ -50,12 +51,14 @@ final class Routes {
   private final Health health;
   private final Served served;
   private final ServingMetrics metrics;
+  private final Tracing tracing;
 
-  Routes(ServerConfig config, Health health, Served served, ServingMetrics metrics) {
+  Routes(ServerConfig config, Health health, Served served, ServingMetrics metrics, Tracing tracing) {
     this.config = config;
     this.health = health;
     this.served = served;
     this.metrics = metrics;
+    this.tracing = tracing;
   }
 
   void register(JavalinConfig javalin) {
@@ -66,7 +69,7 @@ final class Routes {
       case Served.Many _ -> MANY_MODELS;
     };
     var all = paths.and(Map.of("/ping", "GET, POST", metricsPath, "GET"));
-    var log = new RequestLog(metrics, all);
+    var log = new RequestLog(metrics, all, tracing);
     var sockets = new Sockets(this::model, !(served instanceof Served.Many), config, all, log, metrics, System::nanoTime);
     sockets.configure(javalin);
 

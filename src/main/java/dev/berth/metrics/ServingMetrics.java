@@ -77,6 +77,7 @@ public final class ServingMetrics implements AutoCloseable {
       .withRegistry(registry);
   private final Map<String, ModelMetrics> models = new ConcurrentHashMap<>();
   private final boolean hasAliases;
+  private volatile boolean keepsModels;
 
   public ServingMetrics() {
     this(false);
@@ -189,7 +190,15 @@ public final class ServingMetrics implements AutoCloseable {
     });
   }
 
+  /// From now on the series of a model stay when it goes. The server stops, and what is sent last has them.
+  public void keepModels() {
+    keepsModels = true;
+  }
+
   void release(ModelMetrics ofModel) {
+    if (keepsModels) {
+      return;
+    }
     models.computeIfPresent(ofModel.model(), (_, known) -> {
       known.users--;
       if (known.users > 0) {
