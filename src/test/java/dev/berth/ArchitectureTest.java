@@ -31,6 +31,7 @@ class ArchitectureTest {
       Map.entry("error", Set.of()),
       Map.entry("metrics", Set.of()),
       Map.entry("telemetry", Set.of()),
+      Map.entry("telemetry.emf", Set.of()),
       Map.entry("telemetry.otlp", Set.of("telemetry", "config")),
       Map.entry("memory", Set.of()),
       Map.entry("tokenizer", Set.of("hooks", "memory")),

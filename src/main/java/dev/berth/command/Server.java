@@ -21,6 +21,7 @@ import dev.berth.serving.SessionRoom;
 import dev.berth.serving.StuckHooks;
 import dev.berth.serving.Workers;
 import dev.berth.telemetry.Tracing;
+import dev.berth.telemetry.emf.EmfPrinter;
 import dev.berth.telemetry.otlp.OtlpExport;
 import java.util.LinkedHashMap;
 import java.util.Map;
@@ -44,6 +45,7 @@ public final class Server implements AutoCloseable {
   private final ModelRegistry models = new ModelRegistry();
   private final HeapWatch heap;
   private final Tracing tracing;
+  private final Optional<EmfPrinter> printer;
   private final Served served;
   private final Health health;
   private final StuckHooks stuckHooks;
@@ -76,6 +78,7 @@ public final class Server implements AutoCloseable {
     this.metrics = new ServingMetrics(config.telemetry().metricsAliases() == MetricsAliases.VLLM);
     this.heap = new HeapWatch(metrics);
     this.tracing = tracing(config, metrics);
+    this.printer = printer(config, metrics);
     this.hooks = new HookPool(metrics);
     var model = new ServedModel(Served.NAME, hooks, metrics);
     models.add(model);
@@ -91,6 +94,7 @@ public final class Server implements AutoCloseable {
     this.metrics = new ServingMetrics(config.telemetry().metricsAliases() == MetricsAliases.VLLM);
     this.heap = new HeapWatch(metrics);
     this.tracing = tracing(config, metrics);
+    this.printer = printer(config, metrics);
     this.hooks = HookPool.shared(metrics);
     var loader = new ArtifactLoader(config);
     var many = config.multiModel();
@@ -116,6 +120,15 @@ public final class Server implements AutoCloseable {
   /// No class of OpenTelemetry is loaded where nothing is sent.
   private static Tracing tracing(ServerConfig config, ServingMetrics metrics) {
     return config.telemetry().usesOpenTelemetry() ? OtlpExport.start(config.telemetry(), metrics::snapshots) : Tracing.OFF;
+  }
+
+  private static Optional<EmfPrinter> printer(ServerConfig config, ServingMetrics metrics) {
+    var telemetry = config.telemetry();
+    return switch (telemetry.metricsFormat()) {
+      case PROMETHEUS -> Optional.empty();
+      case EMF -> Optional.of(EmfPrinter.start(
+          telemetry.metricsInterval(), telemetry.metricsDimensions(), metrics::snapshots, Logging::print));
+    };
   }
 
   /// The rest of the start goes on while the listener starts: each takes some tenths of a second.
@@ -177,7 +190,7 @@ public final class Server implements AutoCloseable {
       case Served.Watched(var models) -> models.stop();
       case Served.Many(var models) -> models.stop();
     }
-    try (metrics; tracing; hooks; stuckHooks; http; var _ = workers) {
+    try (metrics; tracing; var _ = printer.orElse(null); hooks; stuckHooks; http; var _ = workers) {
       models.close(config.http().drain());
     }
     log.info("stopped");

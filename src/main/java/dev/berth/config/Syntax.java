@@ -33,7 +33,7 @@ public record Syntax<T>(
   private static final String INSTANCE_TYPE = "cpu|gpu|inf1|inf2|trn1|(ml\\.)?[a-z]+\\d+[a-z-]*\\.[a-z0-9-]+";
   private static final Pattern VISIBLE_CORES = Pattern.compile("(\\d{1,4})(?:-(\\d{1,4}))?");
   /// CloudWatch's own rules for a name and a value.
-  private static final Pattern DIMENSION = Pattern.compile("([!-9;-<>-~][!-<>-~]{0,254})=([!-~][ -~]{0,1023})");
+  private static final Pattern DIMENSION = Pattern.compile("((?!_aws=)[!-9;-<>-~][!-<>-~]{0,254})=([!-~][ -~]{0,1023})");
   /// Of the 30 that CloudWatch takes, two are left for the server's own.
   private static final int MOST_DIMENSIONS = 28;
   private static final String METRICS_PATH = "/(?!.*\\.\\.)[a-zA-Z0-9/_.\\-]{1,255}";
