@@ -79,7 +79,8 @@ final class Logging {
   static void print(String line) {
     var bytes = (line + "\n").getBytes(StandardCharsets.UTF_8);
     try {
-      if (context().getLogger(Logger.ROOT_LOGGER_NAME).getAppender(LogDefaults.APPENDER) instanceof OutputStreamAppender<?> appender) {
+      if (context().getLogger(Logger.ROOT_LOGGER_NAME).getAppender(LogDefaults.APPENDER)
+          instanceof OutputStreamAppender<?> appender) {
         appender.getOutputStream().write(bytes);
       } else {
         // Its owner has another log, on a stream of its own.

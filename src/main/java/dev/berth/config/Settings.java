@@ -241,7 +241,8 @@ public final class Settings {
 
   static final Setting<Map<String, String>> METRICS_DIMENSIONS = setting(
       "metrics-dimensions", fixed(Map.of()),
-      "Dimensions of all printed metrics, such as EndpointName=demo,VariantName=AllTraffic; SageMaker does not tell a container these",
+      "Dimensions of all printed metrics, such as EndpointName=demo,VariantName=AllTraffic; SageMaker does not tell a container "
+          + "these",
       flag("--metrics-dimensions", Syntax.dimensions()),
       variable("BERTH_METRICS_DIMENSIONS", Syntax.dimensions()));
 
@@ -298,7 +299,8 @@ public final class Settings {
       EXTRA_LIBRARIES, TIMEOUT, PART_TIMEOUT, STREAM_TIMEOUT, MAX_SESSIONS, SESSION_MEMORY, STUCK_AFTER, MAX_PAYLOAD, DEFAULT_ACCEPT,
       QUEUE_CAPACITY, MAX_BATCH_SIZE, MAX_BATCH_TOKENS, MAX_BATCH_DELAY, TARGET_DELAY, MULTI_MODEL, MODELS, LOAD_MODELS, MODELS_MEMORY,
       LOAD_TIMEOUT, BATCH, BATCH_STRATEGY, MAX_CONCURRENT_TRANSFORMS, MAX_PAYLOAD_IN_MB, EXECUTION_PARAMETERS, BAD_RECORDS, TRAILING_NEWLINE,
-      METRICS_PATH, METRICS_FORMAT, METRICS_INTERVAL, METRICS_DIMENSIONS, METRICS_ALIASES, OTLP_ENDPOINT, LAME_DUCK, DRAIN, MAX_CONNECTIONS, MAX_CONNECTIONS_PER_ADDRESS, LOG_LEVEL, LOG_FORMAT);
+      METRICS_PATH, METRICS_FORMAT, METRICS_INTERVAL, METRICS_DIMENSIONS, METRICS_ALIASES, OTLP_ENDPOINT, LAME_DUCK, DRAIN,
+      MAX_CONNECTIONS, MAX_CONNECTIONS_PER_ADDRESS, LOG_LEVEL, LOG_FORMAT);
 
   /// Those that say which model is served on what.
   public static final List<Setting<?>> OF_THE_MODEL = List.of(
