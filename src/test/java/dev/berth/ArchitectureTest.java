@@ -30,6 +30,9 @@ class ArchitectureTest {
       Map.entry("hooks", Set.of()),
       Map.entry("error", Set.of()),
       Map.entry("metrics", Set.of()),
+      Map.entry("telemetry", Set.of()),
+      Map.entry("telemetry.emf", Set.of()),
+      Map.entry("telemetry.otlp", Set.of("telemetry", "config")),
       Map.entry("memory", Set.of()),
       Map.entry("tokenizer", Set.of("hooks", "memory")),
       Map.entry("storage", Set.of()),
@@ -45,9 +48,10 @@ class ArchitectureTest {
       Map.entry("handler.text", Set.of("hooks", "artifact", "content", "engine", "handler.task", "memory", "tokenizer")),
       Map.entry("handler.image", Set.of("hooks", "artifact", "content", "content.image", "engine", "handler.task")),
       Map.entry("handler.tensor", Set.of("hooks", "artifact", "content", "engine", "memory")),
-      Map.entry("batching", Set.of("error", "metrics")),
-      Map.entry("serving", Set.of("hooks", "artifact.code", "batching", "error", "memory", "metrics")),
-      Map.entry("http", Set.of("hooks", "serving", "error", "metrics", "config", "memory", "http.platform", "http.protocol")),
+      Map.entry("batching", Set.of("error", "metrics", "telemetry")),
+      Map.entry("serving", Set.of("hooks", "artifact.code", "batching", "error", "memory", "metrics", "telemetry")),
+      Map.entry("http", Set.of(
+          "hooks", "serving", "error", "metrics", "config", "memory", "telemetry", "http.platform", "http.protocol")),
       Map.entry("http.platform", Set.of("hooks", "content", "memory", "serving")),
       Map.entry("http.protocol", Set.of("hooks", "content", "memory", "serving")),
       Map.entry("table", Set.of()),
@@ -106,6 +110,13 @@ class ArchitectureTest {
   void onlyHttpTouchesJavalinAndJetty() {
     noClasses().that().resideOutsideOfPackage("dev.berth.http")
         .should().dependOnClassesThat().resideInAnyPackage("io.javalin..", "org.eclipse.jetty..", "jakarta..")
+        .check(BERTH);
+  }
+
+  @Test
+  void onlyTheExportTouchesOpenTelemetry() {
+    noClasses().that().resideOutsideOfPackage("dev.berth.telemetry.otlp")
+        .should().dependOnClassesThat().resideInAPackage("io.opentelemetry..")
         .check(BERTH);
   }
 

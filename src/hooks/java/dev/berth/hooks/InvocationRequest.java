@@ -225,7 +225,8 @@ public final class InvocationRequest {
     return inferenceId;
   }
 
-  /// The caller's `traceparent` (W3C Trace Context) where it is valid, for calls that a hook makes itself.
+  /// A `traceparent` (W3C Trace Context) for calls that a hook makes itself. Of a server that sends traces it names the
+  /// request's own span, else it is the caller's where that is valid, or what its `X-Amzn-Trace-Id` says.
   public Optional<String> traceParent() {
     return call.traceParent;
   }
@@ -249,8 +250,9 @@ public final class InvocationRequest {
     return call.session.map(type::cast);
   }
 
-  /// A header of the request, by any spelling of its name: `Content-Type`, `Accept`, `traceparent` and those that begin with
-  /// `X-Amzn-SageMaker-`. SageMaker lets no others through to a container, so none of a server at home are here either.
+  /// A header of the request, by any spelling of its name: `Content-Type`, `Accept`, `traceparent`, `X-Amzn-Trace-Id`
+  /// and those that begin with `X-Amzn-SageMaker-`. SageMaker lets no others through to a container, so none of a server at
+  /// home are here either.
   ///
   /// Several values of one name are joined by `, `.
   public Optional<String> header(String name) {

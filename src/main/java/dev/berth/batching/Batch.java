@@ -1,5 +1,7 @@
 package dev.berth.batching;
 
+import dev.berth.telemetry.RequestTrace;
+import dev.berth.telemetry.Step;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
@@ -74,6 +76,15 @@ final class Batch<I, O> {
     requests.forEach(request -> request.logContext().forEach((name, value) ->
         joined.merge(name, value, (one, other) -> one.equals(other) ? one : one + "," + other)));
     return joined;
+  }
+
+  /// Begins the batch in the traces of its requests.
+  Step trace(String name) {
+    var first = pending.getFirst().submission().trace();
+    return first == RequestTrace.NONE
+        ? Step.NONE
+        : first.batch(name, Submission.of(pending).stream().map(Submission::trace).toList(),
+            new RequestTrace.BatchSize(size(), lengths()), worker);
   }
 
   /// What the batch costs with every record padded to the longest.

@@ -40,6 +40,7 @@ final class BatchQueue<I, O> {
   private final Condition workerHasLeft;
 
   private final OpenRequests<I, O> requests;
+  private final Supplier<Duration> expectedWait = this::expectedWait;
   private volatile boolean closed;
   /// What each worker predicts with, by its number.
   private final Map<Integer, Runner> runners = new ConcurrentHashMap<>();
@@ -61,6 +62,7 @@ final class BatchQueue<I, O> {
     this.clock = clock;
     this.metrics = metrics;
     this.requests = new OpenRequests<>(new BatchPolicy(limits), clock, metrics);
+    metrics.queueOpened(capacity, expectedWait);
   }
 
   /// Queues all the records of a request, or none.
@@ -152,6 +154,13 @@ final class BatchQueue<I, O> {
       throw overloaded("its records would wait %.1f s, and the request's time is over in %.1f s".formatted(
           wait.toMillis() / 1e3, left.toMillis() / 1e3));
     }
+  }
+
+  /// How long a record that came now would wait.
+  private Duration expectedWait() {
+    return locked(() -> requests.waiting() == 0 || liveWorkers == 0
+        ? Duration.ZERO
+        : requests.expectedWait(1, liveWorkers, pool.queuesInTurn()));
   }
 
   private String noWorkers() {
@@ -443,6 +452,7 @@ final class BatchQueue<I, O> {
 
   /// Refuses new requests, fails the open ones and takes no worker any more.
   void close() {
+    metrics.queueClosed(expectedWait);
     locked(() -> {
       closed = true;
       runners.keySet().stream().filter(worker -> !stuck.get(worker)).forEach(_ -> metrics.workerStopped());

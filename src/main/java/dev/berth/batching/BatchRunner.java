@@ -1,6 +1,7 @@
 package dev.berth.batching;
 
 import dev.berth.metrics.ModelMetrics;
+import dev.berth.telemetry.Step;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -83,8 +84,8 @@ final class BatchRunner<I, O> implements Runner {
   private void attempt(Batch<I, O> batch) {
     List<O> values;
     MDC.setContextMap(batch.logContext());
-    try {
-      values = call(batch);
+    try (var trace = batch.trace("batch")) {
+      values = call(batch, trace);
     } catch (WorkerLostException e) {
       throw e;
     } catch (Throwable e) {
@@ -111,11 +112,17 @@ final class BatchRunner<I, O> implements Runner {
     }
   }
 
-  private List<O> call(Batch<I, O> batch) throws Exception {
+  private List<O> call(Batch<I, O> batch, Step trace) throws Exception {
     long start = clock.getAsLong();
+    var step = trace.step("predictFn");
     try {
       return checked(predictor.predict(batch.records()), batch.size());
+    } catch (Throwable e) {
+      step.failed(e);
+      trace.failed(e);
+      throw e;
     } finally {
+      step.close();
       metrics.batchPredicted(
           batch.size(), batch.lengths(), batch.paddedLengths(), Duration.ofNanos(clock.getAsLong() - start));
     }

@@ -1,5 +1,6 @@
 package dev.berth.batching;
 
+import dev.berth.telemetry.RequestTrace;
 import java.util.Map;
 import java.util.function.BooleanSupplier;
 
@@ -7,4 +8,11 @@ import java.util.function.BooleanSupplier;
 ///
 /// @param hasGone whether the caller has gone away; a worker asks before the records are predicted. It must not block
 /// @param logContext what stands on the log lines of the request; a batch's lines have that of all its requests
-public record Caller(BooleanSupplier hasGone, Map<String, String> logContext) {}
+/// @param trace of the request
+public record Caller(BooleanSupplier hasGone, Map<String, String> logContext, RequestTrace trace) {
+
+  /// A caller whose request is not traced.
+  public Caller(BooleanSupplier hasGone, Map<String, String> logContext) {
+    this(hasGone, logContext, RequestTrace.NONE);
+  }
+}

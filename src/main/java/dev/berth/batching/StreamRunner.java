@@ -4,6 +4,7 @@ import dev.berth.batching.Submission.Ending;
 import dev.berth.error.ErrorType;
 import dev.berth.error.ServingException;
 import dev.berth.metrics.ModelMetrics;
+import dev.berth.telemetry.Step;
 import java.time.Duration;
 import java.util.LinkedHashSet;
 import java.util.List;
@@ -43,11 +44,13 @@ final class StreamRunner<I, O, Q extends Sequence<O>> implements Runner {
 
     private final Pending<I, O> pending;
     private final Q sequence;
+    private final Step trace;
     private long resumesAt = clock.getAsLong();
 
-    private Stream(Pending<I, O> pending, Q sequence) {
+    private Stream(Pending<I, O> pending, Q sequence, Step trace) {
       this.pending = pending;
       this.sequence = sequence;
+      this.trace = trace;
     }
 
     private Submission<I, O> request() {
@@ -146,11 +149,14 @@ final class StreamRunner<I, O, Q extends Sequence<O>> implements Runner {
       var pending = batch.pending().getFirst();
       Q sequence = null;
       Throwable failure = null;
+      var trace = batch.trace("stream");
       try {
         MDC.setContextMap(batch.logContext());
         sequence = predictor.begin(pending.value());
         sequence.belongsTo(pending);
       } catch (WorkerLostException e) {
+        trace.failed(e);
+        trace.close();
         queue.fail(batch, e);
         throw e;
       } catch (Throwable e) {
@@ -160,8 +166,10 @@ final class StreamRunner<I, O, Q extends Sequence<O>> implements Runner {
         MDC.setContextMap(logContext);
       }
       if (failure == null) {
-        add(batch, new Stream(pending, sequence));
+        add(batch, new Stream(pending, sequence, trace));
       } else {
+        trace.failed(failure);
+        trace.close();
         stop(batch);
         queue.end(pending.submission(), new Ending.Failed(failure));
       }
@@ -224,6 +232,7 @@ final class StreamRunner<I, O, Q extends Sequence<O>> implements Runner {
     var still = moving.stream().filter(stream -> !stream.sequence.hasMoved()).toList();
     settle(moving.stream().filter(stream -> stream.sequence.hasMoved()).toList());
     if (moving.size() == 1) {
+      moving.getFirst().trace.failed(cause);
       queue.end(moving.getFirst().request(), new Ending.Failed(late(batch, cause)));
       settle(moving);
       return;
@@ -252,6 +261,7 @@ final class StreamRunner<I, O, Q extends Sequence<O>> implements Runner {
       long now = clock.getAsLong();
       for (var stream : moved) {
         if (stream.sequence.failure() != null) {
+          stream.trace.failed(stream.sequence.failure());
           queue.end(stream.request(), new Ending.Failed(stream.sequence.failure()));
         } else if (stream.sequence.hasEnded()) {
           queue.finish(stream.pending);
@@ -268,6 +278,7 @@ final class StreamRunner<I, O, Q extends Sequence<O>> implements Runner {
 
   private void close(Stream stream) {
     metrics.streamEnded();
+    stream.trace.close();
     try {
       stream.sequence.close();
     } catch (Throwable e) {

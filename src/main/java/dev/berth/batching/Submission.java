@@ -1,5 +1,6 @@
 package dev.berth.batching;
 
+import dev.berth.telemetry.RequestTrace;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.BitSet;
@@ -129,6 +130,10 @@ final class Submission<I, O> {
 
   Map<String, String> logContext() {
     return caller.logContext();
+  }
+
+  RequestTrace trace() {
+    return caller.trace();
   }
 
   /// Where its parts go.

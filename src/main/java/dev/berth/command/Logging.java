@@ -10,7 +10,12 @@ import ch.qos.logback.core.filter.Filter;
 import ch.qos.logback.core.spi.FilterReply;
 import dev.berth.config.LogConfig;
 import dev.berth.config.LogFormat;
+import java.io.FileDescriptor;
+import java.io.FileOutputStream;
+import java.io.IOException;
 import java.io.OutputStream;
+import java.io.UncheckedIOException;
+import java.nio.charset.StandardCharsets;
 import java.util.function.Function;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -68,6 +73,22 @@ final class Logging {
             instanceof OutputStreamAppender<?> appender && appender.getOutputStream() instanceof LogWriter writer
         ? writer.dropped()
         : 0;
+  }
+
+  /// Prints a line among those of the log, as it is: no event is before it or behind it on its line.
+  static void print(String line) {
+    var bytes = (line + "\n").getBytes(StandardCharsets.UTF_8);
+    try {
+      if (context().getLogger(Logger.ROOT_LOGGER_NAME).getAppender(LogDefaults.APPENDER)
+          instanceof OutputStreamAppender<?> appender) {
+        appender.getOutputStream().write(bytes);
+      } else {
+        // Its owner has another log, on a stream of its own.
+        new FileOutputStream(FileDescriptor.out).write(bytes);
+      }
+    } catch (IOException e) {
+      throw new UncheckedIOException(e);
+    }
   }
 
   /// Writes out what is still held, for a second at most, and ends logging.

@@ -4,6 +4,7 @@ import dev.berth.config.Configuration;
 import dev.berth.config.ConfigurationException;
 import dev.berth.config.ServerConfig;
 import dev.berth.engine.Engine;
+import dev.berth.telemetry.otlp.OtlpExport;
 import java.io.FileDescriptor;
 import java.io.FileOutputStream;
 import java.io.PrintStream;
@@ -90,7 +91,8 @@ final class ServeCommand {
       server.caught(e);
       log.error("{} ends", thread.getName(), e);
     });
-    stop.closes(server, config.http().lameDuck().plus(config.http().drain()).plus(LAST_STEPS));
+    var lastExports = config.telemetry().usesOpenTelemetry() ? OtlpExport.LAST_EXPORTS : Duration.ZERO;
+    stop.closes(server, config.http().lameDuck().plus(config.http().drain()).plus(LAST_STEPS).plus(lastExports));
     try {
       server.awaitReady();
     } catch (StartException e) {

@@ -1,6 +1,7 @@
 package dev.berth.command;
 
 import dev.berth.config.LoadModels;
+import dev.berth.config.MetricsAliases;
 import dev.berth.config.ServerConfig;
 import dev.berth.hooks.InferenceHandler;
 import dev.berth.http.HttpServer;
@@ -19,6 +20,9 @@ import dev.berth.serving.ServedModel;
 import dev.berth.serving.SessionRoom;
 import dev.berth.serving.StuckHooks;
 import dev.berth.serving.Workers;
+import dev.berth.telemetry.Tracing;
+import dev.berth.telemetry.emf.EmfPrinter;
+import dev.berth.telemetry.otlp.OtlpExport;
 import java.util.LinkedHashMap;
 import java.util.Map;
 import java.util.Optional;
@@ -37,10 +41,12 @@ public final class Server implements AutoCloseable {
   private static final Logger log = LoggerFactory.getLogger(Server.class);
 
   private final ServerConfig config;
-  private final ServingMetrics metrics = new ServingMetrics();
+  private final ServingMetrics metrics;
   private final HookPool hooks;
   private final ModelRegistry models = new ModelRegistry();
-  private final HeapWatch heap = new HeapWatch(metrics);
+  private final HeapWatch heap;
+  private final Tracing tracing;
+  private final Optional<EmfPrinter> printer;
   private final Served served;
   private final Health health;
   private final StuckHooks stuckHooks;
@@ -70,6 +76,10 @@ public final class Server implements AutoCloseable {
   /// With one model.
   private Server(ServerConfig config, Callable<Deployment> plan, FirstRequest first) {
     this.config = config;
+    this.metrics = new ServingMetrics(config.telemetry().metricsAliases() == MetricsAliases.VLLM);
+    this.heap = new HeapWatch(metrics);
+    this.tracing = tracing(config, metrics);
+    this.printer = printer(config, metrics);
     this.hooks = new HookPool(metrics);
     var model = new ServedModel(Served.NAME, hooks, metrics);
     models.add(model);
@@ -82,6 +92,10 @@ public final class Server implements AutoCloseable {
   /// With models that come and go, or with versions of one. What becomes of one of many is none of `/ping`'s business.
   private Server(ServerConfig config) {
     this.config = config;
+    this.metrics = new ServingMetrics(config.telemetry().metricsAliases() == MetricsAliases.VLLM);
+    this.heap = new HeapWatch(metrics);
+    this.tracing = tracing(config, metrics);
+    this.printer = printer(config, metrics);
     this.hooks = HookPool.shared(metrics);
     var loader = new ArtifactLoader(config);
     var many = config.multiModel();
@@ -104,11 +118,26 @@ public final class Server implements AutoCloseable {
     }, () -> {});
   }
 
+  /// No class of OpenTelemetry is loaded where nothing is sent.
+  private static Tracing tracing(ServerConfig config, ServingMetrics metrics) {
+    return config.telemetry().usesOpenTelemetry() ? OtlpExport.start(config.telemetry(), metrics::snapshots) : Tracing.OFF;
+  }
+
+  private static Optional<EmfPrinter> printer(ServerConfig config, ServingMetrics metrics) {
+    var telemetry = config.telemetry();
+    return switch (telemetry.metricsFormat()) {
+      case PROMETHEUS -> Optional.empty();
+      case EMF -> Optional.of(EmfPrinter.start(
+          telemetry.metricsInterval(), telemetry.metricsDimensions(), metrics::snapshots, Logging::print));
+    };
+  }
+
   /// The rest of the start goes on while the listener starts: each takes some tenths of a second.
   ///
   /// @param ifNot run when the server can't listen
   private HttpServer listen(Start start, Runnable ifNot) {
     metrics.lostLogEvents(Logging::dropped);
+    metrics.ready(() -> health.problem().isEmpty());
     Thread.ofPlatform().name("berth-loader").daemon().start(() -> {
       try {
         start.run();
@@ -119,7 +148,7 @@ public final class Server implements AutoCloseable {
     });
     HttpServer listening;
     try {
-      listening = HttpServer.start(config, health, served, metrics);
+      listening = HttpServer.start(config, health, served, metrics, tracing);
     } catch (RuntimeException e) {
       ifNot.run();
       throw e;
@@ -161,13 +190,14 @@ public final class Server implements AutoCloseable {
   public void close() throws Exception {
     log.info("stopping");
     health.stop();
+    metrics.keepModels();
     Thread.sleep(config.http().lameDuck());
     switch (served) {
       case Served.One _ -> {}
       case Served.Watched(var models) -> models.stop();
       case Served.Many(var models) -> models.stop();
     }
-    try (metrics; hooks; stuckHooks; http; var _ = workers) {
+    try (metrics; tracing; var _ = printer.orElse(null); hooks; stuckHooks; http; var _ = workers) {
       models.close(config.http().drain());
     }
     log.info("stopped");

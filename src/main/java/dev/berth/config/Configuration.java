@@ -14,6 +14,7 @@ import java.util.Optional;
 import java.util.OptionalInt;
 import java.util.OptionalLong;
 import java.util.Set;
+import java.util.stream.Collectors;
 import java.util.stream.Stream;
 
 /// What the server was told, with what the operator should know about it.
@@ -72,7 +73,8 @@ public record Configuration(ServerConfig config, List<EffectiveSetting> effectiv
         transform(reading, batch),
         platform(reading),
         new ProtocolConfig(number(reading.find(Settings.GRPC_PORT)), reading.get(Settings.MODEL_NAME)),
-        log(reading));
+        log(reading),
+        telemetry(environment, reading));
     if (!reading.problems().isEmpty()) {
       // A slip may be the cause of a problem, so it is told along with them.
       throw new ConfigurationException(Stream.concat(reading.problems().stream(), warnings.stream()).toList());
@@ -255,6 +257,29 @@ public record Configuration(ServerConfig config, List<EffectiveSetting> effectiv
 
   private static LogConfig log(Reading reading) {
     return new LogConfig(reading.get(Settings.LOG_LEVEL), reading.get(Settings.LOG_FORMAT));
+  }
+
+  private static TelemetryConfig telemetry(Map<String, String> environment, Reading reading) {
+    var openTelemetry = environment.entrySet().stream()
+        .filter(variable -> variable.getKey().startsWith("OTEL_") && !variable.getValue().isBlank())
+        .collect(Collectors.toMap(Map.Entry::getKey, variable -> variable.getValue().strip()));
+    openTelemetry.forEach((name, value) -> {
+      // With gRPC there would be a second HTTP client in the server.
+      if (name.matches("OTEL_EXPORTER_OTLP_([A-Z]+_)?PROTOCOL") && !value.equals("http/protobuf")) {
+        reading.problem("%s: found %s, expected http/protobuf, mostly at port 4318".formatted(name, value));
+      }
+    });
+    var dimensions = reading.get(Settings.METRICS_DIMENSIONS);
+    if (dimensions.containsKey("model")) {
+      reading.problem("metrics-dimensions: found model, expected another name; each model has its own already");
+    }
+    return new TelemetryConfig(
+        reading.find(Settings.OTLP_ENDPOINT),
+        openTelemetry,
+        reading.get(Settings.METRICS_FORMAT),
+        reading.get(Settings.METRICS_INTERVAL),
+        dimensions,
+        reading.get(Settings.METRICS_ALIASES));
   }
 
   private static OptionalInt number(Optional<Integer> value) {

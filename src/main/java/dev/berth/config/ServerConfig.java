@@ -13,7 +13,8 @@ public record ServerConfig(
     TransformConfig transform,
     PlatformConfig platform,
     ProtocolConfig protocol,
-    LogConfig log) {
+    LogConfig log,
+    TelemetryConfig telemetry) {
 
   public ServerConfig {
     Objects.requireNonNull(http, "http");
@@ -26,10 +27,12 @@ public record ServerConfig(
     Objects.requireNonNull(platform, "platform");
     Objects.requireNonNull(protocol, "protocol");
     Objects.requireNonNull(log, "log");
+    Objects.requireNonNull(telemetry, "telemetry");
   }
 
   /// The same for another model.
   public ServerConfig with(ModelConfig another) {
-    return new ServerConfig(http, another, multiModel, batching, streams, sessions, transform, platform, protocol, log);
+    return new ServerConfig(
+        http, another, multiModel, batching, streams, sessions, transform, platform, protocol, log, telemetry);
   }
 }

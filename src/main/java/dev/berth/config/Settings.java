@@ -7,10 +7,12 @@ import dev.berth.config.Setting.WhenUnset;
 import dev.berth.content.BatchStrategy;
 import dev.berth.hooks.CpuProfile;
 import dev.berth.hooks.MediaType;
+import java.net.URI;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
 import java.util.Locale;
+import java.util.Map;
 import java.util.stream.Stream;
 
 /// Every setting there is. Reading, `--help` and `docs/configuration.md` all come from this list.
@@ -238,6 +240,37 @@ public final class Settings {
       "Set by Vertex AI: a path that takes {\"instances\": …, \"parameters\": …} and answers {\"predictions\": …}",
       variable("AIP_PREDICT_ROUTE", Syntax.route()));
 
+  static final Setting<MetricsFormat> METRICS_FORMAT = setting(
+      "metrics-format", fixed(MetricsFormat.PROMETHEUS),
+      "prometheus: metrics are at their path only; emf: they are printed too, in CloudWatch's Embedded Metric Format",
+      flag("--metrics-format", Syntax.oneOf(MetricsFormat.class, Settings::kebab)),
+      variable("BERTH_METRICS_FORMAT", Syntax.oneOf(MetricsFormat.class, Settings::kebab)));
+
+  static final Setting<Duration> METRICS_INTERVAL = setting(
+      "metrics-interval-seconds", fixed(Duration.ofSeconds(60)), "How often metrics are printed with --metrics-format emf",
+      flag("--metrics-interval-seconds", Syntax.duration("seconds", SECOND, 1)),
+      variable("BERTH_METRICS_INTERVAL_SECONDS", Syntax.duration("seconds", SECOND, 1)));
+
+  static final Setting<Map<String, String>> METRICS_DIMENSIONS = setting(
+      "metrics-dimensions", fixed(Map.of()),
+      "Dimensions of all printed metrics, such as EndpointName=demo,VariantName=AllTraffic; SageMaker does not tell a container "
+          + "these",
+      flag("--metrics-dimensions", Syntax.dimensions()),
+      variable("BERTH_METRICS_DIMENSIONS", Syntax.dimensions()));
+
+  static final Setting<MetricsAliases> METRICS_ALIASES = setting(
+      "metrics-aliases", fixed(MetricsAliases.NONE),
+      "vllm: some metrics are there under vLLM's names too, for dashboards made for it",
+      flag("--metrics-aliases", Syntax.oneOf(MetricsAliases.class, Settings::kebab)),
+      variable("BERTH_METRICS_ALIASES", Syntax.oneOf(MetricsAliases.class, Settings::kebab)));
+
+  static final Setting<URI> OTLP_ENDPOINT = setting(
+      "otlp-endpoint", rule("not set: nothing is sent"),
+      "OpenTelemetry collector that gets traces, metrics and logs by OTLP over HTTP; other OTEL_ variables are read too",
+      flag("--otlp-endpoint", Syntax.httpAddress()),
+      variable("BERTH_OTLP_ENDPOINT", Syntax.httpAddress()),
+      variable("OTEL_EXPORTER_OTLP_ENDPOINT", Syntax.httpAddress()));
+
   static final Setting<Duration> LAME_DUCK = setting(
       "lame-duck-seconds", fixed(Duration.ZERO),
       "How long new requests are still served after SIGTERM while /ping is 503 already; then they are refused",
@@ -288,8 +321,8 @@ public final class Settings {
       EXTRA_LIBRARIES, TIMEOUT, PART_TIMEOUT, STREAM_TIMEOUT, MAX_SESSIONS, SESSION_MEMORY, STUCK_AFTER, MAX_PAYLOAD, DEFAULT_ACCEPT,
       QUEUE_CAPACITY, MAX_BATCH_SIZE, MAX_BATCH_TOKENS, MAX_BATCH_DELAY, TARGET_DELAY, MULTI_MODEL, MODELS, LOAD_MODELS, MODELS_MEMORY,
       LOAD_TIMEOUT, BATCH, BATCH_STRATEGY, MAX_CONCURRENT_TRANSFORMS, MAX_PAYLOAD_IN_MB, EXECUTION_PARAMETERS, BAD_RECORDS, TRAILING_NEWLINE,
-      METRICS_PATH, HEALTH_ROUTE, PREDICT_ROUTE, LAME_DUCK, DRAIN, MAX_CONNECTIONS, MAX_CONNECTIONS_PER_ADDRESS, GRPC_PORT, MODEL_NAME,
-      LOG_LEVEL, LOG_FORMAT);
+      METRICS_PATH, METRICS_FORMAT, METRICS_INTERVAL, METRICS_DIMENSIONS, METRICS_ALIASES, OTLP_ENDPOINT, HEALTH_ROUTE, PREDICT_ROUTE,
+      LAME_DUCK, DRAIN, MAX_CONNECTIONS, MAX_CONNECTIONS_PER_ADDRESS, GRPC_PORT, MODEL_NAME, LOG_LEVEL, LOG_FORMAT);
 
   /// Those that say which model is served on what.
   public static final List<Setting<?>> OF_THE_MODEL = List.of(

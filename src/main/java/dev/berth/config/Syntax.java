@@ -1,14 +1,17 @@
 package dev.berth.config;
 
 import dev.berth.hooks.MediaType;
+import java.net.URI;
 import java.nio.file.Files;
 import java.nio.file.InvalidPathException;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.Arrays;
 import java.util.BitSet;
+import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Locale;
+import java.util.Map;
 import java.util.Optional;
 import java.util.function.Function;
 import java.util.regex.Pattern;
@@ -32,6 +35,10 @@ public record Syntax<T>(
   private static final Pattern VISIBLE_CORES = Pattern.compile("(\\d{1,4})(?:-(\\d{1,4}))?");
   /// No segment begins with a colon, which routers take for a parameter.
   private static final String ROUTE = "(/(?!:)[a-zA-Z0-9_.:@~\\-]*)+";
+  /// CloudWatch's own rules for a name and a value.
+  private static final Pattern DIMENSION = Pattern.compile("((?!_aws=)[!-9;-<>-~][!-<>-~]{0,254})=([!-~][ -~]{0,1023})");
+  /// Of the 30 that CloudWatch takes, two are left for the server's own.
+  private static final int MOST_DIMENSIONS = 28;
   private static final String METRICS_PATH = "/(?!.*\\.\\.)[a-zA-Z0-9/_.\\-]{1,255}";
 
   static Syntax<Integer> wholeNumber(int least, int most) {
@@ -203,6 +210,40 @@ public record Syntax<T>(
             + "FUSE, and name its directory in BERTH_MODEL_DIR, or copy the artifact into the image and leave artifactUri out",
         text -> directory().read(text.startsWith(FILE) ? text.substring(FILE.length()) : text),
         Path::toString);
+  }
+
+  /// Names and values, with commas between the pairs.
+  static Syntax<Map<String, String>> dimensions() {
+    return new Syntax<>(
+        "<name=value,...>",
+        "at most %d pairs such as EndpointName=demo of ASCII characters, with commas between them".formatted(MOST_DIMENSIONS),
+        text -> {
+          var pairs = new LinkedHashMap<String, String>();
+          for (var pair : text.split(",", -1)) {
+            var parts = DIMENSION.matcher(pair.strip());
+            if (!parts.matches() || pairs.put(parts.group(1), parts.group(2)) != null) {
+              return Optional.empty();
+            }
+          }
+          return pairs.size() > MOST_DIMENSIONS ? Optional.empty() : Optional.of(pairs);
+        },
+        pairs -> pairs.isEmpty()
+            ? "none"
+            : pairs.entrySet().stream().map(Map.Entry::toString).collect(Collectors.joining(",")));
+  }
+
+  static Syntax<URI> httpAddress() {
+    return new Syntax<>(
+        "<url>", "an address such as http://collector:4318", Syntax::httpAddress, URI::toString);
+  }
+
+  private static Optional<URI> httpAddress(String text) {
+    try {
+      return Optional.of(URI.create(text))
+          .filter(uri -> uri.getHost() != null && ("http".equals(uri.getScheme()) || "https".equals(uri.getScheme())));
+    } catch (IllegalArgumentException e) {
+      return Optional.empty();
+    }
   }
 
   static Syntax<String> word(String label, String expected) {

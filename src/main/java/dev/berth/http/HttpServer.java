@@ -4,6 +4,7 @@ import dev.berth.config.ServerConfig;
 import dev.berth.metrics.ServingMetrics;
 import dev.berth.serving.Health;
 import dev.berth.serving.Served;
+import dev.berth.telemetry.Tracing;
 import io.javalin.Javalin;
 import io.javalin.compression.CompressionStrategy;
 import io.javalin.config.JavalinConfig;
@@ -52,8 +53,8 @@ public final class HttpServer implements AutoCloseable {
   ///
   /// @throws RuntimeException when the port is taken
   public static HttpServer start(
-      ServerConfig config, Health health, Served served, ServingMetrics metrics) {
-    var routes = new Routes(config, health, served, metrics);
+      ServerConfig config, Health health, Served served, ServingMetrics metrics, Tracing tracing) {
+    var routes = new Routes(config, health, served, metrics, tracing);
     var limit = ConnectionLimit.ofThisJvm(config.http().maxConnections());
     log.debug("at most {} connections, because {}", limit.most(), limit.because());
     var connections = new Connections(limit, config.http().maxConnectionsPerAddress(), metrics);

@@ -45,7 +45,7 @@ final class Invocations implements Handler {
 
   private static final Logger log = LoggerFactory.getLogger(Invocations.class);
   private static final String OPENAI = "/v1/";
-  private static final Set<String> LET_THROUGH = Set.of("accept", "content-type", "traceparent");
+  private static final Set<String> LET_THROUGH = Set.of("accept", "content-type", "traceparent", "x-amzn-trace-id");
   private static final List<MediaType> LINES = List.of(MediaType.JSON_LINES, MediaType.CSV);
 
   private final BiFunction<Context, Deadline, ServedModel.Visit> visits;
@@ -136,7 +136,8 @@ final class Invocations implements Handler {
     if (session.isPresent()) {
       answerInSession(ctx, visit, session.get(), request, body, deadline);
     } else {
-      send(ctx, visit.invoke(request, deadline, streams, body.memory(), peerHasGone(ctx), logContext()));
+      send(ctx, visit.invoke(request, deadline, streams, body.memory(), peerHasGone(ctx), logContext(),
+          RequestLog.trace(ctx)));
     }
   }
 
@@ -201,7 +202,8 @@ final class Invocations implements Handler {
         try (var turn = isNew ? open(visit, request, deadline) : visit.enterSession(id, deadline)) {
           Answer answer;
           try {
-            answer = visit.invokeIn(turn, request, deadline, streams, body.memory(), peerHasGone(ctx), logContext());
+            answer = visit.invokeIn(turn, request, deadline, streams, body.memory(), peerHasGone(ctx), logContext(),
+                RequestLog.trace(ctx));
           } catch (ServingException e) {
             if (isNew) {
               turn.fail();

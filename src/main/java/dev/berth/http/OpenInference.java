@@ -182,7 +182,8 @@ final class OpenInference {
       throws IOException {
     var request = invocations.request(ctx, visit, body, type, type, deadline);
     var answer = visit.invokeIn(
-        dialect, request, deadline, body.memory(), Invocations.peerHasGone(ctx), Invocations.logContext());
+        dialect, request, deadline, body.memory(), Invocations.peerHasGone(ctx), Invocations.logContext(),
+        RequestLog.trace(ctx));
     return switch (answer) {
       case Answer.Whole(var response, var invocation) -> {
         RequestLog.served(ctx, invocation);

@@ -2,9 +2,12 @@ package dev.berth.http;
 
 import dev.berth.error.ErrorType;
 import dev.berth.error.ServingException;
+import dev.berth.hooks.InvocationRequest;
 import dev.berth.metrics.ModelMetrics;
 import dev.berth.metrics.ServingMetrics;
 import dev.berth.serving.Invocation;
+import dev.berth.telemetry.RequestTrace;
+import dev.berth.telemetry.Tracing;
 import io.javalin.http.Context;
 import java.time.Duration;
 import java.util.Optional;
@@ -25,24 +28,22 @@ final class RequestLog {
   static final String REQUEST_ID_HEADER = "x-amzn-RequestId";
 
   private static final String INFERENCE_ID_HEADER = "X-Amzn-SageMaker-Inference-Id";
-  private static final String TRACE_PARENT = "traceparent";
   /// The artifact as the caller of a multi-model endpoint named it. The name of the model is the platform's own.
   private static final String TARGET_MODEL_HEADER = "X-Amzn-SageMaker-Target-Model";
 
   /// SageMaker's own rule for the inference id.
   private static final Pattern ID = Pattern.compile("[!-~][ -~]{0,63}");
-  /// W3C Trace Context §3.2, version 00, which is the only one: the trace, its caller's span, flags.
-  private static final Pattern TRACE =
-      Pattern.compile("00-(?!0{32})([0-9a-f]{32})-(?!0{16})[0-9a-f]{16}-[0-9a-f]{2}");
 
   // Names in the MDC, and so of the members of a JSON line.
   private static final String REQUEST_ID = "request_id";
   private static final String INFERENCE_ID = "inference_id";
   private static final String TRACE_ID = "trace_id";
+  private static final String SPAN_ID = "span_id";
   private static final String TARGET_MODEL = "target_model";
 
   // Attributes of the context.
   private static final String STARTED = "berth.started";
+  private static final String TRACE = "berth.trace";
   private static final String MODEL = "berth.model";
   private static final String SERVED = "berth.served";
   private static final String FAILED = "berth.failed";
@@ -51,11 +52,13 @@ final class RequestLog {
 
   private final ServingMetrics metrics;
   private final Paths paths;
+  private final Tracing tracing;
 
   /// @param paths what there is; everything else counts as one route, so that callers can't make up new ones
-  RequestLog(ServingMetrics metrics, Paths paths) {
+  RequestLog(ServingMetrics metrics, Paths paths, Tracing tracing) {
     this.metrics = metrics;
     this.paths = paths;
+    this.tracing = tracing;
   }
 
   /// Runs before a route. The request's id is the caller's `x-amzn-RequestId`, else its inference id, else a new one.
@@ -69,34 +72,55 @@ final class RequestLog {
     inferenceId.filter(id -> !id.equals(requestId)).ifPresent(id -> MDC.put(INFERENCE_ID, id));
     ctx.attribute(INFERENCE_ID, inferenceId.orElse(requestId));
     Optional.ofNullable(ctx.header(TARGET_MODEL_HEADER)).ifPresent(target -> MDC.put(TARGET_MODEL, Text.logged(target)));
-    traceParent(ctx).ifPresent(parent -> {
-      MDC.put(TRACE_ID, parent.split("-")[1]);
-      ctx.header(TRACE_PARENT, parent);
-    });
+    TraceParents.w3c(ctx).ifPresent(parent -> ctx.header(TraceParents.HEADER, parent));
+    var trace = tracing.begin(ctx.method().name(), ctx.path(), ctx, TraceParents::header);
+    trace.id(requestId);
+    ctx.attribute(TRACE, trace);
+    logTrace(trace, TraceParents.of(ctx));
+  }
+
+  private static void logTrace(RequestTrace trace, Optional<String> parent) {
+    trace.place().ifPresentOrElse(
+        place -> {
+          MDC.put(TRACE_ID, place.traceId());
+          MDC.put(SPAN_ID, place.spanId());
+        },
+        () -> parent.ifPresent(known -> MDC.put(TRACE_ID, TraceParents.traceId(known))));
   }
 
   /// Says which model has taken the request in. Its name is on the log lines from now on.
   static void entered(Context ctx, ModelMetrics model) {
     ctx.attribute(MODEL, model);
+    trace(ctx).model(model.model());
+    model.requestEntered();
     MDC.put(ModelMetrics.LABEL, model.model());
   }
 
   /// The same for a message of a socket.
-  static void entered(ModelMetrics model) {
+  static void entered(RequestTrace trace, ModelMetrics model) {
+    trace.model(model.model());
+    model.requestEntered();
     MDC.put(ModelMetrics.LABEL, model.model());
   }
 
   /// Runs before a message of a socket is answered.
-  void beginMessage(String id, Optional<String> traceParent) {
+  ///
+  /// @param handshake in whose trace the message is
+  RequestTrace beginMessage(String id, InvocationRequest handshake) {
     MDC.clear();
     MDC.put(REQUEST_ID, id);
-    traceParent.ifPresent(parent -> MDC.put(TRACE_ID, parent.split("-")[1]));
+    var trace = tracing.begin("message", handshake.path(), handshake, (request, name) ->
+        name.equalsIgnoreCase(TraceParents.HEADER) ? request.traceParent().orElse(null) : null);
+    trace.id(id);
+    logTrace(trace, handshake.traceParent());
+    return trace;
   }
 
   /// Runs after a message of a socket was answered.
   ///
   /// @param model that took it in
   void endMessage(
+      RequestTrace trace,
       String path,
       Optional<ModelMetrics> model,
       Optional<Invocation> served,
@@ -105,6 +129,8 @@ final class RequestLog {
     int status = failure.map(e -> Errors.status(e.type())).orElse(200);
     metrics.requestCompleted(Sockets.PATH, status, total);
     model.ifPresent(taken -> taken.requestCompleted(status, total));
+    served.ifPresent(invocation -> trace.records(invocation.records()));
+    trace.end(Sockets.PATH, status, failure.map(e -> e.type().name()));
     write("message", path, Sockets.PATH, status, failure.orElse(null), served.orElse(null), total);
     MDC.clear();
   }
@@ -112,6 +138,7 @@ final class RequestLog {
   /// Says that a model has answered.
   static void served(Context ctx, Invocation invocation) {
     ctx.attribute(SERVED, invocation);
+    trace(ctx).records(invocation.records());
   }
 
   /// Says why the request failed.
@@ -130,6 +157,8 @@ final class RequestLog {
     if (model != null) {
       model.requestCompleted(status, total);
     }
+    ServingException failure = ctx.attribute(FAILED);
+    trace(ctx).end(route, status, Optional.ofNullable(failure).map(e -> e.type().name()));
     write(ctx, route, status, total);
     MDC.clear();
   }
@@ -151,9 +180,14 @@ final class RequestLog {
     return ctx.attribute(INFERENCE_ID);
   }
 
-  /// The caller's `traceparent` where it is valid.
+  /// The trace that the request is in.
+  static RequestTrace trace(Context ctx) {
+    return ctx.attribute(TRACE);
+  }
+
+  /// Where what the hooks call belongs: below the request's own span where the server traces, else below its caller's.
   static Optional<String> traceParent(Context ctx) {
-    return Optional.ofNullable(ctx.header(TRACE_PARENT)).filter(TRACE.asMatchPredicate());
+    return trace(ctx).place().map(RequestTrace.Place::traceParent).or(() -> TraceParents.of(ctx));
   }
 
   private static void write(Context ctx, String route, int status, Duration total) {

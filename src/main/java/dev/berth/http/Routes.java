@@ -9,6 +9,7 @@ import dev.berth.serving.Health;
 import dev.berth.serving.ManyModels;
 import dev.berth.serving.Served;
 import dev.berth.serving.ServedModel;
+import dev.berth.telemetry.Tracing;
 import io.javalin.config.JavalinConfig;
 import io.javalin.config.RoutesConfig;
 import io.javalin.http.Context;
@@ -51,12 +52,14 @@ final class Routes {
   private final Health health;
   private final Served served;
   private final ServingMetrics metrics;
+  private final Tracing tracing;
 
-  Routes(ServerConfig config, Health health, Served served, ServingMetrics metrics) {
+  Routes(ServerConfig config, Health health, Served served, ServingMetrics metrics, Tracing tracing) {
     this.config = config;
     this.health = health;
     this.served = served;
     this.metrics = metrics;
+    this.tracing = tracing;
   }
 
   void register(JavalinConfig javalin) {
@@ -71,7 +74,7 @@ final class Routes {
     var all = paths.and(platform.healthRoute().map(path -> Map.of(path, "GET")).orElse(Map.of()))
         .and(platform.predictRoute().map(path -> Map.of(path, "POST")).orElse(Map.of()))
         .and(Map.of("/ping", "GET, POST", metricsPath, "GET")).and(OpenInference.paths(hasGrpc));
-    var log = new RequestLog(metrics, all);
+    var log = new RequestLog(metrics, all, tracing);
     var sockets = new Sockets(this::model, !(served instanceof Served.Many), config, all, log, metrics, System::nanoTime);
     sockets.configure(javalin);
 

@@ -13,6 +13,7 @@ import dev.berth.serving.Deadline;
 import dev.berth.serving.Invocation;
 import dev.berth.serving.ServedModel;
 import dev.berth.serving.StreamLimits;
+import dev.berth.telemetry.RequestTrace;
 import java.io.ByteArrayInputStream;
 import java.io.IOException;
 import java.nio.ByteBuffer;
@@ -292,15 +293,15 @@ public final class Socket implements Session.Listener {
 
   private void answer(Message message) {
     var id = "%s-%d".formatted(terms.handshake.inferenceId(), ++messages);
-    log.beginMessage(id, terms.handshake.traceParent());
+    var trace = log.beginMessage(id, terms.handshake);
     long start = System.nanoTime();
     Optional<Invocation> served = Optional.empty();
     Optional<ServingException> failure = Optional.empty();
     Optional<ServedModel.Visit> entered = Optional.empty();
     try (var visit = terms.model.get()) {
       entered = Optional.of(visit);
-      RequestLog.entered(visit.metrics());
-      served = Optional.of(exchange(message, visit, id));
+      RequestLog.entered(trace, visit.metrics());
+      served = Optional.of(exchange(message, visit, id, trace));
     } catch (ServingException e) {
       failure = Optional.of(e);
       fail(e);
@@ -308,25 +309,28 @@ public final class Socket implements Session.Listener {
       failure = Optional.of(new ServingException(ErrorType.CALLER_GONE, "the caller has gone before its answer was sent", e));
     } finally {
       log.endMessage(
-          terms.handshake.path(), entered.map(ServedModel.Visit::metrics), served, failure,
+          trace, terms.handshake.path(), entered.map(ServedModel.Visit::metrics), served, failure,
           Duration.ofNanos(System.nanoTime() - start));
     }
   }
 
-  private Invocation exchange(Message message, ServedModel.Visit visit, String id) throws IOException {
+  private Invocation exchange(Message message, ServedModel.Visit visit, String id, RequestTrace trace) throws IOException {
     if (message.deadline.isOver()) {
       throw new ServingException(ErrorType.DEADLINE_EXCEEDED, "the message's time ran out behind others of its socket");
     }
     visit.requireRoom(message.deadline);
     charge(message);
-    var request = request(message, visit, id);
+    var request = request(message, visit, id)
+        .withTraceParent(trace.place().map(RequestTrace.Place::traceParent).or(terms.handshake::traceParent));
     if (memory.isEmpty()) {
       return send(visit.invoke(
-          request, message.deadline, Optional.of(terms.streams), message.taken, this::isClosed, Invocations.logContext()));
+          request, message.deadline, Optional.of(terms.streams), message.taken, this::isClosed, Invocations.logContext(),
+          trace));
     }
     try (var turn = visit.enterSession(memory.get().id, message.deadline)) {
       return send(visit.invokeIn(
-          turn, request, message.deadline, Optional.of(terms.streams), message.taken, this::isClosed, Invocations.logContext()));
+          turn, request, message.deadline, Optional.of(terms.streams), message.taken, this::isClosed, Invocations.logContext(),
+          trace));
     }
   }
 
@@ -345,7 +349,6 @@ public final class Socket implements Session.Listener {
         terms.accept, visit.responseTypes(), message.isText ? terms.defaultAccept : MediaType.BYTES);
     return new InvocationRequest(
         new ByteArrayInputStream(message.bytes, 0, message.length), type, accept, terms.handshake.customAttributes(), id, false)
-        .withTraceParent(terms.handshake.traceParent())
         .withPath(terms.handshake.path(), terms.handshake.query())
         .withHeaders(terms.headers)
         .withDeadline(message.deadline.nanos());

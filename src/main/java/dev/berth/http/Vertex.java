@@ -51,7 +51,8 @@ final class Vertex implements Handler {
     var dialect = VertexDialect.of(visit.requestTypes(), visit.responseTypes());
     try {
       switch (visit.invokeIn(
-          dialect, request, deadline, body.memory(), Invocations.peerHasGone(ctx), Invocations.logContext())) {
+          dialect, request, deadline, body.memory(), Invocations.peerHasGone(ctx), Invocations.logContext(),
+          RequestLog.trace(ctx))) {
         case Answer.Whole(var response, var invocation) -> {
           invocations.write(ctx, response);
           RequestLog.served(ctx, invocation);

@@ -13,9 +13,11 @@ import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicReference;
+import java.util.function.Supplier;
 
 /// What one model counts and times, in series with the label [#LABEL]. They are looked up once, when it is made, so that
 /// an event costs no more than an addition.
@@ -70,7 +72,11 @@ public final class ModelMetrics implements AutoCloseable {
   private final Counter sessionsOpened;
   private final Counter sessionsRefused;
   private final DistributionSummary batchSize;
+  private final AtomicInteger inFlight;
   private final AtomicInteger queueDepth;
+  private final AtomicInteger queueCapacity;
+  /// Of the queues of all versions of the model.
+  private final List<Supplier<Duration>> expectedWaits = new CopyOnWriteArrayList<>();
   private final AtomicInteger workers;
   private final AtomicInteger stuck;
   private final Map<Integer, Counter> requests = new ConcurrentHashMap<>();
@@ -111,7 +117,14 @@ public final class ModelMetrics implements AutoCloseable {
         .serviceLevelObjectives(SIZE_BUCKETS)
         .tag(LABEL, name)
         .register(registry));
+    inFlight = gauge("berth.requests.in.flight", "requests that the model has taken in and not answered yet");
     queueDepth = gauge("berth.queue.depth", "records waiting");
+    queueCapacity = gauge("berth.queue.capacity", "records that may wait");
+    added(Gauge.builder("berth.expected.wait", this, ModelMetrics::expectedWaitSeconds)
+        .description("how long a record that came now would wait; 0 while none waits")
+        .baseUnit("seconds")
+        .tag(LABEL, name)
+        .register(registry));
     workers = gauge("berth.workers", "workers that can predict");
     stuck = gauge("berth.stuck.hooks", "hooks that still run long after their request's deadline");
   }
@@ -126,8 +139,14 @@ public final class ModelMetrics implements AutoCloseable {
     process.caught(thrown);
   }
 
+  /// The model has taken a request in. [#requestCompleted] follows.
+  public void requestEntered() {
+    inFlight.incrementAndGet();
+  }
+
   /// A request that the model had taken in has its answer, whatever that is.
   public void requestCompleted(int status, Duration took) {
+    inFlight.decrementAndGet();
     var counter = requests.get(status);
     if (counter == null) {
       counter = addRequests(status);
@@ -170,6 +189,24 @@ public final class ModelMetrics implements AutoCloseable {
   /// Records left the queue, for a batch or because nobody waits for them.
   public void recordsDequeued(int count) {
     queueDepth.addAndGet(-count);
+  }
+
+  /// A queue of the model is there, until [#queueClosed].
+  ///
+  /// @param capacity how many records may wait
+  /// @param expectedWait asked when the metrics are read
+  public void queueOpened(int capacity, Supplier<Duration> expectedWait) {
+    queueCapacity.set(capacity);
+    expectedWaits.add(expectedWait);
+  }
+
+  /// @param expectedWait the same object as [#queueOpened] had
+  public void queueClosed(Supplier<Duration> expectedWait) {
+    expectedWaits.remove(expectedWait);
+  }
+
+  private double expectedWaitSeconds() {
+    return expectedWaits.stream().mapToLong(wait -> wait.get().toNanos()).max().orElse(0) / 1e9;
   }
 
   public void recordWaited(Duration waited) {

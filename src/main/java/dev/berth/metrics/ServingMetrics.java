@@ -15,6 +15,13 @@ import io.micrometer.core.instrument.binder.system.ProcessorMetrics;
 import io.micrometer.core.instrument.binder.system.UptimeMetrics;
 import io.micrometer.prometheusmetrics.PrometheusConfig;
 import io.micrometer.prometheusmetrics.PrometheusMeterRegistry;
+import io.prometheus.metrics.config.EscapingScheme;
+import io.prometheus.metrics.expositionformats.PrometheusTextFormatWriter;
+import io.prometheus.metrics.model.snapshots.MetricSnapshots;
+import java.io.ByteArrayOutputStream;
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.Map;
 import java.util.Objects;
@@ -23,6 +30,7 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.atomic.AtomicReference;
+import java.util.function.BooleanSupplier;
 import java.util.function.LongSupplier;
 import java.util.stream.Stream;
 
@@ -68,8 +76,16 @@ public final class ServingMetrics implements AutoCloseable {
       .description("WebSockets that were closed, by the code of their close frame")
       .withRegistry(registry);
   private final Map<String, ModelMetrics> models = new ConcurrentHashMap<>();
+  private final boolean hasAliases;
+  private volatile boolean keepsModels;
 
   public ServingMetrics() {
+    this(false);
+  }
+
+  /// @param hasAliases whether some series are there under the names of [VllmNames] too
+  public ServingMetrics(boolean hasAliases) {
+    this.hasAliases = hasAliases;
     Stream.of(
             garbageCollection,
             new ClassLoaderMetrics(),
@@ -82,6 +98,22 @@ public final class ServingMetrics implements AutoCloseable {
         .forEach(binder -> binder.bindTo(registry));
     FunctionCounter.builder("berth.out.of.memory", outOfMemoryErrors, AtomicLong::get)
         .description("OutOfMemoryErrors of the JVM; after the first one, /ping is 503")
+        .register(registry);
+    Gauge.builder("berth.build.info", () -> 1)
+        .description("the version of Berth and of Java")
+        .tags("version", version(), "java", Runtime.version().toString())
+        .register(registry);
+  }
+
+  private static String version() {
+    return Objects.requireNonNullElse(ServingMetrics.class.getPackage().getImplementationVersion(), "(unpackaged)");
+  }
+
+  /// Has it said whether `/ping` is 200.
+  public void ready(BooleanSupplier isReady) {
+    Gauge.builder("berth.ready", isReady, ready -> ready.getAsBoolean() ? 1 : 0)
+        .description("1 while /ping is 200, else 0")
+        .strongReference(true)
         .register(registry);
   }
 
@@ -158,7 +190,15 @@ public final class ServingMetrics implements AutoCloseable {
     });
   }
 
+  /// From now on the series of a model stay when it goes. The server stops, and what is sent last has them.
+  public void keepModels() {
+    keepsModels = true;
+  }
+
   void release(ModelMetrics ofModel) {
+    if (keepsModels) {
+      return;
+    }
     models.computeIfPresent(ofModel.model(), (_, known) -> {
       known.users--;
       if (known.users > 0) {
@@ -195,7 +235,20 @@ public final class ServingMetrics implements AutoCloseable {
 
   /// All instruments in the Prometheus text format 0.0.4.
   public String scrape() {
-    return registry.scrape(CONTENT_TYPE);
+    var text = new ByteArrayOutputStream();
+    try {
+      PrometheusTextFormatWriter.create().write(text, snapshots(), EscapingScheme.UNDERSCORE_ESCAPING);
+    } catch (IOException e) {
+      throw new UncheckedIOException(e);
+    }
+    return text.toString(StandardCharsets.UTF_8);
+  }
+
+  /// All instruments as they are now, in the model of Prometheus. Whoever sends metrics elsewhere reads them here, so that
+  /// nothing is counted twice.
+  public MetricSnapshots snapshots() {
+    var snapshots = registry.getPrometheusRegistry().scrape();
+    return hasAliases ? VllmNames.added(snapshots) : snapshots;
   }
 
   @Override

@@ -67,7 +67,7 @@ final class Flight<I, O> {
 
   Answer await() {
     // The next hook may be there already.
-    run.compareAndSet(null, start(model.names.inputFn(), this::decode));
+    run.compareAndSet(null, start(model.names.inputFn(), "inputFn", this::decode));
     while (true) {
       try {
         return landed.get(patienceNanos(), TimeUnit.NANOSECONDS);
@@ -119,13 +119,18 @@ final class Flight<I, O> {
     return queued == null ? Math.max(deadline.nanosLeft() / 2, LEAST_WAIT_NANOS) : queued.patienceNanos();
   }
 
-  private HookPool.Run start(String hook, HookCall call) {
+  /// @param step how the request's trace calls it
+  private HookPool.Run start(String hook, String step, HookCall call) {
     return model.pool.start(model.scope, hook, caller.logContext(), deadline, memory.isLarge(), now -> memory.run(() -> {
+      var trace = caller.trace().step(step);
       try {
         call.run(now);
       } catch (Throwable e) {
+        trace.failed(e);
         model.metrics.caught(e);
         landed.completeExceptionally(HookFailure.inside(now.hook(), e));
+      } finally {
+        trace.close();
       }
     }));
   }
@@ -143,7 +148,10 @@ final class Flight<I, O> {
     model.metrics.decoded(decoded);
     if (split.isEmpty()) {
       encode(Predictions.none(), now);
-    } else if (model.handler instanceof StreamingHandler<?, I, O, ?> streaming) {
+      return;
+    }
+    caller.trace().queued();
+    if (model.handler instanceof StreamingHandler<?, I, O, ?> streaming) {
       submit(streaming, pieces);
     } else {
       ticket = model.batcher.submit(pieces, deadline.nanos(), caller, this::predicted);
@@ -180,7 +188,7 @@ final class Flight<I, O> {
   private void predicted(Batcher<I, O>.Ticket ended, Encoding<O> encoding) {
     try {
       var predictions = ended.predictions();
-      run.set(start(model.names.outputFn(), now -> encoding.run(predictions, now)));
+      run.set(start(model.names.outputFn(), "outputFn", now -> encoding.run(predictions, now)));
     } catch (Throwable e) {
       model.metrics.caught(e);
       landed.completeExceptionally(HookFailure.of(model.names.predictFn(), e));

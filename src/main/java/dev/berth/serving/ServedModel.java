@@ -13,6 +13,7 @@ import dev.berth.memory.ModelMemory;
 import dev.berth.memory.RequestMemory;
 import dev.berth.metrics.ModelMetrics;
 import dev.berth.metrics.ServingMetrics;
+import dev.berth.telemetry.RequestTrace;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
@@ -252,6 +253,7 @@ public final class ServedModel {
     /// @param memory what the request takes of the memory of all
     /// @param callerHasGone asked before the model is; it must not block
     /// @param logContext what stands on the log lines of the request
+    /// @param trace of the request
     /// @throws ServingException for every way in which this can fail
     public Answer invoke(
         InvocationRequest request,
@@ -259,8 +261,21 @@ public final class ServedModel {
         Optional<StreamLimits> streams,
         RequestMemory memory,
         BooleanSupplier callerHasGone,
+        Map<String, String> logContext,
+        RequestTrace trace) {
+      return model.invoke(
+          request, Dialect.NONE, new Caller(callerHasGone, logContext, trace), deadline, streams, memory);
+    }
+
+    /// The same for a request that is not traced.
+    public Answer invoke(
+        InvocationRequest request,
+        Deadline deadline,
+        Optional<StreamLimits> streams,
+        RequestMemory memory,
+        BooleanSupplier callerHasGone,
         Map<String, String> logContext) {
-      return model.invoke(request, Dialect.NONE, new Caller(callerHasGone, logContext), deadline, streams, memory);
+      return invoke(request, deadline, streams, memory, callerHasGone, logContext, RequestTrace.NONE);
     }
 
     /// Answers a request of a client that speaks another dialect than the hooks. The answer is whole.
@@ -270,8 +285,10 @@ public final class ServedModel {
         Deadline deadline,
         RequestMemory memory,
         BooleanSupplier callerHasGone,
-        Map<String, String> logContext) {
-      return model.invoke(request, dialect, new Caller(callerHasGone, logContext), deadline, Optional.empty(), memory);
+        Map<String, String> logContext,
+        RequestTrace trace) {
+      return model.invoke(
+          request, dialect, new Caller(callerHasGone, logContext, trace), deadline, Optional.empty(), memory);
     }
 
     /// Answers a request in a session.
@@ -282,8 +299,9 @@ public final class ServedModel {
         Optional<StreamLimits> streams,
         RequestMemory memory,
         BooleanSupplier callerHasGone,
-        Map<String, String> logContext) {
-      return model.invokeIn(session, request, new Caller(callerHasGone, logContext), deadline, streams, memory);
+        Map<String, String> logContext,
+        RequestTrace trace) {
+      return model.invokeIn(session, request, new Caller(callerHasGone, logContext, trace), deadline, streams, memory);
     }
 
     /// Whether the hooks have sessions.

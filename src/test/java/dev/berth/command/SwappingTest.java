@@ -13,6 +13,7 @@ import dev.berth.serving.ModelDirectory;
 import dev.berth.serving.ModelRegistry;
 import dev.berth.serving.ModelStore;
 import dev.berth.serving.Served;
+import dev.berth.telemetry.Tracing;
 import dev.berth.testing.CodeArtifact;
 import dev.berth.testing.HookProbe;
 import java.io.IOException;
@@ -67,7 +68,7 @@ class SwappingTest {
       var store = new ModelStore(registry, hooks, metrics, loader, Duration.ofMinutes(5), Duration.ofMinutes(1));
       var directory = new ModelDirectory(models, store, false, Duration.ofMillis(20));
       var health = new Health(Optional::empty, hooks, new HeapWatch(metrics));
-      try (var http = HttpServer.start(config, health, new Served.Many(directory), metrics)) {
+      try (var http = HttpServer.start(config, health, new Served.Many(directory), metrics, Tracing.OFF)) {
         directory.start();
         var request = HttpRequest.newBuilder(URI.create("http://127.0.0.1:%d/models/m/invoke".formatted(http.port())))
             .POST(BodyPublishers.ofString("x")).build();

@@ -8,6 +8,7 @@ import dev.berth.content.BatchStrategy;
 import dev.berth.hooks.CpuProfile;
 import dev.berth.hooks.MediaType;
 import java.io.IOException;
+import java.net.URI;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -56,7 +57,9 @@ class ConfigurationTest {
             false, false),
         new PlatformConfig(Optional.empty(), Optional.empty()),
         new ProtocolConfig(OptionalInt.empty(), "model"),
-        new LogConfig(LogLevel.INFO, LogFormat.PLAIN)));
+        new LogConfig(LogLevel.INFO, LogFormat.PLAIN),
+        new TelemetryConfig(
+            Optional.empty(), Map.of(), MetricsFormat.PROMETHEUS, Duration.ofSeconds(60), Map.of(), MetricsAliases.NONE)));
   }
 
   @Test
@@ -103,6 +106,13 @@ class ConfigurationTest {
         "BERTH_LOG_FORMAT", "json",
         "AIP_HEALTH_ROUTE", "/health",
         "AIP_PREDICT_ROUTE", "/predict"));
+    environment.putAll(Map.of(
+        "BERTH_OTLP_ENDPOINT", "http://collector:4318",
+        "OTEL_SERVICE_NAME", "answers",
+        "BERTH_METRICS_FORMAT", "emf",
+        "BERTH_METRICS_INTERVAL_SECONDS", "10",
+        "BERTH_METRICS_DIMENSIONS", "EndpointName=demo, VariantName=AllTraffic",
+        "BERTH_METRICS_ALIASES", "vllm"));
 
     assertThat(read(environment)).isEqualTo(new ServerConfig(
         new HttpConfig(
@@ -122,7 +132,32 @@ class ConfigurationTest {
             OptionalInt.of(6), true, true),
         new PlatformConfig(Optional.of("/health"), Optional.of("/predict")),
         new ProtocolConfig(OptionalInt.of(9000), "answers"),
-        new LogConfig(LogLevel.DEBUG, LogFormat.JSON)));
+        new LogConfig(LogLevel.DEBUG, LogFormat.JSON),
+        new TelemetryConfig(
+            Optional.of(URI.create("http://collector:4318")), Map.of("OTEL_SERVICE_NAME", "answers"), MetricsFormat.EMF,
+            Duration.ofSeconds(10), Map.of("EndpointName", "demo", "VariantName", "AllTraffic"), MetricsAliases.VLLM)));
+  }
+
+  @Test
+  void telemetry_that_can_not_be_is_a_problem() {
+    assertThat(problems(Map.of(
+        "BERTH_OTLP_ENDPOINT", "collector:4318", "BERTH_METRICS_DIMENSIONS", "EndpointName", "OTEL_EXPORTER_OTLP_TRACES_PROTOCOL", "grpc")))
+        .anyMatch(problem -> problem.contains("BERTH_OTLP_ENDPOINT") && problem.contains("http://collector:4318"))
+        .anyMatch(problem -> problem.contains("BERTH_METRICS_DIMENSIONS") && problem.contains("EndpointName=demo"))
+        .contains("OTEL_EXPORTER_OTLP_TRACES_PROTOCOL: found grpc, expected http/protobuf, mostly at port 4318");
+    assertThat(problems(Map.of("BERTH_METRICS_DIMENSIONS", "model=a")))
+        .containsExactly("metrics-dimensions: found model, expected another name; each model has its own already");
+  }
+
+  @Test
+  void open_telemetry_is_on_where_a_signal_has_an_endpoint() {
+    assertThat(read(Map.of()).telemetry().usesOpenTelemetry()).isFalse();
+    assertThat(read(Map.of("OTEL_EXPORTER_OTLP_ENDPOINT", "http://a:4318")).telemetry().usesOpenTelemetry()).isTrue();
+    var traces = read(Map.of("OTEL_EXPORTER_OTLP_TRACES_ENDPOINT", "http://a:4318/v1/traces")).telemetry();
+    assertThat(traces.usesOpenTelemetry()).isTrue();
+    assertThat(traces.hasEndpoint("METRICS")).isFalse();
+    assertThat(read(Map.of("BERTH_OTLP_ENDPOINT", "http://a:4318", "OTEL_SDK_DISABLED", "true")).telemetry().usesOpenTelemetry())
+        .isFalse();
   }
 
   @Test

@@ -3,8 +3,12 @@ package dev.berth.http;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
+import dev.berth.testing.Gate;
+import dev.berth.testing.GatedHandler;
 import dev.berth.testing.TestServer;
 import dev.berth.testing.TextHandler;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
@@ -35,6 +39,43 @@ class MetricsTest {
           .contains("berth_padding_tokens_total")
           .contains("jvm_memory_used_bytes")
           .contains("process_cpu_usage");
+    }
+  }
+
+  @Test
+  void whatAnAutoscalerNeedsIsThere() throws Exception {
+    var gate = new Gate(1);
+    try (var server = TestServer.with(new GatedHandler(gate))
+        .set("BERTH_QUEUE_CAPACITY", "20").set("BERTH_MAX_BATCH_SIZE", "1").set("SAGEMAKER_MODEL_SERVER_WORKERS", "1").start()) {
+      assertThat(server.get("/metrics").body())
+          .contains("berth_requests_in_flight{model=\"model\"} 0.0")
+          .contains("berth_queue_capacity{model=\"model\"} 20.0")
+          .contains("berth_expected_wait_seconds{model=\"model\"} 0.0")
+          .contains("berth_stuck_hooks{model=\"model\"} 0.0")
+          .contains("berth_ready 1.0")
+          .containsPattern("berth_build_info\\{java=\"[^\"]+\",version=\"[^\"]+\"} 1");
+      var waiting = List.of(server.invokeAsync("a\nb\nc"), server.invokeAsync("d"));
+      await().untilAsserted(() -> assertThat(server.get("/metrics").body())
+          .contains("berth_requests_in_flight{model=\"model\"} 2.0")
+          .contains("berth_queue_depth{model=\"model\"} 3.0"));
+      gate.open();
+      waiting.forEach(CompletableFuture::join);
+      await().untilAsserted(() -> assertThat(server.get("/metrics").body())
+          .contains("berth_requests_in_flight{model=\"model\"} 0.0"));
+    }
+  }
+
+  @Test
+  void someAreThereUnderTheNamesOfVllmOnRequest() throws Exception {
+    try (var server = TestServer.with(new TextHandler()).set("BERTH_METRICS_ALIASES", "vllm").start()) {
+      server.invoke("a");
+      await().untilAsserted(() -> assertThat(server.get("/metrics").body())
+          .contains("# TYPE vllm:num_requests_running gauge")
+          .contains("vllm:num_requests_running{model_name=\"model\"} 0.0")
+          .contains("vllm:num_requests_waiting{model_name=\"model\"} 0.0")
+          .contains("vllm:e2e_request_latency_seconds_bucket{model_name=\"model\",le=\"60.0\"} 1")
+          .contains("vllm:e2e_request_latency_seconds_count{model_name=\"model\"} 1")
+          .contains("berth_requests_in_flight{model=\"model\"} 0.0"));
     }
   }
 

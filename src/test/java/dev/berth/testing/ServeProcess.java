@@ -44,6 +44,17 @@ public final class ServeProcess implements AutoCloseable {
     return start(environment, command);
   }
 
+  /// Runs the classes that are tested, with the sample model, where no jar need be built.
+  ///
+  /// @param options of java
+  public static ServeProcess java(Map<String, String> environment, String... options) throws IOException {
+    var command = new ArrayList<>(List.of(Path.of(System.getProperty("java.home"), "bin", "java").toString(),
+        "--enable-native-access=ALL-UNNAMED", "-Xmx512m", "-cp", System.getProperty("java.class.path")));
+    command.addAll(List.of(options));
+    command.addAll(List.of("dev.berth.Main", "--model-dir", TestServer.SAMPLE_ARTIFACT.toString(), "--host", "127.0.0.1"));
+    return start(environment, command);
+  }
+
   public static ServeProcess start(Map<String, String> environment, List<String> command) throws IOException {
     int port = freePort();
     var out = Files.createTempFile("berth-out", ".log");
@@ -93,6 +104,15 @@ public final class ServeProcess implements AutoCloseable {
 
   public HttpRequest.Builder invocation(String body) {
     return HttpRequest.newBuilder(uri("/invocations")).POST(BodyPublishers.ofString(body));
+  }
+
+  /// Asks the sample model its sample.
+  public void invokeSample() throws IOException, InterruptedException {
+    var request = invocation(Files.readString(TestServer.SAMPLE_ARTIFACT.resolve("sample.json")));
+    var response = client.send(request.header("Content-Type", "application/json").build(), BodyHandlers.ofString());
+    if (response.statusCode() != 200) {
+      throw new IllegalStateException("found %d: %s".formatted(response.statusCode(), response.body()));
+    }
   }
 
   public HttpClient client() {

@@ -1,0 +1,55 @@
+package dev.berth.telemetry.otlp;
+
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.logging.Handler;
+import java.util.logging.Level;
+import java.util.logging.LogRecord;
+import java.util.logging.Logger;
+import org.slf4j.LoggerFactory;
+
+/// Says in the log of the server what the SDK says in that of the JDK: that something can't be sent. It does so once, because
+/// a collector that is down may stay down, and every export fails then.
+final class ExportFailures extends Handler {
+
+  private static final org.slf4j.Logger log = LoggerFactory.getLogger(ExportFailures.class);
+  /// Held here: the JDK forgets loggers that nobody holds, and their handlers with them.
+  private static final Logger OF_THE_SDK = Logger.getLogger("io.opentelemetry");
+
+  private final AtomicBoolean said = new AtomicBoolean();
+
+  private final String endpoint;
+
+  private ExportFailures(String endpoint) {
+    this.endpoint = endpoint;
+  }
+
+  /// @param endpoint where things are sent, for the message
+  static ExportFailures reported(String endpoint) {
+    var failures = new ExportFailures(endpoint);
+    OF_THE_SDK.setUseParentHandlers(false);
+    OF_THE_SDK.addHandler(failures);
+    return failures;
+  }
+
+  @Override
+  public void publish(LogRecord line) {
+    if (line.getLevel().intValue() < Level.WARNING.intValue()) {
+      return;
+    }
+    if (said.compareAndSet(false, true)) {
+      log.warn("can't send by OTLP to {}: {}; later failures are logged at DEBUG", endpoint, line.getMessage());
+    } else {
+      log.debug("can't send by OTLP to {}: {}", endpoint, line.getMessage());
+    }
+  }
+
+  @Override
+  public void flush() {
+    // Every line is passed on at once.
+  }
+
+  @Override
+  public void close() {
+    OF_THE_SDK.removeHandler(this);
+  }
+}

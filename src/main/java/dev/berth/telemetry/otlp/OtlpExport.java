@@ -1,0 +1,94 @@
+package dev.berth.telemetry.otlp;
+
+import dev.berth.config.TelemetryConfig;
+import dev.berth.telemetry.RequestTrace;
+import dev.berth.telemetry.Tracing;
+import io.opentelemetry.sdk.OpenTelemetrySdk;
+import io.opentelemetry.sdk.autoconfigure.AutoConfiguredOpenTelemetrySdk;
+import io.opentelemetry.sdk.common.CompletableResultCode;
+import io.prometheus.metrics.model.snapshots.MetricSnapshots;
+import java.net.URI;
+import java.time.Duration;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Locale;
+import java.util.Map;
+import java.util.concurrent.TimeUnit;
+import java.util.function.BiFunction;
+import java.util.function.Supplier;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/// The SDK of OpenTelemetry, configured by the standard variables and [TelemetryConfig]. Made once and closed once.
+public final class OtlpExport implements Tracing {
+
+  /// How long the end of the server waits for what is left to be sent.
+  public static final Duration LAST_EXPORTS = Duration.ofSeconds(2);
+
+  private static final String NAME = "dev.berth";
+  private static final Logger log = LoggerFactory.getLogger(OtlpExport.class);
+
+  private final OpenTelemetrySdk sdk;
+  private final Spans spans;
+  private final LogExport logs;
+  private final ExportFailures failures;
+
+  private OtlpExport(TelemetryConfig config, Supplier<MetricSnapshots> metrics) {
+    failures = ExportFailures.reported(place(config));
+    sdk = AutoConfiguredOpenTelemetrySdk.builder()
+        .disableShutdownHook()
+        .addPropertiesSupplier(() -> properties(config))
+        // A flag wins over the environment.
+        .addPropertiesCustomizer(_ -> config.otlpEndpoint()
+            .map(uri -> Map.of("otel.exporter.otlp.endpoint", uri.toString()))
+            .orElse(Map.of()))
+        .addMeterProviderCustomizer((builder, _) -> builder.registerMetricProducer(new MetricExport(metrics)))
+        .build()
+        .getOpenTelemetrySdk();
+    spans = new Spans(sdk.getTracer(NAME), sdk.getPropagators().getTextMapPropagator());
+    logs = LogExport.attached(sdk.getLogsBridge());
+  }
+
+  /// @param metrics reads all instruments
+  public static OtlpExport start(TelemetryConfig config, Supplier<MetricSnapshots> metrics) {
+    var export = new OtlpExport(config, metrics);
+    log.info("sends traces, metrics and logs by OTLP to {}", place(config));
+    return export;
+  }
+
+  private static String place(TelemetryConfig config) {
+    return config.otlpEndpoint().map(URI::toString).orElse("the OTEL_EXPORTER_OTLP_…_ENDPOINT of each");
+  }
+
+  @Override
+  public <R> RequestTrace begin(String method, String path, R request, BiFunction<R, String, String> header) {
+    return spans.begin(method, path, request, header);
+  }
+
+  /// The variables that are set, and what holds where they are not.
+  private static Map<String, String> properties(TelemetryConfig config) {
+    var properties = new HashMap<>(Map.of("otel.exporter.otlp.protocol", "http/protobuf"));
+    if (!config.openTelemetry().getOrDefault("OTEL_RESOURCE_ATTRIBUTES", "").contains("service.name=")) {
+      properties.put("otel.service.name", "berth");
+    }
+    for (var signal : TelemetryConfig.SIGNALS) {
+      if (!config.hasEndpoint(signal)) {
+        properties.put("otel.%s.exporter".formatted(signal.toLowerCase(Locale.ROOT)), "none");
+      }
+    }
+    config.openTelemetry().forEach((name, value) -> properties.put(name.toLowerCase(Locale.ROOT).replace('_', '.'), value));
+    return properties;
+  }
+
+  /// Sends what is left, for [#LAST_EXPORTS] at most.
+  @Override
+  public void close() {
+    logs.detach();
+    var ended = CompletableResultCode.ofAll(List.of(
+        sdk.getSdkTracerProvider().shutdown(), sdk.getSdkMeterProvider().shutdown(), sdk.getSdkLoggerProvider().shutdown()));
+    if (!ended.join(LAST_EXPORTS.toMillis(), TimeUnit.MILLISECONDS).isSuccess()) {
+      log.warn("some traces, metrics or logs could not be sent within {} s of the end", LAST_EXPORTS.toSeconds());
+    }
+    failures.close();
+  }
+}

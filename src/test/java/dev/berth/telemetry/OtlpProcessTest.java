@@ -1,0 +1,45 @@
+package dev.berth.telemetry;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.berth.testing.OtlpReceiver;
+import dev.berth.testing.ServeProcess;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.Map;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+/// A server in a process of its own, with OpenTelemetry and without.
+class OtlpProcessTest {
+
+  @TempDir
+  private Path directory;
+
+  @Test
+  void whatIsLeftIsSentAtTheEnd() throws Exception {
+    try (var receiver = new OtlpReceiver();
+        var server = ServeProcess.java(Map.of(
+            "OTEL_EXPORTER_OTLP_ENDPOINT", receiver.endpoint(), "OTEL_BSP_SCHEDULE_DELAY", "3600000",
+            "OTEL_METRIC_EXPORT_INTERVAL", "3600000", "OTEL_BLRP_SCHEDULE_DELAY", "3600000")).awaitReady()) {
+      server.invokeSample();
+      assertThat(receiver.spans()).isEmpty();
+      assertThat(server.terminate().exitCode()).isZero();
+      assertThat(receiver.spans("POST /invocations")).hasSize(1);
+      assertThat(receiver.metrics()).anyMatch(metric -> metric.getName().equals("berth_records"));
+      assertThat(receiver.logs()).anyMatch(line -> line.getBody().getStringValue().equals("stopping"));
+    }
+  }
+
+  @Test
+  void aServerThatSendsNothingLoadsNoClassForIt() throws Exception {
+    var loaded = directory.resolve("classes.log");
+    try (var server = ServeProcess.java(Map.of(), "-Xlog:class+load:file=" + loaded).awaitReady()) {
+      server.invokeSample();
+      assertThat(server.terminate().exitCode()).isZero();
+    }
+    assertThat(Files.readString(loaded))
+        .contains("dev.berth.telemetry.RequestTrace").contains("dev.berth.http.RequestLog")
+        .doesNotContain("io.opentelemetry").doesNotContain("dev.berth.telemetry.otlp");
+  }
+}
