@@ -24,7 +24,6 @@ import org.apache.parquet.hadoop.ParquetFileWriter;
 import org.apache.parquet.hadoop.metadata.BlockMetaData;
 import org.apache.parquet.hadoop.metadata.CompressionCodecName;
 import org.apache.parquet.io.ColumnIOFactory;
-import org.apache.parquet.io.LocalInputFile;
 import org.apache.parquet.io.OutputFile;
 import org.apache.parquet.io.PositionOutputStream;
 import org.apache.parquet.io.RecordReader;
@@ -41,7 +40,7 @@ final class ParquetTable implements Table {
   private static final ParquetProperties PROPERTIES = ParquetProperties.builder().build();
   private static final int COLUMN_INDEX_LENGTH = 64;
 
-  private final LocalInputFile file;
+  private final ParquetInput file;
   private final ParquetFileReader reader;
   private final MessageType schema;
   private final JsonRow json = new JsonRow();
@@ -51,7 +50,7 @@ final class ParquetTable implements Table {
   private RecordReader<Group> rows;
   private long given;
 
-  private ParquetTable(LocalInputFile file, ParquetFileReader reader) {
+  private ParquetTable(ParquetInput file, ParquetFileReader reader) {
     this.file = file;
     this.reader = reader;
     this.schema = reader.getFileMetaData().getSchema();
@@ -59,13 +58,7 @@ final class ParquetTable implements Table {
   }
 
   static ParquetTable open(Path path) throws IOException {
-    // Messages name it so.
-    var file = new LocalInputFile(path) {
-      @Override
-      public String toString() {
-        return "it";
-      }
-    };
+    var file = new ParquetInput(path);
     var options = ParquetReadOptions.builder(new PlainParquetConfiguration()).withCodecFactory(new PureCodecs()).build();
     return UnreadableTable.whileReading("Parquet", () -> new ParquetTable(file, ParquetFileReader.open(file, options)));
   }
