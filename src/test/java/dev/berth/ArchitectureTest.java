@@ -47,7 +47,8 @@ class ArchitectureTest {
       Map.entry("handler.tensor", Set.of("hooks", "artifact", "content", "engine", "memory")),
       Map.entry("batching", Set.of("error", "metrics")),
       Map.entry("serving", Set.of("hooks", "artifact.code", "batching", "error", "memory", "metrics")),
-      Map.entry("http", Set.of("hooks", "serving", "error", "metrics", "config", "memory")),
+      Map.entry("http", Set.of("hooks", "serving", "error", "metrics", "config", "memory", "http.page")),
+      Map.entry("http.page", Set.of("hooks", "serving", "error", "config")),
       Map.entry("transform.filter", Set.of("hooks", "content")),
       Map.entry("transform.checkpoint", Set.of("content", "storage")),
       Map.entry("transform", Set.of(

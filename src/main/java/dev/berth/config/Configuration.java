@@ -13,6 +13,7 @@ import java.util.Optional;
 import java.util.OptionalInt;
 import java.util.OptionalLong;
 import java.util.Set;
+import java.util.regex.Pattern;
 import java.util.stream.Stream;
 
 /// What the server was told, with what the operator should know about it.
@@ -26,11 +27,16 @@ public record Configuration(ServerConfig config, List<EffectiveSetting> effectiv
   private static final Duration BATCH_TIMEOUT = Duration.ofSeconds(3600);
 
   private static final List<String> TAKEN_PATHS = List.of("/ping", "/invocations", "/inferences", "/execution-parameters", "/models",
-      "/invocations-bidirectional-stream");
+      "/invocations-bidirectional-stream", "/docs", "/openapi.json");
+  private static final List<String> TAKEN_PREFIXES = List.of("/models/", "/docs/", "/page/");
 
   /// What nobody sets at home.
   private static final List<String> OF_THE_PLATFORM =
       List.of("SAGEMAKER_MULTI_MODEL", "SAGEMAKER_BATCH", "SAGEMAKER_REGION", "SAGEMAKER_SAFE_PORT_RANGE");
+
+  /// What other platforms set where they run a container. Nobody there looks at a page.
+  private static final Pattern OF_ANY_PLATFORM = Pattern.compile(
+      "AIP_.+|K_SERVICE|AZUREML_.+|KUBERNETES_SERVICE_HOST|ECS_CONTAINER_METADATA_URI.*|AWS_CONTAINER_CREDENTIALS_.+");
 
   private static final Set<String> OFF = Set.of("", "false");
 
@@ -55,7 +61,7 @@ public record Configuration(ServerConfig config, List<EffectiveSetting> effectiv
     checkWatch(environment, reading);
     var batch = reading.get(Settings.BATCH);
     var config = new ServerConfig(
-        http(reading),
+        http(reading, environment),
         model(reading, home),
         multiModel(reading),
         batching(reading, batch),
@@ -99,10 +105,18 @@ public record Configuration(ServerConfig config, List<EffectiveSetting> effectiv
     if (reading.isSet(Settings.MODELS)) {
       reading.problem("watch: found models too, expected one of them; models picks up changes by itself");
     }
-    OF_THE_PLATFORM.stream()
-        .filter(name -> !OFF.contains(environment.getOrDefault(name, "").strip().toLowerCase(Locale.ROOT)))
-        .forEach(name ->
+    OF_THE_PLATFORM.stream().filter(name -> isOn(environment, name)).forEach(name ->
         reading.problem("watch: found %s too, which SageMaker sets; watch is for a machine where hooks are written".formatted(name)));
+  }
+
+  private static boolean isOn(Map<String, String> environment, String name) {
+    return !OFF.contains(environment.getOrDefault(name, "").strip().toLowerCase(Locale.ROOT));
+  }
+
+  private static boolean isOnAPlatform(Map<String, String> environment) {
+    return environment.keySet().stream()
+        .filter(name -> OF_THE_PLATFORM.contains(name) || OF_ANY_PLATFORM.matcher(name).matches())
+        .anyMatch(name -> isOn(environment, name));
   }
 
   private static MultiModelConfig multiModel(Reading reading) {
@@ -134,9 +148,9 @@ public record Configuration(ServerConfig config, List<EffectiveSetting> effectiv
     return warnings;
   }
 
-  private static HttpConfig http(Reading reading) {
+  private static HttpConfig http(Reading reading, Map<String, String> environment) {
     var metricsPath = reading.get(Settings.METRICS_PATH);
-    if (TAKEN_PATHS.contains(metricsPath) || metricsPath.startsWith("/models/")) {
+    if (TAKEN_PATHS.contains(metricsPath) || TAKEN_PREFIXES.stream().anyMatch(metricsPath::startsWith)) {
       reading.problem("metrics-path: found %s, expected a path of its own, and not %s".formatted(metricsPath, TAKEN_PATHS));
     }
     return new HttpConfig(
@@ -145,6 +159,7 @@ public record Configuration(ServerConfig config, List<EffectiveSetting> effectiv
         reading.get(Settings.MAX_PAYLOAD),
         reading.get(Settings.DEFAULT_ACCEPT),
         metricsPath,
+        reading.get(Settings.PAGE, !isOnAPlatform(environment)),
         reading.get(Settings.LAME_DUCK),
         reading.get(Settings.DRAIN),
         number(reading.find(Settings.MAX_CONNECTIONS)),

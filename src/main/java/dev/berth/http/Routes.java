@@ -2,6 +2,7 @@ package dev.berth.http;
 
 import dev.berth.config.ServerConfig;
 import dev.berth.error.ErrorType;
+import dev.berth.http.page.Page;
 import dev.berth.memory.ProcessMemory;
 import dev.berth.metrics.ServingMetrics;
 import dev.berth.serving.Deadline;
@@ -50,12 +51,14 @@ final class Routes {
   private final Health health;
   private final Served served;
   private final ServingMetrics metrics;
+  private final Page page;
 
-  Routes(ServerConfig config, Health health, Served served, ServingMetrics metrics) {
+  Routes(ServerConfig config, Health health, Served served, ServingMetrics metrics, Page page) {
     this.config = config;
     this.health = health;
     this.served = served;
     this.metrics = metrics;
+    this.page = page;
   }
 
   void register(JavalinConfig javalin) {
@@ -65,9 +68,10 @@ final class Routes {
       case Served.One _, Served.Watched _ -> ONE_MODEL;
       case Served.Many _ -> MANY_MODELS;
     };
-    var all = paths.and(Map.of("/ping", "GET, POST", metricsPath, "GET"));
+    var asked = paths.and(Map.of("/ping", "GET, POST", metricsPath, "GET"));
+    var all = config.http().page() ? asked.and(Page.ROUTES) : asked;
     var log = new RequestLog(metrics, all);
-    var sockets = new Sockets(this::model, !(served instanceof Served.Many), config, all, log, metrics, System::nanoTime);
+    var sockets = new Sockets(this::model, !(served instanceof Served.Many), config, asked, log, metrics, System::nanoTime);
     sockets.configure(javalin);
 
     routes.before(log::begin);
@@ -80,6 +84,9 @@ final class Routes {
       case Served.Many(var models) -> register(routes, models);
     }
     routes.get(metricsPath, this::scrape);
+    if (config.http().page()) {
+      page.register(routes, all.methods(), Errors::status);
+    }
     sockets.register(routes, List.of(Sockets.PATH_OF_MODEL, "*"));
     routes.after(log::end);
     routes.after(new RefusalPace(Runtime.getRuntime().availableProcessors(), System::nanoTime)::hold);
