@@ -39,6 +39,8 @@ final class OpenApi {
         .put("description", "SageMaker's contract for model containers, as this server has it with its model. Each answer has the "
             + "header x-amzn-RequestId. The log has the same id.");
     document.putArray("servers").addObject().put("url", ".");
+    var tags = document.putArray("tags");
+    Operations.TAGS.forEach(tag -> tags.addObject().put("name", tag));
     var paths = document.putObject("paths");
     var operations = new Operations(config, catalog, this::error);
     routes.forEach((path, methods) -> {

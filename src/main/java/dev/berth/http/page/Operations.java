@@ -24,6 +24,9 @@ import org.slf4j.LoggerFactory;
 /// What OpenAPI's document says of each route. **A new route needs a case in [#describe]**: a test fails where one is missing.
 final class Operations {
 
+  /// The groups of routes, in the order in which they are shown.
+  static final List<String> TAGS = List.of("model", "models", "server", "page");
+
   private static final Logger log = LoggerFactory.getLogger(Operations.class);
 
   private static final JsonNodeFactory NODES = JsonNodeFactory.instance;

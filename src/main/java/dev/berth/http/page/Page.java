@@ -92,7 +92,8 @@ public final class Page {
 
   /// What the page has to know of the models.
   private JsonNode models() {
-    var page = JSON.createObjectNode().put("many", catalog.hasMany()).put("metrics", config.http().metricsPath());
+    var page = JSON.createObjectNode().put("many", catalog.hasMany()).put("metrics", config.http().metricsPath())
+        .put("defaultAccept", config.http().defaultAccept().toString());
     var models = page.putArray("models");
     catalog.list().forEach(entry -> models.add(describe(entry)));
     return page;
