@@ -101,7 +101,7 @@ class ArchitectureTest {
 
   @Test
   void onlyHttpTouchesJavalinAndJetty() {
-    noClasses().that().resideOutsideOfPackage("dev.berth.http")
+    noClasses().that().resideOutsideOfPackages("dev.berth.http", "dev.berth.http.page")
         .should().dependOnClassesThat().resideInAnyPackage("io.javalin..", "org.eclipse.jetty..", "jakarta..")
         .check(BERTH);
   }
