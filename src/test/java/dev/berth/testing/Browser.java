@@ -63,6 +63,7 @@ public final class Browser implements AutoCloseable {
 
   /// Opens a page.
   public void open(String address) throws IOException {
+    problems.clear();
     ask("Page.navigate", Map.of("url", address), page);
     await().until(() -> evaluate("location.href").asText().equals(address));
   }
@@ -87,7 +88,7 @@ public final class Browser implements AutoCloseable {
     return console.toString();
   }
 
-  /// What the browser itself has complained about so far: what a policy stops, what a page does not find, scripts that throw.
+  /// What the browser itself has complained about since the page was opened: what a policy stops, what a page does not find, scripts that throw.
   public List<String> problems() throws IOException {
     evaluate("0");
     return List.copyOf(problems);
@@ -137,12 +138,15 @@ public final class Browser implements AutoCloseable {
     return text.isNull() ? null : text.asText();
   }
 
-  /// How large the page is shown, and whether to somebody who prefers it dark.
+  /// How large the page is shown, and whether to somebody who prefers it dark. Nothing moves, so that what is measured next
+  /// is what stays.
   public void show(int width, int height, boolean dark) throws IOException {
     ask("Emulation.setDeviceMetricsOverride",
         Map.of("width", width, "height", height, "deviceScaleFactor", 1, "mobile", true), page);
     ask("Emulation.setEmulatedMedia", Map.of(
-        "features", List.of(Map.of("name", "prefers-color-scheme", "value", dark ? "dark" : "light"))), page);
+        "features", List.of(
+            Map.of("name", "prefers-color-scheme", "value", dark ? "dark" : "light"),
+            Map.of("name", "prefers-reduced-motion", "value", "reduce"))), page);
   }
 
   /// What is shown, as a PNG.

@@ -11,7 +11,7 @@ const LONGEST_SHOWN = 100_000;
 
 const $ = id => document.getElementById(id);
 const charts = new Charts($("throughput"), $("latency"), $("queue"));
-const state = {page: null, model: null, form: "text", file: null, pictureAddress: "", asked: 0, command: ""};
+const state = {page: null, model: null, form: "text", formOf: null, file: null, pictureAddress: "", asking: null, isLoading: false, command: ""};
 
 // ---- the models
 
@@ -32,7 +32,7 @@ async function loadModels() {
   const isNew = model?.name !== state.model?.name;
   const isKnownNow = state.model?.streams === undefined && model?.streams !== undefined;
   state.model = model ?? null;
-  $("ask").disabled = model === undefined;
+  enableAsk();
   $("health").textContent = model ? `${many ? model.name : "model"} · ${model.state}${model.device ? ` · ${model.device}` : ""}` : "no models";
   $("health").dataset.state = model?.state ?? "";
   if (model && isNew) {
@@ -40,6 +40,13 @@ async function loadModels() {
   } else if (model && isKnownNow) {
     showTypes(model);
   }
+}
+
+/** A request needs the form of the model that is chosen. */
+function enableAsk() {
+  const isReady = state.model !== null && state.formOf === state.model.name;
+  $("ask").disabled = !isReady && state.asking === null;
+  $("load").disabled = !isReady || state.isLoading;
 }
 
 function row(model) {
@@ -62,12 +69,18 @@ function isPicture(type) {
 
 async function showForm(model) {
   charts.restart();
+  state.formOf = null;
+  enableAsk();
+  $("type").replaceChildren();
   showTypes(model);
   $("raw").setAttribute("aria-pressed", "false");
   const isText = type => type.startsWith("text/") || type.startsWith("application/json");
   const sample = model.sample;
   if (sample && isText(sample.type)) {
     const text = await (await fetch(`page/sample?model=${encodeURIComponent(model.name)}`)).text();
+    if (state.model?.name !== model.name) {
+      return;
+    }
     $("body").value = text.trim();
     const value = parsed(text);
     const isQuestion = typeof value?.question === "string" && typeof value?.context === "string" && Object.keys(value).length === 2;
@@ -81,12 +94,17 @@ async function showForm(model) {
     takeFile(null);
     if (sample) {
       const blob = await (await fetch(`page/sample?model=${encodeURIComponent(model.name)}`)).blob();
+      if (state.model?.name !== model.name) {
+        return;
+      }
       takeFile(new File([blob], sample.name, {type: sample.type}));
     }
   } else {
     $("body").value = "";
     show("text");
   }
+  state.formOf = model.name;
+  enableAsk();
 }
 
 function show(form) {
@@ -101,8 +119,13 @@ function show(form) {
 function showTypes(model) {
   const taken = model.requestTypes.length > 0 ? model.requestTypes : ["application/json", "text/plain", "application/octet-stream"];
   const type = model.sample?.type;
+  const chosen = $("type").value;
   $("type").replaceChildren(...[...new Set(type ? [type, ...taken] : taken)].map(one => new Option(one, one)));
-  const written = model.responseTypes;
+  if (taken.includes(chosen)) {
+    $("type").value = chosen;
+  }
+  const streamed = model.streams ? ["application/json", "application/jsonlines", "text/event-stream"] : [];
+  const written = model.responseTypes.length > 0 ? model.responseTypes : streamed;
   $("accept").replaceChildren(...written.map(one => new Option(one, one)));
   const wanted = model.streams ? "text/event-stream" : "application/json";
   $("accept").value = written.includes("image/png") ? "image/png" : written.includes(wanted) ? wanted : written[0] ?? "";
@@ -181,7 +204,10 @@ async function copy() {
 
 async function ask(event) {
   event.preventDefault();
-  const turn = ++state.asked;
+  if (state.asking !== null) {
+    state.asking.abort();
+    return;
+  }
   const asking = request();
   if (asking.body === null) {
     $("problem").textContent = "Choose a file first.";
@@ -193,29 +219,33 @@ async function ask(event) {
   $("copy").textContent = "Copy";
   $("problem").textContent = "";
   $("status").textContent = state.model.state === "loaded" ? "Asking …" : "Loading the model …";
-  $("ask").disabled = true;
+  $("ask").textContent = "Stop";
   $("answer").setAttribute("aria-busy", "true");
+  state.asking = new AbortController();
   const begun = performance.now();
   try {
-    const response = await fetch(asking.path, {method: "POST", headers: asking.headers, body: asking.body});
-    const summary = await take(response, asking, () => turn === state.asked);
+    const response = await fetch(asking.path, {method: "POST", headers: asking.headers, body: asking.body, signal: state.asking.signal});
+    const summary = await take(response, asking);
     const time = performance.now() - begun;
     $("status").textContent = `${summary}${response.status} in ${time < 1000 ? `${Math.round(time)} ms` : `${(time / 1000).toFixed(2)} s`}`;
   } catch (e) {
-    $("status").textContent = "";
-    $("problem").textContent = `The server did not answer: ${e.message}`;
+    const isStopped = state.asking.signal.aborted;
+    $("status").textContent = isStopped ? "Stopped" : "";
+    $("problem").textContent = isStopped ? "" : `The server did not answer: ${e.message}`;
   } finally {
     $("answer").setAttribute("aria-busy", "false");
-    $("ask").disabled = false;
+    $("ask").textContent = "Ask";
+    state.asking = null;
+    enableAsk();
   }
   await loadModels().catch(() => {});
 }
 
 /** Shows a response as it comes. Returns what is said of it besides its status. */
-async function take(response, asking, isCurrent) {
+async function take(response, asking) {
   const type = response.headers.get("Content-Type") ?? "";
   if (response.ok && (type.startsWith("text/event-stream") || type.startsWith("application/jsonlines") || type.startsWith("text/plain"))) {
-    return grow(response, type, isCurrent);
+    return grow(response, type);
   }
   if (response.ok && type.startsWith("image/")) {
     const shown = picture(await response.blob(), state.pictureAddress);
@@ -243,7 +273,7 @@ async function take(response, asking, isCurrent) {
   return typeof best?.answer === "string" ? `${best.answer === "" ? "No answer" : best.answer} · ` : "";
 }
 
-async function grow(response, type, isCurrent) {
+async function grow(response, type) {
   const growing = new Growing($("answer"));
   const parts = new Parts(type);
   const reader = response.body.pipeThrough(new TextDecoderStream()).getReader();
@@ -251,18 +281,17 @@ async function grow(response, type, isCurrent) {
     $("problem").textContent = growing.add(part) ?? $("problem").textContent;
   });
   let whole = "";
-  for (let {value, done} = await reader.read(); !done; {value, done} = await reader.read()) {
-    if (!isCurrent()) {
-      reader.cancel();
-      return "";
+  $("status").textContent = "Answering …";
+  try {
+    for (let {value, done} = await reader.read(); !done; {value, done} = await reader.read()) {
+      whole = (whole + value).slice(0, LONGEST_SHOWN);
+      show(parts.take(value));
     }
-    whole = (whole + value).slice(0, LONGEST_SHOWN);
-    show(parts.take(value));
-    $("status").textContent = `${growing.count} parts …`;
+    show(parts.end());
+  } finally {
+    growing.end();
+    say(whole);
   }
-  show(parts.end());
-  growing.end();
-  say(whole);
   return `${growing.count} parts · `;
 }
 
@@ -279,7 +308,8 @@ async function load() {
     $("problem").textContent = "Choose a file first.";
     return;
   }
-  $("load").disabled = true;
+  state.isLoading = true;
+  enableAsk();
   const end = performance.now() + LOAD_SECONDS * 1000;
   const client = async () => {
     while (performance.now() < end) {
@@ -291,7 +321,8 @@ async function load() {
     }
   };
   await Promise.allSettled(Array.from({length: LOAD_CLIENTS}, client));
-  $("load").disabled = false;
+  state.isLoading = false;
+  enableAsk();
 }
 
 // ---- the start
