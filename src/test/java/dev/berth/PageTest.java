@@ -15,7 +15,6 @@ import java.util.List;
 import java.util.Map;
 import java.util.concurrent.Callable;
 import java.util.regex.Pattern;
-import org.awaitility.core.ConditionFactory;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.BeforeEach;
@@ -84,9 +83,10 @@ class PageTest {
 
   @AfterAll
   static void stop() throws IOException {
-    try (var _ = one; var _ = many; var _ = ofOne; var _ = ofMany) {
-      assertThat(one).isNotSameAs(many);
-    }
+    ofOne.close();
+    ofMany.close();
+    one.close();
+    many.close();
   }
 
   @BeforeEach
@@ -216,7 +216,7 @@ class PageTest {
     ofMany.evaluate("document.querySelector('#type').value = 'text/plain'; document.querySelector('#body').value = '2'");
     ofMany.click("#ask");
     // It is loaded now, so that its types are known.
-    until(() -> ofMany.text("#ask").equals("Ask") && ofMany.text("#status").startsWith("200")
+    until(() -> ofMany.text("#ask").equals("Ask") && ofMany.text("#status").contains("200 in")
         && ofMany.evaluate("document.querySelector('#accept').value").asText().equals("text/event-stream"));
     ofMany.evaluate("document.querySelector('#type').value = 'text/plain'; document.querySelector('#body').value = '2000000000'");
     ofMany.click("#ask");
@@ -258,14 +258,18 @@ class PageTest {
   @Test
   void itsPictureIsSmallEnoughForTheReadme() throws Exception {
     ofOne.show(1200, 1000, false);
+    boolean update = Boolean.getBoolean("berth.update.docs");
     ofOne.click("#ask");
-    ofOne.click("#load");
-    until(() -> ofOne.text("#answer mark") != null && ofOne.evaluate("document.querySelector('#load').disabled").asBoolean());
-    until(() -> !ofOne.evaluate("document.querySelector('#load').disabled").asBoolean());
+    until(() -> ofOne.text("#answer mark") != null);
+    if (update) {
+      ofOne.click("#load");
+      until(() -> ofOne.evaluate("document.querySelector('#load').disabled").asBoolean());
+      until(() -> !ofOne.evaluate("document.querySelector('#load').disabled").asBoolean());
+    }
     ofOne.evaluate("document.activeElement.blur(); scrollTo(0, 0)");
     var picture = ofOne.picture();
     assertThat(picture).hasSizeBetween(20_000, 150_000);
-    if (Boolean.getBoolean("berth.update.docs")) {
+    if (update) {
       Files.write(Path.of("docs/page.png"), picture);
     }
   }
@@ -293,10 +297,6 @@ class PageTest {
   }
 
   private static void until(Callable<Boolean> condition) {
-    waiting().until(condition);
-  }
-
-  private static ConditionFactory waiting() {
-    return await().atMost(BerthImage.LONGEST);
+    await().atMost(BerthImage.LONGEST).until(condition);
   }
 }
