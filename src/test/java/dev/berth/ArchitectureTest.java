@@ -51,7 +51,9 @@ class ArchitectureTest {
       Map.entry("batching", Set.of("error", "metrics", "telemetry")),
       Map.entry("serving", Set.of("hooks", "artifact.code", "batching", "error", "memory", "metrics", "telemetry")),
       Map.entry("http", Set.of(
-          "hooks", "serving", "error", "metrics", "config", "memory", "telemetry", "http.platform", "http.protocol")),
+          "hooks", "serving", "error", "metrics", "config", "memory", "telemetry",
+          "http.page", "http.platform", "http.protocol")),
+      Map.entry("http.page", Set.of("hooks", "serving", "error", "config")),
       Map.entry("http.platform", Set.of("hooks", "content", "memory", "serving")),
       Map.entry("http.protocol", Set.of("hooks", "content", "memory", "serving")),
       Map.entry("table", Set.of()),
@@ -108,7 +110,7 @@ class ArchitectureTest {
 
   @Test
   void onlyHttpTouchesJavalinAndJetty() {
-    noClasses().that().resideOutsideOfPackage("dev.berth.http")
+    noClasses().that().resideOutsideOfPackages("dev.berth.http", "dev.berth.http.page")
         .should().dependOnClassesThat().resideInAnyPackage("io.javalin..", "org.eclipse.jetty..", "jakarta..")
         .check(BERTH);
   }

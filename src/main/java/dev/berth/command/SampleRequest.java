@@ -11,6 +11,7 @@ import dev.berth.error.ServingException;
 import dev.berth.hooks.InvocationRequest;
 import dev.berth.hooks.InvocationResponse;
 import dev.berth.hooks.MediaType;
+import dev.berth.http.page.Sample;
 import dev.berth.serving.LoadException;
 import dev.berth.serving.Rehearsal;
 import java.io.IOException;
@@ -18,6 +19,8 @@ import java.io.InputStream;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.Optional;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /// The request that an artifact brings as its own test: `sample.json`, or `sample.csv`, `sample.png` and so on, with the
 /// response to it in `sample-response.json` if it likes.
@@ -28,6 +31,7 @@ record SampleRequest(Path file, List<MediaType> types) {
   /// How far apart two numbers of a response may be, absolutely or relatively: processors add in different orders.
   private static final double TOLERANCE = 1e-3;
 
+  private static final Logger log = LoggerFactory.getLogger(SampleRequest.class);
   private static final ObjectMapper JSON = new ObjectMapper();
 
   /// @throws StartException when there is one that can't be read
@@ -50,6 +54,17 @@ record SampleRequest(Path file, List<MediaType> types) {
     var problem = ArtifactFile.problem(file);
     if (problem.isPresent()) {
       throw new StartException("%s: %s".formatted(file.getFileName(), problem.get()));
+    }
+  }
+
+  /// The same for those who try the model.
+  static Optional<Sample> forThePage(Path directory) {
+    try {
+      return in(directory).map(found -> new Sample(
+          found.file, found.types, found.hasResponse() ? Optional.of(found.response()) : Optional.empty()));
+    } catch (StartException e) {
+      log.debug("{} has no sample that can be read", directory, e);
+      return Optional.empty();
     }
   }
 

@@ -95,6 +95,7 @@ final class ServeCommand {
     stop.closes(server, config.http().lameDuck().plus(config.http().drain()).plus(LAST_STEPS).plus(lastExports));
     try {
       server.awaitReady();
+      announcePage(config, server.port());
     } catch (StartException e) {
       if (stop.withdraw()) {
         if (e.saysWhy()) {
@@ -116,6 +117,13 @@ final class ServeCommand {
     log.info(
         "Java {}, {} processors, {} MiB of heap at most",
         Runtime.version(), runtime.availableProcessors(), runtime.maxMemory() / (1024 * 1024));
+  }
+
+  private static void announcePage(ServerConfig config, int port) {
+    if (config.http().page()) {
+      var host = config.http().host();
+      log.info("try it at http://{}:{}/", host.equals("0.0.0.0") ? "localhost" : host, port);
+    }
   }
 
   private static Optional<String> notListening(ServerConfig config, Exception e) {

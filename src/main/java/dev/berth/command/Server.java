@@ -5,6 +5,7 @@ import dev.berth.config.MetricsAliases;
 import dev.berth.config.ServerConfig;
 import dev.berth.hooks.InferenceHandler;
 import dev.berth.http.HttpServer;
+import dev.berth.http.page.Page;
 import dev.berth.metrics.ModelMetrics;
 import dev.berth.metrics.ServingMetrics;
 import dev.berth.serving.FirstRequest;
@@ -148,7 +149,8 @@ public final class Server implements AutoCloseable {
     });
     HttpServer listening;
     try {
-      listening = HttpServer.start(config, health, served, metrics, tracing);
+      listening = HttpServer.start(
+          config, health, served, metrics, tracing, new Page(config, served, models, SampleRequest::forThePage));
     } catch (RuntimeException e) {
       ifNot.run();
       throw e;

@@ -14,6 +14,7 @@ import java.util.Optional;
 import java.util.OptionalInt;
 import java.util.OptionalLong;
 import java.util.Set;
+import java.util.regex.Pattern;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
 
@@ -28,7 +29,8 @@ public record Configuration(ServerConfig config, List<EffectiveSetting> effectiv
   private static final Duration BATCH_TIMEOUT = Duration.ofSeconds(3600);
 
   private static final List<String> TAKEN_PATHS = List.of("/ping", "/invocations", "/inferences", "/execution-parameters", "/models",
-      "/invocations-bidirectional-stream");
+      "/invocations-bidirectional-stream", "/docs", "/openapi.json");
+  private static final List<String> TAKEN_PREFIXES = List.of("/models/", "/docs/", "/page/", "/v2");
 
   private static final List<String> ASKING = List.of("/invocations", "/inferences");
 
@@ -38,6 +40,10 @@ public record Configuration(ServerConfig config, List<EffectiveSetting> effectiv
 
   /// A server that listens on all addresses.
   private static final List<String> EVERYWHERE = List.of("0.0.0.0", "::", "[::]");
+
+  /// What other platforms set where they run a container. Nobody there looks at a page.
+  private static final Pattern OF_ANY_PLATFORM = Pattern.compile(
+      "AIP_.+|K_SERVICE|AZUREML_.+|KUBERNETES_SERVICE_HOST|ECS_CONTAINER_METADATA_URI.*|AWS_CONTAINER_CREDENTIALS_.+");
 
   private static final Set<String> OFF = Set.of("", "false");
 
@@ -62,7 +68,7 @@ public record Configuration(ServerConfig config, List<EffectiveSetting> effectiv
     checkWatch(environment, reading);
     var batch = reading.get(Settings.BATCH);
     var config = new ServerConfig(
-        http(reading),
+        http(reading, environment),
         model(reading, home),
         multiModel(reading),
         batching(reading, batch),
@@ -126,10 +132,18 @@ public record Configuration(ServerConfig config, List<EffectiveSetting> effectiv
     if (reading.isSet(Settings.MODELS)) {
       reading.problem("watch: found models too, expected one of them; models picks up changes by itself");
     }
-    OF_THE_PLATFORM.stream()
-        .filter(name -> !OFF.contains(environment.getOrDefault(name, "").strip().toLowerCase(Locale.ROOT)))
-        .forEach(name ->
+    OF_THE_PLATFORM.stream().filter(name -> isOn(environment, name)).forEach(name ->
         reading.problem("watch: found %s too, which SageMaker sets; watch is for a machine where hooks are written".formatted(name)));
+  }
+
+  private static boolean isOn(Map<String, String> environment, String name) {
+    return !OFF.contains(environment.getOrDefault(name, "").strip().toLowerCase(Locale.ROOT));
+  }
+
+  private static boolean isOnAPlatform(Map<String, String> environment) {
+    return environment.keySet().stream()
+        .filter(name -> OF_THE_PLATFORM.contains(name) || OF_ANY_PLATFORM.matcher(name).matches())
+        .anyMatch(name -> isOn(environment, name));
   }
 
   private static MultiModelConfig multiModel(Reading reading) {
@@ -161,9 +175,9 @@ public record Configuration(ServerConfig config, List<EffectiveSetting> effectiv
     return warnings;
   }
 
-  private static HttpConfig http(Reading reading) {
+  private static HttpConfig http(Reading reading, Map<String, String> environment) {
     var metricsPath = reading.get(Settings.METRICS_PATH);
-    if (TAKEN_PATHS.contains(metricsPath) || metricsPath.startsWith("/models/") || metricsPath.startsWith("/v2")) {
+    if (TAKEN_PATHS.contains(metricsPath) || TAKEN_PREFIXES.stream().anyMatch(metricsPath::startsWith)) {
       reading.problem("metrics-path: found %s, expected a path of its own, and not %s".formatted(metricsPath, TAKEN_PATHS));
     }
     int port = reading.get(Settings.PORT);
@@ -176,6 +190,7 @@ public record Configuration(ServerConfig config, List<EffectiveSetting> effectiv
         reading.get(Settings.MAX_PAYLOAD),
         reading.get(Settings.DEFAULT_ACCEPT),
         metricsPath,
+        reading.get(Settings.PAGE, !isOnAPlatform(environment)),
         reading.get(Settings.LAME_DUCK),
         reading.get(Settings.DRAIN),
         number(reading.find(Settings.MAX_CONNECTIONS)),

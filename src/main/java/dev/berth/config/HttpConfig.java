@@ -10,13 +10,14 @@ import java.util.OptionalInt;
 /// @param port 0 takes any free port
 /// @param maxPayloadBytes the largest request body; `Long.MAX_VALUE` is unlimited
 /// @param defaultAccept the response's type for a caller that names none, or `*/*`
+/// @param page whether `/`, `/docs` and `/openapi.json` are there
 /// @param lameDuck how long new requests are still served after SIGTERM while `/ping` is 503 already
 /// @param drain how long requests may go on after SIGTERM; SageMaker kills the process after 30 seconds
 /// @param maxConnections lowers the limit that follows from the process's descriptors and heap
 /// @param maxConnectionsPerAddress empty: one address may have all of them, as behind a load balancer
 public record HttpConfig(
-    String host, int port, long maxPayloadBytes, MediaType defaultAccept, String metricsPath, Duration lameDuck,
-    Duration drain, OptionalInt maxConnections, OptionalInt maxConnectionsPerAddress) {
+    String host, int port, long maxPayloadBytes, MediaType defaultAccept, String metricsPath, boolean page,
+    Duration lameDuck, Duration drain, OptionalInt maxConnections, OptionalInt maxConnectionsPerAddress) {
 
   public HttpConfig {
     Objects.requireNonNull(host, "host");

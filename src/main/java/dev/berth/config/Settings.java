@@ -271,6 +271,12 @@ public final class Settings {
       variable("BERTH_OTLP_ENDPOINT", Syntax.httpAddress()),
       variable("OTEL_EXPORTER_OTLP_ENDPOINT", Syntax.httpAddress()));
 
+  static final Setting<Boolean> PAGE = setting(
+      "page", rule("true; false where a platform's variables are set"),
+      "Whether / has a page to try the model, with /docs and /openapi.json",
+      flag("--page", Syntax.trueOrFalse()),
+      variable("BERTH_PAGE", Syntax.trueOrFalse()));
+
   static final Setting<Duration> LAME_DUCK = setting(
       "lame-duck-seconds", fixed(Duration.ZERO),
       "How long new requests are still served after SIGTERM while /ping is 503 already; then they are refused",
@@ -321,8 +327,8 @@ public final class Settings {
       EXTRA_LIBRARIES, TIMEOUT, PART_TIMEOUT, STREAM_TIMEOUT, MAX_SESSIONS, SESSION_MEMORY, STUCK_AFTER, MAX_PAYLOAD, DEFAULT_ACCEPT,
       QUEUE_CAPACITY, MAX_BATCH_SIZE, MAX_BATCH_TOKENS, MAX_BATCH_DELAY, TARGET_DELAY, MULTI_MODEL, MODELS, LOAD_MODELS, MODELS_MEMORY,
       LOAD_TIMEOUT, BATCH, BATCH_STRATEGY, MAX_CONCURRENT_TRANSFORMS, MAX_PAYLOAD_IN_MB, EXECUTION_PARAMETERS, BAD_RECORDS, TRAILING_NEWLINE,
-      METRICS_PATH, METRICS_FORMAT, METRICS_INTERVAL, METRICS_DIMENSIONS, METRICS_ALIASES, OTLP_ENDPOINT, HEALTH_ROUTE, PREDICT_ROUTE,
-      LAME_DUCK, DRAIN, MAX_CONNECTIONS, MAX_CONNECTIONS_PER_ADDRESS, GRPC_PORT, MODEL_NAME, LOG_LEVEL, LOG_FORMAT);
+      METRICS_PATH, METRICS_FORMAT, METRICS_INTERVAL, METRICS_DIMENSIONS, METRICS_ALIASES, OTLP_ENDPOINT, PAGE, HEALTH_ROUTE,
+      PREDICT_ROUTE, LAME_DUCK, DRAIN, MAX_CONNECTIONS, MAX_CONNECTIONS_PER_ADDRESS, GRPC_PORT, MODEL_NAME, LOG_LEVEL, LOG_FORMAT);
 
   /// Those that say which model is served on what.
   public static final List<Setting<?>> OF_THE_MODEL = List.of(

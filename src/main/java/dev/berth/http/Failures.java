@@ -104,7 +104,8 @@ final class Failures {
     var distance = new LevenshteinDistance(SLIP);
     return paths.methods().keySet().stream()
         .map(known -> Map.entry(known, distance.apply(path, known)))
-        .filter(candidate -> candidate.getValue() >= 0 && candidate.getValue() <= candidate.getKey().length() / 2)
+        // Of a short path such as / or /docs, three characters are no slip.
+        .filter(candidate -> candidate.getValue() >= 0 && 2 * candidate.getValue() < candidate.getKey().length())
         .min(Map.Entry.<String, Integer>comparingByValue().thenComparing(Map.Entry.comparingByKey()))
         .map(Map.Entry::getKey);
   }

@@ -1,6 +1,7 @@
 package dev.berth.http;
 
 import dev.berth.config.ServerConfig;
+import dev.berth.http.page.Page;
 import dev.berth.metrics.ServingMetrics;
 import dev.berth.serving.Health;
 import dev.berth.serving.Served;
@@ -53,8 +54,8 @@ public final class HttpServer implements AutoCloseable {
   ///
   /// @throws RuntimeException when the port is taken
   public static HttpServer start(
-      ServerConfig config, Health health, Served served, ServingMetrics metrics, Tracing tracing) {
-    var routes = new Routes(config, health, served, metrics, tracing);
+      ServerConfig config, Health health, Served served, ServingMetrics metrics, Tracing tracing, Page page) {
+    var routes = new Routes(config, health, served, metrics, tracing, page);
     var limit = ConnectionLimit.ofThisJvm(config.http().maxConnections());
     log.debug("at most {} connections, because {}", limit.most(), limit.because());
     var connections = new Connections(limit, config.http().maxConnectionsPerAddress(), metrics);

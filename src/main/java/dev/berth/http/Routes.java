@@ -2,6 +2,7 @@ package dev.berth.http;
 
 import dev.berth.config.ServerConfig;
 import dev.berth.error.ErrorType;
+import dev.berth.http.page.Page;
 import dev.berth.memory.ProcessMemory;
 import dev.berth.metrics.ServingMetrics;
 import dev.berth.serving.Deadline;
@@ -53,13 +54,15 @@ final class Routes {
   private final Served served;
   private final ServingMetrics metrics;
   private final Tracing tracing;
+  private final Page page;
 
-  Routes(ServerConfig config, Health health, Served served, ServingMetrics metrics, Tracing tracing) {
+  Routes(ServerConfig config, Health health, Served served, ServingMetrics metrics, Tracing tracing, Page page) {
     this.config = config;
     this.health = health;
     this.served = served;
     this.metrics = metrics;
     this.tracing = tracing;
+    this.page = page;
   }
 
   void register(JavalinConfig javalin) {
@@ -71,11 +74,12 @@ final class Routes {
     };
     var platform = config.platform();
     boolean hasGrpc = config.protocol().grpcPort().isPresent();
-    var all = paths.and(platform.healthRoute().map(path -> Map.of(path, "GET")).orElse(Map.of()))
+    var asked = paths.and(platform.healthRoute().map(path -> Map.of(path, "GET")).orElse(Map.of()))
         .and(platform.predictRoute().map(path -> Map.of(path, "POST")).orElse(Map.of()))
         .and(Map.of("/ping", "GET, POST", metricsPath, "GET")).and(OpenInference.paths(hasGrpc));
+    var all = config.http().page() ? asked.and(Page.ROUTES) : asked;
     var log = new RequestLog(metrics, all, tracing);
-    var sockets = new Sockets(this::model, !(served instanceof Served.Many), config, all, log, metrics, System::nanoTime);
+    var sockets = new Sockets(this::model, !(served instanceof Served.Many), config, asked, log, metrics, System::nanoTime);
     sockets.configure(javalin);
 
     routes.before(log::begin);
@@ -91,6 +95,9 @@ final class Routes {
     var named = new NamedModels(served, config.protocol().modelName());
     new OpenInference(named, health, invocations((_, _) -> null), hasGrpc).register(routes);
     routes.get(metricsPath, this::scrape);
+    if (config.http().page()) {
+      page.register(routes, all.methods(), Errors::status);
+    }
     sockets.register(routes, List.of(Sockets.PATH_OF_MODEL, "*"));
     routes.after(log::end);
     routes.after(new RefusalPace(Runtime.getRuntime().availableProcessors(), System::nanoTime)::hold);

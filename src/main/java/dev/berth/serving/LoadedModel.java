@@ -6,6 +6,7 @@ import dev.berth.batching.Batcher;
 import dev.berth.batching.Caller;
 import dev.berth.batching.Predictor;
 import dev.berth.error.ServingException;
+import dev.berth.hooks.Accelerator;
 import dev.berth.hooks.InferenceHandler;
 import dev.berth.hooks.InvocationRequest;
 import dev.berth.hooks.MediaType;
@@ -120,6 +121,11 @@ final class LoadedModel<M, I, O> {
   /// Nothing where the handler has none.
   Optional<SessionStore<?>> sessions() {
     return sessions;
+  }
+
+  /// The device of each worker.
+  List<Accelerator> accelerators() {
+    return workers.accelerators();
   }
 
   /// Whether the handler answers part by part.

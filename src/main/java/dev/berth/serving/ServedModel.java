@@ -5,6 +5,7 @@ import dev.berth.batching.BatchLimits;
 import dev.berth.batching.Caller;
 import dev.berth.error.ErrorType;
 import dev.berth.error.ServingException;
+import dev.berth.hooks.Accelerator;
 import dev.berth.hooks.InferenceHandler;
 import dev.berth.hooks.InvocationRequest;
 import dev.berth.hooks.MediaType;
@@ -130,6 +131,25 @@ public final class ServedModel {
       case State.Closing _ -> Optional.of("%s is stopping".formatted(name));
       case State.Stopped(var why) -> Optional.of(why);
     };
+  }
+
+  /// What there is to say of a model that serves.
+  ///
+  /// @param requestTypes the content types that the hooks read; empty: any
+  /// @param responseTypes the content types that the hooks write; empty: any
+  /// @param streams whether the hooks answer part by part
+  /// @param sessions whether the hooks have sessions
+  /// @param accelerators one for each worker
+  public record Facts(
+      List<MediaType> requestTypes, List<MediaType> responseTypes, boolean streams, boolean sessions,
+      List<Accelerator> accelerators) {}
+
+  /// Nothing where it does not serve.
+  public Optional<Facts> facts() {
+    return state.get() instanceof State.Ready(var model)
+        ? Optional.of(new Facts(
+            model.requestTypes(), model.responseTypes(), model.isStreaming(), model.sessions().isPresent(), model.accelerators()))
+        : Optional.empty();
   }
 
   /// The workers that are left.

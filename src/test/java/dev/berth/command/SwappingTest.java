@@ -5,6 +5,7 @@ import static org.awaitility.Awaitility.await;
 
 import dev.berth.config.Configuration;
 import dev.berth.http.HttpServer;
+import dev.berth.http.page.Page;
 import dev.berth.metrics.ServingMetrics;
 import dev.berth.serving.Health;
 import dev.berth.serving.HeapWatch;
@@ -67,8 +68,10 @@ class SwappingTest {
         var threads = Executors.newFixedThreadPool(8)) {
       var store = new ModelStore(registry, hooks, metrics, loader, Duration.ofMinutes(5), Duration.ofMinutes(1));
       var directory = new ModelDirectory(models, store, false, Duration.ofMillis(20));
+      var served = new Served.Many(directory);
       var health = new Health(Optional::empty, hooks, new HeapWatch(metrics));
-      try (var http = HttpServer.start(config, health, new Served.Many(directory), metrics, Tracing.OFF)) {
+      try (var http = HttpServer.start(config, health, served, metrics, Tracing.OFF,
+          new Page(config, served, registry, _ -> Optional.empty()))) {
         directory.start();
         var request = HttpRequest.newBuilder(URI.create("http://127.0.0.1:%d/models/m/invoke".formatted(http.port())))
             .POST(BodyPublishers.ofString("x")).build();

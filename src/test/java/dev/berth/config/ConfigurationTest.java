@@ -41,7 +41,7 @@ class ConfigurationTest {
   @Tag("BAT-05")
   void nothing_set_gives_the_defaults() {
     assertThat(read(Map.of())).isEqualTo(new ServerConfig(
-        new HttpConfig("0.0.0.0", 8080, 104_857_600, MediaType.JSON, "/metrics", Duration.ZERO, Duration.ofSeconds(20),
+        new HttpConfig("0.0.0.0", 8080, 104_857_600, MediaType.JSON, "/metrics", true, Duration.ZERO, Duration.ofSeconds(20),
             OptionalInt.empty(), OptionalInt.empty()),
         new ModelConfig(
             home.resolve("model-artifact"), Optional.empty(), Optional.empty(), OptionalInt.empty(), CpuProfile.ADAPTIVE,
@@ -93,6 +93,7 @@ class ConfigurationTest {
         "BERTH_MAX_BATCH_TOKENS", "4096",
         "BERTH_MAX_BATCH_DELAY_MS", "5",
         "BERTH_METRICS_PATH", "/server/metrics",
+        "BERTH_PAGE", "false",
         "BERTH_DRAIN_SECONDS", "3",
         "BERTH_LAME_DUCK_SECONDS", "4"));
     environment.putAll(Map.of(
@@ -117,7 +118,8 @@ class ConfigurationTest {
     assertThat(read(environment)).isEqualTo(new ServerConfig(
         new HttpConfig(
             "localhost", 9123, 6 * 1024 * 1024, new MediaType("text", "csv", Map.of("header", "absent")),
-            "/server/metrics", Duration.ofSeconds(4), Duration.ofSeconds(3), OptionalInt.of(500), OptionalInt.of(20)),
+            "/server/metrics", false, Duration.ofSeconds(4), Duration.ofSeconds(3), OptionalInt.of(500),
+            OptionalInt.of(20)),
         new ModelConfig(
             model, Optional.of("Answers.java"), Optional.of("inf2"), OptionalInt.of(2), CpuProfile.THROUGHPUT, OptionalInt.of(1),
             List.of(library), false),
@@ -432,10 +434,19 @@ class ConfigurationTest {
   }
 
   @ParameterizedTest
-  @ValueSource(strings = {"/models", "/models/m1"})
-  void the_metrics_can_not_take_a_path_of_the_models(String path) {
+  @ValueSource(strings = {"/models", "/models/m1", "/docs", "/openapi.json", "/page/page.js"})
+  void the_metrics_can_not_take_a_path_of_others(String path) {
     assertThat(problems(Map.of("BERTH_METRICS_PATH", path))).singleElement().asString()
         .startsWith("metrics-path: found %s, expected a path of its own".formatted(path));
+  }
+
+  @ParameterizedTest
+  @CsvSource({"SAGEMAKER_REGION, eu-west-1, false", "SAGEMAKER_BATCH, true, false", "SAGEMAKER_BATCH, false, true",
+    "AIP_HTTP_PORT, 8080, false", "K_SERVICE, berth, false", "KUBERNETES_SERVICE_HOST, 10.0.0.1, false",
+    "SAGEMAKER_BIND_TO_PORT, 8081, true", "K_SERVICE, '', true"})
+  void the_page_is_off_where_a_platform_has_its_variables(String name, String value, boolean expected) {
+    assertThat(read(Map.of(name, value)).http().page()).isEqualTo(expected);
+    assertThat(read(Map.of(name, value), Map.of("--page", "true")).http().page()).isTrue();
   }
 
   private ServerConfig read(Map<String, String> environment) {

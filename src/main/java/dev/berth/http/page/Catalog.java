@@ -1,0 +1,77 @@
+package dev.berth.http.page;
+
+import dev.berth.hooks.MediaType;
+import dev.berth.serving.ManyModels;
+import dev.berth.serving.ModelRegistry;
+import dev.berth.serving.Served;
+import dev.berth.serving.ServedModel;
+import java.net.URLEncoder;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.Optional;
+
+/// The models that can be asked, as they are at the moment.
+///
+/// @param directory of the artifact, where there is one model
+/// @param registry those that are loaded
+record Catalog(Served served, Path directory, ModelRegistry registry, Sample.Finder samples) {
+
+  /// A model.
+  ///
+  /// @param path where it is asked
+  /// @param state a word for what it is doing
+  /// @param problem why it can't serve
+  /// @param facts nothing where it is not loaded
+  record Entry(
+      String name, String path, String state, Optional<String> problem, Optional<ServedModel.Facts> facts,
+      Optional<Sample> sample) {
+
+    List<MediaType> requestTypes() {
+      return facts.map(ServedModel.Facts::requestTypes).orElse(List.of());
+    }
+
+    List<MediaType> responseTypes() {
+      return facts.map(ServedModel.Facts::responseTypes).orElse(List.of());
+    }
+  }
+
+  boolean hasMany() {
+    return served instanceof Served.Many;
+  }
+
+  /// By their names.
+  List<Entry> list() {
+    return switch (served) {
+      case Served.One(var model) -> List.of(one(model.problem()));
+      case Served.Watched(var models) -> List.of(one(models.problem(Served.NAME)));
+      case Served.Many(var models) -> models.list().stream().map(this::ofMany).toList();
+    };
+  }
+
+  Optional<Entry> find(String name) {
+    return list().stream().filter(entry -> entry.name.equals(name)).findFirst();
+  }
+
+  private Entry one(Optional<String> problem) {
+    var facts = facts(Served.NAME);
+    var state = facts.isEmpty() ? "not loaded" : problem.isPresent() ? "failed" : "loaded";
+    return new Entry(Served.NAME, "/invocations", state, problem, facts, samples.in(directory));
+  }
+
+  private Entry ofMany(ManyModels.Entry entry) {
+    return new Entry(
+        entry.name(), "/models/%s/invoke".formatted(encoded(entry.name())), entry.status().orElse("loaded"), entry.problem(),
+        facts(entry.name()), samples.in(entry.directory()));
+  }
+
+  /// Of two versions, either one's: they seldom differ in what they take.
+  private Optional<ServedModel.Facts> facts(String name) {
+    return registry.all().stream()
+        .filter(model -> model.name().equals(name)).flatMap(model -> model.facts().stream()).findFirst();
+  }
+
+  private static String encoded(String name) {
+    return URLEncoder.encode(name, StandardCharsets.UTF_8).replace("+", "%20");
+  }
+}
