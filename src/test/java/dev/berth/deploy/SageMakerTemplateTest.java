@@ -108,7 +108,7 @@ class SageMakerTemplateTest {
       "!Ref AlarmTopicArn|!Ref AlarmTopic|found no parameter or resource named AlarmTopic",
       "!If [ToZero,|!If [Zero,|found no condition named Zero",
       "!Ref ScalableTarget|!Ref FromZeroPolicy|found no resource of these parameters named FromZeroPolicy",
-      "AWS::SageMaker::Model|AWS::SageMaker::Modell|AWS::SageMaker::Modell"})
+      "AWS::CloudWatch::Alarm|AWS::CloudWatch::Alert|found no resource type named AWS::CloudWatch::Alert"})
   void aReferenceThatLeadsNowhereIsNoticed(String right, String wrong, String message) {
     assertThatThrownBy(() -> mistaken(right, wrong).problems()).hasMessageContaining(message);
   }
