@@ -23,6 +23,7 @@ import org.testcontainers.containers.Network;
 class ComposeTest {
 
   private static final Path COMPOSE = Path.of("deploy/compose").toAbsolutePath();
+  private static final Path RULES = Path.of("deploy/dashboards/prometheus-rules.yml").toAbsolutePath();
 
   @BeforeAll
   static void buildTheImages() throws Exception {
@@ -44,8 +45,9 @@ class ComposeTest {
         var server = BerthImage.serving().withNetwork(network).withNetworkAliases("berth")
             .withCreateContainerCmdModifier(ComposeTest::takeRights);
         var prometheus = new GenericContainer<>(DeployTools.IMAGE).withNetwork(network)
-            .withFileSystemBind(COMPOSE.resolve("prometheus.yaml").toString(), "/prometheus.yaml", BindMode.READ_ONLY)
-            .withCommand("prometheus", "--config.file=/prometheus.yaml", "--storage.tsdb.path=/tmp/data")) {
+            .withFileSystemBind(COMPOSE.resolve("prometheus.yaml").toString(), "/etc/berth/prometheus.yml", BindMode.READ_ONLY)
+            .withFileSystemBind(RULES.toString(), "/etc/berth/rules.yml", BindMode.READ_ONLY)
+            .withCommand("prometheus", "--config.file=/etc/berth/prometheus.yml", "--storage.tsdb.path=/tmp/data")) {
       server.start();
       BerthImage.awaitReady(server, 8080);
       prometheus.start();
