@@ -27,7 +27,8 @@ import org.yaml.snakeyaml.nodes.Node;
 import org.yaml.snakeyaml.nodes.ScalarNode;
 import org.yaml.snakeyaml.nodes.SequenceNode;
 
-/// A template of CloudFormation for given parameters: its intrinsic functions are done, and its resources are compared with AWS's schemas.
+/// A template of CloudFormation for given parameters: its intrinsic functions are done, and its resources are compared with
+/// AWS's schemas.
 ///
 /// What a template asks for and is not there, such as a condition, a resource or an attribute, is an [IllegalArgumentException].
 final class CloudFormation {
@@ -148,7 +149,10 @@ final class CloudFormation {
       case "Fn::Or" -> resolved(argument).stream().anyMatch(Boolean.TRUE::equals);
       case "Fn::Join" -> String.join(resolved(argument).get(0).toString(), strings(resolved(argument).get(1)));
       case "Fn::Select" -> strings(resolved(argument).get(1)).get((Integer) resolved(argument).get(0));
-      case "Fn::Split" -> List.of(resolved(argument).get(1).toString().split(Pattern.quote(resolved(argument).get(0).toString())));
+      case "Fn::Split" -> {
+        var parts = resolved(argument);
+        yield List.of(parts.get(1).toString().split(Pattern.quote(parts.get(0).toString())));
+      }
       default -> {
         known(!name.startsWith("Fn::"), "function", name);
         yield entries(mapping);

@@ -8,7 +8,8 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 
-/// Answers the calls that make an endpoint, as SageMaker does, and keeps them. It looks at no parameter: AWS's SDK has checked them by its models.
+/// Answers the calls that make an endpoint, as SageMaker does, and keeps them. It looks at no parameter: AWS's SDK has checked
+/// them by its models.
 final class FakeSageMaker implements AutoCloseable {
 
   private static final ObjectMapper JSON = new ObjectMapper();

@@ -20,6 +20,7 @@ import java.time.Duration;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.regex.Pattern;
 import java.util.stream.Stream;
 import java.util.stream.StreamSupport;
 import org.junit.jupiter.api.Test;
@@ -30,7 +31,8 @@ import org.yaml.snakeyaml.LoaderOptions;
 import org.yaml.snakeyaml.Yaml;
 import org.yaml.snakeyaml.constructor.SafeConstructor;
 
-/// `deploy/kubernetes`, `deploy/kserve` and the job of `deploy/batch`, compared with the APIs of Kubernetes and KServe, and with Berth.
+/// `deploy/kubernetes`, `deploy/kserve` and the job of `deploy/batch`, compared with the APIs of Kubernetes and KServe, and with
+/// Berth.
 class KubernetesFilesTest {
 
   private static final ObjectMapper JSON = new ObjectMapper();
@@ -163,7 +165,7 @@ class KubernetesFilesTest {
   void aMistakeIsNoticed(String name, String right, String wrong, String message) throws Exception {
     var text = Files.readString(KUBERNETES.resolve(name + ".yaml"));
     assertThat(text).contains(right);
-    var object = read(text.replaceFirst(java.util.regex.Pattern.quote(right), wrong));
+    var object = read(text.replaceFirst(Pattern.quote(right), wrong));
     assertThatThrownBy(() -> check(object.path("apiVersion").asText(), object.path("kind").asText(), object))
         .hasMessageContaining(message);
   }

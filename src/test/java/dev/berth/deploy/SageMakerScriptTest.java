@@ -17,7 +17,8 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/// `deploy/sagemaker/deploy.py` with AWS's SDK for Python, whose models check every parameter, against a server that stands in for SageMaker.
+/// `deploy/sagemaker/deploy.py` with AWS's SDK for Python, whose models check every parameter, against a server that stands in
+/// for SageMaker.
 @Tag("packaged")
 class SageMakerScriptTest {
 
@@ -54,8 +55,8 @@ class SageMakerScriptTest {
     assertThat(run.code()).as(run.err()).isZero();
     assertThat(run.out()).startsWith("qa is in service with qa-");
     var calls = sagemaker.calls();
-    assertThat(actions(calls)).containsExactly("DescribeModel", "CreateModel", "DescribeEndpointConfig", "CreateEndpointConfig",
-        "DescribeEndpoint", "CreateEndpoint", "DescribeEndpoint", "DescribeEndpoint", "DescribeEndpoint", "DescribeEndpoint");
+    assertThat(actions(calls)).containsExactly("DescribeModel", "CreateModel", "DescribeEndpointConfig", "CreateEndpointConfig", "DescribeEndpoint",
+        "CreateEndpoint", "DescribeEndpoint", "DescribeEndpoint", "DescribeEndpoint", "DescribeEndpoint");
     var model = calls.get(1).parameters();
     assertThat(model.at("/PrimaryContainer/ModelDataUrl").asText()).isEqualTo("s3://my-bucket/model.tar.gz");
     assertThat(model.at("/PrimaryContainer/Mode").asText()).isEqualTo("SingleModel");
@@ -115,8 +116,8 @@ class SageMakerScriptTest {
   }
 
   private Run deploy(String... options) throws Exception {
-    var command = new ArrayList<>(List.of("docker", "run", "--rm", "--network", "host", "-v", DIRECTORY + ":/deploy:ro", DeployTools.IMAGE,
-        "python3", "/deploy/deploy.py", "qa", "--image", "123456789012.dkr.ecr.eu-west-1.amazonaws.com/berth:cpu",
+    var command = new ArrayList<>(List.of(
+        "docker", "run", "--rm", "--network", "host", "-v", DIRECTORY + ":/deploy:ro", DeployTools.IMAGE, "python3", "/deploy/deploy.py", "qa", "--image", "123456789012.dkr.ecr.eu-west-1.amazonaws.com/berth:cpu",
         "--artifact", "s3://my-bucket/model.tar.gz", "--role", ROLE, "--poll-seconds", "0",
         "--endpoint-url", "http://127.0.0.1:" + sagemaker.port()));
     command.addAll(List.of(options));

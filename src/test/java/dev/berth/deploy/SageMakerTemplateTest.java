@@ -35,7 +35,8 @@ class SageMakerTemplateTest {
 
   @Test
   void aKindHasWhatItNeeds() throws Exception {
-    assertThat(variant("Kind=serverless")).containsKey("ServerlessConfig").doesNotContainKeys("InstanceType", "InitialInstanceCount");
+    assertThat(variant("Kind=serverless")).containsKey("ServerlessConfig")
+        .doesNotContainKeys("InstanceType", "InitialInstanceCount");
     assertThat(variant("Kind=real-time," + GPU)).containsEntry("InferenceAmiVersion", "al2-ami-sagemaker-inference-gpu-3-1")
         .containsEntry("InitialInstanceCount", 1L).doesNotContainKey("ServerlessConfig");
     assertThat(properties("EndpointConfig", "Kind=async")).containsKey("AsyncInferenceConfig");
@@ -66,7 +67,10 @@ class SageMakerTemplateTest {
     assertThat(realTime).contains("repository/berth", "arn:aws:s3:::my-bucket/berth/model.tar.gz")
         .doesNotContain("s3:PutObject", "s3:ListBucket", "ec2:", "sagemaker:", "iam:");
     assertThat(properties("Role", "Kind=async").toString()).contains("s3:PutObject", "arn:aws:s3:::my-bucket/berth/async/*");
-    assertThat(properties("Role", "Kind=multi-model,ArtifactKey=m/").toString()).contains("s3:ListBucket", "arn:aws:s3:::my-bucket/m/*");
+    assertThat(properties("Role", "Kind=multi-model,ArtifactKey=m/").toString())
+        .contains("s3:ListBucket", "arn:aws:s3:::my-bucket/m/*");
+    assertThat(properties("Role", "BatchPrefix=berth/batch/").toString())
+        .contains("s3:PutObject", "arn:aws:s3:::my-bucket/berth/batch/*", "/aws/sagemaker/TransformJobs*");
     assertThat(properties("Role", "Kind=real-time," + VPC).toString()).contains("ec2:CreateNetworkInterface");
     assertThat(Files.readString(TEMPLATE)).doesNotContainPattern("Action: .*\\*");
   }
@@ -88,6 +92,17 @@ class SageMakerTemplateTest {
     }
     for (var name : CloudFormation.map(template.get("Conditions")).keySet()) {
       assertThat(text).containsPattern("(?m)(!Condition|!If \\[|Condition:|- )" + "\\s*" + name + "\\b");
+    }
+  }
+
+  @Test
+  void thePageNamesParametersThatAreThere() throws Exception {
+    var page = Files.readString(Path.of("docs/deploy.md"));
+    var examples = page.lines().filter(line -> line.matches("\\| [a-z][^|]* \\| `[A-Z][A-Za-z]+=.*"))
+        .map(line -> line.split("`")[1].replaceAll("subnet-1,subnet-2", "subnet-1").replace(' ', ',')).toList();
+    assertThat(examples).hasSizeGreaterThanOrEqualTo(7);
+    for (var example : examples) {
+      assertThat(template(example).problems()).as(example).isEmpty();
     }
   }
 
