@@ -55,8 +55,9 @@ class SageMakerScriptTest {
     assertThat(run.code()).as(run.err()).isZero();
     assertThat(run.out()).startsWith("qa is in service with qa-");
     var calls = sagemaker.calls();
-    assertThat(actions(calls)).containsExactly("DescribeModel", "CreateModel", "DescribeEndpointConfig", "CreateEndpointConfig", "DescribeEndpoint",
-        "CreateEndpoint", "DescribeEndpoint", "DescribeEndpoint", "DescribeEndpoint", "DescribeEndpoint");
+    assertThat(actions(calls)).containsExactly("DescribeModel", "CreateModel", "DescribeEndpointConfig", "CreateEndpointConfig",
+        "DescribeEndpoint", "CreateEndpoint", "DescribeEndpoint", "DescribeEndpoint", "DescribeEndpoint",
+        "DescribeEndpoint");
     var model = calls.get(1).parameters();
     assertThat(model.at("/PrimaryContainer/ModelDataUrl").asText()).isEqualTo("s3://my-bucket/model.tar.gz");
     assertThat(model.at("/PrimaryContainer/Mode").asText()).isEqualTo("SingleModel");
@@ -64,7 +65,8 @@ class SageMakerScriptTest {
     var variant = calls.get(3).parameters().at("/ProductionVariants/0");
     assertThat(variant.path("ModelName")).isEqualTo(model.path("ModelName"));
     assertThat(variant.path("InstanceType").asText()).isEqualTo("ml.c5.large");
-    assertThat(calls.get(5).parameters().path("EndpointConfigName")).isEqualTo(calls.get(3).parameters().path("EndpointConfigName"));
+    assertThat(calls.get(5).parameters().path("EndpointConfigName"))
+        .isEqualTo(calls.get(3).parameters().path("EndpointConfigName"));
 
     assertThat(deploy().code()).isZero();
     assertThat(actions(sagemaker.calls())).allMatch(action -> action.startsWith("Describe"));
@@ -117,7 +119,8 @@ class SageMakerScriptTest {
 
   private Run deploy(String... options) throws Exception {
     var command = new ArrayList<>(List.of(
-        "docker", "run", "--rm", "--network", "host", "-v", DIRECTORY + ":/deploy:ro", DeployTools.IMAGE, "python3", "/deploy/deploy.py", "qa", "--image", "123456789012.dkr.ecr.eu-west-1.amazonaws.com/berth:cpu",
+        "docker", "run", "--rm", "--network", "host", "-v", DIRECTORY + ":/deploy:ro", DeployTools.IMAGE,
+        "python3", "/deploy/deploy.py", "qa", "--image", "123456789012.dkr.ecr.eu-west-1.amazonaws.com/berth:cpu",
         "--artifact", "s3://my-bucket/model.tar.gz", "--role", ROLE, "--poll-seconds", "0",
         "--endpoint-url", "http://127.0.0.1:" + sagemaker.port()));
     command.addAll(List.of(options));
