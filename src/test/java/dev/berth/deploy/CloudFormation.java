@@ -84,9 +84,9 @@ final class CloudFormation {
     return resources;
   }
 
-  /// What AWS's schemas find wrong with the resources.
+  /// What the template's own rules find wrong with the parameters, and AWS's schemas with the resources.
   List<String> problems() throws IOException {
-    var problems = new ArrayList<String>();
+    var problems = new ArrayList<>(refusals());
     for (var resource : resources().entrySet()) {
       var type = resource.getValue().get("Type").toString();
       known(schemas.has(type), "resource type", type);
@@ -99,7 +99,17 @@ final class CloudFormation {
     return problems;
   }
 
-  boolean condition(String name) {
+  private List<String> refusals() {
+    var refusals = new ArrayList<String>();
+    section("Rules").values().stream().map(CloudFormation::map)
+        .filter(rule -> (Boolean) resolve(rule.get("RuleCondition")))
+        .flatMap(rule -> ((List<?>) rule.get("Assertions")).stream().map(CloudFormation::map))
+        .filter(assertion -> !(Boolean) resolve(assertion.get("Assert")))
+        .forEach(assertion -> refusals.add(assertion.get("AssertDescription").toString()));
+    return refusals;
+  }
+
+  private boolean condition(String name) {
     var conditions = section("Conditions");
     known(conditions.containsKey(name), "condition", name);
     return (Boolean) resolve(conditions.get(name));
@@ -144,6 +154,7 @@ final class CloudFormation {
         yield resolve(choice.get(condition(choice.get(0).toString()) ? 1 : 2));
       }
       case "Fn::Equals" -> resolved(argument).stream().map(Object::toString).distinct().count() == 1;
+      case "Fn::EachMemberEquals" -> strings(resolved(argument).get(0)).stream().allMatch(resolved(argument).get(1)::equals);
       case "Fn::Not" -> !(Boolean) resolved(argument).get(0);
       case "Fn::And" -> resolved(argument).stream().allMatch(Boolean.TRUE::equals);
       case "Fn::Or" -> resolved(argument).stream().anyMatch(Boolean.TRUE::equals);

@@ -106,6 +106,15 @@ class SageMakerTemplateTest {
     }
   }
 
+  @ParameterizedTest
+  @CsvSource(delimiter = '|', value = {
+      "Kind=serverless,SubnetIds=subnet-1|SubnetIds: a serverless endpoint has no VPC; leave it empty",
+      "Kind=serverless,InferenceAmiVersion=x|InferenceAmiVersion: a serverless endpoint has no GPU; leave it empty",
+      "Kind=real-time,MinInstances=0|MinInstances: 0 is for async only; expected at least 1"})
+  void whatDoesNotGoTogetherIsRefused(String parameters, String message) throws Exception {
+    assertThat(template(parameters).problems()).containsExactly(message);
+  }
+
   /// So that the tests above mean something.
   @ParameterizedTest
   @CsvSource(delimiter = '|', value = {
