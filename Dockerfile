@@ -175,12 +175,15 @@ COPY --from=gpu-libraries /site-packages/nvidia /opt/site-packages/nvidia
 COPY --from=gpu-libraries /site-packages/torch/lib /opt/site-packages/torch/lib
 COPY --from=jars / /opt/berth/
 COPY --from=trained-server / /opt/berth/
-# NVIDIA's container toolkit mounts the driver for these two.
+# SageMaker takes a driver by this label where no InferenceAmiVersion is given. CUDA 12.8 needs driver 525 or newer; 12.2 comes
+# with 535.
+LABEL com.amazonaws.sagemaker.inference.cuda.verified_versions=12.2
+# NVIDIA's container toolkit mounts the driver for the first two. Older ones, and GKE, put it into /usr/local/nvidia/lib64.
 ENV NVIDIA_VISIBLE_DEVICES=all \
     NVIDIA_DRIVER_CAPABILITIES=compute,utility \
     INSTANCE_TYPE=gpu \
     PYTORCH_LIBRARY_PATH=/opt/site-packages/torch/lib \
-    LD_LIBRARY_PATH=/opt/site-packages/nvidia/cuda_runtime/lib
+    LD_LIBRARY_PATH=/opt/site-packages/nvidia/cuda_runtime/lib:/usr/local/nvidia/lib64
 
 # The Neuron runtime is no Python package. AWS makes it for Ubuntu 22.04, whose C library is older than Debian 12's. All of it
 # stands in /opt/aws.

@@ -1,11 +1,11 @@
 package dev.berth;
 
 import static org.assertj.core.api.Assertions.assertThat;
-import static org.assertj.core.api.Assumptions.assumeThat;
 import static org.awaitility.Awaitility.await;
 
 import com.fasterxml.jackson.databind.ObjectMapper;
 import dev.berth.testing.BerthImage;
+import dev.berth.testing.Compose;
 import dev.berth.testing.ServeProcess;
 import dev.berth.testing.TestServer;
 import java.io.IOException;
@@ -37,27 +37,7 @@ class LocalModeTest {
   @BeforeAll
   static void needsTheImageAndCompose() throws Exception {
     BerthImage.build();
-    // In the order of the SDK.
-    compose = List.of(List.of("docker", "compose"), List.of("docker-compose")).stream()
-        .filter(LocalModeTest::works)
-        .findFirst()
-        .orElse(List.of());
-    if ("true".equals(System.getenv("REQUIRE_DOCKER"))) {
-      assertThat(compose).as("Docker Compose, which REQUIRE_DOCKER=true asks for").isNotEmpty();
-    }
-    assumeThat(compose).as("Docker Compose").isNotEmpty();
-  }
-
-  private static boolean works(List<String> command) {
-    var version = new ArrayList<>(command);
-    version.add("version");
-    try {
-      return new ProcessBuilder(version).redirectErrorStream(true).redirectOutput(ProcessBuilder.Redirect.DISCARD).start().waitFor() == 0;
-    } catch (IOException e) {
-      return false;
-    } catch (InterruptedException e) {
-      throw new IllegalStateException(e);
-    }
+    compose = Compose.command();
   }
 
   @Test

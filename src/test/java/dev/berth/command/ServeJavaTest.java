@@ -19,9 +19,12 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/// Which JDKs `serve` takes: those here only say that they were started.
+/// Which JDKs `serve` takes, and with what it starts them: those here only say that they were started.
 @EnabledOnOs(OS.LINUX)
 class ServeJavaTest {
+
+  private static final String COMPAT = "/usr/local/cuda/compat";
+  private static final String DRIVER = "/proc/driver/nvidia/version";
 
   @TempDir
   private Path home;
@@ -32,7 +35,9 @@ class ServeJavaTest {
     var system = "/opt/java/openjdk /usr/lib/jvm/*";
     var launcher = Files.readString(Path.of("serve"));
     assertThat(launcher).contains(system);
-    executable(home.resolve("serve"), launcher.replace(system, "\"$home\"/jdks/*"));
+    assertThat(launcher).contains(COMPAT, DRIVER);
+    executable(home.resolve("serve"), launcher.replace(system, "\"$home\"/jdks/*")
+        .replace(COMPAT, home.resolve("compat").toString()).replace(DRIVER, home.resolve("driver").toString()));
     Files.createFile(home.resolve("berth.jar"));
     Files.createDirectory(home.resolve("tools"));
     for (var tool : new String[] {"sed", "head", "dirname", "readlink", "find", "uname"}) {
@@ -89,6 +94,26 @@ class ServeJavaTest {
     assertThat(serve(0, Map.of(), "check")).contains("-XX:ErgoHeapSizeLimit=29g ");
   }
 
+  /// The lines of NVIDIA's two kernel modules. Without a driver there is no file.
+  @ParameterizedTest
+  @CsvSource({
+      "NVRM version: NVIDIA UNIX x86_64 Kernel Module  470.256.02  Thu May  2 14:37:44 UTC 2024, true",
+      "NVRM version: NVIDIA UNIX Open Kernel Module for x86_64  550.144.01  Release Build  (root), true",
+      "NVRM version: NVIDIA UNIX x86_64 Kernel Module  570.86.15  Fri Jan 24 15:33:25 UTC 2025, false",
+      "NVRM version: NVIDIA UNIX Open Kernel Module for x86_64  580.95.05  Release Build  (root), false",
+      "'', false"})
+  void anOlderDriverGetsTheCompatibilityLibrariesOfCuda(String driver, boolean used) throws Exception {
+    jdk("one", "25.0.3");
+    Files.createDirectory(home.resolve("compat"));
+    Files.createFile(home.resolve("compat/libcuda.so.570.124.06"));
+    Files.createSymbolicLink(home.resolve("compat/libcuda.so.1"), Path.of("libcuda.so.570.124.06"));
+    if (!driver.isEmpty()) {
+      Files.writeString(home.resolve("driver"), driver + "\nGCC version:  gcc version 12.2.0 (Debian 12.2.0-14)\n");
+    }
+    var libraries = used ? home.resolve("compat") + ":/other" : "/other";
+    assertThat(serve(0, Map.of("LD_LIBRARY_PATH", "/other"), "check")).contains("libraries " + libraries + "\n");
+  }
+
   private Path jdk(String name, String version) throws IOException {
     var jdk = home.resolve("jdks").resolve(name);
     Files.createDirectories(jdk.resolve("bin"));
@@ -99,7 +124,7 @@ class ServeJavaTest {
           -version) echo 'openjdk version "%1$s" 2026-04-21' >&2 ;;
           *)
             echo 'started %1$s'
-            [ -z "$PRINT_OPTIONS" ] || echo "$@"
+            [ -z "$PRINT_OPTIONS" ] || printf '%%s\n' "$*" "libraries $LD_LIBRARY_PATH"
             ;;
         esac
         """.formatted(version));

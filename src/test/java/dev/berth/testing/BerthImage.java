@@ -45,8 +45,7 @@ public final class BerthImage {
 
   private BerthImage() {}
 
-  /// Builds the image, once for all tests. Skips the calling test, and says so, where no Docker engine answers; fails it
-  /// if there has to be one.
+  /// Builds the image, once for all tests, where a Docker engine answers.
   public static synchronized void build() throws IOException, InterruptedException {
     needsDocker();
     if (!built) {
@@ -57,7 +56,8 @@ public final class BerthImage {
     }
   }
 
-  private static void needsDocker() {
+  /// Skips the calling test, and says so, where no Docker engine answers; fails it if there has to be one.
+  public static void needsDocker() {
     boolean available = DockerClientFactory.instance().isDockerAvailable();
     if ("true".equals(System.getenv("REQUIRE_DOCKER"))) {
       assertThat(available).as("a Docker engine, which REQUIRE_DOCKER=true asks for").isTrue();
