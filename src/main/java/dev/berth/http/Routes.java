@@ -16,6 +16,7 @@ import io.javalin.http.Context;
 import jakarta.servlet.http.HttpServletResponse;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import java.util.function.BiFunction;
 import java.util.function.Function;
 import java.util.function.IntSupplier;
@@ -69,7 +70,7 @@ final class Routes {
       case Served.Many _ -> MANY_MODELS;
     };
     var all = paths.and(Map.of("/ping", "GET, POST", metricsPath, "GET"));
-    var log = new RequestLog(metrics, all, tracing);
+    var log = new RequestLog(metrics, all, tracing, Set.of("/ping", metricsPath));
     var sockets = new Sockets(this::model, !(served instanceof Served.Many), config, all, log, metrics, System::nanoTime);
     sockets.configure(javalin);
 
