@@ -11,6 +11,7 @@ import dev.berth.telemetry.Tracing;
 import io.javalin.http.Context;
 import java.time.Duration;
 import java.util.Optional;
+import java.util.Set;
 import java.util.UUID;
 import java.util.regex.Pattern;
 import org.slf4j.Logger;
@@ -53,12 +54,15 @@ final class RequestLog {
   private final ServingMetrics metrics;
   private final Paths paths;
   private final Tracing tracing;
+  private final Set<String> untraced;
 
   /// @param paths what there is; everything else counts as one route, so that callers can't make up new ones
-  RequestLog(ServingMetrics metrics, Paths paths, Tracing tracing) {
+  /// @param untraced paths that a platform asks all the time
+  RequestLog(ServingMetrics metrics, Paths paths, Tracing tracing, Set<String> untraced) {
     this.metrics = metrics;
     this.paths = paths;
     this.tracing = tracing;
+    this.untraced = untraced;
   }
 
   /// Runs before a route. The request's id is the caller's `x-amzn-RequestId`, else its inference id, else a new one.
@@ -73,7 +77,9 @@ final class RequestLog {
     ctx.attribute(INFERENCE_ID, inferenceId.orElse(requestId));
     Optional.ofNullable(ctx.header(TARGET_MODEL_HEADER)).ifPresent(target -> MDC.put(TARGET_MODEL, Text.logged(target)));
     TraceParents.w3c(ctx).ifPresent(parent -> ctx.header(TraceParents.HEADER, parent));
-    var trace = tracing.begin(ctx.method().name(), ctx.path(), ctx, TraceParents::header);
+    var trace = untraced.contains(ctx.path())
+        ? RequestTrace.NONE
+        : tracing.begin(ctx.method().name(), ctx.path(), ctx, TraceParents::header);
     trace.id(requestId);
     ctx.attribute(TRACE, trace);
     logTrace(trace, TraceParents.of(ctx));

@@ -78,7 +78,8 @@ final class Routes {
         .and(platform.predictRoute().map(path -> Map.of(path, "POST")).orElse(Map.of()))
         .and(Map.of("/ping", "GET, POST", metricsPath, "GET")).and(OpenInference.paths(hasGrpc));
     var all = config.http().page() ? asked.and(Page.ROUTES) : asked;
-    var log = new RequestLog(metrics, all, tracing);
+    var untraced = Stream.concat(healthPaths().stream(), Stream.of(metricsPath)).collect(Collectors.toUnmodifiableSet());
+    var log = new RequestLog(metrics, all, tracing, untraced);
     var sockets = new Sockets(this::model, !(served instanceof Served.Many), config, asked, log, metrics, System::nanoTime);
     sockets.configure(javalin);
 

@@ -76,6 +76,8 @@ class OtlpTest {
       }
     };
     try (var server = server(handler).start()) {
+      server.get("/ping");
+      server.get("/metrics");
       var response = server.invoke("a\nb", "traceparent", PARENT, "x-amzn-RequestId", "one");
       assertThat(response.headers().firstValue("traceparent")).hasValue(PARENT);
       var request = span("POST /invocations");
@@ -87,6 +89,7 @@ class OtlpTest {
           .containsEntry("http.route", "/invocations").containsEntry("http.response.status_code", "200")
           .containsEntry("url.path", "/invocations").containsEntry("berth.model", "model")
           .containsEntry("berth.records", "2").containsEntry("berth.request_id", "one");
+      assertThat(receiver.spans()).noneMatch(span -> span.getName().startsWith("GET"));
       for (var step : List.of("inputFn", "queue", "batch", "outputFn")) {
         assertThat(span(step).getParentSpanId()).as(step).isEqualTo(request.getSpanId());
         assertThat(span(step).getTraceId()).as(step).isEqualTo(request.getTraceId());
