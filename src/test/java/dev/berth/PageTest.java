@@ -83,10 +83,9 @@ class PageTest {
 
   @AfterAll
   static void stop() throws IOException {
-    ofOne.close();
-    ofMany.close();
-    one.close();
-    many.close();
+    try (var _ = one; var _ = many; var _ = ofOne; var _ = ofMany) {
+      // The browsers first, which share the networks of the containers.
+    }
   }
 
   @BeforeEach

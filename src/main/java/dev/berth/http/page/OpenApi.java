@@ -76,12 +76,14 @@ final class OpenApi {
 
   /// One for each status, because two errors may have the same.
   private void responses(ObjectNode responses) {
-    var byStatus = Arrays.stream(ErrorType.values()).collect(Collectors.groupingBy(status::applyAsInt, TreeMap::new, Collectors.toList()));
+    var byStatus = Arrays.stream(ErrorType.values())
+        .collect(Collectors.groupingBy(status::applyAsInt, TreeMap::new, Collectors.toList()));
     byStatus.forEach((code, types) -> {
       var response = responses.putObject(String.valueOf(code))
           .put("description", types.stream().map(Operations::reason).collect(Collectors.joining("; ")));
       if (types.contains(ErrorType.OVERLOADED)) {
-        response.putObject("headers").putObject("Retry-After").put("description", "seconds").putObject("schema").put("type", "integer");
+        response.putObject("headers").putObject("Retry-After").put("description", "seconds")
+            .putObject("schema").put("type", "integer");
       }
       response.putObject("content").putObject("application/json").putObject("schema").put("$ref", "#/components/schemas/Error");
     });

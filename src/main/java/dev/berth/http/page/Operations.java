@@ -109,8 +109,8 @@ final class Operations {
   /// @param withExamples whether the route takes what the sample is
   private ObjectNode ask(String summary, boolean withExamples) {
     var operation = operation("model", summary);
-    operation.put("description", "The types and examples are those of what is loaded. Accept chooses the type of the answer; without it, "
-        + "the answer is %s where the model writes that.".formatted(config.http().defaultAccept()));
+    operation.put("description", ("The types and examples are those of what is loaded. Accept chooses the type of the answer; "
+        + "without it, the answer is %s where the model writes that.").formatted(config.http().defaultAccept()));
     header(operation, "X-Amzn-SageMaker-Custom-Attributes", "handed on to the hooks, up to 1024 characters");
     header(operation, "X-Amzn-SageMaker-Inference-Id", "stands in the log as the id of the request");
     header(operation, "traceparent", "the trace that the request is a part of (W3C Trace Context)");
@@ -166,7 +166,8 @@ final class Operations {
     }
     catalog.list().forEach(entry -> example.apply(entry)
         .map(value -> type.equals(MediaType.JSON) ? value : TextNode.valueOf(value.toString()))
-        .ifPresent(value -> content.withObject("examples").putObject(key(entry.name())).put("summary", entry.name()).set("value", value)));
+        .ifPresent(value -> content.withObject("examples").putObject(key(entry.name()))
+            .put("summary", entry.name()).set("value", value)));
   }
 
   /// OpenAPI allows letters, digits and `._-` in such a key.
@@ -216,7 +217,8 @@ final class Operations {
 
   private ObjectNode loading() {
     var operation = operation("models", "Load a model");
-    var schema = operation.putObject("requestBody").put("required", true).putObject("content").putObject(ANY_JSON).putObject("schema");
+    var schema = operation.putObject("requestBody").put("required", true)
+        .putObject("content").putObject(ANY_JSON).putObject("schema");
     schema.put("type", "object").putArray("required").add("model_name").add("url");
     schema.putObject("properties").putObject("model_name").put("type", "string").put("maxLength", 256);
     schema.withObject("properties").putObject("url").put("type", "string").put("description", "the directory of its artifact");
@@ -233,7 +235,8 @@ final class Operations {
   }
 
   private static ObjectNode answering(ObjectNode operation, String type) {
-    operation.withObject("responses").putObject("200").put("description", "OK").putObject("content").putObject(type).putObject("schema");
+    operation.withObject("responses").putObject("200").put("description", "OK")
+        .putObject("content").putObject(type).putObject("schema");
     return operation;
   }
 

@@ -127,7 +127,8 @@ public final class Page {
     var sample = entry.sample().orElseThrow(() -> noSuch(ctx, "sample"));
     if (Files.size(sample.file()) > LARGEST_SAMPLE) {
       throw new ServingException(ErrorType.PAYLOAD_TOO_LARGE,
-          "%s: found %d bytes, expected at most %d".formatted(sample.file().getFileName(), Files.size(sample.file()), LARGEST_SAMPLE));
+          "%s: found %d bytes, expected at most %d".formatted(
+              sample.file().getFileName(), Files.size(sample.file()), LARGEST_SAMPLE));
     }
     answer(ctx, Files.readAllBytes(sample.file()), sample.type(entry.requestTypes()).toString());
   }

@@ -8,6 +8,7 @@ const READINGS_BETWEEN_MODELS = 5;
 const LOAD_SECONDS = 10;
 const LOAD_CLIENTS = 8;
 const LONGEST_SHOWN = 100_000;
+const STREAMED = ["text/event-stream", "application/jsonlines", "text/plain"];
 
 const $ = id => document.getElementById(id);
 const charts = new Charts($("throughput"), $("latency"), $("queue"));
@@ -244,7 +245,7 @@ async function ask(event) {
 /** Shows a response as it comes. Returns what is said of it besides its status. */
 async function take(response, asking) {
   const type = response.headers.get("Content-Type") ?? "";
-  if (response.ok && (type.startsWith("text/event-stream") || type.startsWith("application/jsonlines") || type.startsWith("text/plain"))) {
+  if (response.ok && STREAMED.some(one => type.startsWith(one))) {
     return grow(response, type);
   }
   if (response.ok && type.startsWith("image/")) {
