@@ -130,8 +130,10 @@ final class ServeCommand {
     return Stream.<Throwable>iterate(e, cause -> cause != null, Throwable::getCause)
         .filter(cause -> cause instanceof SocketException || cause instanceof UnresolvedAddressException)
         .findFirst()
-        .map(cause -> "can't listen on %s port %d%s: %s; choose another with --host, --port or SAGEMAKER_BIND_TO_PORT%s".formatted(
-            config.http().host(), config.http().port(), ofGrpc(config, " or port %d"), cause, ofGrpc(config, ", or with --grpc-port")));
+        .map(cause -> "can't listen on %s port %d%s: %s; choose another with --host, --port or SAGEMAKER_BIND_TO_PORT%s"
+            .formatted(
+                config.http().host(), config.http().port(), ofGrpc(config, " or port %d"), cause,
+                ofGrpc(config, ", or with --grpc-port")));
   }
 
   private static String ofGrpc(ServerConfig config, String text) {

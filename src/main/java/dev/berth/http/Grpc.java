@@ -74,8 +74,8 @@ final class Grpc {
   /// What clients see as the call's status. The answer's own is always 200.
   static void fail(Context ctx, ServingException e) {
     ctx.status(200).contentType(GrpcFrame.TYPE.toString());
-    ctx.res().setTrailerFields(() -> Map.of(
-        "grpc-status", Integer.toString(status(e.type())), "grpc-message", encoded(Text.cut(String.valueOf(e.getMessage()), MOST_SAID))));
+    var message = encoded(Text.cut(String.valueOf(e.getMessage()), MOST_SAID));
+    ctx.res().setTrailerFields(() -> Map.of("grpc-status", Integer.toString(status(e.type())), "grpc-message", message));
     Invocations.sendUnmeasured(ctx, new byte[0]);
   }
 

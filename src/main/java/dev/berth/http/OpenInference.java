@@ -25,8 +25,8 @@ import java.util.OptionalInt;
 import java.util.function.Function;
 import java.util.stream.Stream;
 
-/// The Open Inference Protocol: `/v2` of HTTP, and `inference.GRPCInferenceService` where there is a port for gRPC. Requests go the
-/// way of `POST /invocations`. Runs on the request's virtual thread.
+/// The Open Inference Protocol: `/v2` of HTTP, and `inference.GRPCInferenceService` where there is a port for gRPC. Requests
+/// go the way of `POST /invocations`. Runs on the request's virtual thread.
 final class OpenInference {
 
   static final String ROOT = "/v2";

@@ -94,7 +94,8 @@ final class Routes {
       case Served.Many(var models) -> register(routes, models);
     }
     var named = new NamedModels(served, config.protocol().modelName());
-    new OpenInference(named, health, invocations((_, _) -> null), hasGrpc).register(routes);
+    var ofNamed = invocations((ctx, deadline) -> named.enter(named.target(Models.name(ctx), ""), deadline));
+    new OpenInference(named, health, ofNamed, hasGrpc).register(routes);
     routes.get(metricsPath, this::scrape);
     if (config.http().page()) {
       page.register(routes, all.methods(), Errors::status);

@@ -15,6 +15,7 @@ import dev.berth.testing.GatedHandler;
 import dev.berth.testing.TestArtifact;
 import dev.berth.testing.TestServer;
 import dev.berth.testing.TextHandler;
+import java.awt.image.BufferedImage;
 import java.io.ByteArrayOutputStream;
 import java.io.IOException;
 import java.net.http.HttpRequest;
@@ -30,6 +31,7 @@ import java.util.Arrays;
 import java.util.Base64;
 import java.util.HexFormat;
 import java.util.List;
+import javax.imageio.ImageIO;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
@@ -44,6 +46,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 class OpenInferenceTest {
 
   private static final ObjectMapper JSON = new ObjectMapper();
+  private static final Path TASKS = Path.of("src/test/resources/tasks");
   private static final String LENGTH = "Inference-Header-Content-Length";
   private static final String TWO_INPUTS = """
       {"format": 1, "files": [{"path": "sum-and-product.pt"}], "outputs": ["product", "sum"],
@@ -206,6 +209,46 @@ class OpenInferenceTest {
         .formatted(question.length, context.length), both.toByteArray());
     int length = Integer.parseInt(response.headers().firstValue(LENGTH).orElseThrow());
     assertThat(new String(response.body(), length + 4, response.body().length - length - 4, StandardCharsets.UTF_8)).contains("Zürich");
+  }
+
+  @Test
+  void tasksAnswerByTheNamesOfTheirFields() throws Exception {
+    var texts = """
+        {"inputs": [{"name": "text", "datatype": "BYTES", "shape": [2, 1], "data": ["one", "two"]}]}""";
+    try (var server = TestServer.artifact(TASKS.resolve("text-classification-bert")).start()) {
+      var outputs = json(infer(server, "model", texts)).path("outputs");
+      assertThat(outputs.findValuesAsText("name")).containsExactly("label", "score");
+      assertThat(outputs.findValuesAsText("datatype")).containsExactly("BYTES", "FP64");
+      assertThat(outputs.path(0).path("shape")).isEqualTo(JSON.readTree("[2]"));
+    }
+    try (var server = TestServer.artifact(TASKS.resolve("sentence-embeddings-bert")).start()) {
+      var output = json(infer(server, "model", texts)).path("outputs").path(0);
+      assertThat(output.path("name").asText()).isEqualTo("embedding");
+      assertThat(output.path("datatype").asText()).isEqualTo("FP32");
+      assertThat(output.path("shape").path(0).asInt()).isEqualTo(2);
+      assertThat(json(server.get("/v2/models/model")).path("outputs").path(0).path("name").asText()).isEqualTo("embedding");
+    }
+    try (var server = TestServer.artifact(TASKS.resolve("token-classification-bert")).start()) {
+      var output = json(infer(server, "model", texts)).path("outputs").path(0);
+      assertThat(json(server.get("/v2/models/model")).path("outputs").path(0).path("name").asText()).isEqualTo("entities");
+      assertThat(output.path("shape").path(0).asInt()).isEqualTo(2);
+    }
+    try (var server = TestServer.artifact(TASKS.resolve("image-classification-resnet")).start()) {
+      var picture = new ByteArrayOutputStream();
+      ImageIO.write(new BufferedImage(8, 8, BufferedImage.TYPE_INT_RGB), "png", picture);
+      var base64 = Base64.getEncoder().encodeToString(picture.toByteArray());
+      var asText = json(infer(server, "model", """
+          {"inputs": [{"name": "image", "datatype": "BYTES", "shape": [1], "data": ["%s"]}]}""".formatted(base64)));
+      assertThat(asText.path("outputs").findValuesAsText("name")).containsExactly("label", "score");
+      var header = """
+          {"inputs": [{"name": "image", "datatype": "BYTES", "shape": [1], "parameters": {"binary_data_size": %d%s}}]}""";
+      for (var type : List.of("", ", \"content_type\": \"image/png\"")) {
+        var raw = element(picture.toByteArray());
+        var response = inferBinary(server, "model", header.formatted(raw.length, type), raw);
+        assertThat(JSON.readTree(response.body()).path("outputs").path(0).path("data"))
+            .isEqualTo(asText.path("outputs").path(0).path("data"));
+      }
+    }
   }
 
   @Test

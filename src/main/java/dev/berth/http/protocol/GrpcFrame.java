@@ -24,7 +24,8 @@ public final class GrpcFrame {
   /// The only message of a body.
   static ByteBuffer message(byte[] body) {
     if (body.length < PREFIX) {
-      throw new BadInputException("body: found %d bytes, expected a message behind the %d of its prefix".formatted(body.length, PREFIX));
+      throw new BadInputException(
+          "body: found %d bytes, expected a message behind the %d of its prefix".formatted(body.length, PREFIX));
     }
     var frame = ByteBuffer.wrap(body);
     if (frame.get() != 0) {

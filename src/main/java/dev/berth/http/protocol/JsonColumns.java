@@ -78,7 +78,8 @@ final class JsonColumns {
     var values = deepest.values;
     RequestMemory.charge(VALUE * (long) values.size());
     if (all(values, JsonNode::isTextual)) {
-      return new InferTensor.Bytes(name, deepest.shape, values.stream().map(value -> bytes(value.textValue())).toList(), Optional.empty());
+      var texts = values.stream().map(value -> bytes(value.textValue())).toList();
+      return new InferTensor.Bytes(name, deepest.shape, texts, Optional.empty());
     }
     if (all(values, JsonNode::isBoolean)) {
       var flags = Tensor.of(values.stream().mapToInt(value -> value.booleanValue() ? 1 : 0).toArray(), deepest.shape);

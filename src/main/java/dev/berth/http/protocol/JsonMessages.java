@@ -81,9 +81,10 @@ final class JsonMessages implements Messages {
     if (!parameters.containsKey(BINARY_DATA_SIZE)) {
       return data(name, datatype, shape, input.path("data"), contentType, place);
     }
-    if (!(parameters.get(BINARY_DATA_SIZE) instanceof Number count) || count.longValue() < 0 || count.longValue() > binary.remaining()) {
+    if (!(parameters.get(BINARY_DATA_SIZE) instanceof Number count)
+        || count.longValue() < 0 || count.longValue() > binary.remaining()) {
       throw new BadInputException(
-          "%s.parameters.%s: found %s, expected at most the %d bytes behind the first Inference-Header-Content-Length bytes of the body"
+          "%s.parameters.%s: found %s, expected at most the %d bytes that are left behind Inference-Header-Content-Length"
               .formatted(place, BINARY_DATA_SIZE, parameters.get(BINARY_DATA_SIZE), binary.remaining()));
     }
     var raw = binary.slice(binary.position(), count.intValue());

@@ -80,7 +80,8 @@ final class ProtobufMessages implements Messages {
 
   private static List<InferTensor> tensors(List<Input> inputs, List<ByteBuffer> raws) {
     if (!raws.isEmpty() && raws.size() != inputs.size()) {
-      throw new BadInputException("raw_input_contents: found %d, expected %d, one for each input".formatted(raws.size(), inputs.size()));
+      throw new BadInputException(
+          "raw_input_contents: found %d, expected %d, one for each input".formatted(raws.size(), inputs.size()));
     }
     var tensors = new ArrayList<InferTensor>();
     for (int i = 0; i < inputs.size(); i++) {

@@ -49,7 +49,8 @@ final class TypedContents {
       return;
     }
     if (field != 0 && field != number) {
-      throw new BadInputException("contents: found %s and %s, expected one of them".formatted(FIELDS.get(field), FIELDS.get(number)));
+      throw new BadInputException(
+          "contents: found %s and %s, expected one of them".formatted(FIELDS.get(field), FIELDS.get(number)));
     }
     field = number;
     switch (number) {
@@ -106,7 +107,8 @@ final class TypedContents {
     }
     for (int i = 0; i < count; i++) {
       if (!type.holds(wholes[i])) {
-        throw new BadInputException("%s.contents[%d]: found %d, expected a number that is %s".formatted(place, i, wholes[i], datatype));
+        throw new BadInputException(
+            "%s.contents[%d]: found %d, expected a number that is %s".formatted(place, i, wholes[i], datatype));
       }
     }
     return new InferTensor.Numbers(name, Tensor.of(Arrays.copyOf(wholes, count), lengths).as(type));
