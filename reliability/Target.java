@@ -157,7 +157,8 @@ final class Target implements AutoCloseable {
     command.add(image);
     if (launch.traits.contains(Trait.STALLED_LOG)) {
       // A pipe that stays open and that nobody reads; the server becomes process 1, as without the trait.
-      command.addAll(List.of("-c", "busybox mkfifo /dev/shm/log; sleep 100000 < /dev/shm/log & exec /opt/berth/serve \"$@\" > /dev/shm/log", "sh"));
+      command.addAll(List.of("-c",
+          "busybox mkfifo /dev/shm/log; sleep 100000 < /dev/shm/log & exec /opt/berth/serve \"$@\" > /dev/shm/log", "sh"));
     }
     command.add("serve");
     command.addAll(launch.arguments);

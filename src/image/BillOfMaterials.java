@@ -44,7 +44,8 @@ final class BillOfMaterials {
   }
 
   private static ObjectNode add(ArrayNode components, String type, String name, String version, String purl) {
-    return components.addObject().put("type", type).put("bom-ref", purl).put("name", name).put("version", version).put("purl", purl);
+    return components.addObject()
+        .put("type", type).put("bom-ref", purl).put("name", name).put("version", version).put("purl", purl);
   }
 
   private static String need(Map<String, String> fields, String name) {

@@ -136,7 +136,8 @@ class ImageTest {
         .doesNotContain("junit-jupiter", "testcontainers")
         .contains("openjdk", "libc6", "libstdc++6", "busybox-static");
     // Every package of the system is there, with its version.
-    var installed = run("sh", "-c", "cat /var/lib/dpkg/status.d/* | grep -E '^(Package|Version): ' | sed 's/.*: //'").lines().toList();
+    var installed = run("sh", "-c", "cat /var/lib/dpkg/status.d/* | grep -E '^(Package|Version): ' | sed 's/.*: //'")
+        .lines().toList();
     for (int i = 0; i < installed.size(); i += 2) {
       var name = installed.get(i);
       var listed = bill.path("components").valueStream()

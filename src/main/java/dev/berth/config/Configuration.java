@@ -205,9 +205,11 @@ public record Configuration(ServerConfig config, List<EffectiveSetting> effectiv
     health.filter(path -> !path.equals("/ping") && isTaken(path, metrics) || predict.filter(path::equals).isPresent())
         .ifPresent(path -> reading.problem("AIP_HEALTH_ROUTE: found %s, expected /ping or a path of its own".formatted(path)));
     predict.filter(path -> !ASKING.contains(path) && isTaken(path, metrics))
-        .ifPresent(path -> reading.problem("AIP_PREDICT_ROUTE: found %s, expected /invocations or a path of its own".formatted(path)));
+        .ifPresent(path -> reading.problem(
+            "AIP_PREDICT_ROUTE: found %s, expected /invocations or a path of its own".formatted(path)));
     if (predict.isPresent() && isMultiModel(reading)) {
-      reading.problem("AIP_PREDICT_ROUTE: found a server of many models, expected one model; name its artifact with BERTH_MODEL_DIR");
+      reading.problem(
+          "AIP_PREDICT_ROUTE: found a server of many models, expected one model; name its artifact with BERTH_MODEL_DIR");
     }
     return new PlatformConfig(health, predict);
   }

@@ -206,8 +206,9 @@ public record Syntax<T>(
   static Syntax<Path> mounted() {
     return new Syntax<>(
         "<uri>",
-        "a directory that exists or its file:// URI; no artifact is downloaded: mount the bucket, for instance with Cloud Storage "
-            + "FUSE, and name its directory in BERTH_MODEL_DIR, or copy the artifact into the image and leave artifactUri out",
+        "a directory that exists or its file:// URI; no artifact is downloaded: mount the bucket, for instance with Cloud "
+            + "Storage FUSE, and name its directory in BERTH_MODEL_DIR, "
+            + "or copy the artifact into the image and leave artifactUri out",
         text -> directory().read(text.startsWith(FILE) ? text.substring(FILE.length()) : text),
         Path::toString);
   }

@@ -30,6 +30,8 @@ import java.util.stream.Stream;
 final class OpenInference {
 
   static final String ROOT = "/v2";
+  /// Where platforms ask whether the server is well.
+  static final List<String> HEALTH = List.of(ROOT + "/health/live", ROOT + "/health/ready");
 
   private static final String HEADER_LENGTH = "Inference-Header-Content-Length";
   private static final String MODEL = ROOT + "/models/{name}";
@@ -59,7 +61,8 @@ final class OpenInference {
   /// The methods of its paths.
   static Map<String, String> paths(boolean hasGrpc) {
     var paths = new LinkedHashMap<String, String>();
-    Stream.of(ROOT, ROOT + "/health/live", ROOT + "/health/ready").forEach(path -> paths.put(path, "GET"));
+    paths.put(ROOT, "GET");
+    HEALTH.forEach(path -> paths.put(path, "GET"));
     for (var model : List.of(MODEL, VERSION)) {
       paths.put(model, "GET");
       paths.put(model + "/ready", "GET");

@@ -108,7 +108,8 @@ final class Routes {
 
   /// What says whether the server can answer.
   Set<String> healthPaths() {
-    return Stream.concat(Stream.of("/ping"), config.platform().healthRoute().stream()).collect(Collectors.toUnmodifiableSet());
+    return Stream.concat(Stream.concat(Stream.of("/ping"), OpenInference.HEALTH.stream()), config.platform().healthRoute().stream())
+        .collect(Collectors.toUnmodifiableSet());
   }
 
   /// Who answers the messages of a socket.

@@ -60,7 +60,8 @@ class OpenAiClientTest {
       var lines = run("node", program.toString(), server.uri("/v1").toString()).lines().toList();
       var own = server.invoke("[\"The lamp.\", \"It works.\"]", "Content-Type", "application/json").body();
       assertThat(floats(lines.getFirst())).isDeepEqualTo(floats(own));
-      assertThat(lines.getLast()).isEqualTo("400 input[0]: found token ids, expected a text; they are those of another tokenizer");
+      assertThat(lines.getLast())
+          .isEqualTo("400 input[0]: found token ids, expected a text; they are those of another tokenizer");
     }
   }
 

@@ -96,7 +96,8 @@ class ConnectionsTest {
   void whileAllAreBusyPingIsAnsweredAndTheRestIs503() throws Exception {
     var gate = new Gate(2);
     try (var server = TestServer.with(new GatedHandler(gate))
-            .set("SAGEMAKER_MODEL_SERVER_WORKERS", "2").set("BERTH_MAX_CONNECTIONS", "2").set("AIP_HEALTH_ROUTE", "/health").start();
+            .set("SAGEMAKER_MODEL_SERVER_WORKERS", "2").set("BERTH_MAX_CONNECTIONS", "2")
+            .set("AIP_HEALTH_ROUTE", "/health").start();
         var one = new RawConnection(server.port()).send(REQUEST);
         var other = new RawConnection(server.port()).send(REQUEST);
         var health = new RawConnection(server.port())) {

@@ -25,7 +25,7 @@ import org.slf4j.LoggerFactory;
 final class Operations {
 
   /// The groups of routes, in the order in which they are shown.
-  static final List<String> TAGS = List.of("model", "models", "server", "page");
+  static final List<String> TAGS = List.of("model", "models", "server", "protocol", "page");
 
   private static final Logger log = LoggerFactory.getLogger(Operations.class);
 
@@ -51,6 +51,13 @@ final class Operations {
     if (path.equals(config.http().metricsPath())) {
       return Optional.of(answering(operation("server", "Metrics in the format of Prometheus"), "text/plain"));
     }
+    var platform = config.platform();
+    if (platform.predictRoute().filter(path::equals).isPresent()) {
+      return Optional.of(predict());
+    }
+    if (platform.healthRoute().filter(path::equals).isPresent()) {
+      return Optional.of(ping());
+    }
     return Optional.ofNullable(switch (method + " " + path) {
       case "GET /ping", "POST /ping" -> ping();
       case "POST /invocations" -> ask("Ask the model", true);
@@ -68,6 +75,15 @@ final class Operations {
       case "GET /models/{name}" -> named(answering(operation("models", "Describe a model"), ANY_JSON));
       case "DELETE /models/{name}" -> named(fails(
           answering(operation("models", "Unload a model"), ANY_JSON), ErrorType.DEADLINE_EXCEEDED, ErrorType.INTERNAL));
+      case "GET /v2" -> protocol("What this server is and speaks");
+      case "GET /v2/health/live" -> protocol("Whether the server is up");
+      case "GET /v2/health/ready" -> protocol("Whether the server can answer");
+      case "GET /v2/models/{name}" -> inPath(protocol("The inputs and outputs of a model"), "name");
+      case "GET /v2/models/{name}/ready" -> inPath(protocol("Whether a model can answer"), "name");
+      case "POST /v2/models/{name}/infer" -> inPath(infer(), "name");
+      case "GET /v2/models/{name}/versions/{version}" -> version(protocol("The inputs and outputs of a version"));
+      case "GET /v2/models/{name}/versions/{version}/ready" -> version(protocol("Whether a version can answer"));
+      case "POST /v2/models/{name}/versions/{version}/infer" -> version(infer());
       case "GET /" -> answering(operation("page", "The page to try the model"), "text/html");
       case "GET /docs" -> answering(operation("page", "This document in Swagger UI"), "text/html");
       case "GET /openapi.json" -> answering(operation("page", "This document"), ANY_JSON);
@@ -207,6 +223,35 @@ final class Operations {
     var responses = operation.withObject("responses");
     responses.putObject("101").put("description", "The socket is open");
     return fails(operation, ErrorType.BAD_INPUT, ErrorType.NOT_READY);
+  }
+
+  /// Of the Open Inference Protocol, whose errors have a form of their own.
+  private static ObjectNode protocol(String summary) {
+    var operation = answering(operation("protocol", summary), ANY_JSON);
+    operation.withObject("responses").putObject("default").put("description", "{\"error\": …}: what was found, and what was expected");
+    return operation;
+  }
+
+  private static ObjectNode infer() {
+    var operation = protocol("Ask a model with tensors");
+    operation.putObject("requestBody").put("required", true)
+        .put("description", "{\"inputs\": [{\"name\": …, \"shape\": …, \"datatype\": …, \"data\": …}]}, with binary data behind it where "
+            + "Inference-Header-Content-Length says how long it is")
+        .putObject("content").putObject(ANY_JSON).putObject("schema").put("type", "object");
+    return operation;
+  }
+
+  private static ObjectNode version(ObjectNode operation) {
+    return inPath(inPath(operation, "name"), "version");
+  }
+
+  /// Of Vertex AI.
+  private static ObjectNode predict() {
+    var operation = answering(operation("model", "Ask the model as Vertex AI does: {\"predictions\": …}"), ANY_JSON);
+    operation.putObject("requestBody").put("required", true).putObject("content").putObject(ANY_JSON).putObject("schema")
+        .put("type", "object").putArray("required").add("instances");
+    operation.withObject("responses").putObject("default").put("description", "{\"error\": …}: what was found, and what was expected");
+    return operation;
   }
 
   private ObjectNode listing() {

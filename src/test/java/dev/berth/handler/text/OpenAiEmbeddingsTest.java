@@ -54,10 +54,12 @@ class OpenAiEmbeddingsTest {
 
   @Test
   void theAnswerIsInOpenAisForm() throws Exception {
-    var answer = ask("{\"model\": \"mine\", \"input\": [\"The lamp.\", \"It works.\"], \"encoding_format\": null, \"user\": \"u\"}");
+    var answer = ask("""
+        {"model": "mine", "input": ["The lamp.", "It works."], "encoding_format": null, "user": "u"}""");
     assertThat(answer.path("object").textValue()).isEqualTo("list");
     assertThat(answer.path("model").textValue()).isEqualTo("mine");
-    assertThat(answer.at("/usage/prompt_tokens").intValue()).isGreaterThan(4).isEqualTo(answer.at("/usage/total_tokens").intValue());
+    assertThat(answer.at("/usage/prompt_tokens").intValue()).isGreaterThan(4)
+        .isEqualTo(answer.at("/usage/total_tokens").intValue());
     assertThat(answer.path("data")).hasSize(2);
     assertThat(answer.at("/data/1/object").textValue()).isEqualTo("embedding");
     assertThat(answer.at("/data/1/index").intValue()).isEqualTo(1);
@@ -81,7 +83,8 @@ class OpenAiEmbeddingsTest {
   void dimensionsCutTheVectorToLengthOne() throws Exception {
     var vector = ask("{\"input\": \"The lamp.\", \"dimensions\": 4}").at("/data/0/embedding");
     assertThat(vector).hasSize(4);
-    assertThat(IntStream.range(0, 4).mapToDouble(i -> Math.pow(vector.path(i).doubleValue(), 2)).sum()).isCloseTo(1, within(1e-5));
+    assertThat(IntStream.range(0, 4).mapToDouble(i -> Math.pow(vector.path(i).doubleValue(), 2)).sum())
+        .isCloseTo(1, within(1e-5));
   }
 
   @ParameterizedTest

@@ -88,7 +88,8 @@ class VertexTest {
         {"instances": [%1$s, {"inputs": %1$s, "parameters": {"top_k": 3}}, {"inputs": %1$s}], "parameters": {"top_k": 2}}"""
         .formatted(QUESTION));
     assertThat(asked.valueStream().map(JsonNode::size)).containsExactly(2, 3, 2);
-    assertThat(error("{\"instances\": [{\"inputs\": %s, \"parameters\": 7}], \"parameters\": {\"top_k\": 2}}".formatted(QUESTION), 400))
+    var body = "{\"instances\": [{\"inputs\": %s, \"parameters\": 7}], \"parameters\": {\"top_k\": 2}}".formatted(QUESTION);
+    assertThat(error(body, 400))
         .startsWith("instances[0]: parameters: found 7");
   }
 
