@@ -23,7 +23,6 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.OptionalInt;
 import java.util.function.Function;
-import java.util.stream.Stream;
 
 /// The Open Inference Protocol: `/v2` of HTTP, and `inference.GRPCInferenceService` where there is a port for gRPC. Requests
 /// go the way of `POST /invocations`. Runs on the request's virtual thread.

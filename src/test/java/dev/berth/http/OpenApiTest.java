@@ -18,6 +18,7 @@ import dev.berth.serving.ModelStore;
 import dev.berth.serving.Served;
 import dev.berth.serving.ServedModel;
 import dev.berth.testing.RememberingHandler;
+import dev.berth.telemetry.Tracing;
 import dev.berth.testing.TestServer;
 import dev.berth.testing.TextHandler;
 import io.javalin.Javalin;
@@ -68,7 +69,7 @@ class OpenApiTest {
     var config = Configuration.read(environment, Map.of(), Path.of(".")).config();
     var health = new Health(Optional::empty, hooks, new HeapWatch(metrics));
     var page = new Page(config, served, new ModelRegistry(), _ -> Optional.empty());
-    var javalin = Javalin.create(new Routes(config, health, served, metrics, page)::register);
+    var javalin = Javalin.create(new Routes(config, health, served, metrics, Tracing.OFF, page)::register);
     return javalin.unsafe.internalRouter.allHttpHandlers().stream()
         .map(route -> route.endpoint).filter(route -> route.method.isHttpMethod())
         .map(route -> route.method + " " + route.path)
