@@ -111,7 +111,11 @@ function added(part) {
     return null;
   }
   const text = part.choices?.[0]?.delta?.content ?? part.choices?.[0]?.text ?? part.token?.text ?? part.text;
-  return typeof text === "string" ? text : part.choices ? "" : null;
+  if (typeof text === "string") {
+    return text;
+  }
+  // The last part of a text sums it up.
+  return part.choices || typeof part.generated_text === "string" ? "" : null;
 }
 
 /** Cuts a stream of text into its parts: events' data, or lines. */
