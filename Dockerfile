@@ -221,6 +221,8 @@ ENV INSTANCE_TYPE=inf2 \
     LD_LIBRARY_PATH=/opt/site-packages/torch_neuronx/lib:/opt/aws/neuron/lib
 
 FROM cpu-base AS cpu
+# What `docker run IMAGE` shows. An artifact that is mounted comes first.
+COPY model-artifact /opt/berth/model-artifact
 COPY --from=trained-server / /opt/berth/
 
 # The same as a user of its own, for clusters that refuse root. SageMaker's documents ask for root.

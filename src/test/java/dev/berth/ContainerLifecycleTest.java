@@ -141,6 +141,14 @@ class ContainerLifecycleTest {
   }
 
   @Test
+  void withoutArgumentsAndWithoutAModelItShowsTheSample() throws Exception {
+    try (var container = new GenericContainer<>(BerthImage.NAME).withStartupTimeout(BerthImage.LONGEST)) {
+      container.start();
+      assertAnswers(container);
+    }
+  }
+
+  @Test
   @Tag("RUN-14")
   void aModelThatIsMissingOrBrokenEndsTheProcess(@TempDir Path artifact) throws Exception {
     assertEnds(new GenericContainer<>(BerthImage.NAME).withCommand("serve"), "/opt/ml/model");

@@ -1,5 +1,6 @@
 package dev.berth.command;
 
+import dev.berth.config.Configuration;
 import java.nio.file.Path;
 import java.util.Arrays;
 import java.util.Map;
@@ -19,7 +20,9 @@ public final class Commands {
     var args = withoutServe(arguments);
     // As the platform starts it: without what reads a command line, which takes a tenth of a second to load.
     if (args.length == 0) {
-      return new ServeCommand(environment, home, stop).run(Map.of());
+      // `docker run IMAGE`, where nothing is mounted, shows the sample. Platforms say `serve`: there a missing model is an error.
+      var flags = arguments.length == 0 ? Configuration.flagsOfTheSample(environment, home) : Map.<String, String>of();
+      return new ServeCommand(environment, home, stop).run(flags);
     }
     if (args.length == 1 && args[0].equals(HealthCommand.NAME)) {
       return new HealthCommand(environment, System.err).run(Map.of());

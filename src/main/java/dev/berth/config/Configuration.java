@@ -243,6 +243,15 @@ public record Configuration(ServerConfig config, List<EffectiveSetting> effectiv
     return reading.get(Settings.MODEL_DIRECTORY, unset);
   }
 
+  /// The flags that serve the sample, where nobody says which model to serve and the place of a mounted one is empty.
+  public static Map<String, String> flagsOfTheSample(Map<String, String> environment, Path home) {
+    var reading = new Reading(environment, Map.of());
+    var sample = home.resolve("model-artifact");
+    var mounted = reading.get(Settings.BASE_DIRECTORY).resolve("model").toFile().list();
+    boolean isLost = mounted != null && mounted.length == 0 && !isMultiModel(reading) && !reading.isSet(Settings.MODEL_DIRECTORY);
+    return isLost && Files.isDirectory(sample) ? Map.of("--model-dir", sample.toString()) : Map.of();
+  }
+
   private static BatchingConfig batching(Reading reading, boolean batch) {
     return new BatchingConfig(
         reading.get(Settings.QUEUE_CAPACITY, batch ? UNLIMITED : REAL_TIME_QUEUE),

@@ -198,6 +198,22 @@ class ConfigurationTest {
   }
 
   @Test
+  void nothing_said_and_nothing_mounted_is_the_sample() throws IOException {
+    var base = Files.createDirectories(home.resolve("ml"));
+    var environment = Map.of("SAGEMAKER_BASE_DIR", base.toString());
+    var sample = Files.createDirectories(home.resolve("model-artifact"));
+    assertThat(Configuration.flagsOfTheSample(environment, home)).isEmpty();
+    var mounted = Files.createDirectories(base.resolve("model"));
+    assertThat(Configuration.flagsOfTheSample(environment, home)).isEqualTo(Map.of("--model-dir", sample.toString()));
+    assertThat(Configuration.flagsOfTheSample(Map.of("SAGEMAKER_BASE_DIR", base.toString(), "BERTH_MODEL_DIR", base.toString()), home))
+        .isEmpty();
+    assertThat(Configuration.flagsOfTheSample(
+        Map.of("SAGEMAKER_BASE_DIR", base.toString(), "SAGEMAKER_MULTI_MODEL", "true"), home)).isEmpty();
+    Files.writeString(mounted.resolve("model.pt"), "");
+    assertThat(Configuration.flagsOfTheSample(environment, home)).isEmpty();
+  }
+
+  @Test
   void grpcNeedsAPortOfItsOwn() {
     assertThatThrownBy(() -> read(Map.of("BERTH_GRPC_PORT", "8080")))
         .hasMessageContaining("grpc-port: found 8080, which is the port of HTTP too; expected another");
