@@ -2,13 +2,14 @@
 
     python trace/japanese_dictionary.py --output src/test/resources/mecab/tiny
     python trace/japanese_dictionary.py --record src/test/resources/mecab/sentences.txt \\
-        --dictionary src/test/resources/mecab/tiny --output src/test/resources/mecab/words-tiny.txt
+        --dictionary src/test/resources/mecab/tiny --output src/test/resources/mecab/words-tiny.txt.gz
 
 It needs MeCab and its mecab-dict-index, as Debian's mecab-utils has it. The words are written here, so that no dictionary
 is copied; most words of the sentences are unknown to it.
 """
 
 import argparse
+import gzip
 import subprocess
 import tempfile
 import unicodedata
@@ -132,11 +133,11 @@ def compile_dictionary(output: Path) -> None:
 
 
 def record(sentences: Path, dictionary: Path, output: Path) -> None:
-    """A line for each sentence: the words, with tabs between them. MeCab is given NFKC."""
+    """A line for each sentence: the words, with tabs between them; packed with gzip. MeCab is given NFKC."""
     cut = cutter(dictionary)
     lines = sentences.read_text(encoding="utf-8").split("\n")[:-1]
     words = ("\t".join(cut(unicodedata.normalize("NFKC", line))) for line in lines)
-    output.write_text("".join(f"{line}\n" for line in words), encoding="utf-8")
+    output.write_bytes(gzip.compress("".join(f"{line}\n" for line in words).encode()))
 
 
 def main() -> None:

@@ -6,7 +6,7 @@ their answers are.
     python trace/reference.py --artifact model-artifact --questions trace/questions.jsonl \\
         --output src/test/resources/reference/question-answering.jsonl
     python trace/reference.py --model src/test/resources/torchscript/waves.pt --variations 2 \\
-        --output src/test/resources/reference/question-answering-exact.jsonl
+        --output src/test/resources/reference/question-answering-exact.jsonl.gz
 
 The second one replaces the artifact's model by one that computes the same everywhere, for a strict comparison. It asks
 each question again with other parameters, and these are the same in each run.
@@ -22,6 +22,7 @@ where it is below 2 · drift, the order is a matter of luck. The tool names such
 """
 
 import argparse
+import gzip
 import json
 import random
 from pathlib import Path
@@ -175,13 +176,16 @@ def expand(context: str | list) -> str:
 
 
 def read_lines(path: Path) -> list[dict]:
-    return [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines() if line]
+    content = path.read_bytes()
+    text = (gzip.decompress(content) if path.suffix == ".gz" else content).decode()
+    return [json.loads(line) for line in text.splitlines() if line]
 
 
 def write_answers(reference: Reference, cases: list[dict], output: Path) -> None:
     """Writes each case with its answers, and prints them for a person to read."""
     output.parent.mkdir(parents=True, exist_ok=True)
-    with output.open("w", encoding="utf-8") as file:
+    opened = gzip.open if output.suffix == ".gz" else open
+    with opened(output, "wt", encoding="utf-8") as file:
         for case in cases:
             result = reference.answer(case["question"], expand(case["context"]), case.get("parameters", {}))
             file.write(json.dumps(case | result, ensure_ascii=False) + "\n")

@@ -14,7 +14,7 @@ from reference import Reference, expand, read_lines
 ROOT = Path(__file__).resolve().parent.parent
 ARTIFACT = ROOT / "model-artifact"
 WAVES = ROOT / "src/test/resources/torchscript/waves.pt"
-EXACT = ROOT / "src/test/resources/reference/question-answering-exact.jsonl"
+EXACT = ROOT / "src/test/resources/reference/question-answering-exact.jsonl.gz"
 
 CURIE = "Marie Curie was born in Warsaw. She discovered radium and polonium in Paris."
 

@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.assertj.core.api.Assumptions.assumeThat;
 
+import dev.berth.testing.Gzipped;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
@@ -29,12 +30,12 @@ class MecabWordsTest {
 
   @Test
   void aTinyDictionaryCutsAsMecabDoes() throws IOException {
-    assertSameWords(TINY, "words-tiny.txt");
+    assertSameWords(TINY, "words-tiny.txt.gz");
   }
 
   /// Debian's `mecab-ipadic-utf8` and `unidic-mecab`, where they are installed.
   @ParameterizedTest
-  @CsvSource({"/var/lib/mecab/dic/ipadic-utf8, words-ipadic.txt", "/var/lib/mecab/dic/unidic, words-unidic.txt"})
+  @CsvSource({"/var/lib/mecab/dic/ipadic-utf8, words-ipadic.txt.gz", "/var/lib/mecab/dic/unidic, words-unidic.txt.gz"})
   void realDictionariesCutAsMecabDoes(Path dictionary, String recorded) throws IOException {
     assumeThat(dictionary).exists();
     assertSameWords(dictionary, recorded);
@@ -89,8 +90,8 @@ class MecabWordsTest {
   }
 
   private static void assertSameWords(Path directory, String recorded) throws IOException {
-    var sentences = lines("sentences.txt");
-    var expected = lines(recorded);
+    var sentences = lines(Files.readString(RECORDED.resolve("sentences.txt")));
+    var expected = lines(Gzipped.text(RECORDED.resolve(recorded)));
     assertThat(sentences).hasSize(1000).hasSameSizeAs(expected);
     try (var dictionary = MecabDictionary.open(directory)) {
       for (int i = 0; i < sentences.size(); i++) {
@@ -111,8 +112,8 @@ class MecabWordsTest {
   }
 
   /// Not `readAllLines`, for which other characters end a line too.
-  private static List<String> lines(String file) throws IOException {
-    return List.of(Files.readString(RECORDED.resolve(file)).split("\n"));
+  private static List<String> lines(String text) {
+    return List.of(text.split("\n"));
   }
 
   private static void copy(Path directory) throws IOException {

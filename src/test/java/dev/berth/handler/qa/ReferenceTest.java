@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.withinPercentage;
 
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
+import dev.berth.testing.Gzipped;
 import dev.berth.testing.TestArtifact;
 import dev.berth.testing.TestServer;
 import java.io.IOException;
@@ -60,13 +61,13 @@ class ReferenceTest {
 
   @TestFactory
   Stream<DynamicTest> withLogitsThatAreExactSoAreTheAnswers() throws IOException {
-    return lines("question-answering-exact.jsonl").map(line -> test(line, () -> check(line, ask(waves, line), EXACT, true)));
+    return lines("question-answering-exact.jsonl.gz").map(line -> test(line, () -> check(line, ask(waves, line), EXACT, true)));
   }
 
   /// Each file refuses every shape but its own, so rows are padded to it and cut again, whatever their number and length.
   @TestFactory
   Stream<DynamicTest> compiledShapesChangeNothing() throws IOException {
-    return lines("question-answering-exact.jsonl")
+    return lines("question-answering-exact.jsonl.gz")
         .filter(line -> parameters(line).path("max_seq_len").asInt() <= 384)
         .map(line -> test(line, () -> check(line, ask(compiled, line), EXACT, true)));
   }
@@ -91,11 +92,12 @@ class ReferenceTest {
   @Test
   void thereAreEnoughOfThem() throws IOException {
     assertThat(lines("question-answering.jsonl")).hasSizeGreaterThanOrEqualTo(60);
-    assertThat(lines("question-answering-exact.jsonl")).hasSizeGreaterThanOrEqualTo(200);
+    assertThat(lines("question-answering-exact.jsonl.gz")).hasSizeGreaterThanOrEqualTo(200);
   }
 
   private static Stream<JsonNode> lines(String file) throws IOException {
-    return Files.readAllLines(REFERENCES.resolve(file)).stream().map(ReferenceTest::parse);
+    var path = REFERENCES.resolve(file);
+    return (file.endsWith(".gz") ? Gzipped.text(path) : Files.readString(path)).lines().map(ReferenceTest::parse);
   }
 
   private static DynamicTest test(JsonNode line, Executable check) {

@@ -1,0 +1,19 @@
+package dev.berth.testing;
+
+import java.io.IOException;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.zip.GZIPInputStream;
+
+/// What was recorded and is packed, because the repository has a limit.
+public final class Gzipped {
+
+  private Gzipped() {}
+
+  public static String text(Path file) throws IOException {
+    try (var in = new GZIPInputStream(Files.newInputStream(file))) {
+      return new String(in.readAllBytes(), StandardCharsets.UTF_8);
+    }
+  }
+}
