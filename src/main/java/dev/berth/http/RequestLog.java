@@ -203,7 +203,7 @@ final class RequestLog {
   /// A call of gRPC that fails has the status 200, and says in its trailers what went wrong.
   private static int status(Context ctx) {
     ServingException failure = ctx.attribute(FAILED);
-    return failure == null ? ctx.statusCode() : Errors.status(failure.type());
+    return failure != null && Grpc.isCall(ctx) ? Errors.status(failure.type()) : ctx.statusCode();
   }
 
   private static void write(
