@@ -31,7 +31,8 @@ final class Grpc {
 
   /// Whether whoever asks reads trailers.
   static boolean isCall(Context ctx) {
-    var type = ctx.contentType();
+    // Not contentType(): Jetty refuses to say it where it has a charset that Java does not know.
+    var type = ctx.header("Content-Type");
     return isHttp2(ctx) && type != null && type.startsWith(GrpcFrame.TYPE.toString());
   }
 
@@ -40,7 +41,7 @@ final class Grpc {
     if (!isCall(ctx)) {
       throw new ServingException(ErrorType.UNSUPPORTED_MEDIA_TYPE,
           "Content-Type: found %s over %s, expected application/grpc over HTTP/2, at --grpc-port"
-              .formatted(Text.quoted(String.valueOf(ctx.contentType())), ctx.req().getProtocol()));
+              .formatted(Text.quoted(String.valueOf(ctx.header("Content-Type"))), ctx.req().getProtocol()));
     }
     var encoding = ctx.header("grpc-encoding");
     if (encoding != null && !encoding.equals("identity")) {
