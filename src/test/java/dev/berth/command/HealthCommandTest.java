@@ -9,6 +9,7 @@ import java.io.PrintStream;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 import java.util.Map;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /// `serve health` beside a real server. `ContainerTest` runs it in a container.
@@ -58,6 +59,7 @@ class HealthCommandTest {
   }
 
   @Test
+  @Tag("packaged")
   void theLauncherRunsIt() throws Exception {
     try (var health = ServeProcess.serve(Map.of(), "health")) {
       assertThat(health.exitCode()).isEqualTo(1);
