@@ -127,7 +127,7 @@ public final class Campaign {
         case "--list" -> options.lists = true;
         case "--short" -> {
           options.isShort = true;
-          options.requests = 40_000;
+          options.requests = 25_000;
           options.soakRequests = 8_000;
           options.pingLimit = 20;
         }

@@ -81,7 +81,7 @@ class SmallHeapTest {
   @Test
   void severalThatDoNotFitTogetherAreAnsweredOrRefused() throws Exception {
     // What would take longer is 504 then.
-    start("model-artifact", "20");
+    start("model-artifact", "8");
     var body = ascii("a,b b b b\n".repeat(200_000));
     var all = Stream.generate(() -> send("text/csv", body)).limit(8).toList();
     assertServes();
@@ -94,7 +94,7 @@ class SmallHeapTest {
   /// A character whose normal form has 18: the tokenizer hands over more tokens than there are characters.
   @Test
   void aTextOfMoreTokensThanCharactersEndsNothing() throws Exception {
-    start("model-artifact", "20");
+    start("model-artifact", "8");
     var context = "{\"question\": \"Who came?\", \"context\": \"%s\"}".formatted("\uFDFA ".repeat(400_000));
     var response = send("application/json", context.getBytes(StandardCharsets.UTF_8)).get();
     assertThat(response.statusCode()).as(response.body()).isIn(200, 413, 503, 504);
