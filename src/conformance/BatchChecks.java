@@ -125,7 +125,8 @@ final class BatchChecks {
     var first = container.invoke();
     for (int i = 0; i < 2; i++) {
       var again = container.invoke();
-      Check.expect(again.status() == first.status() && Arrays.equals(again.body(), first.body()), "another answer: " + again.shown());
+      Check.expect(again.status() == first.status() && Arrays.equals(again.body(), first.body()),
+          "another answer: " + again.shown());
     }
     return "three times the same answer";
   }

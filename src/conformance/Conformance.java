@@ -54,7 +54,8 @@ public final class Conformance {
     var checks = checks();
     var rows = ContractRow.read(Path.of(System.getProperty("conformance.rows")));
     if (list.contains("--list")) {
-      rows.values().stream().filter(row -> checks.containsKey(row.id())).forEach(row -> out.println(row.id() + "  " + row.sent()));
+      rows.values().stream().filter(row -> checks.containsKey(row.id()))
+          .forEach(row -> out.println(row.id() + "  " + row.sent()));
       return;
     }
     try {
@@ -123,8 +124,9 @@ public final class Conformance {
     };
     var row = outcome.row;
     var line = "%-8s %-2s  %s  %s".formatted(row.id(), row.mark(), word, outcome.found);
+    var indent = "\n" + " ".repeat(24);
     return outcome.result == Result.MISSED
-        ? line + "\n" + " ".repeat(24) + "sent: " + row.sent() + "\n" + " ".repeat(24) + "expected: " + row.expected() + " (" + row.source() + ")"
+        ? "%s%ssent: %s%sexpected: %s (%s)".formatted(line, indent, row.sent(), indent, row.expected(), row.source())
         : line;
   }
 

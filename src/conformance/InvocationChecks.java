@@ -156,7 +156,8 @@ final class InvocationChecks {
 
   private static String errorsInOtherScripts(Container container) throws Exception {
     needsJson(container);
-    var answer = container.post("/invocations", "{\"日本語\": \"ü".getBytes(StandardCharsets.UTF_8), "Content-Type", "application/json");
+    var body = "{\"日本語\": \"ü".getBytes(StandardCharsets.UTF_8);
+    var answer = container.post("/invocations", body, "Content-Type", "application/json");
     Check.expect(answer.status() >= 400, answer.shown());
     answer.json();
     return answer.status() + " with JSON in UTF-8";

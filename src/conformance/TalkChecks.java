@@ -67,8 +67,8 @@ final class TalkChecks {
     return found.group(1);
   }
 
-  private static void end(Container container, String id) throws Exception {
-    container.post("/invocations", bytes("{\"requestType\":\"CLOSE\"}"), "Content-Type", "application/json", SESSION, id);
+  private static Container.Answer end(Container container, String id) throws Exception {
+    return container.post("/invocations", bytes("{\"requestType\":\"CLOSE\"}"), "Content-Type", "application/json", SESSION, id);
   }
 
   private static String newSession(Container container) throws Exception {
@@ -83,7 +83,7 @@ final class TalkChecks {
 
   private static String closedSession(Container container) throws Exception {
     var id = id(container);
-    var answer = container.post("/invocations", bytes("{\"requestType\":\"CLOSE\"}"), "Content-Type", "application/json", SESSION, id);
+    var answer = end(container, id);
     Check.expect(answer, 200);
     Check.expect(answer.header("X-Amzn-SageMaker-Closed-Session-Id").equals(id), "200 without the closed id");
     return "200 with the closed id";
