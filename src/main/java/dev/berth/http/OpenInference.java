@@ -135,38 +135,40 @@ final class OpenInference {
   }
 
   private void describeByGrpc(Context ctx) throws IOException {
-    Grpc.require(ctx);
-    invocations.take(ctx, Grpc.timeout(ctx), new Invocations.Call() {
-      private InferTarget target;
-
-      @Override
-      public ServedModel.Visit enter(RequestBody body, Deadline deadline) throws IOException {
-        target = target(message(body));
-        return models.enter(target, deadline);
-      }
-
-      @Override
-      public void answer(ServedModel.Visit visit, RequestBody body, Deadline deadline) {
-        Grpc.answer(ctx, GrpcMessages.model(target, visit.signature()));
-      }
-    });
+    askByGrpc(ctx, body -> target(message(body)), (target, visit, _, _) -> GrpcMessages.model(target, visit.signature()));
   }
 
   private void inferByGrpc(Context ctx) throws IOException {
+    askByGrpc(ctx, body -> target(asked(body)), (target, visit, body, deadline) -> {
+      var dialect = InferDialect.ofGrpc(target, visit.requestTypes(), visit.responseTypes(), visit::signature);
+      return ask(ctx, visit, body, GrpcFrame.TYPE, dialect, deadline).body();
+    });
+  }
+
+  /// Finds whom a message is for.
+  private interface Naming {
+    InferTarget of(RequestBody body) throws IOException;
+  }
+
+  /// Makes the message of an answer.
+  private interface Answering {
+    byte[] of(InferTarget target, ServedModel.Visit visit, RequestBody body, Deadline deadline) throws IOException;
+  }
+
+  private void askByGrpc(Context ctx, Naming naming, Answering answering) throws IOException {
     Grpc.require(ctx);
     invocations.take(ctx, Grpc.timeout(ctx), new Invocations.Call() {
       private InferTarget target;
 
       @Override
       public ServedModel.Visit enter(RequestBody body, Deadline deadline) throws IOException {
-        target = target(asked(body));
+        target = naming.of(body);
         return models.enter(target, deadline);
       }
 
       @Override
       public void answer(ServedModel.Visit visit, RequestBody body, Deadline deadline) throws IOException {
-        var dialect = InferDialect.ofGrpc(target, visit.requestTypes(), visit.responseTypes(), visit::signature);
-        Grpc.answer(ctx, ask(ctx, visit, body, GrpcFrame.TYPE, dialect, deadline).body());
+        Grpc.answer(ctx, answering.of(target, visit, body, deadline));
       }
     });
   }
