@@ -33,7 +33,7 @@ def describe(options: Options) -> list[str]:
         ],
         ["Berth", commit()],
         ["date", datetime.date.today().isoformat()],
-        ["measured", f"{options.rounds} rounds, {options.seconds} s each"],
+        ["measured", f"{options.rounds} rounds, {options.seconds} s each, after {options.warm_seconds} s of load"],
     ]
     return table(["", ""], rows)
 

@@ -8,7 +8,7 @@ from whole_server.statistics import Metrics, Round, percentile, value_of
 from whole_server.tables import Goal, number, table
 from whole_server.turn import Turn
 
-SHARES = (0.2, 0.4, 0.6, 0.8, 0.9, 1.0)
+SHARES = (0.3, 0.6, 0.8, 1.0)
 TIMEOUT = 120
 
 
