@@ -14,6 +14,7 @@ SECTIONS = {
     "start": "from exec to the first answer (goal 6)",
     "memory": "resident memory after so many requests; once (goal 6)",
     "models": "many models: memory, load and unload, throughput over 1, 10 and 50; once",
+    "tasks": "other tasks and BERT-base, 110 million parameters; once",
     "batch": "a large request of JSON Lines, and a single client meanwhile; once (goal 8)",
 }
 
@@ -56,7 +57,7 @@ def parse(arguments: list[str]) -> Options:
         "--model",
         type=Path,
         metavar="DIR",
-        help="Hugging Face directory of the sample model, for the FastAPI sample as published",
+        help="Hugging Face directory of the sample model, for FastAPI as published and with ONNX Runtime",
     )
     given = parser.parse_args(arguments)
     chosen = given.only.split(",") if given.only else list(SECTIONS)

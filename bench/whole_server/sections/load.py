@@ -3,13 +3,13 @@
 from whole_server import bare
 from whole_server.closed_loop import Load
 from whole_server.options import Options
-from whole_server.servers import BARE, BERTH, PUBLISHED, TUNED, TUNED_PROCESSES, labels
+from whole_server.servers import BARE, BERTH, ONNX, ONNX_PROCESSES, PUBLISHED, TUNED, TUNED_PROCESSES, labels
 from whole_server.statistics import Metrics, Round, excess_of, median_of, ratio_of, value_of
 from whole_server.tables import Goal, at_least, at_most, number, table
 from whole_server.turn import Turn
 
 SINGLE, MANY, MORE = 1, 16, 64
-FASTAPI = (PUBLISHED, TUNED, TUNED_PROCESSES)
+FASTAPI = (PUBLISHED, TUNED, TUNED_PROCESSES, ONNX, ONNX_PROCESSES)
 
 
 def measure(turn: Turn) -> Round:

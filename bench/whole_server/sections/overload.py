@@ -1,6 +1,7 @@
 """Three times the requests that Berth can answer, with its own settings and with a short deadline."""
 
 import math
+from dataclasses import replace
 
 from whole_server.arrivals import Arrivals, arrive
 from whole_server.closed_loop import ask
@@ -9,13 +10,15 @@ from whole_server.process import Running, started
 from whole_server.servers import berth
 from whole_server.statistics import Metrics, Round, percentile, value_of
 from whole_server.tables import Goal, at_least, at_most, number, table
-from whole_server.turn import CLIENTS, Turn
+from whole_server.turn import CLIENTS, Turn, warm
 
 TIMES_CAPACITY = 3
 # Of what 16 clients in a closed loop are answered: the capacity is the most that is answered at one of these rates. The
 # generator that offers three times as much measures it, because it takes some of the cores itself.
 SATURATING = (1.0, 1.1)
 SATURATING_SECONDS = 8
+# The closed loop and the steps of the capacity warm it as well.
+WARM_SECONDS = 10
 # Seconds. The first is Berth's own, the second what an impatient caller would set.
 DEADLINES = (60, 2)
 # How much longer the client itself waits, to see who is kept past the deadline.
@@ -33,7 +36,7 @@ def measure(turn: Turn) -> Round:
 def one_deadline(turn: Turn, deadline: int) -> Metrics:
     seconds = 5 if turn.options.quick else max(20, turn.options.seconds)
     with started(berth(SAGEMAKER_MODEL_SERVER_TIMEOUT_SECONDS=str(deadline))) as server:
-        turn.warm(server)
+        warm(server, replace(turn.options, warm_seconds=min(WARM_SECONDS, turn.options.warm_seconds)))
         closed = ask(server, CLIENTS, turn.options.seconds).rate
         capacity = max(saturated(turn, server, share * closed, deadline) for share in SATURATING)
         arrivals = arrive(server, TIMES_CAPACITY * capacity, seconds, deadline + PATIENCE, turn.number)
