@@ -9,7 +9,7 @@ from types import ModuleType
 
 from whole_server import busy, durations, machine, places, plot
 from whole_server.errors import BenchmarkError
-from whole_server.options import SECTIONS, Options, parse
+from whole_server.options import ONCE, SECTIONS, Options, parse
 from whole_server.preparation import prepare
 from whole_server.process import Running, started
 from whole_server.sections import batch, curve, heap, load, memory, models, overhead, overload, start, tasks
@@ -30,7 +30,6 @@ MODULES: dict[str, ModuleType] = {
     "tasks": tasks,
     "batch": batch,
 }
-ONCE = {"heap", "memory", "models", "tasks", "batch"}
 COMPARING = {"load", "curve"}
 # Goal 7: there has been no machine to write a section for it on.
 GPU = Goal("on a GPU, 64 clients: of the bare model at its best batch ≥ 0.9", "not measured", False)
@@ -40,7 +39,7 @@ def main(arguments: list[str]) -> int:
     options = parse(arguments)
     # So that what has been started is stopped, as after Ctrl-C.
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
-    expected = durations.expected(options, ONCE)
+    expected = durations.expected(options)
     for name, seconds in expected.items():
         say(f"{name} is expected to take {durations.text(seconds)}")
     say(f"in all: {durations.text(sum(expected.values()))}, after the preparation")
@@ -148,7 +147,7 @@ def describe(run: Run) -> list[str]:
         lines += ["", "### Goals", "", *goals_table(goals)]
     for name, rounds in found.items():
         lines += ["", *MODULES[name].report(rounds, options)]
-    return [*lines, "", "### Time of this run", "", *durations.describe(durations.expected(options, ONCE), run.took)]
+    return [*lines, "", "### Time of this run", "", *durations.describe(durations.expected(options), run.took)]
 
 
 def say(text: str) -> None:

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 
-from whole_server.options import Options
+from whole_server.options import ONCE, Options
 from whole_server.tables import table
 
 WARMING = "starting and warming the servers"
@@ -28,10 +28,10 @@ COMPARED = 6
 START_SECONDS = 3
 
 
-def expected(options: Options, once: set[str]) -> dict[str, float]:
+def expected(options: Options) -> dict[str, float]:
     """Seconds of each section in all of its rounds, after what was prepared."""
     return {
-        name: PARTS[name](options.seconds, options.warm_seconds) * (1 if name in once else options.rounds)
+        name: PARTS[name](options.seconds, options.warm_seconds) * (1 if name in ONCE else options.rounds)
         + (LONG.get(name, 0) if options.long else 0)
         for name in options.sections
     } | {WARMING: COMPARED * (START_SECONDS + options.warm_seconds)}

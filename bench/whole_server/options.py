@@ -17,6 +17,8 @@ SECTIONS = {
     "tasks": "other tasks and BERT-base, 110 million parameters; once",
     "batch": "a large request of JSON Lines, and a single client meanwhile; once (goal 8)",
 }
+# Measured in the first round only.
+ONCE = {"heap", "memory", "models", "tasks", "batch"}
 
 
 @dataclass(frozen=True)
