@@ -9,7 +9,7 @@ from types import ModuleType
 
 from whole_server import busy, durations, machine, places, plot
 from whole_server.errors import BenchmarkError
-from whole_server.options import ONCE, SECTIONS, Options, parse
+from whole_server.options import COMPARING, ONCE, SECTIONS, Options, parse
 from whole_server.preparation import prepare
 from whole_server.process import Running, started
 from whole_server.sections import batch, curve, heap, load, memory, models, overhead, overload, start, tasks
@@ -30,7 +30,6 @@ MODULES: dict[str, ModuleType] = {
     "tasks": tasks,
     "batch": batch,
 }
-COMPARING = {"load", "curve"}
 # Goal 7: there has been no machine to write a section for it on.
 GPU = Goal("on a GPU, 64 clients: of the bare model at its best batch ≥ 0.9", "not measured", False)
 

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 
-from whole_server.options import ONCE, Options
+from whole_server.options import COMPARING, ONCE, Options
 from whole_server.tables import table
 
 WARMING = "starting and warming the servers"
@@ -30,11 +30,14 @@ START_SECONDS = 3
 
 def expected(options: Options) -> dict[str, float]:
     """Seconds of each section in all of its rounds, after what was prepared."""
-    return {
+    found = {
         name: PARTS[name](options.seconds, options.warm_seconds) * (1 if name in ONCE else options.rounds)
         + (LONG.get(name, 0) if options.long else 0)
         for name in options.sections
-    } | {WARMING: COMPARED * (START_SECONDS + options.warm_seconds)}
+    }
+    if COMPARING & set(options.sections):
+        found[WARMING] = COMPARED * (START_SECONDS + options.warm_seconds)
+    return found
 
 
 def describe(expected_seconds: dict[str, float], took: dict[str, float]) -> list[str]:

@@ -19,6 +19,8 @@ SECTIONS = {
 }
 # Measured in the first round only.
 ONCE = {"heap", "memory", "models", "tasks", "batch"}
+# Measured on servers that stay up in all rounds.
+COMPARING = {"load", "curve"}
 
 
 @dataclass(frozen=True)

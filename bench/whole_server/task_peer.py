@@ -49,12 +49,11 @@ def token_classification(model: Model, text: str) -> list[dict[str, Any]]:
     encoding, logits = model(text)
     scores, best = logits[0].softmax(-1).max(-1)
     rows = zip(scores.tolist(), best.tolist(), encoding.tokens, encoding.offsets, encoding.special_tokens_mask, strict=True)
-    found = [
-        {"entity": model.labels[label], "score": score, "word": word, "start": start, "end": end}
-        for score, label, word, (start, end), special in rows
+    return [
+        {"entity": model.labels[label], "score": score, "index": index, "word": word, "start": start, "end": end}
+        for index, (score, label, word, (start, end), special) in enumerate(rows)
         if not special and model.labels[label] != "O"
     ]
-    return found
 
 
 def fill_mask(model: Model, text: str) -> list[dict[str, Any]]:
