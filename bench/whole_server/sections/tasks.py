@@ -156,7 +156,15 @@ def report(rounds: list[Round], options: Options) -> list[str]:
         "### Tasks",
         "",
         *table(
-            ["model", "server", f"{CLIENTS} clients: answers/s", "p99, ms", "1 client: p50, ms", "Berth's answers/s, of this", "equal answers"],
+            [
+                "model",
+                "server",
+                f"{CLIENTS} clients: answers/s",
+                "p99, ms",
+                "1 client: p50, ms",
+                "Berth's answers/s, of this",
+                "equal answers",
+            ],
             rows,
         ),
         "",
