@@ -92,10 +92,10 @@ def report(rounds: list[Round], options: Options) -> list[str]:
         "16 clients, closed loop, answers/s",
         "capacity, answers/s",
         "offered/s",
-        "in time, answers/s",
-        "of capacity",
+        "goodput, answers/s",
+        "goodput / capacity",
         "from the start on",
-        "refusal: p50",
+        "rejection: p50",
         "p99",
         "longest wait",
         "/ping: p99",
@@ -119,7 +119,7 @@ def goals(rounds: list[Round], options: Options) -> list[Goal]:
     for deadline in DEADLINES:
         name = f"deadline {deadline} s"
         found += [
-            at_least(f"overload, {name}: answers in time, of capacity", value_of(rounds, name, "kept"), 0.95),
+            at_least(f"overload, {name}: goodput / capacity", value_of(rounds, name, "kept"), 0.95),
             refusal_goal(name, value_of(rounds, name, "refusal p99")),
             at_most(f"overload, {name}: longest wait", value_of(rounds, name, "longest"), deadline * 1000 + WAY, " ms"),
             at_most(f"overload, {name}: longest /ping", value_of(rounds, name, "ping longest"), 100, " ms"),
@@ -128,5 +128,5 @@ def goals(rounds: list[Round], options: Options) -> list[Goal]:
 
 
 def refusal_goal(name: str, p99: float) -> Goal:
-    text = f"overload, {name}: p99 of refusals"
-    return Goal(f"{text} ≤ 20 ms", "none was refused", True) if math.isnan(p99) else at_most(text, p99, 20, " ms")
+    text = f"overload, {name}: p99 of rejections"
+    return Goal(f"{text} ≤ 20 ms", "none was rejected", True) if math.isnan(p99) else at_most(text, p99, 20, " ms")
