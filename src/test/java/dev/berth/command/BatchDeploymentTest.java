@@ -40,7 +40,7 @@ class BatchDeploymentTest {
   }
 
   @Test
-  @Tag("slow")
+  @Tag("packaged")
   void theTasksOfASlurmArrayShareTheObjects() throws Exception {
     var in = Files.createDirectory(directory.resolve("in"));
     for (int i = 0; i < 4; i++) {
