@@ -35,6 +35,8 @@ export default withMermaid({
   description: 'A model-serving container for SageMaker, written in Java',
   lang: 'en',
   base: SITE_BASE || '/',
+  // Room for the lines of programs and for tables of four columns.
+  head: [['style', {}, '.VPDoc.has-aside .content-container { max-width: 960px !important }']],
   ignoreDeadLinks: 'localhostLinks',
   rewrites: { 'README.md': 'index.md' },
   // Braces stand for JSON here, as on a forge, and not for attributes.
