@@ -2,15 +2,18 @@
 
 import json
 import math
+import os
 import statistics
+import subprocess
+import sys
 
 import numpy
 import pytest
 from tokenizers import Tokenizer
-from whole_server import places, preparation
+from whole_server import busy, durations, options, places, preparation
 from whole_server.answering import LONGEST_ANSWER, best_span, softmax
 from whole_server.arrivals import Arrivals, Request
-from whole_server.sections import heap, load, models
+from whole_server.sections import heap, load, memory, models, tasks
 from whole_server.servers import BARE
 from whole_server.statistics import Metrics, Round, percentile, ratio_of, value_of
 from whole_server.tables import at_least, at_most, number
@@ -124,3 +127,38 @@ def test_what_all_threads_have_allocated_is_counted_whatever_the_unit():
 def test_a_jdk_is_judged_by_its_whole_version(tmp_path, version, new_enough):
     (tmp_path / "release").write_text(f'IMPLEMENTOR="Acme"\nJAVA_VERSION="{version}"\n')
     assert (preparation.java_version(tmp_path) >= preparation.JAVA_NEEDED) == new_enough
+
+
+def test_what_the_benchmark_starts_is_not_other_work():
+    child = subprocess.Popen([sys.executable, "-c", "import sys; sys.stdin.read()"], stdin=subprocess.PIPE)
+    try:
+        assert {os.getpid(), child.pid} <= busy.family(os.getpid())
+        assert 1 not in busy.family(os.getpid())
+    finally:
+        child.communicate()
+
+
+def test_a_busy_machine_is_described_by_its_processes():
+    found = busy.Others(1.5, [("javac (7)", 1.25), ("wrk (8)", 0.25)])
+    assert found.busy
+    assert "1.50 of" in str(found) and "javac (7) 1.25, wrk (8) 0.25" in str(found)
+    assert not busy.Others(0.1, []).busy
+
+
+def test_a_full_run_is_expected_to_take_less_than_40_minutes():
+    expected = durations.expected(options.parse([]))
+    assert set(options.SECTIONS) < set(expected)
+    assert sum(expected.values()) < 40 * 60
+
+
+def test_a_long_run_keeps_the_goal_of_10_000_requests():
+    assert memory.points(options.parse([])) == [1000, 2500, 5000, 7500, 10_000]
+    assert {5000, 10_000, 100_000, 200_000} < set(memory.points(options.parse(["--long"])))
+
+
+def test_answers_of_two_servers_are_equal_up_to_rounding():
+    answer = [{"label": "positive", "score": 0.91}]
+    assert tasks.close([{"label": "positive", "score": 0.915}], answer)
+    assert not tasks.close([{"label": "positive", "score": 0.8}], answer)
+    assert not tasks.close([{"label": "negative", "score": 0.91}], answer)
+    assert not tasks.close([], answer)

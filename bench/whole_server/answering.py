@@ -18,8 +18,7 @@ class Answerer:
     """
 
     def __init__(self, model: Path, tokenizer: Path, threads: int, padded: bool = False) -> None:
-        torch.set_num_threads(threads)
-        self.model = torch.jit.load(str(model)).eval()
+        self.load(model, threads)
         self.tokenizer = Tokenizer.from_file(str(tokenizer))
         self.tokenizer.enable_truncation(LONGEST_INPUT, strategy="only_second")
         if padded:
@@ -27,14 +26,22 @@ class Answerer:
         else:
             self.tokenizer.no_padding()
 
+    def load(self, model: Path, threads: int) -> None:
+        torch.set_num_threads(threads)
+        self.model = torch.jit.load(str(model)).eval()
+
+    def forward(self, rows: list[list[int]]) -> tuple[numpy.ndarray, numpy.ndarray]:
+        with torch.inference_mode():
+            start, end = self.model(*(torch.tensor([row]) for row in rows))
+        return start[0].numpy(), end[0].numpy()
+
     def answer(self, question: str, context: str) -> dict[str, Any]:
         encoding = self.tokenizer.encode(question, context)
         rows = [encoding.ids, encoding.attention_mask, encoding.type_ids]
-        with torch.inference_mode():
-            start, end = self.model(*(torch.tensor([row]) for row in rows))
+        start, end = self.forward(rows)
         first = encoding.sequence_ids.index(1)
         last = first + encoding.sequence_ids.count(1)
-        begin, stop, score = best_span(start[0, first:last].numpy(), end[0, first:last].numpy())
+        begin, stop, score = best_span(start[first:last], end[first:last])
         begin, stop = encoding.offsets[first + begin][0], encoding.offsets[first + stop][1]
         return {"answer": context[begin:stop], "score": score, "start": begin, "end": stop}
 

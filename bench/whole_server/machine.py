@@ -25,15 +25,15 @@ def describe(options: Options) -> list[str]:
         ["Python", platform.python_version()],
         [
             "its packages",
-            ", ".join(f"{name} {version(name)}" for name in ("torch", "tokenizers", "fastapi", "uvicorn")),
+            ", ".join(f"{name} {version(name)}" for name in ("torch", "onnxruntime", "tokenizers", "fastapi", "uvicorn")),
         ],
         [
-            "FastAPI as published",
+            "FastAPI as published, and with ONNX Runtime",
             f"transformers {version('transformers')}" if options.model else "left out: no --model",
         ],
         ["Berth", commit()],
         ["date", datetime.date.today().isoformat()],
-        ["measured", f"{options.rounds} rounds, {options.seconds} s each"],
+        ["measured", f"{options.rounds} rounds, {options.seconds} s each, after {options.warm_seconds} s of load"],
     ]
     return table(["", ""], rows)
 

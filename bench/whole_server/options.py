@@ -6,16 +6,21 @@ from dataclasses import dataclass
 from pathlib import Path
 
 SECTIONS = {
-    "load": "throughput at 16 and 64 clients, latency of a lonely client, fairness (goals 1 to 3)",
+    "load": "throughput at 16 and 64 clients, latency of a single client, fairness (goals 1 to 3)",
     "curve": "latency against load, open loop; the plot",
     "overload": "three times the capacity, open loop (goal 4)",
     "overhead": "hooks that do nothing against a bare Javalin handler (goal 5)",
-    "heap": "what a question takes of the Java heap (goal 5)",
+    "heap": "what a question takes of the Java heap; once (goal 5)",
     "start": "from exec to the first answer (goal 6)",
-    "memory": "resident memory after so many requests; once, not in each round (goal 6)",
+    "memory": "resident memory after so many requests; once (goal 6)",
     "models": "many models: memory, load and unload, throughput over 1, 10 and 50; once",
-    "batch": "a request of 5 MB of JSON Lines, and a lonely client meanwhile (goal 8)",
+    "tasks": "other tasks and BERT-base, 110 million parameters; once",
+    "batch": "a large request of JSON Lines, and a single client meanwhile; once (goal 8)",
 }
+# Measured in the first round only.
+ONCE = {"heap", "memory", "models", "tasks", "batch"}
+# Measured on servers that stay up in all rounds.
+COMPARING = {"load", "curve"}
 
 
 @dataclass(frozen=True)
@@ -24,6 +29,8 @@ class Options:
     seconds: int
     warm_seconds: int
     quick: bool
+    busy: bool
+    long: bool
     sections: list[str]
     model: Path | None
     memory_requests: int
@@ -39,21 +46,22 @@ def parse(arguments: list[str]) -> Options:
         epilog=f"sections:\n{sections}",
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
-    parser.add_argument("--rounds", type=positive, default=5, help="how often all is measured (5)")
-    parser.add_argument("--seconds", type=positive, default=8, help="length of one measurement (8)")
+    parser.add_argument("--rounds", type=positive, default=3, help="how often all is measured (3)")
+    parser.add_argument("--seconds", type=positive, default=4, help="length of one measurement (4)")
     parser.add_argument(
-        "--warm-seconds", type=positive, default=60, help="how long a server is asked before it is measured (60)"
+        "--warm-seconds", type=positive, default=15, help="how long a server is asked before it is measured (15)"
     )
     parser.add_argument("--quick", action="store_true", help="one round of 2 s with small loads, to see that it works")
+    parser.add_argument("--busy", action="store_true", help="measure on a busy machine too; the results are marked")
+    parser.add_argument(
+        "--long", action="store_true", help="memory up to 200,000 requests, and a batch of 5 MB in place of 2"
+    )
     parser.add_argument("--only", metavar="SECTION,…", help="some sections; the files of results stay as they are")
     parser.add_argument(
         "--model",
         type=Path,
         metavar="DIR",
-        help="Hugging Face directory of the sample model, for the FastAPI sample as published",
-    )
-    parser.add_argument(
-        "--memory-requests", type=positive, default=10_000, metavar="N", help="requests of the section memory (10000)"
+        help="Hugging Face directory of the sample model, for FastAPI as published and with ONNX Runtime",
     )
     given = parser.parse_args(arguments)
     chosen = given.only.split(",") if given.only else list(SECTIONS)
@@ -66,10 +74,12 @@ def parse(arguments: list[str]) -> Options:
         seconds=2 if given.quick else given.seconds,
         warm_seconds=1 if given.quick else given.warm_seconds,
         quick=given.quick,
+        busy=given.busy,
+        long=given.long,
         sections=[name for name in SECTIONS if name in chosen],
         model=given.model,
-        memory_requests=min(given.memory_requests, 1000) if given.quick else given.memory_requests,
-        mini_batch_bytes=250_000 if given.quick else 5_000_000,
+        memory_requests=1000 if given.quick else 200_000 if given.long else 10_000,
+        mini_batch_bytes=250_000 if given.quick else 5_000_000 if given.long else 2_000_000,
         cores=len(os.sched_getaffinity(0)),
     )
 

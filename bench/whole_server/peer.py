@@ -1,6 +1,6 @@
-"""What a user would run instead of Berth: FastAPI with one traced model and one route.
+"""What a user would run instead of Berth: FastAPI with one model, of torch or ONNX Runtime, and one route.
 
-It is told by PEER_MODEL, PEER_TOKENIZER, PEER_THREADS and PEER_PADDED. The forward runs in the event loop, as in the
+It is told by PEER_ENGINE, PEER_MODEL, PEER_TOKENIZER, PEER_THREADS and PEER_PADDED. The forward runs in the event loop, as in the
 sample that it follows: a pool of threads in front of so few cores only makes every answer late.
 """
 
@@ -11,7 +11,10 @@ from typing import Any
 from fastapi import FastAPI
 from pydantic import BaseModel
 
-from whole_server.answering import Answerer
+if os.environ["PEER_ENGINE"] == "onnx":
+    from whole_server.onnx_answering import OnnxAnswerer as Answerer
+else:
+    from whole_server.answering import Answerer
 
 
 class Question(BaseModel):

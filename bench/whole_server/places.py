@@ -23,6 +23,7 @@ BODIES = WORK / "bodies.jsonl"
 SHORT_BODIES = WORK / "short.jsonl"
 MINI_BATCH = WORK / "mini-batch.jsonl"
 PUBLISHED_MODEL = WORK / "published.pt"
+ONNX_MODEL = WORK / "model-int8.onnx"
 LOGS = WORK / "logs"
 RAW = WORK / "results.json"
 

@@ -9,7 +9,7 @@ from matplotlib.figure import Figure
 
 from whole_server.options import Options
 from whole_server.sections.curve import SHARES
-from whole_server.servers import BARE, BERTH, PUBLISHED, TUNED, TUNED_PROCESSES, labels
+from whole_server.servers import BARE, BERTH, ONNX_PROCESSES, PUBLISHED, TUNED, TUNED_PROCESSES, labels
 from whole_server.statistics import Round, value_of
 from whole_server.turn import CLIENTS
 
@@ -18,6 +18,7 @@ STYLES = {
     BERTH: ("#0072B2", "o"),
     TUNED: ("#D55E00", "s"),
     TUNED_PROCESSES: ("#009E73", "^"),
+    ONNX_PROCESSES: ("#E69F00", "P"),
     PUBLISHED: ("#CC79A7", "D"),
 }
 

@@ -11,6 +11,7 @@ import sys
 from pathlib import Path
 
 from whole_server import places
+from whole_server.cases import CASES
 from whole_server.errors import BenchmarkError
 from whole_server.options import Options
 
@@ -33,10 +34,31 @@ def prepare(options: Options) -> None:
     if options.model:
         trace = [sys.executable, "-m", "whole_server.trace_published", str(options.model), str(places.PUBLISHED_MODEL)]
         call(trace, f"{options.model} could not be traced")
+        export_onnx(options.model)
+    if "tasks" in options.sections:
+        make_tasks()
     call(
         [sys.executable, "-c", f"import torch; torch.jit.load({str(places.MODEL)!r})"],
         f"torch can't load {places.MODEL}; make it again with trace/trace.py",
     )
+
+
+def export_onnx(model: Path) -> None:
+    """The sample's weights for ONNX Runtime, unless they are there from an earlier run."""
+    if not places.ONNX_MODEL.exists():
+        files = [model, places.ONNX_MODEL, places.MODEL, places.TOKENIZER, places.QUESTIONS]
+        export = [sys.executable, "-m", "whole_server.export_onnx", *map(str, files)]
+        call(export, f"{model} could not be written for ONNX Runtime")
+
+
+def make_tasks() -> None:
+    """The models of the section tasks, unless they are there from an earlier run."""
+    for case in CASES:
+        if not (case.artifact / "model.json").exists():
+            shutil.rmtree(case.directory, ignore_errors=True)
+            (case.directory / "model").mkdir(parents=True)
+            what = [case.task, case.size, case.precision, str(places.TOKENIZER), str(case.directory)]
+            call([sys.executable, "-m", "whole_server.make_task", *what], f"{case.name} could not be made")
 
 
 def train() -> None:

@@ -1,4 +1,4 @@
-"""Serves the FastAPI peer with uvicorn in some processes, until one of them ends.
+"""Serves a FastAPI peer, PEER_APP, with uvicorn in some processes, until one of them ends.
 
 python -m whole_server.serve_peer PORT PROCESSES
 
@@ -7,6 +7,7 @@ share, the first that wakes takes all connections that wait: 16 clients who come
 """
 
 import multiprocessing
+import os
 import socket
 import sys
 from multiprocessing.connection import wait
@@ -18,7 +19,7 @@ def serve(port: int) -> None:
     listener = socket.socket()
     listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
     listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEPORT, 1)
-    config = uvicorn.Config("whole_server.peer:app", log_level="warning", access_log=False)
+    config = uvicorn.Config(os.environ["PEER_APP"], log_level="warning", access_log=False)
     config.load()
     listener.bind(("127.0.0.1", port))
     uvicorn.Server(config).run(sockets=[listener])

@@ -1,6 +1,7 @@
 """The servers that are compared."""
 
 import sys
+from importlib.metadata import version
 from pathlib import Path
 
 from whole_server import places
@@ -12,18 +13,23 @@ BERTH = "berth"
 PUBLISHED = "fastapi-published"
 TUNED = "fastapi-tuned"
 TUNED_PROCESSES = "fastapi-tuned-processes"
+ONNX = "fastapi-onnx"
+ONNX_PROCESSES = "fastapi-onnx-processes"
 BARE = "bare"
 NOTHING = "berth-nothing"
 JAVALIN = "javalin-constant"
 
 
 def labels(cores: int) -> dict[str, str]:
-    """What the servers are called in tables and plots."""
+    """What the servers are called in tables and plots. The versions are those that run."""
+    torch, onnx = f"torch {version('torch')}", f"ONNX Runtime {version('onnxruntime')}"
     return {
         BERTH: "Berth",
         PUBLISHED: "FastAPI as published, fp32, padded to 512",
-        TUNED: f"FastAPI, int8, no padding, 1 process × {cores} threads",
-        TUNED_PROCESSES: f"FastAPI, int8, no padding, {cores} processes × 1 thread",
+        TUNED: f"FastAPI, {torch}, int8, no padding, 1 process × {cores} threads",
+        TUNED_PROCESSES: f"FastAPI, {torch}, int8, no padding, {cores} processes × 1 thread",
+        ONNX: f"FastAPI, {onnx}, int8, no padding, 1 process × {cores} threads",
+        ONNX_PROCESSES: f"FastAPI, {onnx}, int8, no padding, {cores} processes × 1 thread",
         BARE: "the bare model in a loop",
         NOTHING: "Berth, hooks that do nothing",
         JAVALIN: "bare Javalin, a constant",
@@ -38,6 +44,8 @@ def compared(options: Options) -> list[Server]:
     """Berth and its peers."""
     servers = [berth(), tuned(TUNED, 1, options.cores), tuned(TUNED_PROCESSES, options.cores, 1)]
     if options.model:
+        servers.append(onnx(ONNX, 1, options.cores))
+        servers.append(onnx(ONNX_PROCESSES, options.cores, 1))
         servers.append(fastapi(PUBLISHED, 1, places.PUBLISHED_MODEL, options.cores, padded=True))
     return servers
 
@@ -59,12 +67,20 @@ def tuned(name: str, processes: int, threads: int) -> Server:
     return fastapi(name, processes, places.MODEL, threads, padded=False)
 
 
-def fastapi(name: str, processes: int, model: Path, threads: int, padded: bool) -> Server:
+def onnx(name: str, processes: int, threads: int) -> Server:
+    return fastapi(name, processes, places.ONNX_MODEL, threads, padded=False, engine="onnx")
+
+
+def fastapi(
+    name: str, processes: int, model: Path, threads: int, padded: bool, engine: str = "torch"
+) -> Server:
     command = [sys.executable, "-m", "whole_server.serve_peer", "{port}", str(processes)]
     return Server(
         name,
         command,
         {
+            "PEER_APP": "whole_server.peer:app",
+            "PEER_ENGINE": engine,
             "PEER_MODEL": str(model),
             "PEER_TOKENIZER": str(places.TOKENIZER),
             "PEER_THREADS": str(threads),

@@ -2,8 +2,10 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import TypeVar
 
+from whole_server import places
 from whole_server.closed_loop import Load, drive
 from whole_server.options import Options
 from whole_server.process import Running
@@ -40,6 +42,6 @@ class Turn:
         warm(server, self.options)
 
 
-def warm(server: Running, options: Options) -> None:
+def warm(server: Running, options: Options, bodies: Path = places.BODIES) -> None:
     """A JVM compiles what is hot meanwhile."""
-    drive(server, CLIENTS, options.warm_seconds)
+    drive(server, CLIENTS, options.warm_seconds, bodies)

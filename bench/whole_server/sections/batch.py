@@ -1,4 +1,4 @@
-"""A large mini-batch of JSON Lines, as batch transform sends it, and a lonely client beside it."""
+"""A large mini-batch of JSON Lines, as batch transform sends it, and a single client beside it."""
 
 import http.client
 import time
@@ -93,13 +93,13 @@ def report(rounds: list[Round], options: Options) -> list[str]:
                 "",
                 "records/s",
                 "of the bare loop",
-                "a lonely client: quiet p50, ms",
+                "a single client: quiet p50, ms",
                 "beside the request: p99, ms",
                 "p99 / quiet p50",
             ],
             [
                 ["the request alone", cell("rate"), number(ratio_of(rounds, "rate", BERTH, bare.best(rounds, "rate", max)), 3), "", "", ""],
-                ["with a lonely client", cell("shared rate"), "", cell("quiet p50"), cell("p99"), cell("starved")],
+                ["with a single client", cell("shared rate"), "", cell("quiet p50"), cell("p99"), cell("starved")],
             ],
         ),
     ]
@@ -108,5 +108,5 @@ def report(rounds: list[Round], options: Options) -> list[str]:
 def goals(rounds: list[Round], options: Options) -> list[Goal]:
     return [
         at_least("mini-batch: records/s of the bare loop", ratio_of(rounds, "rate", BERTH, bare.best(rounds, "rate", max)), 0.97),
-        at_most("mini-batch: a lonely client's p99 / its quiet p50", value_of(rounds, BERTH, "starved"), 3),
+        at_most("mini-batch: a single client's p99 / its quiet p50", value_of(rounds, BERTH, "starved"), 3),
     ]

@@ -1,26 +1,26 @@
-"""Throughput at 16 and 64 clients, how long a lonely client waits, and how evenly 16 clients are served."""
+"""Throughput at 16 and 64 clients, how long a single client waits, and how evenly 16 clients are served."""
 
 from whole_server import bare
 from whole_server.closed_loop import Load
 from whole_server.options import Options
-from whole_server.servers import BARE, BERTH, PUBLISHED, TUNED, TUNED_PROCESSES, labels
+from whole_server.servers import BARE, BERTH, ONNX, ONNX_PROCESSES, PUBLISHED, TUNED, TUNED_PROCESSES, labels
 from whole_server.statistics import Metrics, Round, excess_of, median_of, ratio_of, value_of
 from whole_server.tables import Goal, at_least, at_most, number, table
 from whole_server.turn import Turn
 
-LONELY, MANY, MORE = 1, 16, 64
-FASTAPI = (PUBLISHED, TUNED, TUNED_PROCESSES)
+SINGLE, MANY, MORE = 1, 16, 64
+FASTAPI = (PUBLISHED, TUNED, TUNED_PROCESSES, ONNX, ONNX_PROCESSES)
 
 
 def measure(turn: Turn) -> Round:
     servers = turn.rotated(turn.peers)
     found: Round = {server.name: {} for server in servers}
-    for clients in (LONELY, MANY, MORE):
+    for clients in (SINGLE, MANY, MORE):
         for server in servers:
             found[server.name] |= metrics(clients, turn.load(server, clients))
         # The loops run beside the loads that they are compared with.
         if clients != MORE:
-            found |= bare.loops(turn.options, 1 if clients == LONELY else turn.options.cores)
+            found |= bare.loops(turn.options, 1 if clients == SINGLE else turn.options.cores)
     turn.capacities |= {server.name: found[server.name][f"rate {MANY}"] for server in servers}
     return found
 
@@ -44,8 +44,8 @@ def with_bare(rounds: list[Round]) -> list[Round]:
 
 
 def bare_metrics(most: Metrics, quickest: Metrics) -> Metrics:
-    lonely = {f"{metric} {LONELY}": quickest[metric] for metric in ("p50", "p90", "p99")}
-    return lonely | {f"rate {clients}": most["rate"] for clients in (MANY, MORE)}
+    single = {f"{metric} {SINGLE}": quickest[metric] for metric in ("p50", "p90", "p99")}
+    return single | {f"rate {clients}": most["rate"] for clients in (MANY, MORE)}
 
 
 def report(rounds: list[Round], options: Options) -> list[str]:
@@ -85,9 +85,9 @@ def report(rounds: list[Round], options: Options) -> list[str]:
 
 
 def cells(rounds: list[Round], name: str) -> list[str]:
-    lonely = [number(value_of(rounds, name, f"{share} {LONELY}"), 3) for share in ("p50", "p90", "p99")]
+    single = [number(value_of(rounds, name, f"{share} {SINGLE}"), 3) for share in ("p50", "p90", "p99")]
     many = [number(value_of(rounds, name, f"{metric} {MANY}"), 3) for metric in ("p50", "p99", "spread")]
-    return [*lonely, *rate_cells(rounds, name, MANY), *many, *rate_cells(rounds, name, MORE)]
+    return [*single, *rate_cells(rounds, name, MANY), *many, *rate_cells(rounds, name, MORE)]
 
 
 def rate_cells(rounds: list[Round], name: str, clients: int) -> list[str]:
@@ -115,8 +115,8 @@ def goals(rounds: list[Round], options: Options) -> list[Goal]:
     return [
         *found,
         at_most(
-            "a lonely client's p50: above the bare loop with all cores",
-            excess_of(rounds, f"p50 {LONELY}", BERTH, BARE),
+            "a single client's p50: above the bare loop with all cores",
+            excess_of(rounds, f"p50 {SINGLE}", BERTH, BARE),
             1,
             " ms",
         ),

@@ -33,7 +33,7 @@ LABELS = {
     PROCESSES: "FastAPI, a process for each model",
 }
 # How often all are asked in turn.
-SLICES = 3
+SLICES = 2
 # What a model is asked before its memory is looked at.
 FIRST_BODIES = 5
 PATIENCE_SECONDS = 360

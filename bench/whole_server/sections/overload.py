@@ -1,17 +1,24 @@
 """Three times the requests that Berth can answer, with its own settings and with a short deadline."""
 
 import math
+from dataclasses import replace
 
 from whole_server.arrivals import Arrivals, arrive
 from whole_server.closed_loop import ask
 from whole_server.options import Options
-from whole_server.process import started
+from whole_server.process import Running, started
 from whole_server.servers import berth
 from whole_server.statistics import Metrics, Round, percentile, value_of
 from whole_server.tables import Goal, at_least, at_most, number, table
-from whole_server.turn import CLIENTS, Turn
+from whole_server.turn import CLIENTS, Turn, warm
 
 TIMES_CAPACITY = 3
+# Of what 16 clients in a closed loop are answered: the capacity is the most that is answered at one of these rates. The
+# generator that offers three times as much measures it, because it takes some of the cores itself.
+SATURATING = (1.0, 1.1)
+SATURATING_SECONDS = 8
+# The closed loop and the steps of the capacity warm it as well.
+WARM_SECONDS = 10
 # Seconds. The first is Berth's own, the second what an impatient caller would set.
 DEADLINES = (60, 2)
 # How much longer the client itself waits, to see who is kept past the deadline.
@@ -27,13 +34,21 @@ def measure(turn: Turn) -> Round:
 
 
 def one_deadline(turn: Turn, deadline: int) -> Metrics:
-    seconds = 5 if turn.options.quick else max(30, turn.options.seconds)
+    seconds = 5 if turn.options.quick else max(20, turn.options.seconds)
     with started(berth(SAGEMAKER_MODEL_SERVER_TIMEOUT_SECONDS=str(deadline))) as server:
-        turn.warm(server)
-        before = ask(server, CLIENTS, turn.options.seconds).rate
-        arrivals = arrive(server, TIMES_CAPACITY * before, seconds, deadline + PATIENCE, turn.number)
-        after = ask(server, CLIENTS, turn.options.seconds).rate
-    return metrics(arrivals, (before + after) / 2, seconds, deadline * 1000)
+        warm(server, replace(turn.options, warm_seconds=min(WARM_SECONDS, turn.options.warm_seconds)))
+        closed = ask(server, CLIENTS, turn.options.seconds).rate
+        capacity = max(saturated(turn, server, share * closed, deadline) for share in SATURATING)
+        arrivals = arrive(server, TIMES_CAPACITY * capacity, seconds, deadline + PATIENCE, turn.number)
+    return {"closed": closed} | metrics(arrivals, capacity, seconds, deadline * 1000)
+
+
+def saturated(turn: Turn, server: Running, rate: float, deadline: int) -> float:
+    """Answers a second where about as much is offered as can be answered."""
+    seconds = 4 if turn.options.quick else max(SATURATING_SECONDS, turn.options.seconds)
+    arrivals = arrive(server, rate, seconds, deadline + PATIENCE, turn.number)
+    server.settle()
+    return arrivals.answered(SETTLING, seconds, deadline * 1000)
 
 
 def metrics(arrivals: Arrivals, capacity: float, seconds: int, deadline: float) -> Metrics:
@@ -60,6 +75,7 @@ def metrics(arrivals: Arrivals, capacity: float, seconds: int, deadline: float) 
 def report(rounds: list[Round], options: Options) -> list[str]:
     statuses = sorted({metric for one in rounds for values in one.values() for metric in values if "status" in metric})
     columns = [
+        "closed",
         "capacity",
         "offered",
         "good",
@@ -73,12 +89,13 @@ def report(rounds: list[Round], options: Options) -> list[str]:
     ]
     head = [
         "",
+        "16 clients, closed loop, answers/s",
         "capacity, answers/s",
         "offered/s",
-        "in time, answers/s",
-        "of capacity",
+        "goodput, answers/s",
+        "goodput / capacity",
         "from the start on",
-        "refusal: p50",
+        "rejection: p50",
         "p99",
         "longest wait",
         "/ping: p99",
@@ -91,7 +108,9 @@ def report(rounds: list[Round], options: Options) -> list[str]:
         "",
         *table(head, rows),
         "",
-        "Times in milliseconds. `status 0` is no answer at all.",
+        "One open loop measures both the capacity and the overload. The capacity is the most that is answered where "
+        f"{' or '.join(f'{share:.0%}' for share in SATURATING)} of the closed loop's rate is offered. Times in "
+        "milliseconds. `status 0` is no answer at all.",
     ]
 
 
@@ -100,7 +119,7 @@ def goals(rounds: list[Round], options: Options) -> list[Goal]:
     for deadline in DEADLINES:
         name = f"deadline {deadline} s"
         found += [
-            at_least(f"overload, {name}: answers in time, of capacity", value_of(rounds, name, "kept"), 0.95),
+            at_least(f"overload, {name}: goodput / capacity", value_of(rounds, name, "kept"), 0.95),
             refusal_goal(name, value_of(rounds, name, "refusal p99")),
             at_most(f"overload, {name}: longest wait", value_of(rounds, name, "longest"), deadline * 1000 + WAY, " ms"),
             at_most(f"overload, {name}: longest /ping", value_of(rounds, name, "ping longest"), 100, " ms"),
@@ -109,5 +128,5 @@ def goals(rounds: list[Round], options: Options) -> list[Goal]:
 
 
 def refusal_goal(name: str, p99: float) -> Goal:
-    text = f"overload, {name}: p99 of refusals"
-    return Goal(f"{text} ≤ 20 ms", "none was refused", True) if math.isnan(p99) else at_most(text, p99, 20, " ms")
+    text = f"overload, {name}: p99 of rejections"
+    return Goal(f"{text} ≤ 20 ms", "none was rejected", True) if math.isnan(p99) else at_most(text, p99, 20, " ms")

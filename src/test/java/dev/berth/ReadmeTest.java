@@ -20,7 +20,7 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/// Does what the README says: its first command, then each request, and compares the answers with those it shows.
+/// Does what the README and the first pages behind it say: the first command, then each request, and compares the answers.
 @Tag("packaged")
 class ReadmeTest {
 
@@ -138,9 +138,11 @@ class ReadmeTest {
 
   private static List<Block> blocks() throws IOException {
     var blocks = new ArrayList<Block>();
-    var matcher = BLOCK.matcher(Files.readString(Path.of("README.md")));
-    while (matcher.find()) {
-      blocks.add(new Block(matcher.group(1), matcher.group(2)));
+    for (var page : List.of("README.md", "docs/getting-started.md")) {
+      var matcher = BLOCK.matcher(Files.readString(Path.of(page)));
+      while (matcher.find()) {
+        blocks.add(new Block(matcher.group(1), matcher.group(2)));
+      }
     }
     return blocks;
   }

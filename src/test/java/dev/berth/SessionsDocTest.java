@@ -16,6 +16,7 @@ import org.junit.jupiter.api.io.TempDir;
 
 /// Does what `docs/sessions-and-sockets.md` says: serves its program, runs its commands in one shell, and compares what they
 /// print with what it shows.
+@Tag("slow")
 class SessionsDocTest {
 
   private static final Pattern PROGRAM = Pattern.compile("```java\\n(.*?)```", Pattern.DOTALL);

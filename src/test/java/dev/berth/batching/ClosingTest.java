@@ -33,6 +33,7 @@ class ClosingTest {
   }
 
   @Test
+  @Tag("slow")
   void aPredictorThatIsStuckDoesNotHoldTheCloseForEver() throws Exception {
     try (var serving = Serving.started()) {
       var stuck = serving.ask("stuck");

@@ -13,6 +13,7 @@ import java.util.List;
 import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
@@ -141,6 +142,7 @@ class GoneCallersTest {
   }
 
   @Test
+  @Tag("slow")
   void oneSlowRecordDoesNotTakeTheTimeOfTheOthersInItsBatch() throws Exception {
     try (var serving = Serving.started(1, new BatchLimits(3, 1_000, Duration.ofHours(1), 6, Duration.ZERO))) {
       var slow = serving.ask(Duration.ofSeconds(2), () -> false, "hold");

@@ -13,6 +13,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CopyOnWriteArrayList;
 import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
@@ -80,6 +81,7 @@ class WorkerPoolTest {
   }
 
   @Test
+  @Tag("slow")
   void aModelThatIsUnloadedWhileItHoldsItsThreadGivesItsPlaceToTheOthers() throws Exception {
     var wedged = model();
     var other = model();

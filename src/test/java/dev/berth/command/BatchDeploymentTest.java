@@ -10,6 +10,7 @@ import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.regex.Pattern;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -39,6 +40,7 @@ class BatchDeploymentTest {
   }
 
   @Test
+  @Tag("packaged")
   void theTasksOfASlurmArrayShareTheObjects() throws Exception {
     var in = Files.createDirectory(directory.resolve("in"));
     for (int i = 0; i < 4; i++) {

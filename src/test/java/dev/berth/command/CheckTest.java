@@ -116,6 +116,7 @@ class CheckTest {
   }
 
   @Test
+  @Tag("slow")
   @Timeout(60)
   void aHookThatDoesNotEndIsLeftBehindAtTheDeadline() throws Exception {
     HookProbe.reset();

@@ -13,6 +13,7 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /// `serve health` beside a real server. `ContainerTest` runs it in a container.
+@Tag("slow")
 class HealthCommandTest {
 
   private final ByteArrayOutputStream printed = new ByteArrayOutputStream();

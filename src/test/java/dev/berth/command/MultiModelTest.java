@@ -151,6 +151,7 @@ class MultiModelTest {
   }
 
   @Test
+  @Tag("slow")
   void aLoadThatTakesTooLongIs504AndKeepsItsNameUntilItEnds() throws Exception {
     try (var server = one().set("BERTH_LOAD_TIMEOUT_SECONDS", "3").start(); var _ = endOfSpinning(); var log = new CapturedLog()) {
       var slow = artifact("slow", SPINNING_LOAD);
@@ -179,6 +180,7 @@ class MultiModelTest {
   }
 
   @Test
+  @Tag("slow")
   void aPredictFnThatHangsHoldsUpNoOtherModel() throws Exception {
     var builder = one().set("SAGEMAKER_MODEL_SERVER_TIMEOUT_SECONDS", "2").set("BERTH_STUCK_SECONDS", "1");
     try (var server = builder.start(); var _ = endOfSpinning()) {
@@ -208,6 +210,7 @@ class MultiModelTest {
   }
 
   @Test
+  @Tag("slow")
   void aStopDuringALoadRefusesTheLoadAndDrainsAllModels() throws Exception {
     var server = one().set("SAGEMAKER_MODEL_SERVER_WORKERS", "2").start();
     assertOk(server.load("a", artifact("a", SPINNING_PREDICTION)));

@@ -120,6 +120,7 @@ class OwnHooksFailureTest {
   }
 
   @Test
+  @Tag("slow")
   @Tag("INV-12")
   void aHookThatDoesNotEndIsLeftBehindAtTheDeadline() throws Exception {
     HookProbe.reset();
@@ -153,6 +154,7 @@ class OwnHooksFailureTest {
   /// Nobody can end a thread that only computes. Requests are refused in time, `/ping` tells that the process lives,
   /// and the worker goes on when the hook ends at last.
   @Test
+  @Tag("slow")
   void aPredictFnThatNeverEndsHoldsItsWorker() throws Exception {
     HookProbe.reset();
     try (var server = impatient("Inference.java").set("SAGEMAKER_MODEL_SERVER_WORKERS", "1").start()) {

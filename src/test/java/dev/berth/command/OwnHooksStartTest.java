@@ -63,6 +63,7 @@ class OwnHooksStartTest {
   }
 
   @ParameterizedTest
+  @Tag("slow")
   @MethodSource("failures")
   @Tag("HOOK-04")
   @Tag("RUN-14")

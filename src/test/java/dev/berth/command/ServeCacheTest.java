@@ -14,6 +14,7 @@ import java.util.jar.JarOutputStream;
 import java.util.jar.Manifest;
 import javax.tools.ToolProvider;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
@@ -44,6 +45,7 @@ class ServeCacheTest {
   }
 
   @Test
+  @Tag("slow")
   void aJarThatIsNewerThanTheCacheIsRunWithout() throws Exception {
     jarThatPrints("two", NOW);
 

@@ -128,6 +128,7 @@ class ServerTest {
   }
 
   @Test
+  @Tag("slow")
   void aClientThatTakesItsResponseTooSlowlyDoesNotKeepTheServerFromStopping() throws Exception {
     var handler = new TextHandler() {
       @Override
@@ -150,6 +151,7 @@ class ServerTest {
   }
 
   @Test
+  @Tag("slow")
   @Tag("RUN-07")
   void aStoppingServerWaitsForBodiesThatAreStillBeingReadAndForHooks() throws Exception {
     var gate = new Gate(1);

@@ -22,9 +22,11 @@ import java.util.stream.Stream;
 import java.util.zip.ZipEntry;
 import java.util.zip.ZipOutputStream;
 import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /// Requests that would fill a heap of 400 MB, the one of a container of 1 GB. Each ended the process or starved others.
+@Tag("slow")
 class SmallHeapTest {
 
   private static final String QUESTION = "{\"question\": \"Who came?\", \"context\": \"Bob came.\"}";

@@ -35,12 +35,14 @@ import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.stream.IntStream;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
 /// Versions of a model that take each other's place under load. The parts of the server are put together here, so that they
 /// look for changes more often.
+@Tag("slow")
 @Timeout(300)
 class SwappingTest {
 

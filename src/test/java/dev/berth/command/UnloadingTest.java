@@ -16,6 +16,7 @@ import java.nio.file.Path;
 import java.util.List;
 import java.util.Map;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -108,6 +109,7 @@ class UnloadingTest {
   }
 
   @ParameterizedTest
+  @Tag("slow")
   @ValueSource(strings = {
       "Inference() { throw new IllegalStateException(); }",
       "static class Own extends Error {} @Override public Object modelFn(ModelContext context) { throw new Own(); }",
@@ -140,6 +142,7 @@ class UnloadingTest {
 
   /// What a hook uses must not be closed below it, even where its request has been answered long ago.
   @Test
+  @Tag("slow")
   void whatAHookThatDoesNotEndUsesStaysOpen() throws Exception {
     var artifact = CodeArtifact.hooks(directory, """
         @Override public List<String> inputFn(InvocationRequest request) throws IOException {

@@ -15,6 +15,7 @@ import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.stream.IntStream;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
@@ -30,6 +31,7 @@ class WatchTest {
   Path directory;
 
   @Test
+  @Tag("slow")
   void twentyEditsUnderLoadFailNoRequest() throws Exception {
     HookProbe.reset();
     answer("version 0");

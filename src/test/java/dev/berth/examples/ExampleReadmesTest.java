@@ -11,12 +11,14 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.regex.Pattern;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
 /// Does what each example's README says: starts its server, sends each request, and compares the answer with the one that
 /// it shows.
+@Tag("slow")
 class ExampleReadmesTest {
 
   private static final ObjectMapper JSON = new ObjectMapper();

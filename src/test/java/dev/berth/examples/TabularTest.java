@@ -27,6 +27,7 @@ import org.apache.arrow.memory.unsafe.UnsafeAllocationManager;
 import org.apache.arrow.vector.ipc.ArrowStreamReader;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -124,6 +125,7 @@ class TabularTest {
   }
 
   @ParameterizedTest
+  @Tag("slow")
   @CsvSource({"flats.parquet," + PARQUET, "flats.arrow," + ARROW})
   void damagedTablesAreAnsweredOrRefused(String file, String type) throws Exception {
     var whole = Files.readAllBytes(EXAMPLE.resolve(file));

@@ -14,6 +14,7 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.stream.Stream;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
@@ -27,6 +28,7 @@ class ConnectionsTest {
   private static final String REQUEST = "POST /invocations HTTP/1.1\r\nHost: x\r\nContent-Length: 1\r\n\r\na";
 
   @Test
+  @Tag("slow")
   void aHeadThatDoesNotEndIs408HoweverItDrips() throws Exception {
     try (var server = TestServer.with(new TextHandler()).start();
         var dripping = new RawConnection(server.port());

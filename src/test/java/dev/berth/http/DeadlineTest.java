@@ -50,6 +50,7 @@ class DeadlineTest {
   }
 
   @Test
+  @Tag("slow")
   void aHookThatReadsALargeUploadAsAStreamIsLeftAtTheDeadlineWhenItStalls() throws Exception {
     var handler = new TextHandler() {
       @Override
@@ -105,6 +106,7 @@ class DeadlineTest {
   }
 
   @Test
+  @Tag("slow")
   void aCallerWhoseHookNeverRanIsToldThatItWaited() throws Exception {
     var gate = new Gate(1);
     var arrived = new AtomicInteger();

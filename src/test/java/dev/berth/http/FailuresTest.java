@@ -181,6 +181,7 @@ class FailuresTest {
   }
 
   @Test
+  @Tag("slow")
   @Tag("ERR-03")
   void aThousandFailuresLeaveNothingBehind() throws Exception {
     try (var server = TestServer.with(new FakeFailingHandler("predictFn", new IllegalStateException("boom"))).start()) {

@@ -21,6 +21,7 @@ import java.util.Map;
 import java.util.TreeMap;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
@@ -118,6 +119,7 @@ class ModelsAtHomeTest {
   }
 
   @Test
+  @Tag("slow")
   void aRequestWhoseTimeIsOverIsRejectedAndTheLoadGoesOn() throws Exception {
     text("slow", SPINNING_LOAD);
     try (var server = lazy().set("SAGEMAKER_MODEL_SERVER_TIMEOUT_SECONDS", "2").start(); var _ = endOfSpinning()) {
@@ -132,6 +134,7 @@ class ModelsAtHomeTest {
   }
 
   @Test
+  @Tag("slow")
   void aLoadThatTakesTooLongIsGivenUp() throws Exception {
     text("slow", SPINNING_LOAD);
     try (var server = lazy().set("BERTH_LOAD_TIMEOUT_SECONDS", "2").start(); var _ = endOfSpinning()) {
@@ -143,6 +146,7 @@ class ModelsAtHomeTest {
   }
 
   @Test
+  @Tag("slow")
   void whatIsNoArtifactSaysWhyUntilItIsOne() throws Exception {
     Files.createDirectory(models.resolve("empty"));
     try (var server = lazy().start()) {
@@ -176,6 +180,7 @@ class ModelsAtHomeTest {
   }
 
   @Test
+  @Tag("slow")
   void atStartAllThatFitAreLoadedBeforeTheServerIsReady() throws Exception {
     text("a", SPINNING_LOAD);
     text("b", "@Override public Object modelFn(ModelContext context) { throw new IllegalStateException(\"no key\"); }");
@@ -248,6 +253,7 @@ class ModelsAtHomeTest {
   }
 
   @Test
+  @Tag("slow")
   void manyWhoAskMoreModelsThanFitAreAnsweredOrToldThatThereIsNoRoom() throws Exception {
     for (var name : List.of("a", "b", "c", "d")) {
       sized(name, "");
@@ -286,6 +292,7 @@ class ModelsAtHomeTest {
   }
 
   @Test
+  @Tag("slow")
   void aNewVersionIsServedWithoutARestartAndRequestsEndOnTheOldOne() throws Exception {
     text("m", SPINNING_PREDICTION);
     try (var server = lazy().set("SAGEMAKER_MODEL_SERVER_WORKERS", "2").start(); var _ = endOfSpinning(); var log = new CapturedLog()) {
@@ -305,6 +312,7 @@ class ModelsAtHomeTest {
   }
 
   @Test
+  @Tag("slow")
   void aVersionThatCannotBeLoadedLeavesTheOneBefore() throws Exception {
     answering("m", "first");
     try (var server = lazy().start(); var log = new CapturedLog()) {
@@ -323,6 +331,7 @@ class ModelsAtHomeTest {
   }
 
   @Test
+  @Tag("slow")
   void aDirectoryThatIsRemovedIsUnloaded() throws Exception {
     text("m", SPINNING_PREDICTION);
     try (var server = lazy().start(); var _ = endOfSpinning(); var log = new CapturedLog()) {

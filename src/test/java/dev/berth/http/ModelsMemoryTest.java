@@ -18,6 +18,7 @@ import org.junit.jupiter.api.condition.OS;
 import org.junit.jupiter.api.io.TempDir;
 
 /// What models take, and what they leave behind.
+@Tag("slow")
 class ModelsMemoryTest {
 
   private static final String QUESTION = """

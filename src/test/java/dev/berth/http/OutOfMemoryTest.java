@@ -10,12 +10,14 @@ import dev.berth.testing.TestServer;
 import dev.berth.testing.TextHandler;
 import java.io.IOException;
 import java.util.List;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /// A server whose JVM has run out of memory wants to be replaced, and serves until it is.
+@Tag("slow")
 @Timeout(600)
 class OutOfMemoryTest {
 

@@ -180,6 +180,7 @@ class SessionTest {
   }
 
   @Test
+  @Tag("slow")
   void aRequestWaitsForItsTurnUntilItsOwnDeadlineAndOthersDoNot() throws Exception {
     var gate = new Gate(1);
     var handler = new RememberingHandler(LONG) {

@@ -201,6 +201,7 @@ class SocketTest {
 
   /// What is announced and does not come takes no memory.
   @Test
+  @Tag("slow")
   void announcedFramesTakeNoMemoryBeforeTheyCome() throws Exception {
     try (var server = TestServer.with(new TextHandler()).set("SAGEMAKER_MODEL_SERVER_TIMEOUT_SECONDS", "2").start()) {
       var sockets = new ArrayList<RawSocket>();
@@ -221,6 +222,7 @@ class SocketTest {
   }
 
   @Test
+  @Tag("slow")
   void aReaderThatDoesNotReadPausesItsOwnAnswerAndNobodyElses() throws Exception {
     var handler = new CountingStream();
     try (var server = TestServer.with(handler).set("BERTH_STREAM_PART_TIMEOUT", "2").start();

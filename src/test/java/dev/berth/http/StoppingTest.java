@@ -17,6 +17,7 @@ import org.junit.jupiter.api.Timeout;
 class StoppingTest {
 
   @Test
+  @Tag("slow")
   @Tag("RUN-07")
   void inItsLameDuckTimeItServesOnAndPingIs503() throws Exception {
     var server = TestServer.with(new TextHandler()).set("BERTH_LAME_DUCK_SECONDS", "5").start();

@@ -133,6 +133,7 @@ class StreamTest {
   }
 
   @Test
+  @Tag("slow")
   @Tag("STR-05")
   void partsMayGoOnLongAfterTheTimeForTheFirst() throws Exception {
     var handler = new SpellingHandler() {
@@ -148,6 +149,7 @@ class StreamTest {
   }
 
   @Test
+  @Tag("slow")
   void anAnswerWithoutAFirstPartInTimeIs504() throws Exception {
     try (var server = TestServer.with(new SpellingHandler()).set("SAGEMAKER_MODEL_SERVER_TIMEOUT_SECONDS", "1").start()) {
       assertThat(server.invoke("_a", "Accept", LINES).statusCode()).isEqualTo(504);
@@ -156,6 +158,7 @@ class StreamTest {
   }
 
   @Test
+  @Tag("slow")
   void anAnswerIsEndedWhenAPartOrTheWholeTakesTooLong() throws Exception {
     var handler = new SpellingHandler();
     try (var server = TestServer.with(handler).set("BERTH_STREAM_PART_TIMEOUT", "1").start()) {
@@ -366,6 +369,7 @@ class StreamTest {
   }
 
   @Test
+  @Tag("slow")
   void aReaderWhoDoesNotReadAtAllIsCutOffWhenItsTimeIsOver() throws Exception {
     var handler = new SpellingHandler();
     try (var server = TestServer.with(handler).set("BERTH_STREAM_PART_TIMEOUT", "2").start();
@@ -403,6 +407,7 @@ class StreamTest {
   }
 
   @Test
+  @Tag("slow")
   void aStepThatHangsForOneRecordFailsThatOneOnly() throws Exception {
     var allowed = new Semaphore(2);
     var handler = new SpellingHandler() {
@@ -492,6 +497,7 @@ class StreamTest {
   }
 
   @Test
+  @Tag("slow")
   void aServerThatStopsEndsItsStreams() throws Exception {
     var handler = new SpellingHandler();
     CompletableFuture<HttpResponse<String>> answer;

@@ -19,6 +19,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
 /// A server whose hooks do not end says so, and serves again when they do.
+@Tag("slow")
 @Timeout(600)
 class StuckHooksTest {
 

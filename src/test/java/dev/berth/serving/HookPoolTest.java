@@ -22,6 +22,7 @@ import java.util.concurrent.TimeoutException;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
@@ -68,6 +69,7 @@ class HookPoolTest {
   }
 
   @Test
+  @Tag("slow")
   void aHookThatDoesNotEndInTimeIsNamed() {
     assertThatThrownBy(() -> call(Duration.ofSeconds(2), run -> {
       run.enters("length");

@@ -17,6 +17,7 @@ import java.util.stream.IntStream;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
@@ -51,6 +52,7 @@ class S3FaultsTest {
   }
 
   @ParameterizedTest
+  @Tag("slow")
   @MethodSource("faults")
   void whatIsWrittenThroughAFaultyConnectionIsWhole(Fault fault) throws IOException {
     try (var proxy = twice(fault); var storage = storage(proxy)) {
@@ -63,6 +65,7 @@ class S3FaultsTest {
   }
 
   @ParameterizedTest
+  @Tag("slow")
   @MethodSource("faults")
   void whatIsReadThroughAFaultyConnectionIsWhole(Fault fault) throws IOException {
     try (var proxy = twice(fault); var storage = storage(proxy); var in = storage.open(LARGE)) {
@@ -91,6 +94,7 @@ class S3FaultsTest {
   }
 
   @Test
+  @Tag("slow")
   void anObjectOfWhichHardlyAnythingComesIsGivenUp() throws IOException {
     try (var proxy = proxy(_ -> new Fault.CutAnswer(100)); var storage = storage(proxy); var in = storage.open(LARGE)) {
       assertThatThrownBy(in::readAllBytes)
@@ -115,6 +119,7 @@ class S3FaultsTest {
   }
 
   @Test
+  @Tag("slow")
   void aConnectionThatFallsSilentIsTakenForLost() throws IOException {
     var patience = new RetryPolicy(6, Duration.ofMillis(1), Duration.ofMillis(4), Duration.ofSeconds(1));
     try (var proxy = proxy(request -> request.attempt() == 1 ? new Fault.Stall(10_000) : new Fault.Pass());

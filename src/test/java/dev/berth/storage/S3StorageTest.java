@@ -19,6 +19,7 @@ import java.util.zip.GZIPInputStream;
 import java.util.zip.GZIPOutputStream;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 class S3StorageTest {
@@ -150,6 +151,7 @@ class S3StorageTest {
   }
 
   @Test
+  @Tag("slow")
   void aLongListingComesPageByPageAndNoFurtherThanItIsAskedFor() throws IOException {
     server.createBucket("pages");
     var keys = IntStream.range(0, 12_000).mapToObj("in/%05d"::formatted).toList();

@@ -17,6 +17,7 @@ import java.util.function.Function;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 class S3WriterTest {
@@ -65,6 +66,7 @@ class S3WriterTest {
   }
 
   @Test
+  @Tag("slow")
   void anObjectLargerThanTheHeapIsWrittenAndRead() throws Exception {
     var command = new ArrayList<>(List.of(
         Path.of(System.getProperty("java.home"), "bin", "java").toString(), "-Xmx48m", "-XX:+ExitOnOutOfMemoryError",

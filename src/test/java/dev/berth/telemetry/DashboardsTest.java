@@ -20,6 +20,7 @@ import java.util.Map;
 import java.util.Set;
 import java.util.regex.Pattern;
 import java.util.stream.Collectors;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
@@ -79,6 +80,7 @@ class DashboardsTest {
   }
 
   @Test
+  @Tag("slow")
   void cloudWatchHasEachMetricWithItsDimensions() throws Exception {
     var known = printed();
     var asked = new ArrayList<Metric>();

@@ -17,6 +17,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.stream.IntStream;
 import java.util.stream.Collectors;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /// Metrics in CloudWatch's Embedded Metric Format.
@@ -26,6 +27,7 @@ class EmfTest {
   private static final JsonMapper JSON = new JsonMapper();
 
   @Test
+  @Tag("slow")
   void aServerPrintsThemOnLinesOfTheirOwn() throws Exception {
     try (var server = ServeProcess.java(Map.of(
         "BERTH_METRICS_FORMAT", "emf", "BERTH_METRICS_INTERVAL_SECONDS", "1", "BERTH_LOG_FORMAT", "json",

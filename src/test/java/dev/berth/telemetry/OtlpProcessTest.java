@@ -7,10 +7,12 @@ import dev.berth.testing.ServeProcess;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Map;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
 /// A server in a process of its own, with OpenTelemetry and without.
+@Tag("slow")
 class OtlpProcessTest {
 
   @TempDir

@@ -29,6 +29,7 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CopyOnWriteArrayList;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.slf4j.LoggerFactory;
 
@@ -289,6 +290,7 @@ class OtlpTest {
   }
 
   @Test
+  @Tag("slow")
   void aCollectorThatIsDownIsSaidOnceAndHoldsUpNobody() throws Exception {
     var exports = (Logger) LoggerFactory.getLogger("dev.berth.telemetry.otlp");
     exports.setLevel(Level.DEBUG);

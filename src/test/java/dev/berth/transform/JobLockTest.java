@@ -31,6 +31,7 @@ import java.util.concurrent.Executors;
 import java.util.function.BooleanSupplier;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -79,6 +80,7 @@ class JobLockTest {
   }
 
   @ParameterizedTest
+  @Tag("slow")
   @ValueSource(booleans = {false, true})
   void aLockThatIsRenewedElsewhereIsRefused(boolean remote) throws Exception {
     var location = location(remote, "renewed");

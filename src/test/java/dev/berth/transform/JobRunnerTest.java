@@ -92,6 +92,7 @@ class JobRunnerTest {
   }
 
   @Test
+  @Tag("slow")
   @Tag("BAT-07")
   @Tag("BAT-10")
   @Tag("BAT-20")

@@ -127,6 +127,7 @@ class LineJobTest {
 
   /// A megabyte ends just behind the blank line.
   @Test
+  @Tag("slow")
   @Tag("BAT-08")
   void aBlankLineBetweenTwoRequestsMovesNoAnswer() throws Exception {
     int before = ((1 << 20) - 1) / 7;

@@ -24,6 +24,7 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /// Batches of pictures in the shapes of the platform's own samples, from S3 to S3, with the digits' model.
+@Tag("slow")
 class PictureJobTest {
 
   private static final String BUCKET = "pictures";

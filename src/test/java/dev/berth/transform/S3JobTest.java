@@ -42,6 +42,7 @@ import org.junit.jupiter.params.provider.MethodSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /// Jobs from S3 to S3, on a real server of its protocol, with and without faults on the way to it.
+@Tag("slow")
 class S3JobTest {
 
   private static final String BUCKET = "jobs";

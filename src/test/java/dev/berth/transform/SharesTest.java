@@ -16,6 +16,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
@@ -78,6 +79,7 @@ class SharesTest {
   }
 
   @Test
+  @Tag("slow")
   void twoFourAndEightInstancesWriteTheSameBytesAsOne() throws Exception {
     for (int i = 0; i < 40; i++) {
       write("%d.txt".formatted(i), "word %d\n".formatted(i).repeat(i));

@@ -31,6 +31,7 @@ import java.util.stream.IntStream;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
@@ -119,6 +120,7 @@ class SplitObjectsTest {
   }
 
   @Test
+  @Tag("slow")
   void anyNumberOfInstancesWritesTheSameBytesAsOne() throws Exception {
     for (var object : objects().entrySet()) {
       var file = directory.resolve("in").resolve(object.getKey());
@@ -150,6 +152,7 @@ class SplitObjectsTest {
   }
 
   @Test
+  @Tag("slow")
   void anyNumberOfInstancesWritesTheSameObjectsInS3() throws Exception {
     try (var s3 = S3Server.start(); var storage = new Storage(s3.options())) {
       s3.createBucket("jobs");
@@ -169,6 +172,7 @@ class SplitObjectsTest {
   }
 
   @Test
+  @Tag("slow")
   void recordsWithoutAnIdHaveTheirObjectsNumbers() throws Exception {
     var lines = IntStream.range(0, 2000).mapToObj(i ->
         i % 400 == 0 ? "no JSON" : "{\"modelInput\": {\"n\": %d}, \"body\": {\"n\": %d}, \"fill\": \"%s\"}".formatted(i, i, "x".repeat(i % 400)))

@@ -65,6 +65,7 @@ class HandlerClassTest {
   }
 
   @ParameterizedTest
+  @Tag("slow")
   @MethodSource("whatIsNoHandler")
   void whatIsNoHandlerIsRefusedWithItsFile(String source, String problem) throws Exception {
     artifact.source("Inference.java", source);

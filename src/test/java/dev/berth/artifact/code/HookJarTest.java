@@ -17,6 +17,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
 /// Hooks in `code/*.jar`, and the libraries of `code/lib`.
+@Tag("slow")
 class HookJarTest {
 
   private static final String HANDLER = """

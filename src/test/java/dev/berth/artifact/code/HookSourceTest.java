@@ -11,6 +11,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Optional;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
@@ -155,6 +156,7 @@ class HookSourceTest {
   }
 
   @Test
+  @Tag("slow")
   void aProgramThatIsNotThereIsNamedWithThoseThatAre() throws Exception {
     artifact.source("Model.java", HANDLER.formatted("Model"));
     assertThat(artifact.problems()).containsExactly(

@@ -12,6 +12,7 @@ import java.nio.file.Path;
 import java.util.Arrays;
 import java.util.Random;
 import java.util.zip.CRC32;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
@@ -161,6 +162,7 @@ class DamagedImageTest {
   }
 
   @ParameterizedTest
+  @Tag("slow")
   @ValueSource(strings = {
       "baseline.jpg", "progressive.jpg", "ycck.jpg", "orientation-6.jpg",
       "palette.png", "rgb-interlaced.png", "orientation-6.png", "interlaced.gif", "larger-screen.gif",

@@ -110,6 +110,7 @@ class TorchGraphTest {
 
   /// An input left behind is some 400 bytes, so 1,000 forwards of 1,000 too many would keep 400 MB.
   @Test
+  @Tag("slow")
   @EnabledOnOs(OS.LINUX)
   void aForwardThatFailsLeavesNoInputsBehind() throws Exception {
     try (var model = load("echo.pt")) {

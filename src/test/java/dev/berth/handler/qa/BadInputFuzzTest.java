@@ -17,6 +17,7 @@ import net.jqwik.api.Combinators;
 import net.jqwik.api.ForAll;
 import net.jqwik.api.Property;
 import net.jqwik.api.Provide;
+import net.jqwik.api.Tag;
 import net.jqwik.api.Tuple;
 import net.jqwik.api.lifecycle.AfterContainer;
 import net.jqwik.api.lifecycle.BeforeContainer;
@@ -46,11 +47,13 @@ class BadInputFuzzTest {
   }
 
   @Property(tries = 600)
+  @Tag("slow")
   void anyBytes(@ForAll byte[] body, @ForAll("types") String type, @ForAll("accepts") String accept) throws Exception {
     checkBesideANeighbour(body, type, accept);
   }
 
   @Property(tries = 600)
+  @Tag("slow")
   void almostJson(@ForAll("brokenRequests") byte[] body, @ForAll("types") String type) throws Exception {
     checkBesideANeighbour(body, type, "application/json");
   }
@@ -58,6 +61,7 @@ class BadInputFuzzTest {
   /// Texts of every kind under every parameter: long questions, tiny windows and large strides made other servers'
   /// tokenizers abort the process.
   @Property(tries = 1000)
+  @Tag("slow")
   void anyTextUnderAnyParameters(
       @ForAll("texts") String question, @ForAll("texts") String context, @ForAll("parameters") Map<String, Object> parameters)
       throws Exception {

@@ -86,6 +86,7 @@ class QuestionAnsweringTest {
   }
 
   @Test
+  @Tag("slow")
   void anAnswerFarIntoALongContextIsFound() throws Exception {
     var filler = count("", ", ", 5_000);
     var context = filler + "The treasure is buried under the old oak tree. " + filler;
@@ -287,6 +288,7 @@ class QuestionAnsweringTest {
 
   /// Longer than what is tokenised at once, with and without white space to cut at. Spaces cost no tokens.
   @Test
+  @Tag("slow")
   void aContextOfManyPiecesKeepsItsOffsets() throws Exception {
     for (var filler : List.of(count("Sea 海も空も😀" + " ".repeat(20), ". ", 2100), ideographs())) {
       assertThat(filler).hasSizeGreaterThan(1 << 16);

@@ -17,6 +17,7 @@ import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.DynamicTest;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.TestFactory;
 import org.junit.jupiter.api.condition.EnabledOnOs;
@@ -74,6 +75,7 @@ class ReferenceTest {
 
   /// QNNPACK, which computes int8 on aarch64, quantises otherwise: closer to fp32, and further from these answers.
   @TestFactory
+  @Tag("slow")
   @EnabledOnOs(architectures = "amd64")
   Stream<DynamicTest> theSampleModelAnswersAsInPython() throws IOException {
     return lines("question-answering.jsonl").map(line -> test(line, () -> {

@@ -1,0 +1,50 @@
+"""How long each section is expected to take, and how long it took."""
+
+from collections.abc import Callable
+
+from whole_server.options import COMPARING, ONCE, Options
+from whole_server.tables import table
+
+WARMING = "starting and warming the servers"
+
+# Seconds of one round on two cores, of --seconds and --warm-seconds. They were counted from the code of the sections:
+# measurements, starts, and the time in which servers come to rest.
+PARTS: dict[str, Callable[[int, int], float]] = {
+    "load": lambda seconds, warm: 69 + 22 * seconds,
+    "curve": lambda seconds, warm: 31 + 16 * seconds,
+    "overload": lambda seconds, warm: 104 + 2 * seconds,
+    "overhead": lambda seconds, warm: 24 + 8 * seconds,
+    "heap": lambda seconds, warm: 4 + seconds + warm,
+    "start": lambda seconds, warm: 18,
+    "memory": lambda seconds, warm: 150,
+    "models": lambda seconds, warm: 82 + 12 * seconds,
+    "tasks": lambda seconds, warm: 300,
+    "batch": lambda seconds, warm: 130 + 5 * seconds + warm,
+}
+# `--long`: 200,000 requests for each server of `memory`, and 5 MB in place of 2 in `batch`.
+LONG = {"memory": 2400, "batch": 140}
+# To start the servers that are compared in all rounds, and to warm each.
+COMPARED = 6
+START_SECONDS = 3
+
+
+def expected(options: Options) -> dict[str, float]:
+    """Seconds of each section in all of its rounds, after what was prepared."""
+    found = {
+        name: PARTS[name](options.seconds, options.warm_seconds) * (1 if name in ONCE else options.rounds)
+        + (LONG.get(name, 0) if options.long else 0)
+        for name in options.sections
+    }
+    if COMPARING & set(options.sections):
+        found[WARMING] = COMPARED * (START_SECONDS + options.warm_seconds)
+    return found
+
+
+def describe(expected_seconds: dict[str, float], took: dict[str, float]) -> list[str]:
+    rows = [[name, text(expected_seconds[name]), text(took[name])] for name in expected_seconds if name in took]
+    total = [text(sum(expected_seconds.values())), text(sum(took.values()))]
+    return table(["section", "expected", "took"], [*rows, ["all", *total]])
+
+
+def text(seconds: float) -> str:
+    return f"{int(seconds) // 60} min {int(seconds) % 60} s"

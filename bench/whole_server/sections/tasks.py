@@ -1,0 +1,177 @@
+"""Tasks other than the sample's, and a model of 110 million parameters, each with FastAPI on the same file.
+
+Weights are random, as they make no difference to the speed. The sizes are those of MiniLM with 6 layers and of
+BERT-base. Embeddings are fp32, because SentenceTransformer.encode is; the others are int8.
+"""
+
+import http.client
+import json
+from contextlib import ExitStack
+from dataclasses import replace
+from statistics import median
+
+from whole_server import places
+from whole_server.cases import CASES, Case
+from whole_server.closed_loop import ask
+from whole_server.errors import BenchmarkError
+from whole_server.options import Options
+from whole_server.process import Running, Server, started
+from whole_server.servers import BERTH, berth, fastapi
+from whole_server.statistics import Metrics, Round, value_of
+from whole_server.tables import Goal, number, table
+from whole_server.turn import CLIENTS, Turn, warm
+
+# How often all are asked in turn.
+SLICES = 2
+WARM_SECONDS = 4
+# A single client needs less time than many for a steady figure.
+SECONDS_MANY, SECONDS_SINGLE = 3, 2
+# How far numbers of two answers may be apart: the two versions of libtorch round otherwise.
+CLOSE = 0.02
+COMPARED_BODIES = 10
+THREADS, PROCESSES, ENCODE = "fastapi-threads", "fastapi-processes", "fastapi-encode"
+
+
+def label(name: str, cores: int) -> str:
+    return {
+        BERTH: "Berth",
+        THREADS: f"FastAPI, the same file, 1 process × {cores} threads",
+        PROCESSES: f"FastAPI, the same file, {cores} processes × 1 thread",
+        ENCODE: f"FastAPI, SentenceTransformer.encode, 1 process × {cores} threads",
+    }[name]
+
+
+def measure(turn: Turn) -> Round:
+    found: Round = {}
+    for case in CASES:
+        write_bodies(case)
+        for name, metrics in measure_case(turn, case).items():
+            found[f"{case.name}: {name}"] = metrics
+    return found
+
+
+def write_bodies(case: Case) -> None:
+    """The passages of the questions, one in each request."""
+    if case.task != "question-answering":
+        lines = places.BODIES.read_text(encoding="utf-8").splitlines()
+        texts = [json.loads(line)["context"] for line in lines]
+        if case.task == "fill-mask":
+            texts = [masked(text) for text in texts]
+        case.bodies.write_text("".join(json.dumps({"inputs": text}) + "\n" for text in texts), encoding="utf-8")
+
+
+def masked(text: str) -> str:
+    words = text.split(" ")
+    return " ".join([*words[:2], "[MASK]", *words[3:]])
+
+
+def servers(case: Case, cores: int) -> list[Server]:
+    compared = [berth(BERTH_MODEL_DIR=str(case.artifact)), peer(case, THREADS, 1, cores), peer(case, PROCESSES, cores, 1)]
+    if case.task == "sentence-embeddings":
+        encode = peer(case, ENCODE, 1, cores)
+        more = {"PEER_ENGINE": "sentence-transformers", "PEER_MODEL": str(case.directory / "model")}
+        compared.append(replace(encode, environment=encode.environment | more))
+    return compared
+
+
+def peer(case: Case, name: str, processes: int, threads: int) -> Server:
+    server = fastapi(name, processes, case.artifact / "model.pt", threads, padded=False)
+    own = {"PEER_TOKENIZER": str(case.artifact / "tokenizer.json")}
+    if case.task != "question-answering":
+        own |= {"PEER_APP": "whole_server.task_peer:app", "PEER_TASK": case.task}
+    return replace(server, environment=server.environment | own)
+
+
+def measure_case(turn: Turn, case: Case) -> Round:
+    options = turn.options
+    body = case.bodies.read_bytes().splitlines()[0]
+    with ExitStack() as stack:
+        running = [stack.enter_context(started(server, body)) for server in servers(case, options.cores)]
+        equal = equal_answers(case, running)
+        for server in running:
+            warm(server, replace(options, warm_seconds=min(WARM_SECONDS, options.warm_seconds)), case.bodies)
+        slices = []
+        for number_of in range(1 if options.quick else SLICES):
+            first = number_of % len(running)
+            slices.append({server.name: one(server, case, options, number_of) for server in [*running[first:], *running[:first]]})
+    return {
+        server.name: {"equal": equal[server.name]}
+        | {metric: median(found[server.name][metric] for found in slices) for metric in slices[0][server.name]}
+        for server in running
+    }
+
+
+def one(server: Running, case: Case, options: Options, number_of: int) -> Metrics:
+    many = ask(server, CLIENTS, min(SECONDS_MANY, options.seconds), case.bodies, number_of * 137)
+    single = ask(server, 1, min(SECONDS_SINGLE, options.seconds), case.bodies, number_of * 137)
+    return {"rate": many.rate, "p99": many.p99, "p50": single.p50}
+
+
+def equal_answers(case: Case, running: list[Running]) -> dict[str, float]:
+    """The share of answers that are Berth's: a peer that did less would be faster. int8 may round a near tie otherwise.
+
+    @raises BenchmarkError: where none is equal
+    """
+    bodies = case.bodies.read_bytes().splitlines()[:COMPARED_BODIES]
+    expected = [answer(running[0], body) for body in bodies]
+    found = {}
+    for server in running:
+        answers = [answer(server, body) for body in bodies]
+        found[server.name] = sum(map(close, answers, expected)) / len(bodies)
+        if not found[server.name]:
+            raise BenchmarkError(f"{case.name}: {server.name} answers {str(answers[0])[:150]}, Berth {str(expected[0])[:150]}")
+    return found
+
+
+def answer(server: Running, body: bytes) -> object:
+    connection = http.client.HTTPConnection("127.0.0.1", server.port, timeout=60)
+    try:
+        connection.request("POST", "/invocations", body, {"Content-Type": "application/json"})
+        return json.loads(connection.getresponse().read())
+    finally:
+        connection.close()
+
+
+def close(found: object, expected: object) -> bool:
+    if isinstance(expected, float):
+        return isinstance(found, float | int) and abs(found - expected) <= CLOSE
+    if isinstance(expected, dict):
+        return isinstance(found, dict) and all(close(found.get(name), value) for name, value in expected.items())
+    if isinstance(expected, list):
+        return isinstance(found, list) and len(found) == len(expected) and all(map(close, found, expected))
+    return found == expected
+
+
+def report(rounds: list[Round], options: Options) -> list[str]:
+    rows = []
+    for case in CASES:
+        for name in (BERTH, THREADS, PROCESSES, ENCODE):
+            key = f"{case.name}: {name}"
+            if key in rounds[0]:
+                cells = [number(value_of(rounds, key, metric), 3) for metric in ("rate", "p99", "p50")]
+                of = value_of(rounds, f"{case.name}: {BERTH}", "rate") / value_of(rounds, key, "rate")
+                equal = f"{value_of(rounds, key, 'equal'):.0%}"
+                rows.append([case.name, label(name, options.cores), *cells, number(of, 3), equal])
+    return [
+        "### Tasks",
+        "",
+        *table(
+            [
+                "model",
+                "server",
+                f"{CLIENTS} clients: answers/s",
+                "p99, ms",
+                "1 client: p50, ms",
+                "Berth's answers/s, of this",
+                "equal answers",
+            ],
+            rows,
+        ),
+        "",
+        "Weights are random: they make no difference to the speed. A request is one passage of the questions.",
+    ]
+
+
+def goals(rounds: list[Round], options: Options) -> list[Goal]:
+    """The project has none for this."""
+    return []

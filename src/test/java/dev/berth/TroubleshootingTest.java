@@ -1,0 +1,48 @@
+package dev.berth;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.regex.Pattern;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.Test;
+
+/// Every message that `docs/troubleshooting.md` quotes is in the sources, so that a search for it finds it.
+class TroubleshootingTest {
+
+  private static final Pattern ROW = Pattern.compile("(?m)^\\| `([^`]+)` \\|");
+  private static final Pattern JOIN = Pattern.compile("\"\\s*(?:\\+\\s*|\\.concat\\(\\s*)\"");
+
+  /// An `…` stands for a value, so the parts between them must occur, in this order and near each other.
+  @Test
+  void theMessagesItQuotesAreTheServers() throws IOException {
+    var sources = sources();
+    var messages = ROW.matcher(Files.readString(Path.of("docs/troubleshooting.md"))).results().map(row -> row.group(1)).toList();
+    assertThat(messages).hasSizeGreaterThan(25);
+    assertThat(messages).filteredOn(message -> !sources.find(message)).isEmpty();
+  }
+
+  private record Sources(String text) {
+    boolean find(String message) {
+      var parts = Stream.of(message.split("…")).filter(part -> !part.isBlank()).map(Pattern::quote).toList();
+      return Pattern.compile(String.join("[^\\n]{1,80}?", parts)).matcher(text).find();
+    }
+  }
+
+  private static Sources sources() throws IOException {
+    var text = new StringBuilder(Files.readString(Path.of("serve")));
+    try (var files = Files.walk(Path.of("src"))) {
+      for (var file : files.filter(TroubleshootingTest::isSource).toList()) {
+        text.append(JOIN.matcher(Files.readString(file)).replaceAll(""));
+      }
+    }
+    return new Sources(text.toString());
+  }
+
+  private static boolean isSource(Path file) {
+    return file.toString().endsWith(".java") && List.of("main", "hooks").contains(file.getName(1).toString());
+  }
+}
