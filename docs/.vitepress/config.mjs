@@ -1,4 +1,4 @@
-import { withMermaid } from 'vitepress-plugin-mermaid'
+import { defineConfig } from 'vitepress'
 import sidebar from './sidebar.json' with { type: 'json' }
 
 // A build by GitHub Actions knows where the repository is. Any other build shows the text of such a link without the link.
@@ -27,20 +27,26 @@ function linkTheRepository(md) {
   })
 }
 
+/** Has programs in Mermaid's language shown as diagrams, as forges do. */
+function draw(md) {
+  const fence = md.renderer.rules.fence
+  md.renderer.rules.fence = (tokens, index, ...rest) => tokens[index].info.trim() === 'mermaid'
+    ? `<Diagram text="${md.utils.escapeHtml(tokens[index].content)}" />`
+    : fence(tokens, index, ...rest)
+}
+
 /** Anchors as forges make them, so that a link to a heading works in both places. LinksTest checks them. */
 const slugify = heading => heading.toLowerCase().replace(/[^\p{L}\p{N} _-]/gu, '').replaceAll(' ', '-')
 
-export default withMermaid({
+export default defineConfig({
   title: 'Berth',
   description: 'A model-serving container for SageMaker, written in Java',
   lang: 'en',
   base: SITE_BASE || '/',
-  // Room for the lines of programs and for tables of four columns.
-  head: [['style', {}, '.VPDoc.has-aside .content-container { max-width: 960px !important }']],
   ignoreDeadLinks: 'localhostLinks',
   rewrites: { 'README.md': 'index.md' },
   // Braces stand for JSON here, as on a forge, and not for attributes.
-  markdown: { attrs: { disable: true }, anchor: { slugify }, config: linkTheRepository },
+  markdown: { attrs: { disable: true }, anchor: { slugify }, config: md => md.use(linkTheRepository).use(draw) },
   themeConfig: {
     sidebar,
     outline: [2, 3],
