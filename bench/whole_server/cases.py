@@ -12,6 +12,8 @@ class Case:
     task: str
     size: str
     precision: str
+    # Whether random weights leave the best answers nearly equal, so that int8 on another version may choose each time.
+    has_near_ties: bool = False
 
     @property
     def directory(self) -> Path:
@@ -31,5 +33,5 @@ CASES = [
     Case("embeddings, MiniLM, fp32", "sentence-embeddings", "minilm", "fp32"),
     Case("token classification, MiniLM, int8", "token-classification", "minilm", "int8"),
     Case("fill-mask, MiniLM, int8", "fill-mask", "minilm", "int8"),
-    Case("question answering, BERT-base (110 M), int8", "question-answering", "base", "int8"),
+    Case("question answering, BERT-base (110 M), int8", "question-answering", "base", "int8", has_near_ties=True),
 ]

@@ -110,7 +110,7 @@ def one(server: Running, case: Case, options: Options, number_of: int) -> Metric
 def equal_answers(case: Case, running: list[Running]) -> dict[str, float]:
     """The share of answers that are Berth's: a peer that did less would be faster. int8 may round a near tie otherwise.
 
-    @raises BenchmarkError: where none is equal
+    @raises BenchmarkError: where none is equal, though answers stand out
     """
     bodies = case.bodies.read_bytes().splitlines()[:COMPARED_BODIES]
     expected = [answer(running[0], body) for body in bodies]
@@ -118,7 +118,7 @@ def equal_answers(case: Case, running: list[Running]) -> dict[str, float]:
     for server in running:
         answers = [answer(server, body) for body in bodies]
         found[server.name] = sum(map(close, answers, expected)) / len(bodies)
-        if not found[server.name]:
+        if not found[server.name] and not case.has_near_ties:
             raise BenchmarkError(f"{case.name}: {server.name} answers {str(answers[0])[:150]}, Berth {str(expected[0])[:150]}")
     return found
 
@@ -168,7 +168,8 @@ def report(rounds: list[Round], options: Options) -> list[str]:
             rows,
         ),
         "",
-        "Weights are random: they make no difference to the speed. A request is one passage of the questions.",
+        "Weights are random: they make no difference to the speed. A request is one passage of the questions. With random "
+        "weights no answer of BERT-base stands out: versions of libtorch round, and choose another one.",
     ]
 
 
