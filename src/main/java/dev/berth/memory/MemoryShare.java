@@ -25,8 +25,11 @@ public final class MemoryShare implements AutoCloseable {
   /// Counts it as one of a model's from now on. It holds nothing yet.
   void countFor(ModelMemory.Part model) {
     budget.lock.lock();
-    ofModel = model;
-    budget.lock.unlock();
+    try {
+      ofModel = model;
+    } finally {
+      budget.lock.unlock();
+    }
   }
 
   private boolean hasRoomOfModel(long more) {

@@ -15,17 +15,23 @@ final class InFlight {
 
   void enter() {
     lock.lock();
-    inside++;
-    lock.unlock();
+    try {
+      inside++;
+    } finally {
+      lock.unlock();
+    }
   }
 
   void leave() {
     lock.lock();
-    inside--;
-    if (inside == 0) {
-      none.signalAll();
+    try {
+      inside--;
+      if (inside == 0) {
+        none.signalAll();
+      }
+    } finally {
+      lock.unlock();
     }
-    lock.unlock();
   }
 
   /// Does something while nobody is inside and nobody can enter.

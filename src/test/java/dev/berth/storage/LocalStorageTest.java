@@ -197,7 +197,9 @@ class LocalStorageTest {
             .isInstanceOf(IllegalStateException.class)
             .hasMessage("out/x: found a writer that has failed, expected an open one");
       }
-      assertThat(Files.list(disk.getPath("/out"))).isEmpty();
+      try (var files = Files.list(disk.getPath("/out"))) {
+        assertThat(files).isEmpty();
+      }
     }
   }
 
