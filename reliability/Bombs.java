@@ -32,29 +32,39 @@ final class Bombs {
 
   /// Read through as many windows as there are words, nearly.
   static Seeds.Payload context(int words) {
-    return json("{\"inputs\": {\"question\": \"a\", \"context\": \"" + "b ".repeat(words)
-        + "\"}, \"parameters\": {\"max_seq_len\": 20, \"doc_stride\": 1}}");
+    return json(
+        "{\"inputs\": {\"question\": \"a\", \"context\": \""
+            + "b ".repeat(words)
+            + "\"}, \"parameters\": {\"max_seq_len\": 20, \"doc_stride\": 1}}");
   }
 
   /// An object whose 2ⁿ keys have the same hash: `Aa` and `BB` do.
   static String collidingKeys(int pairs) {
     return IntStream.range(0, 1 << pairs)
-        .mapToObj(i -> "\"" + IntStream.range(0, pairs).mapToObj(bit -> (i >> bit & 1) == 0 ? "Aa"
-            : "BB").collect(Collectors.joining()) + "\":1")
+        .mapToObj(
+            i ->
+                "\""
+                    + IntStream.range(0, pairs)
+                        .mapToObj(bit -> (i >> bit & 1) == 0 ? "Aa" : "BB")
+                        .collect(Collectors.joining())
+                    + "\":1")
         .collect(Collectors.joining(",", "{", "}"));
   }
 
   static byte[] gzip(int unpacked) {
-    return packed(unpacked, bytes -> {
-      try {
-        return new GZIPOutputStream(bytes);
-      } catch (IOException e) {
-        throw new UncheckedIOException(e);
-      }
-    });
+    return packed(
+        unpacked,
+        bytes -> {
+          try {
+            return new GZIPOutputStream(bytes);
+          } catch (IOException e) {
+            throw new UncheckedIOException(e);
+          }
+        });
   }
 
-  private static byte[] packed(int unpacked, java.util.function.Function<OutputStream, OutputStream> packer) {
+  private static byte[] packed(
+      int unpacked, java.util.function.Function<OutputStream, OutputStream> packer) {
     var bytes = new ByteArrayOutputStream();
     try (var out = packer.apply(bytes)) {
       writeZeros(out, unpacked);
@@ -99,7 +109,8 @@ final class Bombs {
     return new Seeds.Payload("application/x-npz", archive);
   }
 
-  /// A progressive JPEG whose scans have no data. The decoder walks through all blocks for each of them.
+  /// A progressive JPEG whose scans have no data. The decoder walks through all blocks for each of
+  /// them.
   static Seeds.Payload jpegOfScans(int side) {
     var file = new ByteArrayOutputStream();
     file.writeBytes(hex("ffd8 ffdb 0043 00"));
@@ -109,7 +120,8 @@ final class Bombs {
     file.writeBytes(hex("ffc4 0014 00 01 000000000000000000000000000000 00"));
     file.writeBytes(hex("ffc4 0014 10 01 000000000000000000000000000000 00"));
     for (int scan = 0; scan < 100; scan++) {
-      file.writeBytes(hex(scan == 0 ? "ffda 0008 01 01 00 00 00 00 00" : "ffda 0008 01 01 00 01 3f 00 00"));
+      file.writeBytes(
+          hex(scan == 0 ? "ffda 0008 01 01 00 00 00 00 00" : "ffda 0008 01 01 00 01 3f 00 00"));
     }
     file.writeBytes(hex("ffd9"));
     return new Seeds.Payload("image/jpeg", file.toByteArray());
@@ -117,23 +129,42 @@ final class Bombs {
 
   /// A GIF that declares a large picture and has next to no data for it.
   static Seeds.Payload gif(int side) {
-    var size = ByteBuffer.allocate(4).order(ByteOrder.LITTLE_ENDIAN).putShort((short) side).putShort((short) side).array();
-    return new Seeds.Payload("image/gif", Seeds.join(Seeds.ascii("GIF89a"), size, hex("80 00 00 000000 ffffff 2c 00000000"), size,
-        hex("00 02 02 44 01 00 3b")));
+    var size =
+        ByteBuffer.allocate(4)
+            .order(ByteOrder.LITTLE_ENDIAN)
+            .putShort((short) side)
+            .putShort((short) side)
+            .array();
+    return new Seeds.Payload(
+        "image/gif",
+        Seeds.join(
+            Seeds.ascii("GIF89a"),
+            size,
+            hex("80 00 00 000000 ffffff 2c 00000000"),
+            size,
+            hex("00 02 02 44 01 00 3b")));
   }
 
   /// A PNG of one colour.
   static Seeds.Payload png(int side) {
-    var header = ByteBuffer.allocate(13).putInt(side).putInt(side).put(hex("01 00 00 00 00")).array();
-    return new Seeds.Payload("image/png", Seeds.join(hex("89504e470d0a1a0a"), chunk("IHDR", header),
-        chunk("IDAT", packed(side * (side / 8 + 1), DeflaterOutputStream::new)), chunk("IEND", new byte[0])));
+    var header =
+        ByteBuffer.allocate(13).putInt(side).putInt(side).put(hex("01 00 00 00 00")).array();
+    return new Seeds.Payload(
+        "image/png",
+        Seeds.join(
+            hex("89504e470d0a1a0a"),
+            chunk("IHDR", header),
+            chunk("IDAT", packed(side * (side / 8 + 1), DeflaterOutputStream::new)),
+            chunk("IEND", new byte[0])));
   }
 
   private static byte[] chunk(String name, byte[] data) {
     var checked = Seeds.join(Seeds.ascii(name), data);
     var crc = new CRC32();
     crc.update(checked);
-    return Seeds.join(ByteBuffer.allocate(4).putInt(data.length).array(), checked,
+    return Seeds.join(
+        ByteBuffer.allocate(4).putInt(data.length).array(),
+        checked,
         ByteBuffer.allocate(4).putInt((int) crc.getValue()).array());
   }
 

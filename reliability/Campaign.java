@@ -7,7 +7,8 @@ import java.util.stream.Stream;
 /// Attacks a server and says whether it held. `reliability/run --help` lists the parts and options.
 public final class Campaign {
 
-  private static final String HELP = """
+  private static final String HELP =
+      """
       reliability/run [PART]... [OPTION]...
 
       Parts, all by default:
@@ -71,7 +72,8 @@ public final class Campaign {
     }
     var options = options(arguments);
     if (options.lists) {
-      Stream.concat(Attacks.all().stream(), Faults.all().stream()).forEach(one -> System.out.println(one.name()));
+      Stream.concat(Attacks.all().stream(), Faults.all().stream())
+          .forEach(one -> System.out.println(one.name()));
       return;
     }
     var place = new Target.Place(options.url, options.image);
@@ -89,28 +91,50 @@ public final class Campaign {
       strike(Faults.all(), options, place, limits, report);
     }
     if (options.has("fuzz")) {
-      new Fuzz(place, options.seed, options.clients, limits).run(options.models, options.requests, report);
+      new Fuzz(place, options.seed, options.clients, limits)
+          .run(options.models, options.requests, report);
     }
     if (options.has("soak")) {
-      Soak.run(place, options.soakRequests < 0 ? options.requests : options.soakRequests, options.seed, options.clients,
-          limits, report);
+      Soak.run(
+          place,
+          options.soakRequests < 0 ? options.requests : options.soakRequests,
+          options.seed,
+          options.clients,
+          limits,
+          report);
     }
     if (options.has("models")) {
-      ManyModels.run(place, options.isShort ? ManyModels.Plan.quick(options.seed) : ManyModels.Plan.of(options.minutes,
-          options.seed), limits, report);
+      ManyModels.run(
+          place,
+          options.isShort
+              ? ManyModels.Plan.quick(options.seed)
+              : ManyModels.Plan.of(options.minutes, options.seed),
+          limits,
+          report);
     }
     System.exit(report.end() ? 0 : 1);
   }
 
   private static void strike(
-      List<Attacks.Case> cases, Options options, Target.Place place, Attacks.Limits limits, Report report) throws Exception {
-    var chosen = cases.stream()
-        .filter(one -> options.isChosen(one.name()) && (one.isShort() || !options.isShort)).toList();
+      List<Attacks.Case> cases,
+      Options options,
+      Target.Place place,
+      Attacks.Limits limits,
+      Report report)
+      throws Exception {
+    var chosen =
+        cases.stream()
+            .filter(one -> options.isChosen(one.name()) && (one.isShort() || !options.isShort))
+            .toList();
     try (var servers = new Servers(place, options.isShort)) {
       for (int i = 0; i < chosen.size(); i++) {
-        // In the short form the next server starts while this one is attacked. The long form measures a quiet machine, and an
+        // In the short form the next server starts while this one is attacked. The long form
+        // measures a quiet machine, and an
         // unwatched case is about the start itself.
-        if (options.isShort && i + 1 < chosen.size() && chosen.get(i + 1).isWatched() && chosen.get(i + 1).runsAt(place)) {
+        if (options.isShort
+            && i + 1 < chosen.size()
+            && chosen.get(i + 1).isWatched()
+            && chosen.get(i + 1).runsAt(place)) {
           Thread.ofVirtual().start(servers.start(chosen.get(i + 1)));
         }
         Attacks.run(chosen.get(i), servers, place, limits, report);

@@ -10,11 +10,17 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.Executors;
 import java.util.concurrent.atomic.AtomicLong;
 
-/// Sends requests that are made of a seed and a number, so that each can be made again, and checks every response.
+/// Sends requests that are made of a seed and a number, so that each can be made again, and checks
+/// every response.
 final class Fuzz {
 
-  static final List<Seeds.Model> MODELS = List.of(
-      Seeds.Model.QA, Seeds.Model.TENSOR, Seeds.Model.PICTURES, Seeds.Model.CLASSES, Seeds.Model.NOTHING);
+  static final List<Seeds.Model> MODELS =
+      List.of(
+          Seeds.Model.QA,
+          Seeds.Model.TENSOR,
+          Seeds.Model.PICTURES,
+          Seeds.Model.CLASSES,
+          Seeds.Model.NOTHING);
 
   private static final Duration PATIENCE = Duration.ofSeconds(60);
   private static final double GOOD = 0.02;
@@ -41,7 +47,8 @@ final class Fuzz {
     var chosen = place.isFixed() ? List.of(Seeds.Model.QA) : models.isEmpty() ? MODELS : models;
     for (var model : chosen) {
       var row = new Report.Row("fuzz-" + model.name().toLowerCase());
-      try (var target = Target.start(place, server(model)); var watch = Watch.begin(target)) {
+      try (var target = Target.start(place, server(model));
+          var watch = Watch.begin(target)) {
         new Run(target, watch, row, requests / chosen.size()).attack();
         watch.end(row, limits.ping(), limits.good());
         if (!target.isAlive()) {
@@ -89,13 +96,18 @@ final class Fuzz {
       }
       row.requests(Math.min(next.get(), requests));
       row.expect("failures by kind: " + saved, saved.isEmpty());
-      row.note("%.0f requests/s, %d answered by 4xx or 5xx".formatted(Math.min(next.get(),
-          requests) * 1e9 / (System.nanoTime() - begin), refused.get()));
+      row.note(
+          "%.0f requests/s, %d answered by 4xx or 5xx"
+              .formatted(
+                  Math.min(next.get(), requests) * 1e9 / (System.nanoTime() - begin),
+                  refused.get()));
     }
 
     private void askAll() {
       Wire kept = null;
-      for (long number = next.getAndIncrement(); number < requests && !isDead; number = next.getAndIncrement()) {
+      for (long number = next.getAndIncrement();
+          number < requests && !isDead;
+          number = next.getAndIncrement()) {
         var random = new SplittableRandom(seed * 0x9e3779b97f4a7c15L + number);
         var mutator = new Mutator(random);
         if (mutator.chance(RAW)) {
@@ -113,12 +125,14 @@ final class Fuzz {
     private byte[] broken(Mutator mutator) {
       var payload = mutator.one(mutator.chance(0.8) ? likely : seeds);
       boolean inHeaders = mutator.chance(0.2);
-      var headers = "Content-Type: " + mutator.type(payload) + "\r\n" + (inHeaders ? mutator.headers() : "");
-      return Seeds.request(headers, inHeaders && mutator.chance(0.5) ? payload.body() : mutator.body(payload));
+      var headers =
+          "Content-Type: " + mutator.type(payload) + "\r\n" + (inHeaders ? mutator.headers() : "");
+      return Seeds.request(
+          headers, inHeaders && mutator.chance(0.5) ? payload.body() : mutator.body(payload));
     }
 
-    /// Asks on a connection that is kept, where one is. The server may have closed it in the meantime, so it is tried again on
-    /// a new one.
+    /// Asks on a connection that is kept, where one is. The server may have closed it in the
+    /// meantime, so it is tried again on a new one.
     private Wire ask(long number, Wire kept, byte[] request, int which) {
       var wire = kept;
       for (int attempt = wire == null ? 1 : 0; attempt < 2; attempt++) {
@@ -146,7 +160,8 @@ final class Fuzz {
       return null;
     }
 
-    /// On a connection of its own that ends behind the request. What is no whole request needs no response.
+    /// On a connection of its own that ends behind the request. What is no whole request needs no
+    /// response.
     private void askRaw(long number, byte[] request) {
       try (var wire = new Wire(target.address(), PATIENCE)) {
         wire.send(request);
@@ -157,7 +172,8 @@ final class Fuzz {
       } catch (Wire.Malformed e) {
         failed(number, request, e.getMessage());
       } catch (java.net.SocketException e) {
-        // Closed by the server before it has read everything, which is its right with what is no HTTP.
+        // Closed by the server before it has read everything, which is its right with what is no
+        // HTTP.
         isDead = !target.isAlive();
       } catch (IOException e) {
         noAnswer(number, request, e);
@@ -186,18 +202,25 @@ final class Fuzz {
     /// Notes a failure and keeps its request, unless there have been enough of its kind.
     private void failed(long number, byte[] request, String why) {
       var kind = why.replaceAll("\\d+", "0").replaceAll("[^ a-zA-Z0:{}]+", "");
-      if (saved.merge(kind.substring(0, Math.min(KIND_LENGTH, kind.length())), 1, Integer::sum) > MOST_OF_A_KIND
+      if (saved.merge(kind.substring(0, Math.min(KIND_LENGTH, kind.length())), 1, Integer::sum)
+              > MOST_OF_A_KIND
           || saved.size() > MOST_KINDS) {
         return;
       }
       var model = target.launch().model();
-      var file = Target.WORK.resolve("fuzz-%s-%d-%d.txt".formatted(model.name().toLowerCase(), seed, number));
+      var file =
+          Target.WORK.resolve(
+              "fuzz-%s-%d-%d.txt".formatted(model.name().toLowerCase(), seed, number));
       row.missed("%s: %s".formatted(file, why.substring(0, Math.min(300, why.length()))));
       try {
         Files.createDirectories(Target.WORK);
-        Files.write(file, List.of(model.name(), "seed %d, number %d: %s".formatted(seed, number,
-            why.lines().findFirst().orElse("")),
-            Base64.getEncoder().encodeToString(request)));
+        Files.write(
+            file,
+            List.of(
+                model.name(),
+                "seed %d, number %d: %s"
+                    .formatted(seed, number, why.lines().findFirst().orElse("")),
+                Base64.getEncoder().encodeToString(request)));
       } catch (IOException e) {
         row.missed("it could not be kept: " + e);
       }

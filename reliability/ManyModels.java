@@ -16,12 +16,14 @@ import java.util.regex.Pattern;
 import java.util.stream.Collectors;
 import java.util.stream.IntStream;
 
-/// Many models in one server. Clients ask any of them, load and unload any of them, all at random. No answer may be wrong, no
-/// model may be missing that was loaded or serve when it was unloaded, and the process must not grow.
+/// Many models in one server. Clients ask any of them, load and unload any of them, all at random.
+/// No answer may be wrong, no model may be missing that was loaded or serve when it was unloaded,
+/// and the process must not grow.
 ///
-/// The time is split into rounds. After each of them the clients stop, all models but one are unloaded, and the process is
-/// measured. So what it holds does not depend on how many models happen to be loaded. The Java heap has one size and is touched
-/// at start, because what the collector gives back would hide what the models leave behind.
+/// The time is split into rounds. After each of them the clients stop, all models but one are
+/// unloaded, and the process is measured. So what it holds does not depend on how many models
+/// happen to be loaded. The Java heap has one size and is touched at start, because what the
+/// collector gives back would hide what the models leave behind.
 final class ManyModels {
 
   /// How many models, and for how long.
@@ -35,33 +37,49 @@ final class ManyModels {
     }
   }
 
-  /// What is loaded: seven of ten are the sample, the others have another handler or hooks of their own.
+  /// What is loaded: seven of ten are the sample, the others have another handler or hooks of their
+  /// own.
   static final List<Seeds.Model> ARTIFACTS =
-      List.of(Seeds.Model.QA, Seeds.Model.TENSOR, Seeds.Model.PICTURES, Seeds.Model.NOTHING, Seeds.Model.BROKEN);
+      List.of(
+          Seeds.Model.QA,
+          Seeds.Model.TENSOR,
+          Seeds.Model.PICTURES,
+          Seeds.Model.NOTHING,
+          Seeds.Model.BROKEN);
 
   private static final int CLIENTS = 16;
+
   /// Of all actions.
   private static final double LOAD = 0.02;
+
   private static final double UNLOAD = 0.03;
   private static final double BREAK = 0.005;
+
   /// Of all questions to a model that is not there: it is loaded, as SageMaker would do.
   private static final double LOAD_WHEN_ABSENT = 0.2;
 
   private static final Duration PATIENCE = Duration.ofMinutes(2);
+
   /// After which the native heap was trimmed.
   private static final Duration REST = Duration.ofSeconds(5);
+
   private static final int FEWEST_ROUNDS_FOR_MEMORY = 4;
   private static final long TOLERATED_MEGABYTES = 32;
   private static final long TOLERATED_THREADS = 16;
 
   private static final Pattern LISTED = Pattern.compile("\"modelName\":\"([^\"]+)\"");
 
-  private enum Known { LOADED, GONE, UNKNOWN }
+  private enum Known {
+    LOADED,
+    GONE,
+    UNKNOWN
+  }
 
   /// What is known of a name, and after how many changes.
   private record Look(Known known, long changes) {}
 
-  /// A name and what its clients have done to it. When changes overlap, nobody knows which of them came last.
+  /// A name and what its clients have done to it. When changes overlap, nobody knows which of them
+  /// came last.
   private static final class Name {
     private final String text;
     private final Seeds.Model artifact;
@@ -104,8 +122,10 @@ final class ManyModels {
   private final Report.Row row;
   private final Plan plan;
   private final List<Name> names;
+
   /// Asked for once, because some artifacts are written then.
   private final Map<Seeds.Model, String> urls;
+
   private final Map<Seeds.Model, List<Wire.Answer>> expected = new EnumMap<>(Seeds.Model.class);
   private final AtomicLong answered = new AtomicLong();
   private final AtomicLong refused = new AtomicLong();
@@ -119,8 +139,10 @@ final class ManyModels {
     this.target = target;
     this.row = row;
     this.plan = plan;
-    this.urls = ARTIFACTS.stream().collect(Collectors.toMap(artifact -> artifact, target::artifact));
-    this.names = IntStream.range(0, plan.models).mapToObj(i -> new Name("model-" + i, artifact(i))).toList();
+    this.urls =
+        ARTIFACTS.stream().collect(Collectors.toMap(artifact -> artifact, target::artifact));
+    this.names =
+        IntStream.range(0, plan.models).mapToObj(i -> new Name("model-" + i, artifact(i))).toList();
   }
 
   private static Seeds.Model artifact(int number) {
@@ -132,14 +154,16 @@ final class ManyModels {
     };
   }
 
-  static void run(Target.Place place, Plan plan, Attacks.Limits limits, Report report) throws Exception {
+  static void run(Target.Place place, Plan plan, Attacks.Limits limits, Report report)
+      throws Exception {
     var row = new Report.Row("models");
     if (place.isFixed()) {
       row.note("skipped: it needs a server of its own");
       report.add(row);
       return;
     }
-    try (var target = Target.start(place, Target.Launch.of(Seeds.Model.QA).with(Target.Trait.MANY_MODELS))) {
+    try (var target =
+        Target.start(place, Target.Launch.of(Seeds.Model.QA).with(Target.Trait.MANY_MODELS))) {
       var many = new ManyModels(target, row, plan);
       many.learn();
       try (var watch = Watch.begin(target)) {
@@ -153,10 +177,12 @@ final class ManyModels {
     report.add(row);
   }
 
-  /// Loads each artifact alone, and takes its answers for the right ones. The sample's answer is known.
+  /// Loads each artifact alone, and takes its answers for the right ones. The sample's answer is
+  /// known.
   private void learn() throws IOException {
     for (var artifact : Set.copyOf(names.stream().map(name -> name.artifact).toList())) {
-      var name = artifact == Seeds.Model.QA ? Target.STEADY : "first-" + artifact.name().toLowerCase();
+      var name =
+          artifact == Seeds.Model.QA ? Target.STEADY : "first-" + artifact.name().toLowerCase();
       require(load(name, artifact), 200);
       var answers = new ArrayList<Wire.Answer>();
       for (var payload : artifact.good()) {
@@ -168,12 +194,15 @@ final class ManyModels {
       }
     }
     var texts = expected.get(Seeds.Model.QA).stream().map(Wire.Answer::text).toList();
-    row.expect("the sample was answered by " + texts, texts.stream().anyMatch(text -> text.contains("\"answer\":\"Warsaw\"")));
+    row.expect(
+        "the sample was answered by " + texts,
+        texts.stream().anyMatch(text -> text.contains("\"answer\":\"Warsaw\"")));
   }
 
   private static Wire.Answer require(Wire.Answer answer, int status) throws IOException {
     if (answer.status() != status) {
-      throw new IOException("found %d before the clients began: %s".formatted(answer.status(), answer.text()));
+      throw new IOException(
+          "found %d before the clients began: %s".formatted(answer.status(), answer.text()));
     }
     return answer;
   }
@@ -189,9 +218,17 @@ final class ManyModels {
       sizes.add(new Size(target.residentMegabytes(), target.threads(), target.descriptors()));
     }
     row.requests(answered.get() + refused.get() + absent.get());
-    row.note("%d answers, %d got 404, %d got 503 in %d s; %d loads, %d unloads, %d got 507, slowest load %d ms".formatted(
-        answered.get(), absent.get(), refused.get(), (System.nanoTime() - begin) / 1_000_000_000, loads.get(), unloads.get(),
-        full.get(), slowestLoad.get() / 1_000_000));
+    row.note(
+        "%d answers, %d got 404, %d got 503 in %d s; %d loads, %d unloads, %d got 507, slowest load %d ms"
+            .formatted(
+                answered.get(),
+                absent.get(),
+                refused.get(),
+                (System.nanoTime() - begin) / 1_000_000_000,
+                loads.get(),
+                unloads.get(),
+                full.get(),
+                slowestLoad.get() / 1_000_000));
     checkSizes(sizes);
   }
 
@@ -200,12 +237,15 @@ final class ManyModels {
     try (var executor = Executors.newFixedThreadPool(CLIENTS)) {
       var clients = new ArrayList<Future<?>>();
       for (int client = 0; client < CLIENTS; client++) {
-        var random = new SplittableRandom(plan.seed * 0x9e3779b97f4a7c15L + round * CLIENTS + client);
-        clients.add(executor.submit(() -> {
-          while (System.nanoTime() < end) {
-            act(random);
-          }
-        }));
+        var random =
+            new SplittableRandom(plan.seed * 0x9e3779b97f4a7c15L + round * CLIENTS + client);
+        clients.add(
+            executor.submit(
+                () -> {
+                  while (System.nanoTime() < end) {
+                    act(random);
+                  }
+                }));
       }
       for (var client : clients) {
         client.get();
@@ -247,7 +287,9 @@ final class ManyModels {
       }
       case 404 -> {
         absent.incrementAndGet();
-        row.expect("%s was loaded, and not found: %s".formatted(name.text, answer.text()), known != Known.LOADED);
+        row.expect(
+            "%s was loaded, and not found: %s".formatted(name.text, answer.text()),
+            known != Known.LOADED);
         if (random.nextDouble() < LOAD_WHEN_ABSENT) {
           change(name, true);
         }
@@ -268,13 +310,17 @@ final class ManyModels {
       after = loads && answer.status() != 507 ? Known.LOADED : Known.GONE;
       (loads ? this.loads : unloads).addAndGet(answer.status() == 200 ? 1 : 0);
       full.addAndGet(answer.status() == 507 ? 1 : 0);
-      expect((loads ? "a load of " : "an unload of ") + name.text, answer,
+      expect(
+          (loads ? "a load of " : "an unload of ") + name.text,
+          answer,
           loads ? new int[] {200, 409, 507} : new int[] {200, 404});
       // 507 says nothing of what was there.
       boolean was = answer.status() == (loads ? 409 : 200);
       if (name.end(after) && answer.status() != 507) {
-        row.expect("%s was %s, and its %s was answered by %d".formatted(
-            name.text, before, loads ? "load" : "unload", answer.status()), before != (was ? Known.GONE : Known.LOADED));
+        row.expect(
+            "%s was %s, and its %s was answered by %d"
+                .formatted(name.text, before, loads ? "load" : "unload", answer.status()),
+            before != (was ? Known.GONE : Known.LOADED));
       }
     } catch (IOException e) {
       name.end(Known.UNKNOWN);
@@ -283,7 +329,8 @@ final class ManyModels {
   }
 
   private void expect(String what, Wire.Answer answer, int... statuses) {
-    row.expect("%s was answered by %d: %s".formatted(what, answer.status(), answer.text()),
+    row.expect(
+        "%s was answered by %d: %s".formatted(what, answer.status(), answer.text()),
         Arrays.stream(statuses).anyMatch(status -> status == answer.status()));
   }
 
@@ -291,7 +338,8 @@ final class ManyModels {
     var listed = listed();
     for (var name : names) {
       var known = name.look().known;
-      row.expect("%s is %s, and GET /models has %s".formatted(name.text, known, listed),
+      row.expect(
+          "%s is %s, and GET /models has %s".formatted(name.text, known, listed),
           known == Known.UNKNOWN || listed.contains(name.text) == (known == Known.LOADED));
     }
   }
@@ -303,25 +351,35 @@ final class ManyModels {
         change(name, false);
       }
     }
-    row.expect("GET /models has " + listed() + " when all but one are unloaded", listed().equals(Set.of(Target.STEADY)));
+    row.expect(
+        "GET /models has " + listed() + " when all but one are unloaded",
+        listed().equals(Set.of(Target.STEADY)));
   }
 
   private Set<String> listed() throws IOException {
     var answer = require(send(Seeds.request("GET", "/models", "", new byte[0])), 200);
-    return LISTED.matcher(answer.text()).results().map(match -> match.group(1)).collect(Collectors.toCollection(HashSet::new));
+    return LISTED
+        .matcher(answer.text())
+        .results()
+        .map(match -> match.group(1))
+        .collect(Collectors.toCollection(HashSet::new));
   }
 
   /// Compares the process after the second round with that after the last one.
   private void checkSizes(List<Size> sizes) {
-    row.note("MB, threads, descriptors after each round: " + sizes.stream()
-        .map(size -> "%d %d %d".formatted(size.megabytes, size.threads, size.descriptors)).collect(Collectors.joining(", ")));
+    row.note(
+        "MB, threads, descriptors after each round: "
+            + sizes.stream()
+                .map(size -> "%d %d %d".formatted(size.megabytes, size.threads, size.descriptors))
+                .collect(Collectors.joining(", ")));
     if (sizes.size() < FEWEST_ROUNDS_FOR_MEMORY || sizes.getLast().megabytes == 0) {
       row.note("too short to judge the memory");
       return;
     }
     var early = sizes.get(1);
     var late = sizes.getLast();
-    row.expect("the process grew from %s to %s".formatted(early, late),
+    row.expect(
+        "the process grew from %s to %s".formatted(early, late),
         late.megabytes <= early.megabytes * 1.05 + TOLERATED_MEGABYTES
             && late.threads <= early.threads + TOLERATED_THREADS
             && late.descriptors <= early.descriptors + TOLERATED_THREADS);

@@ -8,49 +8,174 @@ import java.util.random.RandomGenerator;
 import java.util.stream.Collectors;
 import java.util.stream.IntStream;
 
-/// Makes broken and odd payloads, headers and requests of random numbers, and of nothing else: the same numbers give the
-/// same bytes.
+/// Makes broken and odd payloads, headers and requests of random numbers, and of nothing else: the
+/// same numbers give the same bytes.
 final class Mutator {
 
   private static final int LONGEST = 64 * 1024;
 
-  private static final List<String> WORDS = List.of(
-      "null", "true", "false", "0", "-1", "-0", "1e999", "-1e-999", "NaN", "Infinity", "2147483648", "9223372036854775808", "0.1",
-      "[]", "{}", "[[]]", "\"\"", "{", "}", "[", "]", ":", ",", "\"", "\\", "\\u0000", "\\ud800", "\\u4e2d", "\ufdfa",
-          "\ufeff", "\0",
-      "\r\n", "\n", "\"question\"", "\"context\"", "\"inputs\"", "\"parameters\"", "\"top_k\"", "\"instances\"", "\"b64\"",
+  private static final List<String> WORDS =
+      List.of(
+          "null",
+          "true",
+          "false",
+          "0",
+          "-1",
+          "-0",
+          "1e999",
+          "-1e-999",
+          "NaN",
+          "Infinity",
+          "2147483648",
+          "9223372036854775808",
+          "0.1",
+          "[]",
+          "{}",
+          "[[]]",
+          "\"\"",
+          "{",
+          "}",
+          "[",
+          "]",
+          ":",
+          ",",
+          "\"",
+          "\\",
+          "\\u0000",
+          "\\ud800",
+          "\\u4e2d",
+          "\ufdfa",
+          "\ufeff",
+          "\0",
+          "\r\n",
+          "\n",
+          "\"question\"",
+          "\"context\"",
+          "\"inputs\"",
+          "\"parameters\"",
+          "\"top_k\"",
+          "\"instances\"",
+          "\"b64\"",
           "\"max_seq_len\"",
-      "\"doc_stride\"", "\"max_answer_len\"", "question,context", "(1,)", "(0,)", "'<f4'", "'|O'", "'<U9'", "True",
-          "PK\u0003\u0004", "IHDR", "RIFF");
+          "\"doc_stride\"",
+          "\"max_answer_len\"",
+          "question,context",
+          "(1,)",
+          "(0,)",
+          "'<f4'",
+          "'|O'",
+          "'<U9'",
+          "True",
+          "PK\u0003\u0004",
+          "IHDR",
+          "RIFF");
 
-  private static final List<String> KEYS = List.of(
-      "question", "context", "inputs", "parameters", "top_k", "max_answer_len", "doc_stride", "max_seq_len", "max_question_len",
-      "handle_impossible_answer", "align_to_words", "instances", "b64", "signature_name", "x", "", "a.b", "\\u0000");
+  private static final List<String> KEYS =
+      List.of(
+          "question",
+          "context",
+          "inputs",
+          "parameters",
+          "top_k",
+          "max_answer_len",
+          "doc_stride",
+          "max_seq_len",
+          "max_question_len",
+          "handle_impossible_answer",
+          "align_to_words",
+          "instances",
+          "b64",
+          "signature_name",
+          "x",
+          "",
+          "a.b",
+          "\\u0000");
 
-  private static final List<String> TYPES = List.of(
-      "application/json", "application/jsonlines", "application/x-jsonlines", "text/csv", "application/x-npy",
+  private static final List<String> TYPES =
+      List.of(
+          "application/json",
+          "application/jsonlines",
+          "application/x-jsonlines",
+          "text/csv",
+          "application/x-npy",
           "application/x-npz",
-      "image/png", "image/jpeg", "image/gif", "image/bmp", "image/webp", "application/x-image", "application/x-recordio",
-      "application/x-tfrecord", "text/plain", "application/octet-stream");
+          "image/png",
+          "image/jpeg",
+          "image/gif",
+          "image/bmp",
+          "image/webp",
+          "application/x-image",
+          "application/x-recordio",
+          "application/x-tfrecord",
+          "text/plain",
+          "application/octet-stream");
 
-  private static final List<String> HEADERS = List.of(
-      "Accept", "Content-Type", "Expect", "Content-Encoding", "Accept-Encoding", "traceparent", "x-amzn-RequestId",
-      "X-Amzn-SageMaker-Inference-Id", "X-Amzn-SageMaker-Custom-Attributes", "X-Amzn-SageMaker-Target-Model", "Host",
+  private static final List<String> HEADERS =
+      List.of(
+          "Accept",
+          "Content-Type",
+          "Expect",
+          "Content-Encoding",
+          "Accept-Encoding",
+          "traceparent",
+          "x-amzn-RequestId",
+          "X-Amzn-SageMaker-Inference-Id",
+          "X-Amzn-SageMaker-Custom-Attributes",
+          "X-Amzn-SageMaker-Target-Model",
+          "Host",
           "Connection",
-      "Cookie", "Range", "If-None-Match", "X-Forwarded-For", "Upgrade", "Authorization", "Origin", "TE");
+          "Cookie",
+          "Range",
+          "If-None-Match",
+          "X-Forwarded-For",
+          "Upgrade",
+          "Authorization",
+          "Origin",
+          "TE");
 
-  private static final List<String> VALUES = List.of(
-      "100-continue", "gzip", "*/*", "application/json;q=0", "text/*;q=0.5, */*;q=0.1", "00-" + "a".repeat(32) + "-"
-          + "b".repeat(16) + "-01",
-      "close", "keep-alive", "h2c", "a=b; c", "application/json; charset=utf-16", "application/json; charset=\"",
+  private static final List<String> VALUES =
+      List.of(
+          "100-continue",
+          "gzip",
+          "*/*",
+          "application/json;q=0",
+          "text/*;q=0.5, */*;q=0.1",
+          "00-" + "a".repeat(32) + "-" + "b".repeat(16) + "-01",
+          "close",
+          "keep-alive",
+          "h2c",
+          "a=b; c",
+          "application/json; charset=utf-16",
+          "application/json; charset=\"",
           "text/csv; header=present",
-      "application/jsonlines; q=1.0001", "localhost:99999", "[::1", "\"", "\\", ";", ",,,", "=", "bytes=0-1");
+          "application/jsonlines; q=1.0001",
+          "localhost:99999",
+          "[::1",
+          "\"",
+          "\\",
+          ";",
+          ",,,",
+          "=",
+          "bytes=0-1");
 
-  private static final List<String> FRAMES = List.of(
-      "Content-Length: 0", "Content-Length: -1", "Content-Length: 5, 6", "Content-Length: 99999999999999999999",
+  private static final List<String> FRAMES =
+      List.of(
+          "Content-Length: 0",
+          "Content-Length: -1",
+          "Content-Length: 5, 6",
+          "Content-Length: 99999999999999999999",
           "Content-Length: 1e3",
-      "Content-Length: 3", "Transfer-Encoding: chunked", "Transfer-Encoding: chunked, chunked", "Transfer-Encoding: gzip",
-      "Transfer-Encoding : chunked", "Transfer-Encoding: x", " folded: x", "No colon", ": no name", "Content-Length:", "Host: x");
+          "Content-Length: 3",
+          "Transfer-Encoding: chunked",
+          "Transfer-Encoding: chunked, chunked",
+          "Transfer-Encoding: gzip",
+          "Transfer-Encoding : chunked",
+          "Transfer-Encoding: x",
+          " folded: x",
+          "No colon",
+          ": no name",
+          "Content-Length:",
+          "Host: x");
 
   private final RandomGenerator random;
 
@@ -105,7 +230,8 @@ final class Mutator {
   }
 
   private static byte[] with(byte[] bytes, int from, int to, byte[] instead) {
-    return Seeds.join(Arrays.copyOf(bytes, from), instead, Arrays.copyOfRange(bytes, to, bytes.length));
+    return Seeds.join(
+        Arrays.copyOf(bytes, from), instead, Arrays.copyOfRange(bytes, to, bytes.length));
   }
 
   private byte[] repeated(byte[] bytes) {
@@ -124,35 +250,66 @@ final class Mutator {
 
   /// A length or an offset that nobody means.
   private byte[] number() {
-    int value = one(List.of(0, 1, -1, 0x7fff, 0x8000, 0xffff, 0x10000, Integer.MAX_VALUE, Integer.MIN_VALUE, 0x7ffffff7));
-    return ByteBuffer.allocate(4).order(chance(0.5) ? ByteOrder.LITTLE_ENDIAN : ByteOrder.BIG_ENDIAN).putInt(value).array();
+    int value =
+        one(
+            List.of(
+                0,
+                1,
+                -1,
+                0x7fff,
+                0x8000,
+                0xffff,
+                0x10000,
+                Integer.MAX_VALUE,
+                Integer.MIN_VALUE,
+                0x7ffffff7));
+    return ByteBuffer.allocate(4)
+        .order(chance(0.5) ? ByteOrder.LITTLE_ENDIAN : ByteOrder.BIG_ENDIAN)
+        .putInt(value)
+        .array();
   }
 
   private byte[] generated(String type) {
     return switch (type) {
       case "application/x-npy" -> npy();
-      case "application/x-npz" -> Seeds.npz(
-          IntStream.range(0, random.nextInt(5)).mapToObj(i -> i + (chance(0.8) ? ".npy" : ".txt")).toList(), chance(0.7)
-              ? npy() : noise(200));
+      case "application/x-npz" ->
+          Seeds.npz(
+              IntStream.range(0, random.nextInt(5))
+                  .mapToObj(i -> i + (chance(0.8) ? ".npy" : ".txt"))
+                  .toList(),
+              chance(0.7) ? npy() : noise(200));
       case "application/x-recordio" -> Seeds.recordIo(noise(random.nextInt(200)));
       case "text/csv" -> csv().getBytes(StandardCharsets.UTF_8);
       case "application/jsonlines" -> (json(4) + "\n" + json(4)).getBytes(StandardCharsets.UTF_8);
-      default -> type.startsWith("image/") ? noise(random.nextInt(300)) : json(6).getBytes(StandardCharsets.UTF_8);
+      default ->
+          type.startsWith("image/")
+              ? noise(random.nextInt(300))
+              : json(6).getBytes(StandardCharsets.UTF_8);
     };
   }
 
   private byte[] npy() {
-    var shape = IntStream.range(0, random.nextInt(6))
-        .mapToObj(i -> String.valueOf(chance(0.1) ? random.nextLong() : random.nextInt(5))).collect(Collectors.joining(", "));
-    var type = chance(0.8) ? "'" + one(List.of("<", ">", "|", "=")) + one(List.of("f4", "f8", "i4", "i8", "u1", "b1", "f2",
-        "O", "U3", "c8")) + "'" : word();
+    var shape =
+        IntStream.range(0, random.nextInt(6))
+            .mapToObj(i -> String.valueOf(chance(0.1) ? random.nextLong() : random.nextInt(5)))
+            .collect(Collectors.joining(", "));
+    var type =
+        chance(0.8)
+            ? "'"
+                + one(List.of("<", ">", "|", "="))
+                + one(List.of("f4", "f8", "i4", "i8", "u1", "b1", "f2", "O", "U3", "c8"))
+                + "'"
+            : word();
     return Seeds.npy(type, "(" + shape + (chance(0.8) ? ",)" : ""), noise(random.nextInt(130)));
   }
 
   private String csv() {
     return IntStream.range(0, random.nextInt(6))
-        .mapToObj(row -> IntStream.range(0, random.nextInt(1, 5))
-            .mapToObj(cell -> chance(0.2) ? "\"" + word() + "\"" : word()).collect(Collectors.joining(",")))
+        .mapToObj(
+            row ->
+                IntStream.range(0, random.nextInt(1, 5))
+                    .mapToObj(cell -> chance(0.2) ? "\"" + word() + "\"" : word())
+                    .collect(Collectors.joining(",")))
         .collect(Collectors.joining(chance(0.9) ? "\n" : "\r"));
   }
 
@@ -161,10 +318,14 @@ final class Mutator {
       case 0 -> word();
       case 1 -> String.valueOf(random.nextInt(-3, 40));
       case 2 -> '"' + "b ".repeat(random.nextInt(20)) + '"';
-      case 3, 4 -> IntStream.range(0, random.nextInt(4)).mapToObj(i -> json(depth - 1)).collect(Collectors.joining(",", "[",
-          "]"));
-      default -> IntStream.range(0, random.nextInt(5))
-          .mapToObj(i -> '"' + one(KEYS) + "\": " + json(depth - 1)).collect(Collectors.joining(", ", "{", "}"));
+      case 3, 4 ->
+          IntStream.range(0, random.nextInt(4))
+              .mapToObj(i -> json(depth - 1))
+              .collect(Collectors.joining(",", "[", "]"));
+      default ->
+          IntStream.range(0, random.nextInt(5))
+              .mapToObj(i -> '"' + one(KEYS) + "\": " + json(depth - 1))
+              .collect(Collectors.joining(", ", "{", "}"));
     };
   }
 
@@ -177,37 +338,87 @@ final class Mutator {
     if (chance(0.1)) {
       value = value.repeat(1 << random.nextInt(9));
     }
-    // Bytes that end a header would make another request of it; those are for whole requests that are broken.
+    // Bytes that end a header would make another request of it; those are for whole requests that
+    // are broken.
     return value.replaceAll("[\r\n]", " ");
   }
 
   /// Header lines that leave the length of the body alone.
   String headers() {
-    return IntStream.range(0, random.nextInt(1, 5)).mapToObj(i -> one(HEADERS) + ": " + headerValue()
-        + "\r\n").collect(Collectors.joining());
+    return IntStream.range(0, random.nextInt(1, 5))
+        .mapToObj(i -> one(HEADERS) + ": " + headerValue() + "\r\n")
+        .collect(Collectors.joining());
   }
 
-  /// Bytes that may be no HTTP at all: a broken request line, several lengths, chunks that lie, requests behind each other.
+  /// Bytes that may be no HTTP at all: a broken request line, several lengths, chunks that lie,
+  /// requests behind each other.
   byte[] request(Seeds.Payload seed) {
     var body = seed.body().length > 2_000 ? noise(20) : seed.body();
-    var line = chance(0.6) ? "POST /invocations HTTP/1.1" : "%s %s %s".formatted(
-        one(List.of("GET", "POST", "HEAD", "PUT", "OPTIONS", "TRACE", "CONNECT", "", "PRI", "\u0016\u0003\u0001")),
-        one(List.of("/ping", "/invocations", "*", "/", "http://x/ping", "//", "/%00", "/../ping", "/ping?" + word(),
-            "/metrics", "x:1", word())),
-        one(List.of("HTTP/1.1", "HTTP/1.0", "HTTP/2.0", "HTTP/0.9", "http/1.1", "", "HTTP/1.1 x")));
-    var headers = "Host: x\r\nContent-Type: " + seed.type() + "\r\n" + (chance(0.5) ? headers() : "")
-        + (chance(0.5) ? one(FRAMES) + "\r\n" : "") + (chance(0.3) ? one(FRAMES) + "\r\n" : "Content-Length: " + body.length
-            + "\r\n");
+    var line =
+        chance(0.6)
+            ? "POST /invocations HTTP/1.1"
+            : "%s %s %s"
+                .formatted(
+                    one(
+                        List.of(
+                            "GET",
+                            "POST",
+                            "HEAD",
+                            "PUT",
+                            "OPTIONS",
+                            "TRACE",
+                            "CONNECT",
+                            "",
+                            "PRI",
+                            "\u0016\u0003\u0001")),
+                    one(
+                        List.of(
+                            "/ping",
+                            "/invocations",
+                            "*",
+                            "/",
+                            "http://x/ping",
+                            "//",
+                            "/%00",
+                            "/../ping",
+                            "/ping?" + word(),
+                            "/metrics",
+                            "x:1",
+                            word())),
+                    one(
+                        List.of(
+                            "HTTP/1.1",
+                            "HTTP/1.0",
+                            "HTTP/2.0",
+                            "HTTP/0.9",
+                            "http/1.1",
+                            "",
+                            "HTTP/1.1 x")));
+    var headers =
+        "Host: x\r\nContent-Type: "
+            + seed.type()
+            + "\r\n"
+            + (chance(0.5) ? headers() : "")
+            + (chance(0.5) ? one(FRAMES) + "\r\n" : "")
+            + (chance(0.3) ? one(FRAMES) + "\r\n" : "Content-Length: " + body.length + "\r\n");
     var sent = chance(0.3) ? chunks(body) : body;
     var whole = Seeds.join(Seeds.ascii(line + "\r\n" + headers + "\r\n"), sent);
     boolean again = chance(0.2) && !Wire.isHead(whole);
-    whole = again ? Seeds.join(whole, whole, Seeds.ascii("GET /ping HTTP/1.1\r\nHost: x\r\n\r\n")) : whole;
+    whole =
+        again
+            ? Seeds.join(whole, whole, Seeds.ascii("GET /ping HTTP/1.1\r\nHost: x\r\n\r\n"))
+            : whole;
     return chance(0.5) && !Wire.isHead(whole) ? changed(whole) : whole;
   }
 
   private byte[] chunks(byte[] body) {
-    var size = chance(0.7) ? Integer.toHexString(body.length) : one(List.of("-1", "0x5", "ffffffffffffffff", "", "5;a=b",
-        "80000000", " 5", "zz"));
-    return Seeds.join(Seeds.ascii(size + "\r\n"), body, Seeds.ascii(chance(0.8) ? "\r\n0\r\n\r\n" : "0\r\nA: b\r\n\r\n"));
+    var size =
+        chance(0.7)
+            ? Integer.toHexString(body.length)
+            : one(List.of("-1", "0x5", "ffffffffffffffff", "", "5;a=b", "80000000", " 5", "zz"));
+    return Seeds.join(
+        Seeds.ascii(size + "\r\n"),
+        body,
+        Seeds.ascii(chance(0.8) ? "\r\n0\r\n\r\n" : "0\r\nA: b\r\n\r\n"));
   }
 }

@@ -66,13 +66,21 @@ final class Report {
   }
 
   static void header() {
-    System.out.printf(FORMAT, "case", "requests", "deaths", "wrong", "/ping ms", "resident MB", "expectation");
+    System.out.printf(
+        FORMAT, "case", "requests", "deaths", "wrong", "/ping ms", "resident MB", "expectation");
     System.out.println("|---|---|---|---|---|---|---");
   }
 
   void add(Row row) {
     rows.add(row);
-    System.out.printf(FORMAT, row.name, row.requests, row.deaths, row.wrong, row.slowestPing / 1_000_000, row.resident,
+    System.out.printf(
+        FORMAT,
+        row.name,
+        row.requests,
+        row.deaths,
+        row.wrong,
+        row.slowestPing / 1_000_000,
+        row.resident,
         (row.isMet() ? "met" : "MISSED") + "; " + String.join("; ", row.notes));
     row.missed.forEach(missed -> System.out.println("    " + missed.replace("\n", "\n    ")));
     System.out.flush();
@@ -80,7 +88,8 @@ final class Report {
 
   /// Says how many there were, and gives whether all held.
   boolean end() {
-    System.out.printf("%d cases, %d missed%n", rows.size(), rows.stream().filter(row -> !row.isMet()).count());
+    System.out.printf(
+        "%d cases, %d missed%n", rows.size(), rows.stream().filter(row -> !row.isMet()).count());
     return rows.stream().allMatch(Row::isMet);
   }
 }

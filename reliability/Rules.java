@@ -6,16 +6,20 @@ import java.util.regex.Pattern;
 /// What holds for every response, whatever was sent.
 final class Rules {
 
-  private static final Set<Integer> STATUSES = Set.of(
-      200, 400, 404, 405, 406, 408, 409, 411, 413, 414, 415, 417, 426, 429, 431, 501, 503, 504, 505, 507);
+  private static final Set<Integer> STATUSES =
+      Set.of(
+          200, 400, 404, 405, 406, 408, 409, 411, 413, 414, 415, 417, 426, 429, 431, 501, 503, 504,
+          505, 507);
 
-  private static final Pattern ERROR = Pattern.compile(
-      "\\{\"message\":\"(?:[^\"\\\\\\x00-\\x1f]|\\\\(?:[\"\\\\/bfnrt]|u[0-9a-fA-F]{4}))*+\",\"type\":\"[a-z_]+\",\"code\":(\\d{3})\\}");
+  private static final Pattern ERROR =
+      Pattern.compile(
+          "\\{\"message\":\"(?:[^\"\\\\\\x00-\\x1f]|\\\\(?:[\"\\\\/bfnrt]|u[0-9a-fA-F]{4}))*+\",\"type\":\"[a-z_]+\",\"code\":(\\d{3})\\}");
 
   /// Names of classes and lines of stacks.
-  private static final Pattern INTERNALS = Pattern.compile(
-      "\\b(?:java|javax|jdk|sun|ai\\.djl|dev\\.berth|com\\.fasterxml|org\\.eclipse|io\\.javalin)\\.[a-z]"
-          + "|[a-zA-Z]Exception\\b|StreamReadConstraints|OutOfMemoryError|\\.java:\\d|\\bat [a-z]\\w*\\.\\w+\\(");
+  private static final Pattern INTERNALS =
+      Pattern.compile(
+          "\\b(?:java|javax|jdk|sun|ai\\.djl|dev\\.berth|com\\.fasterxml|org\\.eclipse|io\\.javalin)\\.[a-z]"
+              + "|[a-zA-Z]Exception\\b|StreamReadConstraints|OutOfMemoryError|\\.java:\\d|\\bat [a-z]\\w*\\.\\w+\\(");
 
   private static final int LONGEST_ERROR = 2048;
 
@@ -40,14 +44,21 @@ final class Rules {
     if (!answer.headers().getOrDefault("content-type", "").startsWith("application/json")) {
       return Optional.of("an error of the type " + answer.headers().get("content-type"));
     }
-    return INTERNALS.matcher(text).find() ? Optional.of("internals in the message: " + text) : Optional.empty();
+    return INTERNALS.matcher(text).find()
+        ? Optional.of("internals in the message: " + text)
+        : Optional.empty();
   }
 
-  /// Lines of a log that a client could have written: they show what it sent without quotes, or control characters.
+  /// Lines of a log that a client could have written: they show what it sent without quotes, or
+  /// control characters.
   static List<String> forged(String log, String sent) {
     return log.lines()
-        .filter(line -> line.chars().anyMatch(c -> c < ' ' && c != '\t' || c >= 0x7f && c <= 0x9f)
-            || line.contains(sent) && !line.contains('"' + sent) && !line.contains("'" + sent))
+        .filter(
+            line ->
+                line.chars().anyMatch(c -> c < ' ' && c != '\t' || c >= 0x7f && c <= 0x9f)
+                    || line.contains(sent)
+                        && !line.contains('"' + sent)
+                        && !line.contains("'" + sent))
         .toList();
   }
 }

@@ -33,7 +33,14 @@ final class Seeds {
 
   /// What is served. Each has requests that must always be answered in the same words.
   enum Model {
-    QA, TENSOR, PICTURES, CLASSES, NOTHING, FILLER, FIFO, BROKEN;
+    QA,
+    TENSOR,
+    PICTURES,
+    CLASSES,
+    NOTHING,
+    FILLER,
+    FIFO,
+    BROKEN;
 
     Path directory() {
       return switch (this) {
@@ -55,12 +62,14 @@ final class Seeds {
         case PICTURES -> pictures();
         case CLASSES -> classes();
         case BROKEN -> List.of();
-        case NOTHING, FILLER -> List.of(Payload.of("text/plain", "hello"), Payload.of("application/json", "[1, 2]"));
+        case NOTHING, FILLER ->
+            List.of(Payload.of("text/plain", "hello"), Payload.of("application/json", "[1, 2]"));
       };
     }
   }
 
-  private static final String FILLS_THE_HEAP = """
+  private static final String FILLS_THE_HEAP =
+      """
       import dev.berth.hooks.*;
       import java.util.ArrayList;
       import java.util.List;
@@ -84,20 +93,32 @@ final class Seeds {
       }
       """;
 
-  private static final String CONTEXT = "Marie Curie was born in Warsaw. She discovered radium and polonium in Paris.";
+  private static final String CONTEXT =
+      "Marie Curie was born in Warsaw. She discovered radium and polonium in Paris.";
 
-  private static final List<Payload> QUESTIONS = List.of(
-      Payload.of("application/json", "{\"question\": \"Who came?\", \"context\": \"Bob came.\"}"),
-      Payload.of("application/json", "[{\"question\": \"Where was Marie Curie born?\", \"context\": \"%s\"}]".formatted(CONTEXT)),
-      Payload.of("application/json", """
+  private static final List<Payload> QUESTIONS =
+      List.of(
+          Payload.of(
+              "application/json", "{\"question\": \"Who came?\", \"context\": \"Bob came.\"}"),
+          Payload.of(
+              "application/json",
+              "[{\"question\": \"Where was Marie Curie born?\", \"context\": \"%s\"}]"
+                  .formatted(CONTEXT)),
+          Payload.of(
+              "application/json",
+              """
           {"inputs": {"question": "What did she discover?", "context": "%s"},
            "parameters": {"top_k": 2, "max_answer_len": 9, "doc_stride": 8, "max_seq_len": 32, "align_to_words": false}}"""
-          .formatted(CONTEXT)),
-      Payload.of("application/jsonlines", """
+                  .formatted(CONTEXT)),
+          Payload.of(
+              "application/jsonlines",
+              """
           {"question": "Who came?", "context": "Bob came."}
           {"question": "どこ?", "context": "東京で会いました。"}
           """),
-      Payload.of("text/csv", "question,context\nWho came?,Bob came.\n\"Who, then?\",\"Ann \"\"Bee\"\" came.\"\n"));
+          Payload.of(
+              "text/csv",
+              "question,context\nWho came?,Bob came.\n\"Who, then?\",\"Ann \"\"Bee\"\" came.\"\n"));
 
   private static final List<Payload> TENSORS = tensors();
 
@@ -113,7 +134,9 @@ final class Seeds {
   }
 
   static byte[] request(String method, String path, String headers, byte[] body) {
-    var head = "%s %s HTTP/1.1\r\nHost: x\r\n%sContent-Length: %d\r\n\r\n".formatted(method, path, headers, body.length);
+    var head =
+        "%s %s HTTP/1.1\r\nHost: x\r\n%sContent-Length: %d\r\n\r\n"
+            .formatted(method, path, headers, body.length);
     return join(ascii(head), body);
   }
 
@@ -141,15 +164,22 @@ final class Seeds {
     }
     for (var folder : List.of("images", "npy")) {
       try (var files = Files.list(Path.of("src", "test", "resources", folder))) {
-        files.sorted().filter(file -> file.toString().matches(".*\\.(jpg|png|gif|bmp|webp|npy|npz)"))
+        files
+            .sorted()
+            .filter(file -> file.toString().matches(".*\\.(jpg|png|gif|bmp|webp|npy|npz)"))
             .forEach(file -> all.add(new Payload(type(file), read(file))));
       } catch (IOException e) {
         throw new UncheckedIOException(e);
       }
     }
-    all.add(new Payload("application/x-recordio", recordIo(read(Path.of("examples", "mnist", "sample.png")))));
+    all.add(
+        new Payload(
+            "application/x-recordio", recordIo(read(Path.of("examples", "mnist", "sample.png")))));
     all.add(new Payload("application/octet-stream", new byte[] {0, 1, 2, (byte) 0xff}));
-    all.add(Payload.of("application/json", "{\"instances\": [{\"b64\": \"R0lGODlhAQABAAAAACw=\"}], \"signature_name\": \"x\"}"));
+    all.add(
+        Payload.of(
+            "application/json",
+            "{\"instances\": [{\"b64\": \"R0lGODlhAQABAAAAACw=\"}], \"signature_name\": \"x\"}"));
     return List.copyOf(all);
   }
 
@@ -166,15 +196,21 @@ final class Seeds {
     var sample = read(Path.of("examples", "mnist", "sample.png"));
     return List.of(
         new Payload("image/png", sample),
-        new Payload("application/x-image", read(Path.of("src", "test", "resources", "images", "progressive.jpg"))),
-        new Payload("image/webp", read(Path.of("src", "test", "resources", "images", "lossless.webp"))),
-        new Payload("image/gif", read(Path.of("src", "test", "resources", "images", "interlaced.gif"))),
+        new Payload(
+            "application/x-image",
+            read(Path.of("src", "test", "resources", "images", "progressive.jpg"))),
+        new Payload(
+            "image/webp", read(Path.of("src", "test", "resources", "images", "lossless.webp"))),
+        new Payload(
+            "image/gif", read(Path.of("src", "test", "resources", "images", "interlaced.gif"))),
         new Payload("application/x-recordio", join(recordIo(sample), recordIo(sample))));
   }
 
   private static List<Payload> classes() {
-    return List.of(new Payload("image/jpeg",
-        read(Path.of("examples", "image-classification", "pictures", "blue-star.jpg"))));
+    return List.of(
+        new Payload(
+            "image/jpeg",
+            read(Path.of("examples", "image-classification", "pictures", "blue-star.jpg"))));
   }
 
   private static List<Payload> tensors() {
@@ -190,8 +226,11 @@ final class Seeds {
 
   static byte[] npy(String type, String shape, byte[] data) {
     var header = "{'descr': %s, 'fortran_order': False, 'shape': %s, }".formatted(type, shape);
-    var prefix = ByteBuffer.allocate(10).order(ByteOrder.LITTLE_ENDIAN)
-        .put(ascii("\u0093NUMPY\u0001\u0000")).putShort((short) (header.length() + 1));
+    var prefix =
+        ByteBuffer.allocate(10)
+            .order(ByteOrder.LITTLE_ENDIAN)
+            .put(ascii("\u0093NUMPY\u0001\u0000"))
+            .putShort((short) (header.length() + 1));
     return join(prefix.array(), ascii(header + "\n"), data);
   }
 
@@ -232,7 +271,10 @@ final class Seeds {
     }
     var directory = Target.WORK.resolve("fifo");
     try {
-      new ProcessBuilder("mkfifo", directory.resolve("tokenizer.json").toString()).start().onExit().join();
+      new ProcessBuilder("mkfifo", directory.resolve("tokenizer.json").toString())
+          .start()
+          .onExit()
+          .join();
     } catch (IOException e) {
       throw new UncheckedIOException(e);
     }
@@ -240,6 +282,8 @@ final class Seeds {
   }
 
   static String names(List<? extends Enum<?>> constants) {
-    return constants.stream().map(constant -> constant.name().toLowerCase()).collect(Collectors.joining(", "));
+    return constants.stream()
+        .map(constant -> constant.name().toLowerCase())
+        .collect(Collectors.joining(", "));
   }
 }

@@ -2,8 +2,9 @@ import java.util.HashMap;
 import java.util.Map;
 import java.util.concurrent.FutureTask;
 
-/// The servers of a campaign. Each case has one of its own, unless they are shared: then those cases that any server does
-/// for, and that want the same model and settings, have one, as long as it holds.
+/// The servers of a campaign. Each case has one of its own, unless they are shared: then those
+/// cases that any server does for, and that want the same model and settings, have one, as long as
+/// it holds.
 final class Servers implements AutoCloseable {
 
   private final Target.Place place;
@@ -17,8 +18,14 @@ final class Servers implements AutoCloseable {
 
   /// The start of a case's server: run here, on a thread of its own before its turn, or not at all.
   FutureTask<Target> start(Attacks.Case one) {
-    return starts.computeIfAbsent(key(one), _ -> new FutureTask<>(() ->
-        one.isWatched() ? Target.start(place, one.launch()) : Target.launched(place, one.launch())));
+    return starts.computeIfAbsent(
+        key(one),
+        _ ->
+            new FutureTask<>(
+                () ->
+                    one.isWatched()
+                        ? Target.start(place, one.launch())
+                        : Target.launched(place, one.launch())));
   }
 
   /// Ends a case's server, unless it is shared and holds.

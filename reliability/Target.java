@@ -13,7 +13,8 @@ import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.TimeUnit;
 
-/// The server that is attacked: started by `./serve`, started in a container of an image, or running somewhere already.
+/// The server that is attacked: started by `./serve`, started in a container of an image, or
+/// running somewhere already.
 final class Target implements AutoCloseable {
 
   /// Where servers run. At most one of the two is set; without either `./serve` starts them.
@@ -24,12 +25,20 @@ final class Target implements AutoCloseable {
   }
 
   /// What the server lacks or suffers from. A server at a URL is as it is.
-  enum Trait { STALLED_LOG, FEW_DESCRIPTORS, READ_ONLY_DISK, FULL_DISK, ONE_PROCESSOR, MANY_MODELS }
+  enum Trait {
+    STALLED_LOG,
+    FEW_DESCRIPTORS,
+    READ_ONLY_DISK,
+    FULL_DISK,
+    ONE_PROCESSOR,
+    MANY_MODELS
+  }
 
   /// How to start a server.
   ///
   /// @param heap the JVM's option for the heap outside of a container; in one, `memory` decides
-  record Launch(Seeds.Model model, String heap, String memory, List<String> arguments, Set<Trait> traits) {
+  record Launch(
+      Seeds.Model model, String heap, String memory, List<String> arguments, Set<Trait> traits) {
     static Launch of(Seeds.Model model) {
       return new Launch(model, "400m", "1g", List.of(), Set.of());
     }
@@ -54,7 +63,8 @@ final class Target implements AutoCloseable {
       return traits.contains(Trait.MANY_MODELS);
     }
 
-    /// Where innocents ask. With many models there is one for them, which is loaded first and never unloaded.
+    /// Where innocents ask. With many models there is one for them, which is loaded first and never
+    /// unloaded.
     String path() {
       return hasManyModels() ? "/models/" + STEADY + "/invoke" : "/invocations";
     }
@@ -64,6 +74,7 @@ final class Target implements AutoCloseable {
   private static final String FIXED_HEAP = "-Xmx400m -Xms400m -XX:+AlwaysPreTouch";
   static final Path WORK = Path.of("target", "reliability");
   private static final Duration LONGEST_START = Duration.ofMinutes(5);
+
   /// More than any limit on it.
   private static final Duration LONGEST_PING = Duration.ofSeconds(30);
 
@@ -81,7 +92,8 @@ final class Target implements AutoCloseable {
   private final Path log;
   private long pid;
 
-  private Target(Launch launch, Process process, String container, InetSocketAddress address, Path log) {
+  private Target(
+      Launch launch, Process process, String container, InetSocketAddress address, Path log) {
     this.launch = launch;
     this.process = process;
     this.container = container;
@@ -131,51 +143,84 @@ final class Target implements AutoCloseable {
     if (!launch.traits.contains(Trait.STALLED_LOG)) {
       builder.redirectOutput(log.toFile());
     }
-    builder.environment().put("JAVA_OPTS", String.join(" ", "-Xmx" + launch.heap,
-        launch.traits.contains(Trait.READ_ONLY_DISK) ? "-Djava.io.tmpdir=/proc" : "",
-        launch.traits.contains(Trait.ONE_PROCESSOR) ? "-XX:ActiveProcessorCount=1" : "",
-        launch.hasManyModels() ? FIXED_HEAP : ""));
+    builder
+        .environment()
+        .put(
+            "JAVA_OPTS",
+            String.join(
+                " ",
+                "-Xmx" + launch.heap,
+                launch.traits.contains(Trait.READ_ONLY_DISK) ? "-Djava.io.tmpdir=/proc" : "",
+                launch.traits.contains(Trait.ONE_PROCESSOR) ? "-XX:ActiveProcessorCount=1" : "",
+                launch.hasManyModels() ? FIXED_HEAP : ""));
     builder.environment().put("SAGEMAKER_MULTI_MODEL", String.valueOf(launch.hasManyModels()));
     return new Target(launch, builder.start(), null, new InetSocketAddress("localhost", port), log);
   }
 
   /// One processor and no swap, whatever the traits.
-  private static Target container(String image, Launch launch) throws IOException, InterruptedException {
-    var command = new ArrayList<>(List.of("docker", "run", "--detach", "--publish", "127.0.0.1::8080",
-        "--memory", launch.memory, "--memory-swap", launch.memory, "--cpus", "1",
-        "--volume", launch.model.directory().toAbsolutePath() + ":/opt/ml/model:ro"));
+  private static Target container(String image, Launch launch)
+      throws IOException, InterruptedException {
+    var command =
+        new ArrayList<>(
+            List.of(
+                "docker",
+                "run",
+                "--detach",
+                "--publish",
+                "127.0.0.1::8080",
+                "--memory",
+                launch.memory,
+                "--memory-swap",
+                launch.memory,
+                "--cpus",
+                "1",
+                "--volume",
+                launch.model.directory().toAbsolutePath() + ":/opt/ml/model:ro"));
     for (var trait : launch.traits) {
-      command.addAll(switch (trait) {
-        case FEW_DESCRIPTORS -> List.of("--ulimit", "nofile=256:256");
-        case READ_ONLY_DISK -> List.of("--read-only");
-        case FULL_DISK -> List.of("--tmpfs", "/tmp:size=64k");
-        case STALLED_LOG -> List.of("--entrypoint", "sh");
-        case ONE_PROCESSOR -> List.of();
-        case MANY_MODELS -> manyModels();
-      });
+      command.addAll(
+          switch (trait) {
+            case FEW_DESCRIPTORS -> List.of("--ulimit", "nofile=256:256");
+            case READ_ONLY_DISK -> List.of("--read-only");
+            case FULL_DISK -> List.of("--tmpfs", "/tmp:size=64k");
+            case STALLED_LOG -> List.of("--entrypoint", "sh");
+            case ONE_PROCESSOR -> List.of();
+            case MANY_MODELS -> manyModels();
+          });
     }
     command.add(image);
     if (launch.traits.contains(Trait.STALLED_LOG)) {
-      // A pipe that stays open and that nobody reads; the server becomes process 1, as without the trait.
-      command.addAll(List.of("-c",
-          "busybox mkfifo /dev/shm/log; sleep 100000 < /dev/shm/log & exec /opt/berth/serve \"$@\" > /dev/shm/log", "sh"));
+      // A pipe that stays open and that nobody reads; the server becomes process 1, as without the
+      // trait.
+      command.addAll(
+          List.of(
+              "-c",
+              "busybox mkfifo /dev/shm/log; sleep 100000 < /dev/shm/log & exec /opt/berth/serve \"$@\" > /dev/shm/log",
+              "sh"));
     }
     command.add("serve");
     command.addAll(launch.arguments);
     var id = output(command).strip();
-    // On Linux the container's own address, as Docker's proxy would accept connections that the server does not.
-    var address = System.getProperty("os.name").equals("Linux")
-        ? new InetSocketAddress(inspect(id, "{{range .NetworkSettings.Networks}}{{.IPAddress}}{{end}}"), 8080)
-        : new InetSocketAddress("localhost", Integer.parseInt(output(List.of("docker", "port", id,
-            "8080")).strip().replaceAll(".*:", "")));
+    // On Linux the container's own address, as Docker's proxy would accept connections that the
+    // server does not.
+    var address =
+        System.getProperty("os.name").equals("Linux")
+            ? new InetSocketAddress(
+                inspect(id, "{{range .NetworkSettings.Networks}}{{.IPAddress}}{{end}}"), 8080)
+            : new InetSocketAddress(
+                "localhost",
+                Integer.parseInt(
+                    output(List.of("docker", "port", id, "8080")).strip().replaceAll(".*:", "")));
     return new Target(launch, null, id, address, null);
   }
 
   /// The artifacts are where SageMaker puts them.
   private static List<String> manyModels() {
-    var options = new ArrayList<>(List.of("--env", "SAGEMAKER_MULTI_MODEL=true", "--env", "JAVA_OPTS=" + FIXED_HEAP));
+    var options =
+        new ArrayList<>(
+            List.of("--env", "SAGEMAKER_MULTI_MODEL=true", "--env", "JAVA_OPTS=" + FIXED_HEAP));
     for (var model : ManyModels.ARTIFACTS) {
-      options.addAll(List.of("--volume", model.directory().toAbsolutePath() + ":" + mounted(model) + ":ro"));
+      options.addAll(
+          List.of("--volume", model.directory().toAbsolutePath() + ":" + mounted(model) + ":ro"));
     }
     return options;
   }
@@ -197,14 +242,16 @@ final class Target implements AutoCloseable {
     return launch;
   }
 
-  /// Whether the process that was started still runs, and has not been started again or lost a part to the kernel.
+  /// Whether the process that was started still runs, and has not been started again or lost a part
+  /// to the kernel.
   boolean isAlive() {
     if (process != null) {
       return process.isAlive();
     }
     return container == null
         ? answersPing()
-        : inspect(container, "{{.State.Running}} {{.RestartCount}} {{.State.OOMKilled}}").equals("true 0 false");
+        : inspect(container, "{{.State.Running}} {{.RestartCount}} {{.State.OOMKilled}}")
+            .equals("true 0 false");
   }
 
   boolean answersPing() {
@@ -220,7 +267,8 @@ final class Target implements AutoCloseable {
     return status("VmRSS") / 1024;
   }
 
-  /// Without those of the web server, whose pool grows and shrinks with the connections; 0 where that can't be known.
+  /// Without those of the web server, whose pool grows and shrinks with the connections; 0 where
+  /// that can't be known.
   long threads() {
     try (var threads = Files.list(Path.of("/proc", String.valueOf(pid()), "task"))) {
       return threads.filter(thread -> !name(thread).startsWith("berth-http-")).count();
@@ -249,8 +297,11 @@ final class Target implements AutoCloseable {
 
   private long status(String name) {
     try (var lines = Files.lines(Path.of("/proc", String.valueOf(pid()), "status"))) {
-      return lines.filter(line -> line.startsWith(name + ":"))
-          .mapToLong(line -> Long.parseLong(line.replaceAll("\\D", ""))).findFirst().orElse(0);
+      return lines
+          .filter(line -> line.startsWith(name + ":"))
+          .mapToLong(line -> Long.parseLong(line.replaceAll("\\D", "")))
+          .findFirst()
+          .orElse(0);
     } catch (IOException | UncheckedIOException e) {
       return 0;
     }
@@ -259,15 +310,19 @@ final class Target implements AutoCloseable {
   /// Of the server itself, also in a container: it is process 1 there.
   private synchronized long pid() {
     if (pid == 0) {
-      pid = process != null ? process.pid() : container != null ? Long.parseLong(inspect(container, "{{.State.Pid}}")) : -1;
+      pid =
+          process != null
+              ? process.pid()
+              : container != null ? Long.parseLong(inspect(container, "{{.State.Pid}}")) : -1;
     }
     return pid;
   }
 
   void signal(String name) throws IOException, InterruptedException {
-    output(container != null
-        ? List.of("docker", "kill", "--signal", name, container)
-        : List.of("kill", "-" + name, String.valueOf(process.pid())));
+    output(
+        container != null
+            ? List.of("docker", "kill", "--signal", name, container)
+            : List.of("kill", "-" + name, String.valueOf(process.pid())));
   }
 
   /// Waits for the end of the process and gives its exit code; -1 when it still runs then.

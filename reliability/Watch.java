@@ -6,8 +6,9 @@ import java.util.regex.Pattern;
 import java.util.stream.Collectors;
 import java.util.stream.IntStream;
 
-/// Watches a server while it is attacked, as a platform and as an innocent client do: `/ping` on new connections, good
-/// requests whose answers are compared with the first ones, and the memory that the process holds.
+/// Watches a server while it is attacked, as a platform and as an innocent client do: `/ping` on
+/// new connections, good requests whose answers are compared with the first ones, and the memory
+/// that the process holds.
 final class Watch implements AutoCloseable {
 
   private static final Duration PATIENCE = Duration.ofSeconds(120);
@@ -34,8 +35,10 @@ final class Watch implements AutoCloseable {
   private Watch(Target target) {
     this.target = target;
     this.good = target.launch().model().good();
-    this.threads = List.of(
-        Thread.ofPlatform().name("pings").unstarted(this::ping), Thread.ofPlatform().name("innocent").unstarted(this::askAlways));
+    this.threads =
+        List.of(
+            Thread.ofPlatform().name("pings").unstarted(this::ping),
+            Thread.ofPlatform().name("innocent").unstarted(this::askAlways));
   }
 
   /// Asks each good request once, and watches from then on.
@@ -44,8 +47,9 @@ final class Watch implements AutoCloseable {
     for (var payload : watch.good) {
       var answer = once(target, payload);
       if (answer.status() != 200) {
-        throw new IOException("a good request of %s was answered by %d before the attack: %s".formatted(
-            payload.type(), answer.status(), answer.text()));
+        throw new IOException(
+            "a good request of %s was answered by %d before the attack: %s"
+                .formatted(payload.type(), answer.status(), answer.text()));
       }
       watch.expected.add(answer);
     }
@@ -59,8 +63,9 @@ final class Watch implements AutoCloseable {
     }
   }
 
-  /// Whether an answer says the same as the first one did. Fractions may differ by a hundred-thousandth: a record is
-  /// predicted together with others, and floating-point sums depend on the order.
+  /// Whether an answer says the same as the first one did. Fractions may differ by a
+  /// hundred-thousandth: a record is predicted together with others, and floating-point sums depend
+  /// on the order.
   static boolean isSame(Wire.Answer answer, Wire.Answer expected) {
     if (answer.status() != 200) {
       return false;
@@ -69,16 +74,24 @@ final class Watch implements AutoCloseable {
     var other = expected.text();
     return text.equals(other)
         || FRACTION.splitAsStream(text).toList().equals(FRACTION.splitAsStream(other).toList())
-        && isNear(fractions(text), fractions(other));
+            && isNear(fractions(text), fractions(other));
   }
 
   private static List<Double> fractions(String text) {
-    return FRACTION.matcher(text).results().map(match -> Double.parseDouble(match.group())).toList();
+    return FRACTION
+        .matcher(text)
+        .results()
+        .map(match -> Double.parseDouble(match.group()))
+        .toList();
   }
 
   private static boolean isNear(List<Double> some, List<Double> others) {
-    return some.size() == others.size() && IntStream.range(0, some.size()).allMatch(i ->
-        Math.abs(some.get(i) - others.get(i)) <= 1e-5 * Math.max(1, Math.abs(others.get(i))));
+    return some.size() == others.size()
+        && IntStream.range(0, some.size())
+            .allMatch(
+                i ->
+                    Math.abs(some.get(i) - others.get(i))
+                        <= 1e-5 * Math.max(1, Math.abs(others.get(i))));
   }
 
   /// What each good request is answered by, in the order of [Seeds.Model#good].
@@ -171,21 +184,30 @@ final class Watch implements AutoCloseable {
       problems.forEach(row::missed);
       row.expect("an innocent got no answer or an error %d times".formatted(failed), failed == 0);
       row.expect("/ping was not 200 %d times".formatted(failedPings), failedPings == 0);
-      row.expect("/ping took %d ms".formatted(slowestPing / 1_000_000), slowestPing <= pingLimit.toNanos());
-      row.expect("a good request took %d ms".formatted(slowestGood / 1_000_000), slowestGood <= goodLimit.toNanos());
-      row.note("good: %d answered, %d got 503, slowest %d ms".formatted(answered, refusedBefore, slowestGood / 1_000_000));
+      row.expect(
+          "/ping took %d ms".formatted(slowestPing / 1_000_000),
+          slowestPing <= pingLimit.toNanos());
+      row.expect(
+          "a good request took %d ms".formatted(slowestGood / 1_000_000),
+          slowestGood <= goodLimit.toNanos());
+      row.note(
+          "good: %d answered, %d got 503, slowest %d ms"
+              .formatted(answered, refusedBefore, slowestGood / 1_000_000));
     }
   }
 
   /// The resident memory from the first sample to the last, in a few steps.
   String curve() {
-    return residentSamples(MOST_SAMPLES).stream().map(String::valueOf).collect(Collectors.joining(" "));
+    return residentSamples(MOST_SAMPLES).stream()
+        .map(String::valueOf)
+        .collect(Collectors.joining(" "));
   }
 
   synchronized List<Long> residentSamples(int most) {
     int count = Math.min(most, resident.size());
     return IntStream.range(0, count)
-        .mapToObj(i -> resident.get((int) ((long) i * (resident.size() - 1) / Math.max(1, count - 1))))
+        .mapToObj(
+            i -> resident.get((int) ((long) i * (resident.size() - 1) / Math.max(1, count - 1))))
         .toList();
   }
 

@@ -13,12 +13,14 @@ import java.util.Locale;
 import java.util.Map;
 import java.util.regex.Pattern;
 
-/// One connection that sends any bytes and reads responses strictly: what is not HTTP/1.1 is an error.
-/// `java.net.http` can neither send broken requests nor show what exactly came back. Used by one thread.
+/// One connection that sends any bytes and reads responses strictly: what is not HTTP/1.1 is an
+/// error. `java.net.http` can neither send broken requests nor show what exactly came back. Used by
+/// one thread.
 final class Wire implements AutoCloseable {
 
   private static final Pattern STATUS = Pattern.compile("HTTP/1\\.1 ([1-5]\\d\\d)( [ -~]*)?");
-  private static final Pattern FIELD = Pattern.compile("([!#$%&'*+.^_`|~0-9A-Za-z-]+): ?([ -~\\t]*)");
+  private static final Pattern FIELD =
+      Pattern.compile("([!#$%&'*+.^_`|~0-9A-Za-z-]+): ?([ -~\\t]*)");
   private static final int LONGEST_LINE = 64 * 1024;
 
   /// A response.
@@ -81,8 +83,8 @@ final class Wire implements AutoCloseable {
 
   /// All responses until the server closes the connection.
   ///
-  /// @param isHead whether the request looks like one of HEAD. A broken one is answered with a body, so only the head of the
-  ///     first response is read.
+  /// @param isHead whether the request looks like one of HEAD. A broken one is answered with a
+  ///   body, so only the head of the first response is read.
   List<Answer> answersUntilClosed(boolean isHead) throws IOException {
     var answers = new ArrayList<Answer>();
     while (!hasEnded()) {
@@ -95,7 +97,8 @@ final class Wire implements AutoCloseable {
   }
 
   static boolean isHead(byte[] request) {
-    return request.length > 4 && new String(request, 0, 4, StandardCharsets.ISO_8859_1).equalsIgnoreCase("HEAD");
+    return request.length > 4
+        && new String(request, 0, 4, StandardCharsets.ISO_8859_1).equalsIgnoreCase("HEAD");
   }
 
   private boolean hasEnded() throws IOException {
@@ -123,7 +126,10 @@ final class Wire implements AutoCloseable {
       int status = Integer.parseInt(matcher.group(1));
       var headers = headers();
       if (status >= 200) {
-        return new Answer(status, headers, hasBody && status != 204 && status != 304 ? body(headers) : new byte[0]);
+        return new Answer(
+            status,
+            headers,
+            hasBody && status != 204 && status != 304 ? body(headers) : new byte[0]);
       }
     }
   }
@@ -180,8 +186,11 @@ final class Wire implements AutoCloseable {
     var line = new ByteArrayOutputStream(64);
     for (int next = in.read(); next != '\n'; next = in.read()) {
       if (next < 0) {
-        throw line.size() == 0 ? new IOException("the connection ended without a response")
-            : new Malformed("the connection ended within " + quoted(line.toString(StandardCharsets.ISO_8859_1)));
+        throw line.size() == 0
+            ? new IOException("the connection ended without a response")
+            : new Malformed(
+                "the connection ended within "
+                    + quoted(line.toString(StandardCharsets.ISO_8859_1)));
       }
       if (line.size() == LONGEST_LINE) {
         throw new Malformed("found a line of more than %d bytes".formatted(LONGEST_LINE));

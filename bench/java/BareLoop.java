@@ -43,14 +43,22 @@ final class BareLoop {
     double warm = Double.parseDouble(arguments[3]);
     double seconds = Double.parseDouble(arguments[4]);
     try (var pool = Executors.newFixedThreadPool(threads)) {
-      // On the thread that asks it, where that is one: libgomp keeps a team for each thread that ran a forward, and lets
+      // On the thread that asks it, where that is one: libgomp keeps a team for each thread that
+      // ran a forward, and lets
       // all of them sleep where together they are more than the cores.
       var loop = pool.submit(() -> new BareLoop(Path.of(arguments[0]), bodies, threads)).get();
       run(pool.invokeAll(loop.parts(threads, warm)));
       long begin = System.nanoTime();
       var times = run(pool.invokeAll(loop.parts(threads, seconds)));
       double took = (System.nanoTime() - begin) / 1e9;
-      System.out.println("{\"answers\": " + times.size() + ", \"seconds\": " + took + ", \"times\": " + times + "}");
+      System.out.println(
+          "{\"answers\": "
+              + times.size()
+              + ", \"seconds\": "
+              + took
+              + ", \"times\": "
+              + times
+              + "}");
     }
   }
 
@@ -84,8 +92,14 @@ final class BareLoop {
   }
 
   private void answer(byte[] body) throws IOException {
-    var request = new InvocationRequest(
-        new ByteArrayInputStream(body), MediaType.JSON, MediaType.JSON, Optional.empty(), "", false);
+    var request =
+        new InvocationRequest(
+            new ByteArrayInputStream(body),
+            MediaType.JSON,
+            MediaType.JSON,
+            Optional.empty(),
+            "",
+            false);
     handler.outputFn(handler.predictFn(handler.inputFn(request), model), request);
   }
 }

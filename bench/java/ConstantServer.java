@@ -8,10 +8,13 @@ final class ConstantServer {
   private ConstantServer() {}
 
   static void main(String[] arguments) {
-    Javalin.create(javalin -> {
-      javalin.startup.showJavalinBanner = false;
-      javalin.startup.showOldJavalinVersionWarning = false;
-      javalin.routes.post("/invocations", ctx -> ctx.contentType("application/json").result("{}"));
-    }).start(Integer.parseInt(arguments[0]));
+    Javalin.create(
+            javalin -> {
+              javalin.startup.showJavalinBanner = false;
+              javalin.startup.showOldJavalinVersionWarning = false;
+              javalin.routes.post(
+                  "/invocations", ctx -> ctx.contentType("application/json").result("{}"));
+            })
+        .start(Integer.parseInt(arguments[0]));
   }
 }

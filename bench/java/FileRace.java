@@ -49,7 +49,8 @@ final class FileRace {
     for (var name : artifacts) {
       var artifact = ModelArtifact.open(Path.of(name));
       if (!(artifact.shapes() instanceof Shapes.Dynamic(var file))) {
-        throw new IllegalArgumentException(name + ": found compiled shapes, expected one file for all of them");
+        throw new IllegalArgumentException(
+            name + ": found compiled shapes, expected one file for all of them");
       }
       files.put(name, Graph.load(file, CPU));
       inputs.put(name, artifact.inputs());
@@ -59,7 +60,9 @@ final class FileRace {
   static void main(String[] arguments) throws Exception {
     int rounds = Integer.parseInt(arguments[0]);
     var lengths = Arrays.stream(arguments[2].split(",")).map(Integer::valueOf).toList();
-    var race = new FileRace(List.of(arguments).subList(3, arguments.length), Integer.parseInt(arguments[1]));
+    var race =
+        new FileRace(
+            List.of(arguments).subList(3, arguments.length), Integer.parseInt(arguments[1]));
     System.out.println("| tokens | artifact | ms | clock | processor | logits |");
     System.out.println("|--:|---|--:|--:|--:|--:|");
     try (var pool = Executors.newFixedThreadPool(CORES)) {
@@ -85,41 +88,64 @@ final class FileRace {
     var first = times.get(names.getFirst());
     for (var name : names) {
       var of = times.get(name);
-      System.out.printf("| %d | %s | %.2f | %.3f | %.3f | %.2g |%n", length, Path.of(name).getFileName(),
+      System.out.printf(
+          "| %d | %s | %.2f | %.3f | %.3f | %.2g |%n",
+          length,
+          Path.of(name).getFileName(),
           median(of.stream().map(Time::processor)),
           median(IntStream.range(0, rounds).mapToObj(i -> of.get(i).clock / first.get(i).clock)),
-          median(IntStream.range(0, rounds).mapToObj(i -> of.get(i).processor / first.get(i).processor)),
+          median(
+              IntStream.range(0, rounds)
+                  .mapToObj(i -> of.get(i).processor / first.get(i).processor)),
           difference(forward(names.getFirst(), length), forward(name, length)));
     }
   }
 
   /// What a forward takes when all cores are busy with such forwards.
   private Time ask(String name, int length, ExecutorService pool) throws Exception {
-    Callable<Time> loop = () -> {
-      long begin = System.nanoTime();
-      long used = THREADS.getCurrentThreadCpuTime();
-      int forwards = 0;
-      for (; forwards == 0 || System.nanoTime() - begin < nanos; forwards++) {
-        forward(name, length);
-      }
-      return new Time((System.nanoTime() - begin) / 1e6 / forwards, (THREADS.getCurrentThreadCpuTime() - used) / 1e6 / forwards);
-    };
+    Callable<Time> loop =
+        () -> {
+          long begin = System.nanoTime();
+          long used = THREADS.getCurrentThreadCpuTime();
+          int forwards = 0;
+          for (; forwards == 0 || System.nanoTime() - begin < nanos; forwards++) {
+            forward(name, length);
+          }
+          return new Time(
+              (System.nanoTime() - begin) / 1e6 / forwards,
+              (THREADS.getCurrentThreadCpuTime() - used) / 1e6 / forwards);
+        };
     var parts = new ArrayList<Time>();
     for (var part : pool.invokeAll(IntStream.range(0, CORES).mapToObj(_ -> loop).toList())) {
       parts.add(part.get());
     }
-    return new Time(parts.stream().mapToDouble(Time::clock).average().orElseThrow(),
+    return new Time(
+        parts.stream().mapToDouble(Time::clock).average().orElseThrow(),
         parts.stream().mapToDouble(Time::processor).average().orElseThrow());
   }
 
   /// One row of the ids 1000 to 1999, all of it text, the second half of the second type.
   private List<Tensor> forward(String name, int length) {
-    var tensors = inputs.get(name).stream().map(input -> Tensor.of(switch (input) {
-      case "input_ids" -> new Random(length).longs(length, 1000, 2000).toArray();
-      case "attention_mask" -> IntStream.range(0, length).mapToLong(_ -> 1).toArray();
-      case "token_type_ids" -> IntStream.range(0, length).mapToLong(i -> 2 * i / length).toArray();
-      default -> throw new IllegalArgumentException("%s: found the input %s, expected one of a BERT".formatted(name, input));
-    }, 1, length)).toList();
+    var tensors =
+        inputs.get(name).stream()
+            .map(
+                input ->
+                    Tensor.of(
+                        switch (input) {
+                          case "input_ids" ->
+                              new Random(length).longs(length, 1000, 2000).toArray();
+                          case "attention_mask" ->
+                              IntStream.range(0, length).mapToLong(_ -> 1).toArray();
+                          case "token_type_ids" ->
+                              IntStream.range(0, length).mapToLong(i -> 2 * i / length).toArray();
+                          default ->
+                              throw new IllegalArgumentException(
+                                  "%s: found the input %s, expected one of a BERT"
+                                      .formatted(name, input));
+                        },
+                        1,
+                        length))
+            .toList();
     return files.get(name).forward(tensors, 1);
   }
 
@@ -128,7 +154,13 @@ final class FileRace {
     for (int i = 0; i < these.size(); i++) {
       var one = these.get(i).floats();
       var other = those.get(i).floats();
-      largest = Math.max(largest, IntStream.range(0, one.length).mapToDouble(j -> Math.abs(one[j] - other[j])).max().orElseThrow());
+      largest =
+          Math.max(
+              largest,
+              IntStream.range(0, one.length)
+                  .mapToDouble(j -> Math.abs(one[j] - other[j]))
+                  .max()
+                  .orElseThrow());
     }
     return largest;
   }
@@ -136,6 +168,8 @@ final class FileRace {
   private static double median(Stream<Double> values) {
     var sorted = values.sorted().toList();
     int half = sorted.size() / 2;
-    return sorted.size() % 2 == 1 ? sorted.get(half) : (sorted.get(half - 1) + sorted.get(half)) / 2;
+    return sorted.size() % 2 == 1
+        ? sorted.get(half)
+        : (sorted.get(half - 1) + sorted.get(half)) / 2;
   }
 }

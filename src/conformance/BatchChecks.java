@@ -11,7 +11,8 @@ import java.util.concurrent.CompletableFuture;
 /// What batch transform asks a container for. Records are answered in the type that they come in.
 final class BatchChecks {
 
-  private static final Set<String> PARAMETERS = Set.of("MaxConcurrentTransforms", "BatchStrategy", "MaxPayloadInMB");
+  private static final Set<String> PARAMETERS =
+      Set.of("MaxConcurrentTransforms", "BatchStrategy", "MaxPayloadInMB");
 
   private BatchChecks() {}
 
@@ -46,9 +47,14 @@ final class BatchChecks {
     }
     var json = answer.json();
     var strategy = json.path("BatchStrategy").asText("MULTI_RECORD");
-    Check.expect(strategy.equals("MULTI_RECORD") || strategy.equals("SINGLE_RECORD"), "BatchStrategy " + strategy);
-    Check.expect(json.path("MaxConcurrentTransforms").isInt() && json.path("MaxPayloadInMB").isInt(), answer.shown());
-    long product = json.path("MaxConcurrentTransforms").asLong() * json.path("MaxPayloadInMB").asLong();
+    Check.expect(
+        strategy.equals("MULTI_RECORD") || strategy.equals("SINGLE_RECORD"),
+        "BatchStrategy " + strategy);
+    Check.expect(
+        json.path("MaxConcurrentTransforms").isInt() && json.path("MaxPayloadInMB").isInt(),
+        answer.shown());
+    long product =
+        json.path("MaxConcurrentTransforms").asLong() * json.path("MaxPayloadInMB").asLong();
     Check.expect(product <= 100, "MaxConcurrentTransforms × MaxPayloadInMB is " + product);
     return strategy + ", product " + product;
   }
@@ -59,7 +65,8 @@ final class BatchChecks {
     var with = send(container, line + "\n");
     int found = lines(without).size();
     Check.expect(found == 1, found + " predictions for one line");
-    Check.expect(lines(with).equals(lines(without)), "another answer with a newline: " + with.shown());
+    Check.expect(
+        lines(with).equals(lines(without)), "another answer with a newline: " + with.shown());
     return "one prediction, with and without a newline";
   }
 
@@ -72,10 +79,17 @@ final class BatchChecks {
     for (var end : List.of("\n", "\r\n")) {
       var answer = send(container, String.join(end, records));
       int found = lines(answer).size();
-      Check.expect(found == records.size(), found + " predictions for " + records.size() + " lines that end with "
-          + (end.length() == 1 ? "LF" : "CRLF"));
+      Check.expect(
+          found == records.size(),
+          found
+              + " predictions for "
+              + records.size()
+              + " lines that end with "
+              + (end.length() == 1 ? "LF" : "CRLF"));
     }
-    Check.expect(alone.size() == records.size(), alone.size() + " predictions for " + records.size() + " requests of one line");
+    Check.expect(
+        alone.size() == records.size(),
+        alone.size() + " predictions for " + records.size() + " requests of one line");
     return records.size() + " predictions for " + records.size() + " lines, with LF and CRLF";
   }
 
@@ -90,11 +104,14 @@ final class BatchChecks {
     return found + " lines of JSON";
   }
 
-  /// Batch transform puts a newline behind each answer where it assembles lines. Two of them make a blank line.
+  /// Batch transform puts a newline behind each answer where it assembles lines. Two of them make a
+  /// blank line.
   private static String assembled(Container container) throws Exception {
     var answer = send(container, records(container).getFirst());
     Check.expect(!answer.text().endsWith("\n\n"), "an answer that ends with two newlines");
-    return answer.text().endsWith("\n") ? "an answer ends with a newline" : "an answer ends without a newline";
+    return answer.text().endsWith("\n")
+        ? "an answer ends with a newline"
+        : "an answer ends without a newline";
   }
 
   private static String eightAtOnce(Container container) throws Exception {
@@ -110,12 +127,15 @@ final class BatchChecks {
     for (int i = 0; i < 8; i++) {
       var answer = all.get(i).get();
       Check.expect(answer.isSuccess(), answer.shown());
-      Check.expect(first(lines(answer)).equals(first(expected.get(i))), "the answer of another request: " + answer.shown());
+      Check.expect(
+          first(lines(answer)).equals(first(expected.get(i))),
+          "the answer of another request: " + answer.shown());
     }
     return "8 at once, each its own answer";
   }
 
-  /// What models compute may differ in its last digits when records share a batch, so only the beginning is compared.
+  /// What models compute may differ in its last digits when records share a batch, so only the
+  /// beginning is compared.
   private static String first(List<String> lines) {
     var line = lines.isEmpty() ? "" : lines.getFirst();
     return line.replaceAll("(\\d\\.\\d{3})\\d+", "$1");
@@ -125,18 +145,24 @@ final class BatchChecks {
     var first = container.invoke();
     for (int i = 0; i < 2; i++) {
       var again = container.invoke();
-      Check.expect(again.status() == first.status() && Arrays.equals(again.body(), first.body()),
+      Check.expect(
+          again.status() == first.status() && Arrays.equals(again.body(), first.body()),
           "another answer: " + again.shown());
     }
     return "three times the same answer";
   }
 
   private static List<String> records(Container container) throws Check.NotAsked {
-    return new String(container.lines(), StandardCharsets.UTF_8).lines().filter(line -> !line.isBlank()).toList();
+    return new String(container.lines(), StandardCharsets.UTF_8)
+        .lines()
+        .filter(line -> !line.isBlank())
+        .toList();
   }
 
   private static HttpRequest.Builder request(Container container, String body) {
-    return container.request("/invocations", "Content-Type", container.linesType(), "Accept", container.linesType())
+    return container
+        .request(
+            "/invocations", "Content-Type", container.linesType(), "Accept", container.linesType())
         .POST(BodyPublishers.ofString(body));
   }
 

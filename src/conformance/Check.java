@@ -4,7 +4,8 @@ interface Check {
 
   /// @return what came back, in a few words
   /// @throws Missed if it is not what the row expects
-  /// @throws NotAsked if the row does not concern this container, or cannot be asked with what the caller gave
+  /// @throws NotAsked if the row does not concern this container, or cannot be asked with what the
+  ///   caller gave
   String run(Container container) throws Exception;
 
   /// The container does something else.

@@ -15,7 +15,8 @@ import java.util.concurrent.ExecutionException;
 /// Asks any container what SageMaker's contract says of it, from outside: HTTP and nothing else.
 public final class Conformance {
 
-  private static final String HELP = """
+  private static final String HELP =
+      """
       ./conformance URL [OPTION]...
 
       Asks the container at URL, such as http://localhost:8080, what the rows of docs/contract.md say, as far as that can be
@@ -37,7 +38,11 @@ public final class Conformance {
       It ends with 1 if a row was missed, and with 2 if it can't ask.
       """;
 
-  private enum Result { HOLDS, MISSED, NOT_ASKED }
+  private enum Result {
+    HOLDS,
+    MISSED,
+    NOT_ASKED
+  }
 
   /// What came of one row.
   private record Outcome(ContractRow row, Result result, String found) {}
@@ -54,7 +59,8 @@ public final class Conformance {
     var checks = checks();
     var rows = ContractRow.read(Path.of(System.getProperty("conformance.rows")));
     if (list.contains("--list")) {
-      rows.values().stream().filter(row -> checks.containsKey(row.id()))
+      rows.values().stream()
+          .filter(row -> checks.containsKey(row.id()))
           .forEach(row -> out.println(row.id() + "  " + row.sent()));
       return;
     }
@@ -68,12 +74,19 @@ public final class Conformance {
 
   private static Map<String, Check> checks() {
     var checks = new HashMap<String, Check>();
-    List.of(PingChecks.all(), InvocationChecks.all(), HeaderChecks.all(), BatchChecks.all(), ModelChecks.all(), TalkChecks.all())
+    List.of(
+            PingChecks.all(),
+            InvocationChecks.all(),
+            HeaderChecks.all(),
+            BatchChecks.all(),
+            ModelChecks.all(),
+            TalkChecks.all())
         .forEach(checks::putAll);
     return checks;
   }
 
-  private static boolean run(Options options, Map<String, Check> checks, Map<String, ContractRow> rows, PrintStream out)
+  private static boolean run(
+      Options options, Map<String, Check> checks, Map<String, ContractRow> rows, PrintStream out)
       throws IOException, InterruptedException {
     var outcomes = new ArrayList<Outcome>();
     try (var container = options.container()) {
@@ -96,11 +109,14 @@ public final class Conformance {
     long missed = outcomes.stream().filter(outcome -> outcome.result == Result.MISSED).count();
     long holds = outcomes.stream().filter(outcome -> outcome.result == Result.HOLDS).count();
     out.println();
-    out.println("holds: %d, missed: %d, not asked: %d".formatted(holds, missed, outcomes.size() - holds - missed));
+    out.println(
+        "holds: %d, missed: %d, not asked: %d"
+            .formatted(holds, missed, outcomes.size() - holds - missed));
     return missed == 0;
   }
 
-  private static Outcome ask(ContractRow row, Check check, Container container) throws InterruptedException {
+  private static Outcome ask(ContractRow row, Check check, Container container)
+      throws InterruptedException {
     try {
       return new Outcome(row, Result.HOLDS, check.run(container));
     } catch (Check.Missed e) {
@@ -117,28 +133,37 @@ public final class Conformance {
   }
 
   private static String plain(Outcome outcome) {
-    var word = switch (outcome.result) {
-      case HOLDS -> "holds    ";
-      case MISSED -> "MISSED   ";
-      case NOT_ASKED -> "not asked";
-    };
+    var word =
+        switch (outcome.result) {
+          case HOLDS -> "holds    ";
+          case MISSED -> "MISSED   ";
+          case NOT_ASKED -> "not asked";
+        };
     var row = outcome.row;
     var line = "%-8s %-2s  %s  %s".formatted(row.id(), row.mark(), word, outcome.found);
     var indent = "\n" + " ".repeat(24);
     return outcome.result == Result.MISSED
-        ? "%s%ssent: %s%sexpected: %s (%s)".formatted(line, indent, row.sent(), indent, row.expected(), row.source())
+        ? "%s%ssent: %s%sexpected: %s (%s)"
+            .formatted(line, indent, row.sent(), indent, row.expected(), row.source())
         : line;
   }
 
   private static String markdown(Outcome outcome) {
-    var word = switch (outcome.result) {
-      case HOLDS -> "holds";
-      case MISSED -> "**missed**";
-      case NOT_ASKED -> "not asked";
-    };
+    var word =
+        switch (outcome.result) {
+          case HOLDS -> "holds";
+          case MISSED -> "**missed**";
+          case NOT_ASKED -> "not asked";
+        };
     var row = outcome.row;
-    return "| %s | %s | %s | %s | %s | %s |".formatted(row.id(), row.mark(), row.expected(), row.source(), word,
-        outcome.found.replace("|", "\\|").replace("<", "&lt;"));
+    return "| %s | %s | %s | %s | %s | %s |"
+        .formatted(
+            row.id(),
+            row.mark(),
+            row.expected(),
+            row.source(),
+            word,
+            outcome.found.replace("|", "\\|").replace("<", "&lt;"));
   }
 
   /// What the command line asks for.
@@ -155,20 +180,28 @@ public final class Conformance {
         if (!name.startsWith("--")) {
           url = URI.create(name);
         } else if (!HELP.contains("  " + name + " ") || !rest.hasNext()) {
-          throw new IllegalArgumentException(name + ": found no such option with a value; --help lists them");
+          throw new IllegalArgumentException(
+              name + ": found no such option with a value; --help lists them");
         } else {
           values.put(name, rest.next());
         }
       }
       if (url == null || !"http".equals(url.getScheme()) || url.getHost() == null) {
-        throw new IllegalArgumentException("URL: found " + url + ", expected such as http://localhost:8080");
+        throw new IllegalArgumentException(
+            "URL: found " + url + ", expected such as http://localhost:8080");
       }
     }
 
     Container container() throws IOException {
-      var sample = new Container.Sample(file("--body"), values.getOrDefault("--type", "application/json"), file("--lines"),
-          values.getOrDefault("--lines-type", "application/jsonlines"), values.get("--model-url"));
-      return new Container(url, sample, Duration.ofSeconds((long) number("--timeout", 60)), number("--patience", 1));
+      var sample =
+          new Container.Sample(
+              file("--body"),
+              values.getOrDefault("--type", "application/json"),
+              file("--lines"),
+              values.getOrDefault("--lines-type", "application/jsonlines"),
+              values.get("--model-url"));
+      return new Container(
+          url, sample, Duration.ofSeconds((long) number("--timeout", 60)), number("--patience", 1));
     }
 
     private double number(String name, double otherwise) {
@@ -193,12 +226,14 @@ public final class Conformance {
     }
 
     boolean asks(String id) {
-      var only = values.getOrDefault("--only", values.containsKey("--model-url") ? "PING,MME" : null);
+      var only =
+          values.getOrDefault("--only", values.containsKey("--model-url") ? "PING,MME" : null);
       return (only == null || names(only, id)) && !names(values.getOrDefault("--except", ""), id);
     }
 
     private static boolean names(String groupsAndIds, String id) {
-      return Arrays.stream(groupsAndIds.split(",")).anyMatch(one -> id.equals(one) || id.startsWith(one + "-"));
+      return Arrays.stream(groupsAndIds.split(","))
+          .anyMatch(one -> id.equals(one) || id.startsWith(one + "-"));
     }
   }
 }

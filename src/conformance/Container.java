@@ -32,8 +32,11 @@ final class Container implements AutoCloseable {
   private final Sample sample;
   private final Duration timeout;
   private final double patience;
-  private final HttpClient client = HttpClient.newBuilder().version(HttpClient.Version.HTTP_1_1)
-      .connectTimeout(Duration.ofSeconds(10)).build();
+  private final HttpClient client =
+      HttpClient.newBuilder()
+          .version(HttpClient.Version.HTTP_1_1)
+          .connectTimeout(Duration.ofSeconds(10))
+          .build();
 
   /// What the container's model understands; a part is null where the caller did not give it.
   ///
@@ -64,7 +67,8 @@ final class Container implements AutoCloseable {
     /// The body as JSON, whatever its type says.
     JsonNode json() throws Check.Missed {
       try {
-        return JSON.readTree(StandardCharsets.UTF_8.newDecoder().decode(ByteBuffer.wrap(body())).toString());
+        return JSON.readTree(
+            StandardCharsets.UTF_8.newDecoder().decode(ByteBuffer.wrap(body())).toString());
       } catch (CharacterCodingException e) {
         throw new Check.Missed("a body that is not UTF-8");
       } catch (IOException e) {
@@ -75,12 +79,14 @@ final class Container implements AutoCloseable {
     /// The status and how the body begins, in one line.
     String shown() {
       var text = text().replaceAll("\\s+", " ").strip();
-      return (status + " " + (text.length() > SHOWN ? text.substring(0, SHOWN) + "…" : text)).strip();
+      return (status + " " + (text.length() > SHOWN ? text.substring(0, SHOWN) + "…" : text))
+          .strip();
     }
   }
 
   /// @param timeout of one request
-  /// @param patience what limits of time are multiplied by, for a machine that is busy with other things
+  /// @param patience what limits of time are multiplied by, for a machine that is busy with other
+  ///   things
   Container(URI base, Sample sample, Duration timeout, double patience) {
     this.base = base;
     this.sample = sample;
@@ -122,15 +128,20 @@ final class Container implements AutoCloseable {
 
   CompletableFuture<Answer> sendAsync(HttpRequest.Builder request) {
     long start = System.nanoTime();
-    return client.sendAsync(request.build(), BodyHandlers.ofByteArray())
-        .thenApply(response -> new Answer(response.statusCode(), response, Duration.ofNanos(System.nanoTime() - start)));
+    return client
+        .sendAsync(request.build(), BodyHandlers.ofByteArray())
+        .thenApply(
+            response ->
+                new Answer(
+                    response.statusCode(), response, Duration.ofNanos(System.nanoTime() - start)));
   }
 
   Answer get(String path) throws IOException, InterruptedException {
     return send(request(path).GET());
   }
 
-  Answer post(String path, byte[] body, String... headers) throws IOException, InterruptedException {
+  Answer post(String path, byte[] body, String... headers)
+      throws IOException, InterruptedException {
     return send(request(path, headers).POST(BodyPublishers.ofByteArray(body)));
   }
 
@@ -182,7 +193,8 @@ final class Container implements AutoCloseable {
     Check.expect(ping.status() == 200, "then GET /ping is " + ping.shown());
   }
 
-  /// Sends bytes as they are and reads what comes until the container closes the connection or says nothing for some time.
+  /// Sends bytes as they are and reads what comes until the container closes the connection or says
+  /// nothing for some time.
   ///
   /// @param silence how long to wait for more
   String raw(Duration silence, List<byte[]> parts) throws IOException {

@@ -22,7 +22,9 @@ record ContractRow(String id, String mark, String sent, String expected, String 
     for (var line : Files.readAllLines(file)) {
       var cells = Arrays.stream(line.split("(?<!\\\\)\\|")).map(String::strip).toList();
       if (cells.size() > 5 && cells.get(1).matches("[A-Z]+-\\d\\d")) {
-        rows.put(cells.get(1), new ContractRow(cells.get(1), cells.get(2), cells.get(3), cells.get(4), cells.get(5)));
+        rows.put(
+            cells.get(1),
+            new ContractRow(cells.get(1), cells.get(2), cells.get(3), cells.get(4), cells.get(5)));
       }
     }
     return rows;

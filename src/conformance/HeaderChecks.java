@@ -30,8 +30,11 @@ final class HeaderChecks {
 
   /// The JDK's client writes names as they are given, and so does the platform.
   private static String oddCase(Container container) throws Exception {
-    var answer = container.send(container.request("/invocations", "cOnTeNt-TyPe", container.type(), "ACCEPT", "*/*")
-        .POST(BodyPublishers.ofByteArray(container.body())));
+    var answer =
+        container.send(
+            container
+                .request("/invocations", "cOnTeNt-TyPe", container.type(), "ACCEPT", "*/*")
+                .POST(BodyPublishers.ofByteArray(container.body())));
     Check.expect(answer.isSuccess(), answer.shown());
     expectSame(container, answer);
     return answer.status() + ", the same answer";
@@ -51,7 +54,9 @@ final class HeaderChecks {
     if (!container.takesJson()) {
       throw new Check.NotAsked("needs a model that takes application/json");
     }
-    var answer = container.post("/invocations", container.body(), "Content-Type", "application/json; charset=utf-8");
+    var answer =
+        container.post(
+            "/invocations", container.body(), "Content-Type", "application/json; charset=utf-8");
     Check.expect(answer.isSuccess(), answer.shown());
     return answer.status() + ", read as JSON";
   }
@@ -59,7 +64,8 @@ final class HeaderChecks {
   private static String noAccept(Container container) throws Exception {
     var answer = container.invoke();
     Check.expect(answer.isSuccess(), answer.shown());
-    Check.expect(is(answer, "application/json"), answer.status() + " " + answer.header("Content-Type"));
+    Check.expect(
+        is(answer, "application/json"), answer.status() + " " + answer.header("Content-Type"));
     return answer.header("Content-Type");
   }
 
@@ -67,7 +73,8 @@ final class HeaderChecks {
     var answer = container.invoke("Accept", "*/*");
     Check.expect(answer.isSuccess(), answer.shown());
     var none = container.invoke();
-    Check.expect(answer.header("Content-Type").equals(none.header("Content-Type")),
+    Check.expect(
+        answer.header("Content-Type").equals(none.header("Content-Type")),
         answer.header("Content-Type") + ", without Accept " + none.header("Content-Type"));
     return answer.header("Content-Type");
   }
@@ -75,14 +82,18 @@ final class HeaderChecks {
   private static String theFirstThatItCanMake(Container container) throws Exception {
     needsCsv(container);
     var answer = container.invoke("Accept", "image/png, text/csv");
-    Check.expect(answer.isSuccess() && is(answer, "text/csv"), answer.status() + " " + answer.header("Content-Type"));
+    Check.expect(
+        answer.isSuccess() && is(answer, "text/csv"),
+        answer.status() + " " + answer.header("Content-Type"));
     return answer.header("Content-Type");
   }
 
   private static String quality(Container container) throws Exception {
     needsCsv(container);
     var answer = container.invoke("Accept", "text/csv;q=0.1, application/json");
-    Check.expect(answer.isSuccess() && is(answer, "application/json"), answer.status() + " " + answer.header("Content-Type"));
+    Check.expect(
+        answer.isSuccess() && is(answer, "application/json"),
+        answer.status() + " " + answer.header("Content-Type"));
     return answer.header("Content-Type");
   }
 
@@ -101,7 +112,8 @@ final class HeaderChecks {
   }
 
   private static String unknownContentType(Container container) throws Exception {
-    var answer = container.post("/invocations", container.body(), "Content-Type", "application/x-unknown");
+    var answer =
+        container.post("/invocations", container.body(), "Content-Type", "application/x-unknown");
     Check.expect(answer, 415);
     answer.json();
     return "415 with JSON";
@@ -122,6 +134,8 @@ final class HeaderChecks {
   }
 
   private static void expectSame(Container container, Container.Answer answer) throws Exception {
-    Check.expect(Arrays.equals(answer.body(), container.invoke().body()), "another answer: " + answer.shown());
+    Check.expect(
+        Arrays.equals(answer.body(), container.invoke().body()),
+        "another answer: " + answer.shown());
   }
 }

@@ -21,7 +21,9 @@ final class InvocationChecks {
         Map.entry("INV-02", InvocationChecks::get),
         Map.entry("INV-03", InvocationChecks::anUnknownPath),
         Map.entry("INV-06", container -> large(container, 6_291_456)),
-        Map.entry("INV-07", container -> large(container, 25_000_000) + "; " + large(container, 25 << 20)),
+        Map.entry(
+            "INV-07",
+            container -> large(container, 25_000_000) + "; " + large(container, 25 << 20)),
         Map.entry("INV-08", InvocationChecks::beyondTheLimit),
         Map.entry("INV-10", InvocationChecks::chunked),
         Map.entry("INV-11", InvocationChecks::nothing),
@@ -37,7 +39,8 @@ final class InvocationChecks {
   private static String aValidRequest(Container container) throws Exception {
     var answer = container.invoke();
     Check.expect(answer.isSuccess(), answer.shown());
-    Check.expect(!answer.header("Content-Type").isEmpty(), answer.status() + " without a Content-Type");
+    Check.expect(
+        !answer.header("Content-Type").isEmpty(), answer.status() + " without a Content-Type");
     return answer.status() + " " + answer.header("Content-Type");
   }
 
@@ -52,7 +55,9 @@ final class InvocationChecks {
     var answer = container.get("/no-such-path");
     Check.expect(answer, 404);
     answer.json();
-    Check.expect(answer.body().length <= Container.LONGEST_MESSAGE, "404 with " + answer.body().length + " bytes");
+    Check.expect(
+        answer.body().length <= Container.LONGEST_MESSAGE,
+        "404 with " + answer.body().length + " bytes");
     return "404 with JSON";
   }
 
@@ -67,25 +72,34 @@ final class InvocationChecks {
   }
 
   private static String beyondTheLimit(Container container) throws Exception {
-    var head = "POST /invocations HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: 100000000000\r\n\r\n";
+    var head =
+        "POST /invocations HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: 100000000000\r\n\r\n";
     String answer;
     try {
-      answer = container.raw(container.timeout(), List.of(head.getBytes(StandardCharsets.US_ASCII)));
+      answer =
+          container.raw(container.timeout(), List.of(head.getBytes(StandardCharsets.US_ASCII)));
     } catch (IOException e) {
       throw new Check.Missed("the connection broke without an answer: " + e.getMessage());
     }
-    Check.expect(answer.startsWith("HTTP/1.1 413"), "100 GB announced: " + answer.lines().findFirst().orElse("no answer"));
+    Check.expect(
+        answer.startsWith("HTTP/1.1 413"),
+        "100 GB announced: " + answer.lines().findFirst().orElse("no answer"));
     container.expectHealth();
     return "100 GB announced: 413 before they are sent";
   }
 
   private static String chunked(Container container) throws Exception {
     var body = container.body();
-    var answer = container.send(container.request("/invocations", "Content-Type", container.type())
-        .POST(BodyPublishers.ofInputStream(() -> new ByteArrayInputStream(body))));
+    var answer =
+        container.send(
+            container
+                .request("/invocations", "Content-Type", container.type())
+                .POST(BodyPublishers.ofInputStream(() -> new ByteArrayInputStream(body))));
     Check.expect(answer.isSuccess(), answer.shown());
     var whole = container.invoke();
-    Check.expect(Arrays.equals(answer.body(), whole.body()), "another answer than with a length: " + answer.shown());
+    Check.expect(
+        Arrays.equals(answer.body(), whole.body()),
+        "another answer than with a length: " + answer.shown());
     return answer.status() + ", the same answer as with a length";
   }
 
@@ -97,13 +111,17 @@ final class InvocationChecks {
 
   private static String moreThanItCan(Container container) throws Exception {
     container.body();
-    var all = Stream.generate(() -> {
-      try {
-        return container.sendAsync(container.invocation());
-      } catch (Check.NotAsked e) {
-        return CompletableFuture.<Container.Answer>failedFuture(e);
-      }
-    }).limit(64).toList();
+    var all =
+        Stream.generate(
+                () -> {
+                  try {
+                    return container.sendAsync(container.invocation());
+                  } catch (Check.NotAsked e) {
+                    return CompletableFuture.<Container.Answer>failedFuture(e);
+                  }
+                })
+            .limit(64)
+            .toList();
     container.expectHealth();
     int refused = 0;
     for (var one : all) {
@@ -123,10 +141,17 @@ final class InvocationChecks {
   }
 
   private static String expectContinue(Container container) throws Exception {
-    var head = "POST /invocations HTTP/1.1\r\nHost: x\r\nContent-Type: %s\r\nContent-Length: %d\r\nExpect: 100-continue\r\n"
-        .formatted(container.type(), container.body().length) + "Connection: close\r\n\r\n";
-    var answer = container.raw(container.timeout(), List.of(head.getBytes(StandardCharsets.US_ASCII), container.body()));
-    Check.expect(answer.matches("(?s).*HTTP/1\\.1 2\\d\\d.*"), answer.lines().findFirst().orElse("no answer"));
+    var head =
+        "POST /invocations HTTP/1.1\r\nHost: x\r\nContent-Type: %s\r\nContent-Length: %d\r\nExpect: 100-continue\r\n"
+                .formatted(container.type(), container.body().length)
+            + "Connection: close\r\n\r\n";
+    var answer =
+        container.raw(
+            container.timeout(),
+            List.of(head.getBytes(StandardCharsets.US_ASCII), container.body()));
+    Check.expect(
+        answer.matches("(?s).*HTTP/1\\.1 2\\d\\d.*"),
+        answer.lines().findFirst().orElse("no answer"));
     return answer.startsWith("HTTP/1.1 100") ? "100, then 2xx" : "2xx";
   }
 
@@ -140,8 +165,12 @@ final class InvocationChecks {
 
   /// A caller sees 2,048 characters of it, and never how the server is made.
   private static void expectMessage(Container.Answer answer) throws Check.Missed {
-    Check.expect(answer.text().length() <= Container.LONGEST_MESSAGE, answer.text().length() + " characters of a message");
-    Check.expect(!answer.text().contains("Traceback (most recent call last)") && !answer.text().contains("\tat "),
+    Check.expect(
+        answer.text().length() <= Container.LONGEST_MESSAGE,
+        answer.text().length() + " characters of a message");
+    Check.expect(
+        !answer.text().contains("Traceback (most recent call last)")
+            && !answer.text().contains("\tat "),
         answer.status() + " with a stack trace");
   }
 
@@ -166,7 +195,11 @@ final class InvocationChecks {
   private static String metrics(Container container) throws Exception {
     var answer = container.get("/metrics");
     Check.expect(answer, 200);
-    Check.expect(answer.text().lines().anyMatch(line -> line.matches("[a-zA-Z_:][a-zA-Z0-9_:]*(\\{.*})? \\S+.*")),
+    Check.expect(
+        answer
+            .text()
+            .lines()
+            .anyMatch(line -> line.matches("[a-zA-Z_:][a-zA-Z0-9_:]*(\\{.*})? \\S+.*")),
         "200, but not Prometheus's text form");
     return "200 in Prometheus's text form";
   }

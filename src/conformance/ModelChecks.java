@@ -15,6 +15,7 @@ final class ModelChecks {
 
   /// What the platform names a model: 64 hexadecimal digits; and what else a name may have.
   private static final String PLATFORM_NAME = "0123456789abcdef".repeat(4);
+
   private static final String ODD_NAME = "a-b_c.d e";
 
   private ModelChecks() {}
@@ -32,9 +33,20 @@ final class ModelChecks {
         Map.entry("MME-09", ModelChecks::describe),
         Map.entry("MME-10", container -> unknown(container, container.get("/models/nope"))),
         Map.entry("MME-11", ModelChecks::invoke),
-        Map.entry("MME-12", container -> unknown(container, container.post("/models/nope/invoke",
-            container.body(), "Content-Type", container.type()))),
-        Map.entry("MME-14", container -> unknown(container, container.send(container.request("/models/nope").DELETE()))),
+        Map.entry(
+            "MME-12",
+            container ->
+                unknown(
+                    container,
+                    container.post(
+                        "/models/nope/invoke",
+                        container.body(),
+                        "Content-Type",
+                        container.type()))),
+        Map.entry(
+            "MME-14",
+            container ->
+                unknown(container, container.send(container.request("/models/nope").DELETE()))),
         Map.entry("MME-15", ModelChecks::again),
         Map.entry("MME-16", ModelChecks::together),
         Map.entry("MME-18", ModelChecks::names),
@@ -43,30 +55,40 @@ final class ModelChecks {
 
   private static String noModel(Container container) throws Exception {
     container.modelUrl();
-    Check.expect(container.get("/models").json().path("models").isEmpty(), "models are loaded already");
+    Check.expect(
+        container.get("/models").json().path("models").isEmpty(), "models are loaded already");
     Check.expect(container.get("/ping"), 200);
     return "200 without a model";
   }
 
   private static String load(Container container) throws Exception {
-    return withModels(container, List.of("m1"), () -> {
-      var answer = invoke(container, "m1");
-      Check.expect(answer.isSuccess(), "200, but then /models/m1/invoke is " + answer.shown());
-      return "200, and ready";
-    });
+    return withModels(
+        container,
+        List.of("m1"),
+        () -> {
+          var answer = invoke(container, "m1");
+          Check.expect(answer.isSuccess(), "200, but then /models/m1/invoke is " + answer.shown());
+          return "200, and ready";
+        });
   }
 
   private static String twice(Container container) throws Exception {
-    return withModels(container, List.of("m1"), () -> {
-      Check.expect(post(container, "m1", container.modelUrl()), 409);
-      return "409";
-    });
+    return withModels(
+        container,
+        List.of("m1"),
+        () -> {
+          Check.expect(post(container, "m1", container.modelUrl()), 409);
+          return "409";
+        });
   }
 
   private static String missingFields(Container container) throws Exception {
     container.modelUrl();
     for (var fields : List.of(Map.of("model_name", "m1"), Map.of("url", container.modelUrl()))) {
-      Check.expect(container.post("/models", JSON.writeValueAsBytes(fields), "Content-Type", "application/json"), 400);
+      Check.expect(
+          container.post(
+              "/models", JSON.writeValueAsBytes(fields), "Content-Type", "application/json"),
+          400);
     }
     return "400, without the name and without the url";
   }
@@ -78,64 +100,106 @@ final class ModelChecks {
   }
 
   private static String list(Container container) throws Exception {
-    return withModels(container, List.of("m1"), () -> {
-      var answer = container.get("/models");
-      Check.expect(answer, 200);
-      var models = answer.json().path("models");
-      Check.expect(models.size() == 1 && models.path(0).path("modelName").asText().equals("m1")
-          && models.path(0).path("modelUrl").asText().equals(container.modelUrl()), answer.shown());
-      Check.expect(answer.json().path("nextPageToken").isMissingNode(), "a nextPageToken on the last page");
-      return "modelName and modelUrl, no nextPageToken";
-    });
+    return withModels(
+        container,
+        List.of("m1"),
+        () -> {
+          var answer = container.get("/models");
+          Check.expect(answer, 200);
+          var models = answer.json().path("models");
+          Check.expect(
+              models.size() == 1
+                  && models.path(0).path("modelName").asText().equals("m1")
+                  && models.path(0).path("modelUrl").asText().equals(container.modelUrl()),
+              answer.shown());
+          Check.expect(
+              answer.json().path("nextPageToken").isMissingNode(),
+              "a nextPageToken on the last page");
+          return "modelName and modelUrl, no nextPageToken";
+        });
   }
 
   private static String pages(Container container) throws Exception {
-    return withModels(container, List.of("m1", "m2", "m3"), () -> {
-      var names = new ArrayList<String>();
-      int pages = 0;
-      var query = "/models?limit=2";
-      while (query != null && pages < 10) {
-        var json = container.get(query).json();
-        json.path("models").forEach(model -> names.add(model.path("modelName").asText()));
-        var token = json.path("nextPageToken");
-        Check.expect(token.isMissingNode() || token.isTextual(), "a token that is no string: " + token);
-        query = token.isMissingNode() ? null
-            : "/models?limit=2&next_page_token=" + URLEncoder.encode(token.asText(), StandardCharsets.UTF_8);
-        pages++;
-      }
-      Check.expect(names.size() == 3 && new HashSet<>(names).equals(new HashSet<>(List.of("m1", "m2", "m3"))), "listed " + names);
-      return pages + " pages, each of 3 models once";
-    });
+    return withModels(
+        container,
+        List.of("m1", "m2", "m3"),
+        () -> {
+          var names = new ArrayList<String>();
+          int pages = 0;
+          var query = "/models?limit=2";
+          while (query != null && pages < 10) {
+            var json = container.get(query).json();
+            json.path("models").forEach(model -> names.add(model.path("modelName").asText()));
+            var token = json.path("nextPageToken");
+            Check.expect(
+                token.isMissingNode() || token.isTextual(), "a token that is no string: " + token);
+            query =
+                token.isMissingNode()
+                    ? null
+                    : "/models?limit=2&next_page_token="
+                        + URLEncoder.encode(token.asText(), StandardCharsets.UTF_8);
+            pages++;
+          }
+          Check.expect(
+              names.size() == 3
+                  && new HashSet<>(names).equals(new HashSet<>(List.of("m1", "m2", "m3"))),
+              "listed " + names);
+          return pages + " pages, each of 3 models once";
+        });
   }
 
   private static String limits(Container container) throws Exception {
-    return withModels(container, List.of("m1", "m2", "m3"), () -> {
-      var two = container.get("/models?limit=2");
-      Check.expect(two.status() == 200 && two.json().path("models").size() == 2, "limit=2: " + two.shown());
-      Check.expect(container.get("/models?limit=1000"), 200);
-      var x = container.get("/models?limit=x");
-      Check.expect(x, 200, 400);
-      return "limit=2: 2 models, limit=1000: 200, limit=x: " + x.status();
-    });
+    return withModels(
+        container,
+        List.of("m1", "m2", "m3"),
+        () -> {
+          var two = container.get("/models?limit=2");
+          Check.expect(
+              two.status() == 200 && two.json().path("models").size() == 2,
+              "limit=2: " + two.shown());
+          Check.expect(container.get("/models?limit=1000"), 200);
+          var x = container.get("/models?limit=x");
+          Check.expect(x, 200, 400);
+          return "limit=2: 2 models, limit=1000: 200, limit=x: " + x.status();
+        });
   }
 
   private static String describe(Container container) throws Exception {
-    return withModels(container, List.of("m1"), () -> {
-      var answer = container.get("/models/m1");
-      Check.expect(answer, 200);
-      Check.expect(answer.json().isObject() && answer.json().path("modelName").asText().equals("m1")
-          && answer.json().path("modelUrl").asText().equals(container.modelUrl()), answer.shown());
-      return "200 with modelName and modelUrl";
-    });
+    return withModels(
+        container,
+        List.of("m1"),
+        () -> {
+          var answer = container.get("/models/m1");
+          Check.expect(answer, 200);
+          Check.expect(
+              answer.json().isObject()
+                  && answer.json().path("modelName").asText().equals("m1")
+                  && answer.json().path("modelUrl").asText().equals(container.modelUrl()),
+              answer.shown());
+          return "200 with modelName and modelUrl";
+        });
   }
 
   private static String invoke(Container container) throws Exception {
-    return withModels(container, List.of("m1"), () -> {
-      var answer = container.post("/models/m1/invoke", container.body(), "Content-Type", container.type(), "Accept", "*/*",
-          "X-Amzn-SageMaker-Custom-Attributes", "a=1", "X-Amzn-SageMaker-Target-Model", "m1.tar.gz");
-      Check.expect(answer.isSuccess(), answer.shown());
-      return answer.status() + " " + answer.header("Content-Type");
-    });
+    return withModels(
+        container,
+        List.of("m1"),
+        () -> {
+          var answer =
+              container.post(
+                  "/models/m1/invoke",
+                  container.body(),
+                  "Content-Type",
+                  container.type(),
+                  "Accept",
+                  "*/*",
+                  "X-Amzn-SageMaker-Custom-Attributes",
+                  "a=1",
+                  "X-Amzn-SageMaker-Target-Model",
+                  "m1.tar.gz");
+          Check.expect(answer.isSuccess(), answer.shown());
+          return answer.status() + " " + answer.header("Content-Type");
+        });
   }
 
   private static String unknown(Container container, Container.Answer answer) throws Exception {
@@ -157,18 +221,22 @@ final class ModelChecks {
     var statuses = new int[] {one.get().status(), other.get().status()};
     Arrays.sort(statuses);
     unload(container, "m1");
-    Check.expect(Arrays.equals(statuses, new int[] {200, 409}), "statuses " + Arrays.toString(statuses));
+    Check.expect(
+        Arrays.equals(statuses, new int[] {200, 409}), "statuses " + Arrays.toString(statuses));
     return "200 and 409";
   }
 
   private static String names(Container container) throws Exception {
-    return withModels(container, List.of(PLATFORM_NAME, ODD_NAME), () -> {
-      for (var name : List.of(PLATFORM_NAME, ODD_NAME)) {
-        var answer = invoke(container, name);
-        Check.expect(answer.isSuccess(), name + ": " + answer.shown());
-      }
-      return "64 digits, and \"" + ODD_NAME + "\"";
-    });
+    return withModels(
+        container,
+        List.of(PLATFORM_NAME, ODD_NAME),
+        () -> {
+          for (var name : List.of(PLATFORM_NAME, ODD_NAME)) {
+            var answer = invoke(container, name);
+            Check.expect(answer.isSuccess(), name + ": " + answer.shown());
+          }
+          return "64 digits, and \"" + ODD_NAME + "\"";
+        });
   }
 
   private static String singleModel(Container container) throws Exception {
@@ -178,7 +246,8 @@ final class ModelChecks {
   }
 
   /// @return what `then` says, with all models loaded before and unloaded after it
-  private static String withModels(Container container, List<String> names, Step then) throws Exception {
+  private static String withModels(Container container, List<String> names, Step then)
+      throws Exception {
     var url = container.modelUrl();
     container.body();
     try {
@@ -198,13 +267,15 @@ final class ModelChecks {
     String run() throws Exception;
   }
 
-  private static Container.Answer post(Container container, String name, String url) throws Exception {
+  private static Container.Answer post(Container container, String name, String url)
+      throws Exception {
     var body = JSON.writeValueAsBytes(Map.of("model_name", name, "url", url));
     return container.post("/models", body, "Content-Type", "application/json");
   }
 
   private static Container.Answer invoke(Container container, String name) throws Exception {
-    return container.post(path(name) + "/invoke", container.body(), "Content-Type", container.type());
+    return container.post(
+        path(name) + "/invoke", container.body(), "Content-Type", container.type());
   }
 
   private static void unload(Container container, String name) throws Exception {

@@ -57,7 +57,9 @@ final class PingChecks {
   private static String aReadyModel(Container container) throws Exception {
     var answer = container.get("/ping");
     Check.expect(answer, 200);
-    Check.expect(answer.time().compareTo(container.limit(2000)) < 0, "200 after " + answer.time().toMillis() + " ms");
+    Check.expect(
+        answer.time().compareTo(container.limit(2000)) < 0,
+        "200 after " + answer.time().toMillis() + " ms");
     return "200 in " + answer.time().toMillis() + " ms";
   }
 
@@ -65,7 +67,9 @@ final class PingChecks {
   private static String noBodyAndNoRedirect(Container container) throws Exception {
     var answer = container.get("/ping");
     Check.expect(answer, 200);
-    return answer.body().length == 0 ? "no body" : "a body of " + answer.body().length + " bytes, which is ignored";
+    return answer.body().length == 0
+        ? "no body"
+        : "a body of " + answer.body().length + " bytes, which is ignored";
   }
 
   private static String postIsLikeGet(Container container) throws Exception {
@@ -98,7 +102,9 @@ final class PingChecks {
 
   private static String callersThatLeave(Container container) throws Exception {
     for (int i = 0; i < 20; i++) {
-      container.raw(Duration.ofMillis(1), List.of("GET /ping HTTP/1.1\r\nHost: x\r\n\r\n".getBytes(StandardCharsets.US_ASCII)));
+      container.raw(
+          Duration.ofMillis(1),
+          List.of("GET /ping HTTP/1.1\r\nHost: x\r\n\r\n".getBytes(StandardCharsets.US_ASCII)));
     }
     container.expectHealth();
     return "200 after 20 callers that left";
@@ -106,8 +112,11 @@ final class PingChecks {
 
   private static String keepAlive(Container container) throws Exception {
     var request = "GET /ping HTTP/1.1\r\nHost: x\r\nUser-Agent: %s\r\n%s\r\n";
-    var both = request.formatted("AHC/2.0", "") + request.formatted("Go-http-client/1.1", "Connection: close\r\n");
-    var answers = container.raw(container.timeout(), List.of(both.getBytes(StandardCharsets.US_ASCII)));
+    var both =
+        request.formatted("AHC/2.0", "")
+            + request.formatted("Go-http-client/1.1", "Connection: close\r\n");
+    var answers =
+        container.raw(container.timeout(), List.of(both.getBytes(StandardCharsets.US_ASCII)));
     int found = answers.split("HTTP/1\\.1 200", -1).length - 1;
     Check.expect(found == 2, found + " of 2 answers on one connection");
     return "2 answers on one connection";
@@ -128,10 +137,14 @@ final class PingChecks {
 
     private CompletableFuture<Void> ask(Container container) {
       try {
-        return container.sendAsync(container.invocation()).handle((_, _) -> {
-          answers.release();
-          return ends.get();
-        }).thenCompose(end -> end ? CompletableFuture.completedFuture(null) : ask(container));
+        return container
+            .sendAsync(container.invocation())
+            .handle(
+                (_, _) -> {
+                  answers.release();
+                  return ends.get();
+                })
+            .thenCompose(end -> end ? CompletableFuture.completedFuture(null) : ask(container));
       } catch (Check.NotAsked e) {
         return CompletableFuture.failedFuture(e);
       }

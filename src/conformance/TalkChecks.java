@@ -18,8 +18,9 @@ final class TalkChecks {
   private static final String SESSION = "X-Amzn-SageMaker-Session-Id";
 
   /// `NewSessionResponseHeader` in the service model of SageMaker Runtime.
-  private static final Pattern NEW_SESSION = Pattern.compile(
-      "([a-zA-Z0-9](-*[a-zA-Z0-9])*);\\sExpires=(\\d{4}-\\d{2}-\\d{2}T\\d{2}:\\d{2}:\\d{2}Z)");
+  private static final Pattern NEW_SESSION =
+      Pattern.compile(
+          "([a-zA-Z0-9](-*[a-zA-Z0-9])*);\\sExpires=(\\d{4}-\\d{2}-\\d{2}T\\d{2}:\\d{2}:\\d{2}Z)");
 
   private TalkChecks() {}
 
@@ -40,19 +41,34 @@ final class TalkChecks {
   }
 
   private static String events(Container container) throws Exception {
-    var response = container.client().send(container.invocation("Accept", "text/event-stream").build(), BodyHandlers.ofString());
+    var response =
+        container
+            .client()
+            .send(
+                container.invocation("Accept", "text/event-stream").build(),
+                BodyHandlers.ofString());
     var type = response.headers().firstValue("Content-Type").orElse("");
     if (!type.startsWith("text/event-stream")) {
       throw new Check.NotAsked("it does not stream events: " + response.statusCode());
     }
-    Check.expect(response.body().lines().allMatch(line -> line.isEmpty() || line.matches("(data|event|id|retry)?:.*")),
+    Check.expect(
+        response
+            .body()
+            .lines()
+            .allMatch(line -> line.isEmpty() || line.matches("(data|event|id|retry)?:.*")),
         "lines that are no events");
-    return response.body().lines().filter(line -> line.startsWith("data:")).count() + " data: lines";
+    return response.body().lines().filter(line -> line.startsWith("data:")).count()
+        + " data: lines";
   }
 
   private static Container.Answer begin(Container container) throws Exception {
-    return container.post("/invocations", bytes("{\"requestType\":\"NEW_SESSION\"}"), "Content-Type", "application/json",
-        SESSION, "NEW_SESSION");
+    return container.post(
+        "/invocations",
+        bytes("{\"requestType\":\"NEW_SESSION\"}"),
+        "Content-Type",
+        "application/json",
+        SESSION,
+        "NEW_SESSION");
   }
 
   private static String id(Container container) throws Exception {
@@ -63,12 +79,20 @@ final class TalkChecks {
     var header = answer.header(SESSION);
     var found = NEW_SESSION.matcher(header);
     Check.expect(found.matches() && header.length() <= 256, SESSION + ": " + header);
-    Check.expect(Instant.parse(found.group(3)).isAfter(Instant.now()), "a session that has expired: " + header);
+    Check.expect(
+        Instant.parse(found.group(3)).isAfter(Instant.now()),
+        "a session that has expired: " + header);
     return found.group(1);
   }
 
   private static Container.Answer end(Container container, String id) throws Exception {
-    return container.post("/invocations", bytes("{\"requestType\":\"CLOSE\"}"), "Content-Type", "application/json", SESSION, id);
+    return container.post(
+        "/invocations",
+        bytes("{\"requestType\":\"CLOSE\"}"),
+        "Content-Type",
+        "application/json",
+        SESSION,
+        id);
   }
 
   private static String newSession(Container container) throws Exception {
@@ -85,7 +109,9 @@ final class TalkChecks {
     var id = id(container);
     var answer = end(container, id);
     Check.expect(answer, 200);
-    Check.expect(answer.header("X-Amzn-SageMaker-Closed-Session-Id").equals(id), "200 without the closed id");
+    Check.expect(
+        answer.header("X-Amzn-SageMaker-Closed-Session-Id").equals(id),
+        "200 without the closed id");
     return "200 with the closed id";
   }
 
@@ -107,8 +133,15 @@ final class TalkChecks {
 
   private static String otherMembers(Container container) throws Exception {
     end(container, id(container));
-    Check.expect(container.post("/invocations", bytes("{\"requestType\":\"NEW_SESSION\",\"x\":1}"), "Content-Type",
-        "application/json", SESSION, "NEW_SESSION"), 400);
+    Check.expect(
+        container.post(
+            "/invocations",
+            bytes("{\"requestType\":\"NEW_SESSION\",\"x\":1}"),
+            "Content-Type",
+            "application/json",
+            SESSION,
+            "NEW_SESSION"),
+        400);
     return "400";
   }
 
@@ -142,10 +175,22 @@ final class TalkChecks {
 
   private static WebSocket connect(Container container, Messages messages) throws Exception {
     var base = container.base();
-    var address = new URI(base.getScheme().replace("http", "ws"), null, base.getHost(), base.getPort(),
-        "/invocations-bidirectional-stream", null, null);
+    var address =
+        new URI(
+            base.getScheme().replace("http", "ws"),
+            null,
+            base.getHost(),
+            base.getPort(),
+            "/invocations-bidirectional-stream",
+            null,
+            null);
     try {
-      return container.client().newWebSocketBuilder().connectTimeout(container.timeout()).buildAsync(address, messages).get();
+      return container
+          .client()
+          .newWebSocketBuilder()
+          .connectTimeout(container.timeout())
+          .buildAsync(address, messages)
+          .get();
     } catch (ExecutionException e) {
       if (e.getCause() instanceof IOException) {
         throw new Check.NotAsked("it offers no socket");
@@ -187,15 +232,28 @@ final class TalkChecks {
   }
 
   private static String chat(Container container) throws Exception {
-    var body = "{\"model\":\"m\",\"max_tokens\":8,\"stream\":%s,\"messages\":[{\"role\":\"user\",\"content\":\"Hello\"}]}";
-    var whole = container.post("/v1/chat/completions", bytes(body.formatted(false)), "Content-Type", "application/json");
+    var body =
+        "{\"model\":\"m\",\"max_tokens\":8,\"stream\":%s,\"messages\":[{\"role\":\"user\",\"content\":\"Hello\"}]}";
+    var whole =
+        container.post(
+            "/v1/chat/completions",
+            bytes(body.formatted(false)),
+            "Content-Type",
+            "application/json");
     if (!whole.isSuccess()) {
       throw new Check.NotAsked("its model does not chat: " + whole.status());
     }
     whole.json();
-    var streamed = container.post("/v1/chat/completions", bytes(body.formatted(true)), "Content-Type", "application/json");
+    var streamed =
+        container.post(
+            "/v1/chat/completions",
+            bytes(body.formatted(true)),
+            "Content-Type",
+            "application/json");
     Check.expect(streamed, 200);
-    Check.expect(streamed.text().strip().endsWith("data: [DONE]"), "a stream that does not end with data: [DONE]");
+    Check.expect(
+        streamed.text().strip().endsWith("data: [DONE]"),
+        "a stream that does not end with data: [DONE]");
     return "JSON; a stream that ends with data: [DONE]";
   }
 

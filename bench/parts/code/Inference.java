@@ -9,9 +9,10 @@ import java.io.IOException;
 import java.time.Duration;
 import java.util.List;
 
-/// Hooks that do nothing but stream: `bench/streams` measures what the server adds to them. The body `100` asks for 100 parts, and
-/// `pause 20` for two, with 20 s between them.
-public final class Inference implements StreamingHandler<Void, Inference.Order, String, Inference.Order> {
+/// Hooks that do nothing but stream: `bench/streams` measures what the server adds to them. The
+/// body `100` asks for 100 parts, and `pause 20` for two, with 20 s between them.
+public final class Inference
+    implements StreamingHandler<Void, Inference.Order, String, Inference.Order> {
 
   static final class Order {
     private int left;
@@ -32,11 +33,14 @@ public final class Inference implements StreamingHandler<Void, Inference.Order, 
   public List<Order> inputFn(InvocationRequest request) throws IOException {
     var body = request.text().strip();
     try {
-      return List.of(body.startsWith("pause ")
-          ? new Order(2, Duration.ofSeconds(Integer.parseInt(body.substring("pause ".length()))))
-          : new Order(Integer.parseInt(body), Duration.ZERO));
+      return List.of(
+          body.startsWith("pause ")
+              ? new Order(
+                  2, Duration.ofSeconds(Integer.parseInt(body.substring("pause ".length()))))
+              : new Order(Integer.parseInt(body), Duration.ZERO));
     } catch (NumberFormatException e) {
-      throw new BadInputException("body: found %s, expected a number or pause and a number".formatted(body), e);
+      throw new BadInputException(
+          "body: found %s, expected a number or pause and a number".formatted(body), e);
     }
   }
 

@@ -23,10 +23,11 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.stream.IntStream;
 
-/// Turns sentences into vectors with a BERT encoder: the mean of the tokens' vectors, scaled to length 1, so that the
-/// product of two is their cosine.
+/// Turns sentences into vectors with a BERT encoder: the mean of the tokens' vectors, scaled to
+/// length 1, so that the product of two is their cosine.
 ///
-/// All four hooks. The model is a TorchScript, a record the tokens of one sentence, a prediction its vector.
+/// All four hooks. The model is a TorchScript, a record the tokens of one sentence, a prediction
+/// its vector.
 public final class Inference implements InferenceHandler<Graph, Encoding, Tensor>, AutoCloseable {
 
   private static final String ANSWER = "answer";
@@ -35,7 +36,8 @@ public final class Inference implements InferenceHandler<Graph, Encoding, Tensor
   private final Truncation truncation;
 
   public Inference(Path modelDirectory) throws IOException {
-    var encoder = Json.parse(Files.readString(modelDirectory.resolve("encoder.json")), "encoder.json");
+    var encoder =
+        Json.parse(Files.readString(modelDirectory.resolve("encoder.json")), "encoder.json");
     this.tokenizer = Tokenizer.load(modelDirectory);
     this.truncation = tokenizer.truncation().to(encoder.path("maxSequenceLength").intValue());
   }
@@ -55,11 +57,14 @@ public final class Inference implements InferenceHandler<Graph, Encoding, Tensor
     return List.of(MediaType.JSON, MediaType.JSON_LINES, MediaType.NPY);
   }
 
-  /// JSON: `"one"`, `["one", "two"]`, or either as `{"inputs": …}` or as OpenAI's `{"input": …}`; JSON Lines: one on each line.
+  /// JSON: `"one"`, `["one", "two"]`, or either as `{"inputs": …}` or as OpenAI's `{"input": …}`;
+  /// JSON Lines: one on each line.
   @Override
   public List<Encoding> inputFn(InvocationRequest request) throws IOException {
     if (request.contentType().withoutParameters().equals(MediaType.JSON_LINES)) {
-      return JsonLines.read(request).stream().map(line -> encoding(inputs(line.json()), line.name())).toList();
+      return JsonLines.read(request).stream()
+          .map(line -> encoding(inputs(line.json()), line.name()))
+          .toList();
     }
     var body = Json.read(request);
     boolean openAi = body.has("input");
@@ -74,7 +79,9 @@ public final class Inference implements InferenceHandler<Graph, Encoding, Tensor
     if (!inputs.isArray()) {
       return List.of(encoding(inputs, name));
     }
-    return IntStream.range(0, inputs.size()).mapToObj(i -> encoding(inputs.path(i), "%s[%d]".formatted(name, i))).toList();
+    return IntStream.range(0, inputs.size())
+        .mapToObj(i -> encoding(inputs.path(i), "%s[%d]".formatted(name, i)))
+        .toList();
   }
 
   /// Records of like length share a batch, so that little of it is padding.
@@ -109,7 +116,8 @@ public final class Inference implements InferenceHandler<Graph, Encoding, Tensor
       return InvocationResponse.of(Npy.write(matrix), MediaType.NPY);
     }
     var lists = vectors.stream().map(JsonTensors::write).toList();
-    var body = request.accept().equals(MediaType.JSON_LINES) ? JsonLines.write(lists) : Json.write(lists);
+    var body =
+        request.accept().equals(MediaType.JSON_LINES) ? JsonLines.write(lists) : Json.write(lists);
     return InvocationResponse.of(body, request.accept());
   }
 
@@ -125,7 +133,8 @@ public final class Inference implements InferenceHandler<Graph, Encoding, Tensor
   /// The tokens of a sentence with the special ones, cut where the model takes no more.
   private Encoding encoding(JsonNode sentence, String name) {
     if (!sentence.isTextual() || sentence.textValue().isBlank()) {
-      throw new BadInputException("%s: found %s, expected a sentence".formatted(name, Excerpt.of(sentence)));
+      throw new BadInputException(
+          "%s: found %s, expected a sentence".formatted(name, Excerpt.of(sentence)));
     }
     return tokenizer.encode(sentence.textValue(), truncation);
   }

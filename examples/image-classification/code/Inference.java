@@ -21,19 +21,22 @@ import java.util.Map;
 import java.util.stream.IntStream;
 import java.util.stream.Stream;
 
-/// Says what is in a picture, in the words of TensorFlow Serving: `{"instances": [{"b64": "…"}]}` or a raw picture in,
-/// `{"predictions": [{"classes": […], "probabilities": […]}]}` out. Or JSON Lines: `{"image": "…"}` in, a prediction a line out.
+/// Says what is in a picture, in the words of TensorFlow Serving: `{"instances": [{"b64": "…"}]}`
+/// or a raw picture in, `{"predictions": [{"classes": […], "probabilities": […]}]}` out. Or JSON
+/// Lines: `{"image": "…"}` in, a prediction a line out.
 ///
 /// `TensorHandler` loads `model.pt`, batches and predicts.
 public final class Inference extends TensorHandler {
 
   /// How many classes an answer names, the likeliest first, unless `top_k` says it.
   private static final int MOST = 5;
+
   /// Where `inputFn` leaves for `outputFn` how many classes each record wants.
   private static final String TOP_K = "top_k";
 
   /// What ImageNet's models were trained with: the mean and the deviation of red, green and blue.
   private static final float[] MEAN = {0.485f, 0.456f, 0.406f};
+
   private static final float[] DEVIATION = {0.229f, 0.224f, 0.225f};
 
   /// Becomes a JSON object: the likeliest classes, and how likely each is.
@@ -86,14 +89,17 @@ public final class Inference extends TensorHandler {
     return pictures.stream().map(picture -> List.of(pixels(picture))).toList();
   }
 
-  /// @param json what may hold `top_k`; one that is larger than the number of classes names them all
+  /// @param json what may hold `top_k`; one that is larger than the number of classes names them
+  ///   all
   private static int most(JsonNode json, String prefix) {
     var value = json.path(TOP_K);
     if (value.isMissingNode() || value.isNull()) {
       return MOST;
     }
     if (!value.canConvertToInt() || !value.isIntegralNumber() || value.intValue() < 1) {
-      throw new BadInputException("%stop_k: found %s, expected a whole number of at least 1".formatted(prefix, Excerpt.of(value)));
+      throw new BadInputException(
+          "%stop_k: found %s, expected a whole number of at least 1"
+              .formatted(prefix, Excerpt.of(value)));
     }
     return value.intValue();
   }
@@ -101,11 +107,14 @@ public final class Inference extends TensorHandler {
   @Override
   public InvocationResponse outputFn(List<List<Tensor>> predictions, InvocationRequest request) {
     var most = (List<?>) request.attributes().get(TOP_K);
-    var values = IntStream.range(0, predictions.size())
-        .mapToObj(i -> prediction(predictions.get(i).getFirst().floats(), (int) most.get(i)))
-        .toList();
+    var values =
+        IntStream.range(0, predictions.size())
+            .mapToObj(i -> prediction(predictions.get(i).getFirst().floats(), (int) most.get(i)))
+            .toList();
     return InvocationResponse.of(
-        request.accept().sameTypeAs(MediaType.JSON_LINES) ? JsonLines.write(values) : Json.write(Map.of("predictions", values)),
+        request.accept().sameTypeAs(MediaType.JSON_LINES)
+            ? JsonLines.write(values)
+            : Json.write(Map.of("predictions", values)),
         request.accept());
   }
 
@@ -114,10 +123,12 @@ public final class Inference extends TensorHandler {
   }
 
   private Prediction prediction(float[] probabilities, int most) {
-    var likeliest = IntStream.range(0, probabilities.length).boxed()
-        .sorted(Comparator.comparing(label -> -probabilities[label]))
-        .limit(most)
-        .toList();
+    var likeliest =
+        IntStream.range(0, probabilities.length)
+            .boxed()
+            .sorted(Comparator.comparing(label -> -probabilities[label]))
+            .limit(most)
+            .toList();
     return new Prediction(
         likeliest.stream().map(label -> label < labels.size() ? labels.get(label) : label).toList(),
         likeliest.stream().map(label -> probabilities[label]).toList());

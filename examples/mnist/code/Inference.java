@@ -16,7 +16,8 @@ import java.util.stream.Stream;
 
 /// Reads a picture of a handwritten digit and says which one it is: `{"predictions": 7}`.
 ///
-/// `TensorHandler` loads `model.pt`, batches and predicts. Only what goes in and what comes out is written here.
+/// `TensorHandler` loads `model.pt`, batches and predicts. Only what goes in and what comes out is
+/// written here.
 public final class Inference extends TensorHandler {
 
   private static final MediaType RECORD_IO = MediaType.of("application", "x-recordio");
@@ -39,8 +40,9 @@ public final class Inference extends TensorHandler {
     return List.of(MediaType.JSON, MediaType.JSON_LINES);
   }
 
-  /// A picture is one record. RecordIO holds several, and so do JSON Lines, `{"image": "iVBORw0…"}`. A record is one tensor, as
-  /// the model has one input: 28 × 28 grey pixels from 0 to 1.
+  /// A picture is one record. RecordIO holds several, and so do JSON Lines, `{"image":
+  /// "iVBORw0…"}`. A record is one tensor, as the model has one input: 28 × 28 grey pixels from 0
+  /// to 1.
   @Override
   public List<List<Tensor>> inputFn(InvocationRequest request) throws IOException {
     return pictures(request).stream().map(picture -> List.of(pixels(picture))).toList();
@@ -58,12 +60,14 @@ public final class Inference extends TensorHandler {
     return List.of(request.bytes());
   }
 
-  /// The digit with the largest logit; one line for each picture, so that a batch-transform job can join them.
+  /// The digit with the largest logit; one line for each picture, so that a batch-transform job can
+  /// join them.
   @Override
   public InvocationResponse outputFn(List<List<Tensor>> predictions, InvocationRequest request) {
-    var lines = predictions.stream()
-        .map(outputs -> Json.write(Map.of("predictions", largest(outputs.getFirst().floats()))))
-        .toList();
+    var lines =
+        predictions.stream()
+            .map(outputs -> Json.write(Map.of("predictions", largest(outputs.getFirst().floats()))))
+            .toList();
     return InvocationResponse.of(String.join("\n", lines), request.accept());
   }
 

@@ -14,7 +14,8 @@ import java.util.Map;
 
 /// Recommends items to users: those whose vectors have the largest dot products with the user's.
 ///
-/// The server compiles this file and those beside it when it starts, makes one `Inference`, and calls its hooks:
+/// The server compiles this file and those beside it when it starts, makes one `Inference`, and
+/// calls its hooks:
 ///
 /// 1. `modelFn` once for each worker, which is a thread that predicts.
 /// 2. `inputFn` for each request. Whatever may be wrong with a request is found here.
@@ -32,8 +33,9 @@ public final class Inference implements InferenceHandler<Vectors, Query, Answer>
     users = Vectors.read(modelDirectory.resolve("users.csv.gz"));
     items = Vectors.read(modelDirectory.resolve("items.csv.gz"));
     if (users.width() != items.width()) {
-      throw new IOException("items.csv.gz: found vectors of %d numbers, expected %d as in users.csv.gz"
-          .formatted(items.width(), users.width()));
+      throw new IOException(
+          "items.csv.gz: found vectors of %d numbers, expected %d as in users.csv.gz"
+              .formatted(items.width(), users.width()));
     }
     reader = new QueryReader(users, items.count());
   }
@@ -49,7 +51,8 @@ public final class Inference implements InferenceHandler<Vectors, Query, Answer>
     return List.of(MediaType.JSON, MediaType.JSON_LINES);
   }
 
-  /// The workers share one copy. A model with a state of its own would be loaded here, for each worker.
+  /// The workers share one copy. A model with a state of its own would be loaded here, for each
+  /// worker.
   @Override
   public Vectors modelFn(ModelContext context) {
     return items;
@@ -65,10 +68,12 @@ public final class Inference implements InferenceHandler<Vectors, Query, Answer>
   public List<Answer> predictFn(List<Query> queries, Vectors items) {
     var answers = new ArrayList<Answer>(queries.size());
     for (var query : queries) {
-      answers.add(switch (query) {
-        case Query.Wanted wanted -> new Answer.Best(wanted, items.nearest(users.vector(wanted.user()), wanted.k()));
-        case Query.Rejected rejected -> rejected;
-      });
+      answers.add(
+          switch (query) {
+            case Query.Wanted wanted ->
+                new Answer.Best(wanted, items.nearest(users.vector(wanted.user()), wanted.k()));
+            case Query.Rejected rejected -> rejected;
+          });
     }
     return answers;
   }
@@ -80,7 +85,10 @@ public final class Inference implements InferenceHandler<Vectors, Query, Answer>
     if (request.accept().equals(MediaType.JSON_LINES)) {
       return InvocationResponse.of(JsonLines.write(values), request.accept());
     }
-    boolean alone = answers.size() == 1 && answers.getFirst() instanceof Answer.Best best && best.query().alone();
+    boolean alone =
+        answers.size() == 1
+            && answers.getFirst() instanceof Answer.Best best
+            && best.query().alone();
     return InvocationResponse.of(Json.write(alone ? values.getFirst() : values), request.accept());
   }
 
@@ -91,9 +99,16 @@ public final class Inference implements InferenceHandler<Vectors, Query, Answer>
 
   private Object value(Answer answer) {
     return switch (answer) {
-      case Answer.Best best -> new Recommended(users.id(best.query().user()), Arrays.stream(best.items())
-          .mapToObj(item -> Map.of(items.id(Ranking.row(item)), Math.round(Ranking.score(item) * 100.0) / 100.0))
-          .toList());
+      case Answer.Best best ->
+          new Recommended(
+              users.id(best.query().user()),
+              Arrays.stream(best.items())
+                  .mapToObj(
+                      item ->
+                          Map.of(
+                              items.id(Ranking.row(item)),
+                              Math.round(Ranking.score(item) * 100.0) / 100.0))
+                  .toList());
       case Query.Rejected rejected -> new Bad(rejected.message());
     };
   }

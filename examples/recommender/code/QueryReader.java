@@ -10,8 +10,8 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Set;
 
-/// Reads queries from JSON and from JSON Lines. A [BadInputException] goes to the caller as it is, with status 400, so
-/// each says where something is wrong, what was found and what was expected.
+/// Reads queries from JSON and from JSON Lines. A [BadInputException] goes to the caller as it is,
+/// with status 400, so each says where something is wrong, what was found and what was expected.
 final class QueryReader {
 
   private static final Set<String> FIELDS = Set.of("user_id", "k");
@@ -31,13 +31,16 @@ final class QueryReader {
   }
 
   List<Query> read(InvocationRequest request) throws IOException {
-    var queries = MediaType.JSON_LINES.includes(request.contentType())
-        ? lines(JsonLines.read(request), request.keepBadRecords())
-        : json(Json.read(request));
-    long wanted = queries.stream().mapToLong(query -> query instanceof Query.Wanted one ? one.k() : 0).sum();
+    var queries =
+        MediaType.JSON_LINES.includes(request.contentType())
+            ? lines(JsonLines.read(request), request.keepBadRecords())
+            : json(Json.read(request));
+    long wanted =
+        queries.stream().mapToLong(query -> query instanceof Query.Wanted one ? one.k() : 0).sum();
     if (wanted > MAX_ITEMS_OF_A_REQUEST) {
-      throw new BadInputException("body: found %d queries for %d items in all, expected at most %d items in a request"
-          .formatted(queries.size(), wanted, MAX_ITEMS_OF_A_REQUEST));
+      throw new BadInputException(
+          "body: found %d queries for %d items in all, expected at most %d items in a request"
+              .formatted(queries.size(), wanted, MAX_ITEMS_OF_A_REQUEST));
     }
     return queries;
   }
@@ -72,12 +75,14 @@ final class QueryReader {
   private Query query(String prefix, JsonNode json, boolean alone) {
     if (!json.isObject()) {
       throw new BadInputException(
-          "%sfound %s, %s".formatted(prefix.isEmpty() ? "body: " : prefix, Excerpt.of(json), EXPECTED));
+          "%sfound %s, %s"
+              .formatted(prefix.isEmpty() ? "body: " : prefix, Excerpt.of(json), EXPECTED));
     }
     for (var field : (Iterable<String>) json::fieldNames) {
       if (!FIELDS.contains(field)) {
         throw new BadInputException(
-            "%sfound the unknown field %s, expected user_id and k".formatted(prefix, Excerpt.quoted(field)));
+            "%sfound the unknown field %s, expected user_id and k"
+                .formatted(prefix, Excerpt.quoted(field)));
       }
     }
     return new Query.Wanted(user(prefix, json.path("user_id")), k(prefix, json.path("k")), alone);
@@ -86,11 +91,16 @@ final class QueryReader {
   private int user(String prefix, JsonNode id) {
     if (!id.isTextual() && !id.isIntegralNumber()) {
       throw new BadInputException(
-          "%suser_id: found %s, expected a text or a whole number".formatted(prefix, Excerpt.of(id)));
+          "%suser_id: found %s, expected a text or a whole number"
+              .formatted(prefix, Excerpt.of(id)));
     }
-    return users.row(id.asText()).orElseThrow(() -> new BadInputException(
-        "%suser_id: found the unknown user %s, expected one of the %d in users.csv.gz"
-            .formatted(prefix, Excerpt.quoted(id.asText()), users.count())));
+    return users
+        .row(id.asText())
+        .orElseThrow(
+            () ->
+                new BadInputException(
+                    "%suser_id: found the unknown user %s, expected one of the %d in users.csv.gz"
+                        .formatted(prefix, Excerpt.quoted(id.asText()), users.count())));
   }
 
   private int k(String prefix, JsonNode k) {
@@ -99,7 +109,8 @@ final class QueryReader {
     }
     if (!k.isIntegralNumber() || !k.canConvertToInt() || k.intValue() < 1 || k.intValue() > items) {
       throw new BadInputException(
-          "%sk: found %s, expected a whole number from 1 to %d".formatted(prefix, Excerpt.of(k), items));
+          "%sk: found %s, expected a whole number from 1 to %d"
+              .formatted(prefix, Excerpt.of(k), items));
     }
     return k.intValue();
   }

@@ -2,8 +2,9 @@ import java.util.Arrays;
 
 /// The best of many items, without an object for each of them.
 ///
-/// A score and a row are put into one `long`, whose order is theirs: a larger score is larger, and so is a smaller row
-/// of the same score. The best so far form a heap, the least of them at its root. Used by one thread.
+/// A score and a row are put into one `long`, whose order is theirs: a larger score is larger, and
+/// so is a smaller row of the same score. The best so far form a heap, the least of them at its
+/// root. Used by one thread.
 final class Ranking {
 
   private final long[] heap;
@@ -15,7 +16,8 @@ final class Ranking {
   }
 
   void add(int row, float score) {
-    long item = ((long) ordered(Float.floatToIntBits(score)) << Integer.SIZE) | (~row & 0xffff_ffffL);
+    long item =
+        ((long) ordered(Float.floatToIntBits(score)) << Integer.SIZE) | (~row & 0xffff_ffffL);
     if (item > heap[0]) {
       replaceLeast(item);
     }
@@ -55,8 +57,8 @@ final class Ranking {
     heap[place] = item;
   }
 
-  /// The bits of a float, so that their order as an int is that of the floats; twice gives the bits back. Those of a
-  /// negative number grow with its distance from zero and must be turned round.
+  /// The bits of a float, so that their order as an int is that of the floats; twice gives the bits
+  /// back. Those of a negative number grow with its distance from zero and must be turned round.
   private static int ordered(int bits) {
     return bits ^ ((bits >> 31) & Integer.MAX_VALUE);
   }

@@ -42,22 +42,34 @@ final class Vectors {
   /// @throws IOException naming the file and the row
   static Vectors read(Path file) throws IOException {
     if (!Files.exists(file)) {
-      throw new IOException("%s: found no such file, expected gzipped CSV".formatted(file.getFileName()));
+      throw new IOException(
+          "%s: found no such file, expected gzipped CSV".formatted(file.getFileName()));
     }
     var vectors = new TreeMap<String, float[]>(BY_ID);
     int number = 1;
-    try (var text = new GZIPInputStream(Files.newInputStream(file)); var rows = ROWS.<String[]>readValues(text)) {
+    try (var text = new GZIPInputStream(Files.newInputStream(file));
+        var rows = ROWS.<String[]>readValues(text)) {
       int columns = rows.hasNextValue() ? rows.nextValue().length : 0;
       while (rows.hasNextValue()) {
         number++;
         var row = rows.nextValue();
-        check(row.length == columns, "found %d columns, expected %d as in the header", row.length, columns);
-        check(vectors.put(row[0], vector(row)) == null, "found the id %s again, expected another", row[0]);
+        check(
+            row.length == columns,
+            "found %d columns, expected %d as in the header",
+            row.length,
+            columns);
+        check(
+            vectors.put(row[0], vector(row)) == null,
+            "found the id %s again, expected another",
+            row[0]);
       }
-      check(!vectors.isEmpty() && columns > 1, "found no vector, expected id,v0,v1,… in every row under a header");
+      check(
+          !vectors.isEmpty() && columns > 1,
+          "found no vector, expected id,v0,v1,… in every row under a header");
       return new Vectors(vectors, columns - 1);
     } catch (IOException e) {
-      throw new IOException("%s: row %d: %s".formatted(file.getFileName(), number, e.getMessage()), e);
+      throw new IOException(
+          "%s: row %d: %s".formatted(file.getFileName(), number, e.getMessage()), e);
     }
   }
 
@@ -106,7 +118,8 @@ final class Vectors {
     return Arrays.copyOfRange(matrix, row * width, (row + 1) * width);
   }
 
-  /// The `k` rows with the largest dot products, the best first, equal ones by their ids; see [Ranking].
+  /// The `k` rows with the largest dot products, the best first, equal ones by their ids; see
+  /// [Ranking].
   long[] nearest(float[] vector, int k) {
     var ranking = new Ranking(k);
     for (int row = 0, start = 0; row < ids.length; row++, start += width) {

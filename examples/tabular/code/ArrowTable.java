@@ -23,6 +23,7 @@ record ArrowTable(List<String> columns, int mostRows) {
 
   /// Of one request, outside of the heap.
   private static final long MOST_BYTES = 64L << 20;
+
   /// Stands before a message, and tells it from the older form without it.
   private static final int CONTINUES = -1;
 
@@ -41,19 +42,22 @@ record ArrowTable(List<String> columns, int mostRows) {
       throw e;
     } catch (IOException | RuntimeException e) {
       // The library has an exception of its own for each way to be damaged.
-      throw new BadInputException("body: found no Arrow stream: " + (e.getMessage() == null ? e : e.getMessage()), e);
+      throw new BadInputException(
+          "body: found no Arrow stream: " + (e.getMessage() == null ? e : e.getMessage()), e);
     }
   }
 
   byte[] write(String column, float[] values) throws IOException {
     var bytes = new ByteArrayOutputStream();
-    try (var allocator = new RootAllocator(MOST_BYTES); var vector = new Float4Vector(column, allocator)) {
+    try (var allocator = new RootAllocator(MOST_BYTES);
+        var vector = new Float4Vector(column, allocator)) {
       vector.allocateNew(values.length);
       for (int row = 0; row < values.length; row++) {
         vector.set(row, values[row]);
       }
       vector.setValueCount(values.length);
-      try (var table = VectorSchemaRoot.of(vector); var writer = new ArrowStreamWriter(table, null, bytes)) {
+      try (var table = VectorSchemaRoot.of(vector);
+          var writer = new ArrowStreamWriter(table, null, bytes)) {
         writer.writeBatch();
       }
     }
@@ -83,8 +87,8 @@ record ArrowTable(List<String> columns, int mostRows) {
     return vector;
   }
 
-  /// The reader makes room for what a message says of itself before it looks whether that is there, and keeps memory when
-  /// a column lies outside of its message.
+  /// The reader makes room for what a message says of itself before it looks whether that is there,
+  /// and keeps memory when a column lies outside of its message.
   private static void checkLengths(byte[] body) {
     var bytes = ByteBuffer.wrap(body).order(ByteOrder.LITTLE_ENDIAN);
     while (bytes.hasRemaining()) {
@@ -97,7 +101,8 @@ record ArrowTable(List<String> columns, int mostRows) {
       }
       var message = Message.getRootAsMessage(take(bytes, length));
       long bodyLength = message.bodyLength();
-      if (message.headerType() == MessageHeader.RecordBatch || message.headerType() == MessageHeader.DictionaryBatch) {
+      if (message.headerType() == MessageHeader.RecordBatch
+          || message.headerType() == MessageHeader.DictionaryBatch) {
         checkBuffers(message, bodyLength);
       }
       take(bytes, bodyLength);
@@ -111,7 +116,9 @@ record ArrowTable(List<String> columns, int mostRows) {
     var batch = (RecordBatch) message.header(new RecordBatch());
     for (int i = 0; i < batch.buffersLength(); i++) {
       var buffer = batch.buffers(i);
-      if (buffer.offset() < 0 || buffer.length() < 0 || buffer.offset() > bodyLength - buffer.length()) {
+      if (buffer.offset() < 0
+          || buffer.length() < 0
+          || buffer.offset() > bodyLength - buffer.length()) {
         throw new BadInputException("body: found a column outside of its message");
       }
     }
@@ -120,7 +127,8 @@ record ArrowTable(List<String> columns, int mostRows) {
   private static ByteBuffer take(ByteBuffer bytes, long length) {
     if (length < 0 || length > bytes.remaining()) {
       throw new BadInputException(
-          "body: found a message of %d bytes, of which %d are there".formatted(length, bytes.remaining()));
+          "body: found a message of %d bytes, of which %d are there"
+              .formatted(length, bytes.remaining()));
     }
     var taken = bytes.slice(bytes.position(), (int) length).order(ByteOrder.LITTLE_ENDIAN);
     bytes.position(bytes.position() + (int) length);

@@ -21,6 +21,7 @@ public final class Inference extends TensorHandler {
 
   /// The columns that the model takes, in its order.
   private static final List<String> COLUMNS = List.of("squareMetres", "rooms");
+
   /// Of one request. A small file can hold very many equal ones.
   private static final int MOST_ROWS = 100_000;
 
@@ -43,7 +44,10 @@ public final class Inference extends TensorHandler {
 
   @Override
   public List<List<Tensor>> inputFn(InvocationRequest request) throws IOException {
-    var rows = request.contentType().sameTypeAs(PARQUET) ? parquet.rows(request.bytes()) : arrow.rows(request.bytes());
+    var rows =
+        request.contentType().sameTypeAs(PARQUET)
+            ? parquet.rows(request.bytes())
+            : arrow.rows(request.bytes());
     var records = new ArrayList<List<Tensor>>();
     for (float[] row : rows) {
       records.add(List.of(Tensor.of(row, COLUMNS.size())));
@@ -52,7 +56,8 @@ public final class Inference extends TensorHandler {
   }
 
   @Override
-  public InvocationResponse outputFn(List<List<Tensor>> predictions, InvocationRequest request) throws IOException {
+  public InvocationResponse outputFn(List<List<Tensor>> predictions, InvocationRequest request)
+      throws IOException {
     float[] prices = new float[predictions.size()];
     for (int row = 0; row < prices.length; row++) {
       prices[row] = predictions.get(row).getFirst().floats()[0];
@@ -71,8 +76,10 @@ public final class Inference extends TensorHandler {
   /// What both formats say of a cell that the model can't take.
   static float number(String column, int row, Object value) {
     if (!(value instanceof Number number)) {
-      throw new BadInputException("%s: found %s in row %d, expected a number".formatted(
-          column, value == null ? "nothing" : value.getClass().getSimpleName(), row));
+      throw new BadInputException(
+          "%s: found %s in row %d, expected a number"
+              .formatted(
+                  column, value == null ? "nothing" : value.getClass().getSimpleName(), row));
     }
     return number.floatValue();
   }

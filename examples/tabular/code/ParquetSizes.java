@@ -8,11 +8,13 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 
-/// Adds up what the parts of a Parquet file say of their own sizes, and refuses what is too much or contradicts itself.
+/// Adds up what the parts of a Parquet file say of their own sizes, and refuses what is too much or
+/// contradicts itself.
 ///
-/// Libraries make room for such a size before they look whether it is true: a file of 100 bytes can ask for gigabytes. Of
-/// 10,000 damaged files 84 filled a heap of 200 MB, and one ended the process in native code. With this class none of
-/// 30,000 does. The fields have their numbers in Parquet's `parquet.thrift`, and are written in Thrift's compact protocol.
+/// Libraries make room for such a size before they look whether it is true: a file of 100 bytes can
+/// ask for gigabytes. Of 10,000 damaged files 84 filled a heap of 200 MB, and one ended the process
+/// in native code. With this class none of 30,000 does. The fields have their numbers in Parquet's
+/// `parquet.thrift`, and are written in Thrift's compact protocol.
 final class ParquetSizes {
 
   private static final int SNAPPY = 1;
@@ -22,8 +24,10 @@ final class ParquetSizes {
 
   private static final int MAGIC = 0x31524150;
   private static final int TAIL = 8;
+
   /// A file of a thousand columns has a footer of some 100 KB.
   private static final int LARGEST_FOOTER = 1 << 18;
+
   private static final int LARGEST_HEADER = 1 << 16;
   private static final long MOST_BYTES = 64L << 20;
   private static final int MOST_PAGES = 100_000;
@@ -63,7 +67,10 @@ final class ParquetSizes {
     long first = int64(column, 9);
     long begin = field(column, 11) == null ? first : int64(column, 11);
     long end = begin + int64(column, 7);
-    require(begin > 0 && begin <= first && end >= begin && end <= bytes.limit(), "a column up to byte", end);
+    require(
+        begin > 0 && begin <= first && end >= begin && end <= bytes.limit(),
+        "a column up to byte",
+        end);
     var pages = checkPages((int) begin, (int) end, int32(column, 4) == SNAPPY);
     require(pages.contains(first), "a page at byte", first);
     if (field(chunk, 4) != null) {
@@ -90,15 +97,23 @@ final class ParquetSizes {
       unpacked += size;
       require(size >= 0 && unpacked <= MOST_BYTES, "pages that unpack to", unpacked);
       int type = int32(page, 1);
-      var counts = field(page, switch (type) {
-        case DATA -> 5;
-        case DICTIONARY -> 7;
-        case DATA_2 -> 8;
-        default -> throw new BadInputException("body: found a page of type %d in a Parquet file".formatted(type));
-      });
+      var counts =
+          field(
+              page,
+              switch (type) {
+                case DATA -> 5;
+                case DICTIONARY -> 7;
+                case DATA_2 -> 8;
+                default ->
+                    throw new BadInputException(
+                        "body: found a page of type %d in a Parquet file".formatted(type));
+              });
       int count = int32(counts, 1);
       values += type == DICTIONARY ? 0 : count;
-      require(count >= 0 && Math.max(count, values) <= mostRows, "a column of so many values:", Math.max(count, values));
+      require(
+          count >= 0 && Math.max(count, values) <= mostRows,
+          "a column of so many values:",
+          Math.max(count, values));
       // The second form has levels in front of its values, which are not packed.
       int levels = 0;
       if (type == DATA_2) {
@@ -118,8 +133,8 @@ final class ParquetSizes {
     return pages;
   }
 
-  /// snappy-java writes as many bytes as these say, into a buffer of the size that the page says. More would destroy the
-  /// memory of the process.
+  /// snappy-java writes as many bytes as these say, into a buffer of the size that the page says.
+  /// More would destroy the memory of the process.
   private void checkSnappy(int place, long expected) {
     bytes.position(place);
     long length = varint();
@@ -128,7 +143,9 @@ final class ParquetSizes {
 
   private static void require(boolean fine, String what, Object found) {
     if (!fine) {
-      throw new BadInputException("body: found %s %s, which a Parquet file of this size can't have here".formatted(what, found));
+      throw new BadInputException(
+          "body: found %s %s, which a Parquet file of this size can't have here"
+              .formatted(what, found));
     }
   }
 
@@ -155,7 +172,8 @@ final class ParquetSizes {
 
   /// Leaves the position behind it.
   private Map<Integer, Object> struct(long place, long length) {
-    require(place >= 0 && length >= 0 && place + length <= bytes.capacity(), "a part at byte", place);
+    require(
+        place >= 0 && length >= 0 && place + length <= bytes.capacity(), "a part at byte", place);
     bytes.limit((int) (place + length)).position((int) place);
     var struct = struct(0);
     bytes.limit(bytes.capacity());
@@ -170,7 +188,8 @@ final class ParquetSizes {
       id = header >> 4 == 0 ? Math.toIntExact(zigzag()) : id + (header >> 4);
       require(id > 0 && id <= Short.MAX_VALUE, "a field", id);
       int type = header & 0xf;
-      var before = fields.put(id, type == 1 || type == 2 ? (Object) (type == 1) : value(type, depth));
+      var before =
+          fields.put(id, type == 1 || type == 2 ? (Object) (type == 1) : value(type, depth));
       require(before == null, "twice the field", id);
     }
     return fields;
@@ -191,8 +210,10 @@ final class ParquetSizes {
       }
       case 9, 10 -> list(depth);
       case 12 -> struct(depth + 1);
-      default -> throw new BadInputException(
-          "body: found the type %d in a Parquet file, expected one of Thrift's".formatted(type));
+      default ->
+          throw new BadInputException(
+              "body: found the type %d in a Parquet file, expected one of Thrift's"
+                  .formatted(type));
     };
   }
 

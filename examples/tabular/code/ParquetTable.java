@@ -13,6 +13,7 @@ final class ParquetTable implements AutoCloseable {
 
   private final List<String> columns;
   private final int mostRows;
+
   /// One thread: the requests have the other cores.
   private final HardwoodContext threads = HardwoodContext.create(1);
 
@@ -34,13 +35,16 @@ final class ParquetTable implements AutoCloseable {
     } catch (IOException | RuntimeException e) {
       // The library has an exception of its own for each way to be damaged.
       throw new BadInputException(
-          "body: found no Parquet file that can be read: " + (e.getMessage() == null ? e : e.getMessage()), e);
+          "body: found no Parquet file that can be read: "
+              + (e.getMessage() == null ? e : e.getMessage()),
+          e);
     }
   }
 
   private List<float[]> rows(ParquetFileReader file) {
     for (var column : columns) {
-      if (file.getFileSchema().getColumns().stream().noneMatch(there -> there.name().equals(column))) {
+      if (file.getFileSchema().getColumns().stream()
+          .noneMatch(there -> there.name().equals(column))) {
         throw new BadInputException("%s: found no such column".formatted(column));
       }
     }
@@ -54,7 +58,8 @@ final class ParquetTable implements AutoCloseable {
         }
         float[] numbers = new float[columns.size()];
         for (int i = 0; i < numbers.length; i++) {
-          numbers[i] = Inference.number(columns.get(i), rows.size(), reader.getValue(columns.get(i)));
+          numbers[i] =
+              Inference.number(columns.get(i), rows.size(), reader.getValue(columns.get(i)));
         }
         rows.add(numbers);
       }

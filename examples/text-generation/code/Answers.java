@@ -2,7 +2,8 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 
-/// What is said of a part, or of the whole, in each of the forms: JSON objects, as maps in their order.
+/// What is said of a part, or of the whole, in each of the forms: JSON objects, as maps in their
+/// order.
 final class Answers {
 
   private Answers() {}
@@ -15,7 +16,15 @@ final class Answers {
         yield chunk(form, ordered("index", 0, "delta", delta, "finish_reason", null));
       }
       case Part.Text(int index, long id, String text) when form.style() == Form.Style.GENERATE ->
-          ordered("index", index, "token", ordered("id", id, "text", text), "generated_text", null, "details", null);
+          ordered(
+              "index",
+              index,
+              "token",
+              ordered("id", id, "text", text),
+              "generated_text",
+              null,
+              "details",
+              null);
       case Part.Text(_, _, String text) -> chunk(form, choice(form, text, null));
       case Part.End end when form.style() == Form.Style.GENERATE ->
           ordered("index", end.ids().size(), "generated_text", end.text(), "details", details(end));
@@ -35,9 +44,16 @@ final class Answers {
       return ordered("generated_text", end.text(), "details", details(end));
     }
     boolean chat = form.style() == Form.Style.CHAT;
-    var choice = chat
-        ? ordered("index", 0, "message", ordered("role", "assistant", "content", end.text()), "finish_reason", reason(end))
-        : ordered("index", 0, "text", end.text(), "finish_reason", reason(end));
+    var choice =
+        chat
+            ? ordered(
+                "index",
+                0,
+                "message",
+                ordered("role", "assistant", "content", end.text()),
+                "finish_reason",
+                reason(end))
+            : ordered("index", 0, "text", end.text(), "finish_reason", reason(end));
     var answer = head(form, chat ? "chat.completion" : "text_completion");
     answer.put("choices", List.of(choice));
     answer.put("usage", usage(end));
@@ -45,7 +61,8 @@ final class Answers {
   }
 
   private static Map<String, Object> chunk(Form form, Object... choices) {
-    var chunk = head(form, form.style() == Form.Style.CHAT ? "chat.completion.chunk" : "text_completion");
+    var chunk =
+        head(form, form.style() == Form.Style.CHAT ? "chat.completion.chunk" : "text_completion");
     chunk.put("choices", List.of(choices));
     return chunk;
   }
@@ -65,14 +82,23 @@ final class Answers {
   }
 
   private static Map<String, Object> details(Part.End end) {
-    var reason = switch (end.reason()) {
-      case END_OF_TEXT -> "eos_token";
-      case STOP -> "stop_sequence";
-      case LENGTH -> "length";
-    };
+    var reason =
+        switch (end.reason()) {
+          case END_OF_TEXT -> "eos_token";
+          case STOP -> "stop_sequence";
+          case LENGTH -> "length";
+        };
     return ordered(
-        "finish_reason", reason, "generated_tokens", end.ids().size(), "prompt_tokens", end.promptTokens(),
-        "cached_tokens", end.cachedTokens(), "token_ids", end.ids());
+        "finish_reason",
+        reason,
+        "generated_tokens",
+        end.ids().size(),
+        "prompt_tokens",
+        end.promptTokens(),
+        "cached_tokens",
+        end.cachedTokens(),
+        "token_ids",
+        end.ids());
   }
 
   private static String reason(Part.End end) {
@@ -82,8 +108,14 @@ final class Answers {
   private static Map<String, Object> usage(Part.End end) {
     int own = end.ids().size();
     return ordered(
-        "prompt_tokens", end.promptTokens(), "completion_tokens", own, "total_tokens", end.promptTokens() + own,
-        "prompt_tokens_details", Map.of("cached_tokens", end.cachedTokens()));
+        "prompt_tokens",
+        end.promptTokens(),
+        "completion_tokens",
+        own,
+        "total_tokens",
+        end.promptTokens() + own,
+        "prompt_tokens_details",
+        Map.of("cached_tokens", end.cachedTokens()));
   }
 
   private static Map<String, Object> ordered(Object... namesAndValues) {

@@ -7,7 +7,8 @@ import java.util.Optional;
 /// @param model the name that the caller gave, which OpenAI's answers repeat
 /// @param id the name of the answer
 /// @param created when the request came, in seconds since 1970
-record Form(Style style, Optional<Boolean> stream, boolean usage, String model, String id, long created) {
+record Form(
+    Style style, Optional<Boolean> stream, boolean usage, String model, String id, long created) {
 
   enum Style {
     /// Plain text and nothing around it.

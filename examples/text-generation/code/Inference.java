@@ -20,14 +20,18 @@ import java.util.stream.LongStream;
 
 /// Writes text with a causal language model, token by token, many texts at the same time.
 ///
-/// The model is a TorchScript, a record a text to write, its state the key/value cache, which stays in the engine's memory.
-/// A step reads one token of each text, or a piece of its prompt, in one forward without padding.
-public final class Inference implements StreamingHandler<Graph, Task, Part, Writing>, SessionHandler<Talk>, AutoCloseable {
+/// The model is a TorchScript, a record a text to write, its state the key/value cache, which stays
+/// in the engine's memory. A step reads one token of each text, or a piece of its prompt, in one
+/// forward without padding.
+public final class Inference
+    implements StreamingHandler<Graph, Task, Part, Writing>, SessionHandler<Talk>, AutoCloseable {
 
   /// How much of a prompt is read in a step. The other texts wait for it.
   private static final int PIECE = 64;
+
   /// How many tokens a core should have, or sharing the work takes longer than it saves.
   private static final int TOKENS_OF_A_CORE = 16;
+
   private static final String FORM = "form";
 
   private final Language language;
@@ -51,7 +55,8 @@ public final class Inference implements StreamingHandler<Graph, Task, Part, Writ
   public void warmUpFn(Graph model) {
     var one = model.keep(language.emptyCache());
     var other = model.keep(language.emptyCache());
-    try (one; other) {
+    try (one;
+        other) {
       forward(model, List.of(new long[PIECE], new long[1]), List.of(0, 0), List.of(one, other));
       for (int read = 1; read < 4; read++) {
         forward(model, List.of(new long[1]), List.of(read), List.of(other));
@@ -100,8 +105,12 @@ public final class Inference implements StreamingHandler<Graph, Task, Part, Writ
   public void stepFn(List<PartStream<Writing, Part>> streams, Graph model) {
     var texts = streams.stream().map(PartStream::state).toList();
     var next = texts.stream().map(text -> text.next(PIECE)).toList();
-    var logits = forward(
-        model, next, texts.stream().map(Writing::read).toList(), texts.stream().map(Writing::cache).toList());
+    var logits =
+        forward(
+            model,
+            next,
+            texts.stream().map(Writing::read).toList(),
+            texts.stream().map(Writing::cache).toList());
     for (int i = 0; i < texts.size(); i++) {
       texts.get(i).advance(next.get(i).length, logits.get(i).floats(), streams.get(i));
     }
@@ -109,7 +118,8 @@ public final class Inference implements StreamingHandler<Graph, Task, Part, Writ
 
   /// @param read how many tokens of each text its cache has
   /// @return the logits of the token after each text's last one
-  private static List<Tensor> forward(Graph model, List<long[]> next, List<Integer> read, List<KeptTensor> caches) {
+  private static List<Tensor> forward(
+      Graph model, List<long[]> next, List<Integer> read, List<KeptTensor> caches) {
     var ids = next.stream().flatMapToLong(LongStream::of).toArray();
     var counts = new ArrayList<Long>();
     for (int i = 0; i < next.size(); i++) {
@@ -118,10 +128,14 @@ public final class Inference implements StreamingHandler<Graph, Task, Part, Writ
     }
     var texts = Tensor.of(counts.stream().mapToLong(Long::longValue).toArray(), next.size(), 2);
     var inputs = List.of(Tensor.of(ids, ids.length), texts);
-    return model.forward(inputs, caches, Math.max(1, ids.length / TOKENS_OF_A_CORE)).getFirst().unstack();
+    return model
+        .forward(inputs, caches, Math.max(1, ids.length / TOKENS_OF_A_CORE))
+        .getFirst()
+        .unstack();
   }
 
-  /// OpenAI's bodies say it in the body, as SageMaker hands no `Accept` on for them. An event stream is the default there.
+  /// OpenAI's bodies say it in the body, as SageMaker hands no `Accept` on for them. An event
+  /// stream is the default there.
   @Override
   public Optional<MediaType> streamedAs(InvocationRequest request) {
     var form = form(request);
@@ -139,11 +153,12 @@ public final class Inference implements StreamingHandler<Graph, Task, Part, Writ
   @Override
   public byte[] partFn(Part part, int record, InvocationRequest request) {
     var form = form(request);
-    var text = switch (part) {
-      case Part.Done _ -> "[DONE]";
-      case Part.Text(_, _, String shown) when form.style() == Form.Style.TEXT -> shown;
-      default -> Json.write(Answers.event(part, form));
-    };
+    var text =
+        switch (part) {
+          case Part.Done _ -> "[DONE]";
+          case Part.Text(_, _, String shown) when form.style() == Form.Style.TEXT -> shown;
+          default -> Json.write(Answers.event(part, form));
+        };
     return text.getBytes(StandardCharsets.UTF_8);
   }
 
@@ -156,8 +171,9 @@ public final class Inference implements StreamingHandler<Graph, Task, Part, Writ
           return end;
         }
         case Part.Text(_, _, String shown) -> text.append(shown);
-        case Part.Begin _ -> { }
-        case Part.Usage _, Part.Done _ -> throw new IllegalStateException("found no end in front of " + part);
+        case Part.Begin _ -> {}
+        case Part.Usage _, Part.Done _ ->
+            throw new IllegalStateException("found no end in front of " + part);
       }
     }
     return new Part.Text(0, 0, text.toString());
@@ -167,8 +183,10 @@ public final class Inference implements StreamingHandler<Graph, Task, Part, Writ
   public InvocationResponse outputFn(List<Part> predictions, InvocationRequest request) {
     return switch (predictions.getFirst()) {
       case Part.Text(_, _, String text) -> InvocationResponse.of(text, MediaType.TEXT);
-      case Part.End end -> InvocationResponse.of(Json.write(Answers.whole(end, form(request))), MediaType.JSON);
-      case Part.Begin _, Part.Usage _, Part.Done _ -> throw new IllegalStateException("found no whole text");
+      case Part.End end ->
+          InvocationResponse.of(Json.write(Answers.whole(end, form(request))), MediaType.JSON);
+      case Part.Begin _, Part.Usage _, Part.Done _ ->
+          throw new IllegalStateException("found no whole text");
     };
   }
 

@@ -8,9 +8,11 @@ import java.nio.file.Path;
 import java.util.HashMap;
 import java.util.Map;
 
-/// What must be known of the model: its tokens, their bytes, and its shape. Safe for use by many threads.
+/// What must be known of the model: its tokens, their bytes, and its shape. Safe for use by many
+/// threads.
 ///
-/// The marks that stand around a message are no tokens of `tokenizer.json`. So no text that a caller sends can hold one.
+/// The marks that stand around a message are no tokens of `tokenizer.json`. So no text that a
+/// caller sends can hold one.
 final class Language implements AutoCloseable {
 
   private final Tokenizer tokenizer;
@@ -21,14 +23,18 @@ final class Language implements AutoCloseable {
     var file = modelDirectory.resolve("tokenizer.json");
     this.shape = Json.parse(Files.readString(modelDirectory.resolve("text.json")), "text.json");
     var characters = bytesOfCharacters();
-    Json.parse(Files.readString(file), "tokenizer.json").at("/model/vocab").properties().forEach(token -> {
-      var text = token.getKey();
-      var own = new byte[text.length()];
-      for (int i = 0; i < own.length; i++) {
-        own[i] = characters.get(text.charAt(i));
-      }
-      bytes.put(token.getValue().longValue(), own);
-    });
+    Json.parse(Files.readString(file), "tokenizer.json")
+        .at("/model/vocab")
+        .properties()
+        .forEach(
+            token -> {
+              var text = token.getKey();
+              var own = new byte[text.length()];
+              for (int i = 0; i < own.length; i++) {
+                own[i] = characters.get(text.charAt(i));
+              }
+              bytes.put(token.getValue().longValue(), own);
+            });
     this.tokenizer = Tokenizer.load(file);
   }
 
@@ -62,8 +68,8 @@ final class Language implements AutoCloseable {
     tokenizer.close();
   }
 
-  /// A byte-level vocabulary writes each byte as one printable character: itself where it is one in Latin-1, else one from
-  /// U+0100 on, in their order.
+  /// A byte-level vocabulary writes each byte as one printable character: itself where it is one in
+  /// Latin-1, else one from U+0100 on, in their order.
   private static Map<Character, Byte> bytesOfCharacters() {
     var characters = new HashMap<Character, Byte>();
     int others = 0;

@@ -40,10 +40,12 @@ final class Requests {
       return task(request, ids(body.path("prompt"), "prompt"), body, "", Form.Style.COMPLETION);
     }
     if (body.has("inputs")) {
-      return task(request, ids(body.path("inputs"), "inputs"), body, "parameters", generated(request));
+      return task(
+          request, ids(body.path("inputs"), "inputs"), body, "parameters", generated(request));
     }
     throw new BadInputException(
-        "body: found %s, expected an object with messages, prompt or inputs".formatted(Excerpt.of(body)));
+        "body: found %s, expected an object with messages, prompt or inputs"
+            .formatted(Excerpt.of(body)));
   }
 
   private static Form.Style generated(InvocationRequest request) {
@@ -62,7 +64,8 @@ final class Requests {
   }
 
   /// @param member what holds the parameters, where that is not the body itself
-  private Task task(InvocationRequest request, long[] prompt, JsonNode body, String member, Form.Style style) {
+  private Task task(
+      InvocationRequest request, long[] prompt, JsonNode body, String member, Form.Style style) {
     var parameters = member.isEmpty() ? body : body.path(member);
     var prefix = member.isEmpty() ? "" : member + ".";
     number(parameters, "n", prefix, 1, 1);
@@ -70,39 +73,48 @@ final class Requests {
     int tokens = talk.map(Talk::size).orElse(0) + prompt.length;
     int room = language.context() - tokens;
     if (room < 1) {
-      throw new BadInputException("the prompt: found %d tokens, expected at most %d, as the model reads %d with its own"
-          .formatted(tokens, language.context() - 1, language.context()));
+      throw new BadInputException(
+          "the prompt: found %d tokens, expected at most %d, as the model reads %d with its own"
+              .formatted(tokens, language.context() - 1, language.context()));
     }
-    var most = List.of("max_tokens", "max_completion_tokens", "max_new_tokens").stream()
-        .flatMap(name -> number(parameters, name, prefix, 1, room).stream()).findFirst();
+    var most =
+        List.of("max_tokens", "max_completion_tokens", "max_new_tokens").stream()
+            .flatMap(name -> number(parameters, name, prefix, 1, room).stream())
+            .findFirst();
     return new Task(
         prompt,
         most.map(Double::intValue).orElse(room),
         stops(parameters, prefix),
         new Sampler.Settings(
             number(parameters, "temperature", prefix, 0, 2).orElse(0.0),
-            number(parameters, "top_k", prefix, 0, Integer.MAX_VALUE).map(Double::intValue).orElse(0),
+            number(parameters, "top_k", prefix, 0, Integer.MAX_VALUE)
+                .map(Double::intValue)
+                .orElse(0),
             number(parameters, "top_p", prefix, 0, 1).orElse(1.0),
             seed(parameters, prefix)),
         form(style, body, request),
         talk);
   }
 
-  /// A mark with the role, the text and the mark `end` of each message, then the mark for the answer to write.
+  /// A mark with the role, the text and the mark `end` of each message, then the mark for the
+  /// answer to write.
   private long[] messages(JsonNode messages) {
     if (!messages.isArray() || messages.isEmpty()) {
-      throw new BadInputException("messages: found %s, expected a list of messages".formatted(
-          messages.isArray() ? "an empty list" : Excerpt.of(messages)));
+      throw new BadInputException(
+          "messages: found %s, expected a list of messages"
+              .formatted(messages.isArray() ? "an empty list" : Excerpt.of(messages)));
     }
     var ids = LongStream.builder();
     for (int i = 0; i < messages.size(); i++) {
       var name = "messages[%d].".formatted(i);
       var role = messages.path(i).path("role");
       if (!ROLES.contains(role.asText())) {
-        throw new BadInputException("%srole: found %s, expected one of %s".formatted(name, Excerpt.of(role), ROLES));
+        throw new BadInputException(
+            "%srole: found %s, expected one of %s".formatted(name, Excerpt.of(role), ROLES));
       }
       ids.add(language.mark(role.textValue()));
-      Arrays.stream(language.ids(content(messages.path(i).path("content"), name + "content"))).forEach(ids::add);
+      Arrays.stream(language.ids(content(messages.path(i).path("content"), name + "content")))
+          .forEach(ids::add);
       ids.add(language.mark("end"));
     }
     return ids.add(language.mark("assistant")).build().toArray();
@@ -133,7 +145,8 @@ final class Requests {
 
   private static String text(JsonNode text, String name) {
     if (!text.isTextual()) {
-      throw new BadInputException("%s: found %s, expected a text".formatted(name, Excerpt.of(text)));
+      throw new BadInputException(
+          "%s: found %s, expected a text".formatted(name, Excerpt.of(text)));
     }
     return text.textValue();
   }
@@ -144,13 +157,15 @@ final class Requests {
       return List.of();
     }
     var words = new ArrayList<String>();
-    var all = stop.isArray() ? StreamSupport.stream(stop.spliterator(), false).toList() : List.of(stop);
+    var all =
+        stop.isArray() ? StreamSupport.stream(stop.spliterator(), false).toList() : List.of(stop);
     for (var word : all) {
       words.add(text(word, prefix + "stop"));
     }
     if (words.size() > MOST_STOPS || words.contains("")) {
-      throw new BadInputException("%sstop: found %s, expected at most %d words, none of them empty".formatted(
-          prefix, stop, MOST_STOPS));
+      throw new BadInputException(
+          "%sstop: found %s, expected at most %d words, none of them empty"
+              .formatted(prefix, stop, MOST_STOPS));
     }
     return words;
   }
@@ -161,7 +176,9 @@ final class Requests {
       return ThreadLocalRandom.current().nextLong();
     }
     if (!seed.isIntegralNumber() || !seed.canConvertToLong()) {
-      throw new BadInputException("%sseed: found %s, expected a whole number of 64 bits".formatted(prefix, Excerpt.of(seed)));
+      throw new BadInputException(
+          "%sseed: found %s, expected a whole number of 64 bits"
+              .formatted(prefix, Excerpt.of(seed)));
     }
     return seed.longValue();
   }
@@ -172,21 +189,32 @@ final class Requests {
       return Optional.empty();
     }
     if (!value.isBoolean()) {
-      throw new BadInputException("%s%s: found %s, expected true or false".formatted(prefix, name, Excerpt.of(value)));
+      throw new BadInputException(
+          "%s%s: found %s, expected true or false".formatted(prefix, name, Excerpt.of(value)));
     }
     return Optional.of(value.booleanValue());
   }
 
-  private static Optional<Double> number(JsonNode parameters, String name, String prefix, int least, int most) {
+  private static Optional<Double> number(
+      JsonNode parameters, String name, String prefix, int least, int most) {
     var value = parameters.path(name);
     if (value.isMissingNode() || value.isNull()) {
       return Optional.empty();
     }
     boolean whole = !name.equals("temperature") && !name.equals("top_p");
     boolean inRange = value.doubleValue() >= least && value.doubleValue() <= most;
-    if (!value.isNumber() || whole && !(value.isIntegralNumber() && value.canConvertToInt()) || !inRange) {
-      throw new BadInputException("%s%s: found %s, expected %s from %d to %d".formatted(
-          prefix, name, Excerpt.of(value), whole ? "a whole number" : "a number", least, most));
+    if (!value.isNumber()
+        || whole && !(value.isIntegralNumber() && value.canConvertToInt())
+        || !inRange) {
+      throw new BadInputException(
+          "%s%s: found %s, expected %s from %d to %d"
+              .formatted(
+                  prefix,
+                  name,
+                  Excerpt.of(value),
+                  whole ? "a whole number" : "a number",
+                  least,
+                  most));
     }
     return Optional.of(value.doubleValue());
   }

@@ -1,10 +1,12 @@
 import java.util.Arrays;
 
-/// Chooses tokens. The same seed gives the same tokens everywhere: `loop.py` has the same few lines.
+/// Chooses tokens. The same seed gives the same tokens everywhere: `loop.py` has the same few
+/// lines.
 ///
-/// The tokens are sorted by their logits, then by their ids. `top_k` and `top_p` keep the first of them. A random number
-/// between 0 and 1 falls on one of the rest, each as wide as its probability (inverse transform sampling). The numbers are
-/// those of SplitMix64 (Steele, Lea, Flood: Fast Splittable Pseudorandom Number Generators, OOPSLA 2014).
+/// The tokens are sorted by their logits, then by their ids. `top_k` and `top_p` keep the first of
+/// them. A random number between 0 and 1 falls on one of the rest, each as wide as its probability
+/// (inverse transform sampling). The numbers are those of SplitMix64 (Steele, Lea, Flood: Fast
+/// Splittable Pseudorandom Number Generators, OOPSLA 2014).
 final class Sampler {
 
   /// @param temperature 0: always the likeliest token
@@ -34,7 +36,8 @@ final class Sampler {
   }
 
   private int sample(float[] logits) {
-    // The logit's order in the upper half, descending, and the id in the lower one: sorted as plain numbers.
+    // The logit's order in the upper half, descending, and the id in the lower one: sorted as plain
+    // numbers.
     var keys = new long[logits.length];
     for (int id = 0; id < keys.length; id++) {
       int bits = Float.floatToIntBits(logits[id]);

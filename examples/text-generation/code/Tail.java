@@ -5,13 +5,16 @@ import java.nio.charset.CodingErrorAction;
 import java.nio.charset.StandardCharsets;
 import java.util.List;
 
-/// Makes text of the bytes of tokens. It holds back what can't be shown yet: a part of a character, and what may still
-/// become a stop word.
+/// Makes text of the bytes of tokens. It holds back what can't be shown yet: a part of a character,
+/// and what may still become a stop word.
 final class Tail {
 
   private final List<String> stops;
-  private final CharsetDecoder decoder = StandardCharsets.UTF_8.newDecoder()
-      .onMalformedInput(CodingErrorAction.REPLACE).onUnmappableCharacter(CodingErrorAction.REPLACE);
+  private final CharsetDecoder decoder =
+      StandardCharsets.UTF_8
+          .newDecoder()
+          .onMalformedInput(CodingErrorAction.REPLACE)
+          .onUnmappableCharacter(CodingErrorAction.REPLACE);
   private byte[] bytes = {};
   private String held = "";
   private boolean stopped;

@@ -3,11 +3,12 @@ import dev.berth.engine.KeptTensor;
 import java.util.ArrayList;
 import java.util.List;
 
-/// What a session remembers: the tokens so far and the key/value cache of those that were read. So a turn of a chat costs
-/// only its own tokens.
+/// What a session remembers: the tokens so far and the key/value cache of those that were read. So
+/// a turn of a chat costs only its own tokens.
 ///
-/// Requests of a session take turns. It goes on with what a request adds when that has written its text to the end. A
-/// request that fails or is left by its reader adds nothing: what it wrote into the cache stands behind what counts.
+/// Requests of a session take turns. It goes on with what a request adds when that has written its
+/// text to the end. A request that fails or is left by its reader adds nothing: what it wrote into
+/// the cache stands behind what counts.
 final class Talk implements AutoCloseable {
 
   private final List<Long> ids = new ArrayList<>();

@@ -16,22 +16,31 @@ final class Writing implements AutoCloseable {
   private final Tail tail;
   private final StringBuilder text = new StringBuilder();
   private final List<Long> ids = new ArrayList<>();
+
   /// How many tokens the cache had at the beginning, in a session.
   private final int cached;
+
   /// What the model is to read next: the rest of the prompt, or the last token.
   private long[] unread;
+
   /// How many tokens the cache has.
   private int read;
 
   Writing(Task task, Language language, Graph model) {
     this.task = task;
     this.language = language;
-    this.cache = task.talk().map(talk -> talk.cacheFor(model, language)).orElseGet(() -> model.keep(language.emptyCache()));
+    this.cache =
+        task.talk()
+            .map(talk -> talk.cacheFor(model, language))
+            .orElseGet(() -> model.keep(language.emptyCache()));
     this.sampler = new Sampler(task.sampling());
     this.tail = new Tail(task.stops());
     this.cached = task.talk().map(Talk::read).orElse(0);
-    this.unread = LongStream.concat(
-        task.talk().stream().flatMapToLong(talk -> LongStream.of(talk.unread())), LongStream.of(task.prompt())).toArray();
+    this.unread =
+        LongStream.concat(
+                task.talk().stream().flatMapToLong(talk -> LongStream.of(talk.unread())),
+                LongStream.of(task.prompt()))
+            .toArray();
     this.read = cached;
   }
 
@@ -75,7 +84,9 @@ final class Writing implements AutoCloseable {
       stream.emit(new Part.Text(ids.size(), id, shown));
     }
     if (last) {
-      end(ended ? Part.Reason.END_OF_TEXT : tail.stopped() ? Part.Reason.STOP : Part.Reason.LENGTH, stream);
+      end(
+          ended ? Part.Reason.END_OF_TEXT : tail.stopped() ? Part.Reason.STOP : Part.Reason.LENGTH,
+          stream);
     }
   }
 
@@ -84,7 +95,7 @@ final class Writing implements AutoCloseable {
     var end = new Part.End(text.toString(), List.copyOf(ids), reason, prompt, cached);
     task.talk().ifPresent(talk -> talk.add(said(reason), read));
     switch (task.form().style()) {
-      case TEXT -> { }
+      case TEXT -> {}
       case GENERATE -> stream.emit(end);
       case COMPLETION, CHAT -> {
         stream.emit(end);
@@ -97,7 +108,8 @@ final class Writing implements AutoCloseable {
     stream.end();
   }
 
-  /// What a session has more than before: a chat goes on behind the mark at the end, which a text that was cut has not.
+  /// What a session has more than before: a chat goes on behind the mark at the end, which a text
+  /// that was cut has not.
   private List<Long> said(Part.Reason reason) {
     var said = new ArrayList<>(LongStream.of(task.prompt()).boxed().toList());
     said.addAll(ids);

@@ -9,7 +9,6 @@ import dev.berth.hooks.InvocationRequest;
 import dev.berth.hooks.InvocationResponse;
 import dev.berth.hooks.MediaType;
 import dev.berth.hooks.ModelContext;
-import dev.berth.hooks.Tensor;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.util.ArrayList;
@@ -19,12 +18,14 @@ import java.util.Map;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
 
-/// Draws pictures of prompts, `{"prompt": "two red stars"}` in, `{"images": ["iVBORw0…"], "seeds": [7]}` out, as Stable
-/// Diffusion answers on Bedrock. Or the picture itself, or several as a ZIP archive or a multipart body.
+/// Draws pictures of prompts, `{"prompt": "two red stars"}` in, `{"images": ["iVBORw0…"], "seeds":
+/// [7]}` out, as Stable Diffusion answers on Bedrock. Or the picture itself, or several as a ZIP
+/// archive or a multipart body.
 ///
-/// A record is a prompt with the seed of each picture that is wanted. Its pieces are the pictures, so that other requests
-/// go in between.
-public final class Inference implements InferenceHandler<Graph, Prompt, List<Drawing>>, AutoCloseable {
+/// A record is a prompt with the seed of each picture that is wanted. Its pieces are the pictures,
+/// so that other requests go in between.
+public final class Inference
+    implements InferenceHandler<Graph, Prompt, List<Drawing>>, AutoCloseable {
 
   /// Where `inputFn` leaves for `outputFn` whether the body was one prompt.
   private static final String ALONE = "alone";
@@ -90,7 +91,8 @@ public final class Inference implements InferenceHandler<Graph, Prompt, List<Dra
   }
 
   @Override
-  public List<List<Drawing>> predictFn(List<Prompt> records, Graph model) throws InterruptedException {
+  public List<List<Drawing>> predictFn(List<Prompt> records, Graph model)
+      throws InterruptedException {
     var predictions = new ArrayList<List<Drawing>>();
     for (var prompt : records) {
       var drawings = new ArrayList<Drawing>();
@@ -111,7 +113,8 @@ public final class Inference implements InferenceHandler<Graph, Prompt, List<Dra
       boolean lines = accept.equals(MediaType.JSON_LINES);
       boolean alone = (boolean) request.attributes().get(ALONE);
       return InvocationResponse.of(
-          lines ? answers.stream().map(Json::write).collect(Collectors.joining("\n"))
+          lines
+              ? answers.stream().map(Json::write).collect(Collectors.joining("\n"))
               : Json.write(alone ? answers.getFirst() : answers),
           accept);
     }
@@ -119,7 +122,11 @@ public final class Inference implements InferenceHandler<Graph, Prompt, List<Dra
     for (int i = 0; i < predictions.size(); i++) {
       for (var drawing : predictions.get(i)) {
         var format = drawing.format();
-        files.add(new AnswerFile("%d-seed-%d.%s".formatted(i + 1, drawing.seed(), format.ending()), format.type(), drawing.image()));
+        files.add(
+            new AnswerFile(
+                "%d-seed-%d.%s".formatted(i + 1, drawing.seed(), format.ending()),
+                format.type(),
+                drawing.image()));
       }
     }
     var response = AnswerFile.write(files, accept);
@@ -130,7 +137,10 @@ public final class Inference implements InferenceHandler<Graph, Prompt, List<Dra
 
   private static Map<String, Object> answer(List<Drawing> drawings) {
     return Map.of(
-        "images", drawings.stream().map(drawing -> Base64.getEncoder().encodeToString(drawing.image())).toList(),
+        "images",
+            drawings.stream()
+                .map(drawing -> Base64.getEncoder().encodeToString(drawing.image()))
+                .toList(),
         "seeds", drawings.stream().map(Drawing::seed).toList());
   }
 

@@ -15,10 +15,13 @@ import org.openjdk.jmh.annotations.State;
 import org.openjdk.jmh.annotations.TearDown;
 import org.openjdk.jmh.annotations.Threads;
 
-/// The way of one request of one record through the queue to a worker and back, with a predictor that returns at once.
-/// Two workers and batches of one, as on a CPU of two cores; callers on virtual threads, as the server's requests are.
+/// The way of one request of one record through the queue to a worker and back, with a predictor
+/// that returns at once. Two workers and batches of one, as on a CPU of two cores; callers on
+/// virtual threads, as the server's requests are.
 @State(Scope.Benchmark)
-@Fork(value = 1, jvmArgsAppend = {"-Djmh.executor=VIRTUAL"})
+@Fork(
+    value = 1,
+    jvmArgsAppend = {"-Djmh.executor=VIRTUAL"})
 public class BatcherBenchmark extends Defaults {
 
   private static final Pieces<String> REQUEST = Pieces.whole(List.of("record"), new int[] {175});
@@ -45,9 +48,15 @@ public class BatcherBenchmark extends Defaults {
   public void start() throws Exception {
     metrics = new ServingMetrics();
     workers = new WorkerPool(2, () -> {}, metrics);
-    batcher = new Batcher<>(
-        "echo", "the echo", workers, new BatchLimits(1, 16_384, Duration.ZERO, 100, Duration.ZERO), _ -> new Echo(),
-        System::nanoTime, metrics.ofModel("echo"));
+    batcher =
+        new Batcher<>(
+            "echo",
+            "the echo",
+            workers,
+            new BatchLimits(1, 16_384, Duration.ZERO, 100, Duration.ZERO),
+            _ -> new Echo(),
+            System::nanoTime,
+            metrics.ofModel("echo"));
     batcher.start();
   }
 
@@ -72,7 +81,8 @@ public class BatcherBenchmark extends Defaults {
 
   private Predictions<String> predict() throws InterruptedException, ExecutionException {
     var ended = new CompletableFuture<Void>();
-    var ticket = batcher.submit(REQUEST, System.nanoTime() + TIMEOUT, CALLER, _ -> ended.complete(null));
+    var ticket =
+        batcher.submit(REQUEST, System.nanoTime() + TIMEOUT, CALLER, _ -> ended.complete(null));
     ended.get();
     return ticket.predictions();
   }

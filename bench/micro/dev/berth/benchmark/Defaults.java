@@ -8,8 +8,8 @@ import org.openjdk.jmh.annotations.Mode;
 import org.openjdk.jmh.annotations.OutputTimeUnit;
 import org.openjdk.jmh.annotations.Warmup;
 
-/// How a benchmark is run unless JMH's command line says otherwise: JMH takes an option there only once, so they can't
-/// be in `bench/micro/run`.
+/// How a benchmark is run unless JMH's command line says otherwise: JMH takes an option there only
+/// once, so they can't be in `bench/micro/run`.
 @BenchmarkMode(Mode.AverageTime)
 @OutputTimeUnit(TimeUnit.MICROSECONDS)
 @Fork(1)

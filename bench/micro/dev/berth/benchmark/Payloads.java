@@ -3,12 +3,14 @@ package dev.berth.benchmark;
 import java.util.stream.Collectors;
 import java.util.stream.IntStream;
 
-/// What callers send, as the benchmarks read it. Each question takes 175 tokens in the row that the sample model gets.
+/// What callers send, as the benchmarks read it. Each question takes 175 tokens in the row that the
+/// sample model gets.
 public final class Payloads {
 
   public static final String QUESTION = "When did the lighthouse get an electric lamp?";
 
-  public static final String CONTEXT = """
+  public static final String CONTEXT =
+      """
       The lighthouse stands on a rock four miles from the harbour, and for most of its life it could be reached only \
       in calm weather. It was built between 1836 and 1841, of granite that was cut on the mainland and numbered \
       stone by stone. Its first light was a ring of oil lamps, which two keepers trimmed every four hours through \
@@ -21,7 +23,8 @@ public final class Payloads {
 
   /// One question as a JSON object.
   public static String json() {
-    return "{\"question\": \"%s\", \"context\": \"%s\"}".formatted(QUESTION, CONTEXT.replace("\"", "\\\""));
+    return "{\"question\": \"%s\", \"context\": \"%s\"}"
+        .formatted(QUESTION, CONTEXT.replace("\"", "\\\""));
   }
 
   public static String jsonLines(int count) {

@@ -29,7 +29,9 @@ record AnswerColumn(String name, String member, Kind kind) {
       if (value.isNumber()) {
         return value.isIntegralNumber() && value.canConvertToLong() ? INTEGER : NUMBER;
       }
-      boolean isOfNumbers = value.isArray() && StreamSupport.stream(value.spliterator(), false).allMatch(JsonNode::isNumber);
+      boolean isOfNumbers =
+          value.isArray()
+              && StreamSupport.stream(value.spliterator(), false).allMatch(JsonNode::isNumber);
       return isOfNumbers ? NUMBERS : TEXT;
     }
 
@@ -38,7 +40,8 @@ record AnswerColumn(String name, String member, Kind kind) {
       if (this == other) {
         return this;
       }
-      boolean areNumbers = (this == INTEGER || this == NUMBER) && (other == INTEGER || other == NUMBER);
+      boolean areNumbers =
+          (this == INTEGER || this == NUMBER) && (other == INTEGER || other == NUMBER);
       return areNumbers ? NUMBER : TEXT;
     }
   }

@@ -19,19 +19,27 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 
-/// The answers to a table's rows, one after the other, as the columns that they make. All answers are read once before, so that
-/// the columns do not depend on which of them comes first. For one thread.
+/// The answers to a table's rows, one after the other, as the columns that they make. All answers
+/// are read once before, so that the columns do not depend on which of them comes first. For one
+/// thread.
 final class Answers implements Closeable {
 
   /// The column of answers that are no objects.
   private static final String PREDICTION = "prediction";
+
   private static final String ERROR = "error";
+
   /// What stands in front of an answer's name where the table has a column of that name already.
   private static final String OUTPUT = "SageMakerOutput_";
 
   /// A payload's size is limited already.
-  private static final JsonMapper JSON = JsonMapper.builder(JsonFactory.builder()
-      .streamReadConstraints(StreamReadConstraints.builder().maxStringLength(Integer.MAX_VALUE).build()).build()).build();
+  private static final JsonMapper JSON =
+      JsonMapper.builder(
+              JsonFactory.builder()
+                  .streamReadConstraints(
+                      StreamReadConstraints.builder().maxStringLength(Integer.MAX_VALUE).build())
+                  .build())
+          .build();
 
   private final MappingIterator<JsonNode> values;
   private final List<AnswerColumn> columns;
@@ -60,10 +68,14 @@ final class Answers implements Closeable {
         count++;
       }
     } catch (JsonProcessingException e) {
-      throw new IOException("answer to row %d: found what is not JSON: %s".formatted(count + 1, e.getOriginalMessage()), e);
+      throw new IOException(
+          "answer to row %d: found what is not JSON: %s"
+              .formatted(count + 1, e.getOriginalMessage()),
+          e);
     }
     if (count != rows) {
-      throw new IOException("found %d answers, expected %d, one for each row".formatted(count, rows));
+      throw new IOException(
+          "found %d answers, expected %d, one for each row".formatted(count, rows));
     }
     if (answers.haveErrors()) {
       kinds.putIfAbsent(ERROR, Kind.TEXT);
@@ -71,7 +83,8 @@ final class Answers implements Closeable {
     if (kinds.isEmpty()) {
       kinds.put(PREDICTION, Kind.TEXT);
     }
-    return new Answers(values(answers.lines()), columns(kinds, answers.areJoined() ? names : Set.of()));
+    return new Answers(
+        values(answers.lines()), columns(kinds, answers.areJoined() ? names : Set.of()));
   }
 
   private static MappingIterator<JsonNode> values(Path lines) throws IOException {
@@ -81,13 +94,14 @@ final class Answers implements Closeable {
   private static List<AnswerColumn> columns(Map<String, Kind> kinds, Set<String> names) {
     var taken = new HashSet<>(names);
     var columns = new ArrayList<AnswerColumn>();
-    kinds.forEach((member, kind) -> {
-      var name = member;
-      while (!taken.add(name)) {
-        name = OUTPUT + name;
-      }
-      columns.add(new AnswerColumn(name, member, kind == null ? Kind.TEXT : kind));
-    });
+    kinds.forEach(
+        (member, kind) -> {
+          var name = member;
+          while (!taken.add(name)) {
+            name = OUTPUT + name;
+          }
+          columns.add(new AnswerColumn(name, member, kind == null ? Kind.TEXT : kind));
+        });
     return columns;
   }
 

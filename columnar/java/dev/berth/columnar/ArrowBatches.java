@@ -37,13 +37,15 @@ final class ArrowBatches implements Closeable {
 
   /// Loads the next batch that has rows. False at the end.
   boolean next() throws IOException {
-    return UnreadableTable.whileReading("Arrow", () -> {
-      boolean isThere = reader.loadNextBatch();
-      while (isThere && batch.getRowCount() == 0) {
-        isThere = reader.loadNextBatch();
-      }
-      return isThere;
-    });
+    return UnreadableTable.whileReading(
+        "Arrow",
+        () -> {
+          boolean isThere = reader.loadNextBatch();
+          while (isThere && batch.getRowCount() == 0) {
+            isThere = reader.loadNextBatch();
+          }
+          return isThere;
+        });
   }
 
   /// The batch that was loaded last. Always the same object.
@@ -65,7 +67,8 @@ final class ArrowBatches implements Closeable {
 
   @Override
   public void close() throws IOException {
-    try (memory; channel) {
+    try (memory;
+        channel) {
       reader.close();
     }
   }

@@ -28,7 +28,8 @@ enum ArrowForm {
     }
 
     @Override
-    ArrowWriter writer(VectorSchemaRoot batch, DictionaryProvider dictionaries, WritableByteChannel out) {
+    ArrowWriter writer(
+        VectorSchemaRoot batch, DictionaryProvider dictionaries, WritableByteChannel out) {
       return new ArrowFileWriter(batch, dictionaries, out);
     }
   },
@@ -45,7 +46,8 @@ enum ArrowForm {
     }
 
     @Override
-    ArrowWriter writer(VectorSchemaRoot batch, DictionaryProvider dictionaries, WritableByteChannel out) {
+    ArrowWriter writer(
+        VectorSchemaRoot batch, DictionaryProvider dictionaries, WritableByteChannel out) {
       return new ArrowStreamWriter(batch, dictionaries, out);
     }
   };
@@ -53,7 +55,8 @@ enum ArrowForm {
   /// @throws IOException when the file can't be one of this form
   abstract ArrowReader reader(FileChannel in, BufferAllocator memory) throws IOException;
 
-  abstract ArrowWriter writer(VectorSchemaRoot batch, DictionaryProvider dictionaries, WritableByteChannel out);
+  abstract ArrowWriter writer(
+      VectorSchemaRoot batch, DictionaryProvider dictionaries, WritableByteChannel out);
 
   /// What needs no native library.
   private static final class Unpacking implements CompressionCodec.Factory {
@@ -63,7 +66,9 @@ enum ArrowForm {
       return switch (type) {
         case NO_COMPRESSION -> NoCompressionCodec.INSTANCE;
         case LZ4_FRAME -> new Lz4CompressionCodec();
-        case ZSTD -> throw new IllegalArgumentException("found columns packed with ZSTD, expected none or LZ4");
+        case ZSTD ->
+            throw new IllegalArgumentException(
+                "found columns packed with ZSTD, expected none or LZ4");
       };
     }
 

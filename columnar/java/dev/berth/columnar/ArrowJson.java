@@ -73,12 +73,21 @@ final class ArrowJson {
       case TimeMilliVector times -> writeTime(times.get(row), ChronoUnit.MILLIS, out);
       case TimeMicroVector times -> writeTime(times.get(row), ChronoUnit.MICROS, out);
       case TimeNanoVector times -> writeTime(times.get(row), ChronoUnit.NANOS, out);
-      case TimeStampVector times -> writeTimestamp(times.get(row), (ArrowType.Timestamp) times.getField().getType(), out);
+      case TimeStampVector times ->
+          writeTimestamp(times.get(row), (ArrowType.Timestamp) times.getField().getType(), out);
       case MapVector map -> writeMap(map, row, out);
-      case LargeListVector list -> writeList(
-          list.getDataVector(), list.getElementStartIndex(row), list.getElementEndIndex(row), out);
-      case BaseListVector list -> writeList(
-          list.getChildrenFromFields().getFirst(), list.getElementStartIndex(row), list.getElementEndIndex(row), out);
+      case LargeListVector list ->
+          writeList(
+              list.getDataVector(),
+              list.getElementStartIndex(row),
+              list.getElementEndIndex(row),
+              out);
+      case BaseListVector list ->
+          writeList(
+              list.getChildrenFromFields().getFirst(),
+              list.getElementStartIndex(row),
+              list.getElementEndIndex(row),
+              out);
       case StructVector struct -> {
         out.writeStartObject();
         for (var child : struct.getChildrenFromFields()) {
@@ -87,7 +96,9 @@ final class ArrowJson {
         }
         out.writeEndObject();
       }
-      default -> throw new IOException("found the type %s, which has no JSON".formatted(column.getField().getType()));
+      default ->
+          throw new IOException(
+              "found the type %s, which has no JSON".formatted(column.getField().getType()));
     }
   }
 
@@ -96,8 +107,11 @@ final class ArrowJson {
   }
 
   /// With a time zone it counts from 1970 in UTC, else on a clock of an unknown zone.
-  private static void writeTimestamp(long value, ArrowType.Timestamp type, JsonGenerator out) throws IOException {
-    var text = DateTimeFormatter.ISO_LOCAL_DATE_TIME.format(LocalDate.EPOCH.atStartOfDay().plus(value, unit(type.getUnit())));
+  private static void writeTimestamp(long value, ArrowType.Timestamp type, JsonGenerator out)
+      throws IOException {
+    var text =
+        DateTimeFormatter.ISO_LOCAL_DATE_TIME.format(
+            LocalDate.EPOCH.atStartOfDay().plus(value, unit(type.getUnit())));
     out.writeString(type.getTimezone() == null ? text : text + "Z");
   }
 
@@ -110,7 +124,8 @@ final class ArrowJson {
     };
   }
 
-  private static void writeList(FieldVector elements, long start, long end, JsonGenerator out) throws IOException {
+  private static void writeList(FieldVector elements, long start, long end, JsonGenerator out)
+      throws IOException {
     out.writeStartArray();
     for (long i = start; i < end; i++) {
       write(elements, Math.toIntExact(i), out);

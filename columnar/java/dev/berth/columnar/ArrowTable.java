@@ -29,16 +29,18 @@ import org.apache.arrow.vector.types.pojo.ArrowType;
 import org.apache.arrow.vector.types.pojo.Field;
 import org.apache.arrow.vector.types.pojo.FieldType;
 
-/// A file of Arrow's record batches. A joined table has the columns of the input as they are, dictionaries too, and those of the
-/// answers behind them.
+/// A file of Arrow's record batches. A joined table has the columns of the input as they are,
+/// dictionaries too, and those of the answers behind them.
 final class ArrowTable implements Table {
 
   private final Path file;
   private final ArrowForm form;
   private final ArrowBatches batches;
   private final JsonRow json = new JsonRow();
+
   /// Of the batch, without dictionaries.
   private final List<FieldVector> columns = new ArrayList<>();
+
   private final List<FieldVector> decoded = new ArrayList<>();
   private int rows;
   private int given;
@@ -56,19 +58,24 @@ final class ArrowTable implements Table {
       return Optional.empty();
     }
     int row = given++;
-    return Optional.of(UnreadableTable.whileReading("Arrow", () -> json.line(out -> {
-      out.writeStartObject();
-      for (int i = 0; i < columns.size(); i++) {
-        var name = batches.batch().getVector(i).getName();
-        out.writeFieldName(name);
-        try {
-          ArrowJson.write(columns.get(i), row, out);
-        } catch (IOException e) {
-          throw new IOException("column %s: %s".formatted(name, e.getMessage()), e);
-        }
-      }
-      out.writeEndObject();
-    })));
+    return Optional.of(
+        UnreadableTable.whileReading(
+            "Arrow",
+            () ->
+                json.line(
+                    out -> {
+                      out.writeStartObject();
+                      for (int i = 0; i < columns.size(); i++) {
+                        var name = batches.batch().getVector(i).getName();
+                        out.writeFieldName(name);
+                        try {
+                          ArrowJson.write(columns.get(i), row, out);
+                        } catch (IOException e) {
+                          throw new IOException("column %s: %s".formatted(name, e.getMessage()), e);
+                        }
+                      }
+                      out.writeEndObject();
+                    })));
   }
 
   private boolean begin() throws IOException {
@@ -91,8 +98,10 @@ final class ArrowTable implements Table {
     if (dictionary == null) {
       return column;
     }
-    var plain = (FieldVector) DictionaryEncoder.decode(
-        column, batches.dictionaries().lookup(dictionary.getId()), batches.memory());
+    var plain =
+        (FieldVector)
+            DictionaryEncoder.decode(
+                column, batches.dictionaries().lookup(dictionary.getId()), batches.memory());
     decoded.add(plain);
     return plain;
   }
@@ -116,8 +125,12 @@ final class ArrowTable implements Table {
   @Override
   public void write(TableAnswers said, OutputStream out) throws IOException {
     long count = count();
-    var names = batches.batch().getSchema().getFields().stream().map(Field::getName).collect(Collectors.toSet());
-    try (var input = ArrowBatches.open(file, form); var answers = Answers.open(said, count, names)) {
+    var names =
+        batches.batch().getSchema().getFields().stream()
+            .map(Field::getName)
+            .collect(Collectors.toSet());
+    try (var input = ArrowBatches.open(file, form);
+        var answers = Answers.open(said, count, names)) {
       // With the first batch come the dictionaries, which stand in front of it.
       boolean isThere = input.next();
       var made = answers.columns().stream().map(column -> vector(column, input.memory())).toList();
@@ -125,7 +138,9 @@ final class ArrowTable implements Table {
       vectors.addAll(made);
       var output = new VectorSchemaRoot(vectors);
       Closeable ownVectors = () -> made.forEach(FieldVector::close);
-      try (ownVectors; var writer = form.writer(output, input.dictionaries(), new Unclosed(Channels.newChannel(out)))) {
+      try (ownVectors;
+          var writer =
+              form.writer(output, input.dictionaries(), new Unclosed(Channels.newChannel(out)))) {
         writer.start();
         while (isThere) {
           int rows = input.batch().getRowCount();
@@ -156,14 +171,16 @@ final class ArrowTable implements Table {
       case NUMBER -> new Float8Vector(column.name(), memory);
       case NUMBERS -> {
         var list = ListVector.empty(column.name(), memory);
-        list.addOrGetVector(FieldType.nullable(new ArrowType.FloatingPoint(FloatingPointPrecision.DOUBLE)));
+        list.addOrGetVector(
+            FieldType.nullable(new ArrowType.FloatingPoint(FloatingPointPrecision.DOUBLE)));
         yield list;
       }
       case TEXT -> new VarCharVector(column.name(), memory);
     };
   }
 
-  private static void fill(List<FieldVector> vectors, Answers answers, int rows) throws IOException {
+  private static void fill(List<FieldVector> vectors, Answers answers, int rows)
+      throws IOException {
     for (var vector : vectors) {
       vector.reset();
       vector.setInitialCapacity(rows);
@@ -193,7 +210,8 @@ final class ArrowTable implements Table {
         }
         list.endValue(row, value.size());
       }
-      case VarCharVector texts -> texts.setSafe(row, AnswerColumn.text(value).getBytes(StandardCharsets.UTF_8));
+      case VarCharVector texts ->
+          texts.setSafe(row, AnswerColumn.text(value).getBytes(StandardCharsets.UTF_8));
       default -> throw new IllegalStateException("no answers are in a " + vector);
     }
   }

@@ -10,7 +10,8 @@ import java.io.IOException;
 final class JsonRow {
 
   /// What a JSON number can't be, such as NaN, is written as a text.
-  private static final JsonFactory JSON = JsonFactory.builder().enable(StreamWriteFeature.WRITE_BIGDECIMAL_AS_PLAIN).build();
+  private static final JsonFactory JSON =
+      JsonFactory.builder().enable(StreamWriteFeature.WRITE_BIGDECIMAL_AS_PLAIN).build();
 
   /// What writes a row.
   interface Content {

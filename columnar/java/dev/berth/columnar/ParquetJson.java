@@ -52,7 +52,8 @@ final class ParquetJson {
     out.writeEndObject();
   }
 
-  private static void writeField(Group row, Type type, int field, JsonGenerator out) throws IOException {
+  private static void writeField(Group row, Type type, int field, JsonGenerator out)
+      throws IOException {
     int count = row.getFieldRepetitionCount(field);
     if (type.isRepetition(Type.Repetition.REPEATED)) {
       out.writeStartArray();
@@ -67,7 +68,8 @@ final class ParquetJson {
     }
   }
 
-  private static void writeValue(Group row, Type type, int field, int index, JsonGenerator out) throws IOException {
+  private static void writeValue(Group row, Type type, int field, int index, JsonGenerator out)
+      throws IOException {
     if (type.isPrimitive()) {
       writePrimitive(row, type.asPrimitiveType(), field, index, out);
       return;
@@ -82,11 +84,15 @@ final class ParquetJson {
     }
   }
 
-  /// The forms that the format's own rules know: https://parquet.apache.org/docs/file-format/types/logicaltypes/#lists
+  /// The forms that the format's own rules know:
+  /// https://parquet.apache.org/docs/file-format/types/logicaltypes/#lists
   private static void writeList(Group list, GroupType type, JsonGenerator out) throws IOException {
     var repeated = type.getType(0);
-    boolean isElement = repeated.isPrimitive() || repeated.asGroupType().getFieldCount() != 1
-        || repeated.getName().equals("array") || repeated.getName().equals(type.getName() + "_tuple");
+    boolean isElement =
+        repeated.isPrimitive()
+            || repeated.asGroupType().getFieldCount() != 1
+            || repeated.getName().equals("array")
+            || repeated.getName().equals(type.getName() + "_tuple");
     out.writeStartArray();
     for (int i = 0; i < list.getFieldRepetitionCount(0); i++) {
       if (isElement) {
@@ -102,7 +108,8 @@ final class ParquetJson {
   private static void writeMap(Group map, GroupType type, JsonGenerator out) throws IOException {
     var entry = type.getType(0).asGroupType();
     var key = entry.getType(0);
-    if (!(key.getLogicalTypeAnnotation() instanceof StringLogicalTypeAnnotation) || entry.getFieldCount() != 2) {
+    if (!(key.getLogicalTypeAnnotation() instanceof StringLogicalTypeAnnotation)
+        || entry.getFieldCount() != 2) {
       writeField(map, entry, 0, out);
       return;
     }
@@ -115,8 +122,8 @@ final class ParquetJson {
     out.writeEndObject();
   }
 
-  private static void writePrimitive(Group row, PrimitiveType type, int field, int index, JsonGenerator out)
-      throws IOException {
+  private static void writePrimitive(
+      Group row, PrimitiveType type, int field, int index, JsonGenerator out) throws IOException {
     var annotation = type.getLogicalTypeAnnotation();
     switch (type.getPrimitiveTypeName()) {
       case BOOLEAN -> out.writeBoolean(row.getBoolean(field, index));
@@ -124,25 +131,36 @@ final class ParquetJson {
       case DOUBLE -> out.writeNumber(row.getDouble(field, index));
       case INT32 -> writeInteger(row.getInteger(field, index), 32, annotation, out);
       case INT64 -> writeInteger(row.getLong(field, index), 64, annotation, out);
-      case INT96 -> out.writeString(DateTimeFormatter.ISO_LOCAL_DATE_TIME.format(int96(row.getInt96(field, index))));
+      case INT96 ->
+          out.writeString(
+              DateTimeFormatter.ISO_LOCAL_DATE_TIME.format(int96(row.getInt96(field, index))));
       case BINARY, FIXED_LEN_BYTE_ARRAY -> writeBytes(row.getBinary(field, index), annotation, out);
     }
   }
 
-  private static void writeInteger(long value, int bits, LogicalTypeAnnotation annotation, JsonGenerator out)
+  private static void writeInteger(
+      long value, int bits, LogicalTypeAnnotation annotation, JsonGenerator out)
       throws IOException {
     switch (annotation) {
-      case DecimalLogicalTypeAnnotation decimal -> out.writeNumber(BigDecimal.valueOf(value, decimal.getScale()));
+      case DecimalLogicalTypeAnnotation decimal ->
+          out.writeNumber(BigDecimal.valueOf(value, decimal.getScale()));
       case DateLogicalTypeAnnotation _ -> out.writeString(LocalDate.ofEpochDay(value).toString());
-      case TimeLogicalTypeAnnotation time -> out.writeString(DateTimeFormatter.ISO_LOCAL_TIME.format(
-          LocalTime.MIDNIGHT.plus(value, unit(time.getUnit()))));
+      case TimeLogicalTypeAnnotation time ->
+          out.writeString(
+              DateTimeFormatter.ISO_LOCAL_TIME.format(
+                  LocalTime.MIDNIGHT.plus(value, unit(time.getUnit()))));
       case TimestampLogicalTypeAnnotation timestamp -> {
-        var text = DateTimeFormatter.ISO_LOCAL_DATE_TIME.format(
-            LocalDate.EPOCH.atStartOfDay().plus(value, unit(timestamp.getUnit())));
+        var text =
+            DateTimeFormatter.ISO_LOCAL_DATE_TIME.format(
+                LocalDate.EPOCH.atStartOfDay().plus(value, unit(timestamp.getUnit())));
         out.writeString(timestamp.isAdjustedToUTC() ? text + "Z" : text);
       }
       case IntLogicalTypeAnnotation integer when !integer.isSigned() ->
-          out.writeNumber(new BigInteger(bits == 32 ? Integer.toUnsignedString((int) value) : Long.toUnsignedString(value)));
+          out.writeNumber(
+              new BigInteger(
+                  bits == 32
+                      ? Integer.toUnsignedString((int) value)
+                      : Long.toUnsignedString(value)));
       case null, default -> out.writeNumber(value);
     }
   }
@@ -155,7 +173,8 @@ final class ParquetJson {
     };
   }
 
-  private static void writeBytes(Binary value, LogicalTypeAnnotation annotation, JsonGenerator out) throws IOException {
+  private static void writeBytes(Binary value, LogicalTypeAnnotation annotation, JsonGenerator out)
+      throws IOException {
     switch (annotation) {
       case StringLogicalTypeAnnotation _ -> out.writeString(value.toStringUsingUTF8());
       case EnumLogicalTypeAnnotation _ -> out.writeString(value.toStringUsingUTF8());
@@ -164,10 +183,13 @@ final class ParquetJson {
           out.writeNumber(new BigDecimal(new BigInteger(value.getBytes()), decimal.getScale()));
       case UUIDLogicalTypeAnnotation _ -> {
         var bytes = value.toByteBuffer();
-        out.writeString(new UUID(bytes.getLong(bytes.position()), bytes.getLong(bytes.position() + Long.BYTES)).toString());
+        out.writeString(
+            new UUID(bytes.getLong(bytes.position()), bytes.getLong(bytes.position() + Long.BYTES))
+                .toString());
       }
-      case Float16LogicalTypeAnnotation _ -> out.writeNumber(
-          Float.float16ToFloat(value.toByteBuffer().order(ByteOrder.LITTLE_ENDIAN).getShort()));
+      case Float16LogicalTypeAnnotation _ ->
+          out.writeNumber(
+              Float.float16ToFloat(value.toByteBuffer().order(ByteOrder.LITTLE_ENDIAN).getShort()));
       case null, default -> out.writeBinary(value.getBytes());
     }
   }
@@ -177,7 +199,10 @@ final class ParquetJson {
     var bytes = ByteBuffer.wrap(value.getBytes()).order(ByteOrder.LITTLE_ENDIAN);
     long nanos = bytes.getLong();
     var day = LocalDate.EPOCH.with(JulianFields.JULIAN_DAY, Integer.toUnsignedLong(bytes.getInt()));
-    return day.plusDays(Math.floorDiv(nanos, NANOS_PER_DAY)).atStartOfDay().plusNanos(Math.floorMod(nanos, NANOS_PER_DAY))
-        .atOffset(ZoneOffset.UTC).toLocalDateTime();
+    return day.plusDays(Math.floorDiv(nanos, NANOS_PER_DAY))
+        .atStartOfDay()
+        .plusNanos(Math.floorMod(nanos, NANOS_PER_DAY))
+        .atOffset(ZoneOffset.UTC)
+        .toLocalDateTime();
   }
 }

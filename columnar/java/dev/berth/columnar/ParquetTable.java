@@ -33,7 +33,8 @@ import org.apache.parquet.schema.PrimitiveType.PrimitiveTypeName;
 import org.apache.parquet.schema.Type;
 import org.apache.parquet.schema.Types;
 
-/// A Parquet file. A joined table has the pages of its columns as they are, and those of the answers behind them.
+/// A Parquet file. A joined table has the pages of its columns as they are, and those of the
+/// answers behind them.
 final class ParquetTable implements Table {
 
   private static final CompressionCodecName WRITTEN_CODEC = CompressionCodecName.SNAPPY;
@@ -59,8 +60,12 @@ final class ParquetTable implements Table {
 
   static ParquetTable open(Path path) throws IOException {
     var file = new ParquetInput(path);
-    var options = ParquetReadOptions.builder(new PlainParquetConfiguration()).withCodecFactory(new PureCodecs()).build();
-    return UnreadableTable.whileReading("Parquet", () -> new ParquetTable(file, ParquetFileReader.open(file, options)));
+    var options =
+        ParquetReadOptions.builder(new PlainParquetConfiguration())
+            .withCodecFactory(new PureCodecs())
+            .build();
+    return UnreadableTable.whileReading(
+        "Parquet", () -> new ParquetTable(file, ParquetFileReader.open(file, options)));
   }
 
   @Override
@@ -86,8 +91,14 @@ final class ParquetTable implements Table {
     begun++;
     // The reader refuses groups without rows.
     if (group().getRowCount() > 0) {
-      rows = UnreadableTable.whileReading("Parquet", () -> new ColumnIOFactory().getColumnIO(schema).getRecordReader(
-          reader.readRowGroup(begun - 1), new GroupRecordConverter(schema)));
+      rows =
+          UnreadableTable.whileReading(
+              "Parquet",
+              () ->
+                  new ColumnIOFactory()
+                      .getColumnIO(schema)
+                      .getRecordReader(
+                          reader.readRowGroup(begun - 1), new GroupRecordConverter(schema)));
     }
   }
 
@@ -98,7 +109,10 @@ final class ParquetTable implements Table {
 
   @Override
   public long position() {
-    long inGroup = begun == 0 || given == 0 ? 0 : (long) (group().getCompressedSize() * ((double) given / group().getRowCount()));
+    long inGroup =
+        begun == 0 || given == 0
+            ? 0
+            : (long) (group().getCompressedSize() * ((double) given / group().getRowCount()));
     return before + inGroup;
   }
 
@@ -107,10 +121,19 @@ final class ParquetTable implements Table {
     long count = groups.stream().mapToLong(BlockMetaData::getRowCount).sum();
     var names = schema.getFields().stream().map(Type::getName).collect(Collectors.toSet());
     try (var answers = Answers.open(said, count, names)) {
-      var answered = new MessageType(schema.getName(), answers.columns().stream().map(ParquetTable::type).toList());
+      var answered =
+          new MessageType(
+              schema.getName(), answers.columns().stream().map(ParquetTable::type).toList());
       var written = said.areJoined() ? with(answered.getFields()) : answered;
-      try (var writer = new ParquetFileWriter(
-          new Output(out), written, ParquetFileWriter.Mode.CREATE, Long.MAX_VALUE, 0, null, PROPERTIES)) {
+      try (var writer =
+          new ParquetFileWriter(
+              new Output(out),
+              written,
+              ParquetFileWriter.Mode.CREATE,
+              Long.MAX_VALUE,
+              0,
+              null,
+              PROPERTIES)) {
         writer.start();
         for (var group : groups) {
           if (group.getRowCount() > 0) {
@@ -129,7 +152,8 @@ final class ParquetTable implements Table {
   }
 
   private MessageType with(List<Type> fields) {
-    return new MessageType(schema.getName(), Stream.concat(schema.getFields().stream(), fields.stream()).toList());
+    return new MessageType(
+        schema.getName(), Stream.concat(schema.getFields().stream(), fields.stream()).toList());
   }
 
   private static Type type(AnswerColumn column) {
@@ -137,8 +161,12 @@ final class ParquetTable implements Table {
       case BOOLEAN -> Types.optional(PrimitiveTypeName.BOOLEAN).named(column.name());
       case INTEGER -> Types.optional(PrimitiveTypeName.INT64).named(column.name());
       case NUMBER -> Types.optional(PrimitiveTypeName.DOUBLE).named(column.name());
-      case NUMBERS -> Types.optionalList().optionalElement(PrimitiveTypeName.DOUBLE).named(column.name());
-      case TEXT -> Types.optional(PrimitiveTypeName.BINARY).as(LogicalTypeAnnotation.stringType()).named(column.name());
+      case NUMBERS ->
+          Types.optionalList().optionalElement(PrimitiveTypeName.DOUBLE).named(column.name());
+      case TEXT ->
+          Types.optional(PrimitiveTypeName.BINARY)
+              .as(LogicalTypeAnnotation.stringType())
+              .named(column.name());
     };
   }
 
@@ -151,10 +179,12 @@ final class ParquetTable implements Table {
     }
   }
 
-  private static void writeAnswers(Answers answers, MessageType type, long count, ParquetFileWriter writer)
-      throws IOException {
+  private static void writeAnswers(
+      Answers answers, MessageType type, long count, ParquetFileWriter writer) throws IOException {
     var compressor = new PureCodecs().getCompressor(WRITTEN_CODEC);
-    try (var pages = new ColumnChunkPageWriteStore(compressor, type, PROPERTIES.getAllocator(), COLUMN_INDEX_LENGTH);
+    try (var pages =
+            new ColumnChunkPageWriteStore(
+                compressor, type, PROPERTIES.getAllocator(), COLUMN_INDEX_LENGTH);
         var columns = PROPERTIES.newColumnWriteStore(type, pages, pages)) {
       var consumer = new ColumnIOFactory().getColumnIO(type).getRecordWriter(columns);
       var rows = new GroupWriter(consumer, type);

@@ -26,7 +26,8 @@ final class PureCodecs implements CompressionCodecFactory {
   @Override
   public BytesInputCompressor getCompressor(CompressionCodecName name) {
     if (name != CompressionCodecName.SNAPPY) {
-      throw new IllegalArgumentException("found %s, expected SNAPPY: tables are written with nothing else".formatted(name));
+      throw new IllegalArgumentException(
+          "found %s, expected SNAPPY: tables are written with nothing else".formatted(name));
     }
     return new Snappy(new SnappyCompressor());
   }
@@ -39,8 +40,10 @@ final class PureCodecs implements CompressionCodecFactory {
       case ZSTD -> new Pages((packed, size) -> unpack(new ZstdDecompressor(), packed, size));
       case LZ4_RAW -> new Pages((packed, size) -> unpack(new Lz4Decompressor(), packed, size));
       case GZIP -> new Pages(PureCodecs::unzip);
-      case LZO, LZ4, BROTLI -> throw new IllegalArgumentException(
-          "found pages packed with %s, expected none, SNAPPY, ZSTD, GZIP or LZ4_RAW".formatted(name));
+      case LZO, LZ4, BROTLI ->
+          throw new IllegalArgumentException(
+              "found pages packed with %s, expected none, SNAPPY, ZSTD, GZIP or LZ4_RAW"
+                  .formatted(name));
     };
   }
 
@@ -48,7 +51,8 @@ final class PureCodecs implements CompressionCodecFactory {
     var unpacked = new byte[size];
     int length = decompressor.decompress(packed, 0, packed.length, unpacked, 0, size);
     if (length != size) {
-      throw new IllegalArgumentException("found a page of %d bytes, expected %d".formatted(length, size));
+      throw new IllegalArgumentException(
+          "found a page of %d bytes, expected %d".formatted(length, size));
     }
     return unpacked;
   }
@@ -76,7 +80,8 @@ final class PureCodecs implements CompressionCodecFactory {
     }
 
     @Override
-    public void decompress(ByteBuffer packed, int packedSize, ByteBuffer out, int size) throws IOException {
+    public void decompress(ByteBuffer packed, int packedSize, ByteBuffer out, int size)
+        throws IOException {
       var bytes = new byte[packedSize];
       packed.get(bytes);
       out.put(unpacking.unpack(bytes, size));
@@ -92,7 +97,8 @@ final class PureCodecs implements CompressionCodecFactory {
     public BytesInput compress(BytesInput page) throws IOException {
       var bytes = bytes(page);
       var packed = new byte[compressor.maxCompressedLength(bytes.length)];
-      return BytesInput.from(packed, 0, compressor.compress(bytes, 0, bytes.length, packed, 0, packed.length));
+      return BytesInput.from(
+          packed, 0, compressor.compress(bytes, 0, bytes.length, packed, 0, packed.length));
     }
 
     @Override

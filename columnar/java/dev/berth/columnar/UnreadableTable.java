@@ -2,7 +2,8 @@ package dev.berth.columnar;
 
 import java.io.IOException;
 
-/// A file that is no table, or a damaged one. Apache's libraries say that with exceptions of any type.
+/// A file that is no table, or a damaged one. Apache's libraries say that with exceptions of any
+/// type.
 final class UnreadableTable extends IOException {
 
   private UnreadableTable(String format, Exception cause) {

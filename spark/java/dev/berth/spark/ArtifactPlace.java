@@ -42,12 +42,16 @@ final class ArtifactPlace {
 
   private static Path download(Location.S3 prefix) {
     try (var storage = new Storage(S3Options.DEFAULT)) {
-      var directory = Files.createTempDirectory(Path.of(SparkFiles.getRootDirectory()).toAbsolutePath(), "berth-model-");
-      var below = prefix.key().isEmpty() || prefix.key().endsWith("/") ? prefix : Location.of(prefix + "/");
+      var directory =
+          Files.createTempDirectory(
+              Path.of(SparkFiles.getRootDirectory()).toAbsolutePath(), "berth-model-");
+      var below =
+          prefix.key().isEmpty() || prefix.key().endsWith("/") ? prefix : Location.of(prefix + "/");
       try (var objects = storage.list(below)) {
         var files = objects.filter(object -> !object.key().endsWith("/")).toList();
         if (files.isEmpty()) {
-          throw new IllegalArgumentException("model artifact %s: found no objects below it".formatted(prefix));
+          throw new IllegalArgumentException(
+              "model artifact %s: found no objects below it".formatted(prefix));
         }
         for (var file : files) {
           // Refuses keys that would lead out of the directory.

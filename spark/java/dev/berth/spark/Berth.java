@@ -29,16 +29,19 @@ import scala.runtime.AbstractFunction1;
 /// ```
 ///
 /// 1. The input columns of a row become a record of the content type.
-/// 2. Each executor loads the artifact once. Its tasks send it requests of as many records as `predictFn` gets at once.
-/// 3. The answer comes into the column `prediction`, as text or, with a [schema][#schema], as a struct.
-/// 4. Where a record is bad, the reason comes into the column `berth_error`, and the prediction is null. If a hook or the
-///    model fails, the task fails, and Spark tries it again.
+/// 2. Each executor loads the artifact once. Its tasks send it requests of as many records as
+///    `predictFn` gets at once.
+/// 3. The answer comes into the column `prediction`, as text or, with a [schema][#schema], as a
+///    struct.
+/// 4. Where a record is bad, the reason comes into the column `berth_error`, and the prediction is
+///    null. If a hook or the model fails, the task fails, and Spark tries it again.
 ///
 /// Rows keep their columns and their partitions. Each method gives a new object.
 public final class Berth extends AbstractFunction1<Dataset<Row>, Dataset<Row>> {
 
   /// The content type where none is given.
   public static final String DEFAULT_CONTENT_TYPE = "application/jsonlines";
+
   public static final String DEFAULT_OUTPUT = "prediction";
   public static final String DEFAULT_ERROR = "berth_error";
 
@@ -75,11 +78,12 @@ public final class Berth extends AbstractFunction1<Dataset<Row>, Dataset<Row>> {
     this.settings = other.settings;
   }
 
-  /// @param artifact the directory of a model artifact: `s3://bucket/prefix`, a path that every executor has, or the name
-  ///     behind the `#` of `spark-submit --archives model.tar.gz#model`
+  /// @param artifact the directory of a model artifact: `s3://bucket/prefix`, a path that every
+  ///   executor has, or the name behind the `#` of `spark-submit --archives model.tar.gz#model`
   public static Berth of(String artifact) {
     if (artifact.isBlank()) {
-      throw new IllegalArgumentException("artifact: found nothing, expected the directory of a model artifact");
+      throw new IllegalArgumentException(
+          "artifact: found nothing, expected the directory of a model artifact");
     }
     return new Berth(artifact);
   }
@@ -128,7 +132,8 @@ public final class Berth extends AbstractFunction1<Dataset<Row>, Dataset<Row>> {
     return changed;
   }
 
-  /// What the answers are read as, such as `answer STRING, score DOUBLE`. Unset, predictions are text.
+  /// What the answers are read as, such as `answer STRING, score DOUBLE`. Unset, predictions are
+  /// text.
   public Berth schema(String ddl) {
     var changed = new Berth(this);
     changed.schema = Optional.of(StructType.fromDDL(ddl));
@@ -149,7 +154,8 @@ public final class Berth extends AbstractFunction1<Dataset<Row>, Dataset<Row>> {
     return changed;
   }
 
-  /// A setting of the server by the name of its environment variable, such as `BERTH_MAX_BATCH_SIZE`.
+  /// A setting of the server by the name of its environment variable, such as
+  /// `BERTH_MAX_BATCH_SIZE`.
   public Berth setting(String name, String value) {
     var changed = new Berth(this);
     changed.settings = new TreeMap<>(settings);
@@ -163,18 +169,22 @@ public final class Berth extends AbstractFunction1<Dataset<Row>, Dataset<Row>> {
     var answers = RecordForm.of(accept.orElse(contentType), "accept");
     if ((requests == RecordForm.JSON) != (answers == RecordForm.JSON)) {
       throw new IllegalArgumentException(
-          "accept: found \"%s\" for requests of %s, expected a type that has as many records".formatted(
-              accept.orElse(contentType), contentType));
+          "accept: found \"%s\" for requests of %s, expected a type that has as many records"
+              .formatted(accept.orElse(contentType), contentType));
     }
     for (var name : List.of(output, error)) {
       if (Arrays.asList(rows.columns()).contains(name)) {
-        throw new IllegalArgumentException("column %s: found it in the rows, expected another name for %s".formatted(
-            name, name.equals(output) ? "outputColumn" : "errorColumn"));
+        throw new IllegalArgumentException(
+            "column %s: found it in the rows, expected another name for %s"
+                .formatted(name, name.equals(output) ? "outputColumn" : "errorColumn"));
       }
     }
-    var terms = new Terms(artifact, settings, cores, contentType, accept.orElse(contentType), batchSize);
+    var terms =
+        new Terms(artifact, settings, cores, contentType, accept.orElse(contentType), batchSize);
     var columns = rows.schema().add(output, DataTypes.StringType).add(error, DataTypes.StringType);
-    var predicted = rows.withColumn(RECORD, record(rows, requests)).mapPartitions(new Predictions(terms), Encoders.row(columns));
+    var predicted =
+        rows.withColumn(RECORD, record(rows, requests))
+            .mapPartitions(new Predictions(terms), Encoders.row(columns));
     return schema.isPresent() ? read(predicted, answers, schema.get()) : predicted;
   }
 
@@ -182,22 +192,32 @@ public final class Berth extends AbstractFunction1<Dataset<Row>, Dataset<Row>> {
     if (payload.isPresent()) {
       return rows.col(payload.get());
     }
-    var names = inputs.isEmpty() ? Arrays.stream(rows.columns()).map(Berth::quoted).toList() : inputs;
+    var names =
+        inputs.isEmpty() ? Arrays.stream(rows.columns()).map(Berth::quoted).toList() : inputs;
     return form.write(struct(names.stream().map(rows::col).toArray(Column[]::new)));
   }
 
   /// Spark reads an answer that is not of the schema as nulls; here it is an error.
   private Dataset<Row> read(Dataset<Row> predicted, RecordForm form, StructType type) {
-    var reading = form.read(col(quoted(output)), type.add(UNREADABLE, DataTypes.StringType),
-        Map.of("mode", "PERMISSIVE", "columnNameOfCorruptRecord", UNREADABLE));
+    var reading =
+        form.read(
+            col(quoted(output)),
+            type.add(UNREADABLE, DataTypes.StringType),
+            Map.of("mode", "PERMISSIVE", "columnNameOfCorruptRecord", UNREADABLE));
     var unreadable = col(quoted(output)).getField(UNREADABLE);
-    var problem = when(unreadable.isNotNull(),
-        concat(lit("answer: found "), unreadable, lit(", expected " + type.toDDL())));
+    var problem =
+        when(
+            unreadable.isNotNull(),
+            concat(lit("answer: found "), unreadable, lit(", expected " + type.toDDL())));
     var dropped = CollectionConverters.asScala(List.of(UNREADABLE)).toSeq();
     var columns = new ArrayList<Column>();
     for (var name : predicted.columns()) {
-      columns.add(name.equals(output) ? when(unreadable.isNull(), col(quoted(output)).dropFields(dropped)).as(output)
-          : name.equals(error) ? coalesce(col(quoted(error)), problem).as(error) : col(quoted(name)));
+      columns.add(
+          name.equals(output)
+              ? when(unreadable.isNull(), col(quoted(output)).dropFields(dropped)).as(output)
+              : name.equals(error)
+                  ? coalesce(col(quoted(error)), problem).as(error)
+                  : col(quoted(name)));
     }
     return predicted.withColumn(output, reading).select(columns.toArray(Column[]::new));
   }

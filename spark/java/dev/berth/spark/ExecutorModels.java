@@ -14,8 +14,8 @@ import org.apache.spark.SparkEnv;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/// The models of this executor's process. Each is loaded by the first task that needs it, while the others wait, and stays until
-/// the process ends.
+/// The models of this executor's process. Each is loaded by the first task that needs it, while the
+/// others wait, and stays until the process ends.
 final class ExecutorModels {
 
   private static final Logger log = LoggerFactory.getLogger(ExecutorModels.class);
@@ -29,20 +29,24 @@ final class ExecutorModels {
   /// @throws IllegalStateException where it can't be loaded; the next task tries again
   static InProcessModel get(Terms terms) {
     int cores = terms.cores() > 0 ? terms.cores() : cores(SparkEnv.get().conf());
-    var model = MODELS.computeIfAbsent(new Key(terms.artifact(), terms.settings(), cores), ExecutorModels::load);
+    var model =
+        MODELS.computeIfAbsent(
+            new Key(terms.artifact(), terms.settings(), cores), ExecutorModels::load);
     requireType("contentType", terms.requestType(), model.requestTypes());
     requireType("accept", terms.responseType(), model.responseTypes());
     return model;
   }
 
-  /// The cores that Spark has given to this executor. A standalone cluster where nothing is set, and `local`, give it all.
+  /// The cores that Spark has given to this executor. A standalone cluster where nothing is set,
+  /// and `local`, give it all.
   private static int cores(SparkConf conf) {
     return conf.getInt("spark.executor.cores", Runtime.getRuntime().availableProcessors());
   }
 
   private static void requireType(String what, MediaType type, List<MediaType> types) {
     if (!types.isEmpty() && !types.contains(type.withoutParameters())) {
-      throw new IllegalArgumentException("%s: found \"%s\", expected one of the model's: %s".formatted(what, type, types));
+      throw new IllegalArgumentException(
+          "%s: found \"%s\", expected one of the model's: %s".formatted(what, type, types));
     }
   }
 
@@ -56,8 +60,14 @@ final class ExecutorModels {
     settings.putIfAbsent("SAGEMAKER_BATCH", "true");
     try {
       long start = System.nanoTime();
-      var model = InProcessModel.load(Configuration.read(settings, Map.of(), Path.of("")).config(), key.cores);
-      log.info("loaded {} in {} ms, for {} cores", key.artifact, (System.nanoTime() - start) / 1_000_000, key.cores);
+      var model =
+          InProcessModel.load(
+              Configuration.read(settings, Map.of(), Path.of("")).config(), key.cores);
+      log.info(
+          "loaded {} in {} ms, for {} cores",
+          key.artifact,
+          (System.nanoTime() - start) / 1_000_000,
+          key.cores);
       return model;
     } catch (ConfigurationException e) {
       throw new IllegalStateException(String.join("\n", e.problems()), e);

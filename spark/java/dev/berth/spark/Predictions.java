@@ -24,10 +24,12 @@ import org.apache.spark.sql.Row;
 import org.apache.spark.sql.RowFactory;
 import org.apache.spark.util.TaskCompletionListener;
 
-/// The predictions of one partition. The last column of each row is its record; a prediction and an error take its place.
+/// The predictions of one partition. The last column of each row is its record; a prediction and an
+/// error take its place.
 final class Predictions implements MapPartitionsFunction<Row, Row> {
 
-  private static final Set<ErrorType> OF_THE_RECORD = Set.of(ErrorType.BAD_INPUT, ErrorType.PAYLOAD_TOO_LARGE);
+  private static final Set<ErrorType> OF_THE_RECORD =
+      Set.of(ErrorType.BAD_INPUT, ErrorType.PAYLOAD_TOO_LARGE);
 
   private final Terms terms;
 
@@ -66,7 +68,8 @@ final class Predictions implements MapPartitionsFunction<Row, Row> {
       this.answers = RecordForm.of(terms.accept(), "accept");
       this.batchSize = terms.givenBatchSize().orElse(model.batchSize());
       // Also of a task that is killed, or whose rows are not all wanted.
-      TaskContext.get().addTaskCompletionListener((TaskCompletionListener) _ -> callers.shutdownNow());
+      TaskContext.get()
+          .addTaskCompletionListener((TaskCompletionListener) _ -> callers.shutdownNow());
     }
 
     @Override
@@ -123,8 +126,9 @@ final class Predictions implements MapPartitionsFunction<Row, Row> {
 
     private Optional<String> problem(String record) {
       if (record == null || record.isBlank()) {
-        return Optional.of("record: found %s, expected one of %s".formatted(
-            record == null ? "null" : "nothing", terms.contentType()));
+        return Optional.of(
+            "record: found %s, expected one of %s"
+                .formatted(record == null ? "null" : "nothing", terms.contentType()));
       }
       return requests.problem(record).map(problem -> "record: " + problem);
     }
@@ -182,8 +186,9 @@ final class Predictions implements MapPartitionsFunction<Row, Row> {
       var response = model.invoke(terms.requestType(), body, terms.responseType());
       var found = answers.split(new String(response.body(), StandardCharsets.UTF_8));
       if (found.size() != records.size()) {
-        throw new IllegalStateException("outputFn: found %d answers of %s, expected %d, one for each record".formatted(
-            found.size(), response.contentType(), records.size()));
+        throw new IllegalStateException(
+            "outputFn: found %d answers of %s, expected %d, one for each record"
+                .formatted(found.size(), response.contentType(), records.size()));
       }
       return found.stream().map(answer -> new Outcome(answer, null)).toList();
     }
@@ -193,10 +198,13 @@ final class Predictions implements MapPartitionsFunction<Row, Row> {
       try {
         return task.get();
       } catch (ExecutionException e) {
-        throw e.getCause() instanceof RuntimeException unchecked ? unchecked : new IllegalStateException(e.getCause());
+        throw e.getCause() instanceof RuntimeException unchecked
+            ? unchecked
+            : new IllegalStateException(e.getCause());
       } catch (InterruptedException e) {
         Thread.currentThread().interrupt();
-        throw new IllegalStateException("the task was interrupted while it waited for the model", e);
+        throw new IllegalStateException(
+            "the task was interrupted while it waited for the model", e);
       }
     }
   }

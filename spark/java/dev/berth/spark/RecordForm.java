@@ -78,8 +78,9 @@ enum RecordForm {
     if (type.filter(MediaType.CSV::equals).isPresent()) {
       return CSV;
     }
-    throw new IllegalArgumentException("%s: found \"%s\", expected %s, %s or %s".formatted(
-        what, contentType, MediaType.JSON_LINES, MediaType.JSON, MediaType.CSV));
+    throw new IllegalArgumentException(
+        "%s: found \"%s\", expected %s, %s or %s"
+            .formatted(what, contentType, MediaType.JSON_LINES, MediaType.JSON, MediaType.CSV));
   }
 
   /// A row's record, of a struct of its columns.
@@ -102,7 +103,8 @@ enum RecordForm {
 
   private static String line(String[] cells) {
     try {
-      return Csv.write(List.<Object[]>of(Arrays.copyOf(cells, cells.length, Object[].class))).strip();
+      return Csv.write(List.<Object[]>of(Arrays.copyOf(cells, cells.length, Object[].class)))
+          .strip();
     } catch (IOException e) {
       throw new IllegalStateException("cells are in memory already", e);
     }

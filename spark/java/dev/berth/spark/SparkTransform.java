@@ -16,11 +16,11 @@ import picocli.CommandLine;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Option;
 
-/// The program for `spark-submit --class dev.berth.spark.SparkTransform berth-spark.jar`: reads rows, adds predictions, writes
-/// rows.
+/// The program for `spark-submit --class dev.berth.spark.SparkTransform berth-spark.jar`: reads
+/// rows, adds predictions, writes rows.
 ///
-/// Ends with 0 when all rows are written, those with an error included and counted. A job that fails ends with Spark's own
-/// message and 1, a wrong option with 2.
+/// Ends with 0 when all rows are written, those with an error included and counted. A job that
+/// fails ends with Spark's own message and 1, a wrong option with 2.
 @Command(
     name = "SparkTransform",
     mixinStandardHelpOptions = true,
@@ -28,64 +28,117 @@ import picocli.CommandLine.Option;
     description = "Adds the predictions of a model artifact to the rows of a table.")
 public final class SparkTransform implements Callable<Integer> {
 
-  @Option(names = "--model-dir", required = true, paramLabel = "<dir>",
-      description = "The model artifact: s3://bucket/prefix, a path that every executor has, or the name of an archive")
+  @Option(
+      names = "--model-dir",
+      required = true,
+      paramLabel = "<dir>",
+      description =
+          "The model artifact: s3://bucket/prefix, a path that every executor has, or the name of an archive")
   private String modelDir;
 
-  @Option(names = "--input", required = true, paramLabel = "<path>", description = "What Spark reads, such as s3a://bucket/in")
+  @Option(
+      names = "--input",
+      required = true,
+      paramLabel = "<path>",
+      description = "What Spark reads, such as s3a://bucket/in")
   private String input;
 
-  @Option(names = "--output", required = true, paramLabel = "<path>", description = "Where Spark writes; it must not exist")
+  @Option(
+      names = "--output",
+      required = true,
+      paramLabel = "<path>",
+      description = "Where Spark writes; it must not exist")
   private String output;
 
-  @Option(names = "--content-type", paramLabel = "<type>", defaultValue = Berth.DEFAULT_CONTENT_TYPE,
-      description = "What rows become for the model: application/jsonlines (default), application/json or text/csv")
+  @Option(
+      names = "--content-type",
+      paramLabel = "<type>",
+      defaultValue = Berth.DEFAULT_CONTENT_TYPE,
+      description =
+          "What rows become for the model: application/jsonlines (default), application/json or text/csv")
   private String contentType;
 
-  @Option(names = "--accept", paramLabel = "<type>", description = "What the model answers; unset, the same type")
+  @Option(
+      names = "--accept",
+      paramLabel = "<type>",
+      description = "What the model answers; unset, the same type")
   private Optional<String> accept = Optional.empty();
 
-  @Option(names = "--input-format", paramLabel = "<format>", defaultValue = "json",
+  @Option(
+      names = "--input-format",
+      paramLabel = "<format>",
+      defaultValue = "json",
       description = "json (default), csv, parquet, text, or another format that this Spark has")
   private String inputFormat;
 
-  @Option(names = "--input-option", paramLabel = "<name=value>", description = "For Spark's reader, such as header=true")
+  @Option(
+      names = "--input-option",
+      paramLabel = "<name=value>",
+      description = "For Spark's reader, such as header=true")
   private Map<String, String> inputOptions = Map.of();
 
-  @Option(names = "--output-format", paramLabel = "<format>", defaultValue = "json",
+  @Option(
+      names = "--output-format",
+      paramLabel = "<format>",
+      defaultValue = "json",
       description = "json (default), csv, parquet, ...")
   private String outputFormat;
 
-  @Option(names = "--output-option", paramLabel = "<name=value>", description = "For Spark's writer")
+  @Option(
+      names = "--output-option",
+      paramLabel = "<name=value>",
+      description = "For Spark's writer")
   private Map<String, String> outputOptions = Map.of();
 
-  @Option(names = "--columns", split = ",", paramLabel = "<name>", description = "The columns that the model gets; unset, all")
+  @Option(
+      names = "--columns",
+      split = ",",
+      paramLabel = "<name>",
+      description = "The columns that the model gets; unset, all")
   private List<String> columns = List.of();
 
-  @Option(names = "--payload", paramLabel = "<column>",
+  @Option(
+      names = "--payload",
+      paramLabel = "<column>",
       description = "A column that holds the records already; value for --input-format text")
   private Optional<String> payload = Optional.empty();
 
-  @Option(names = "--schema", paramLabel = "<ddl>",
+  @Option(
+      names = "--schema",
+      paramLabel = "<ddl>",
       description = "What answers are read as, such as \"answer STRING, score DOUBLE\"")
   private Optional<String> schema = Optional.empty();
 
-  @Option(names = "--output-column", paramLabel = "<name>", defaultValue = Berth.DEFAULT_OUTPUT,
+  @Option(
+      names = "--output-column",
+      paramLabel = "<name>",
+      defaultValue = Berth.DEFAULT_OUTPUT,
       description = "The column of predictions (default prediction)")
   private String outputColumn;
 
-  @Option(names = "--error-column", paramLabel = "<name>", defaultValue = Berth.DEFAULT_ERROR,
+  @Option(
+      names = "--error-column",
+      paramLabel = "<name>",
+      defaultValue = Berth.DEFAULT_ERROR,
       description = "The column of what is wrong with a record (default berth_error)")
   private String errorColumn;
 
-  @Option(names = "--batch-size", paramLabel = "<rows>", description = "Rows of a request; unset, what predictFn gets at once")
+  @Option(
+      names = "--batch-size",
+      paramLabel = "<rows>",
+      description = "Rows of a request; unset, what predictFn gets at once")
   private Optional<Integer> batchSize = Optional.empty();
 
-  @Option(names = "--partitions", paramLabel = "<count>",
+  @Option(
+      names = "--partitions",
+      paramLabel = "<count>",
       description = "Deals the rows out to so many tasks first; unset, as Spark reads them")
   private Optional<Integer> partitions = Optional.empty();
 
-  @Option(names = "--setting", paramLabel = "<name=value>", description = "A setting of the server, by its environment variable")
+  @Option(
+      names = "--setting",
+      paramLabel = "<name=value>",
+      description = "A setting of the server, by its environment variable")
   private Map<String, String> settings = Map.of();
 
   @Option(names = "--overwrite", description = "Replaces what is at --output")
@@ -124,22 +177,29 @@ public final class SparkTransform implements Callable<Integer> {
     var counts = Observation.apply("berth");
     var read = spark.read().format(inputFormat).options(inputOptions).load(input);
     var rows = partitions.isPresent() ? read.repartition(partitions.get()) : read;
-    var answered = rows.transform(berth)
-        .observe(counts, count(lit(1)).as("rows"), count(col(errorColumn)).as("errors"));
+    var answered =
+        rows.transform(berth)
+            .observe(counts, count(lit(1)).as("rows"), count(col(errorColumn)).as("errors"));
     var mode = overwrite ? SaveMode.Overwrite : SaveMode.ErrorIfExists;
     answered.write().format(outputFormat).options(outputOptions).mode(mode).save(output);
     var counted = counts.getAsJava();
-    System.out.printf("%s rows written to %s, %s of them with an error in %s%n",
+    System.out.printf(
+        "%s rows written to %s, %s of them with an error in %s%n",
         counted.get("rows"), output, counted.get("errors"), errorColumn);
   }
 
   private Berth berth() {
-    var berth = Berth.of(modelDir).contentType(contentType).inputs(columns.toArray(String[]::new))
-        .outputColumn(outputColumn).errorColumn(errorColumn);
+    var berth =
+        Berth.of(modelDir)
+            .contentType(contentType)
+            .inputs(columns.toArray(String[]::new))
+            .outputColumn(outputColumn)
+            .errorColumn(errorColumn);
     if (accept.isPresent()) {
       berth = berth.accept(accept.get());
     }
-    var records = payload.or(() -> inputFormat.equals("text") ? Optional.of("value") : Optional.empty());
+    var records =
+        payload.or(() -> inputFormat.equals("text") ? Optional.of("value") : Optional.empty());
     if (records.isPresent()) {
       berth = berth.payload(records.get());
     }

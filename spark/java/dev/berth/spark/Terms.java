@@ -13,7 +13,12 @@ import java.util.TreeMap;
 /// @param cores of an executor; 0: as Spark's configuration says
 /// @param batchSize rows of a request; 0: as many as `predictFn` gets at once
 record Terms(
-    String artifact, Map<String, String> settings, int cores, String contentType, String accept, int batchSize)
+    String artifact,
+    Map<String, String> settings,
+    int cores,
+    String contentType,
+    String accept,
+    int batchSize)
     implements Serializable {
 
   Terms {

@@ -45,7 +45,7 @@ public final class Inference implements InferenceHandler<Path, String, Integer> 
         case "rejected" -> throw new BadInputException("text: found one that is rejected");
         case "broken" -> throw new IllegalStateException("the model is broken");
         case "held" -> hold(directory);
-        default -> { }
+        default -> {}
       }
     }
     return texts.stream().map(String::length).toList();

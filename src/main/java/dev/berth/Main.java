@@ -6,8 +6,9 @@ import java.nio.file.Path;
 
 /// Where the process starts: the only place that reads the environment and ends the process.
 ///
-/// Exit codes: 0 when stopped, after `--help` and after a check that found nothing wrong; 1 when the server can't start or
-/// the check found problems; 2 when it was told something wrong; 3 when it did not stop in time.
+/// Exit codes: 0 when stopped, after `--help` and after a check that found nothing wrong; 1 when
+/// the server can't start or the check found problems; 2 when it was told something wrong; 3 when
+/// it did not stop in time.
 public final class Main {
 
   private Main() {}

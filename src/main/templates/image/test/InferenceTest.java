@@ -24,7 +24,9 @@ class InferenceTest {
   @Test
   void whatIsNoPictureIsRefused() throws Exception {
     try (var model = LocalModel.load(new Inference(ARTIFACT), ARTIFACT)) {
-      assertThrows(BadInputException.class, () -> model.invoke(MediaType.IMAGE, new byte[] {1}, MediaType.JSON));
+      assertThrows(
+          BadInputException.class,
+          () -> model.invoke(MediaType.IMAGE, new byte[] {1}, MediaType.JSON));
     }
   }
 }

@@ -10,7 +10,8 @@ import java.util.List;
 
 /// Answers questions as the built-in handler does, and says so where it is not sure of an answer.
 ///
-/// One hook is changed; the others are the handler's: `inputFn` reads JSON, JSON Lines and CSV, `predictFn` runs the model.
+/// One hook is changed; the others are the handler's: `inputFn` reads JSON, JSON Lines and CSV,
+/// `predictFn` runs the model.
 public final class Inference extends QuestionAnsweringHandler {
 
   private static final double SURE = 0.5;
@@ -32,7 +33,8 @@ public final class Inference extends QuestionAnsweringHandler {
     return List.of(MediaType.JSON);
   }
 
-  /// Predictions of one request to bytes, one for each record in their order, on a thread for hooks.
+  /// Predictions of one request to bytes, one for each record in their order, on a thread for
+  /// hooks.
   @Override
   public InvocationResponse outputFn(List<QuestionAnswer> answers, InvocationRequest request) {
     var values = answers.stream().map(Inference::value).toList();

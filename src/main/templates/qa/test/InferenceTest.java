@@ -14,7 +14,8 @@ class InferenceTest {
     try (var model = LocalModel.load(new Inference(ARTIFACT), ARTIFACT)) {
       assertEquals(
           "{\"answers\":[{\"answer\":\"Ann\",\"sure\":true}]}",
-          model.invoke(MediaType.JSON, "{\"question\": \"Who left?\", \"context\": \"Ann left.\"}"));
+          model.invoke(
+              MediaType.JSON, "{\"question\": \"Who left?\", \"context\": \"Ann left.\"}"));
     }
   }
 }

@@ -16,18 +16,21 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 
-/// Names the films that are most like one: those whose vectors point the same way. No TorchScript, only `films.csv`.
+/// Names the films that are most like one: those whose vectors point the same way. No TorchScript,
+/// only `films.csv`.
 ///
-/// An [InferenceHandler] of one's own has four hooks. Its types are the model, a record and a prediction: here films by
-/// name, the film that is asked about, and the films that are like it.
-public final class Inference implements InferenceHandler<Map<String, float[]>, Inference.Query, List<String>> {
+/// An [InferenceHandler] of one's own has four hooks. Its types are the model, a record and a
+/// prediction: here films by name, the film that is asked about, and the films that are like it.
+public final class Inference
+    implements InferenceHandler<Map<String, float[]>, Inference.Query, List<String>> {
 
   private static final int MOST = 3;
 
   /// A record: what one prediction is made of.
   record Query(String film) {}
 
-  /// Loads the model: once for each worker, before `/ping` says 200. Whatever it throws stops the start.
+  /// Loads the model: once for each worker, before `/ping` says 200. Whatever it throws stops the
+  /// start.
   @Override
   public Map<String, float[]> modelFn(ModelContext context) throws IOException {
     var films = new HashMap<String, float[]>();
@@ -41,7 +44,8 @@ public final class Inference implements InferenceHandler<Map<String, float[]>, I
     return films;
   }
 
-  /// Bytes to records, on a thread for hooks. A BadInputException is the caller's 400, with its message.
+  /// Bytes to records, on a thread for hooks. A BadInputException is the caller's 400, with its
+  /// message.
   @Override
   public List<Query> inputFn(InvocationRequest request) throws IOException {
     JsonNode film = Json.read(request).path("film");
@@ -51,20 +55,24 @@ public final class Inference implements InferenceHandler<Map<String, float[]>, I
     return List.of(new Query(film.textValue()));
   }
 
-  /// Records of one or several requests to as many predictions in the same order, on the worker's thread.
+  /// Records of one or several requests to as many predictions in the same order, on the worker's
+  /// thread.
   @Override
   public List<List<String>> predictFn(List<Query> queries, Map<String, float[]> films) {
     var predictions = new ArrayList<List<String>>();
     for (var query : queries) {
       var vector = films.get(query.film());
       if (vector == null) {
-        throw new BadInputException("film: found %s, expected one of %s".formatted(Excerpt.quoted(query.film()), films.keySet()));
+        throw new BadInputException(
+            "film: found %s, expected one of %s"
+                .formatted(Excerpt.quoted(query.film()), films.keySet()));
       }
-      predictions.add(films.keySet().stream()
-          .filter(film -> !film.equals(query.film()))
-          .sorted(Comparator.comparing(film -> -cosine(vector, films.get(film))))
-          .limit(MOST)
-          .toList());
+      predictions.add(
+          films.keySet().stream()
+              .filter(film -> !film.equals(query.film()))
+              .sorted(Comparator.comparing(film -> -cosine(vector, films.get(film))))
+              .limit(MOST)
+              .toList());
     }
     return predictions;
   }
@@ -72,10 +80,12 @@ public final class Inference implements InferenceHandler<Map<String, float[]>, I
   /// Predictions of one request to bytes, on the request's thread again.
   @Override
   public InvocationResponse outputFn(List<List<String>> predictions, InvocationRequest request) {
-    return InvocationResponse.of(Json.write(Map.of("films", predictions.getFirst())), MediaType.JSON);
+    return InvocationResponse.of(
+        Json.write(Map.of("films", predictions.getFirst())), MediaType.JSON);
   }
 
-  /// The content types that `inputFn` reads and `outputFn` writes; all others are refused before the hooks are called.
+  /// The content types that `inputFn` reads and `outputFn` writes; all others are refused before
+  /// the hooks are called.
   @Override
   public List<MediaType> requestTypes() {
     return List.of(MediaType.JSON);

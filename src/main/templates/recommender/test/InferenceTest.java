@@ -14,14 +14,18 @@ class InferenceTest {
   @Test
   void likeFilmsComeFirst() throws Exception {
     try (var model = LocalModel.load(new Inference(), ARTIFACT)) {
-      assertEquals("{\"films\":[\"Notorious\",\"Paddington\",\"Solaris\"]}", model.invoke(MediaType.JSON, "{\"film\": \"Casablanca\"}"));
+      assertEquals(
+          "{\"films\":[\"Notorious\",\"Paddington\",\"Solaris\"]}",
+          model.invoke(MediaType.JSON, "{\"film\": \"Casablanca\"}"));
     }
   }
 
   @Test
   void anUnknownFilmIsRefused() throws Exception {
     try (var model = LocalModel.load(new Inference(), ARTIFACT)) {
-      assertThrows(BadInputException.class, () -> model.invoke(MediaType.JSON, "{\"film\": \"Unheard of\"}"));
+      assertThrows(
+          BadInputException.class,
+          () -> model.invoke(MediaType.JSON, "{\"film\": \"Unheard of\"}"));
     }
   }
 }

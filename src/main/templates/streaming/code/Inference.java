@@ -17,9 +17,10 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 
-/// Goes on with a text, word by word: `next.csv` has the word that comes after each. A caller who accepts `text/event-stream`
-/// gets each word as it comes, any other the whole text.
-public final class Inference implements StreamingHandler<Map<String, String>, String, String, Inference.Sentence> {
+/// Goes on with a text, word by word: `next.csv` has the word that comes after each. A caller who
+/// accepts `text/event-stream` gets each word as it comes, any other the whole text.
+public final class Inference
+    implements StreamingHandler<Map<String, String>, String, String, Inference.Sentence> {
 
   private static final int MOST_WORDS = 20;
 
@@ -46,7 +47,8 @@ public final class Inference implements StreamingHandler<Map<String, String>, St
   public List<String> inputFn(InvocationRequest request) throws IOException {
     JsonNode prompt = Json.read(request).path("prompt");
     if (!prompt.isTextual()) {
-      throw new BadInputException("prompt: found %s, expected a text".formatted(Excerpt.of(prompt)));
+      throw new BadInputException(
+          "prompt: found %s, expected a text".formatted(Excerpt.of(prompt)));
     }
     return List.of(prompt.textValue().strip());
   }
@@ -57,7 +59,8 @@ public final class Inference implements StreamingHandler<Map<String, String>, St
     return new Sentence(prompt);
   }
 
-  /// One step of all records that are being answered, of any requests. They come and go between steps.
+  /// One step of all records that are being answered, of any requests. They come and go between
+  /// steps.
   @Override
   public void stepFn(List<PartStream<Sentence, String>> streams, Map<String, String> model) {
     for (var stream : streams) {
@@ -87,7 +90,8 @@ public final class Inference implements StreamingHandler<Map<String, String>, St
 
   @Override
   public InvocationResponse outputFn(List<String> predictions, InvocationRequest request) {
-    return InvocationResponse.of(Json.write(Map.of("text", predictions.getFirst())), MediaType.JSON);
+    return InvocationResponse.of(
+        Json.write(Map.of("text", predictions.getFirst())), MediaType.JSON);
   }
 
   /// The most records in one step.

@@ -15,7 +15,9 @@ class InferenceTest {
   @Test
   void theTextIsTheSameAsAWholeAndInParts() throws Exception {
     try (var model = LocalModel.load(new Inference(), ARTIFACT)) {
-      assertEquals("{\"text\":\"Here a storm comes\"}", model.invoke(MediaType.JSON, "{\"prompt\": \"Here a\"}"));
+      assertEquals(
+          "{\"text\":\"Here a storm comes\"}",
+          model.invoke(MediaType.JSON, "{\"prompt\": \"Here a\"}"));
       var prompt = "{\"prompt\": \"Here a\"}".getBytes(StandardCharsets.UTF_8);
       var parts = model.stream(MediaType.JSON, prompt, MediaType.EVENT_STREAM);
       assertEquals(2, parts.size());

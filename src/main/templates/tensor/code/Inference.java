@@ -14,10 +14,11 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 
-/// Says what a flat may cost, from its size and its rooms. The TorchScript in `model.pt` takes rows of those two numbers.
+/// Says what a flat may cost, from its size and its rooms. The TorchScript in `model.pt` takes rows
+/// of those two numbers.
 ///
-/// `TensorHandler` loads the model, batches and predicts. Delete this file, and it also reads and writes: JSON such as
-/// `[[70, 3]]`, CSV, NumPy arrays. The hooks below give the numbers names.
+/// `TensorHandler` loads the model, batches and predicts. Delete this file, and it also reads and
+/// writes: JSON such as `[[70, 3]]`, CSV, NumPy arrays. The hooks below give the numbers names.
 public final class Inference extends TensorHandler {
 
   /// The server makes one of these, and gives it the directory of the model artifact.
@@ -36,8 +37,8 @@ public final class Inference extends TensorHandler {
     return List.of(MediaType.JSON);
   }
 
-  /// Bytes to records, on a thread for hooks. A record is what the model takes for one prediction: here one tensor
-  /// without a batch dimension, as the model has one input.
+  /// Bytes to records, on a thread for hooks. A record is what the model takes for one prediction:
+  /// here one tensor without a batch dimension, as the model has one input.
   @Override
   public List<List<Tensor>> inputFn(InvocationRequest request) throws IOException {
     var records = new ArrayList<List<Tensor>>();
@@ -64,7 +65,8 @@ public final class Inference extends TensorHandler {
   private static double number(JsonNode flat, String field) {
     var value = flat.path(field);
     if (!value.isNumber()) {
-      throw new BadInputException("%s: found %s, expected a number".formatted(field, Excerpt.of(value)));
+      throw new BadInputException(
+          "%s: found %s, expected a number".formatted(field, Excerpt.of(value)));
     }
     return value.doubleValue();
   }

@@ -14,7 +14,9 @@ class InferenceTest {
   @Test
   void aFlatHasAPrice() throws Exception {
     try (var model = LocalModel.load(new Inference(ARTIFACT), ARTIFACT)) {
-      assertEquals("{\"prices\":[520.0]}", model.invoke(MediaType.JSON, "{\"squareMetres\": 70, \"rooms\": 3}"));
+      assertEquals(
+          "{\"prices\":[520.0]}",
+          model.invoke(MediaType.JSON, "{\"squareMetres\": 70, \"rooms\": 3}"));
       assertEquals("{\"prices\":[]}", model.invoke(MediaType.JSON, "[]"));
     }
   }
@@ -22,7 +24,10 @@ class InferenceTest {
   @Test
   void aFlatWithoutRoomsIsRefused() throws Exception {
     try (var model = LocalModel.load(new Inference(ARTIFACT), ARTIFACT)) {
-      var refused = assertThrows(BadInputException.class, () -> model.invoke(MediaType.JSON, "{\"squareMetres\": 70}"));
+      var refused =
+          assertThrows(
+              BadInputException.class,
+              () -> model.invoke(MediaType.JSON, "{\"squareMetres\": 70}"));
       assertEquals("rooms: found nothing, expected a number", refused.getMessage());
     }
   }

@@ -19,7 +19,8 @@ import java.util.Objects;
 import java.util.regex.Pattern;
 
 /// Says whether a text praises a film: each word of `words.csv` has a weight. For a transformer put
-/// `dev.berth.tokenizer.Tokenizer` in the place of the vocabulary, and `Graph.load(…)` into `modelFn`.
+/// `dev.berth.tokenizer.Tokenizer` in the place of the vocabulary, and `Graph.load(…)` into
+/// `modelFn`.
 public final class Inference implements InferenceHandler<float[], int[], Double> {
 
   private static final Pattern WORD = Pattern.compile("[^\\p{L}]+");
@@ -53,20 +54,27 @@ public final class Inference implements InferenceHandler<float[], int[], Double>
     if (!text.isTextual()) {
       throw new BadInputException("text: found %s, expected a text".formatted(Excerpt.of(text)));
     }
-    return List.of(WORD.splitAsStream(text.textValue().toLowerCase(Locale.ROOT))
-        .map(vocabulary::get).filter(Objects::nonNull).mapToInt(Integer::intValue).toArray());
+    return List.of(
+        WORD.splitAsStream(text.textValue().toLowerCase(Locale.ROOT))
+            .map(vocabulary::get)
+            .filter(Objects::nonNull)
+            .mapToInt(Integer::intValue)
+            .toArray());
   }
 
   /// Records of one or several requests to as many predictions in the same order.
   @Override
   public List<Double> predictFn(List<int[]> texts, float[] weights) {
-    return texts.stream().map(words -> {
-      double sum = 0;
-      for (int word : words) {
-        sum += weights[word];
-      }
-      return 1 / (1 + Math.exp(-sum));
-    }).toList();
+    return texts.stream()
+        .map(
+            words -> {
+              double sum = 0;
+              for (int word : words) {
+                sum += weights[word];
+              }
+              return 1 / (1 + Math.exp(-sum));
+            })
+        .toList();
   }
 
   @Override
@@ -74,7 +82,8 @@ public final class Inference implements InferenceHandler<float[], int[], Double>
     double positive = predictions.getFirst();
     var label = positive >= 0.5 ? "positive" : "negative";
     double score = Math.round(1000 * Math.max(positive, 1 - positive)) / 1000.0;
-    return InvocationResponse.of("{\"label\":\"%s\",\"score\":%s}".formatted(label, score), MediaType.JSON);
+    return InvocationResponse.of(
+        "{\"label\":\"%s\",\"score\":%s}".formatted(label, score), MediaType.JSON);
   }
 
   @Override

@@ -23,66 +23,109 @@ import org.junit.jupiter.api.Test;
 class ArchitectureTest {
 
   private static final JavaClasses BERTH =
-      new ClassFileImporter().withImportOption(new ImportOption.DoNotIncludeTests()).importPackages("dev.berth");
+      new ClassFileImporter()
+          .withImportOption(new ImportOption.DoNotIncludeTests())
+          .importPackages("dev.berth");
 
   /// Each package, and the packages of Berth that it may use. The same as in docs/architecture.md.
-  private static final Map<String, Set<String>> EDGES = Map.ofEntries(
-      Map.entry("hooks", Set.of()),
-      Map.entry("error", Set.of()),
-      Map.entry("metrics", Set.of()),
-      Map.entry("telemetry", Set.of()),
-      Map.entry("telemetry.emf", Set.of()),
-      Map.entry("telemetry.otlp", Set.of("telemetry", "config")),
-      Map.entry("memory", Set.of()),
-      Map.entry("tokenizer", Set.of("hooks", "memory")),
-      Map.entry("storage", Set.of()),
-      Map.entry("config", Set.of("hooks", "content")),
-      Map.entry("content", Set.of("hooks", "memory")),
-      Map.entry("content.image", Set.of("hooks", "memory")),
-      Map.entry("artifact", Set.of("hooks")),
-      Map.entry("artifact.code", Set.of("hooks", "artifact")),
-      Map.entry("engine", Set.of("hooks", "artifact", "memory")),
-      Map.entry("engine.torch", Set.of("hooks", "artifact", "engine", "memory")),
-      Map.entry("handler.task", Set.of("hooks", "artifact", "content", "engine")),
-      Map.entry("handler.qa", Set.of("hooks", "artifact", "content", "engine", "handler.task", "memory", "tokenizer")),
-      Map.entry("handler.text", Set.of("hooks", "artifact", "content", "engine", "handler.task", "memory", "tokenizer")),
-      Map.entry("handler.image", Set.of("hooks", "artifact", "content", "content.image", "engine", "handler.task")),
-      Map.entry("handler.tensor", Set.of("hooks", "artifact", "content", "engine", "memory")),
-      Map.entry("batching", Set.of("error", "metrics", "telemetry")),
-      Map.entry("serving", Set.of("hooks", "artifact.code", "batching", "error", "memory", "metrics", "telemetry")),
-      Map.entry("http", Set.of(
-          "hooks", "serving", "error", "metrics", "config", "memory", "telemetry",
-          "http.page", "http.platform", "http.protocol")),
-      Map.entry("http.page", Set.of("hooks", "serving", "error", "config")),
-      Map.entry("http.platform", Set.of("hooks", "content", "memory", "serving")),
-      Map.entry("http.protocol", Set.of("hooks", "content", "memory", "serving")),
-      Map.entry("table", Set.of()),
-      Map.entry("transform.filter", Set.of("hooks", "content")),
-      Map.entry("transform.checkpoint", Set.of("content", "storage")),
-      Map.entry("transform", Set.of(
-          "hooks", "content", "content.image", "storage", "memory", "table", "transform.filter",
-          "transform.checkpoint")));
+  private static final Map<String, Set<String>> EDGES =
+      Map.ofEntries(
+          Map.entry("hooks", Set.of()),
+          Map.entry("error", Set.of()),
+          Map.entry("metrics", Set.of()),
+          Map.entry("telemetry", Set.of()),
+          Map.entry("telemetry.emf", Set.of()),
+          Map.entry("telemetry.otlp", Set.of("telemetry", "config")),
+          Map.entry("memory", Set.of()),
+          Map.entry("tokenizer", Set.of("hooks", "memory")),
+          Map.entry("storage", Set.of()),
+          Map.entry("config", Set.of("hooks", "content")),
+          Map.entry("content", Set.of("hooks", "memory")),
+          Map.entry("content.image", Set.of("hooks", "memory")),
+          Map.entry("artifact", Set.of("hooks")),
+          Map.entry("artifact.code", Set.of("hooks", "artifact")),
+          Map.entry("engine", Set.of("hooks", "artifact", "memory")),
+          Map.entry("engine.torch", Set.of("hooks", "artifact", "engine", "memory")),
+          Map.entry("handler.task", Set.of("hooks", "artifact", "content", "engine")),
+          Map.entry(
+              "handler.qa",
+              Set.of(
+                  "hooks", "artifact", "content", "engine", "handler.task", "memory", "tokenizer")),
+          Map.entry(
+              "handler.text",
+              Set.of(
+                  "hooks", "artifact", "content", "engine", "handler.task", "memory", "tokenizer")),
+          Map.entry(
+              "handler.image",
+              Set.of("hooks", "artifact", "content", "content.image", "engine", "handler.task")),
+          Map.entry("handler.tensor", Set.of("hooks", "artifact", "content", "engine", "memory")),
+          Map.entry("batching", Set.of("error", "metrics", "telemetry")),
+          Map.entry(
+              "serving",
+              Set.of(
+                  "hooks", "artifact.code", "batching", "error", "memory", "metrics", "telemetry")),
+          Map.entry(
+              "http",
+              Set.of(
+                  "hooks",
+                  "serving",
+                  "error",
+                  "metrics",
+                  "config",
+                  "memory",
+                  "telemetry",
+                  "http.page",
+                  "http.platform",
+                  "http.protocol")),
+          Map.entry("http.page", Set.of("hooks", "serving", "error", "config")),
+          Map.entry("http.platform", Set.of("hooks", "content", "memory", "serving")),
+          Map.entry("http.protocol", Set.of("hooks", "content", "memory", "serving")),
+          Map.entry("table", Set.of()),
+          Map.entry("transform.filter", Set.of("hooks", "content")),
+          Map.entry("transform.checkpoint", Set.of("content", "storage")),
+          Map.entry(
+              "transform",
+              Set.of(
+                  "hooks",
+                  "content",
+                  "content.image",
+                  "storage",
+                  "memory",
+                  "table",
+                  "transform.filter",
+                  "transform.checkpoint")));
 
   @Test
   void packagesUseOnlyThePackagesThatTheyMay() {
-    EDGES.forEach((name, allowed) -> {
-      var packages = Stream.concat(Stream.of(name), allowed.stream()).map(p -> "dev.berth." + p).toArray(String[]::new);
-      classes().that().resideInAPackage("dev.berth." + name)
-          .should().onlyDependOnClassesThat(not(resideInAPackage("dev.berth..")).or(resideInAnyPackage(packages)))
-          .check(BERTH);
-    });
+    EDGES.forEach(
+        (name, allowed) -> {
+          var packages =
+              Stream.concat(Stream.of(name), allowed.stream())
+                  .map(p -> "dev.berth." + p)
+                  .toArray(String[]::new);
+          classes()
+              .that()
+              .resideInAPackage("dev.berth." + name)
+              .should()
+              .onlyDependOnClassesThat(
+                  not(resideInAPackage("dev.berth..")).or(resideInAnyPackage(packages)))
+              .check(BERTH);
+        });
   }
 
   /// The root has `Main` and nothing else, and `command` may use everything.
   @Test
   void everyPackageHasItsEdgesListedAndIsExplained() {
     var packages = BERTH.stream().map(JavaClass::getPackageName).collect(Collectors.toSet());
-    var listed = EDGES.keySet().stream().map(name -> "dev.berth." + name).collect(Collectors.toSet());
+    var listed =
+        EDGES.keySet().stream().map(name -> "dev.berth." + name).collect(Collectors.toSet());
     listed.add("dev.berth.command");
     assertThat(packages).containsAll(listed);
     packages.removeAll(listed);
     assertThat(packages).containsExactly("dev.berth");
-    assertThat(BERTH.getPackage("dev.berth").getClasses()).extracting(JavaClass::getSimpleName).containsExactly("Main");
+    assertThat(BERTH.getPackage("dev.berth").getClasses())
+        .extracting(JavaClass::getSimpleName)
+        .containsExactly("Main");
     for (var name : listed) {
       var sources = name.equals("dev.berth.hooks") ? "src/hooks/java" : "src/main/java";
       assertThat(Path.of(sources, name.replace('.', '/'), "package-info.java")).exists();
@@ -96,45 +139,69 @@ class ArchitectureTest {
 
   @Test
   void thePublishedHooksUseNothingButTheJdk() {
-    classes().that().resideInAPackage("dev.berth.hooks")
-        .should().onlyDependOnClassesThat(resideInAnyPackage("java..", "dev.berth.hooks"))
+    classes()
+        .that()
+        .resideInAPackage("dev.berth.hooks")
+        .should()
+        .onlyDependOnClassesThat(resideInAnyPackage("java..", "dev.berth.hooks"))
         .check(BERTH);
   }
 
   @Test
   void onlyTheEngineAndTheTokenizerTouchDjl() {
-    noClasses().that().resideOutsideOfPackages("dev.berth.engine.torch", "dev.berth.tokenizer")
-        .should().dependOnClassesThat().resideInAPackage("ai.djl..")
+    noClasses()
+        .that()
+        .resideOutsideOfPackages("dev.berth.engine.torch", "dev.berth.tokenizer")
+        .should()
+        .dependOnClassesThat()
+        .resideInAPackage("ai.djl..")
         .check(BERTH);
   }
 
   @Test
   void onlyHttpTouchesJavalinAndJetty() {
-    noClasses().that().resideOutsideOfPackages("dev.berth.http", "dev.berth.http.page")
-        .should().dependOnClassesThat().resideInAnyPackage("io.javalin..", "org.eclipse.jetty..", "jakarta..")
+    noClasses()
+        .that()
+        .resideOutsideOfPackages("dev.berth.http", "dev.berth.http.page")
+        .should()
+        .dependOnClassesThat()
+        .resideInAnyPackage("io.javalin..", "org.eclipse.jetty..", "jakarta..")
         .check(BERTH);
   }
 
   @Test
   void onlyTheExportTouchesOpenTelemetry() {
-    noClasses().that().resideOutsideOfPackage("dev.berth.telemetry.otlp")
-        .should().dependOnClassesThat().resideInAPackage("io.opentelemetry..")
+    noClasses()
+        .that()
+        .resideOutsideOfPackage("dev.berth.telemetry.otlp")
+        .should()
+        .dependOnClassesThat()
+        .resideInAPackage("io.opentelemetry..")
         .check(BERTH);
   }
 
   @Test
   void onlyStorageTouchesTheAwsSdk() {
-    noClasses().that().resideOutsideOfPackage("dev.berth.storage")
-        .should().dependOnClassesThat().resideInAPackage("software.amazon.awssdk..")
+    noClasses()
+        .that()
+        .resideOutsideOfPackage("dev.berth.storage")
+        .should()
+        .dependOnClassesThat()
+        .resideInAPackage("software.amazon.awssdk..")
         .check(BERTH);
   }
 
   @Test
   void onlyMainReadsTheEnvironmentAndEndsTheProcess() {
-    noClasses().that().doNotHaveFullyQualifiedName("dev.berth.Main")
-        .should().callMethod(System.class, "exit", int.class)
-        .orShould().callMethod(System.class, "getenv")
-        .orShould().callMethod(System.class, "getenv", String.class)
+    noClasses()
+        .that()
+        .doNotHaveFullyQualifiedName("dev.berth.Main")
+        .should()
+        .callMethod(System.class, "exit", int.class)
+        .orShould()
+        .callMethod(System.class, "getenv")
+        .orShould()
+        .callMethod(System.class, "getenv", String.class)
         .check(BERTH);
   }
 }

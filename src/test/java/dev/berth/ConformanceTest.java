@@ -22,53 +22,88 @@ import org.junit.jupiter.api.io.TempDir;
 @Tag("packaged")
 class ConformanceTest {
 
-  private static final String LINES = """
+  private static final String LINES =
+      """
       {"question": "Who came?", "context": "Bob came."}
       {"question": "Where was Marie Curie born?", "context": "Marie Curie was born in Warsaw."}
       """;
 
-  @TempDir
-  private Path directory;
+  @TempDir private Path directory;
 
   @Test
   void theSampleHoldsEveryRow() throws Exception {
     var lines = Files.writeString(directory.resolve("lines.jsonl"), LINES).toString();
     try (var server = ServeProcess.serve(Map.of("INSTANCE_TYPE", "cpu")).awaitReady();
-        var kit = conformance(server.uri("/").toString(), "--body", "model-artifact/sample.json", "--lines", lines)) {
+        var kit =
+            conformance(
+                server.uri("/").toString(),
+                "--body",
+                "model-artifact/sample.json",
+                "--lines",
+                lines)) {
       assertThat(kit.exitCode()).as(kit.out() + kit.err()).isZero();
-      assertThat(kit.out()).contains("PING-01  P0  holds", "INV-07   P   holds", "BAT-07   P   holds", "BIDI-03  P   holds")
-          .contains("SES-01   P   not asked  it has no sessions").contains("missed: 0");
+      assertThat(kit.out())
+          .contains(
+              "PING-01  P0  holds",
+              "INV-07   P   holds",
+              "BAT-07   P   holds",
+              "BIDI-03  P   holds")
+          .contains("SES-01   P   not asked  it has no sessions")
+          .contains("missed: 0");
     }
   }
 
   @Test
   void manyModelsHoldEveryRow() throws Exception {
-    try (var server = ServeProcess.serve(Map.of("INSTANCE_TYPE", "cpu", "SAGEMAKER_MULTI_MODEL", "true")).awaitReady();
-        var kit = conformance(server.uri("/").toString(), "--body", "model-artifact/sample.json",
-            "--model-url", Path.of("model-artifact").toAbsolutePath().toString(), "--except", "PING-06")) {
+    try (var server =
+            ServeProcess.serve(Map.of("INSTANCE_TYPE", "cpu", "SAGEMAKER_MULTI_MODEL", "true"))
+                .awaitReady();
+        var kit =
+            conformance(
+                server.uri("/").toString(),
+                "--body",
+                "model-artifact/sample.json",
+                "--model-url",
+                Path.of("model-artifact").toAbsolutePath().toString(),
+                "--except",
+                "PING-06")) {
       assertThat(kit.exitCode()).as(kit.out() + kit.err()).isZero();
-      assertThat(kit.out()).contains("MME-01   P0  holds", "MME-16   R   holds").contains("missed: 0");
+      assertThat(kit.out())
+          .contains("MME-01   P0  holds", "MME-16   R   holds")
+          .contains("missed: 0");
     }
   }
 
   @Test
   void aServerThatBreaksTheContractIsToldWhere() throws Exception {
     var broken = HttpServer.create(new InetSocketAddress(InetAddress.getLoopbackAddress(), 0), 0);
-    broken.createContext("/", exchange -> {
-      exchange.getRequestBody().transferTo(OutputStream.nullOutputStream());
-      var body = "Traceback (most recent call last): no".getBytes(StandardCharsets.UTF_8);
-      exchange.sendResponseHeaders(exchange.getRequestURI().getPath().equals("/ping") ? 200 : 400, body.length);
-      try (var out = exchange.getResponseBody()) {
-        out.write(body);
-      }
-    });
+    broken.createContext(
+        "/",
+        exchange -> {
+          exchange.getRequestBody().transferTo(OutputStream.nullOutputStream());
+          var body = "Traceback (most recent call last): no".getBytes(StandardCharsets.UTF_8);
+          exchange.sendResponseHeaders(
+              exchange.getRequestURI().getPath().equals("/ping") ? 200 : 400, body.length);
+          try (var out = exchange.getResponseBody()) {
+            out.write(body);
+          }
+        });
     broken.start();
     var url = "http://localhost:" + broken.getAddress().getPort();
-    try (var kit = conformance(url, "--body", "model-artifact/sample.json", "--only", "PING-01,INV-01,ERR-01,INV-03")) {
+    try (var kit =
+        conformance(
+            url,
+            "--body",
+            "model-artifact/sample.json",
+            "--only",
+            "PING-01,INV-01,ERR-01,INV-03")) {
       assertThat(kit.exitCode()).isEqualTo(1);
-      assertThat(kit.out()).contains("PING-01  P0  holds")
-          .contains("INV-01   P0  MISSED     400 Traceback").contains("expected: 2xx, body, `Content-Type` (DG:")
-          .contains("INV-03   A   MISSED     400").contains("ERR-01   P   MISSED     400 with a stack trace")
+      assertThat(kit.out())
+          .contains("PING-01  P0  holds")
+          .contains("INV-01   P0  MISSED     400 Traceback")
+          .contains("expected: 2xx, body, `Content-Type` (DG:")
+          .contains("INV-03   A   MISSED     400")
+          .contains("ERR-01   P   MISSED     400 with a stack trace")
           .contains("holds: 1, missed: 3, not asked: 0");
     } finally {
       broken.stop(0);

@@ -28,20 +28,23 @@ import org.testcontainers.containers.BindMode;
 import org.testcontainers.containers.GenericContainer;
 import org.testcontainers.containers.wait.strategy.Wait;
 
-/// Containers of the image that hold many models, and several containers that share a network namespace: the endpoints of
-/// SageMaker that the labels of the image allow.
+/// Containers of the image that hold many models, and several containers that share a network
+/// namespace: the endpoints of SageMaker that the labels of the image allow.
 @Tag("packaged")
 class ContainerModelsTest {
 
   private static final ObjectMapper JSON = new ObjectMapper();
 
-  private static final HttpClient CLIENT = HttpClient.newBuilder().version(HttpClient.Version.HTTP_1_1).build();
+  private static final HttpClient CLIENT =
+      HttpClient.newBuilder().version(HttpClient.Version.HTTP_1_1).build();
 
   /// A key as SageMaker makes them.
-  private static final String MODEL = "0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef";
+  private static final String MODEL =
+      "0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef";
 
   /// Makes a question of each line `question? context`.
-  private static final String ASKS = """
+  private static final String ASKS =
+      """
       import dev.berth.hooks.*;
       import java.util.List;
 
@@ -61,8 +64,7 @@ class ContainerModelsTest {
   private static final int FIRST_PORT = 21000;
   private static final int SECOND_PORT = 21004;
 
-  @TempDir
-  private static Path directory;
+  @TempDir private static Path directory;
 
   @BeforeAll
   static void buildTheImage() throws Exception {
@@ -96,12 +98,28 @@ class ContainerModelsTest {
       assertThat(send(container, "GET", "/models", "").body()).isEqualTo("{\"models\":[]}");
 
       for (var name : names) {
-        var loaded = send(container, "POST", "/models", JSON.writeValueAsString(Map.of(
-            "model_name", name, "url", "/opt/ml/models/%s/model".formatted(name))));
+        var loaded =
+            send(
+                container,
+                "POST",
+                "/models",
+                JSON.writeValueAsString(
+                    Map.of("model_name", name, "url", "/opt/ml/models/%s/model".formatted(name))));
         assertThat(loaded.statusCode()).as(loaded.body()).isEqualTo(200);
-        var answer = send(container, "POST", "/models/%s/invoke".formatted(name), BerthImage.BODY,
-            "Content-Type", "application/json", "Accept", "application/json",
-            "X-Amzn-SageMaker-Custom-Attributes", "trace=1", "X-Amzn-SageMaker-Target-Model", name + ".tar.gz");
+        var answer =
+            send(
+                container,
+                "POST",
+                "/models/%s/invoke".formatted(name),
+                BerthImage.BODY,
+                "Content-Type",
+                "application/json",
+                "Accept",
+                "application/json",
+                "X-Amzn-SageMaker-Custom-Attributes",
+                "trace=1",
+                "X-Amzn-SageMaker-Target-Model",
+                name + ".tar.gz");
         assertThat(answer.statusCode()).as(answer.body()).isEqualTo(200);
         assertThat(answer.body()).contains("\"answer\":\"Bob\"");
       }
@@ -110,17 +128,22 @@ class ContainerModelsTest {
       long full = residentKilobytes(container);
       for (var name : names) {
         assertThat(send(container, "DELETE", "/models/" + name, "").statusCode()).isEqualTo(200);
-        assertThat(send(container, "POST", "/models/%s/invoke".formatted(name), BerthImage.BODY).statusCode()).isEqualTo(404);
+        assertThat(
+                send(container, "POST", "/models/%s/invoke".formatted(name), BerthImage.BODY)
+                    .statusCode())
+            .isEqualTo(404);
       }
       // Three copies of 25 MB of weights, of which the process may keep some for the next model.
-      assertThat(full - residentKilobytes(container)).as("freed when the last DELETE answers").isGreaterThan(40_000);
+      assertThat(full - residentKilobytes(container))
+          .as("freed when the last DELETE answers")
+          .isGreaterThan(40_000);
       assertThat(send(container, "GET", "/ping", "").statusCode()).isEqualTo(200);
       assertThat(err(container)).isEmpty();
     }
   }
 
-  /// Two containers on one network namespace: the platform asks each at its port, or gives the output of the first to the
-  /// second.
+  /// Two containers on one network namespace: the platform asks each at its port, or gives the
+  /// output of the first to the second.
   @Test
   @Tag("RUN-09")
   @Tag("RUN-10")
@@ -131,7 +154,8 @@ class ContainerModelsTest {
     bind(first, directory, "/opt/ml/model");
     try (first) {
       first.start();
-      var second = at(container(), SECOND_PORT).withNetworkMode("container:" + first.getContainerId());
+      var second =
+          at(container(), SECOND_PORT).withNetworkMode("container:" + first.getContainerId());
       bind(second, TestServer.SAMPLE_ARTIFACT, "/opt/ml/model");
       // The ports of both are published by the container that has the namespace.
       try (second) {
@@ -141,18 +165,23 @@ class ContainerModelsTest {
         // No other port, neither in the safe range nor outside of it.
         assertThat(listeningPorts(first)).containsExactlyInAnyOrder(FIRST_PORT, SECOND_PORT);
 
-        var direct = invoke(first, SECOND_PORT, BerthImage.BODY, "application/json", "application/json");
+        var direct =
+            invoke(first, SECOND_PORT, BerthImage.BODY, "application/json", "application/json");
         assertThat(direct.body()).contains("\"answer\":\"Bob\"");
 
         var question = "Where was Marie Curie born? Marie Curie was born in Warsaw.";
         assertThat(inARow(first, question, "application/json")).contains("\"answer\":\"Warsaw\"");
-        assertThat(inARow(first, question + "\nWho came? Bob came.", "application/jsonlines").lines()).satisfiesExactly(
-            line -> assertThat(line).contains("\"answer\":\"Warsaw\""), line -> assertThat(line).contains("\"answer\":\"Bob\""));
+        assertThat(
+                inARow(first, question + "\nWho came? Bob came.", "application/jsonlines").lines())
+            .satisfiesExactly(
+                line -> assertThat(line).contains("\"answer\":\"Warsaw\""),
+                line -> assertThat(line).contains("\"answer\":\"Bob\""));
 
         // What the first says that it answers with, the second does not take.
         var text = invoke(first, FIRST_PORT, question, "text/plain", "text/plain");
         assertThat(contentType(text)).startsWith("text/plain");
-        var refused = invoke(first, SECOND_PORT, text.body(), contentType(text), "application/json");
+        var refused =
+            invoke(first, SECOND_PORT, text.body(), contentType(text), "application/json");
         assertThat(refused.statusCode()).isEqualTo(415);
         assertThat(refused.body()).contains("text/plain", "application/json");
       }
@@ -161,7 +190,8 @@ class ContainerModelsTest {
   }
 
   /// As a serial pipeline: the body and its type go on to the next container.
-  private static String inARow(GenericContainer<?> first, String body, String between) throws Exception {
+  private static String inARow(GenericContainer<?> first, String body, String between)
+      throws Exception {
     var asked = invoke(first, FIRST_PORT, body, "text/plain", between);
     assertThat(asked.statusCode()).as(asked.body()).isEqualTo(200);
     var answered = invoke(first, SECOND_PORT, asked.body(), contentType(asked), contentType(asked));
@@ -173,13 +203,18 @@ class ContainerModelsTest {
     return new GenericContainer<>(BerthImage.NAME)
         .withStartupTimeout(BerthImage.LONGEST)
         // What waits for ports would look for those of the other container too.
-        .waitingFor(Wait.forLogMessage(".*listening on.*\\n", 1).withStartupTimeout(BerthImage.LONGEST))
+        .waitingFor(
+            Wait.forLogMessage(".*listening on.*\\n", 1).withStartupTimeout(BerthImage.LONGEST))
         .withCommand("serve");
   }
 
   private static GenericContainer<?> at(GenericContainer<?> container, int port) {
-    return container.withEnv(Map.of(
-        "SAGEMAKER_BIND_TO_PORT", String.valueOf(port), "SAGEMAKER_SAFE_PORT_RANGE", "21000-21010"));
+    return container.withEnv(
+        Map.of(
+            "SAGEMAKER_BIND_TO_PORT",
+            String.valueOf(port),
+            "SAGEMAKER_SAFE_PORT_RANGE",
+            "21000-21010"));
   }
 
   private static void bind(GenericContainer<?> container, Path artifact, String path) {
@@ -192,25 +227,39 @@ class ContainerModelsTest {
     while (query != null) {
       var page = JSON.readTree(send(container, "GET", "/models" + query, "").body());
       pages.add(page.findValuesAsText("modelName"));
-      query = page.has("nextPageToken") ? "?limit=2&next_page_token=" + page.get("nextPageToken").textValue() : null;
+      query =
+          page.has("nextPageToken")
+              ? "?limit=2&next_page_token=" + page.get("nextPageToken").textValue()
+              : null;
     }
     return pages;
   }
 
   private static long residentKilobytes(GenericContainer<?> container) throws Exception {
-    var status = container.execInContainer("sh", "-c", "awk '/^VmRSS:/ { print $2 }' /proc/1/status").getStdout();
+    var status =
+        container
+            .execInContainer("sh", "-c", "awk '/^VmRSS:/ { print $2 }' /proc/1/status")
+            .getStdout();
     return Long.parseLong(status.strip());
   }
 
   /// The fourth column is the state, 0A is listening. The second ends in the port.
   private static List<Integer> listeningPorts(GenericContainer<?> container) throws Exception {
-    return container.execInContainer("sh", "-c", "cat /proc/net/tcp /proc/net/tcp6 | awk '$4 == \"0A\" { print $2 }'")
-        .getStdout().lines().map(address -> Integer.parseInt(address.substring(address.indexOf(':') + 1), 16)).toList();
+    return container
+        .execInContainer(
+            "sh", "-c", "cat /proc/net/tcp /proc/net/tcp6 | awk '$4 == \"0A\" { print $2 }'")
+        .getStdout()
+        .lines()
+        .map(address -> Integer.parseInt(address.substring(address.indexOf(':') + 1), 16))
+        .toList();
   }
 
   private static HttpResponse<String> send(
-      GenericContainer<?> container, String method, String path, String body, String... headers) throws Exception {
-    var request = HttpRequest.newBuilder(uri(container, 8080, path)).method(method, BodyPublishers.ofString(body));
+      GenericContainer<?> container, String method, String path, String body, String... headers)
+      throws Exception {
+    var request =
+        HttpRequest.newBuilder(uri(container, 8080, path))
+            .method(method, BodyPublishers.ofString(body));
     for (int i = 0; i < headers.length; i += 2) {
       request.header(headers[i], headers[i + 1]);
     }
@@ -218,9 +267,14 @@ class ContainerModelsTest {
   }
 
   private static HttpResponse<String> invoke(
-      GenericContainer<?> container, int port, String body, String contentType, String accept) throws Exception {
-    return CLIENT.send(HttpRequest.newBuilder(uri(container, port, "/invocations"))
-        .header("Content-Type", contentType).header("Accept", accept).POST(BodyPublishers.ofString(body)).build(),
+      GenericContainer<?> container, int port, String body, String contentType, String accept)
+      throws Exception {
+    return CLIENT.send(
+        HttpRequest.newBuilder(uri(container, port, "/invocations"))
+            .header("Content-Type", contentType)
+            .header("Accept", accept)
+            .POST(BodyPublishers.ofString(body))
+            .build(),
         BodyHandlers.ofString());
   }
 
@@ -229,6 +283,7 @@ class ContainerModelsTest {
   }
 
   private static URI uri(GenericContainer<?> container, int port, String path) {
-    return URI.create("http://%s:%d%s".formatted(container.getHost(), container.getMappedPort(port), path));
+    return URI.create(
+        "http://%s:%d%s".formatted(container.getHost(), container.getMappedPort(port), path));
   }
 }

@@ -14,10 +14,11 @@ import org.junit.jupiter.api.DynamicTest;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.TestFactory;
 
-/// Attacks on containers of the image with 1 GB and one processor: `reliability/run attacks faults --short`, a test for each
-/// case.
+/// Attacks on containers of the image with 1 GB and one processor: `reliability/run attacks faults
+/// --short`, a test for each case.
 ///
-/// They run one after the other in one process before the first test; its output stays in `target/reliability.log`.
+/// They run one after the other in one process before the first test; its output stays in
+/// `target/reliability.log`.
 @Tag("packaged")
 class ContainerReliabilityTest {
 
@@ -39,15 +40,25 @@ class ContainerReliabilityTest {
   @TestFactory
   Stream<DynamicTest> theContainerHolds() throws Exception {
     var results = attacked();
-    assertThat(Files.readString(LOG)).as("the whole of %s", LOG).containsPattern("%d cases, \\d+ missed\n$"
-        .formatted(results.size()));
-    return results.stream().map(result -> DynamicTest.dynamicTest(result.name, () ->
-        assertThat(result.isMet()).as(String.join("\n", result.lines)).isTrue()));
+    assertThat(Files.readString(LOG))
+        .as("the whole of %s", LOG)
+        .containsPattern("%d cases, \\d+ missed\n$".formatted(results.size()));
+    return results.stream()
+        .map(
+            result ->
+                DynamicTest.dynamicTest(
+                    result.name,
+                    () -> assertThat(result.isMet()).as(String.join("\n", result.lines)).isTrue()));
   }
 
   private static List<Result> attacked() throws IOException, InterruptedException {
-    var command = List.of("reliability/run", "attacks", "faults", "--image", BerthImage.NAME, "--short");
-    new ProcessBuilder(command).redirectErrorStream(true).redirectOutput(LOG.toFile()).start().waitFor();
+    var command =
+        List.of("reliability/run", "attacks", "faults", "--image", BerthImage.NAME, "--short");
+    new ProcessBuilder(command)
+        .redirectErrorStream(true)
+        .redirectOutput(LOG.toFile())
+        .start()
+        .waitFor();
     var results = new ArrayList<Result>();
     for (var line : Files.readAllLines(LOG)) {
       if (line.startsWith("| ") && !line.contains(EXPECTED)) {

@@ -30,13 +30,19 @@ class ContainerTest {
   @Tag("RUN-09")
   @Tag("RUN-10")
   void serveOnThePathListensOnTheGivenPortOnly() throws Exception {
-    try (var container = serving()
-        .withEnv(Map.of("SAGEMAKER_BIND_TO_PORT", "9123", "SAGEMAKER_SAFE_PORT_RANGE", "21000-21010"))
-        .withCreateContainerCmdModifier(cmd -> cmd.withEntrypoint("serve").withCmd(List.of()))) {
+    try (var container =
+        serving()
+            .withEnv(
+                Map.of(
+                    "SAGEMAKER_BIND_TO_PORT", "9123", "SAGEMAKER_SAFE_PORT_RANGE", "21000-21010"))
+            .withCreateContainerCmdModifier(
+                cmd -> cmd.withEntrypoint("serve").withCmd(List.of()))) {
       container.start();
       assertAnswers(container, 9123, "Bob");
       // The fourth column is the state, 0A is listening; the second ends in the port: 23A3 is 9123.
-      var listening = container.execInContainer("sh", "-c", "cat /proc/net/tcp /proc/net/tcp6 | awk '$4 == \"0A\" { print $2 }'");
+      var listening =
+          container.execInContainer(
+              "sh", "-c", "cat /proc/net/tcp /proc/net/tcp6 | awk '$4 == \"0A\" { print $2 }'");
       assertThat(listening.getStdout().lines()).singleElement().asString().endsWith(":23A3");
     }
   }
@@ -51,8 +57,16 @@ class ContainerTest {
       var elsewhere = container.execInContainer("serve", "health", "--port", "7071");
       assertThat(elsewhere.getExitCode()).isEqualTo(1);
       assertThat(elsewhere.getStderr()).startsWith("http://127.0.0.1:7071/ping: ").hasLineCount(1);
-      await().atMost(BerthImage.LONGEST).until(() ->
-          container.getCurrentContainerInfo().getState().getHealth().getStatus().equals("healthy"));
+      await()
+          .atMost(BerthImage.LONGEST)
+          .until(
+              () ->
+                  container
+                      .getCurrentContainerInfo()
+                      .getState()
+                      .getHealth()
+                      .getStatus()
+                      .equals("healthy"));
     }
   }
 
@@ -69,16 +83,27 @@ class ContainerTest {
   @Tag("RUN-17")
   @Tag("SLS-03")
   void itSizesItselfToItsMemoryAndProcessor() throws Exception {
-    try (var container = serving()
-        .withCreateContainerCmdModifier(cmd ->
-            cmd.getHostConfig().withMemory(1L << 30).withMemorySwap(1L << 30).withNanoCPUs(1_000_000_000L))
-        // With these the JVM has another collector than where the cache was made. It ends at once if it can't use the cache.
-        .withEnv("JAVA_OPTS", "-XX:AOTMode=on")) {
+    try (var container =
+        serving()
+            .withCreateContainerCmdModifier(
+                cmd ->
+                    cmd.getHostConfig()
+                        .withMemory(1L << 30)
+                        .withMemorySwap(1L << 30)
+                        .withNanoCPUs(1_000_000_000L))
+            // With these the JVM has another collector than where the cache was made. It ends at
+            // once if it can't use the cache.
+            .withEnv("JAVA_OPTS", "-XX:AOTMode=on")) {
       container.start();
       assertAnswers(container);
       // 40 % of 1 GiB, of which the serial collector keeps a part to itself.
-      await().untilAsserted(() ->
-          assertThat(out(container)).contains("1 processor").containsPattern("\\b(39|40)\\d MiB of heap").contains("ready: 1 worker"));
+      await()
+          .untilAsserted(
+              () ->
+                  assertThat(out(container))
+                      .contains("1 processor")
+                      .containsPattern("\\b(39|40)\\d MiB of heap")
+                      .contains("ready: 1 worker"));
       assertThat(container.getCurrentContainerInfo().getState().getOOMKilled()).isFalse();
     }
   }
@@ -102,7 +127,9 @@ class ContainerTest {
   void itIgnoresVariablesOfOthers() throws Exception {
     var container = serving();
     for (int i = 0; i < 50; i++) {
-      container.withEnv("SAGEMAKER_UNKNOWN_" + i, "secret-value").withEnv("SM_UNKNOWN_" + i, "secret-value");
+      container
+          .withEnv("SAGEMAKER_UNKNOWN_" + i, "secret-value")
+          .withEnv("SM_UNKNOWN_" + i, "secret-value");
     }
     try (container) {
       container.start();
@@ -114,9 +141,12 @@ class ContainerTest {
   @Test
   @Tag("RUN-18")
   void itServesWhereSageMakersOwnFileIs() throws Exception {
-    try (var container = serving().withCopyToContainer(
-        Transferable.of("{\"EndpointArn\": \"arn:aws:sagemaker:eu-west-1:1:endpoint/x\", \"ResourceId\": \"i-1\"}"),
-        "/opt/ml/.sagemaker_infra/endpoint-metadata.json")) {
+    try (var container =
+        serving()
+            .withCopyToContainer(
+                Transferable.of(
+                    "{\"EndpointArn\": \"arn:aws:sagemaker:eu-west-1:1:endpoint/x\", \"ResourceId\": \"i-1\"}"),
+                "/opt/ml/.sagemaker_infra/endpoint-metadata.json")) {
       container.start();
       assertAnswers(container);
     }
@@ -126,12 +156,14 @@ class ContainerTest {
   @Test
   @Tag("SLS-01")
   void itServesAnUnprivilegedUserOnAReadOnlyDisk() throws Exception {
-    try (var container = serving()
-        .withTmpFs(Map.of("/tmp", ""))
-        .withCreateContainerCmdModifier(cmd -> {
-          cmd.withUser("12345");
-          cmd.getHostConfig().withReadonlyRootfs(true);
-        })) {
+    try (var container =
+        serving()
+            .withTmpFs(Map.of("/tmp", ""))
+            .withCreateContainerCmdModifier(
+                cmd -> {
+                  cmd.withUser("12345");
+                  cmd.getHostConfig().withReadonlyRootfs(true);
+                })) {
       container.start();
       assertAnswers(container);
       assertThat(err(container)).isEmpty();
@@ -143,8 +175,12 @@ class ContainerTest {
     try (var container = serving().withCommand("check")) {
       container.start();
       assertThat(exitCode(container)).isZero();
-      await().untilAsserted(() ->
-          assertThat(out(container)).contains("minilm-qa").contains("checked against sample-response.json"));
+      await()
+          .untilAsserted(
+              () ->
+                  assertThat(out(container))
+                      .contains("minilm-qa")
+                      .contains("checked against sample-response.json"));
     }
   }
 }

@@ -26,14 +26,15 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/// Does what `docs/hooks.md` says: compiles its code, serves its programs and compares their answers with those that it
-/// shows.
+/// Does what `docs/hooks.md` says: compiles its code, serves its programs and compares their
+/// answers with those that it shows.
 class HooksDocTest {
 
   private static final Path DOC = Path.of("docs/hooks.md");
   private static final Pattern BLOCK = Pattern.compile("```(\\w+)\\n(.*?)```", Pattern.DOTALL);
   private static final Pattern CODE = Pattern.compile("`([^`]+)`");
-  private static final Pattern CURL = Pattern.compile("curl .* -H 'Content-Type: ([^']+)' -d (?:'([^']+)'|(\\S+))");
+  private static final Pattern CURL =
+      Pattern.compile("curl .* -H 'Content-Type: ([^']+)' -d (?:'([^']+)'|(\\S+))");
 
   private record Block(String language, String text) {
     /// Whole programs begin with their imports.
@@ -46,8 +47,7 @@ class HooksDocTest {
     }
   }
 
-  @TempDir
-  private static Path directory;
+  @TempDir private static Path directory;
 
   private static String doc;
 
@@ -86,7 +86,8 @@ class HooksDocTest {
       for (int i = 0; i < commands.size(); i++) {
         var request = CURL.matcher(commands.get(i));
         assertThat(request.find()).as(commands.get(i)).isTrue();
-        assertThat(server.invoke(request.group(2), "Content-Type", request.group(1)).body()).isEqualTo(answers.get(i));
+        assertThat(server.invoke(request.group(2), "Content-Type", request.group(1)).body())
+            .isEqualTo(answers.get(i));
       }
     }
   }
@@ -97,7 +98,8 @@ class HooksDocTest {
     for (var file : List.of("code/Inference.java", "sample.json", "sample-response.json")) {
       Files.delete(artifact.resolve(file));
     }
-    var rows = table("| content type |").stream().filter(row -> row.get(1).startsWith("`")).toList();
+    var rows =
+        table("| content type |").stream().filter(row -> row.get(1).startsWith("`")).toList();
     assertThat(rows).hasSizeGreaterThan(5);
     try (var server = TestServer.artifact(artifact).start()) {
       for (var row : rows) {
@@ -112,11 +114,17 @@ class HooksDocTest {
   void itsModelJsonIsOne() throws IOException {
     var artifact = Files.createDirectories(directory.resolve("described"));
     Files.createFile(artifact.resolve("model.pt"));
-    var json = blocks().stream().map(Block::text).filter(text -> text.startsWith("{\"format\"")).findFirst();
+    var json =
+        blocks().stream()
+            .map(Block::text)
+            .filter(text -> text.startsWith("{\"format\""))
+            .findFirst();
     Files.writeString(artifact.resolve("model.json"), json.orElseThrow());
     var opened = TensorArtifact.open(artifact, Engine::isModel);
-    assertThat(opened.inputs()).containsExactly(
-        new TensorArtifact.Input("left", ElementType.FLOAT32), new TensorArtifact.Input("right", ElementType.FLOAT32));
+    assertThat(opened.inputs())
+        .containsExactly(
+            new TensorArtifact.Input("left", ElementType.FLOAT32),
+            new TensorArtifact.Input("right", ElementType.FLOAT32));
     assertThat(opened.outputs()).containsExactly("sum", "product");
   }
 
@@ -126,19 +134,24 @@ class HooksDocTest {
     assertThat(rows).hasSizeGreaterThan(10);
     var methods = new StringBuilder();
     for (int i = 0; i < rows.size(); i++) {
-      methods.append("static void read%d(InvocationRequest request, JsonNode value, Tokenizer tokenizer) throws Exception { %s }\n"
-          .formatted(i, String.join("\n", code(rows.get(i).get(1)))));
+      methods.append(
+          "static void read%d(InvocationRequest request, JsonNode value, Tokenizer tokenizer) throws Exception { %s }\n"
+              .formatted(i, String.join("\n", code(rows.get(i).get(1)))));
       for (var written : code(rows.get(i).get(2))) {
-        methods.append("""
+        methods.append(
+            """
             static InvocationResponse write%d(
                 InvocationRequest request, List<Double> predictions, Tensor tensor, byte[] bytes, Tokenizer tokenizer, long[] ids)
                 throws Exception {
               return InvocationResponse.of(%s, request.accept());
             }
-            """.formatted(i, written));
+            """
+                .formatted(i, written));
       }
     }
-    compile("Snippets", """
+    compile(
+        "Snippets",
+        """
         import com.fasterxml.jackson.databind.JsonNode;
         import dev.berth.content.*;
         import dev.berth.content.image.*;
@@ -146,7 +159,9 @@ class HooksDocTest {
         import dev.berth.tokenizer.*;
         import java.util.*;
         final class Snippets { %s }
-        """.formatted(methods), directory.resolve("snippets"));
+        """
+            .formatted(methods),
+        directory.resolve("snippets"));
   }
 
   /// The hook that step 2 puts into an example gives the answer that it says.
@@ -158,8 +173,10 @@ class HooksDocTest {
       Files.copy(example.resolve(name), artifact.resolve(name));
     }
     Files.writeString(artifact.resolve("sample-response.json"), "{\"digit\": 7}");
-    var hook = Pattern.compile("  @Override\n  public InvocationResponse outputFn.*?\n  }\n", Pattern.DOTALL)
-        .matcher(Files.readString(example.resolve("code/Inference.java")));
+    var hook =
+        Pattern.compile(
+                "  @Override\n  public InvocationResponse outputFn.*?\n  }\n", Pattern.DOTALL)
+            .matcher(Files.readString(example.resolve("code/Inference.java")));
     assertThat(hook.find()).isTrue();
     writeHooks(artifact, hook.replaceFirst(Matcher.quoteReplacement(fragment("@Override\n"))));
     try (var server = TestServer.artifact(artifact).start()) {
@@ -172,7 +189,9 @@ class HooksDocTest {
 
   @Test
   void itsOverriddenHookCompiles() throws IOException {
-    compile("Fragment", """
+    compile(
+        "Fragment",
+        """
         import dev.berth.hooks.*;
         import dev.berth.handler.qa.*;
         import java.io.IOException;
@@ -181,22 +200,31 @@ class HooksDocTest {
           Fragment(java.nio.file.Path modelDirectory) { super(modelDirectory); }
           %s
         }
-        """.formatted(fragment("@Override public")), directory.resolve("overridden"));
+        """
+            .formatted(fragment("@Override public")),
+        directory.resolve("overridden"));
   }
 
   @Test
   @Tag("HOOK-01")
   void itsTestPasses() throws Exception {
     var classes = compile("Inference", translated(), directory.resolve("tested"));
-    compile("Fragment", """
+    compile(
+        "Fragment",
+        """
         import static org.junit.jupiter.api.Assertions.assertEquals;
         import dev.berth.hooks.*;
         public final class Fragment {
           public static void run(java.nio.file.Path artifact) throws Exception { %s }
         }
-        """.formatted(fragment("try ")), classes);
+        """
+            .formatted(fragment("try ")),
+        classes);
     try (var loader = new URLClassLoader(new URL[] {classes.toUri().toURL()})) {
-      loader.loadClass("Fragment").getMethod("run", Path.class).invoke(null, template("for-its-test"));
+      loader
+          .loadClass("Fragment")
+          .getMethod("run", Path.class)
+          .invoke(null, template("for-its-test"));
     }
   }
 
@@ -204,11 +232,17 @@ class HooksDocTest {
   void itsLinksLeadSomewhere() {
     var links = Pattern.compile("]\\(([^)#:]+)(?:#[^)]*)?\\)").matcher(doc);
     var targets = links.results().map(link -> link.group(1)).toList();
-    assertThat(targets).isNotEmpty().allSatisfy(target -> assertThat(DOC.resolveSibling(target)).exists());
+    assertThat(targets)
+        .isNotEmpty()
+        .allSatisfy(target -> assertThat(DOC.resolveSibling(target)).exists());
   }
 
   private static List<Block> blocks() {
-    return BLOCK.matcher(doc).results().map(block -> new Block(block.group(1), block.group(2))).toList();
+    return BLOCK
+        .matcher(doc)
+        .results()
+        .map(block -> new Block(block.group(1), block.group(2)))
+        .toList();
   }
 
   private static List<String> programs() {
@@ -230,8 +264,12 @@ class HooksDocTest {
   /// The cells of the rows of the table that begins with this header.
   private static List<List<String>> table(String header) {
     var rows = new ArrayList<List<String>>();
-    doc.lines().dropWhile(line -> !line.startsWith(header)).takeWhile(line -> line.startsWith("|")).skip(2)
-        .forEach(line -> rows.add(Stream.of(line.split("\\|")).skip(1).map(String::strip).toList()));
+    doc.lines()
+        .dropWhile(line -> !line.startsWith(header))
+        .takeWhile(line -> line.startsWith("|"))
+        .skip(2)
+        .forEach(
+            line -> rows.add(Stream.of(line.split("\\|")).skip(1).map(String::strip).toList()));
     return rows;
   }
 
@@ -257,8 +295,18 @@ class HooksDocTest {
     var source = Files.writeString(classes.resolve(name + ".java"), program);
     var classPath = System.getProperty("java.class.path") + File.pathSeparator + classes;
     var errors = new ByteArrayOutputStream();
-    int result = ToolProvider.getSystemJavaCompiler()
-        .run(null, null, errors, "-proc:none", "-cp", classPath, "-d", classes.toString(), source.toString());
+    int result =
+        ToolProvider.getSystemJavaCompiler()
+            .run(
+                null,
+                null,
+                errors,
+                "-proc:none",
+                "-cp",
+                classPath,
+                "-d",
+                classes.toString(),
+                source.toString());
     assertThat(result).as(errors.toString()).isZero();
     return classes;
   }

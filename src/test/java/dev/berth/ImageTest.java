@@ -29,8 +29,9 @@ class ImageTest {
     BerthImage.build();
     image = DockerClientFactory.instance().client().inspectImageCmd(BerthImage.NAME).exec();
     // Something that runs, to look around in.
-    container = new GenericContainer<>(BerthImage.NAME)
-        .withCreateContainerCmdModifier(cmd -> cmd.withEntrypoint("sleep").withCmd("36000"));
+    container =
+        new GenericContainer<>(BerthImage.NAME)
+            .withCreateContainerCmdModifier(cmd -> cmd.withEntrypoint("sleep").withCmd("36000"));
     container.start();
   }
 
@@ -61,10 +62,14 @@ class ImageTest {
         .containsEntry("com.amazonaws.sagemaker.capabilities.accept-bind-to-port", "true")
         .containsEntry("com.amazonaws.sagemaker.capabilities.bidirectional-streaming", "true")
         .containsEntry("com.amazonaws.sagemaker.capabilities.multi-models", "true")
-        .containsAllEntriesOf(Map.of(
-            "org.opencontainers.image.title", "Berth",
-            "org.opencontainers.image.licenses", "Apache-2.0"))
-        .containsKeys("org.opencontainers.image.version", "org.opencontainers.image.revision", "org.opencontainers.image.source",
+        .containsAllEntriesOf(
+            Map.of(
+                "org.opencontainers.image.title", "Berth",
+                "org.opencontainers.image.licenses", "Apache-2.0"))
+        .containsKeys(
+            "org.opencontainers.image.version",
+            "org.opencontainers.image.revision",
+            "org.opencontainers.image.source",
             "org.opencontainers.image.base.name");
   }
 
@@ -88,7 +93,9 @@ class ImageTest {
   @Test
   void nobodyButRootMayChangeIt() throws Exception {
     assertThat(run("find", "/", "-xdev", "-type", "f", "-perm", "-0002")).isEmpty();
-    assertThat(run("find", "/opt", "-xdev", "!", "-perm", "-0004")).as("what an unprivileged user can't read").isEmpty();
+    assertThat(run("find", "/opt", "-xdev", "!", "-perm", "-0004"))
+        .as("what an unprivileged user can't read")
+        .isEmpty();
   }
 
   @Test
@@ -99,8 +106,13 @@ class ImageTest {
 
   @Test
   void itHasNoPackageManagerAndNothingThatGivesRights() throws Exception {
-    assertThat(run("sh", "-c", "command -v apt apt-get dpkg perl python3 bash su mount; true")).isEmpty();
-    assertThat(run("find", "/", "-xdev", "-type", "f", "(", "-perm", "-4000", "-o", "-perm", "-2000", ")")).isEmpty();
+    assertThat(run("sh", "-c", "command -v apt apt-get dpkg perl python3 bash su mount; true"))
+        .isEmpty();
+    assertThat(
+            run(
+                "find", "/", "-xdev", "-type", "f", "(", "-perm", "-4000", "-o", "-perm", "-2000",
+                ")"))
+        .isEmpty();
   }
 
   @Test
@@ -108,8 +120,10 @@ class ImageTest {
     assertThat(run("sh", "-c", "grep ^berth: /etc/passwd")).startsWith("berth:x:65532:65532:");
     var other = BerthImage.NAME + "-nonroot";
     BerthImage.run(
-        List.of("docker", "build", "--target", "cpu-nonroot", "-t", other, "."), Path.of("target", "docker-build-nonroot.log"));
-    var user = DockerClientFactory.instance().client().inspectImageCmd(other).exec().getConfig().getUser();
+        List.of("docker", "build", "--target", "cpu-nonroot", "-t", other, "."),
+        Path.of("target", "docker-build-nonroot.log"));
+    var user =
+        DockerClientFactory.instance().client().inspectImageCmd(other).exec().getConfig().getUser();
     assertThat(user).isEqualTo("65532:65532");
   }
 
@@ -117,13 +131,21 @@ class ImageTest {
   @Test
   void itsNativeLibrariesAreUnpacked() throws Exception {
     assertThat(run("sh", "-c", "cd /opt/berth && ls native torch"))
-        .contains("libtokenizers.so", "libjnidispatch.so", "libwebp-imageio.so", "libtorch_cpu.so", "libdjl_torch.so");
-    assertThat(run("sh", "-c", "ls /opt/berth/lib")).doesNotContain("pytorch-native", "pytorch-jni").contains("tokenizers-");
+        .contains(
+            "libtokenizers.so",
+            "libjnidispatch.so",
+            "libwebp-imageio.so",
+            "libtorch_cpu.so",
+            "libdjl_torch.so");
+    assertThat(run("sh", "-c", "ls /opt/berth/lib"))
+        .doesNotContain("pytorch-native", "pytorch-jni")
+        .contains("tokenizers-");
   }
 
   @Test
   void itsJavaCanCompileHooks() throws Exception {
-    assertThat(run("java", "-XX:-UsePerfData", "--list-modules")).contains("jdk.compiler@25", "java.desktop@25", "java.net.http@25");
+    assertThat(run("java", "-XX:-UsePerfData", "--list-modules"))
+        .contains("jdk.compiler@25", "java.desktop@25", "java.net.http@25");
   }
 
   @Test
@@ -132,21 +154,39 @@ class ImageTest {
     assertThat(bill.path("bomFormat").asText()).isEqualTo("CycloneDX");
     assertThat(bill.at("/metadata/component/name").asText()).isEqualTo("berth");
     assertThat(bill.path("components").findValuesAsText("name"))
-        .contains("api", "pytorch-engine", "pytorch-native-cpu", "tokenizers", "javalin", "jackson-databind")
+        .contains(
+            "api",
+            "pytorch-engine",
+            "pytorch-native-cpu",
+            "tokenizers",
+            "javalin",
+            "jackson-databind")
         .doesNotContain("junit-jupiter", "testcontainers")
         .contains("openjdk", "libc6", "libstdc++6", "busybox-static");
     // Every package of the system is there, with its version.
-    var installed = run("sh", "-c", "cat /var/lib/dpkg/status.d/* | grep -E '^(Package|Version): ' | sed 's/.*: //'")
-        .lines().toList();
+    var installed =
+        run(
+                "sh",
+                "-c",
+                "cat /var/lib/dpkg/status.d/* | grep -E '^(Package|Version): ' | sed 's/.*: //'")
+            .lines()
+            .toList();
     for (int i = 0; i < installed.size(); i += 2) {
       var name = installed.get(i);
-      var listed = bill.path("components").valueStream()
-          .filter(component -> component.path("purl").asText().startsWith("pkg:deb/"))
-          .filter(component -> component.path("name").asText().equals(name)).findFirst();
+      var listed =
+          bill.path("components")
+              .valueStream()
+              .filter(component -> component.path("purl").asText().startsWith("pkg:deb/"))
+              .filter(component -> component.path("name").asText().equals(name))
+              .findFirst();
       assertThat(listed).as(name).isPresent();
       assertThat(listed.get().path("version").asText()).isEqualTo(installed.get(i + 1));
     }
-    var java = bill.path("components").valueStream().filter(one -> one.path("name").asText().equals("openjdk")).findFirst();
+    var java =
+        bill.path("components")
+            .valueStream()
+            .filter(one -> one.path("name").asText().equals("openjdk"))
+            .findFirst();
     assertThat(java.orElseThrow().path("version").asText()).startsWith("25.");
     assertThat(run("ls", "/opt/berth")).contains("LICENSE", "NOTICE");
   }

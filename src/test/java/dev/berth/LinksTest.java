@@ -16,8 +16,17 @@ import org.junit.jupiter.api.Test;
 /// Every link of a page to another file, or to a heading, leads somewhere.
 class LinksTest {
 
-  private static final List<Path> PLACES = paths("README.md", "CONTRIBUTING.md", "SECURITY.md", "CHANGELOG.md", "docs", "bench",
-      "deploy", "examples", "trace");
+  private static final List<Path> PLACES =
+      paths(
+          "README.md",
+          "CONTRIBUTING.md",
+          "SECURITY.md",
+          "CHANGELOG.md",
+          "docs",
+          "bench",
+          "deploy",
+          "examples",
+          "trace");
   private static final Pattern CODE = Pattern.compile("(?ms)^ *```.*?^ *```|`[^`\n]*`");
   private static final Pattern LINK = Pattern.compile("]\\(([^)\\s]+)\\)");
   private static final Pattern HEADING = Pattern.compile("(?m)^#+ (.*)$");
@@ -31,7 +40,11 @@ class LinksTest {
     var broken = new ArrayList<String>();
     int count = 0;
     for (var page : pages()) {
-      var links = LINK.matcher(CODE.matcher(Files.readString(page)).replaceAll("")).results().map(found -> found.group(1)).toList();
+      var links =
+          LINK.matcher(CODE.matcher(Files.readString(page)).replaceAll(""))
+              .results()
+              .map(found -> found.group(1))
+              .toList();
       for (var link : links) {
         count++;
         if (!link.contains("://") && !leadsSomewhere(page, link)) {
@@ -47,8 +60,11 @@ class LinksTest {
     var pages = new ArrayList<Path>();
     for (var place : PLACES) {
       try (var files = Files.walk(place)) {
-        files.filter(file -> file.toString().endsWith(".md") && !file.startsWith("docs/node_modules"))
-            .sorted().forEach(pages::add);
+        files
+            .filter(
+                file -> file.toString().endsWith(".md") && !file.startsWith("docs/node_modules"))
+            .sorted()
+            .forEach(pages::add);
       }
     }
     return pages;
@@ -70,6 +86,10 @@ class LinksTest {
   }
 
   private static String anchor(MatchResult heading) {
-    return heading.group(1).toLowerCase(Locale.ROOT).replaceAll("[^\\p{L}\\p{N} _-]", "").replace(' ', '-');
+    return heading
+        .group(1)
+        .toLowerCase(Locale.ROOT)
+        .replaceAll("[^\\p{L}\\p{N} _-]", "")
+        .replace(' ', '-');
   }
 }

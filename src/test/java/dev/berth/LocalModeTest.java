@@ -25,8 +25,8 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/// Does with the image what the local mode of AWS's Python SDK does for a transform job: the same compose file and command, the
-/// same requests, the same way to put the output together.
+/// Does with the image what the local mode of AWS's Python SDK does for a transform job: the same
+/// compose file and command, the same requests, the same way to put the output together.
 @Tag("packaged")
 class LocalModeTest {
 
@@ -52,35 +52,54 @@ class LocalModeTest {
       }
     }
     BerthImage.run(
-        List.of("tar", "-czf", model.resolve("model.tar.gz").toString(), "-C", TestServer.SAMPLE_ARTIFACT.toString(), "model.json"),
+        List.of(
+            "tar",
+            "-czf",
+            model.resolve("model.tar.gz").toString(),
+            "-C",
+            TestServer.SAMPLE_ARTIFACT.toString(),
+            "model.json"),
         directory.resolve("tar.log"));
-    var file = Files.writeString(directory.resolve("docker-compose.yaml"), composeFile(model, port));
+    var file =
+        Files.writeString(directory.resolve("docker-compose.yaml"), composeFile(model, port));
     var log = directory.resolve("compose.log");
 
     try (var client = HttpClient.newBuilder().version(HttpClient.Version.HTTP_1_1).build()) {
-      var container = new ProcessBuilder(with("-f", file.toString(), "up", "--build", "--abort-on-container-exit"))
-          .redirectErrorStream(true).redirectOutput(log.toFile()).start();
+      var container =
+          new ProcessBuilder(
+                  with("-f", file.toString(), "up", "--build", "--abort-on-container-exit"))
+              .redirectErrorStream(true)
+              .redirectOutput(log.toFile())
+              .start();
       try {
         var server = "http://localhost:" + port;
-        await().atMost(BerthImage.LONGEST).until(() -> {
-          assertThat(container.isAlive()).as(Files.readString(log)).isTrue();
-          return answersPing(client, server);
-        });
+        await()
+            .atMost(BerthImage.LONGEST)
+            .until(
+                () -> {
+                  assertThat(container.isAlive()).as(Files.readString(log)).isTrue();
+                  return answersPing(client, server);
+                });
 
         // The SDK takes the strategy as it stands, and knows no other spelling of it.
         var parameters = get(client, server + "/execution-parameters");
         assertThat(parameters.statusCode()).isEqualTo(200);
-        assertThat(JSON.readTree(parameters.body()).path("BatchStrategy").asText()).isEqualTo("MultiRecord");
+        assertThat(JSON.readTree(parameters.body()).path("BatchStrategy").asText())
+            .isEqualTo("MultiRecord");
         assertThat(JSON.readTree(parameters.body()).path("MaxPayloadInMB").isInt()).isTrue();
 
-        // SplitType=Line: mini-batches of whole lines. AssembleWith=Line: a newline after each response.
+        // SplitType=Line: mini-batches of whole lines. AssembleWith=Line: a newline after each
+        // response.
         var output = new StringBuilder();
         for (var miniBatch : List.of(line("Bob") + line("Ada"), line("Zoë"))) {
-          var response = client.send(
-              HttpRequest.newBuilder(URI.create(server + "/invocations"))
-                  .header("Content-type", "application/jsonlines").header("Accept", "application/jsonlines")
-                  .POST(BodyPublishers.ofString(miniBatch)).build(),
-              BodyHandlers.ofString());
+          var response =
+              client.send(
+                  HttpRequest.newBuilder(URI.create(server + "/invocations"))
+                      .header("Content-type", "application/jsonlines")
+                      .header("Accept", "application/jsonlines")
+                      .POST(BodyPublishers.ofString(miniBatch))
+                      .build(),
+                  BodyHandlers.ofString());
           assertThat(response.statusCode()).isEqualTo(200);
           output.append(response.body()).append('\n');
         }
@@ -96,7 +115,8 @@ class LocalModeTest {
       }
     }
     // The container ran as root here and could have written beside the model.
-    try (var files = Files.list(model); var sample = Files.list(TestServer.SAMPLE_ARTIFACT)) {
+    try (var files = Files.list(model);
+        var sample = Files.list(TestServer.SAMPLE_ARTIFACT)) {
       assertThat(files.count()).isEqualTo(sample.count() + 1);
     }
   }
@@ -130,7 +150,8 @@ class LocalModeTest {
             volumes:
             - %s:/opt/ml/model
         version: '2.3'
-        """.formatted(BerthImage.NAME, port, model);
+        """
+        .formatted(BerthImage.NAME, port, model);
   }
 
   private static List<String> with(String... arguments) {
@@ -147,7 +168,8 @@ class LocalModeTest {
     }
   }
 
-  private static HttpResponse<String> get(HttpClient client, String uri) throws IOException, InterruptedException {
+  private static HttpResponse<String> get(HttpClient client, String uri)
+      throws IOException, InterruptedException {
     return client.send(HttpRequest.newBuilder(URI.create(uri)).build(), BodyHandlers.ofString());
   }
 }

@@ -25,7 +25,11 @@ class MultiModelDocTest {
 
   @Test
   void itsDirectoryOfModelsAnswersAsItShows(@TempDir Path directory) throws Exception {
-    var lines = block("mkdir my-models\n").replace("my-models", directory.resolve("models").toString()).lines().toList();
+    var lines =
+        block("mkdir my-models\n")
+            .replace("my-models", directory.resolve("models").toString())
+            .lines()
+            .toList();
     for (var line : lines.subList(0, lines.size() - 1)) {
       run(line);
     }
@@ -34,7 +38,8 @@ class MultiModelDocTest {
 
   @Test
   void itsCallsOfSageMakerAnswerAsItShows() throws Exception {
-    assertAnswers(block("SAGEMAKER_MULTI_MODEL=true ./serve\n").strip(), "curl -s localhost:8080/models -H");
+    assertAnswers(
+        block("SAGEMAKER_MULTI_MODEL=true ./serve\n").strip(), "curl -s localhost:8080/models -H");
   }
 
   private static void assertAnswers(String serve, String firstCall) throws Exception {
@@ -42,7 +47,8 @@ class MultiModelDocTest {
     var calls = block(firstCall);
     var shown = blocks.get(blocks.indexOf(calls) + 1).lines().toList();
     assertThat(calls.lines()).hasSameSizeAs(shown);
-    try (var server = ServeProcess.start(Map.of(), List.of("bash", "-c", "exec env " + serve)).awaitReady()) {
+    try (var server =
+        ServeProcess.start(Map.of(), List.of("bash", "-c", "exec env " + serve)).awaitReady()) {
       var answers = calls.replace("localhost:8080", "127.0.0.1:" + server.port()).lines().toList();
       for (int i = 0; i < shown.size(); i++) {
         assertSame(JSON.readTree(run(answers.get(i))), JSON.readTree(shown.get(i)));
@@ -54,14 +60,18 @@ class MultiModelDocTest {
   private static void assertSame(JsonNode found, JsonNode shown) {
     if (shown.isObject()) {
       assertThat(found.fieldNames()).toIterable().containsExactlyElementsOf(shown::fieldNames);
-      shown.fieldNames().forEachRemaining(name -> {
-        switch (name) {
-          case "score" -> assertThat(found.get(name).isDouble()).isTrue();
-          case "modelUrl" -> assertThat(Path.of(found.get(name).textValue()).getFileName())
-              .isEqualTo(Path.of(shown.get(name).textValue()).getFileName());
-          default -> assertSame(found.get(name), shown.get(name));
-        }
-      });
+      shown
+          .fieldNames()
+          .forEachRemaining(
+              name -> {
+                switch (name) {
+                  case "score" -> assertThat(found.get(name).isDouble()).isTrue();
+                  case "modelUrl" ->
+                      assertThat(Path.of(found.get(name).textValue()).getFileName())
+                          .isEqualTo(Path.of(shown.get(name).textValue()).getFileName());
+                  default -> assertSame(found.get(name), shown.get(name));
+                }
+              });
     } else if (shown.isArray()) {
       assertThat(found).hasSameSizeAs(shown);
       for (int i = 0; i < shown.size(); i++) {
@@ -77,7 +87,11 @@ class MultiModelDocTest {
   }
 
   private static List<String> blocks() throws IOException {
-    return BLOCK.matcher(Files.readString(Path.of("docs/multi-model.md"))).results().map(match -> match.group(1)).toList();
+    return BLOCK
+        .matcher(Files.readString(Path.of("docs/multi-model.md")))
+        .results()
+        .map(match -> match.group(1))
+        .toList();
   }
 
   private static String run(String command) throws IOException, InterruptedException {

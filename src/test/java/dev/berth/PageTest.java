@@ -36,7 +36,8 @@ class PageTest {
   private static final String HOSTILE = "<img src=x onerror=\"document.title='hit'\">";
 
   /// What a model answers that is not to be trusted.
-  private static final String ECHO = """
+  private static final String ECHO =
+      """
       import dev.berth.hooks.*;
       import java.util.List;
 
@@ -50,8 +51,7 @@ class PageTest {
       }
       """;
 
-  @TempDir
-  private static Path models;
+  @TempDir private static Path models;
 
   private static GenericContainer<?> one;
   private static GenericContainer<?> many;
@@ -62,16 +62,33 @@ class PageTest {
   static void start() throws Exception {
     BerthImage.build();
     Browser.build();
-    var counter = PROGRAM.matcher(Files.readString(Path.of("docs/streaming.md"))).results().findFirst().orElseThrow().group(1);
-    Files.writeString(Files.createDirectories(models.resolve("counter/code")).resolve("Inference.java"), counter);
-    Files.writeString(Files.createDirectories(models.resolve("echo/code")).resolve("Inference.java"), ECHO);
+    var counter =
+        PROGRAM
+            .matcher(Files.readString(Path.of("docs/streaming.md")))
+            .results()
+            .findFirst()
+            .orElseThrow()
+            .group(1);
+    Files.writeString(
+        Files.createDirectories(models.resolve("counter/code")).resolve("Inference.java"), counter);
+    Files.writeString(
+        Files.createDirectories(models.resolve("echo/code")).resolve("Inference.java"), ECHO);
     one = BerthImage.serving().withEnv("BERTH_PAGE", "true");
     one.start();
-    many = new GenericContainer<>(BerthImage.NAME).withStartupTimeout(BerthImage.LONGEST)
-        .withFileSystemBind(models.toAbsolutePath().toString(), "/models", BindMode.READ_ONLY)
-        .withFileSystemBind(Path.of("examples/mnist").toAbsolutePath().toString(), "/models/mnist", BindMode.READ_ONLY)
-        .withFileSystemBind(Path.of("examples/text-to-image").toAbsolutePath().toString(), "/models/painter", BindMode.READ_ONLY)
-        .withEnv("BERTH_PAGE", "true").withCommand("serve", "--models", "/models");
+    many =
+        new GenericContainer<>(BerthImage.NAME)
+            .withStartupTimeout(BerthImage.LONGEST)
+            .withFileSystemBind(models.toAbsolutePath().toString(), "/models", BindMode.READ_ONLY)
+            .withFileSystemBind(
+                Path.of("examples/mnist").toAbsolutePath().toString(),
+                "/models/mnist",
+                BindMode.READ_ONLY)
+            .withFileSystemBind(
+                Path.of("examples/text-to-image").toAbsolutePath().toString(),
+                "/models/painter",
+                BindMode.READ_ONLY)
+            .withEnv("BERTH_PAGE", "true")
+            .withCommand("serve", "--models", "/models");
     Files.createDirectories(models.resolve("mnist"));
     Files.createDirectories(models.resolve("painter"));
     many.start();
@@ -83,7 +100,10 @@ class PageTest {
 
   @AfterAll
   static void stop() throws IOException {
-    try (var _ = one; var _ = many; var _ = ofOne; var _ = ofMany) {
+    try (var _ = one;
+        var _ = many;
+        var _ = ofOne;
+        var _ = ofMany) {
       // The browsers first, which share the networks of the containers.
     }
   }
@@ -96,14 +116,16 @@ class PageTest {
       browser.open(PAGE);
     }
     until(() -> ofOne.evaluate("document.querySelector('#question').value !== ''").asBoolean());
-    until(() -> ofMany.evaluate("document.querySelector('#model').options.length === 4").asBoolean());
+    until(
+        () -> ofMany.evaluate("document.querySelector('#model').options.length === 4").asBoolean());
   }
 
   @Test
   void theSampleIsAnsweredAndTheAnswerIsMarked() throws Exception {
     ofOne.click("#ask");
     until(() -> "Warsaw".equals(ofOne.text("#answer mark")));
-    assertThat(ofOne.text("#answer .context")).isEqualTo("Marie Curie was born in Warsaw. She discovered radium and polonium in Paris.");
+    assertThat(ofOne.text("#answer .context"))
+        .isEqualTo("Marie Curie was born in Warsaw. She discovered radium and polonium in Paris.");
     assertThat(ofOne.text("#status")).matches("Warsaw · 200 in .*s");
     assertThat(ofOne.text("#models")).contains("loaded").contains("cpu");
     // The metrics are read every 2 s.
@@ -117,13 +139,23 @@ class PageTest {
     var context = "😀 Bob's \"friend\" came, `id` $HOME \\ 😀 and Ada came.";
     ask("Who came?", context);
     until(() -> ofOne.text("#answer mark") != null);
-    var answer = JSON.readTree(ofOne.evaluate("document.querySelector('#response').textContent").asText());
+    var answer =
+        JSON.readTree(ofOne.evaluate("document.querySelector('#response').textContent").asText());
     assertThat(ofOne.text("#answer mark")).isEqualTo(answer.path("answer").asText());
     var command = ofOne.evaluate("document.querySelector('#curl').textContent").asText();
-    var shell = new ProcessBuilder("sh", "-c", "curl() { printf '%s\\0' \"$@\"; }\n" + command).start();
-    var arguments = new String(shell.getInputStream().readAllBytes(), StandardCharsets.UTF_8).split("\0");
-    assertThat(arguments).startsWith("-s", "http://localhost:8080/invocations", "-H", "Content-Type: application/json", "--data-raw");
-    assertThat(JSON.readTree(arguments[5])).isEqualTo(JSON.valueToTree(Map.of("question", "Who came?", "context", context)));
+    var shell =
+        new ProcessBuilder("sh", "-c", "curl() { printf '%s\\0' \"$@\"; }\n" + command).start();
+    var arguments =
+        new String(shell.getInputStream().readAllBytes(), StandardCharsets.UTF_8).split("\0");
+    assertThat(arguments)
+        .startsWith(
+            "-s",
+            "http://localhost:8080/invocations",
+            "-H",
+            "Content-Type: application/json",
+            "--data-raw");
+    assertThat(JSON.readTree(arguments[5]))
+        .isEqualTo(JSON.valueToTree(Map.of("question", "Who came?", "context", context)));
   }
 
   @Test
@@ -133,10 +165,11 @@ class PageTest {
     assertThat(ofOne.text("#answer .context")).isEqualTo("Bob " + HOSTILE + " came.");
     assertNothingRan(ofOne);
     choose("echo");
-    for (var body : List.of(
-        JSON.writeValueAsString(Map.of("answer", HOSTILE, "score", 1)),
-        JSON.writeValueAsString(List.of(Map.of("label", HOSTILE, "score", 0.5))),
-        JSON.writeValueAsString(Map.of("generated_text", HOSTILE)))) {
+    for (var body :
+        List.of(
+            JSON.writeValueAsString(Map.of("answer", HOSTILE, "score", 1)),
+            JSON.writeValueAsString(List.of(Map.of("label", HOSTILE, "score", 0.5))),
+            JSON.writeValueAsString(Map.of("generated_text", HOSTILE)))) {
       ofMany.evaluate("document.querySelector('#body').value = " + JSON.writeValueAsString(body));
       ofMany.evaluate("document.querySelector('#answer').replaceChildren()");
       ofMany.click("#ask");
@@ -146,7 +179,9 @@ class PageTest {
   }
 
   private static void assertNothingRan(Browser browser) throws Exception {
-    assertThat(browser.evaluate("document.querySelectorAll('main img:not(#preview)').length").asInt()).isZero();
+    assertThat(
+            browser.evaluate("document.querySelectorAll('main img:not(#preview)').length").asInt())
+        .isZero();
     assertThat(browser.evaluate("document.title").asText()).isEqualTo("Berth");
     assertThat(browser.problems()).isEmpty();
   }
@@ -156,14 +191,27 @@ class PageTest {
     var reached = new ArrayList<String>();
     while (reached.isEmpty() || !reached.getLast().equals("load")) {
       ofOne.press("Tab", "", false);
-      reached.add(ofOne.evaluate("document.activeElement.id || document.activeElement.textContent").asText());
+      reached.add(
+          ofOne
+              .evaluate("document.activeElement.id || document.activeElement.textContent")
+              .asText());
       if (reached.getLast().equals("question")) {
         ofOne.press("a", "", true);
         ofOne.type("What did Marie Curie discover?");
       }
     }
-    assertThat(reached).containsExactly(
-        "Skip to the form", "API", "OpenAPI", "metrics", "question", "context", "accept", "ask", "raw", "load");
+    assertThat(reached)
+        .containsExactly(
+            "Skip to the form",
+            "API",
+            "OpenAPI",
+            "metrics",
+            "question",
+            "context",
+            "accept",
+            "ask",
+            "raw",
+            "load");
     ofOne.evaluate("document.querySelector('#ask').focus()");
     ofOne.press("Enter", "\r", false);
     until(() -> ofOne.text("#answer mark") != null);
@@ -186,8 +234,10 @@ class PageTest {
     ofOne.show(360, 800, true);
     ofOne.click("#ask");
     until(() -> ofOne.text("#answer mark") != null);
-    assertThat(ofOne.evaluate("getComputedStyle(document.body).backgroundColor").asText()).isNotEqualTo(light);
-    assertThat(ofOne.evaluate("document.documentElement.scrollWidth").asInt()).isLessThanOrEqualTo(360);
+    assertThat(ofOne.evaluate("getComputedStyle(document.body).backgroundColor").asText())
+        .isNotEqualTo(light);
+    assertThat(ofOne.evaluate("document.documentElement.scrollWidth").asInt())
+        .isLessThanOrEqualTo(360);
   }
 
   @Test
@@ -203,7 +253,9 @@ class PageTest {
       browser.evaluate(axe + "\n0");
       for (boolean dark : List.of(false, true)) {
         browser.show(1200, 1000, dark);
-        assertThat(browser.evaluate("JSON.stringify((await axe.run()).violations, null, 1)").asText()).isEqualTo("[]");
+        assertThat(
+                browser.evaluate("JSON.stringify((await axe.run()).violations, null, 1)").asText())
+            .isEqualTo("[]");
       }
     }
   }
@@ -212,19 +264,28 @@ class PageTest {
   @Test
   void aStreamIsShownWhileItComes() throws Exception {
     choose("counter");
-    ofMany.evaluate("document.querySelector('#type').value = 'text/plain'; document.querySelector('#body').value = '2'");
+    ofMany.evaluate(
+        "document.querySelector('#type').value = 'text/plain'; document.querySelector('#body').value = '2'");
     ofMany.click("#ask");
     // It is loaded now, so that its types are known.
-    until(() -> ofMany.text("#ask").equals("Ask") && ofMany.text("#status").contains("200 in")
-        && ofMany.evaluate("document.querySelector('#accept').value").asText().equals("text/event-stream"));
-    ofMany.evaluate("document.querySelector('#type').value = 'text/plain'; document.querySelector('#body').value = '2000000000'");
+    until(
+        () ->
+            ofMany.text("#ask").equals("Ask")
+                && ofMany.text("#status").contains("200 in")
+                && ofMany
+                    .evaluate("document.querySelector('#accept').value")
+                    .asText()
+                    .equals("text/event-stream"));
+    ofMany.evaluate(
+        "document.querySelector('#type').value = 'text/plain'; document.querySelector('#body').value = '2000000000'");
     ofMany.click("#ask");
     until(() -> ofMany.text("#answer").contains("\"number\":3}"));
     assertThat(ofMany.text("#status")).isEqualTo("Answering …");
     ofMany.click("#ask");
     until(() -> ofMany.text("#status").equals("Stopped"));
     assertThat(ofMany.text("#ask")).isEqualTo("Ask");
-    assertThat(ofMany.text("#curl")).startsWith("curl -sN 'http://localhost:8080/models/counter/invoke'");
+    assertThat(ofMany.text("#curl"))
+        .startsWith("curl -sN 'http://localhost:8080/models/counter/invoke'");
   }
 
   @Test
@@ -235,7 +296,9 @@ class PageTest {
     until(() -> ofMany.text("#answer").contains("\"predictions\": "));
     choose("painter");
     ofMany.click("#ask");
-    until(() -> ofMany.evaluate("document.querySelector('#answer img')?.naturalWidth > 0").asBoolean());
+    until(
+        () ->
+            ofMany.evaluate("document.querySelector('#answer img')?.naturalWidth > 0").asBoolean());
     assertThat(ofMany.text("#models")).contains("echo").contains("not loaded");
     assertThat(ofMany.problems()).isEmpty();
   }
@@ -245,13 +308,15 @@ class PageTest {
     ofOne.open(PAGE + "docs");
     until(() -> ofOne.evaluate("document.querySelectorAll('.opblock').length >= 14").asBoolean());
     assertThat(ofOne.problems()).isEmpty();
-    ofOne.click("[id$='-get_ping'] .opblock-summary-control, .opblock-summary-control[aria-label*='ping']");
+    ofOne.click(
+        "[id$='-get_ping'] .opblock-summary-control, .opblock-summary-control[aria-label*='ping']");
     until(() -> ofOne.text(".try-out__btn") != null);
     ofOne.click(".try-out__btn");
     until(() -> ofOne.text(".execute") != null);
     ofOne.click(".execute");
     until(() -> ofOne.text(".live-responses-table .response-col_status") != null);
-    assertThat(ofOne.text(".live-responses-table .response .response-col_status")).startsWith("200");
+    assertThat(ofOne.text(".live-responses-table .response .response-col_status"))
+        .startsWith("200");
   }
 
   @Test
@@ -284,15 +349,19 @@ class PageTest {
 
   /// Waits until the form is that of the model.
   private static void choose(String model) throws IOException {
-    ofMany.evaluate("""
+    ofMany.evaluate(
+        """
         {
           const list = document.querySelector("#model");
           list.value = "%s";
           list.dispatchEvent(new Event("change"));
         }
-        """.formatted(model));
-    until(() -> ofMany.text("#health").startsWith(model + " ")
-        && !ofMany.evaluate("document.querySelector('#ask').disabled").asBoolean());
+        """
+            .formatted(model));
+    until(
+        () ->
+            ofMany.text("#health").startsWith(model + " ")
+                && !ofMany.evaluate("document.querySelector('#ask').disabled").asBoolean());
   }
 
   private static void until(Callable<Boolean> condition) {

@@ -14,19 +14,22 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/// Does what `docs/sessions-and-sockets.md` says: serves its program, runs its commands in one shell, and compares what they
-/// print with what it shows.
+/// Does what `docs/sessions-and-sockets.md` says: serves its program, runs its commands in one
+/// shell, and compares what they print with what it shows.
 @Tag("slow")
 class SessionsDocTest {
 
   private static final Pattern PROGRAM = Pattern.compile("```java\\n(.*?)```", Pattern.DOTALL);
-  /// Commands, and what they print if anything is shown behind them.
-  private static final Pattern COMMANDS = Pattern.compile("```sh\\n([^`]*curl .*?)```\\n(?:\\n```\\n(.*?)```)?", Pattern.DOTALL);
-  private static final Pattern SOCKET =
-      Pattern.compile("wscat -c ws://localhost:8080(\\S+) -x (\\S+)\\n```\\n\\n```\\n(.*?)```", Pattern.DOTALL);
 
-  @TempDir
-  private Path directory;
+  /// Commands, and what they print if anything is shown behind them.
+  private static final Pattern COMMANDS =
+      Pattern.compile("```sh\\n([^`]*curl .*?)```\\n(?:\\n```\\n(.*?)```)?", Pattern.DOTALL);
+
+  private static final Pattern SOCKET =
+      Pattern.compile(
+          "wscat -c ws://localhost:8080(\\S+) -x (\\S+)\\n```\\n\\n```\\n(.*?)```", Pattern.DOTALL);
+
+  @TempDir private Path directory;
 
   @Test
   @Tag("SES-01")
@@ -37,15 +40,26 @@ class SessionsDocTest {
   void itsProgramAnswersAsItShows() throws Exception {
     var doc = Files.readString(Path.of("docs/sessions-and-sockets.md"));
     Files.writeString(
-        Files.createDirectories(directory.resolve("code")).resolve("Inference.java"), first(PROGRAM, doc).group(1));
+        Files.createDirectories(directory.resolve("code")).resolve("Inference.java"),
+        first(PROGRAM, doc).group(1));
     var commands = COMMANDS.matcher(doc).results().toList();
     assertThat(commands).hasSize(3);
-    var shown = commands.stream().map(found -> found.group(2) == null ? "" : found.group(2)).collect(Collectors.joining());
+    var shown =
+        commands.stream()
+            .map(found -> found.group(2) == null ? "" : found.group(2))
+            .collect(Collectors.joining());
     try (var server = TestServer.artifact(directory).start()) {
-      var script = commands.stream().map(found -> found.group(1)).collect(Collectors.joining())
-          .replace("localhost:8080", "127.0.0.1:" + server.port());
-      var shell = new ProcessBuilder("bash", "-euc", script).redirectError(ProcessBuilder.Redirect.INHERIT).start();
-      assertThat(new String(shell.getInputStream().readAllBytes(), StandardCharsets.UTF_8)).isEqualTo(shown);
+      var script =
+          commands.stream()
+              .map(found -> found.group(1))
+              .collect(Collectors.joining())
+              .replace("localhost:8080", "127.0.0.1:" + server.port());
+      var shell =
+          new ProcessBuilder("bash", "-euc", script)
+              .redirectError(ProcessBuilder.Redirect.INHERIT)
+              .start();
+      assertThat(new String(shell.getInputStream().readAllBytes(), StandardCharsets.UTF_8))
+          .isEqualTo(shown);
       assertThat(shell.waitFor()).isZero();
 
       var wscat = first(SOCKET, doc);

@@ -14,10 +14,19 @@ class SiteTest {
 
   @Test
   void theSidebarHasEveryPageOnce() throws Exception {
-    var links = new ObjectMapper().readTree(DOCS.resolve(".vitepress/sidebar.json").toFile()).findValuesAsText("link");
+    var links =
+        new ObjectMapper()
+            .readTree(DOCS.resolve(".vitepress/sidebar.json").toFile())
+            .findValuesAsText("link");
     try (var files = Files.list(DOCS)) {
-      var pages = files.map(file -> file.getFileName().toString()).filter(name -> name.endsWith(".md"))
-          .map(name -> name.equals("README.md") ? "/" : "/" + name.substring(0, name.length() - 3)).toList();
+      var pages =
+          files
+              .map(file -> file.getFileName().toString())
+              .filter(name -> name.endsWith(".md"))
+              .map(
+                  name ->
+                      name.equals("README.md") ? "/" : "/" + name.substring(0, name.length() - 3))
+              .toList();
       assertThat(links).containsExactlyInAnyOrderElementsOf(pages);
     }
   }

@@ -12,18 +12,18 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/// Does what `docs/streaming.md` says: serves its program, sends its requests and compares the answers with those that it
-/// shows.
+/// Does what `docs/streaming.md` says: serves its program, sends its requests and compares the
+/// answers with those that it shows.
 class StreamingDocTest {
 
   private static final Pattern BLOCK = Pattern.compile("```(\\w*)\\n(.*?)```", Pattern.DOTALL);
   private static final Pattern CURL =
-      Pattern.compile("curl (?:-N )?-H 'Accept: ([^']+)' -H 'Content-Type: ([^']+)' -d (\\S+) localhost:8080/invocations\\n");
+      Pattern.compile(
+          "curl (?:-N )?-H 'Accept: ([^']+)' -H 'Content-Type: ([^']+)' -d (\\S+) localhost:8080/invocations\\n");
 
   private record Block(String language, String text) {}
 
-  @TempDir
-  private Path directory;
+  @TempDir private Path directory;
 
   @Test
   @Tag("STR-01")
@@ -31,18 +31,24 @@ class StreamingDocTest {
   void itsProgramAnswersAsItShows() throws Exception {
     var blocks = blocks();
     var artifact = directory.resolve("my-stream");
-    Files.writeString(Files.createDirectories(artifact.resolve("code")).resolve("Inference.java"), blocks.getFirst().text);
+    Files.writeString(
+        Files.createDirectories(artifact.resolve("code")).resolve("Inference.java"),
+        blocks.getFirst().text);
     int asked = 0;
     try (var server = TestServer.artifact(artifact).start()) {
       for (int i = 0; i < blocks.size(); i++) {
         var command = CURL.matcher(blocks.get(i).text);
         if (command.matches()) {
-          var answer = server.invoke(command.group(3), "Accept", command.group(1), "Content-Type", command.group(2));
-          assertThat(answer.body().stripTrailing()).isEqualTo(blocks.get(i + 1).text.stripTrailing());
+          var answer =
+              server.invoke(
+                  command.group(3), "Accept", command.group(1), "Content-Type", command.group(2));
+          assertThat(answer.body().stripTrailing())
+              .isEqualTo(blocks.get(i + 1).text.stripTrailing());
           asked++;
         }
       }
-      assertThat(server.invoke("0", "Content-Type", "text/plain").body()).contains("number: found 0, expected at least 1");
+      assertThat(server.invoke("0", "Content-Type", "text/plain").body())
+          .contains("number: found 0, expected at least 1");
     }
     assertThat(asked).isEqualTo(3);
   }

@@ -22,10 +22,12 @@ class TasksDocTest {
     }
     var java = JAVA.matcher(Files.readString(Path.of("docs/tasks.md")));
     assertThat(java.find()).isTrue();
-    Files.writeString(Files.createDirectory(directory.resolve("code")).resolve("Inference.java"), java.group(1));
+    Files.writeString(
+        Files.createDirectory(directory.resolve("code")).resolve("Inference.java"), java.group(1));
     try (var server = TestServer.artifact(directory).start()) {
       var response = server.invoke("[\"one\", \"two\"]", "Content-Type", "application/json");
-      assertThat(response.headers().firstValue("X-Amzn-SageMaker-Custom-Attributes")).contains("answers=2");
+      assertThat(response.headers().firstValue("X-Amzn-SageMaker-Custom-Attributes"))
+          .contains("answers=2");
       assertThat(response.body()).contains("\"label\"");
     }
   }

@@ -10,24 +10,34 @@ import java.util.regex.Pattern;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 
-/// Every message that `docs/troubleshooting.md` quotes is in the sources, so that a search for it finds it.
+/// Every message that `docs/troubleshooting.md` quotes is in the sources, so that a search for it
+/// finds it.
 class TroubleshootingTest {
 
   private static final Pattern ROW = Pattern.compile("(?m)^\\| `([^`]+)` \\|");
   private static final Pattern JOIN = Pattern.compile("\"\\s*(?:\\+\\s*|\\.concat\\(\\s*)\"");
 
-  /// An `…` stands for a value, so the parts between them must occur, in this order and near each other.
+  /// An `…` stands for a value, so the parts between them must occur, in this order and near each
+  /// other.
   @Test
   void theMessagesItQuotesAreTheServers() throws IOException {
     var sources = sources();
-    var messages = ROW.matcher(Files.readString(Path.of("docs/troubleshooting.md"))).results().map(row -> row.group(1)).toList();
+    var messages =
+        ROW.matcher(Files.readString(Path.of("docs/troubleshooting.md")))
+            .results()
+            .map(row -> row.group(1))
+            .toList();
     assertThat(messages).hasSizeGreaterThan(25);
     assertThat(messages).filteredOn(message -> !sources.find(message)).isEmpty();
   }
 
   private record Sources(String text) {
     boolean find(String message) {
-      var parts = Stream.of(message.split("…")).filter(part -> !part.isBlank()).map(Pattern::quote).toList();
+      var parts =
+          Stream.of(message.split("…"))
+              .filter(part -> !part.isBlank())
+              .map(Pattern::quote)
+              .toList();
       return Pattern.compile(String.join("[^\\n]{1,80}?", parts)).matcher(text).find();
     }
   }
@@ -43,6 +53,7 @@ class TroubleshootingTest {
   }
 
   private static boolean isSource(Path file) {
-    return file.toString().endsWith(".java") && List.of("main", "hooks").contains(file.getName(1).toString());
+    return file.toString().endsWith(".java")
+        && List.of("main", "hooks").contains(file.getName(1).toString());
   }
 }

@@ -13,8 +13,8 @@ import org.openjdk.jmh.annotations.Setup;
 import org.openjdk.jmh.annotations.State;
 import org.openjdk.jmh.annotations.TearDown;
 
-/// From a question to the row that the model reads, with the sample's tokenizer: the native part of a request beside
-/// the model itself, and so the scale for all others.
+/// From a question to the row that the model reads, with the sample's tokenizer: the native part of
+/// a request beside the model itself, and so the scale for all others.
 @State(Scope.Benchmark)
 public class QuestionEncoderBenchmark extends Defaults {
 
@@ -33,7 +33,8 @@ public class QuestionEncoderBenchmark extends Defaults {
     encoder = new QuestionEncoder(tokenizer, artifact.pair(), artifact.maxSequenceLength());
     int tokens = encode().ids().length;
     if (tokens != TOKENS) {
-      throw new IllegalStateException("the question has %d tokens, expected %d".formatted(tokens, TOKENS));
+      throw new IllegalStateException(
+          "the question has %d tokens, expected %d".formatted(tokens, TOKENS));
     }
   }
 

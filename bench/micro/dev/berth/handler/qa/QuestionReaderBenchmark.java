@@ -40,8 +40,14 @@ public class QuestionReaderBenchmark extends Defaults {
   }
 
   private void read(byte[] body, MediaType type, Blackhole questions) throws IOException {
-    var request = new InvocationRequest(
-        new ByteArrayInputStream(body), type, MediaType.JSON, Optional.empty(), "benchmark", false);
+    var request =
+        new InvocationRequest(
+            new ByteArrayInputStream(body),
+            type,
+            MediaType.JSON,
+            Optional.empty(),
+            "benchmark",
+            false);
     for (var question : reader.read(request)) {
       questions.consume(question.get());
     }

@@ -29,7 +29,9 @@ public class SpanSearchBenchmark extends Defaults {
     parameters = Parameters.defaults(512).withTopK(topK);
     var positions = IntStream.range(0, TOKENS).toArray();
     var ends = IntStream.rangeClosed(1, TOKENS).toArray();
-    context = new Tokens(new long[TOKENS], positions, ends, IntStream.of(positions).asLongStream().toArray());
+    context =
+        new Tokens(
+            new long[TOKENS], positions, ends, IntStream.of(positions).asLongStream().toArray());
     var random = new Random(7);
     start = logits(random);
     end = logits(random);

@@ -32,6 +32,8 @@ public class RowModelBenchmark extends Defaults {
   }
 
   private static List<Tensor> tensors(List<Row> rows, int count, int columns) {
-    return RowModel.INPUTS.stream().map(input -> RowModel.tensor(input, rows, count, columns, 0)).toList();
+    return RowModel.INPUTS.stream()
+        .map(input -> RowModel.tensor(input, rows, count, columns, 0))
+        .toList();
   }
 }

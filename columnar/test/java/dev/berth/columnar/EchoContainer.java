@@ -12,8 +12,8 @@ import java.util.List;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.stream.Collectors;
 
-/// A container that answers each line of JSON with the length of its text. It rejects requests with a text `bad`, and forgets
-/// to answer the text `lost`, and answers `twice` with two values.
+/// A container that answers each line of JSON with the length of its text. It rejects requests with
+/// a text `bad`, and forgets to answer the text `lost`, and answers `twice` with two values.
 final class EchoContainer implements AutoCloseable {
 
   private static final ObjectMapper JSON = new ObjectMapper();
@@ -51,8 +51,13 @@ final class EchoContainer implements AutoCloseable {
       answer(exchange, 400, "found bad");
       return;
     }
-    answer(exchange, 200, body.lines().filter(line -> !forgets || !line.contains("\"lost\"")).map(EchoContainer::answer)
-        .collect(Collectors.joining("\n")));
+    answer(
+        exchange,
+        200,
+        body.lines()
+            .filter(line -> !forgets || !line.contains("\"lost\""))
+            .map(EchoContainer::answer)
+            .collect(Collectors.joining("\n")));
   }
 
   private static String answer(String line) {

@@ -57,8 +57,7 @@ class TableJobTest {
     public void ended(ObjectOutcome outcome, long bytes) {}
   }
 
-  @TempDir
-  private Path directory;
+  @TempDir private Path directory;
 
   private EchoContainer container;
 
@@ -82,9 +81,15 @@ class TableJobTest {
   }
 
   private Map<JobOption, String> options(String type, Map<JobOption, String> more) {
-    var options = new EnumMap<>(Map.of(
-        JobOption.INPUT, directory.resolve("in").toString(), JobOption.OUTPUT, directory.resolve("out").toString(),
-        JobOption.CONTENT_TYPE, type));
+    var options =
+        new EnumMap<>(
+            Map.of(
+                JobOption.INPUT,
+                directory.resolve("in").toString(),
+                JobOption.OUTPUT,
+                directory.resolve("out").toString(),
+                JobOption.CONTENT_TYPE,
+                type));
     options.putAll(more);
     return options;
   }
@@ -95,7 +100,8 @@ class TableJobTest {
 
   private JobReport run(String type, Map<JobOption, String> more) throws Exception {
     try (var storage = new Storage(S3Options.DEFAULT)) {
-      return new JobRunner(JobReader.read(options(type, more), Map.of(), Set.of()), storage, new Unwatched())
+      return new JobRunner(
+              JobReader.read(options(type, more), Map.of(), Set.of()), storage, new Unwatched())
           .run(container.endpoint());
     }
   }
@@ -113,28 +119,38 @@ class TableJobTest {
     assertThat(report.problem()).isEmpty();
     assertThat(report.failures()).isEmpty();
     assertThat(report.records()).isEqualTo(3);
-    assertThat(container.requests()).containsExactlyInAnyOrder(
-        LINES + " {\"id\":0,\"text\":\"x\"}\n{\"id\":1,\"text\":\"xx\"}\n", LINES + " {\"id\":2,\"text\":\"xxx\"}\n");
-    assertThat(rows(out("a.out"))).containsExactly("{\"length\":1}", "{\"length\":2}", "{\"length\":3}");
+    assertThat(container.requests())
+        .containsExactlyInAnyOrder(
+            LINES + " {\"id\":0,\"text\":\"x\"}\n{\"id\":1,\"text\":\"xx\"}\n",
+            LINES + " {\"id\":2,\"text\":\"xxx\"}\n");
+    assertThat(rows(out("a.out")))
+        .containsExactly("{\"length\":1}", "{\"length\":2}", "{\"length\":3}");
     assertThat(run(Map.of()).skipped()).isEqualTo(1);
   }
 
   @Test
   void joinAddsColumnsAndTheInputFilterChoosesThoseThatAreSent() throws Exception {
     Tables.texts(in("a"), 2, List.of("x", "xx", "xxx"));
-    assertThat(run(Map.of(JobOption.JOIN_SOURCE, "Input", JobOption.INPUT_FILTER, "$['text','id']")).failures()).isEmpty();
+    assertThat(
+            run(Map.of(JobOption.JOIN_SOURCE, "Input", JobOption.INPUT_FILTER, "$['text','id']"))
+                .failures())
+        .isEmpty();
     assertThat(container.requests()).contains(LINES + " {\"text\":\"xxx\",\"id\":2}\n");
-    assertThat(rows(out("a.out"))).containsExactly(
-        "{\"id\":0,\"text\":\"x\",\"length\":1}",
-        "{\"id\":1,\"text\":\"xx\",\"length\":2}",
-        "{\"id\":2,\"text\":\"xxx\",\"length\":3}");
+    assertThat(rows(out("a.out")))
+        .containsExactly(
+            "{\"id\":0,\"text\":\"x\",\"length\":1}",
+            "{\"id\":1,\"text\":\"xx\",\"length\":2}",
+            "{\"id\":2,\"text\":\"xxx\",\"length\":3}");
   }
 
   @Test
   void answersCanBeLinesToo() throws Exception {
     Tables.texts(in("a"), 2, List.of("x", "xx"));
-    assertThat(run(Map.of(JobOption.ACCEPT, LINES, JobOption.JOIN_SOURCE, "Input")).failures()).isEmpty();
-    assertThat(out("a.out")).hasContent("""
+    assertThat(run(Map.of(JobOption.ACCEPT, LINES, JobOption.JOIN_SOURCE, "Input")).failures())
+        .isEmpty();
+    assertThat(out("a.out"))
+        .hasContent(
+            """
         {"id":0,"text":"x","SageMakerOutput":{"length":1}}
         {"id":1,"text":"xx","SageMakerOutput":{"length":2}}
         """);
@@ -146,15 +162,20 @@ class TableJobTest {
     Tables.texts(in("b"), 3, List.of("x"));
     var report = run(Map.of());
     assertThat(report.succeeded()).isEqualTo(1);
-    assertThat(report.failures()).singleElement().asString().contains("a").contains("records 1 to 3: status 400: found bad");
+    assertThat(report.failures())
+        .singleElement()
+        .asString()
+        .contains("a")
+        .contains("records 1 to 3: status 400: found bad");
     assertThat(out("a.out")).doesNotExist();
     report = run(Map.of(JobOption.BAD_RECORDS, "keep", JobOption.JOIN_SOURCE, "Input"));
     assertThat(report.failures()).isEmpty();
     assertThat(report.errors()).isEqualTo(1);
-    assertThat(rows(out("a.out"))).containsExactly(
-        "{\"id\":0,\"text\":\"x\",\"length\":1,\"error\":null}",
-        "{\"id\":1,\"text\":\"bad\",\"length\":null,\"error\":\"line 2: found bad\"}",
-        "{\"id\":2,\"text\":\"xxx\",\"length\":3,\"error\":null}");
+    assertThat(rows(out("a.out")))
+        .containsExactly(
+            "{\"id\":0,\"text\":\"x\",\"length\":1,\"error\":null}",
+            "{\"id\":1,\"text\":\"bad\",\"length\":null,\"error\":\"line 2: found bad\"}",
+            "{\"id\":2,\"text\":\"xxx\",\"length\":3,\"error\":null}");
   }
 
   @Test
@@ -167,12 +188,24 @@ class TableJobTest {
     Tables.texts(in("none"), 2, List.of());
     var report = run(Map.of(JobOption.MAX_PAYLOAD_IN_MB, "1"));
     assertThat(report.succeeded()).isEqualTo(2);
-    assertThat(report.failures()).map(ObjectOutcome::toString)
-        .anyMatch(failure -> failure.contains("lost") && failure.contains("found 1 line, expected 2, one for each record"))
-        .anyMatch(failure -> failure.contains("text") && failure.contains("it can't be read: Parquet: it is not a Parquet file"))
-        .anyMatch(failure -> failure.contains("row 1: found 1048595 bytes as JSON, expected at most 1048576 in one record"))
-        .anyMatch(failure -> failure.contains(
-            "no table can be made of the answers: found 3 answers, expected 2, one for each row"))
+    assertThat(report.failures())
+        .map(ObjectOutcome::toString)
+        .anyMatch(
+            failure ->
+                failure.contains("lost")
+                    && failure.contains("found 1 line, expected 2, one for each record"))
+        .anyMatch(
+            failure ->
+                failure.contains("text")
+                    && failure.contains("it can't be read: Parquet: it is not a Parquet file"))
+        .anyMatch(
+            failure ->
+                failure.contains(
+                    "row 1: found 1048595 bytes as JSON, expected at most 1048576 in one record"))
+        .anyMatch(
+            failure ->
+                failure.contains(
+                    "no table can be made of the answers: found 3 answers, expected 2, one for each row"))
         .hasSize(4);
     assertThat(rows(out("none.out"))).isEmpty();
     assertThat(out("lost.out")).doesNotExist();
@@ -194,11 +227,20 @@ class TableJobTest {
     for (var format : List.of(new ArrowFileFormat(), new ArrowStreamFormat())) {
       var name = format instanceof ArrowFileFormat ? "every-type.arrow" : "every-type.arrows";
       Files.copy(Tables.resource(name), in(name));
-      assertThat(run(format.type(), Map.of(JobOption.INPUT, in(name).toString(), JobOption.INPUT_FILTER, "$['id','text']"))
-          .failures()).isEmpty();
+      assertThat(
+              run(
+                      format.type(),
+                      Map.of(
+                          JobOption.INPUT,
+                          in(name).toString(),
+                          JobOption.INPUT_FILTER,
+                          "$['id','text']"))
+                  .failures())
+          .isEmpty();
       assertThat(container.requests()).contains(LINES + " {\"id\":3,\"text\":null}\n");
       try (var table = format.open(out(name + ".out"))) {
-        assertThat(Tables.rows(table)).containsExactly("{\"length\":9}", "{\"length\":3}", "{\"length\":4}");
+        assertThat(Tables.rows(table))
+            .containsExactly("{\"length\":9}", "{\"length\":3}", "{\"length\":4}");
       }
     }
   }
@@ -206,19 +248,35 @@ class TableJobTest {
   @Test
   void tablesOfS3AreAnsweredInS3() throws Exception {
     var buckets = new TransientNio2BlobStore();
-    var s3 = S3Proxy.builder().blobStore(buckets).endpoint(URI.create("http://127.0.0.1:0"))
-        .awsAuthentication(AuthenticationType.NONE, null, null).stopTimeout(0).build();
+    var s3 =
+        S3Proxy.builder()
+            .blobStore(buckets)
+            .endpoint(URI.create("http://127.0.0.1:0"))
+            .awsAuthentication(AuthenticationType.NONE, null, null)
+            .stopTimeout(0)
+            .build();
     s3.start();
-    var endpoint = S3Options.DEFAULT.withEndpoint(URI.create("http://127.0.0.1:" + s3.getPort())).withPathStyle(true)
-        .withAnonymous(true);
+    var endpoint =
+        S3Options.DEFAULT
+            .withEndpoint(URI.create("http://127.0.0.1:" + s3.getPort()))
+            .withPathStyle(true)
+            .withAnonymous(true);
     try (var storage = new Storage(endpoint)) {
       buckets.createContainer("bucket");
       try (var object = storage.create(Location.of("s3://bucket/in/a"), Optional.of(PARQUET))) {
         Files.copy(Tables.texts(in("a"), 2, List.of("x", "xx", "xxx")), object);
         object.commit();
       }
-      var options = options(PARQUET, Map.of(
-          JobOption.INPUT, "s3://bucket/in/", JobOption.OUTPUT, "s3://bucket/out", JobOption.JOIN_SOURCE, "Input"));
+      var options =
+          options(
+              PARQUET,
+              Map.of(
+                  JobOption.INPUT,
+                  "s3://bucket/in/",
+                  JobOption.OUTPUT,
+                  "s3://bucket/out",
+                  JobOption.JOIN_SOURCE,
+                  "Input"));
       var job = JobReader.read(options, Map.of(), Set.of());
       var report = new JobRunner(job, storage, new Unwatched()).run(container.endpoint());
       assertThat(report.problem()).isEmpty();
@@ -229,7 +287,9 @@ class TableJobTest {
     } finally {
       s3.stop();
     }
-    assertThat(rows(directory.resolve("fetched"))).hasSize(3).endsWith("{\"id\":2,\"text\":\"xxx\",\"length\":3}");
+    assertThat(rows(directory.resolve("fetched")))
+        .hasSize(3)
+        .endsWith("{\"id\":2,\"text\":\"xxx\",\"length\":3}");
   }
 
   @Test
@@ -242,7 +302,8 @@ class TableJobTest {
   @Test
   void rowGroupsLargerThanARequestAreSentInSeveral() throws Exception {
     Tables.texts(in("a"), 100, IntStream.range(0, 100).mapToObj(i -> "x".repeat(30_000)).toList());
-    var report = run(Map.of(JobOption.MAX_PAYLOAD_IN_MB, "1", JobOption.MAX_CONCURRENT_TRANSFORMS, "4"));
+    var report =
+        run(Map.of(JobOption.MAX_PAYLOAD_IN_MB, "1", JobOption.MAX_CONCURRENT_TRANSFORMS, "4"));
     assertThat(report.failures()).isEmpty();
     assertThat(container.requests()).hasSize(3);
     assertThat(rows(out("a.out"))).hasSize(100).containsOnly("{\"length\":30000}");
@@ -252,30 +313,75 @@ class TableJobTest {
   @Test
   void aTableOfManyRowsKeepsTheirOrder() throws Exception {
     int rows = 100_000;
-    Tables.texts(in("a"), 10_000, IntStream.range(0, rows).mapToObj(i -> "x".repeat(i % 100)).toList());
-    var report = run(Map.of(JobOption.MAX_CONCURRENT_TRANSFORMS, "4", JobOption.JOIN_SOURCE, "Input"));
+    Tables.texts(
+        in("a"), 10_000, IntStream.range(0, rows).mapToObj(i -> "x".repeat(i % 100)).toList());
+    var report =
+        run(Map.of(JobOption.MAX_CONCURRENT_TRANSFORMS, "4", JobOption.JOIN_SOURCE, "Input"));
     assertThat(report.failures()).isEmpty();
     assertThat(report.records()).isEqualTo(rows);
-    assertThat(rows(out("a.out"))).isEqualTo(IntStream.range(0, rows).mapToObj(
-        i -> "{\"id\":%d,\"text\":\"%s\",\"length\":%d}".formatted(i, "x".repeat(i % 100), i % 100)).toList());
+    assertThat(rows(out("a.out")))
+        .isEqualTo(
+            IntStream.range(0, rows)
+                .mapToObj(
+                    i ->
+                        "{\"id\":%d,\"text\":\"%s\",\"length\":%d}"
+                            .formatted(i, "x".repeat(i % 100), i % 100))
+                .toList());
   }
 
   @Test
   void whatMeansNothingForTablesIsRefused() {
-    var problems = problems(PARQUET, Map.of(
-        JobOption.SPLIT_TYPE, "Line", JobOption.ASSEMBLE_WITH, "Line", JobOption.COMPRESSION_TYPE, "Gzip",
-        JobOption.ACCEPT, "text/csv", JobOption.REQUEST_CONTENT_TYPE, "text/csv", JobOption.JOIN_SOURCE, "Input",
-        JobOption.OUTPUT_FILTER, "$['length']"), Set.of(JobSwitch.SPLIT_OBJECTS));
-    assertThat(problems).map(problem -> problem.substring(0, problem.indexOf(':'))).map(name -> name.split(" ")[0])
-        .containsExactlyInAnyOrder("--request-content-type", "--accept", "--split-type", "--assemble-with",
-            "--compression-type", "--compression-type", "--output-filter", "--content-type");
-    assertThat(problems).anyMatch(problem -> problem.endsWith("found text/csv, expected " + PARQUET + " or " + LINES
-        + " where the objects are tables"));
-    assertThat(problems("text/csv", Map.of(JobOption.REQUEST_CONTENT_TYPE, LINES), Set.of())).singleElement().asString()
-        .startsWith("--request-content-type: found application/jsonlines, expected it with one of " + PARQUET);
+    var problems =
+        problems(
+            PARQUET,
+            Map.of(
+                JobOption.SPLIT_TYPE,
+                "Line",
+                JobOption.ASSEMBLE_WITH,
+                "Line",
+                JobOption.COMPRESSION_TYPE,
+                "Gzip",
+                JobOption.ACCEPT,
+                "text/csv",
+                JobOption.REQUEST_CONTENT_TYPE,
+                "text/csv",
+                JobOption.JOIN_SOURCE,
+                "Input",
+                JobOption.OUTPUT_FILTER,
+                "$['length']"),
+            Set.of(JobSwitch.SPLIT_OBJECTS));
+    assertThat(problems)
+        .map(problem -> problem.substring(0, problem.indexOf(':')))
+        .map(name -> name.split(" ")[0])
+        .containsExactlyInAnyOrder(
+            "--request-content-type",
+            "--accept",
+            "--split-type",
+            "--assemble-with",
+            "--compression-type",
+            "--compression-type",
+            "--output-filter",
+            "--content-type");
+    assertThat(problems)
+        .anyMatch(
+            problem ->
+                problem.endsWith(
+                    "found text/csv, expected "
+                        + PARQUET
+                        + " or "
+                        + LINES
+                        + " where the objects are tables"));
+    assertThat(problems("text/csv", Map.of(JobOption.REQUEST_CONTENT_TYPE, LINES), Set.of()))
+        .singleElement()
+        .asString()
+        .startsWith(
+            "--request-content-type: found application/jsonlines, expected it with one of "
+                + PARQUET);
   }
 
   private List<String> problems(String type, Map<JobOption, String> more, Set<JobSwitch> switches) {
-    return catchThrowableOfType(JobException.class, () -> JobReader.read(options(type, more), Map.of(), switches)).problems();
+    return catchThrowableOfType(
+            JobException.class, () -> JobReader.read(options(type, more), Map.of(), switches))
+        .problems();
   }
 }

@@ -21,8 +21,9 @@ import org.apache.parquet.schema.MessageTypeParser;
 /// Tables in files, and what is in them.
 final class Tables {
 
-  static final MessageType TEXTS = MessageTypeParser.parseMessageType(
-      "message texts { required int64 id; optional binary text (STRING); }");
+  static final MessageType TEXTS =
+      MessageTypeParser.parseMessageType(
+          "message texts { required int64 id; optional binary text (STRING); }");
 
   private Tables() {}
 
@@ -33,19 +34,29 @@ final class Tables {
 
   /// A table of [#TEXTS], written by Parquet itself.
   static Path texts(Path file, int rowsInGroup, List<String> texts) throws IOException {
-    return write(file, TEXTS, rowsInGroup, texts.size(), (row, i) -> {
-      row.add("id", (long) i);
-      if (texts.get(i) != null) {
-        row.add("text", texts.get(i));
-      }
-    });
+    return write(
+        file,
+        TEXTS,
+        rowsInGroup,
+        texts.size(),
+        (row, i) -> {
+          row.add("id", (long) i);
+          if (texts.get(i) != null) {
+            row.add("text", texts.get(i));
+          }
+        });
   }
 
-  static Path write(Path file, MessageType type, int rowsInGroup, int rows, BiConsumer<Group, Integer> filling)
+  static Path write(
+      Path file, MessageType type, int rowsInGroup, int rows, BiConsumer<Group, Integer> filling)
       throws IOException {
-    var builder = ExampleParquetWriter.builder(new LocalOutputFile(file)).withType(type)
-        .withConf(new PlainParquetConfiguration()).withCodecFactory(new PureCodecs())
-        .withCompressionCodec(CompressionCodecName.SNAPPY).withRowGroupRowCountLimit(rowsInGroup);
+    var builder =
+        ExampleParquetWriter.builder(new LocalOutputFile(file))
+            .withType(type)
+            .withConf(new PlainParquetConfiguration())
+            .withCodecFactory(new PureCodecs())
+            .withCompressionCodec(CompressionCodecName.SNAPPY)
+            .withRowGroupRowCountLimit(rowsInGroup);
     try (var writer = builder.build()) {
       for (int i = 0; i < rows; i++) {
         var row = new SimpleGroup(type);
@@ -81,7 +92,13 @@ final class Tables {
   /// Writes a table with these answers.
   ///
   /// @param lines is overwritten
-  static Path answer(Table table, boolean areJoined, boolean haveErrors, Path lines, Path output, String... answers)
+  static Path answer(
+      Table table,
+      boolean areJoined,
+      boolean haveErrors,
+      Path lines,
+      Path output,
+      String... answers)
       throws IOException {
     Files.writeString(lines, String.join("\n", answers) + "\n");
     try (var out = Files.newOutputStream(output)) {

@@ -40,8 +40,7 @@ class BerthTest {
   private static final Duration LONG = Duration.ofMinutes(2);
   private static final String MODEL = Path.of("model-artifact").toAbsolutePath().toString();
 
-  @TempDir
-  static Path directory;
+  @TempDir static Path directory;
 
   private static final TransientNio2BlobStore BUCKETS = new TransientNio2BlobStore();
 
@@ -50,25 +49,46 @@ class BerthTest {
 
   @BeforeAll
   static void startExecutors() throws Exception {
-    s3 = S3Proxy.builder().blobStore(BUCKETS).endpoint(URI.create("http://127.0.0.1:0"))
-        .awsAuthentication(AuthenticationType.AWS_V4, "berth", "secret").stopTimeout(0).build();
+    s3 =
+        S3Proxy.builder()
+            .blobStore(BUCKETS)
+            .endpoint(URI.create("http://127.0.0.1:0"))
+            .awsAuthentication(AuthenticationType.AWS_V4, "berth", "secret")
+            .stopTimeout(0)
+            .build();
     s3.start();
     lengths("packed");
     var archive = directory.resolve("packed.tar.gz");
-    assertThat(new ProcessBuilder("tar", "-czf", archive.toString(), "-C", directory.resolve("packed").toString(), ".")
-        .inheritIO().start().waitFor()).isZero();
-    spark = SparkSession.builder().master("local-cluster[2,1,1024]").appName("BerthTest")
-        .config("spark.jars", Path.of("target/spark/berth-spark.jar").toAbsolutePath().toString())
-        .config("spark.executor.cores", "1")
-        .config("spark.ui.enabled", "false")
-        .config("spark.executorEnv.JAVA_HOME", System.getProperty("java.home"))
-        .config("spark.archives", archive + "#unpacked")
-        .config("spark.executorEnv.AWS_ENDPOINT_URL_S3", "http://127.0.0.1:" + s3.getPort())
-        .config("spark.executorEnv.AWS_REGION", "us-east-1")
-        .config("spark.executorEnv.AWS_ACCESS_KEY_ID", "berth")
-        .config("spark.executorEnv.AWS_SECRET_ACCESS_KEY", "secret")
-        .getOrCreate();
-    await().atMost(LONG).until(() -> spark.sparkContext().statusTracker().getExecutorInfos().length, is -> is == 3);
+    assertThat(
+            new ProcessBuilder(
+                    "tar",
+                    "-czf",
+                    archive.toString(),
+                    "-C",
+                    directory.resolve("packed").toString(),
+                    ".")
+                .inheritIO()
+                .start()
+                .waitFor())
+        .isZero();
+    spark =
+        SparkSession.builder()
+            .master("local-cluster[2,1,1024]")
+            .appName("BerthTest")
+            .config(
+                "spark.jars", Path.of("target/spark/berth-spark.jar").toAbsolutePath().toString())
+            .config("spark.executor.cores", "1")
+            .config("spark.ui.enabled", "false")
+            .config("spark.executorEnv.JAVA_HOME", System.getProperty("java.home"))
+            .config("spark.archives", archive + "#unpacked")
+            .config("spark.executorEnv.AWS_ENDPOINT_URL_S3", "http://127.0.0.1:" + s3.getPort())
+            .config("spark.executorEnv.AWS_REGION", "us-east-1")
+            .config("spark.executorEnv.AWS_ACCESS_KEY_ID", "berth")
+            .config("spark.executorEnv.AWS_SECRET_ACCESS_KEY", "secret")
+            .getOrCreate();
+    await()
+        .atMost(LONG)
+        .until(() -> spark.sparkContext().statusTracker().getExecutorInfos().length, is -> is == 3);
   }
 
   @AfterAll
@@ -79,17 +99,24 @@ class BerthTest {
 
   @Test
   void aRowGetsItsAnswerOrWhatIsWrongWithIt() throws IOException {
-    var rows = texts(40, when(col("id").equalTo(3), lit(null))
-        .when(col("id").equalTo(5), lit("rejected"))
-        .otherwise(concat(lit("text "), col("id"))), 4);
+    var rows =
+        texts(
+            40,
+            when(col("id").equalTo(3), lit(null))
+                .when(col("id").equalTo(5), lit("rejected"))
+                .otherwise(concat(lit("text "), col("id"))),
+            4);
 
-    var answers = answers(rows.transform(Berth.of(lengths("answers")).inputs("text").schema("length INT")));
+    var answers =
+        answers(rows.transform(Berth.of(lengths("answers")).inputs("text").schema("length INT")));
 
     assertThat(answers).hasSize(40).element(12).hasToString("[12,text 12,[7],null]");
     assertThat(answers.get(3).isNullAt(2)).isTrue();
     assertThat(answers.get(3).getString(3)).contains("text: expected a text");
     assertThat(answers.get(5).getString(3)).contains("text: found one that is rejected");
-    assertThat(answers.stream().filter(row -> row.isNullAt(3))).hasSize(38).noneMatch(row -> row.isNullAt(2));
+    assertThat(answers.stream().filter(row -> row.isNullAt(3)))
+        .hasSize(38)
+        .noneMatch(row -> row.isNullAt(2));
   }
 
   @Test
@@ -101,8 +128,10 @@ class BerthTest {
     assertThat(answers(rows.transform(Berth.of(artifact).batchSize(5)))).hasSize(64);
 
     for (var log : logs()) {
-      assertThat(Files.readAllLines(log, StandardCharsets.UTF_8)).as(log.toString())
-          .filteredOn(line -> line.contains("loaded " + artifact + " ")).hasSizeLessThanOrEqualTo(1);
+      assertThat(Files.readAllLines(log, StandardCharsets.UTF_8))
+          .as(log.toString())
+          .filteredOn(line -> line.contains("loaded " + artifact + " "))
+          .hasSizeLessThanOrEqualTo(1);
     }
     assertThat(logs()).anyMatch(log -> holds(log, "loaded " + artifact + " "));
   }
@@ -110,7 +139,11 @@ class BerthTest {
   @Test
   void aKilledExecutorCostsNoRow() throws Exception {
     var artifact = lengths("killed");
-    var rows = texts(60, when(col("id").equalTo(31), lit("held")).otherwise(concat(lit("text "), col("id"))), 6);
+    var rows =
+        texts(
+            60,
+            when(col("id").equalTo(31), lit("held")).otherwise(concat(lit("text "), col("id"))),
+            6);
     Files.writeString(Path.of(artifact, "go"), "");
     var expected = answers(rows.transform(Berth.of(artifact).batchSize(4)));
     try (var held = Files.newDirectoryStream(Path.of(artifact), "held-by-*")) {
@@ -120,8 +153,11 @@ class BerthTest {
     }
     Files.delete(Path.of(artifact, "go"));
 
-    var found = CompletableFuture.supplyAsync(() -> answers(rows.transform(Berth.of(artifact).batchSize(4))));
-    var executor = await().atMost(LONG).until(() -> holder(artifact), Optional::isPresent).orElseThrow();
+    var found =
+        CompletableFuture.supplyAsync(
+            () -> answers(rows.transform(Berth.of(artifact).batchSize(4))));
+    var executor =
+        await().atMost(LONG).until(() -> holder(artifact), Optional::isPresent).orElseThrow();
     assertThat(executor.destroyForcibly()).isTrue();
     executor.onExit().join();
     Files.writeString(Path.of(artifact, "go"), "");
@@ -132,8 +168,12 @@ class BerthTest {
 
   private static Optional<ProcessHandle> holder(String artifact) throws IOException {
     try (var files = Files.list(Path.of(artifact))) {
-      return files.map(file -> file.getFileName().toString()).filter(name -> name.startsWith("held-by-"))
-          .map(name -> Long.parseLong(name.substring("held-by-".length()))).findFirst().flatMap(ProcessHandle::of);
+      return files
+          .map(file -> file.getFileName().toString())
+          .filter(name -> name.startsWith("held-by-"))
+          .map(name -> Long.parseLong(name.substring("held-by-".length())))
+          .findFirst()
+          .flatMap(ProcessHandle::of);
     }
   }
 
@@ -141,62 +181,93 @@ class BerthTest {
   void rowsAreCsvIfTheModelReadsIt() {
     var rows = questions();
 
-    var answers = answers(rows.transform(
-        Berth.of(MODEL).contentType("text/csv").inputs("question", "context")
-            .schema("answer STRING, score DOUBLE, start INT, end INT")));
+    var answers =
+        answers(
+            rows.transform(
+                Berth.of(MODEL)
+                    .contentType("text/csv")
+                    .inputs("question", "context")
+                    .schema("answer STRING, score DOUBLE, start INT, end INT")));
 
     assertThat(answers).extracting(row -> row.getString(4)).containsOnlyNulls();
-    assertThat(answers).extracting(row -> row.getStruct(3).getString(0)).containsExactly("Warsaw", "Paris");
+    assertThat(answers)
+        .extracting(row -> row.getStruct(3).getString(0))
+        .containsExactly("Warsaw", "Paris");
   }
 
   @Test
   void aRowIsARequestOfJson() throws IOException {
     var rows = texts(5, concat(lit("text "), col("id")), 1);
 
-    var answers = answers(rows.transform(Berth.of(lengths("json")).contentType("application/json").outputColumn("found")));
+    var answers =
+        answers(
+            rows.transform(
+                Berth.of(lengths("json")).contentType("application/json").outputColumn("found")));
 
-    assertThat(answers).extracting(row -> row.<String>getAs("found")).containsOnly("{\"length\":6}").hasSize(5);
+    assertThat(answers)
+        .extracting(row -> row.<String>getAs("found"))
+        .containsOnly("{\"length\":6}")
+        .hasSize(5);
   }
 
   @Test
   void aColumnMayHoldRecordsAlready() throws IOException {
-    var rows = texts(4, lit("text"), 1).withColumn("line", when(col("id").equalTo(1), lit(null))
-        .when(col("id").equalTo(2), lit("{\"text\":\n\"a\"}"))
-        .otherwise(to_json(struct(col("text")))));
+    var rows =
+        texts(4, lit("text"), 1)
+            .withColumn(
+                "line",
+                when(col("id").equalTo(1), lit(null))
+                    .when(col("id").equalTo(2), lit("{\"text\":\n\"a\"}"))
+                    .otherwise(to_json(struct(col("text")))));
 
-    var answers = answers(rows.transform(Berth.of(lengths("payload")).payload("line").errorColumn("wrong")));
+    var answers =
+        answers(rows.transform(Berth.of(lengths("payload")).payload("line").errorColumn("wrong")));
 
-    assertThat(answers).extracting(row -> row.<String>getAs("prediction"))
+    assertThat(answers)
+        .extracting(row -> row.<String>getAs("prediction"))
         .containsExactly("{\"length\":4}", null, null, "{\"length\":4}");
-    assertThat(answers.get(1).<String>getAs("wrong")).isEqualTo("record: found null, expected one of application/jsonlines");
-    assertThat(answers.get(2).<String>getAs("wrong")).isEqualTo("record: found several lines, expected a record on one line");
+    assertThat(answers.get(1).<String>getAs("wrong"))
+        .isEqualTo("record: found null, expected one of application/jsonlines");
+    assertThat(answers.get(2).<String>getAs("wrong"))
+        .isEqualTo("record: found several lines, expected a record on one line");
   }
 
   @Test
   void anArtifactComesFromS3() throws IOException {
     BUCKETS.createContainer("models");
     var hook = Files.readAllBytes(Path.of(lengths("uploaded"), "code", "Inference.java"));
-    var object = PutObjectRequest.builder().bucket("models").key("lengths/code/Inference.java").contentLength((long) hook.length);
+    var object =
+        PutObjectRequest.builder()
+            .bucket("models")
+            .key("lengths/code/Inference.java")
+            .contentLength((long) hook.length);
     BUCKETS.putBlob(object.build(), new ByteArrayInputStream(hook));
 
     assertThat(answers(texts(3, lit("text"), 1).transform(Berth.of("s3a://models/lengths"))))
-        .extracting(row -> row.getString(2)).containsOnly("{\"length\":4}");
-    assertThatThrownBy(() -> answers(texts(1, lit("text"), 1).transform(Berth.of("s3://models/length"))))
+        .extracting(row -> row.getString(2))
+        .containsOnly("{\"length\":4}");
+    assertThatThrownBy(
+            () -> answers(texts(1, lit("text"), 1).transform(Berth.of("s3://models/length"))))
         .hasStackTraceContaining("model artifact s3://models/length: found no objects below it");
   }
 
   @Test
   void anArtifactComesInAnArchive() {
     assertThat(answers(texts(3, lit("text"), 1).transform(Berth.of("unpacked"))))
-        .extracting(row -> row.getString(2)).containsOnly("{\"length\":4}");
+        .extracting(row -> row.getString(2))
+        .containsOnly("{\"length\":4}");
   }
 
   @Test
   void anAnswerOfAnotherSchemaIsAnError() throws IOException {
-    var answers = answers(texts(1, lit("text"), 1).transform(Berth.of(lengths("schema")).schema("length BOOLEAN")));
+    var answers =
+        answers(
+            texts(1, lit("text"), 1)
+                .transform(Berth.of(lengths("schema")).schema("length BOOLEAN")));
 
     assertThat(answers.getFirst().isNullAt(2)).isTrue();
-    assertThat(answers.getFirst().getString(3)).isEqualTo("answer: found {\"length\":4}, expected length BOOLEAN");
+    assertThat(answers.getFirst().getString(3))
+        .isEqualTo("answer: found {\"length\":4}, expected length BOOLEAN");
   }
 
   @Test
@@ -206,31 +277,41 @@ class BerthTest {
 
     var nowhere = texts(2, lit("text"), 1).transform(Berth.of("nowhere"));
     assertThatThrownBy(() -> answers(nowhere))
-        .hasStackTraceContaining("model artifact nowhere: found no such directory on this executor");
+        .hasStackTraceContaining(
+            "model artifact nowhere: found no such directory on this executor");
 
-    var wrongType = texts(2, lit("text"), 1).transform(Berth.of(lengths("wrong-type")).contentType("text/csv"));
+    var wrongType =
+        texts(2, lit("text"), 1).transform(Berth.of(lengths("wrong-type")).contentType("text/csv"));
     assertThatThrownBy(() -> answers(wrongType))
         .hasStackTraceContaining("contentType: found \"text/csv\", expected one of the model's");
   }
 
   @Test
   void whatIsWrongBeforeTheJobIsSaidBeforeIt() {
-    assertThatIllegalArgumentException().isThrownBy(() -> Berth.of(" "))
+    assertThatIllegalArgumentException()
+        .isThrownBy(() -> Berth.of(" "))
         .withMessage("artifact: found nothing, expected the directory of a model artifact");
-    assertThatIllegalArgumentException().isThrownBy(() -> Berth.of(MODEL).contentType("image/png"))
+    assertThatIllegalArgumentException()
+        .isThrownBy(() -> Berth.of(MODEL).contentType("image/png"))
         .withMessageStartingWith("contentType: found \"image/png\", expected ");
-    assertThatIllegalArgumentException().isThrownBy(() -> Berth.of(MODEL).batchSize(0))
+    assertThatIllegalArgumentException()
+        .isThrownBy(() -> Berth.of(MODEL).batchSize(0))
         .withMessage("batchSize: found 0, expected 1 or more");
     assertThatIllegalArgumentException()
         .isThrownBy(() -> questions().transform(Berth.of(MODEL).outputColumn("context")))
-        .withMessage("column context: found it in the rows, expected another name for outputColumn");
+        .withMessage(
+            "column context: found it in the rows, expected another name for outputColumn");
     assertThatIllegalArgumentException()
-        .isThrownBy(() -> questions().transform(Berth.of(MODEL).contentType("application/json").accept("text/csv")))
+        .isThrownBy(
+            () ->
+                questions()
+                    .transform(Berth.of(MODEL).contentType("application/json").accept("text/csv")))
         .withMessageStartingWith("accept: found \"text/csv\" for requests of application/json");
   }
 
   private static Dataset<Row> questions() {
-    return spark.sql("""
+    return spark.sql(
+        """
         SELECT * FROM VALUES (0, 'Where was Marie Curie born?', 'Marie Curie was born in Warsaw.'),
         (1, 'Where did she work?', 'She worked in Paris, "the city".') AS t(id, question, context)""");
   }
@@ -247,12 +328,16 @@ class BerthTest {
   private static String lengths(String name) throws IOException {
     var code = directory.resolve(name).resolve("code");
     Files.createDirectories(code);
-    Files.copy(Path.of("spark/test/resources/lengths/code/Inference.java"), code.resolve("Inference.java"));
+    Files.copy(
+        Path.of("spark/test/resources/lengths/code/Inference.java"),
+        code.resolve("Inference.java"));
     return directory.resolve(name).toString();
   }
 
   private static List<Path> logs() throws IOException {
-    try (var files = Files.walk(Path.of(System.getenv("SPARK_HOME"), "work", spark.sparkContext().applicationId()))) {
+    try (var files =
+        Files.walk(
+            Path.of(System.getenv("SPARK_HOME"), "work", spark.sparkContext().applicationId()))) {
       return files.filter(file -> file.endsWith("stderr")).toList();
     }
   }

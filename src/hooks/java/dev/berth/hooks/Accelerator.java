@@ -2,7 +2,8 @@ package dev.berth.hooks;
 
 /// The device that one copy of a model runs on. A worker owns exactly one.
 ///
-/// The NeuronCores of Inf1, Inf2 and Trn1 are numbered from 0 across those that this process may use.
+/// The NeuronCores of Inf1, Inf2 and Trn1 are numbered from 0 across those that this process may
+/// use.
 public sealed interface Accelerator {
 
   /// The processor, shared by all workers.

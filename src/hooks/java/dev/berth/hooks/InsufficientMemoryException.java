@@ -1,6 +1,7 @@
 package dev.berth.hooks;
 
-/// The accelerator has no memory left for this batch: its callers get 507, and later requests may succeed.
+/// The accelerator has no memory left for this batch: its callers get 507, and later requests may
+/// succeed.
 public final class InsufficientMemoryException extends HookException {
 
   public InsufficientMemoryException(String message) {

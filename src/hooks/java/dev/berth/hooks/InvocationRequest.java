@@ -17,8 +17,8 @@ import java.util.concurrent.ConcurrentHashMap;
 
 /// One HTTP call to `/invocations`, or one message of a WebSocket, as the hooks see it.
 ///
-/// The body is a stream that can be read once, so that a hook may take a payload larger than memory record by record;
-/// [#bytes()] and [#text()] read all of it and keep it.
+/// The body is a stream that can be read once, so that a hook may take a payload larger than memory
+/// record by record; [#bytes()] and [#text()] read all of it and keep it.
 public final class InvocationRequest {
 
   private final InputStream body;
@@ -29,6 +29,7 @@ public final class InvocationRequest {
   private final boolean keepBadRecords;
   private final Call call;
   private final Map<String, Object> attributes;
+
   /// The body, once it was read as a whole.
   private volatile byte[] bytes;
 
@@ -44,8 +45,14 @@ public final class InvocationRequest {
       OptionalLong deadline,
       Optional<Object> session) {
 
-    private static final Call LOCAL = new Call(
-        "/invocations", Optional.empty(), Map.of(), Optional.empty(), OptionalLong.empty(), Optional.empty());
+    private static final Call LOCAL =
+        new Call(
+            "/invocations",
+            Optional.empty(),
+            Map.of(),
+            Optional.empty(),
+            OptionalLong.empty(),
+            Optional.empty());
   }
 
   /// @param accept the one type that the response should have, negotiated from `Accept`
@@ -60,7 +67,14 @@ public final class InvocationRequest {
       String inferenceId,
       boolean keepBadRecords) {
     this(
-        body, contentType, accept, customAttributes, inferenceId, keepBadRecords, Call.LOCAL, new ConcurrentHashMap<>());
+        body,
+        contentType,
+        accept,
+        customAttributes,
+        inferenceId,
+        keepBadRecords,
+        Call.LOCAL,
+        new ConcurrentHashMap<>());
   }
 
   private InvocationRequest(
@@ -85,7 +99,14 @@ public final class InvocationRequest {
   /// The same request with another body, and with the same [#attributes()].
   public InvocationRequest withBody(InputStream other) {
     return new InvocationRequest(
-        other, contentType, accept, customAttributes, inferenceId, keepBadRecords, call, attributes);
+        other,
+        contentType,
+        accept,
+        customAttributes,
+        inferenceId,
+        keepBadRecords,
+        call,
+        attributes);
   }
 
   /// The same request with a body in other types, and with the same [#attributes()].
@@ -104,15 +125,26 @@ public final class InvocationRequest {
 
   /// The same request with its caller's `traceparent`, and with the same [#attributes()].
   public InvocationRequest withTraceParent(Optional<String> other) {
-    return with(new Call(
-        call.path, call.query, call.headers, Objects.requireNonNull(other, "traceParent"), call.deadline, call.session));
+    return with(
+        new Call(
+            call.path,
+            call.query,
+            call.headers,
+            Objects.requireNonNull(other, "traceParent"),
+            call.deadline,
+            call.session));
   }
 
   /// The same request for another path, and with the same [#attributes()].
   public InvocationRequest withPath(String path, Optional<String> query) {
-    return with(new Call(
-        Objects.requireNonNull(path, "path"), Objects.requireNonNull(query, "query"), call.headers, call.traceParent,
-        call.deadline, call.session));
+    return with(
+        new Call(
+            Objects.requireNonNull(path, "path"),
+            Objects.requireNonNull(query, "query"),
+            call.headers,
+            call.traceParent,
+            call.deadline,
+            call.session));
   }
 
   /// The same request with headers, and with the same [#attributes()].
@@ -121,38 +153,64 @@ public final class InvocationRequest {
   public InvocationRequest withHeaders(Map<String, String> headers) {
     var lowered = new HashMap<String, String>();
     headers.forEach((name, value) -> lowered.put(name.toLowerCase(Locale.ROOT), value));
-    return with(new Call(
-        call.path, call.query, Map.copyOf(lowered), call.traceParent, call.deadline, call.session));
+    return with(
+        new Call(
+            call.path,
+            call.query,
+            Map.copyOf(lowered),
+            call.traceParent,
+            call.deadline,
+            call.session));
   }
 
   /// The same request with a deadline, and with the same [#attributes()].
   ///
   /// @param nanos as [System#nanoTime()] counts
   public InvocationRequest withDeadline(long nanos) {
-    return with(new Call(
-        call.path, call.query, call.headers, call.traceParent, OptionalLong.of(nanos), call.session));
+    return with(
+        new Call(
+            call.path,
+            call.query,
+            call.headers,
+            call.traceParent,
+            OptionalLong.of(nanos),
+            call.session));
   }
 
   /// The same request in a session, and with the same [#attributes()].
   ///
   /// @param value what [SessionHandler#openSession] returned for it
   public InvocationRequest withSession(Object value) {
-    return with(new Call(
-        call.path, call.query, call.headers, call.traceParent, call.deadline, Optional.of(value)));
+    return with(
+        new Call(
+            call.path,
+            call.query,
+            call.headers,
+            call.traceParent,
+            call.deadline,
+            Optional.of(value)));
   }
 
   private InvocationRequest with(Call other) {
     return new InvocationRequest(
-        body, contentType, accept, customAttributes, inferenceId, keepBadRecords, other, attributes);
+        body,
+        contentType,
+        accept,
+        customAttributes,
+        inferenceId,
+        keepBadRecords,
+        other,
+        attributes);
   }
 
-  /// The body, to be read once. Reading past the server's payload limit fails, and the caller gets 413.
+  /// The body, to be read once. Reading past the server's payload limit fails, and the caller gets
+  /// 413.
   public InputStream body() {
     return body;
   }
 
-  /// The whole body, read from [#body()] by the first call. Later calls return the same array, so do not change it. What was
-  /// read from [#body()] before is not in it.
+  /// The whole body, read from [#body()] by the first call. Later calls return the same array, so
+  /// do not change it. What was read from [#body()] before is not in it.
   public byte[] bytes() throws IOException {
     if (bytes == null) {
       bytes = body.readAllBytes();
@@ -160,8 +218,9 @@ public final class InvocationRequest {
     return bytes;
   }
 
-  /// The whole body as text without a byte order mark: UTF-8, unless the content type names another charset. Malformed
-  /// bytes are an error and never replaced, because an answer's offsets would be wrong afterwards.
+  /// The whole body as text without a byte order mark: UTF-8, unless the content type names another
+  /// charset. Malformed bytes are an error and never replaced, because an answer's offsets would be
+  /// wrong afterwards.
   ///
   /// @throws BadInputException naming the offset of the first byte that is not of that charset
   /// @throws UnsupportedMediaTypeException when the charset is not known
@@ -169,7 +228,8 @@ public final class InvocationRequest {
     var charset = charset();
     var bytes = bytes();
     var text = new String(bytes, charset);
-    // What stands there for malformed bytes, and seldom for anything else. A decoder that reports them takes several
+    // What stands there for malformed bytes, and seldom for anything else. A decoder that reports
+    // them takes several
     // times as long and as much memory, so it only has a second look.
     if (text.indexOf('\uFFFD') >= 0) {
       requireWellFormed(bytes, charset);
@@ -208,31 +268,33 @@ public final class InvocationRequest {
     return accept;
   }
 
-  /// The value of `X-Amzn-SageMaker-Custom-Attributes`, unchanged. It is not echoed unless a hook sets it on the
-  /// response.
+  /// The value of `X-Amzn-SageMaker-Custom-Attributes`, unchanged. It is not echoed unless a hook
+  /// sets it on the response.
   public Optional<String> customAttributes() {
     return customAttributes;
   }
 
-  /// What `inputFn` leaves here for `outputFn` of the same request, such as the form that the body had. It may be
-  /// changed by any thread; neither names nor values may be null.
+  /// What `inputFn` leaves here for `outputFn` of the same request, such as the form that the body
+  /// had. It may be changed by any thread; neither names nor values may be null.
   public Map<String, Object> attributes() {
     return attributes;
   }
 
-  /// The name of this call: `X-Amzn-SageMaker-Inference-Id`, else the id that its log lines and its response have.
+  /// The name of this call: `X-Amzn-SageMaker-Inference-Id`, else the id that its log lines and its
+  /// response have.
   public String inferenceId() {
     return inferenceId;
   }
 
-  /// A `traceparent` (W3C Trace Context) for calls that a hook makes itself. Of a server that sends traces it names the
-  /// request's own span, else it is the caller's where that is valid, or what its `X-Amzn-Trace-Id` says.
+  /// A `traceparent` (W3C Trace Context) for calls that a hook makes itself. Of a server that sends
+  /// traces it names the request's own span, else it is the caller's where that is valid, or what
+  /// its `X-Amzn-Trace-Id` says.
   public Optional<String> traceParent() {
     return call.traceParent;
   }
 
-  /// The path that the caller asked for, such as `/invocations`. A WebSocket may have another one: SageMaker's callers
-  /// choose it with `X-Amzn-SageMaker-Model-Invocation-Path`.
+  /// The path that the caller asked for, such as `/invocations`. A WebSocket may have another one:
+  /// SageMaker's callers choose it with `X-Amzn-SageMaker-Model-Invocation-Path`.
   public String path() {
     return call.path;
   }
@@ -242,34 +304,35 @@ public final class InvocationRequest {
     return call.query;
   }
 
-  /// The session that the request is in: what [SessionHandler#openSession] returned for it. Nothing where the caller uses
-  /// none. No other request of the session runs at the same time.
+  /// The session that the request is in: what [SessionHandler#openSession] returned for it. Nothing
+  /// where the caller uses none. No other request of the session runs at the same time.
   ///
   /// @throws ClassCastException when it is of another type
   public <T> Optional<T> session(Class<T> type) {
     return call.session.map(type::cast);
   }
 
-  /// A header of the request, by any spelling of its name: `Content-Type`, `Accept`, `traceparent`, `X-Amzn-Trace-Id`
-  /// and those that begin with `X-Amzn-SageMaker-`. SageMaker lets no others through to a container, so none of a server at
-  /// home are here either.
+  /// A header of the request, by any spelling of its name: `Content-Type`, `Accept`, `traceparent`,
+  /// `X-Amzn-Trace-Id` and those that begin with `X-Amzn-SageMaker-`. SageMaker lets no others
+  /// through to a container, so none of a server at home are here either.
   ///
   /// Several values of one name are joined by `, `.
   public Optional<String> header(String name) {
     return Optional.ofNullable(call.headers.get(name.toLowerCase(Locale.ROOT)));
   }
 
-  /// The time that is left until the caller gets 504, and zero after that. A hook that still runs then is interrupted. Of an
-  /// answer that streams it is the time until its first part. Without a deadline, as in a unit test, it is some centuries.
+  /// The time that is left until the caller gets 504, and zero after that. A hook that still runs
+  /// then is interrupted. Of an answer that streams it is the time until its first part. Without a
+  /// deadline, as in a unit test, it is some centuries.
   public Duration remaining() {
     return call.deadline.isEmpty()
         ? Duration.ofNanos(Long.MAX_VALUE)
         : Duration.ofNanos(Math.max(0, call.deadline.getAsLong() - System.nanoTime()));
   }
 
-  /// Whether one bad record among several should become an error in its own place of the response, keeping the order,
-  /// instead of failing the request. The operator decides it for line formats: in a batch-transform job a failed
-  /// request costs its whole file.
+  /// Whether one bad record among several should become an error in its own place of the response,
+  /// keeping the order, instead of failing the request. The operator decides it for line formats:
+  /// in a batch-transform job a failed request costs its whole file.
   public boolean keepBadRecords() {
     return keepBadRecords;
   }

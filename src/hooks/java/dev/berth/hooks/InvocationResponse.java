@@ -4,12 +4,15 @@ import java.nio.charset.StandardCharsets;
 import java.util.Objects;
 import java.util.Optional;
 
-/// What [InferenceHandler#outputFn] answers: a body, its content type and, if wanted, custom attributes.
+/// What [InferenceHandler#outputFn] answers: a body, its content type and, if wanted, custom
+/// attributes.
 ///
 /// @param body the bytes to send, not copied: the caller hands them over
 /// @param contentType sent as it is written, so it should match what data capture expects
-/// @param customAttributes sent as `X-Amzn-SageMaker-Custom-Attributes`: at most 1024 printable ASCII characters
-public record InvocationResponse(byte[] body, MediaType contentType, Optional<String> customAttributes) {
+/// @param customAttributes sent as `X-Amzn-SageMaker-Custom-Attributes`: at most 1024 printable
+///   ASCII characters
+public record InvocationResponse(
+    byte[] body, MediaType contentType, Optional<String> customAttributes) {
 
   private static final int MAX_CUSTOM_ATTRIBUTES = 1024;
 
@@ -35,10 +38,17 @@ public record InvocationResponse(byte[] body, MediaType contentType, Optional<St
   private static void checkCustomAttributes(String value) {
     if (value.length() > MAX_CUSTOM_ATTRIBUTES) {
       throw new IllegalArgumentException(
-          "customAttributes: found %d characters, expected at most %d".formatted(value.length(), MAX_CUSTOM_ATTRIBUTES));
+          "customAttributes: found %d characters, expected at most %d"
+              .formatted(value.length(), MAX_CUSTOM_ATTRIBUTES));
     }
-    value.chars().filter(c -> c < ' ' || c > '~').findFirst().ifPresent(c -> {
-      throw new IllegalArgumentException("customAttributes: found U+%04X, expected printable ASCII".formatted(c));
-    });
+    value
+        .chars()
+        .filter(c -> c < ' ' || c > '~')
+        .findFirst()
+        .ifPresent(
+            c -> {
+              throw new IllegalArgumentException(
+                  "customAttributes: found U+%04X, expected printable ASCII".formatted(c));
+            });
   }
 }

@@ -9,7 +9,8 @@ import java.util.Collections;
 import java.util.List;
 import java.util.Optional;
 
-/// A model that is loaded with a handler's hooks on the calling thread, without a server: for tests of hooks.
+/// A model that is loaded with a handler's hooks on the calling thread, without a server: for tests
+/// of hooks.
 ///
 /// ```java
 /// try (var model = LocalModel.load(new Inference(directory), directory)) {
@@ -17,14 +18,14 @@ import java.util.Optional;
 /// }
 /// ```
 ///
-/// Use it on one thread only. The hooks are called as the server calls them, in the same order, one request at a time and
-/// on a CPU; what they throw comes out as it is. As in the server:
+/// Use it on one thread only. The hooks are called as the server calls them, in the same order, one
+/// request at a time and on a CPU; what they throw comes out as it is. As in the server:
 ///
-/// - A type that is not among `requestTypes` is an [UnsupportedMediaTypeException]. One that is not among `responseTypes` is
-///   a [NotAcceptableException].
+/// - A type that is not among `requestTypes` is an [UnsupportedMediaTypeException]. One that is not
+///   among `responseTypes` is a [NotAcceptableException].
 /// - `predictFn` gets at most `maxBatchSize` records at once, in a list that can't be changed.
-/// - A hook that returns null, a list with null in it, or the wrong number of predictions is an [IllegalStateException]
-///   that names the hook.
+/// - A hook that returns null, a list with null in it, or the wrong number of predictions is an
+///   [IllegalStateException] that names the hook.
 public final class LocalModel implements AutoCloseable {
 
   /// What a server grants by default.
@@ -39,7 +40,8 @@ public final class LocalModel implements AutoCloseable {
   /// Calls `modelFn` and `warmUpFn`.
   ///
   /// @param handler closed with this
-  public static <M, I, O> LocalModel load(InferenceHandler<M, I, O> handler, Path modelDirectory) throws Exception {
+  public static <M, I, O> LocalModel load(InferenceHandler<M, I, O> handler, Path modelDirectory)
+      throws Exception {
     var cpu = new Accelerator.Cpu(Runtime.getRuntime().availableProcessors(), CpuProfile.ADAPTIVE);
     var model = handler.modelFn(new ModelContext(modelDirectory, cpu, 0, List.of(cpu)));
     handler.warmUpFn(model);
@@ -49,12 +51,14 @@ public final class LocalModel implements AutoCloseable {
   /// Answers a request.
   ///
   /// @param accept the type that the response should have
-  public InvocationResponse invoke(MediaType contentType, byte[] body, MediaType accept) throws Exception {
+  public InvocationResponse invoke(MediaType contentType, byte[] body, MediaType accept)
+      throws Exception {
     return invoke(request(contentType, body, accept, Optional.empty()));
   }
 
   /// The same with custom attributes, which a caller sends as `X-Amzn-SageMaker-Custom-Attributes`.
-  public InvocationResponse invoke(MediaType contentType, byte[] body, MediaType accept, String customAttributes)
+  public InvocationResponse invoke(
+      MediaType contentType, byte[] body, MediaType accept, String customAttributes)
       throws Exception {
     return invoke(request(contentType, body, accept, Optional.of(customAttributes)));
   }
@@ -71,11 +75,13 @@ public final class LocalModel implements AutoCloseable {
     return new String(response.body(), StandardCharsets.UTF_8);
   }
 
-  /// Answers a request with the parts of a [StreamingHandler], those of the first record first. Each is as `partFn` has
-  /// encoded it: the server puts the frame of an event or the end of a line around it.
+  /// Answers a request with the parts of a [StreamingHandler], those of the first record first.
+  /// Each is as `partFn` has encoded it: the server puts the frame of an event or the end of a line
+  /// around it.
   ///
   /// @throws IllegalStateException when the handler is not one, or answers this request as a whole
-  public List<byte[]> stream(MediaType contentType, byte[] body, MediaType accept) throws Exception {
+  public List<byte[]> stream(MediaType contentType, byte[] body, MediaType accept)
+      throws Exception {
     var request = request(contentType, body, accept, Optional.empty());
     hooks.check(request);
     return hooks.stream(request);
@@ -83,7 +89,8 @@ public final class LocalModel implements AutoCloseable {
 
   private static InvocationRequest request(
       MediaType contentType, byte[] body, MediaType accept, Optional<String> customAttributes) {
-    return new InvocationRequest(new ByteArrayInputStream(body), contentType, accept, customAttributes, "local", false)
+    return new InvocationRequest(
+            new ByteArrayInputStream(body), contentType, accept, customAttributes, "local", false)
         .withDeadline(System.nanoTime() + TIMEOUT.toNanos());
   }
 
@@ -93,18 +100,21 @@ public final class LocalModel implements AutoCloseable {
   }
 
   /// A handler and what its `modelFn` gave.
-  private record Hooks<M, I, O>(InferenceHandler<M, I, O> handler, M model, int maxBatchSize) implements AutoCloseable {
+  private record Hooks<M, I, O>(InferenceHandler<M, I, O> handler, M model, int maxBatchSize)
+      implements AutoCloseable {
 
     /// Refuses what the server refuses before it calls a hook.
     void check(InvocationRequest request) {
       var readable = checked(handler.requestTypes(), "requestTypes", "a media type");
       if (!readable.isEmpty() && readable.stream().noneMatch(request.contentType()::sameTypeAs)) {
         throw new UnsupportedMediaTypeException(
-            "Content-Type: found \"%s\", expected one of %s".formatted(request.contentType(), readable));
+            "Content-Type: found \"%s\", expected one of %s"
+                .formatted(request.contentType(), readable));
       }
       var writable = checked(handler.responseTypes(), "responseTypes", "a media type");
       if (!writable.isEmpty() && writable.stream().noneMatch(request.accept()::includes)) {
-        throw new NotAcceptableException("Accept: found \"%s\", expected one of %s".formatted(request.accept(), writable));
+        throw new NotAcceptableException(
+            "Accept: found \"%s\", expected one of %s".formatted(request.accept(), writable));
       }
     }
 
@@ -114,7 +124,8 @@ public final class LocalModel implements AutoCloseable {
       for (var record : records) {
         split.add(checked(handler.split(record), "split", "a piece"));
         if (split.getLast().isEmpty()) {
-          throw new IllegalStateException("split: found no pieces, expected the record itself or several");
+          throw new IllegalStateException(
+              "split: found no pieces, expected the record itself or several");
         }
       }
       var predictions = new ArrayList<O>();
@@ -126,29 +137,37 @@ public final class LocalModel implements AutoCloseable {
       for (var parts : split) {
         int to = from + parts.size();
         var own = Collections.unmodifiableList(predictions.subList(from, to));
-        joined.add(parts.size() == 1
-            ? own.getFirst()
-            : notNull(handler.join(records.get(joined.size()), own), "join", "a prediction"));
+        joined.add(
+            parts.size() == 1
+                ? own.getFirst()
+                : notNull(handler.join(records.get(joined.size()), own), "join", "a prediction"));
         from = to;
       }
-      return notNull(handler.outputFn(Collections.unmodifiableList(joined), request), "outputFn", "a response");
+      return notNull(
+          handler.outputFn(Collections.unmodifiableList(joined), request),
+          "outputFn",
+          "a response");
     }
 
     List<byte[]> stream(InvocationRequest request) throws Exception {
       if (!(handler instanceof StreamingHandler<M, I, O, ?> streaming)) {
-        throw new IllegalStateException("handler: found %s, expected a StreamingHandler".formatted(handler.getClass().getName()));
+        throw new IllegalStateException(
+            "handler: found %s, expected a StreamingHandler"
+                .formatted(handler.getClass().getName()));
       }
       var records = records(request);
       if (streaming.streamedAs(request).isEmpty()) {
-        throw new IllegalStateException("streamedAs: found nothing for the type %s, expected the type of the parts".formatted(
-            request.accept()));
+        throw new IllegalStateException(
+            "streamedAs: found nothing for the type %s, expected the type of the parts"
+                .formatted(request.accept()));
       }
       var encoded = new ArrayList<byte[]>();
       int record = 0;
       for (var batch : batches(records)) {
         for (var parts : WholeStreams.parts(streaming, batch, model)) {
           for (var part : parts) {
-            encoded.add(notNull(streaming.partFn(part, record, request), "partFn", "the bytes of a part"));
+            encoded.add(
+                notNull(streaming.partFn(part, record, request), "partFn", "the bytes of a part"));
           }
           record++;
         }
@@ -162,7 +181,9 @@ public final class LocalModel implements AutoCloseable {
 
     private List<List<I>> batches(List<I> pieces) {
       var batches = new ArrayList<List<I>>();
-      for (int from = 0; from < pieces.size(); from += Math.min(maxBatchSize, pieces.size() - from)) {
+      for (int from = 0;
+          from < pieces.size();
+          from += Math.min(maxBatchSize, pieces.size() - from)) {
         batches.add(pieces.subList(from, from + Math.min(maxBatchSize, pieces.size() - from)));
       }
       return batches;
@@ -172,7 +193,8 @@ public final class LocalModel implements AutoCloseable {
       var predictions = checked(handler.predictFn(batch, model), "predictFn", "a prediction");
       if (predictions.size() != batch.size()) {
         throw new IllegalStateException(
-            "predictFn: found %d predictions, expected %d, one for each record".formatted(predictions.size(), batch.size()));
+            "predictFn: found %d predictions, expected %d, one for each record"
+                .formatted(predictions.size(), batch.size()));
       }
       return predictions;
     }
@@ -191,7 +213,9 @@ public final class LocalModel implements AutoCloseable {
       int place = 0;
       for (var value : notNull(values, hook, "a list")) {
         if (value == null) {
-          throw new IllegalStateException("%s: found null at %d of %d, expected %s".formatted(hook, place, values.size(), each));
+          throw new IllegalStateException(
+              "%s: found null at %d of %d, expected %s"
+                  .formatted(hook, place, values.size(), each));
         }
         place++;
       }

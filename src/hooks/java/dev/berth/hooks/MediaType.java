@@ -8,8 +8,8 @@ import java.util.Optional;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.regex.Pattern;
 
-/// A media type such as `text/csv; header=present` (RFC 9110 §8.3.1). `*` stands for any type or subtype, as in
-/// `Accept`.
+/// A media type such as `text/csv; header=present` (RFC 9110 §8.3.1). `*` stands for any type or
+/// subtype, as in `Accept`.
 ///
 /// Type, subtype and parameter names are held in lower case; parameters keep their order.
 public record MediaType(String type, String subtype, Map<String, String> parameters) {
@@ -19,14 +19,19 @@ public record MediaType(String type, String subtype, Map<String, String> paramet
   public static final MediaType JSON_LINES = of("application", "jsonlines");
   public static final MediaType CSV = of("text", "csv");
   public static final MediaType TEXT = of("text", "plain");
+
   /// Server-sent events (WHATWG HTML §9.2).
   public static final MediaType EVENT_STREAM = of("text", "event-stream");
+
   /// Bytes of any kind.
   public static final MediaType BYTES = of("application", "octet-stream");
+
   /// A NumPy array.
   public static final MediaType NPY = of("application", "x-npy");
+
   /// Several NumPy arrays by name.
   public static final MediaType NPZ = of("application", "x-npz");
+
   /// An image of any kind, in SageMaker's own examples.
   public static final MediaType IMAGE = of("application", "x-image");
 
@@ -34,13 +39,15 @@ public record MediaType(String type, String subtype, Map<String, String> paramet
   private static final int MAX_LENGTH = 1024;
 
   private static final String TOKEN = "[!#$%&'*+.^_`|~0-9A-Za-z-]+";
-  private static final String PARAMETER = "[ \\t]*;[ \\t]*(?:(" + TOKEN + ")=(?:(" + TOKEN + ")|\"((?:[^\"\\\\]|\\\\.)*+)\"))?";
+  private static final String PARAMETER =
+      "[ \\t]*;[ \\t]*(?:(" + TOKEN + ")=(?:(" + TOKEN + ")|\"((?:[^\"\\\\]|\\\\.)*+)\"))?";
   private static final Pattern TYPE = Pattern.compile("(" + TOKEN + ")/(" + TOKEN + ")");
   private static final Pattern PARAMETERS = Pattern.compile(PARAMETER);
 
-  /// Types by the texts that were parsed last: callers send the same few with every request. It is emptied when it is
-  /// full, so that odd ones do not stay.
+  /// Types by the texts that were parsed last: callers send the same few with every request. It is
+  /// emptied when it is full, so that odd ones do not stay.
   private static final Map<String, MediaType> PARSED = new ConcurrentHashMap<>();
+
   private static final int MOST_PARSED = 64;
 
   public MediaType {
@@ -77,7 +84,8 @@ public record MediaType(String type, String subtype, Map<String, String> paramet
         return Optional.empty();
       }
       if (rest.group(1) != null) {
-        var value = rest.group(2) != null ? rest.group(2) : rest.group(3).replaceAll("\\\\(.)", "$1");
+        var value =
+            rest.group(2) != null ? rest.group(2) : rest.group(3).replaceAll("\\\\(.)", "$1");
         parameters.putIfAbsent(rest.group(1).toLowerCase(Locale.ROOT), value);
       }
       end = rest.end();
@@ -93,7 +101,8 @@ public record MediaType(String type, String subtype, Map<String, String> paramet
 
   /// Whether this, read as a range, covers `other`: the parameters do not count.
   public boolean includes(MediaType other) {
-    return (type.equals("*") || type.equals(other.type)) && (subtype.equals("*") || subtype.equals(other.subtype));
+    return (type.equals("*") || type.equals(other.type))
+        && (subtype.equals("*") || subtype.equals(other.subtype));
   }
 
   /// Whether both have the same type and subtype: the parameters do not count.
@@ -114,7 +123,8 @@ public record MediaType(String type, String subtype, Map<String, String> paramet
   @Override
   public String toString() {
     var text = new StringBuilder(type).append('/').append(subtype);
-    parameters.forEach((name, value) -> text.append("; ").append(name).append('=').append(quotedIfNeeded(value)));
+    parameters.forEach(
+        (name, value) -> text.append("; ").append(name).append('=').append(quotedIfNeeded(value)));
     return text.toString();
   }
 

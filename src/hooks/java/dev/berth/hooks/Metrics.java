@@ -2,7 +2,8 @@ package dev.berth.hooks;
 
 import java.time.Duration;
 
-/// What hooks count and time themselves, next to what the server does. [ModelContext#metrics()] has it.
+/// What hooks count and time themselves, next to what the server does. [ModelContext#metrics()] has
+/// it.
 ///
 /// ```java
 /// public Labels modelFn(ModelContext context) {
@@ -11,11 +12,13 @@ import java.time.Duration;
 /// }
 /// ```
 ///
-/// The counter above is `hooks_unknown_words_total{model="…"}` in `/metrics`. A timer is `hooks_NAME_seconds` and a gauge
-/// `hooks_NAME`. They go when the model is unloaded. Asking twice for a name gives the same instrument, so each worker may ask.
+/// The counter above is `hooks_unknown_words_total{model="…"}` in `/metrics`. A timer is
+/// `hooks_NAME_seconds` and a gauge `hooks_NAME`. They go when the model is unloaded. Asking twice
+/// for a name gives the same instrument, so each worker may ask.
 ///
-/// A name is 1 to 60 lower-case letters, digits and `_`, and begins with a letter. A model has at most 100 of them. There
-/// are no labels, so requests can't make new series. All methods may be called by any thread and never block for long.
+/// A name is 1 to 60 lower-case letters, digits and `_`, and begins with a letter. A model has at
+/// most 100 of them. There are no labels, so requests can't make new series. All methods may be
+/// called by any thread and never block for long.
 public interface Metrics {
 
   /// Counts upwards.
@@ -36,36 +39,41 @@ public interface Metrics {
     void record(Duration took);
   }
 
-  /// A value that goes up and down: the one that was set last. All workers of a model set the same one.
+  /// A value that goes up and down: the one that was set last. All workers of a model set the same
+  /// one.
   @FunctionalInterface
   interface Gauge {
     void set(double value);
   }
 
   /// Metrics that nobody looks at, as in unit tests.
-  Metrics NONE = new Metrics() {
-    @Override
-    public Counter counter(String name, String description) {
-      return _ -> {};
-    }
+  Metrics NONE =
+      new Metrics() {
+        @Override
+        public Counter counter(String name, String description) {
+          return _ -> {};
+        }
 
-    @Override
-    public Timer timer(String name, String description) {
-      return _ -> {};
-    }
+        @Override
+        public Timer timer(String name, String description) {
+          return _ -> {};
+        }
 
-    @Override
-    public Gauge gauge(String name, String description) {
-      return _ -> {};
-    }
-  };
+        @Override
+        public Gauge gauge(String name, String description) {
+          return _ -> {};
+        }
+      };
 
-  /// @throws IllegalArgumentException when the name is not one, is that of another kind, or is one too many
+  /// @throws IllegalArgumentException when the name is not one, is that of another kind, or is one
+  ///   too many
   Counter counter(String name, String description);
 
-  /// @throws IllegalArgumentException when the name is not one, is that of another kind, or is one too many
+  /// @throws IllegalArgumentException when the name is not one, is that of another kind, or is one
+  ///   too many
   Timer timer(String name, String description);
 
-  /// @throws IllegalArgumentException when the name is not one, is that of another kind, or is one too many
+  /// @throws IllegalArgumentException when the name is not one, is that of another kind, or is one
+  ///   too many
   Gauge gauge(String name, String description);
 }

@@ -6,16 +6,22 @@ import java.util.Objects;
 
 /// What a worker tells [InferenceHandler#modelFn] about the model that it is to load.
 ///
-/// @param modelDirectory the model artifact: the directory unpacked from `model.tar.gz`, to be read only
+/// @param modelDirectory the model artifact: the directory unpacked from `model.tar.gz`, to be read
+///   only
 /// @param accelerator the device that this worker owns, one of `accelerators`
 /// @param worker the worker's number, from 0
 /// @param accelerators the devices of all workers, each of them once
 /// @param metrics what the hooks may count and time
 public record ModelContext(
-    Path modelDirectory, Accelerator accelerator, int worker, List<Accelerator> accelerators, Metrics metrics) {
+    Path modelDirectory,
+    Accelerator accelerator,
+    int worker,
+    List<Accelerator> accelerators,
+    Metrics metrics) {
 
   /// Without anybody who looks at the metrics.
-  public ModelContext(Path modelDirectory, Accelerator accelerator, int worker, List<Accelerator> accelerators) {
+  public ModelContext(
+      Path modelDirectory, Accelerator accelerator, int worker, List<Accelerator> accelerators) {
     this(modelDirectory, accelerator, worker, accelerators, Metrics.NONE);
   }
 
@@ -25,7 +31,8 @@ public record ModelContext(
     Objects.requireNonNull(metrics, "metrics");
     accelerators = List.copyOf(accelerators);
     if (!accelerators.contains(accelerator)) {
-      throw new IllegalArgumentException("accelerator: found %s, expected one of %s".formatted(accelerator, accelerators));
+      throw new IllegalArgumentException(
+          "accelerator: found %s, expected one of %s".formatted(accelerator, accelerators));
     }
   }
 }

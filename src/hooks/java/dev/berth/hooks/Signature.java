@@ -4,8 +4,8 @@ import java.util.List;
 import java.util.Objects;
 import java.util.Optional;
 
-/// What a handler takes and answers, as named columns of a batch. Clients of the Open Inference Protocol read it with
-/// `GET /v2/models/{name}`.
+/// What a handler takes and answers, as named columns of a batch. Clients of the Open Inference
+/// Protocol read it with `GET /v2/models/{name}`.
 ///
 /// @param inputs the fields of a record; empty: unknown, so that any are let through
 /// @param outputs the fields of a prediction; empty: unknown
@@ -14,7 +14,8 @@ public record Signature(List<Column> inputs, List<Column> outputs) {
   /// Of a handler that says nothing.
   public static final Signature UNKNOWN = new Signature(List.of(), List.of());
 
-  /// A field of every record. The first dimension of its column is the records, the others are not known.
+  /// A field of every record. The first dimension of its column is the records, the others are not
+  /// known.
   ///
   /// @param type empty: texts or bytes
   public record Column(String name, Optional<ElementType> type) {

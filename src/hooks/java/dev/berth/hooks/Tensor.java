@@ -7,10 +7,11 @@ import java.util.List;
 import java.util.Objects;
 import java.util.stream.IntStream;
 
-/// Numbers of one type in a shape, row by row: the last index moves fastest (C order). A shape without dimensions is a
-/// scalar and has one element.
+/// Numbers of one type in a shape, row by row: the last index moves fastest (C order). A shape
+/// without dimensions is a scalar and has one element.
 ///
-/// The elements are little-endian bytes, as in NumPy's files and libtorch's memory, so neither has to be converted.
+/// The elements are little-endian bytes, as in NumPy's files and libtorch's memory, so neither has
+/// to be converted.
 public final class Tensor {
 
   private final ElementType type;
@@ -24,13 +25,15 @@ public final class Tensor {
     this.size = size(shape);
     this.data = data;
     if (data.limit() != Math.multiplyExact(size, type.bytes())) {
-      throw new IllegalArgumentException("data: found %d bytes, expected %d for %s"
-          .formatted(data.limit(), (long) size * type.bytes(), this));
+      throw new IllegalArgumentException(
+          "data: found %d bytes, expected %d for %s"
+              .formatted(data.limit(), (long) size * type.bytes(), this));
     }
   }
 
-  /// A tensor over bytes that are little-endian already: what is left of `data`, which is not copied and must not be
-  /// changed any more. The engine reads direct memory where it lies, so a model that writes into its inputs writes there.
+  /// A tensor over bytes that are little-endian already: what is left of `data`, which is not
+  /// copied and must not be changed any more. The engine reads direct memory where it lies, so a
+  /// model that writes into its inputs writes there.
   public static Tensor of(ElementType type, ByteBuffer data, int... shape) {
     return new Tensor(type, littleEndian(data.slice()), shape.clone());
   }
@@ -61,7 +64,8 @@ public final class Tensor {
 
   /// Bytes from 0 to 255, such as pixels.
   public static Tensor ofUnsigned(byte[] values, int... shape) {
-    return new Tensor(ElementType.UINT8, littleEndian(ByteBuffer.wrap(values.clone())), shape.clone());
+    return new Tensor(
+        ElementType.UINT8, littleEndian(ByteBuffer.wrap(values.clone())), shape.clone());
   }
 
   public ElementType type() {
@@ -111,13 +115,14 @@ public final class Tensor {
   /// @throws IllegalStateException where they may have some
   public long[] longs() {
     if (type.isFloating()) {
-      throw new IllegalStateException("found elements of type %s, expected whole numbers".formatted(type));
+      throw new IllegalStateException(
+          "found elements of type %s, expected whole numbers".formatted(type));
     }
     return IntStream.range(0, size).mapToLong(this::integer).toArray();
   }
 
-  /// The same numbers in another type: rounded towards zero where that has no fractions, and as Java's casts do where
-  /// they do not fit. As booleans, all but 0 are true.
+  /// The same numbers in another type: rounded towards zero where that has no fractions, and as
+  /// Java's casts do where they do not fit. As booleans, all but 0 are true.
   public Tensor as(ElementType other) {
     if (other == type) {
       return this;
@@ -152,10 +157,12 @@ public final class Tensor {
       throw new IllegalArgumentException("found no tensors, expected at least one");
     }
     var first = tensors.getFirst();
-    var data = littleEndian(ByteBuffer.allocate(Math.multiplyExact(first.data.limit(), tensors.size())));
+    var data =
+        littleEndian(ByteBuffer.allocate(Math.multiplyExact(first.data.limit(), tensors.size())));
     for (var tensor : tensors) {
       if (tensor.type != first.type || !Arrays.equals(tensor.shape, first.shape)) {
-        throw new IllegalArgumentException("found %s beside %s, expected tensors of one kind".formatted(tensor, first));
+        throw new IllegalArgumentException(
+            "found %s beside %s, expected tensors of one kind".formatted(tensor, first));
       }
       data.put(tensor.data());
     }
@@ -225,7 +232,8 @@ public final class Tensor {
     int size = 1;
     for (int length : shape) {
       if (length < 0) {
-        throw new IllegalArgumentException("shape: found %s, expected no negative length".formatted(Arrays.toString(shape)));
+        throw new IllegalArgumentException(
+            "shape: found %s, expected no negative length".formatted(Arrays.toString(shape)));
       }
       size = Math.multiplyExact(size, length);
     }

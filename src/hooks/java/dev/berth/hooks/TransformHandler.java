@@ -4,7 +4,8 @@ import java.io.IOException;
 import java.util.ArrayList;
 import java.util.List;
 
-/// One hook from a whole request to its whole response, as `transform_fn` in Python, beside `modelFn`.
+/// One hook from a whole request to its whole response, as `transform_fn` in Python, beside
+/// `modelFn`.
 ///
 /// ```java
 /// public final class Inference implements TransformHandler<Void> {
@@ -15,15 +16,17 @@ import java.util.List;
 /// }
 /// ```
 ///
-/// It excludes `inputFn`, `predictFn` and `outputFn`: a class that has one of those besides is refused at start. A
-/// request is one record then, so requests share no batch and a worker answers one of them after another. Prefer
-/// [InferenceHandler], which decodes on threads of its own and batches.
+/// It excludes `inputFn`, `predictFn` and `outputFn`: a class that has one of those besides is
+/// refused at start. A request is one record then, so requests share no batch and a worker answers
+/// one of them after another. Prefer [InferenceHandler], which decodes on threads of its own and
+/// batches.
 ///
 /// @param <M> the loaded model, one per worker
-public interface TransformHandler<M> extends InferenceHandler<M, InvocationRequest, InvocationResponse> {
+public interface TransformHandler<M>
+    extends InferenceHandler<M, InvocationRequest, InvocationResponse> {
 
-  /// Answers a request, whose body is in memory already, on the thread of the worker that has `model`. May throw
-  /// what the three hooks in whose place it stands may throw.
+  /// Answers a request, whose body is in memory already, on the thread of the worker that has
+  /// `model`. May throw what the three hooks in whose place it stands may throw.
   InvocationResponse transformFn(InvocationRequest request, M model) throws Exception;
 
   @Override
@@ -32,7 +35,8 @@ public interface TransformHandler<M> extends InferenceHandler<M, InvocationReque
   }
 
   @Override
-  default List<InvocationResponse> predictFn(List<InvocationRequest> records, M model) throws Exception {
+  default List<InvocationResponse> predictFn(List<InvocationRequest> records, M model)
+      throws Exception {
     var responses = new ArrayList<InvocationResponse>(records.size());
     for (var request : records) {
       var response = transformFn(request, model);
@@ -45,7 +49,8 @@ public interface TransformHandler<M> extends InferenceHandler<M, InvocationReque
   }
 
   @Override
-  default InvocationResponse outputFn(List<InvocationResponse> predictions, InvocationRequest request) {
+  default InvocationResponse outputFn(
+      List<InvocationResponse> predictions, InvocationRequest request) {
     return predictions.getFirst();
   }
 

@@ -9,7 +9,8 @@ final class WholeStreams {
 
   private WholeStreams() {}
 
-  static <M, I, O, S> List<O> predict(StreamingHandler<M, I, O, S> handler, List<I> records, M model) throws Exception {
+  static <M, I, O, S> List<O> predict(
+      StreamingHandler<M, I, O, S> handler, List<I> records, M model) throws Exception {
     var parts = parts(handler, records, model);
     var predictions = new ArrayList<O>(records.size());
     for (var record : records) {
@@ -19,7 +20,8 @@ final class WholeStreams {
   }
 
   /// The parts of each record.
-  static <M, I, O, S> List<List<O>> parts(StreamingHandler<M, I, O, S> handler, List<I> records, M model) throws Exception {
+  static <M, I, O, S> List<List<O>> parts(
+      StreamingHandler<M, I, O, S> handler, List<I> records, M model) throws Exception {
     var streams = new ArrayList<Whole<S, O>>();
     try {
       for (var record : records) {

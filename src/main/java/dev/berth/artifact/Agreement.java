@@ -4,7 +4,8 @@ package dev.berth.artifact;
 ///
 /// @param questions how many questions both were asked
 /// @param sameAnswers how many of them both answered with the same words of the context
-/// @param largestScoreDifference the largest difference between the scores of the two best answers to a question
+/// @param largestScoreDifference the largest difference between the scores of the two best answers
+///   to a question
 public record Agreement(int questions, int sameAnswers, double largestScoreDifference) {
 
   @Override

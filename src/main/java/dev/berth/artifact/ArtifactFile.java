@@ -5,7 +5,8 @@ import java.nio.file.LinkOption;
 import java.nio.file.Path;
 import java.util.Optional;
 
-/// What a file of a model artifact must be: a regular file, or a link to one. Reading a pipe or a device may never end.
+/// What a file of a model artifact must be: a regular file, or a link to one. Reading a pipe or a
+/// device may never end.
 public final class ArtifactFile {
 
   private ArtifactFile() {}
@@ -13,15 +14,19 @@ public final class ArtifactFile {
   /// Why it can't be read, such as `not found`; nothing where it can.
   public static Optional<String> problem(Path file) {
     if (!Files.exists(file)) {
-      return Optional.of(Files.exists(file, LinkOption.NOFOLLOW_LINKS)
-          ? "found a link to nothing, expected a regular file; tar -h packs what links lead to"
-          : "not found");
+      return Optional.of(
+          Files.exists(file, LinkOption.NOFOLLOW_LINKS)
+              ? "found a link to nothing, expected a regular file; tar -h packs what links lead to"
+              : "not found");
     }
     if (!Files.isRegularFile(file)) {
-      return Optional.of("found a %s, expected a regular file".formatted(
-          Files.isDirectory(file) ? "directory" : "pipe, socket or device"));
+      return Optional.of(
+          "found a %s, expected a regular file"
+              .formatted(Files.isDirectory(file) ? "directory" : "pipe, socket or device"));
     }
-    return Files.isReadable(file) ? Optional.empty() : Optional.of("found a file that this user may not read");
+    return Files.isReadable(file)
+        ? Optional.empty()
+        : Optional.of("found a file that this user may not read");
   }
 
   /// Whether there is something under this name. It may be anything.

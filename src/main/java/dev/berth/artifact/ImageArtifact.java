@@ -11,7 +11,8 @@ import java.util.Optional;
 /// A model artifact that takes pictures, whose `model.json` and files have been checked.
 ///
 /// @param directory the directory unpacked from `model.tar.gz`
-/// @param task what the model is for, such as `image-classification`; it chooses the built-in handler
+/// @param task what the model is for, such as `image-classification`; it chooses the built-in
+///   handler
 /// @param target the device that the model was traced for
 /// @param precision `fp32`, `fp16`, `bf16` or `int8`
 /// @param torch the version of PyTorch that wrote the files
@@ -20,9 +21,12 @@ import java.util.Optional;
 /// @param dynamic whether the only file takes any number of pictures
 /// @param files one for each number of pictures, the smallest first
 /// @param preparation what becomes of a picture before the model gets it
-/// @param labels the names of a classifier's classes, in the order of its output; empty where it is none
-/// @param parameters what a request's parameters are for this model where the request leaves them out, by name
-/// @param agreement how far its answers are those of the model in fp32, where `trace.py` has compared them
+/// @param labels the names of a classifier's classes, in the order of its output; empty where it is
+///   none
+/// @param parameters what a request's parameters are for this model where the request leaves them
+///   out, by name
+/// @param agreement how far its answers are those of the model in fp32, where `trace.py` has
+///   compared them
 /// @param provenance where the weights come from and under which licence, as free text by key
 public record ImageArtifact(
     Path directory,
@@ -38,7 +42,8 @@ public record ImageArtifact(
     List<String> labels,
     Map<String, Object> parameters,
     Optional<Agreement> agreement,
-    Map<String, Object> provenance) implements TracedArtifact {
+    Map<String, Object> provenance)
+    implements TracedArtifact {
 
   /// @param batch the pictures that it takes at once; those of a dynamic one have no limit
   public record File(Path path, int batch) {}

@@ -10,7 +10,8 @@ import java.util.Optional;
 /// Reads the `model.json` of a traced model that takes pictures. Used by one thread, once.
 final class ImageArtifactReader {
 
-  private static final List<String> FILTERS = List.of("nearest", "box", "bilinear", "hamming", "bicubic", "lanczos");
+  private static final List<String> FILTERS =
+      List.of("nearest", "box", "bilinear", "hamming", "bicubic", "lanczos");
   private static final List<String> CHANNELS = List.of("rgb", "bgr");
 
   private final Path directory;
@@ -22,24 +23,29 @@ final class ImageArtifactReader {
   }
 
   ImageArtifact read() {
-    boolean dynamic = choice(json.json().path("shapes"), "shapes", List.of("dynamic", "compiled")).equals("dynamic");
-    var artifact = new ImageArtifact(
-        directory,
-        json.text("task"),
-        json.target(),
-        json.precision(),
-        json.text("torch"),
-        json.texts("inputs"),
-        json.texts("outputs"),
-        dynamic,
-        files(dynamic),
-        preparation(json.json().path("image")),
-        json.has("labels") ? json.texts("labels") : List.of(),
-        json.object("parameters"),
-        json.agreement(),
-        json.object("provenance"));
+    boolean dynamic =
+        choice(json.json().path("shapes"), "shapes", List.of("dynamic", "compiled"))
+            .equals("dynamic");
+    var artifact =
+        new ImageArtifact(
+            directory,
+            json.text("task"),
+            json.target(),
+            json.precision(),
+            json.text("torch"),
+            json.texts("inputs"),
+            json.texts("outputs"),
+            dynamic,
+            files(dynamic),
+            preparation(json.json().path("image")),
+            json.has("labels") ? json.texts("labels") : List.of(),
+            json.object("parameters"),
+            json.agreement(),
+            json.object("provenance"));
     if (dynamic && artifact.target().isNeuron()) {
-      json.problem("model.json: shapes: found \"dynamic\", expected \"compiled\" for %s".formatted(artifact.target()));
+      json.problem(
+          "model.json: shapes: found \"dynamic\", expected \"compiled\" for %s"
+              .formatted(artifact.target()));
     }
     json.stopIfWrong();
     return artifact;
@@ -48,36 +54,49 @@ final class ImageArtifactReader {
   private List<ImageArtifact.File> files(boolean dynamic) {
     var listed = json.files();
     if (dynamic && listed.size() > 1) {
-      json.problem("model.json: files: found %d, expected one that takes any number of pictures".formatted(listed.size()));
+      json.problem(
+          "model.json: files: found %d, expected one that takes any number of pictures"
+              .formatted(listed.size()));
     }
     var files = new ArrayList<ImageArtifact.File>();
     for (int i = 0; i < listed.size(); i++) {
       var name = "model.json: files[%d]".formatted(i);
-      files.add(new ImageArtifact.File(
-          json.modelFile(listed.path(i), name),
-          dynamic ? Integer.MAX_VALUE : json.integer(listed.path(i), "batch", name + ".batch")));
+      files.add(
+          new ImageArtifact.File(
+              json.modelFile(listed.path(i), name),
+              dynamic
+                  ? Integer.MAX_VALUE
+                  : json.integer(listed.path(i), "batch", name + ".batch")));
     }
     return files;
   }
 
   private ImagePreparation preparation(JsonNode image) {
     if (!image.isObject()) {
-      json.problem("model.json: image: found %s, expected an object; trace the model again with this version's trace.py"
-          .formatted(ModelJson.kind(image)));
+      json.problem(
+          "model.json: image: found %s, expected an object; trace the model again with this version's trace.py"
+              .formatted(ModelJson.kind(image)));
     }
-    var preparation = new ImagePreparation(
-        resize(image.path("resize")),
-        image.has("resize") ? choice(image.path("filter"), "image.filter", FILTERS) : "nearest",
-        image.has("crop") ? Optional.of(size(image.path("crop"), "image.crop")) : Optional.empty(),
-        numbers(image.path("scale"), "image.scale", 1).getFirst(),
-        numbers(image.path("mean"), "image.mean", 3),
-        numbers(image.path("deviation"), "image.deviation", 3),
-        choice(image.path("channels"), "image.channels", CHANNELS).equals("bgr"));
-    if (preparation.crop().isEmpty() && !(preparation.resize().orElse(null) instanceof ImagePreparation.Size)) {
-      json.problem("model.json: image: found neither a crop nor a resize to a height and a width, expected pictures of one size");
+    var preparation =
+        new ImagePreparation(
+            resize(image.path("resize")),
+            image.has("resize") ? choice(image.path("filter"), "image.filter", FILTERS) : "nearest",
+            image.has("crop")
+                ? Optional.of(size(image.path("crop"), "image.crop"))
+                : Optional.empty(),
+            numbers(image.path("scale"), "image.scale", 1).getFirst(),
+            numbers(image.path("mean"), "image.mean", 3),
+            numbers(image.path("deviation"), "image.deviation", 3),
+            choice(image.path("channels"), "image.channels", CHANNELS).equals("bgr"));
+    if (preparation.crop().isEmpty()
+        && !(preparation.resize().orElse(null) instanceof ImagePreparation.Size)) {
+      json.problem(
+          "model.json: image: found neither a crop nor a resize to a height and a width, expected pictures of one size");
     }
     if (preparation.deviation().contains(0.0)) {
-      json.problem("model.json: image.deviation: found %s, expected no 0".formatted(preparation.deviation()));
+      json.problem(
+          "model.json: image.deviation: found %s, expected no 0"
+              .formatted(preparation.deviation()));
     }
     return preparation;
   }
@@ -86,9 +105,11 @@ final class ImageArtifactReader {
     if (resize.isMissingNode()) {
       return Optional.empty();
     }
-    return Optional.of(resize.has("shorterSide")
-        ? new ImagePreparation.ShorterSide(json.integer(resize, "shorterSide", "model.json: image.resize.shorterSide"))
-        : size(resize, "image.resize"));
+    return Optional.of(
+        resize.has("shorterSide")
+            ? new ImagePreparation.ShorterSide(
+                json.integer(resize, "shorterSide", "model.json: image.resize.shorterSide"))
+            : size(resize, "image.resize"));
   }
 
   private ImagePreparation.Size size(JsonNode size, String name) {
@@ -99,8 +120,9 @@ final class ImageArtifactReader {
 
   private String choice(JsonNode value, String name, List<String> choices) {
     if (!value.isTextual() || !choices.contains(value.textValue())) {
-      json.problem("model.json: %s: found %s, expected one of %s"
-          .formatted(name, ModelJson.kind(value), String.join(", ", choices)));
+      json.problem(
+          "model.json: %s: found %s, expected one of %s"
+              .formatted(name, ModelJson.kind(value), String.join(", ", choices)));
     }
     return value.asText();
   }
@@ -108,10 +130,16 @@ final class ImageArtifactReader {
   /// A number, or a list of so many.
   private List<Double> numbers(JsonNode value, String name, int count) {
     var values = value.isArray() ? value.valueStream().toList() : List.of(value);
-    boolean areNumbers = values.stream().allMatch(number -> number.isNumber() && Double.isFinite(number.doubleValue()));
+    boolean areNumbers =
+        values.stream()
+            .allMatch(number -> number.isNumber() && Double.isFinite(number.doubleValue()));
     if (values.size() != count || !areNumbers) {
-      json.problem("model.json: %s: found %s, expected %s".formatted(
-          name, ModelJson.kind(value), count == 1 ? "a number" : "a list of %d numbers".formatted(count)));
+      json.problem(
+          "model.json: %s: found %s, expected %s"
+              .formatted(
+                  name,
+                  ModelJson.kind(value),
+                  count == 1 ? "a number" : "a list of %d numbers".formatted(count)));
       return Collections.nCopies(count, 1.0);
     }
     return values.stream().map(JsonNode::doubleValue).toList();

@@ -3,12 +3,14 @@ package dev.berth.artifact;
 import java.util.List;
 import java.util.Optional;
 
-/// What becomes of a picture before a model gets it, in this order: another size, its middle, numbers.
+/// What becomes of a picture before a model gets it, in this order: another size, its middle,
+/// numbers.
 ///
 /// A value from 0 to 255 becomes `(value * scale - mean) / deviation`.
 ///
 /// @param resize empty: it keeps its size
-/// @param filter how it is resized: `nearest`, `box`, `bilinear`, `hamming`, `bicubic` or `lanczos`, as in Pillow
+/// @param filter how it is resized: `nearest`, `box`, `bilinear`, `hamming`, `bicubic` or
+///   `lanczos`, as in Pillow
 /// @param crop the size of the middle; empty: the whole picture
 /// @param mean of red, green and blue
 /// @param deviation of red, green and blue
@@ -38,9 +40,11 @@ public record ImagePreparation(
 
   /// The size of what the model gets.
   public Size size() {
-    return crop.orElseGet(() -> switch (resize.orElseThrow()) {
-      case Size size -> size;
-      case ShorterSide(int length) -> new Size(length, length);
-    });
+    return crop.orElseGet(
+        () ->
+            switch (resize.orElseThrow()) {
+              case Size size -> size;
+              case ShorterSide(int length) -> new Size(length, length);
+            });
   }
 }

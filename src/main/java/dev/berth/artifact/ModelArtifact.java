@@ -7,7 +7,8 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 
-/// A model artifact whose `model.json` and files have been checked: what the trace made, and for which device.
+/// A model artifact whose `model.json` and files have been checked: what the trace made, and for
+/// which device.
 ///
 /// @param directory the directory unpacked from `model.tar.gz`
 /// @param task what the model is for, such as `question-answering`; it chooses the built-in handler
@@ -19,9 +20,12 @@ import java.util.Optional;
 /// @param shapes the shapes that the files take
 /// @param maxSequenceLength the most tokens that the model takes at once, special tokens included
 /// @param pair how a question and a context become one sequence
-/// @param labels the names of a classifier's classes, in the order of its output; empty where it is none
-/// @param parameters what a request's parameters are for this model where the request leaves them out, by name
-/// @param agreement how far its answers are those of the model in fp32, where `trace.py` has compared them
+/// @param labels the names of a classifier's classes, in the order of its output; empty where it is
+///   none
+/// @param parameters what a request's parameters are for this model where the request leaves them
+///   out, by name
+/// @param agreement how far its answers are those of the model in fp32, where `trace.py` has
+///   compared them
 /// @param provenance where the weights come from and under which licence, as free text by key
 public record ModelArtifact(
     Path directory,
@@ -37,7 +41,8 @@ public record ModelArtifact(
     List<String> labels,
     Map<String, Object> parameters,
     Optional<Agreement> agreement,
-    Map<String, Object> provenance) implements TracedArtifact {
+    Map<String, Object> provenance)
+    implements TracedArtifact {
 
   public ModelArtifact {
     inputs = List.copyOf(inputs);
@@ -59,8 +64,8 @@ public record ModelArtifact(
     return directory.resolve("tokenizer.json");
   }
 
-  /// A request that the model can answer, as JSON; with [#sampleResponse()] the artifact's own test. Either may be
-  /// missing.
+  /// A request that the model can answer, as JSON; with [#sampleResponse()] the artifact's own
+  /// test. Either may be missing.
   public Path sample() {
     return directory.resolve("sample.json");
   }

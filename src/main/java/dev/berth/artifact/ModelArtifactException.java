@@ -13,7 +13,9 @@ public final class ModelArtifactException extends RuntimeException {
 
   public ModelArtifactException(Path directory, List<String> problems, Throwable cause) {
     super(
-        problems.stream().map(problem -> "model artifact %s: %s".formatted(directory, problem)).collect(Collectors.joining("\n")),
+        problems.stream()
+            .map(problem -> "model artifact %s: %s".formatted(directory, problem))
+            .collect(Collectors.joining("\n")),
         cause);
   }
 }

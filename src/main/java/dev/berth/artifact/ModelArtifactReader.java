@@ -17,21 +17,22 @@ final class ModelArtifactReader {
   }
 
   ModelArtifact read() {
-    var artifact = new ModelArtifact(
-        directory,
-        json.text("task"),
-        json.target(),
-        json.precision(),
-        json.text("torch"),
-        json.texts("inputs"),
-        json.texts("outputs"),
-        shapes(),
-        json.integer(json.json(), "maxSequenceLength", "model.json: maxSequenceLength"),
-        pair(json.json().path("pair")),
-        json.has("labels") ? json.texts("labels") : List.of(),
-        json.object("parameters"),
-        json.agreement(),
-        json.object("provenance"));
+    var artifact =
+        new ModelArtifact(
+            directory,
+            json.text("task"),
+            json.target(),
+            json.precision(),
+            json.text("torch"),
+            json.texts("inputs"),
+            json.texts("outputs"),
+            shapes(),
+            json.integer(json.json(), "maxSequenceLength", "model.json: maxSequenceLength"),
+            pair(json.json().path("pair")),
+            json.has("labels") ? json.texts("labels") : List.of(),
+            json.object("parameters"),
+            json.agreement(),
+            json.object("provenance"));
     checkShapes(artifact);
     json.check("tokenizer.json", artifact.tokenizer());
     // These may be left out.
@@ -53,7 +54,9 @@ final class ModelArtifactReader {
     return switch (kind) {
       case "dynamic" -> {
         if (files.size() > 1) {
-          json.problem("model.json: files: found %d, expected one that takes every shape".formatted(files.size()));
+          json.problem(
+              "model.json: files: found %d, expected one that takes every shape"
+                  .formatted(files.size()));
         }
         yield new Shapes.Dynamic(json.modelFile(files.path(0), "model.json: files[0]"));
       }
@@ -61,15 +64,18 @@ final class ModelArtifactReader {
         var shapes = new ArrayList<Shapes.Shape>();
         for (int i = 0; i < files.size(); i++) {
           var name = "model.json: files[%d]".formatted(i);
-          shapes.add(new Shapes.Shape(
-              json.modelFile(files.path(i), name),
-              json.integer(files.path(i), "batch", name + ".batch"),
-              json.integer(files.path(i), "sequence", name + ".sequence")));
+          shapes.add(
+              new Shapes.Shape(
+                  json.modelFile(files.path(i), name),
+                  json.integer(files.path(i), "batch", name + ".batch"),
+                  json.integer(files.path(i), "sequence", name + ".sequence")));
         }
         yield new Shapes.Compiled(shapes);
       }
       default -> {
-        json.problem("model.json: shapes: found \"%s\", expected \"dynamic\" or \"compiled\"".formatted(kind));
+        json.problem(
+            "model.json: shapes: found \"%s\", expected \"dynamic\" or \"compiled\""
+                .formatted(kind));
         yield new Shapes.Compiled(List.of());
       }
     };
@@ -77,13 +83,19 @@ final class ModelArtifactReader {
 
   private void checkShapes(ModelArtifact artifact) {
     switch (artifact.shapes()) {
-      case Shapes.Dynamic _ when artifact.target().isNeuron() -> json.problem(
-          "model.json: shapes: found \"dynamic\", expected \"compiled\" for %s".formatted(artifact.target()));
-      case Shapes.Dynamic _ -> { }
-      case Shapes.Compiled(var shapes) -> shapes.stream()
-          .filter(shape -> shape.sequence() > artifact.maxSequenceLength())
-          .forEach(shape -> json.problem("model.json: files: found a sequence of %d, expected at most the maxSequenceLength of %d"
-              .formatted(shape.sequence(), artifact.maxSequenceLength())));
+      case Shapes.Dynamic _ when artifact.target().isNeuron() ->
+          json.problem(
+              "model.json: shapes: found \"dynamic\", expected \"compiled\" for %s"
+                  .formatted(artifact.target()));
+      case Shapes.Dynamic _ -> {}
+      case Shapes.Compiled(var shapes) ->
+          shapes.stream()
+              .filter(shape -> shape.sequence() > artifact.maxSequenceLength())
+              .forEach(
+                  shape ->
+                      json.problem(
+                          "model.json: files: found a sequence of %d, expected at most the maxSequenceLength of %d"
+                              .formatted(shape.sequence(), artifact.maxSequenceLength())));
     }
   }
 
@@ -100,16 +112,19 @@ final class ModelArtifactReader {
   private List<Long> tokens(JsonNode pair, String name) {
     var tokens = pair.path(name);
     if (!tokens.isArray()) {
-      json.problem("model.json: pair.%s: found %s, expected a list of token ids".formatted(name, ModelJson.kind(tokens)));
+      json.problem(
+          "model.json: pair.%s: found %s, expected a list of token ids"
+              .formatted(name, ModelJson.kind(tokens)));
     }
     return tokens.valueStream().map(token -> token(token, name)).toList();
   }
 
   private long token(JsonNode token, String name) {
     if (!token.isIntegralNumber() || token.longValue() < 0) {
-      json.problem("model.json: pair.%s: found %s, expected a token id".formatted(name, ModelJson.kind(token)));
+      json.problem(
+          "model.json: pair.%s: found %s, expected a token id"
+              .formatted(name, ModelJson.kind(token)));
     }
     return token.asLong();
   }
-
 }

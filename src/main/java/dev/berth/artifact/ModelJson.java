@@ -16,8 +16,8 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.stream.Collectors;
 
-/// The `model.json` of one directory, read field by field; collects what is wrong with it and with the files that it
-/// names, so that all of it is said at once. Used by one thread, once.
+/// The `model.json` of one directory, read field by field; collects what is wrong with it and with
+/// the files that it names, so that all of it is said at once. Used by one thread, once.
 final class ModelJson {
 
   static final String NAME = "model.json";
@@ -45,8 +45,9 @@ final class ModelJson {
   ModelJson checkFormat() {
     var format = integer(json, "format", "model.json: format");
     if (problems.isEmpty() && format != FORMAT) {
-      problem("model.json: format: found %d, expected %d; trace the model again with this version's trace.py"
-          .formatted(format, FORMAT));
+      problem(
+          "model.json: format: found %d, expected %d; trace the model again with this version's trace.py"
+              .formatted(format, FORMAT));
     }
     return this;
   }
@@ -77,9 +78,10 @@ final class ModelJson {
     if (!Files.isDirectory(directory)) {
       problem("not a directory");
     } else if (!ArtifactFile.isThere(file)) {
-      problem(Files.exists(directory.resolve("model.tar.gz"))
-          ? "model.json: not found, only a model.tar.gz that is still packed"
-          : "model.json: not found; expected an artifact made by trace.py");
+      problem(
+          Files.exists(directory.resolve("model.tar.gz"))
+              ? "model.json: not found, only a model.tar.gz that is still packed"
+              : "model.json: not found; expected an artifact made by trace.py");
     } else if (check(NAME, file)) {
       try {
         var json = JSON.readTree(file.toFile());
@@ -88,9 +90,12 @@ final class ModelJson {
         }
         problem("model.json: found %s, expected an object".formatted(kind(json)));
       } catch (StreamConstraintsException e) {
-        problem("model.json: found JSON that is nested too deep, or a name or number that is too long");
+        problem(
+            "model.json: found JSON that is nested too deep, or a name or number that is too long");
       } catch (JsonProcessingException e) {
-        problem("model.json: line %d: %s".formatted(e.getLocation().getLineNr(), e.getOriginalMessage()));
+        problem(
+            "model.json: line %d: %s"
+                .formatted(e.getLocation().getLineNr(), e.getOriginalMessage()));
       } catch (IOException e) {
         problem("model.json: can't be read: " + e.getMessage());
       }
@@ -100,19 +105,29 @@ final class ModelJson {
 
   Target target() {
     var name = text("target");
-    return Arrays.stream(Target.values()).filter(t -> t.toString().equals(name)).findFirst().orElseGet(() -> {
-      if (!name.isEmpty()) {
-        var known = Arrays.stream(Target.values()).map(Target::toString).collect(Collectors.joining(", "));
-        problem("model.json: target: found \"%s\", expected one of %s".formatted(name, known));
-      }
-      return Target.CPU;
-    });
+    return Arrays.stream(Target.values())
+        .filter(t -> t.toString().equals(name))
+        .findFirst()
+        .orElseGet(
+            () -> {
+              if (!name.isEmpty()) {
+                var known =
+                    Arrays.stream(Target.values())
+                        .map(Target::toString)
+                        .collect(Collectors.joining(", "));
+                problem(
+                    "model.json: target: found \"%s\", expected one of %s".formatted(name, known));
+              }
+              return Target.CPU;
+            });
   }
 
   String precision() {
     var precision = text("precision");
     if (json.path("precision").isTextual() && !PRECISIONS.contains(precision)) {
-      problem("model.json: precision: found \"%s\", expected one of %s".formatted(precision, String.join(", ", PRECISIONS)));
+      problem(
+          "model.json: precision: found \"%s\", expected one of %s"
+              .formatted(precision, String.join(", ", PRECISIONS)));
     }
     return precision;
   }
@@ -130,13 +145,15 @@ final class ModelJson {
     int questions = integer(agreement, "questions", "model.json: agreement.questions");
     var same = agreement.path("sameAnswers");
     if (!same.isInt() || same.intValue() < 0 || same.intValue() > questions) {
-      problem("model.json: agreement.sameAnswers: found %s, expected a whole number from 0 to %d"
-          .formatted(kind(same), questions));
+      problem(
+          "model.json: agreement.sameAnswers: found %s, expected a whole number from 0 to %d"
+              .formatted(kind(same), questions));
     }
     var difference = agreement.path("largestScoreDifference");
     if (!difference.isNumber() || difference.doubleValue() < 0 || difference.doubleValue() > 1) {
-      problem("model.json: agreement.largestScoreDifference: found %s, expected a number from 0 to 1"
-          .formatted(kind(difference)));
+      problem(
+          "model.json: agreement.largestScoreDifference: found %s, expected a number from 0 to 1"
+              .formatted(kind(difference)));
     }
     return Optional.of(new Agreement(questions, same.asInt(), difference.asDouble()));
   }
@@ -145,7 +162,8 @@ final class ModelJson {
   JsonNode files() {
     var files = json.path("files");
     if (!files.isArray() || files.isEmpty()) {
-      problem("model.json: files: found %s, expected a list of {\"path\": …}".formatted(kind(files)));
+      problem(
+          "model.json: files: found %s, expected a list of {\"path\": …}".formatted(kind(files)));
       return MissingNode.getInstance();
     }
     return files;
@@ -154,7 +172,8 @@ final class ModelJson {
   Path modelFile(JsonNode entry, String name) {
     var path = entry.path("path").asText("");
     var file = directory.resolve(path);
-    boolean inside = file.toAbsolutePath().normalize().startsWith(directory.toAbsolutePath().normalize());
+    boolean inside =
+        file.toAbsolutePath().normalize().startsWith(directory.toAbsolutePath().normalize());
     if (path.isEmpty() || !inside || !ArtifactFile.isThere(file)) {
       problem("%s.path: found \"%s\", which is no file of the artifact".formatted(name, path));
     } else {
@@ -182,7 +201,9 @@ final class ModelJson {
 
   List<String> texts(String name) {
     var values = json.path(name);
-    if (!values.isArray() || values.isEmpty() || !values.valueStream().allMatch(JsonNode::isTextual)) {
+    if (!values.isArray()
+        || values.isEmpty()
+        || !values.valueStream().allMatch(JsonNode::isTextual)) {
       problem("model.json: %s: found %s, expected a list of names".formatted(name, kind(values)));
     }
     return values.valueStream().map(JsonNode::asText).toList();

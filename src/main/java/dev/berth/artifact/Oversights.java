@@ -8,7 +8,8 @@ import java.util.List;
 import java.util.Optional;
 import java.util.stream.StreamSupport;
 
-/// What an artifact has that is certainly not meant: the server goes on without it, and the log says so.
+/// What an artifact has that is certainly not meant: the server goes on without it, and the log
+/// says so.
 public final class Oversights {
 
   /// Deeper ones are somebody's data.
@@ -25,8 +26,11 @@ public final class Oversights {
       return List.of();
     }
     try (var files = Files.walk(directory, DEPTH)) {
-      return files.filter(file -> !isSkipped(directory.relativize(file))).sorted()
-          .flatMap(file -> oversight(directory, file).stream()).toList();
+      return files
+          .filter(file -> !isSkipped(directory.relativize(file)))
+          .sorted()
+          .flatMap(file -> oversight(directory, file).stream())
+          .toList();
     } catch (IOException | UncheckedIOException _) {
       // What can't be read is told by whoever needs it.
       return List.of();
@@ -36,12 +40,15 @@ public final class Oversights {
   private static Optional<String> oversight(Path directory, Path file) {
     var name = directory.relativize(file);
     if (Files.isSymbolicLink(file) && !Files.exists(file)) {
-      return Optional.of("%s: found a link to nothing; tar -h packs what links lead to".formatted(name));
+      return Optional.of(
+          "%s: found a link to nothing; tar -h packs what links lead to".formatted(name));
     }
     var parent = name.getParent();
     boolean isUsed = Path.of("code").equals(parent) || Path.of("code", "lib").equals(parent);
     return name.toString().endsWith(".jar") && !isUsed && !Files.isDirectory(file)
-        ? Optional.of("%s: found a jar that is not used here; put libraries into code/lib, and hooks into code".formatted(name))
+        ? Optional.of(
+            "%s: found a jar that is not used here; put libraries into code/lib, and hooks into code"
+                .formatted(name))
         : Optional.empty();
   }
 

@@ -10,10 +10,14 @@ public sealed interface Shapes {
   /// Any batch and any sequence up to the model's longest.
   record Dynamic(Path file) implements Shapes {}
 
-  /// One file for each compiled shape, the shortest sequence first. Inputs are padded to a shape and the outputs cut.
+  /// One file for each compiled shape, the shortest sequence first. Inputs are padded to a shape
+  /// and the outputs cut.
   record Compiled(List<Shape> shapes) implements Shapes {
     public Compiled {
-      shapes = shapes.stream().sorted(Comparator.comparingInt(Shape::sequence).thenComparingInt(Shape::batch)).toList();
+      shapes =
+          shapes.stream()
+              .sorted(Comparator.comparingInt(Shape::sequence).thenComparingInt(Shape::batch))
+              .toList();
     }
 
     /// The most sequences that one shape takes.

@@ -10,8 +10,8 @@ public enum Target {
   INF2,
   TRN1;
 
-  /// Whether this device runs what was traced for `traced`: its own kind, and Inferentia2 and Trainium run the same
-  /// code.
+  /// Whether this device runs what was traced for `traced`: its own kind, and Inferentia2 and
+  /// Trainium run the same code.
   public boolean runs(Target traced) {
     return this == traced || (isNeuronCoreV2() && traced.isNeuronCoreV2());
   }

@@ -11,8 +11,8 @@ import java.util.List;
 import java.util.Optional;
 import java.util.function.Predicate;
 
-/// A model artifact that is a model file and nothing more: tensors in, tensors out. Its `model.json` has no task, or
-/// there is none.
+/// A model artifact that is a model file and nothing more: tensors in, tensors out. Its
+/// `model.json` has no task, or there is none.
 ///
 /// ```json
 /// {
@@ -23,15 +23,16 @@ import java.util.function.Predicate;
 /// }
 /// ```
 ///
-/// Only `format` and `files` must be there. Without a `model.json` the file is the one named `model`, or the only one, among
-/// those that an engine reads.
+/// Only `format` and `files` must be there. Without a `model.json` the file is the one named
+/// `model`, or the only one, among those that an engine reads.
 ///
 /// @param directory the directory unpacked from `model.tar.gz`
 /// @param file the model, such as a TorchScript
 /// @param target the device that the model was traced for; empty: any but Neuron
-/// @param inputs the parameters of the model's `forward`, in their order; empty: those that the model itself names
-/// @param outputs the names of what `forward` returns, in its order; in any order where it returns a dict, whose keys they
-///     are; empty: unknown
+/// @param inputs the parameters of the model's `forward`, in their order; empty: those that the
+///   model itself names
+/// @param outputs the names of what `forward` returns, in its order; in any order where it returns
+///   a dict, whose keys they are; empty: unknown
 public record TensorArtifact(
     Path directory, Path file, Optional<Target> target, List<Input> inputs, List<String> outputs) {
 
@@ -51,21 +52,31 @@ public record TensorArtifact(
   /// @throws ModelArtifactException with everything that is wrong
   public static TensorArtifact open(Path directory, Predicate<Path> isModel) {
     if (!ModelJson.isIn(directory)) {
-      return new TensorArtifact(directory, onlyFile(directory, isModel), Optional.empty(), List.of(), List.of());
+      return new TensorArtifact(
+          directory, onlyFile(directory, isModel), Optional.empty(), List.of(), List.of());
     }
     var json = ModelJson.read(directory).checkFormat();
     var files = json.json().path("files");
     if (files.size() != 1) {
-      json.problem("model.json: files: found %d, expected one that takes every shape: [{\"path\": …}]".formatted(files.size()));
+      json.problem(
+          "model.json: files: found %d, expected one that takes every shape: [{\"path\": …}]"
+              .formatted(files.size()));
     }
-    var artifact = new TensorArtifact(
-        directory,
-        files.isEmpty() ? directory : json.modelFile(files.path(0), "model.json: files[0]"),
-        json.find("target").map(_ -> json.target()),
-        inputs(json),
-        json.json().has("outputs") ? json.texts("outputs") : List.of());
-    artifact.target.filter(Target::isNeuron).ifPresent(neuron -> json.problem(
-        "model.json: target: found \"%s\", expected cpu or gpu: a compiled model needs hooks that know its shapes".formatted(neuron)));
+    var artifact =
+        new TensorArtifact(
+            directory,
+            files.isEmpty() ? directory : json.modelFile(files.path(0), "model.json: files[0]"),
+            json.find("target").map(_ -> json.target()),
+            inputs(json),
+            json.json().has("outputs") ? json.texts("outputs") : List.of());
+    artifact
+        .target
+        .filter(Target::isNeuron)
+        .ifPresent(
+            neuron ->
+                json.problem(
+                    "model.json: target: found \"%s\", expected cpu or gpu: a compiled model needs hooks that know its shapes"
+                        .formatted(neuron)));
     json.stopIfWrong();
     return artifact;
   }
@@ -78,37 +89,58 @@ public record TensorArtifact(
       var name = "model.json: inputs[%d]".formatted(i);
       var type = input.path("type").asText(ElementType.FLOAT32.toString());
       if (!input.isTextual() && !input.path("name").isTextual()) {
-        json.problem("%s: found %s, expected a name or {\"name\": …, \"type\": …}".formatted(name, ModelJson.kind(input)));
+        json.problem(
+            "%s: found %s, expected a name or {\"name\": …, \"type\": …}"
+                .formatted(name, ModelJson.kind(input)));
       }
-      inputs.add(new Input(
-          input.isTextual() ? input.textValue() : input.path("name").asText(),
-          ElementType.named(type).orElseGet(() -> {
-            json.problem("%s.type: found \"%s\", expected one of %s".formatted(name, type, Arrays.toString(ElementType.values())));
-            return ElementType.FLOAT32;
-          })));
+      inputs.add(
+          new Input(
+              input.isTextual() ? input.textValue() : input.path("name").asText(),
+              ElementType.named(type)
+                  .orElseGet(
+                      () -> {
+                        json.problem(
+                            "%s.type: found \"%s\", expected one of %s"
+                                .formatted(name, type, Arrays.toString(ElementType.values())));
+                        return ElementType.FLOAT32;
+                      })));
     }
     if (json.json().has("inputs") && (listed.isEmpty() || !listed.isArray())) {
-      json.problem("model.json: inputs: found %s, expected a list of names".formatted(ModelJson.kind(listed)));
+      json.problem(
+          "model.json: inputs: found %s, expected a list of names"
+              .formatted(ModelJson.kind(listed)));
     }
     if (inputs.stream().map(Input::name).distinct().count() < inputs.size()) {
-      json.problem("model.json: inputs: found %s, expected each once".formatted(inputs.stream().map(Input::name).toList()));
+      json.problem(
+          "model.json: inputs: found %s, expected each once"
+              .formatted(inputs.stream().map(Input::name).toList()));
     }
     return inputs;
   }
 
   private static Path onlyFile(Path directory, Predicate<Path> isModel) {
     var found = models(directory, isModel);
-    var model = found.stream().filter(file -> file.getFileName().toString().startsWith("model.")).findFirst();
+    var model =
+        found.stream()
+            .filter(file -> file.getFileName().toString().startsWith("model."))
+            .findFirst();
     if (found.size() != 1 && model.isEmpty()) {
-      throw new ModelArtifactException(directory, List.of(found.isEmpty()
-          ? "model.json: not found, nor hooks in code/, nor a model file such as model.pt%s".formatted(only(directory, isModel))
-          : "found %s and no model.json that says which one is served; expected one, or model.pt".formatted(
-              found.stream().map(Path::getFileName).toList())));
+      throw new ModelArtifactException(
+          directory,
+          List.of(
+              found.isEmpty()
+                  ? "model.json: not found, nor hooks in code/, nor a model file such as model.pt%s"
+                      .formatted(only(directory, isModel))
+                  : "found %s and no model.json that says which one is served; expected one, or model.pt"
+                      .formatted(found.stream().map(Path::getFileName).toList())));
     }
     var file = model.orElseGet(found::getFirst);
-    ArtifactFile.problem(file).ifPresent(what -> {
-      throw new ModelArtifactException(directory, List.of("%s: %s".formatted(file.getFileName(), what)));
-    });
+    ArtifactFile.problem(file)
+        .ifPresent(
+            what -> {
+              throw new ModelArtifactException(
+                  directory, List.of("%s: %s".formatted(file.getFileName(), what)));
+            });
     return file;
   }
 
@@ -118,15 +150,21 @@ public record TensorArtifact(
       return ", only a model.tar.gz that is still packed";
     }
     return topDirectory(directory, isModel)
-        .map(top -> ", only %1$s/, which has one; pack what is in it: tar -czf model.tar.gz -C %1$s .".formatted(top))
+        .map(
+            top ->
+                ", only %1$s/, which has one; pack what is in it: tar -czf model.tar.gz -C %1$s ."
+                    .formatted(top))
         .orElse("");
   }
 
   /// The only directory, where that is an artifact.
   private static Optional<Path> topDirectory(Path directory, Predicate<Path> isModel) {
     try (var entries = Files.list(directory)) {
-      var directories = entries.filter(Files::isDirectory)
-          .filter(entry -> !entry.getFileName().toString().startsWith(".")).toList();
+      var directories =
+          entries
+              .filter(Files::isDirectory)
+              .filter(entry -> !entry.getFileName().toString().startsWith("."))
+              .toList();
       return directories.size() == 1 && isArtifact(directories.getFirst(), isModel)
           ? Optional.of(directories.getFirst().getFileName())
           : Optional.empty();
@@ -136,7 +174,9 @@ public record TensorArtifact(
   }
 
   private static boolean isArtifact(Path directory, Predicate<Path> isModel) {
-    return ModelJson.isIn(directory) || Files.isDirectory(directory.resolve("code")) || !models(directory, isModel).isEmpty();
+    return ModelJson.isIn(directory)
+        || Files.isDirectory(directory.resolve("code"))
+        || !models(directory, isModel).isEmpty();
   }
 
   private static List<Path> models(Path directory, Predicate<Path> isModel) {

@@ -6,8 +6,8 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 
-/// Records that go through a predictor together, and the worker that has them. The records never change; what becomes of the
-/// batch is guarded by the lock of the [WorkerPool].
+/// Records that go through a predictor together, and the worker that has them. The records never
+/// change; what becomes of the batch is guarded by the lock of the [WorkerPool].
 final class Batch<I, O> {
 
   private final List<Pending<I, O>> pending;
@@ -32,7 +32,12 @@ final class Batch<I, O> {
 
   /// @param hasFollowers whether records were left to wait when it started
   Batch(
-      List<Pending<I, O>> pending, int worker, Thread thread, long startedAt, boolean hasFollowers, Kind kind) {
+      List<Pending<I, O>> pending,
+      int worker,
+      Thread thread,
+      long startedAt,
+      boolean hasFollowers,
+      Kind kind) {
     this.pending = List.copyOf(pending);
     this.worker = worker;
     this.thread = thread;
@@ -73,8 +78,16 @@ final class Batch<I, O> {
       return requests.getFirst().logContext();
     }
     var joined = new HashMap<String, String>();
-    requests.forEach(request -> request.logContext().forEach((name, value) ->
-        joined.merge(name, value, (one, other) -> one.equals(other) ? one : one + "," + other)));
+    requests.forEach(
+        request ->
+            request
+                .logContext()
+                .forEach(
+                    (name, value) ->
+                        joined.merge(
+                            name,
+                            value,
+                            (one, other) -> one.equals(other) ? one : one + "," + other)));
     return joined;
   }
 
@@ -83,8 +96,11 @@ final class Batch<I, O> {
     var first = pending.getFirst().submission().trace();
     return first == RequestTrace.NONE
         ? Step.NONE
-        : first.batch(name, Submission.of(pending).stream().map(Submission::trace).toList(),
-            new RequestTrace.BatchSize(size(), lengths()), worker);
+        : first.batch(
+            name,
+            Submission.of(pending).stream().map(Submission::trace).toList(),
+            new RequestTrace.BatchSize(size(), lengths()),
+            worker);
   }
 
   /// What the batch costs with every record padded to the longest.
@@ -110,7 +126,8 @@ final class Batch<I, O> {
     return takenApart;
   }
 
-  /// Gives the batch up: its records are predicted again, each by itself. Nobody waits for the batch any more.
+  /// Gives the batch up: its records are predicted again, each by itself. Nobody waits for the
+  /// batch any more.
   void takeApart() {
     takenApart = true;
     interrupt();

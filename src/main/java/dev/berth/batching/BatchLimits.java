@@ -5,15 +5,20 @@ import java.time.Duration;
 /// What a batch and the queue may hold.
 ///
 /// @param maxBatchSize records in a batch
-/// @param maxBatchTokens padded cost of a batch: its size × the length of its longest record. A record that is longer
-///     than this alone is still served, by itself
-/// @param maxBatchDelay how long a free worker lets the oldest record wait for a fuller batch; zero: not at all
-/// @param queueCapacity records that may wait before a request is refused; a request that finds the queue empty is
-///     taken whatever its size
-/// @param targetDelay when a request has waited for longer and has had nothing, and others leave unanswered, the newest is
-///     served first; zero: never
+/// @param maxBatchTokens padded cost of a batch: its size × the length of its longest record. A
+///   record that is longer than this alone is still served, by itself
+/// @param maxBatchDelay how long a free worker lets the oldest record wait for a fuller batch;
+///   zero: not at all
+/// @param queueCapacity records that may wait before a request is refused; a request that finds the
+///   queue empty is taken whatever its size
+/// @param targetDelay when a request has waited for longer and has had nothing, and others leave
+///   unanswered, the newest is served first; zero: never
 public record BatchLimits(
-    int maxBatchSize, int maxBatchTokens, Duration maxBatchDelay, int queueCapacity, Duration targetDelay) {
+    int maxBatchSize,
+    int maxBatchTokens,
+    Duration maxBatchDelay,
+    int queueCapacity,
+    Duration targetDelay) {
 
   public BatchLimits {
     requirePositive("maxBatchSize", maxBatchSize);
@@ -25,13 +30,15 @@ public record BatchLimits(
 
   private static void requireNotNegative(String name, Duration value) {
     if (value.isNegative()) {
-      throw new IllegalArgumentException("%s: found %s, expected zero or more".formatted(name, value));
+      throw new IllegalArgumentException(
+          "%s: found %s, expected zero or more".formatted(name, value));
     }
   }
 
   private static void requirePositive(String name, int value) {
     if (value < 1) {
-      throw new IllegalArgumentException("%s: found %d, expected at least 1".formatted(name, value));
+      throw new IllegalArgumentException(
+          "%s: found %d, expected at least 1".formatted(name, value));
     }
   }
 }

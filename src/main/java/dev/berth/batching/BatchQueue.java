@@ -19,12 +19,13 @@ import java.util.function.Supplier;
 
 /// Where the requests of a model and the workers meet: a bounded queue of records in pieces.
 ///
-/// [#submit] takes a request in, and whoever waits for its end may [#ask]; workers [#take] a batch and say what became of
-/// it; [#close] ends it. The lock is that of the [WorkerPool]. No foreign code runs under it.
+/// [#submit] takes a request in, and whoever waits for its end may [#ask]; workers [#take] a batch
+/// and say what became of it; [#close] ends it. The lock is that of the [WorkerPool]. No foreign
+/// code runs under it.
 final class BatchQueue<I, O> {
 
-  /// How many callers a worker asks at a time whether they have gone, besides those of its batch. An answer takes about
-  /// a microsecond.
+  /// How many callers a worker asks at a time whether they have gone, besides those of its batch.
+  /// An answer takes about a microsecond.
   private static final int ASKED = 64;
 
   /// How long a prediction may keep a thread that other models wait for.
@@ -42,18 +43,24 @@ final class BatchQueue<I, O> {
   private final OpenRequests<I, O> requests;
   private final Supplier<Duration> expectedWait = this::expectedWait;
   private volatile boolean closed;
+
   /// What each worker predicts with, by its number.
   private final Map<Integer, Runner> runners = new ConcurrentHashMap<>();
+
   /// The workers that are inside [#serve].
   private final BitSet serving = new BitSet();
+
   /// Those of them that are inside a prediction that does not end.
   private final BitSet stuck = new BitSet();
+
   /// Those whose threads were replaced for other models, the stuck ones included.
   private final BitSet replaced = new BitSet();
+
   /// Written under the lock; read without it, because `/ping` asks.
   private volatile int liveWorkers;
 
-  BatchQueue(String name, WorkerPool pool, BatchLimits limits, LongSupplier clock, ModelMetrics metrics) {
+  BatchQueue(
+      String name, WorkerPool pool, BatchLimits limits, LongSupplier clock, ModelMetrics metrics) {
     this.name = name;
     this.pool = pool;
     this.lock = pool.lock;
@@ -69,23 +76,29 @@ final class BatchQueue<I, O> {
   ///
   /// @throws ServingException when it can't be queued
   void submit(Submission<I, O> submission) {
-    withRoom(submission.records(), submission.pending().size(), submission.deadline(), () -> {
-      requests.add(submission);
-      wakeWorker();
-    });
+    withRoom(
+        submission.records(),
+        submission.pending().size(),
+        submission.deadline(),
+        () -> {
+          requests.add(submission);
+          wakeWorker();
+        });
   }
 
-  /// Asks why a request has no answer yet: a batch that takes too long is taken apart, a request whose time is over ends.
+  /// Asks why a request has no answer yet: a batch that takes too long is taken apart, a request
+  /// whose time is over ends.
   void ask(Submission<I, O> submission) {
-    locked(() -> {
-      long now = clock.getAsLong();
-      if (submission.isExpired(now)) {
-        requests.end(submission, new Ending.Expired());
-      } else if (submission.isImpatient(now)) {
-        requests.takeApart(submission);
-        wakeWorker();
-      }
-    });
+    locked(
+        () -> {
+          long now = clock.getAsLong();
+          if (submission.isExpired(now)) {
+            requests.end(submission, new Ending.Expired());
+          } else if (submission.isImpatient(now)) {
+            requests.takeApart(submission);
+            wakeWorker();
+          }
+        });
   }
 
   /// Ends a request that nobody waits for any more.
@@ -103,22 +116,26 @@ final class BatchQueue<I, O> {
     withRoom(1, 1, deadline, () -> {});
   }
 
-  /// Does under the lock what needs room. Where the queue is full, requests whose callers have gone leave it first.
+  /// Does under the lock what needs room. Where the queue is full, requests whose callers have gone
+  /// leave it first.
   private void withRoom(int records, int pieces, long deadline, Runnable action) {
-    boolean done = locked(() -> {
-      if (isFull(records)) {
-        return false;
-      }
-      requireRoom(records, pieces, deadline);
-      action.run();
-      return true;
-    });
+    boolean done =
+        locked(
+            () -> {
+              if (isFull(records)) {
+                return false;
+              }
+              requireRoom(records, pieces, deadline);
+              action.run();
+              return true;
+            });
     if (!done) {
       endAbandoned(locked(() -> requests.toAsk(ASKED)));
-      locked(() -> {
-        requireRoom(records, pieces, deadline);
-        action.run();
-      });
+      locked(
+          () -> {
+            requireRoom(records, pieces, deadline);
+            action.run();
+          });
     }
   }
 
@@ -145,68 +162,81 @@ final class BatchQueue<I, O> {
       return;
     }
     if (isFull(records)) {
-      throw overloaded("found %d records waiting and %d more, expected at most %d".formatted(
-          requests.waiting(), records, capacity));
+      throw overloaded(
+          "found %d records waiting and %d more, expected at most %d"
+              .formatted(requests.waiting(), records, capacity));
     }
     var wait = requests.expectedWait(pieces, liveWorkers, pool.queuesInTurn());
     var left = Duration.ofNanos(deadline - clock.getAsLong());
     if (wait.compareTo(left.dividedBy(2)) > 0) {
-      throw overloaded("its records would wait %.1f s, and the request's time is over in %.1f s".formatted(
-          wait.toMillis() / 1e3, left.toMillis() / 1e3));
+      throw overloaded(
+          "its records would wait %.1f s, and the request's time is over in %.1f s"
+              .formatted(wait.toMillis() / 1e3, left.toMillis() / 1e3));
     }
   }
 
   /// How long a record that came now would wait.
   private Duration expectedWait() {
-    return locked(() -> requests.waiting() == 0 || liveWorkers == 0
-        ? Duration.ZERO
-        : requests.expectedWait(1, liveWorkers, pool.queuesInTurn()));
+    return locked(
+        () ->
+            requests.waiting() == 0 || liveWorkers == 0
+                ? Duration.ZERO
+                : requests.expectedWait(1, liveWorkers, pool.queuesInTurn()));
   }
 
   private String noWorkers() {
     return stuck.isEmpty()
         ? "%s has no worker that can predict".formatted(name)
-        : "%s has no worker that can predict: predictFn does not end on %d of them".formatted(name, stuck.cardinality());
+        : "%s has no worker that can predict: predictFn does not end on %d of them"
+            .formatted(name, stuck.cardinality());
   }
 
   private ServingException overloaded(String why) {
     metrics.requestOverloaded();
     requests.turnedAway();
-    return new ServingException(ErrorType.OVERLOADED, "%s is overloaded: %s; try again later".formatted(name, why));
+    return new ServingException(
+        ErrorType.OVERLOADED, "%s is overloaded: %s; try again later".formatted(name, why));
   }
 
   /// Lets a worker predict for this model from now on.
   void join(Runner runner) {
     int worker = runner.worker();
-    locked(() -> {
-      runners.put(worker, runner);
-      metrics.workerStarted();
-      count();
-      pool.start(worker);
-    });
+    locked(
+        () -> {
+          runners.put(worker, runner);
+          metrics.workerStarted();
+          count();
+          pool.start(worker);
+        });
   }
 
-  /// Counts a worker out whose predictor is of no use any more. With the last one, every open request fails.
+  /// Counts a worker out whose predictor is of no use any more. With the last one, every open
+  /// request fails.
   void leave(int worker) {
-    locked(() -> {
-      if (runners.remove(worker) != null && !stuck.get(worker)) {
-        metrics.workerStopped();
-      }
-      count();
-      if (liveWorkers == 0) {
-        requests.endAll(new Ending.Refused("%s has lost its last worker".formatted(name)));
-      }
-    });
+    locked(
+        () -> {
+          if (runners.remove(worker) != null && !stuck.get(worker)) {
+            metrics.workerStopped();
+          }
+          count();
+          if (liveWorkers == 0) {
+            requests.endAll(new Ending.Refused("%s has lost its last worker".formatted(name)));
+          }
+        });
   }
 
-  /// Whether a worker has something to do for this model, now or later. The lock is held, as in the next two.
+  /// Whether a worker has something to do for this model, now or later. The lock is held, as in the
+  /// next two.
   boolean hasWorker(int worker) {
     var runner = runners.get(worker);
-    return runner != null && !serving.get(worker) && ((hasLine() && runner.hasRoom()) || runner.ripeInNanos() < Long.MAX_VALUE);
+    return runner != null
+        && !serving.get(worker)
+        && ((hasLine() && runner.hasRoom()) || runner.ripeInNanos() < Long.MAX_VALUE);
   }
 
   boolean hasWork() {
-    return hasLine() || runners.values().stream().anyMatch(runner -> runner.ripeInNanos() < Long.MAX_VALUE);
+    return hasLine()
+        || runners.values().stream().anyMatch(runner -> runner.ripeInNanos() < Long.MAX_VALUE);
   }
 
   private boolean hasLine() {
@@ -275,10 +305,12 @@ final class BatchQueue<I, O> {
     liveWorkers = (int) runners.keySet().stream().filter(worker -> !stuck.get(worker)).count();
   }
 
-  /// Starts a batch that somebody waits for on the calling worker. Where records are left, the next worker is woken for them.
+  /// Starts a batch that somebody waits for on the calling worker. Where records are left, the next
+  /// worker is woken for them.
   ///
-  /// Whether a caller has gone away is asked without the lock; the room that such callers leave is filled up again. Where
-  /// the newest request is served first, some of those that wait are asked too, or they would keep their places.
+  /// Whether a caller has gone away is asked without the lock; the room that such callers leave is
+  /// filled up again. Where the newest request is served first, some of those that wait are asked
+  /// too, or they would keep their places.
   ///
   /// @param worker the calling worker's number
   /// @return nothing: no batch should be made now
@@ -286,7 +318,8 @@ final class BatchQueue<I, O> {
     return take(worker, Integer.MAX_VALUE, Batch.Kind.FIRST);
   }
 
-  /// Starts one record that somebody waits for on the calling worker, to be predicted in steps from now on.
+  /// Starts one record that somebody waits for on the calling worker, to be predicted in steps from
+  /// now on.
   Optional<Batch<I, O>> takeOne(int worker) {
     return take(worker, 1, Batch.Kind.STEP);
   }
@@ -335,22 +368,27 @@ final class BatchQueue<I, O> {
 
   /// Starts one piece of a failed batch by itself; nothing: nobody waits for it any more.
   Optional<Batch<I, O>> retry(Pending<I, O> pending, int worker) {
-    return locked(() -> pending.submission().hasEnded()
-        ? Optional.empty()
-        : Optional.of(requests.run(List.of(pending), worker, Batch.Kind.FIRST)));
+    return locked(
+        () ->
+            pending.submission().hasEnded()
+                ? Optional.empty()
+                : Optional.of(requests.run(List.of(pending), worker, Batch.Kind.FIRST)));
   }
 
-  /// Ends a batch whose pieces are to be tried again. Called, as everything that ends a batch, by its worker.
+  /// Ends a batch whose pieces are to be tried again. Called, as everything that ends a batch, by
+  /// its worker.
   ///
   /// @return false: it was taken apart, and that is seen to
   boolean release(Batch<I, O> batch) {
-    return locked(() -> {
-      requests.stop(batch);
-      return !batch.isTakenApart();
-    });
+    return locked(
+        () -> {
+          requests.stop(batch);
+          return !batch.isTakenApart();
+        });
   }
 
-  /// Starts a step of the calling worker, so that it is interrupted when nobody waits for it any more.
+  /// Starts a step of the calling worker, so that it is interrupted when nobody waits for it any
+  /// more.
   Batch<I, O> startStep(List<Pending<I, O>> records, int worker) {
     return locked(() -> requests.run(records, worker, Batch.Kind.STEP));
   }
@@ -381,41 +419,50 @@ final class BatchQueue<I, O> {
 
   /// Ends a batch with its predictions, one for each piece.
   void answer(Batch<I, O> batch, List<O> values) {
-    locked(() -> {
-      requests.answer(batch, values);
-      requests.stop(batch);
-    });
+    locked(
+        () -> {
+          requests.answer(batch, values);
+          requests.stop(batch);
+        });
   }
 
-  /// Ends a batch and fails those of its requests that are open, unless their pieces are tried again.
+  /// Ends a batch and fails those of its requests that are open, unless their pieces are tried
+  /// again.
   void fail(Batch<I, O> batch, Throwable cause) {
-    locked(() -> {
-      requests.stop(batch);
-      if (!batch.isTakenApart()) {
-        requests.endAll(Submission.of(batch.pending()), new Ending.Failed(cause));
-      }
-    });
+    locked(
+        () -> {
+          requests.stop(batch);
+          if (!batch.isTakenApart()) {
+            requests.endAll(Submission.of(batch.pending()), new Ending.Failed(cause));
+          }
+        });
   }
 
-  /// Finds batches that have run for `grace` longer than any of their requests may take. Their workers are lost for this
-  /// model until they come back; with the last one, every open request fails.
+  /// Finds batches that have run for `grace` longer than any of their requests may take. Their
+  /// workers are lost for this model until they come back; with the last one, every open request
+  /// fails.
   ///
-  /// Those that have run for [#PATIENCE] while other models wait for their workers are not lost, but their threads are
-  /// replaced for those models.
+  /// Those that have run for [#PATIENCE] while other models wait for their workers are not lost,
+  /// but their threads are replaced for those models.
   ///
   /// @return the threads of those that were not known before
   List<Thread> findStuck(Duration grace) {
-    return locked(() -> {
-      var found = requests.findStuck(grace.toNanos()).stream().filter(batch -> !stuck.get(batch.worker())).toList();
-      found.forEach(batch -> giveUp(batch.worker()));
-      if (!found.isEmpty() && liveWorkers == 0) {
-        requests.endAll(new Ending.Refused(noWorkers()));
-      }
-      requests.runningFor(PATIENCE.toNanos()).stream().map(Batch::worker)
-          .filter(worker -> !replaced.get(worker) && pool.mayReplace(worker))
-          .forEach(this::replace);
-      return found.stream().map(Batch::thread).toList();
-    });
+    return locked(
+        () -> {
+          var found =
+              requests.findStuck(grace.toNanos()).stream()
+                  .filter(batch -> !stuck.get(batch.worker()))
+                  .toList();
+          found.forEach(batch -> giveUp(batch.worker()));
+          if (!found.isEmpty() && liveWorkers == 0) {
+            requests.endAll(new Ending.Refused(noWorkers()));
+          }
+          requests.runningFor(PATIENCE.toNanos()).stream()
+              .map(Batch::worker)
+              .filter(worker -> !replaced.get(worker) && pool.mayReplace(worker))
+              .forEach(this::replace);
+          return found.stream().map(Batch::thread).toList();
+        });
   }
 
   /// A worker is inside a predictor that does not end: its thread is replaced for the other models.
@@ -453,13 +500,16 @@ final class BatchQueue<I, O> {
   /// Refuses new requests, fails the open ones and takes no worker any more.
   void close() {
     metrics.queueClosed(expectedWait);
-    locked(() -> {
-      closed = true;
-      runners.keySet().stream().filter(worker -> !stuck.get(worker)).forEach(_ -> metrics.workerStopped());
-      runners.clear();
-      count();
-      requests.endAll(new Ending.Refused("%s has stopped".formatted(name)));
-    });
+    locked(
+        () -> {
+          closed = true;
+          runners.keySet().stream()
+              .filter(worker -> !stuck.get(worker))
+              .forEach(_ -> metrics.workerStopped());
+          runners.clear();
+          count();
+          requests.endAll(new Ending.Refused("%s has stopped".formatted(name)));
+        });
   }
 
   /// The workers that are inside a predictor of this model.
@@ -467,7 +517,8 @@ final class BatchQueue<I, O> {
     return locked(() -> (BitSet) serving.clone());
   }
 
-  /// Waits until no worker is inside a predictor of this model. The threads of those that are after that time are given up.
+  /// Waits until no worker is inside a predictor of this model. The threads of those that are after
+  /// that time are given up.
   ///
   /// @return the numbers of those
   BitSet awaitWorkers(Duration time) throws InterruptedException {
@@ -485,10 +536,11 @@ final class BatchQueue<I, O> {
   }
 
   private void locked(Runnable action) {
-    locked(() -> {
-      action.run();
-      return null;
-    });
+    locked(
+        () -> {
+          action.run();
+          return null;
+        });
   }
 
   private <T> T locked(Supplier<T> action) {
@@ -500,8 +552,8 @@ final class BatchQueue<I, O> {
     }
   }
 
-  /// Those that have ended are told without the lock. One that expires while a worker waits for records is told late,
-  /// and its caller knows by itself that its time is over.
+  /// Those that have ended are told without the lock. One that expires while a worker waits for
+  /// records is told late, and its caller knows by itself that its time is over.
   private void unlockAndTell() {
     if (lock.getHoldCount() > 1) {
       lock.unlock();

@@ -14,8 +14,8 @@ import org.slf4j.MDC;
 
 /// Runs the batches of a model that one worker takes, on that worker's predictor.
 ///
-/// After a [WorkerLostException] it takes no more. Nothing else that a predictor throws has an effect on later batches.
-/// The lock is never held while the predictor runs.
+/// After a [WorkerLostException] it takes no more. Nothing else that a predictor throws has an
+/// effect on later batches. The lock is never held while the predictor runs.
 final class BatchRunner<I, O> implements Runner {
 
   private static final Logger log = LoggerFactory.getLogger(BatchRunner.class);
@@ -26,8 +26,10 @@ final class BatchRunner<I, O> implements Runner {
   private final BatchQueue<I, O> queue;
   private final LongSupplier clock;
   private final ModelMetrics metrics;
+
   /// Stands on the log lines that are not of a batch.
   private final Map<String, String> logContext;
+
   private final AtomicBoolean closed = new AtomicBoolean();
 
   /// @param name the model's, for the log
@@ -106,7 +108,9 @@ final class BatchRunner<I, O> implements Runner {
   private void retryEach(List<Pending<I, O>> records, Throwable cause) {
     log.warn(
         "{}: a batch of {} records failed with {}; trying each by itself",
-        name, records.size(), cause.getClass().getName());
+        name,
+        records.size(),
+        cause.getClass().getName());
     for (var record : records) {
       queue.retry(record, worker).ifPresent(this::predict);
     }
@@ -124,7 +128,10 @@ final class BatchRunner<I, O> implements Runner {
     } finally {
       step.close();
       metrics.batchPredicted(
-          batch.size(), batch.lengths(), batch.paddedLengths(), Duration.ofNanos(clock.getAsLong() - start));
+          batch.size(),
+          batch.lengths(),
+          batch.paddedLengths(),
+          Duration.ofNanos(clock.getAsLong() - start));
     }
   }
 
@@ -137,7 +144,8 @@ final class BatchRunner<I, O> implements Runner {
     var values = new ArrayList<>(predictions);
     if (values.size() != expected) {
       throw new IllegalStateException(
-          "found %d predictions, expected %d, one for each record".formatted(values.size(), expected));
+          "found %d predictions, expected %d, one for each record"
+              .formatted(values.size(), expected));
     }
     int missing = values.indexOf(null);
     if (missing >= 0) {

@@ -14,10 +14,11 @@ import java.util.function.LongSupplier;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/// Predicts the records of many requests for one model in batches, on workers that it may share with other models.
+/// Predicts the records of many requests for one model in batches, on workers that it may share
+/// with other models.
 ///
-/// Nothing here waits for predictions: whoever has submitted records is told, and decides how long to wait. Predictors run
-/// on the workers' threads.
+/// Nothing here waits for predictions: whoever has submitted records is told, and decides how long
+/// to wait. Predictors run on the workers' threads.
 public final class Batcher<I, O> implements AutoCloseable {
 
   private static final Logger log = LoggerFactory.getLogger(Batcher.class);
@@ -30,6 +31,7 @@ public final class Batcher<I, O> implements AutoCloseable {
   private final BatchLimits limits;
   private final ModelMetrics metrics;
   private final BatchQueue<I, O> queue;
+
   /// Written by [#start], which is over before anything else is called but [#close].
   private final List<Runner> runners = new CopyOnWriteArrayList<>();
 
@@ -55,7 +57,8 @@ public final class Batcher<I, O> implements AutoCloseable {
     this.queue = new BatchQueue<>(name, pool, limits, clock, metrics);
   }
 
-  /// Opens a predictor for each worker, one after another on the calling thread, and serves as soon as all are open. Call once.
+  /// Opens a predictor for each worker, one after another on the calling thread, and serves as soon
+  /// as all are open. Call once.
   ///
   /// @throws Exception what the factory threw; the predictors that were open are closed then
   public void start() throws Exception {
@@ -83,7 +86,8 @@ public final class Batcher<I, O> implements AutoCloseable {
     return new StreamRunner<>(name, predictor, worker, opened, queue, limits, clock, metrics);
   }
 
-  /// Refuses what [#submit] would refuse however few records there were, before anything is spent on reading them.
+  /// Refuses what [#submit] would refuse however few records there were, before anything is spent
+  /// on reading them.
   ///
   /// @param deadlineNanos when the request's time is over, as the clock counts
   /// @throws ServingException `OVERLOADED` or `NOT_READY`
@@ -94,9 +98,11 @@ public final class Batcher<I, O> implements AutoCloseable {
   /// Queues the records. All of them are queued or none.
   ///
   /// @param deadlineNanos when the request's time is over, as the clock counts
-  /// @param whenEnded run once, when [Ticket#predictions] has them or says why not. It must neither block nor throw
+  /// @param whenEnded run once, when [Ticket#predictions] has them or says why not. It must neither
+  ///   block nor throw
   /// @throws ServingException `OVERLOADED` or `NOT_READY`
-  public Ticket submit(Pieces<I> pieces, long deadlineNanos, Caller caller, Consumer<Ticket> whenEnded) {
+  public Ticket submit(
+      Pieces<I> pieces, long deadlineNanos, Caller caller, Consumer<Ticket> whenEnded) {
     return submit(pieces, new PartSink.None<>(deadlineNanos), caller, whenEnded);
   }
 
@@ -104,7 +110,8 @@ public final class Batcher<I, O> implements AutoCloseable {
   ///
   /// @param whenEnded told when the sink has had all parts, or [Ticket#predictions] says why not
   /// @throws ServingException `OVERLOADED` or `NOT_READY`
-  public Ticket submit(Pieces<I> pieces, PartSink<O> parts, Caller caller, Consumer<Ticket> whenEnded) {
+  public Ticket submit(
+      Pieces<I> pieces, PartSink<O> parts, Caller caller, Consumer<Ticket> whenEnded) {
     var ticket = new Ticket(pieces, parts, caller, whenEnded);
     queue.submit(ticket.submission);
     return ticket;
@@ -116,7 +123,8 @@ public final class Batcher<I, O> implements AutoCloseable {
     private final Submission<I, O> submission;
 
     private Ticket(Pieces<I> pieces, PartSink<O> parts, Caller caller, Consumer<Ticket> whenEnded) {
-      this.submission = new Submission<>(pieces, clock.getAsLong(), parts, caller, () -> whenEnded.accept(this));
+      this.submission =
+          new Submission<>(pieces, clock.getAsLong(), parts, caller, () -> whenEnded.accept(this));
     }
 
     /// How long to wait before [#ask].
@@ -124,8 +132,8 @@ public final class Batcher<I, O> implements AutoCloseable {
       return queue.read(() -> submission.patience(clock.getAsLong()));
     }
 
-    /// Asks why there is no answer yet: a batch that takes too long for this request is taken apart, and a request whose
-    /// time is over ends.
+    /// Asks why there is no answer yet: a batch that takes too long for this request is taken
+    /// apart, and a request whose time is over ends.
     public void ask() {
       queue.ask(submission);
     }
@@ -135,7 +143,8 @@ public final class Batcher<I, O> implements AutoCloseable {
       queue.resume();
     }
 
-    /// Whether a predictor still has something of it. It may, for a while, after the request has ended.
+    /// Whether a predictor still has something of it. It may, for a while, after the request has
+    /// ended.
     public boolean isInside() {
       return queue.read(submission::isInside);
     }
@@ -145,7 +154,8 @@ public final class Batcher<I, O> implements AutoCloseable {
       queue.abandon(submission);
     }
 
-    /// The predictions, in the order of the pieces; nulls where they came in parts. Only when it has ended.
+    /// The predictions, in the order of the pieces; nulls where they came in parts. Only when it
+    /// has ended.
     ///
     /// @throws ServingException `DEADLINE_EXCEEDED`, `NOT_READY` or `CALLER_GONE`
     /// @throws ExecutionException with what the predictor threw for one of the pieces
@@ -153,12 +163,14 @@ public final class Batcher<I, O> implements AutoCloseable {
       return switch (queue.read(submission::ending).orElseThrow()) {
         case Ending.Answered() -> submission.predictions();
         case Ending.Failed(var cause) -> throw new ExecutionException(cause);
-        case Ending.Expired() -> throw new ServingException(
-            ErrorType.DEADLINE_EXCEEDED,
-            submission.hasStarted()
-                ? "the request's time ran out while %s ran".formatted(predictor)
-                : "the request's time ran out while it was queued");
-        case Ending.Abandoned() -> throw new ServingException(ErrorType.CALLER_GONE, "the caller has gone away");
+        case Ending.Expired() ->
+            throw new ServingException(
+                ErrorType.DEADLINE_EXCEEDED,
+                submission.hasStarted()
+                    ? "the request's time ran out while %s ran".formatted(predictor)
+                    : "the request's time ran out while it was queued");
+        case Ending.Abandoned() ->
+            throw new ServingException(ErrorType.CALLER_GONE, "the caller has gone away");
         case Ending.Refused(var why) -> throw new ServingException(ErrorType.NOT_READY, why);
       };
     }
@@ -169,8 +181,9 @@ public final class Batcher<I, O> implements AutoCloseable {
     return queue.liveWorkers();
   }
 
-  /// Looks for workers whose prediction has not ended `grace` after the deadline of all its requests. They count as
-  /// lost for this model until it ends. Other models get another thread in their place.
+  /// Looks for workers whose prediction has not ended `grace` after the deadline of all its
+  /// requests. They count as lost for this model until it ends. Other models get another thread in
+  /// their place.
   ///
   /// @return the threads of those that were not known before
   public List<Thread> findStuck(Duration grace) {
@@ -187,8 +200,9 @@ public final class Batcher<I, O> implements AutoCloseable {
     return queue.size();
   }
 
-  /// Refuses new requests, fails those that are there and closes the predictors. An interrupt ends the waiting for
-  /// workers, not the closing. Afterwards [#hasEnded] says whether native code has let all of them go.
+  /// Refuses new requests, fails those that are there and closes the predictors. An interrupt ends
+  /// the waiting for workers, not the closing. Afterwards [#hasEnded] says whether native code has
+  /// let all of them go.
   @Override
   public void close() {
     queue.close();
@@ -200,8 +214,14 @@ public final class Batcher<I, O> implements AutoCloseable {
   private BitSet awaitWorkers() {
     try {
       var left = queue.awaitWorkers(WorkerPool.JOIN);
-      left.stream().forEach(worker -> log.warn("{}: worker {} still runs {} s after it was told to end; it is left behind",
-          name, worker, WorkerPool.JOIN.toSeconds()));
+      left.stream()
+          .forEach(
+              worker ->
+                  log.warn(
+                      "{}: worker {} still runs {} s after it was told to end; it is left behind",
+                      name,
+                      worker,
+                      WorkerPool.JOIN.toSeconds()));
       return left;
     } catch (InterruptedException _) {
       Thread.currentThread().interrupt();

@@ -6,7 +6,8 @@ import java.util.Optional;
 import java.util.SequencedSet;
 import java.util.stream.IntStream;
 
-/// The records that wait, in one first-in-first-out line for each bucket. Guarded by the lock of the [WorkerPool].
+/// The records that wait, in one first-in-first-out line for each bucket. Guarded by the lock of
+/// the [WorkerPool].
 ///
 /// Adding, taking and removing one record costs the same however many wait.
 final class Buckets<I, O> {

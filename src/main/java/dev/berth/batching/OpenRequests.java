@@ -12,11 +12,12 @@ import java.util.SequencedSet;
 import java.util.Set;
 import java.util.function.LongSupplier;
 
-/// The requests that have not ended, and where the pieces of their records are: waiting, or running in a batch.
+/// The requests that have not ended, and where the pieces of their records are: waiting, or running
+/// in a batch.
 ///
-/// Holds no lock and never waits; the lock of the [WorkerPool] guards it. Two invariants: a piece waits only while its
-/// request is open, so nothing waits for nobody; a batch is in `running` from its [#run] to its [#stop], so an
-/// interrupt never reaches a later batch.
+/// Holds no lock and never waits; the lock of the [WorkerPool] guards it. Two invariants: a piece
+/// waits only while its request is open, so nothing waits for nobody; a batch is in `running` from
+/// its [#run] to its [#stop], so an interrupt never reaches a later batch.
 final class OpenRequests<I, O> {
 
   private final BatchPolicy policy;
@@ -24,18 +25,26 @@ final class OpenRequests<I, O> {
   private final ModelMetrics metrics;
 
   private final Set<Submission<I, O>> open = new LinkedHashSet<>();
-  /// Those of more than one piece. What is asked for each request that comes goes through these alone, since there may
-  /// be a thousand of the others.
+
+  /// Those of more than one piece. What is asked for each request that comes goes through these
+  /// alone, since there may be a thousand of the others.
   private final Set<Submission<I, O>> several = new LinkedHashSet<>();
+
   private final Buckets<I, O> waiting = new Buckets<>();
   private final Turns<I, O> turns;
+
   /// The records that have pieces in the line.
   private int waitingRecords;
+
   private final Set<Batch<I, O>> running = new LinkedHashSet<>();
+
   /// Those that have ended and were not told yet, which must wait until the lock is free.
   private List<Submission<I, O>> ended = new ArrayList<>();
-  /// The pieces of batches that were taken apart: each is predicted by itself, before anything else.
+
+  /// The pieces of batches that were taken apart: each is predicted by itself, before anything
+  /// else.
   private final SequencedSet<Pending<I, O>> apart = new LinkedHashSet<>();
+
   private final WaitEstimate estimate = new WaitEstimate();
 
   OpenRequests(BatchPolicy policy, LongSupplier clock, ModelMetrics metrics) {
@@ -50,26 +59,29 @@ final class OpenRequests<I, O> {
     return waitingRecords;
   }
 
-  /// How much of the line is taken. A request that is longer than the whole line, let in when nothing waited, takes half
-  /// of it at most, so that others are not refused until it is done.
+  /// How much of the line is taken. A request that is longer than the whole line, let in when
+  /// nothing waited, takes half of it at most, so that others are not refused until it is done.
   int load() {
     int capacity = policy.limits().queueCapacity();
-    return waitingRecords - several.stream()
-        .filter(submission -> submission.records() > capacity)
-        .mapToInt(submission -> Math.max(0, submission.leftRecords() - capacity / 2))
-        .sum();
+    return waitingRecords
+        - several.stream()
+            .filter(submission -> submission.records() > capacity)
+            .mapToInt(submission -> Math.max(0, submission.leftRecords() - capacity / 2))
+            .sum();
   }
 
-  /// How long a request of `count` pieces would wait on so many workers: in turn with those that wait, so for as many
-  /// pieces of each.
+  /// How long a request of `count` pieces would wait on so many workers: in turn with those that
+  /// wait, so for as many pieces of each.
   ///
   /// @param queues how many models take turns on the workers
   Duration expectedWait(int count, int workers, int queues) {
     long later = several.stream().mapToLong(submission -> submission.lengthBehind(count)).sum();
     var measured = estimate.of(waiting.length() - later, workers, queues);
-    // Were more places about to become free than a batch has, some of them would have, and the line would have moved.
+    // Were more places about to become free than a batch has, some of them would have, and the line
+    // would have moved.
     long places = (long) workers * policy.limits().maxBatchSize();
-    var atLeast = estimate.stillFor(clock.getAsLong()).multipliedBy(waiting.size()).dividedBy(places);
+    var atLeast =
+        estimate.stillFor(clock.getAsLong()).multipliedBy(waiting.size()).dividedBy(places);
     return measured.compareTo(atLeast) > 0 ? measured : atLeast;
   }
 
@@ -97,7 +109,8 @@ final class OpenRequests<I, O> {
     }
   }
 
-  /// How long the next batch should wait to be fuller; zero or less: not at all. There must be a piece that waits.
+  /// How long the next batch should wait to be fuller; zero or less: not at all. There must be a
+  /// piece that waits.
   long delayNanos() {
     var oldest = waiting.oldest().orElseThrow();
     return policy.delayNanos(waiting.line(oldest.bucket()), clock.getAsLong());
@@ -108,14 +121,17 @@ final class OpenRequests<I, O> {
     var dropped = chosen.stream().filter(pending -> pending.submission().hasEnded()).toList();
     chosen.removeAll(dropped);
     // Records that had other pieces in the line were counted when those left it.
-    metrics.recordsAbandoned((int) dropped.stream()
-        .filter(pending -> pending.submission().hasTaken(pending.record()))
-        .map(pending -> Map.entry(pending.submission(), pending.record()))
-        .distinct()
-        .count());
+    metrics.recordsAbandoned(
+        (int)
+            dropped.stream()
+                .filter(pending -> pending.submission().hasTaken(pending.record()))
+                .map(pending -> Map.entry(pending.submission(), pending.record()))
+                .distinct()
+                .count());
   }
 
-  /// Whether more requests come than can be answered, so that callers may leave who are not looked at.
+  /// Whether more requests come than can be answered, so that callers may leave who are not looked
+  /// at.
   boolean isNewestFirst() {
     return turns.isNewestFirst(clock.getAsLong());
   }
@@ -130,8 +146,8 @@ final class OpenRequests<I, O> {
     return turns.toAsk(count);
   }
 
-  /// Moves pieces that wait into `chosen`, as many as go together with those that it holds; with the one whose turn it
-  /// is, where it holds none. There must be a piece that waits or is chosen.
+  /// Moves pieces that wait into `chosen`, as many as go together with those that it holds; with
+  /// the one whose turn it is, where it holds none. There must be a piece that waits or is chosen.
   ///
   /// @param most how many it may hold
   void fill(List<Pending<I, O>> chosen, int most) {
@@ -187,10 +203,12 @@ final class OpenRequests<I, O> {
     return run(chosen, worker, kind);
   }
 
-  /// Registers a batch of the calling worker, so that the worker is interrupted when nobody waits for the batch any
-  /// more.
+  /// Registers a batch of the calling worker, so that the worker is interrupted when nobody waits
+  /// for the batch any more.
   Batch<I, O> run(List<Pending<I, O>> records, int worker, Batch.Kind kind) {
-    var batch = new Batch<>(records, worker, Thread.currentThread(), clock.getAsLong(), waiting.size() > 0, kind);
+    var batch =
+        new Batch<>(
+            records, worker, Thread.currentThread(), clock.getAsLong(), waiting.size() > 0, kind);
     running.add(batch);
     records.forEach(pending -> pending.submission().countInside(1));
     return batch;
@@ -201,13 +219,15 @@ final class OpenRequests<I, O> {
     return !apart.isEmpty();
   }
 
-  /// Starts the next piece of a batch that was taken apart on the calling worker. There must be one.
+  /// Starts the next piece of a batch that was taken apart on the calling worker. There must be
+  /// one.
   Batch<I, O> startApart(int worker) {
     return run(List.of(apart.removeFirst()), worker, Batch.Kind.RETRY);
   }
 
-  /// Takes the batches apart that have had half of the time that a request had left: one slow record must not take the
-  /// time of the others. Those of its records that wait for such a slow one, each by itself by now, go before it.
+  /// Takes the batches apart that have had half of the time that a request had left: one slow
+  /// record must not take the time of the others. Those of its records that wait for such a slow
+  /// one, each by itself by now, go before it.
   void takeApart(Submission<I, O> impatient) {
     long now = clock.getAsLong();
     impatient.bePatient(now);
@@ -223,7 +243,9 @@ final class OpenRequests<I, O> {
           // Its worker has what belongs to its records, and goes on with each by itself.
           continue;
         }
-        batch.pending().stream().filter(pending -> !pending.submission().isDone(pending.index())).forEach(apart::addLast);
+        batch.pending().stream()
+            .filter(pending -> !pending.submission().isDone(pending.index()))
+            .forEach(apart::addLast);
       }
     }
   }
@@ -232,12 +254,16 @@ final class OpenRequests<I, O> {
     var requests = Submission.of(batch.pending());
     return switch (batch.kind()) {
       case FIRST -> requests.size() > 1 && requests.contains(request);
-      case RETRY -> !requests.contains(request) && apart.stream().anyMatch(pending -> pending.submission() == request);
-      case STEP -> request.isOn(batch.worker()) && (requests.size() > 1 || !requests.contains(request));
+      case RETRY ->
+          !requests.contains(request)
+              && apart.stream().anyMatch(pending -> pending.submission() == request);
+      case STEP ->
+          request.isOn(batch.worker()) && (requests.size() > 1 || !requests.contains(request));
     };
   }
 
-  /// Ends a batch of the calling worker: an interrupt that has come for it ends with it, and none comes after.
+  /// Ends a batch of the calling worker: an interrupt that has come for it ends with it, and none
+  /// comes after.
   void stop(Batch<I, O> batch) {
     if (running.remove(batch)) {
       batch.pending().forEach(pending -> pending.submission().countInside(-1));
@@ -255,7 +281,8 @@ final class OpenRequests<I, O> {
       var pending = batch.pending().get(i);
       var submission = pending.submission();
       apart.remove(pending);
-      if (!submission.isDone(pending.index()) && submission.answer(pending.index(), values.get(i))) {
+      if (!submission.isDone(pending.index())
+          && submission.answer(pending.index(), values.get(i))) {
         end(submission, new Ending.Answered());
       }
     }
@@ -272,7 +299,8 @@ final class OpenRequests<I, O> {
   /// The batches that have run for `grace` longer than any of their requests may take, each once.
   List<Batch<I, O>> findStuck(long grace) {
     long now = clock.getAsLong();
-    var found = running.stream().filter(batch -> !batch.isStuck() && batch.isOverdue(now, grace)).toList();
+    var found =
+        running.stream().filter(batch -> !batch.isStuck() && batch.isOverdue(now, grace)).toList();
     found.forEach(Batch::markStuck);
     return found;
   }
@@ -283,7 +311,8 @@ final class OpenRequests<I, O> {
     return running.stream().filter(batch -> now - batch.startedAt() >= nanos).toList();
   }
 
-  /// The requests that have ended since this was asked last, for whoever holds the lock to tell when it is free.
+  /// The requests that have ended since this was asked last, for whoever holds the lock to tell
+  /// when it is free.
   List<Submission<I, O>> takeEnded() {
     if (ended.isEmpty()) {
       return List.of();
@@ -301,8 +330,8 @@ final class OpenRequests<I, O> {
     List.copyOf(submissions).forEach(submission -> end(submission, how));
   }
 
-  /// Ends a request, unless it has ended: its pieces stop waiting, and batches that nobody waits for any more are
-  /// interrupted.
+  /// Ends a request, unless it has ended: its pieces stop waiting, and batches that nobody waits
+  /// for any more are interrupted.
   void end(Submission<I, O> submission, Ending how) {
     if (!open.remove(submission)) {
       return;

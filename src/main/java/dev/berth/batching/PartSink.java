@@ -1,6 +1,7 @@
 package dev.berth.batching;
 
-/// Where the parts of one request's predictions go as they are made, and the time that they may take.
+/// Where the parts of one request's predictions go as they are made, and the time that they may
+/// take.
 ///
 /// @param <O> a part
 public interface PartSink<O> {
@@ -10,8 +11,8 @@ public interface PartSink<O> {
   /// @param index the record's place in the request
   void take(int index, O part) throws Exception;
 
-  /// Whether it takes more now. Who says no has [Batcher.Ticket#resume] called later. Called under the lock of the
-  /// [WorkerPool], so it takes no other one.
+  /// Whether it takes more now. Who says no has [Batcher.Ticket#resume] called later. Called under
+  /// the lock of the [WorkerPool], so it takes no other one.
   boolean hasRoom();
 
   /// When the request's time is over. Each part may put it off. Called as [#hasRoom] is.

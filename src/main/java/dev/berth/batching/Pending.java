@@ -14,7 +14,8 @@ final class Pending<I, O> {
   /// @param length its cost in a batch, in tokens
   Pending(Submission<I, O> submission, int index, int record, I value, int length) {
     if (length < 0) {
-      throw new IllegalArgumentException("length: found %d, expected zero or more".formatted(length));
+      throw new IllegalArgumentException(
+          "length: found %d, expected zero or more".formatted(length));
     }
     this.submission = submission;
     this.index = index;

@@ -3,8 +3,8 @@ package dev.berth.batching;
 import java.util.Arrays;
 import java.util.List;
 
-/// What a request has predicted: its records, or the pieces of those that were split. Each piece waits and is predicted by
-/// itself; limits, messages and metrics count records.
+/// What a request has predicted: its records, or the pieces of those that were split. Each piece
+/// waits and is predicted by itself; limits, messages and metrics count records.
 ///
 /// @param values the pieces in the order of their records; at least one
 /// @param lengths what each costs in a batch, in tokens
@@ -15,7 +15,8 @@ public record Pieces<I>(List<I> values, int[] lengths, int[] counts) {
     int sum = Arrays.stream(counts).sum();
     if (values.size() != sum || lengths.length != sum) {
       throw new IllegalArgumentException(
-          "pieces: found %d with %d lengths, expected %d of each".formatted(values.size(), lengths.length, sum));
+          "pieces: found %d with %d lengths, expected %d of each"
+              .formatted(values.size(), lengths.length, sum));
     }
   }
 

@@ -2,11 +2,14 @@ package dev.berth.batching;
 
 import java.util.List;
 
-/// One worker's loaded model. Used by one thread at a time: that which loads, the worker's, that which unloads.
-@SuppressWarnings("try") // close() may throw InterruptedException; the worker takes it like any other.
+/// One worker's loaded model. Used by one thread at a time: that which loads, the worker's, that
+/// which unloads.
+@SuppressWarnings(
+    "try") // close() may throw InterruptedException; the worker takes it like any other.
 public interface Predictor<I, O> extends AutoCloseable {
 
-  /// Predicts one batch: as many predictions as there are records, in the same order, none of them null.
+  /// Predicts one batch: as many predictions as there are records, in the same order, none of them
+  /// null.
   ///
   /// The thread is interrupted when nobody waits for the batch any more, and only then.
   ///

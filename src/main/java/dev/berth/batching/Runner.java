@@ -9,7 +9,8 @@ interface Runner {
   /// Takes what waits, predicts it and says what became of it. Called without the lock.
   void serve() throws InterruptedException;
 
-  /// Frees the model. No worker may be inside [#serve], but the calling one. Only the first call has an effect.
+  /// Frees the model. No worker may be inside [#serve], but the calling one. Only the first call
+  /// has an effect.
   void close();
 
   boolean isClosed();
@@ -19,7 +20,8 @@ interface Runner {
     return true;
   }
 
-  /// In how long it has something to do for records that it has taken; zero or less: now; [Long#MAX_VALUE]: never.
+  /// In how long it has something to do for records that it has taken; zero or less: now;
+  /// [Long#MAX_VALUE]: never.
   default long ripeInNanos() {
     return Long.MAX_VALUE;
   }

@@ -2,10 +2,12 @@ package dev.berth.batching;
 
 import java.time.Duration;
 
-/// The prediction of one record between two steps. Used on its worker's thread alone, but for [#isWanted].
+/// The prediction of one record between two steps. Used on its worker's thread alone, but for
+/// [#isWanted].
 ///
 /// @param <O> a part of the prediction
-@SuppressWarnings("try") // close() may throw InterruptedException; the worker takes it like any other.
+@SuppressWarnings(
+    "try") // close() may throw InterruptedException; the worker takes it like any other.
 public abstract class Sequence<O> implements AutoCloseable {
 
   private Pending<?, O> pending;

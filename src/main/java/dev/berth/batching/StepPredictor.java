@@ -2,8 +2,8 @@ package dev.berth.batching;
 
 import java.util.List;
 
-/// Predicts records in steps, each of which may give a part of every record's prediction. Records join between two steps,
-/// and leave.
+/// Predicts records in steps, each of which may give a part of every record's prediction. Records
+/// join between two steps, and leave.
 ///
 /// @param <Q> a record's prediction between two steps
 public interface StepPredictor<I, O, Q extends Sequence<O>> extends Predictor<I, O> {
@@ -13,8 +13,8 @@ public interface StepPredictor<I, O, Q extends Sequence<O>> extends Predictor<I,
   /// @throws WorkerLostException when no later call can succeed
   Q begin(I record) throws Exception;
 
-  /// Makes one step for all of them. The thread is interrupted when nobody waits for any of them, or when the step has
-  /// kept others waiting for too long.
+  /// Makes one step for all of them. The thread is interrupted when nobody waits for any of them,
+  /// or when the step has kept others waiting for too long.
   ///
   /// @throws WorkerLostException when no later call can succeed
   void step(List<Q> sequences) throws Exception;

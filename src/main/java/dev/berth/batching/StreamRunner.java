@@ -16,11 +16,11 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import org.slf4j.MDC;
 
-/// Runs the records that one worker takes step by step: each turn begins as many as there is room for, and makes one step
-/// for those that can move (continuous batching).
+/// Runs the records that one worker takes step by step: each turn begins as many as there is room
+/// for, and makes one step for those that can move (continuous batching).
 ///
-/// A stream whose reader does not keep up, or that pauses, leaves its place in the batch to others and keeps its state.
-/// The lock is never held while the predictor runs.
+/// A stream whose reader does not keep up, or that pauses, leaves its place in the batch to others
+/// and keeps its state. The lock is never held while the predictor runs.
 final class StreamRunner<I, O, Q extends Sequence<O>> implements Runner {
 
   private static final Logger log = LoggerFactory.getLogger(StreamRunner.class);
@@ -33,9 +33,12 @@ final class StreamRunner<I, O, Q extends Sequence<O>> implements Runner {
   private final BatchLimits limits;
   private final LongSupplier clock;
   private final ModelMetrics metrics;
+
   /// Stands on the log lines that are not of a batch.
   private final Map<String, String> logContext;
+
   private final AtomicBoolean closed = new AtomicBoolean();
+
   /// The one whose turn it is first. Guarded by the lock of the [WorkerPool].
   private final SequencedSet<Stream> streams = new LinkedHashSet<>();
 
@@ -58,7 +61,9 @@ final class StreamRunner<I, O, Q extends Sequence<O>> implements Runner {
     }
 
     private boolean canMove() {
-      return !request().hasEnded() && request().sink().hasRoom() && resumesAt - clock.getAsLong() <= 0;
+      return !request().hasEnded()
+          && request().sink().hasRoom()
+          && resumesAt - clock.getAsLong() <= 0;
     }
 
     private long ripeInNanos() {
@@ -100,7 +105,8 @@ final class StreamRunner<I, O, Q extends Sequence<O>> implements Runner {
 
   @Override
   public boolean hasRoom() {
-    return streams.size() < limits.queueCapacity() && streams.stream().filter(Stream::canMove).count() < limits.maxBatchSize();
+    return streams.size() < limits.queueCapacity()
+        && streams.stream().filter(Stream::canMove).count() < limits.maxBatchSize();
   }
 
   @Override
@@ -123,7 +129,9 @@ final class StreamRunner<I, O, Q extends Sequence<O>> implements Runner {
     } catch (Throwable e) {
       metrics.caught(e);
       log.error("{}: worker {} can't predict any more", name, worker, e);
-      queue.read(() -> List.copyOf(streams)).forEach(stream -> queue.end(stream.request(), new Ending.Failed(e)));
+      queue
+          .read(() -> List.copyOf(streams))
+          .forEach(stream -> queue.end(stream.request(), new Ending.Failed(e)));
       queue.leave(worker);
       close();
     } finally {
@@ -136,7 +144,11 @@ final class StreamRunner<I, O, Q extends Sequence<O>> implements Runner {
   /// @return those that nobody waits for any more
   private List<Stream> endExpired() {
     long now = clock.getAsLong();
-    streams.stream().filter(stream -> stream.request().isExpired(now)).map(Stream::request).toList().forEach(queue::expire);
+    streams.stream()
+        .filter(stream -> stream.request().isExpired(now))
+        .map(Stream::request)
+        .toList()
+        .forEach(queue::expire);
     var ended = streams.stream().filter(stream -> stream.request().hasEnded()).toList();
     ended.forEach(streams::remove);
     return ended;
@@ -145,51 +157,55 @@ final class StreamRunner<I, O, Q extends Sequence<O>> implements Runner {
   /// Begins one record that waits; false: none does.
   private boolean begin() {
     var taken = queue.takeOne(worker);
-    taken.ifPresent(batch -> {
-      var pending = batch.pending().getFirst();
-      Q sequence = null;
-      Throwable failure = null;
-      var trace = batch.trace("stream");
-      try {
-        MDC.setContextMap(batch.logContext());
-        sequence = predictor.begin(pending.value());
-        sequence.belongsTo(pending);
-      } catch (WorkerLostException e) {
-        trace.failed(e);
-        trace.close();
-        queue.fail(batch, e);
-        throw e;
-      } catch (Throwable e) {
-        metrics.caught(e);
-        failure = late(batch, e);
-      } finally {
-        MDC.setContextMap(logContext);
-      }
-      if (failure == null) {
-        add(batch, new Stream(pending, sequence, trace));
-      } else {
-        trace.failed(failure);
-        trace.close();
-        stop(batch);
-        queue.end(pending.submission(), new Ending.Failed(failure));
-      }
-    });
+    taken.ifPresent(
+        batch -> {
+          var pending = batch.pending().getFirst();
+          Q sequence = null;
+          Throwable failure = null;
+          var trace = batch.trace("stream");
+          try {
+            MDC.setContextMap(batch.logContext());
+            sequence = predictor.begin(pending.value());
+            sequence.belongsTo(pending);
+          } catch (WorkerLostException e) {
+            trace.failed(e);
+            trace.close();
+            queue.fail(batch, e);
+            throw e;
+          } catch (Throwable e) {
+            metrics.caught(e);
+            failure = late(batch, e);
+          } finally {
+            MDC.setContextMap(logContext);
+          }
+          if (failure == null) {
+            add(batch, new Stream(pending, sequence, trace));
+          } else {
+            trace.failed(failure);
+            trace.close();
+            stop(batch);
+            queue.end(pending.submission(), new Ending.Failed(failure));
+          }
+        });
     return taken.isPresent();
   }
 
   private void add(Batch<I, O> batch, Stream stream) {
-    queue.read(() -> {
-      queue.stop(batch);
-      streams.addLast(stream);
-      stream.request().runsOn(worker);
-      stream.request().countInside(1);
-      return null;
-    });
+    queue.read(
+        () -> {
+          queue.stop(batch);
+          streams.addLast(stream);
+          stream.request().runsOn(worker);
+          stream.request().countInside(1);
+          return null;
+        });
     metrics.streamBegun();
   }
 
   private void step() {
-    var moving = queue.read(() -> streams.stream().filter(Stream::canMove).limit(limits.maxBatchSize()).toList());
+    var moving =
+        queue.read(
+            () -> streams.stream().filter(Stream::canMove).limit(limits.maxBatchSize()).toList());
     if (!moving.isEmpty()) {
       step(moving);
     }
@@ -221,13 +237,15 @@ final class StreamRunner<I, O, Q extends Sequence<O>> implements Runner {
   }
 
   private void stop(Batch<I, O> batch) {
-    queue.read(() -> {
-      queue.stop(batch);
-      return batch;
-    });
+    queue.read(
+        () -> {
+          queue.stop(batch);
+          return batch;
+        });
   }
 
-  /// Those that were given something keep it. The others are tried by themselves, so that only the culprit fails.
+  /// Those that were given something keep it. The others are tried by themselves, so that only the
+  /// culprit fails.
   private void failed(Batch<I, O> batch, List<Stream> moving, Throwable cause) {
     var still = moving.stream().filter(stream -> !stream.sequence.hasMoved()).toList();
     settle(moving.stream().filter(stream -> stream.sequence.hasMoved()).toList());
@@ -237,7 +255,11 @@ final class StreamRunner<I, O, Q extends Sequence<O>> implements Runner {
       settle(moving);
       return;
     }
-    log.warn("{}: a step of {} records failed with {}; trying each by itself", name, moving.size(), cause.getClass().getName());
+    log.warn(
+        "{}: a step of {} records failed with {}; trying each by itself",
+        name,
+        moving.size(),
+        cause.getClass().getName());
     for (var stream : still) {
       if (queue.read(stream::canMove)) {
         step(List.of(stream));
@@ -248,31 +270,37 @@ final class StreamRunner<I, O, Q extends Sequence<O>> implements Runner {
   /// What is wrong with a record that was interrupted because others waited for it.
   private Throwable late(Batch<I, O> batch, Throwable cause) {
     return queue.read(batch::isTakenApart)
-        ? new ServingException(ErrorType.DEADLINE_EXCEEDED,
-            "%s took %.1f s for one record while others waited for it".formatted(
-                predictorName, (clock.getAsLong() - batch.startedAt()) / 1e9),
+        ? new ServingException(
+            ErrorType.DEADLINE_EXCEEDED,
+            "%s took %.1f s for one record while others waited for it"
+                .formatted(predictorName, (clock.getAsLong() - batch.startedAt()) / 1e9),
             cause)
         : cause;
   }
 
   /// Says what became of streams in a step. Their turn comes again after that of the others.
   private void settle(List<Stream> moved) {
-    var over = queue.read(() -> {
-      long now = clock.getAsLong();
-      for (var stream : moved) {
-        if (stream.sequence.failure() != null) {
-          stream.trace.failed(stream.sequence.failure());
-          queue.end(stream.request(), new Ending.Failed(stream.sequence.failure()));
-        } else if (stream.sequence.hasEnded()) {
-          queue.finish(stream.pending);
-        }
-        stream.resumesAt = now + stream.sequence.pause().toNanos();
-        streams.remove(stream);
-      }
-      var ended = moved.stream().filter(stream -> stream.sequence.hasEnded() || stream.request().hasEnded()).toList();
-      moved.stream().filter(stream -> !ended.contains(stream)).forEach(streams::addLast);
-      return ended;
-    });
+    var over =
+        queue.read(
+            () -> {
+              long now = clock.getAsLong();
+              for (var stream : moved) {
+                if (stream.sequence.failure() != null) {
+                  stream.trace.failed(stream.sequence.failure());
+                  queue.end(stream.request(), new Ending.Failed(stream.sequence.failure()));
+                } else if (stream.sequence.hasEnded()) {
+                  queue.finish(stream.pending);
+                }
+                stream.resumesAt = now + stream.sequence.pause().toNanos();
+                streams.remove(stream);
+              }
+              var ended =
+                  moved.stream()
+                      .filter(stream -> stream.sequence.hasEnded() || stream.request().hasEnded())
+                      .toList();
+              moved.stream().filter(stream -> !ended.contains(stream)).forEach(streams::addLast);
+              return ended;
+            });
     over.forEach(this::close);
   }
 
@@ -285,21 +313,25 @@ final class StreamRunner<I, O, Q extends Sequence<O>> implements Runner {
       metrics.caught(e);
       log.warn("{}: the state of a record could not be closed", name, e);
     } finally {
-      queue.read(() -> {
-        stream.request().countInside(-1);
-        return null;
-      });
+      queue.read(
+          () -> {
+            stream.request().countInside(-1);
+            return null;
+          });
     }
   }
 
   @Override
   public void close() {
     if (closed.compareAndSet(false, true)) {
-      queue.read(() -> {
-        var open = List.copyOf(streams);
-        streams.clear();
-        return open;
-      }).forEach(this::close);
+      queue
+          .read(
+              () -> {
+                var open = List.copyOf(streams);
+                streams.clear();
+                return open;
+              })
+          .forEach(this::close);
       try {
         predictor.close();
       } catch (Throwable e) {

@@ -15,10 +15,11 @@ import java.util.stream.Collectors;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/// One request's records, in pieces where they were split, and what became of them. Compared by identity.
+/// One request's records, in pieces where they were split, and what became of them. Compared by
+/// identity.
 ///
-/// What changes is guarded by the lock of the [WorkerPool] that it was handed to; it ends
-/// once, and nothing changes after that.
+/// What changes is guarded by the lock of the [WorkerPool] that it was handed to; it ends once, and
+/// nothing changes after that.
 final class Submission<I, O> {
 
   private static final Logger log = LoggerFactory.getLogger(Submission.class);
@@ -49,31 +50,45 @@ final class Submission<I, O> {
 
   /// By the pieces' places; null where a piece has no prediction yet, or has it in parts.
   private final List<O> values;
+
   private final BitSet answered = new BitSet();
+
   /// The workers that predict records of it step by step.
   private final BitSet workers = new BitSet();
+
   private int unanswered;
+
   /// How many of its pieces are with predictors, also when it has ended.
   private int inside;
+
   /// How many of its pieces have left the line.
   private int taken;
+
   /// The lengths of those that have not.
   private long leftLength;
+
   /// How many of them each record has.
   private final int[] leftOfRecord;
+
   /// How many records have any.
   private int leftRecords;
+
   /// All before it have left the line.
   private int next;
+
   private Optional<Long> startedAt = Optional.empty();
+
   /// Written under the lock; read without it by those who predict for long.
   private volatile Optional<Ending> ending = Optional.empty();
+
   private long endedAt;
+
   /// When its thread should ask why there is no answer yet.
   private long impatientAt;
 
   /// @param whenEnded run once, without the lock, by whoever has ended it
-  Submission(Pieces<I> pieces, long arrivedAt, PartSink<O> sink, Caller caller, Runnable whenEnded) {
+  Submission(
+      Pieces<I> pieces, long arrivedAt, PartSink<O> sink, Caller caller, Runnable whenEnded) {
     this.arrivedAt = arrivedAt;
     this.sink = sink;
     bePatient(arrivedAt);
@@ -100,7 +115,9 @@ final class Submission<I, O> {
 
   /// The requests of records, in their order.
   static <I, O> SequencedSet<Submission<I, O>> of(List<Pending<I, O>> records) {
-    return records.stream().map(Pending::submission).collect(Collectors.toCollection(LinkedHashSet::new));
+    return records.stream()
+        .map(Pending::submission)
+        .collect(Collectors.toCollection(LinkedHashSet::new));
   }
 
   /// Its pieces, in their order.
@@ -117,8 +134,8 @@ final class Submission<I, O> {
     return arrivedAt;
   }
 
-  /// Asks whether the caller has gone away: foreign code, to be run without the lock. A question that fails drops
-  /// nobody.
+  /// Asks whether the caller has gone away: foreign code, to be run without the lock. A question
+  /// that fails drops nobody.
   boolean isAbandoned() {
     try {
       return caller.hasGone().getAsBoolean();
@@ -159,7 +176,8 @@ final class Submission<I, O> {
     impatientAt = halfTime(now);
   }
 
-  /// Whether so much time has passed without an answer that something in its batch may keep it waiting.
+  /// Whether so much time has passed without an answer that something in its batch may keep it
+  /// waiting.
   boolean isImpatient(long now) {
     return impatientAt - now <= 0;
   }
@@ -220,7 +238,8 @@ final class Submission<I, O> {
     return pending.size() - taken;
   }
 
-  /// How many of its records wait, with all of their pieces or with some. It stays as it was when the request ended.
+  /// How many of its records wait, with all of their pieces or with some. It stays as it was when
+  /// the request ended.
   int leftRecords() {
     return leftRecords;
   }
@@ -230,7 +249,8 @@ final class Submission<I, O> {
     return leftOfRecord[record] == 0;
   }
 
-  /// The lengths of those of its pieces that would still wait when `count` of them have been predicted.
+  /// The lengths of those of its pieces that would still wait when `count` of them have been
+  /// predicted.
   long lengthBehind(int count) {
     return left() <= count ? 0 : leftLength * (left() - count) / left();
   }
@@ -281,6 +301,9 @@ final class Submission<I, O> {
 
   Predictions<O> predictions() {
     long started = startedAt.orElseThrow();
-    return new Predictions<>(Collections.unmodifiableList(values), Duration.ofNanos(started - arrivedAt), Duration.ofNanos(endedAt - started));
+    return new Predictions<>(
+        Collections.unmodifiableList(values),
+        Duration.ofNanos(started - arrivedAt),
+        Duration.ofNanos(endedAt - started));
   }
 }

@@ -7,13 +7,15 @@ import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.SequencedSet;
 
-/// Whose turn it is, among the requests that have pieces in the line. Guarded by the lock of the [WorkerPool].
+/// Whose turn it is, among the requests that have pieces in the line. Guarded by the lock of the
+/// [WorkerPool].
 ///
-/// A batch begins with a piece of the request that has had the fewest predicted, so that a request of thousands does not
-/// hold up one of a few that came later. Of several such requests the first one is served. But when more requests come
-/// than can be answered, the first ones are about to leave: then the newest is served first. That is so when requests have
-/// waited for longer than the target delay without having had anything, and some were not answered at all. Every fourth
-/// turn may go to the oldest, so that work that has begun is finished.
+/// A batch begins with a piece of the request that has had the fewest predicted, so that a request
+/// of thousands does not hold up one of a few that came later. Of several such requests the first
+/// one is served. But when more requests come than can be answered, the first ones are about to
+/// leave: then the newest is served first. That is so when requests have waited for longer than the
+/// target delay without having had anything, and some were not answered at all. Every fourth turn
+/// may go to the oldest, so that work that has begun is finished.
 final class Turns<I, O> {
 
   /// How often in a row the oldest may be passed over.
@@ -21,20 +23,27 @@ final class Turns<I, O> {
 
   /// Over how many requests the part of those without an answer is taken.
   private static final int MEMORY = 32;
-  /// From this part on, more requests come than can be answered. A long wait alone does not say so: clients that ask
-  /// again as soon as they have their answer would keep the newest first for ever, and the first would never be served.
-  /// One impatient client of 16 leaves less often.
+
+  /// From this part on, more requests come than can be answered. A long wait alone does not say so:
+  /// clients that ask again as soon as they have their answer would keep the newest first for ever,
+  /// and the first would never be served. One impatient client of 16 leaves less often.
   private static final double TOO_MANY = 1.0 / 16;
 
   private final long targetDelay;
+
   /// Those that have had nothing, in the order of their arrival.
   private final SequencedSet<Submission<I, O>> untouched = new LinkedHashSet<>();
+
   /// The same, in the order in which their callers are to be asked whether they have gone.
   private final SequencedSet<Submission<I, O>> unasked = new LinkedHashSet<>();
+
   /// Those that have had something and have pieces left, in the order in which they began.
   private final SequencedSet<Submission<I, O>> begun = new LinkedHashSet<>();
+
   private int passedOver;
-  /// The part of the latest requests that had no answer, because there was no room or their callers did not wait.
+
+  /// The part of the latest requests that had no answer, because there was no room or their callers
+  /// did not wait.
   private double unanswered;
 
   /// @param targetDelay zero: never the newest first
@@ -85,9 +94,10 @@ final class Turns<I, O> {
   /// The request whose turn it is. There must be one with a piece in the line.
   Submission<I, O> next(long now) {
     boolean newestFirst = isNewestFirst(now);
-    var least = untouched.isEmpty()
-        ? begun.stream().min(Comparator.comparingInt(Submission::taken)).orElseThrow()
-        : newestFirst ? untouched.getLast() : untouched.getFirst();
+    var least =
+        untouched.isEmpty()
+            ? begun.stream().min(Comparator.comparingInt(Submission::taken)).orElseThrow()
+            : newestFirst ? untouched.getLast() : untouched.getFirst();
     var oldest = oldest(newestFirst);
     if (least == oldest || passedOver == PATIENCE) {
       passedOver = 0;
@@ -97,19 +107,22 @@ final class Turns<I, O> {
     return least;
   }
 
-  /// Requests that had to wait for too long and have had nothing stay out of this: their callers may have given them up.
+  /// Requests that had to wait for too long and have had nothing stay out of this: their callers
+  /// may have given them up.
   private Submission<I, O> oldest(boolean newestFirst) {
     if (begun.isEmpty()) {
       return newestFirst ? untouched.getLast() : untouched.getFirst();
     }
     var first = begun.getFirst();
-    return newestFirst || untouched.isEmpty() || first.arrivedAt() - untouched.getFirst().arrivedAt() <= 0
+    return newestFirst
+            || untouched.isEmpty()
+            || first.arrivedAt() - untouched.getFirst().arrivedAt() <= 0
         ? first
         : untouched.getFirst();
   }
 
-  /// Up to `count` of the requests that have had nothing, to ask whether their callers have gone: others at each call,
-  /// until all have been asked.
+  /// Up to `count` of the requests that have had nothing, to ask whether their callers have gone:
+  /// others at each call, until all have been asked.
   List<Submission<I, O>> toAsk(int count) {
     var asked = new ArrayList<Submission<I, O>>(Math.min(count, unasked.size()));
     for (int left = Math.min(count, unasked.size()); left > 0; left--) {

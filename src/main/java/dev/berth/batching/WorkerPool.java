@@ -14,11 +14,12 @@ import org.slf4j.LoggerFactory;
 
 /// The threads that predict, shared by all models of the process, and the one lock of this package.
 ///
-/// Each worker has a number and a platform thread. Every model has a predictor for each number, so no predictor is ever
-/// used by two threads at once. Models with records that wait take turns, batch by batch. An idle model costs no thread.
+/// Each worker has a number and a platform thread. Every model has a predictor for each number, so
+/// no predictor is ever used by two threads at once. Models with records that wait take turns,
+/// batch by batch. An idle model costs no thread.
 ///
-/// A thread that does not come back from a predictor is replaced, after 1 s where other models wait for it. Only the model
-/// that holds it has one worker less then.
+/// A thread that does not come back from a predictor is replaced, after 1 s where other models wait
+/// for it. Only the model that holds it has one worker less then.
 public final class WorkerPool implements AutoCloseable {
 
   private static final Logger log = LoggerFactory.getLogger(WorkerPool.class);
@@ -26,7 +27,8 @@ public final class WorkerPool implements AutoCloseable {
   /// How long [#close] waits for workers: native code may never end.
   static final Duration JOIN = Duration.ofSeconds(3);
 
-  /// Threads that may be held by predictors that do not end, before the process had better be replaced.
+  /// Threads that may be held by predictors that do not end, before the process had better be
+  /// replaced.
   private static final int MOST_HELD = 32;
 
   final ReentrantLock lock = new ReentrantLock();
@@ -39,12 +41,17 @@ public final class WorkerPool implements AutoCloseable {
 
   /// The thread of each number. One that finds another in its place ends.
   private final Thread[] threads;
-  /// The workers that wait for records, for a batch delay, or for the end, by their number. The first one is woken:
-  /// requests that come one at a time are all the same worker's, whose data is in the caches.
+
+  /// The workers that wait for records, for a batch delay, or for the end, by their number. The
+  /// first one is woken: requests that come one at a time are all the same worker's, whose data is
+  /// in the caches.
   private final NavigableMap<Integer, Condition> idle = new TreeMap<>();
+
   /// The queues with records, the one whose turn it is first.
   private final SequencedSet<BatchQueue<?, ?>> turns = new LinkedHashSet<>();
+
   private boolean closed;
+
   /// Written under the lock; read without it, because `/ping` asks.
   private volatile int held;
 
@@ -64,7 +71,8 @@ public final class WorkerPool implements AutoCloseable {
     return size;
   }
 
-  /// Has all threads run. Otherwise each starts with the first model, and inherits the priority of the thread that loads it.
+  /// Has all threads run. Otherwise each starts with the first model, and inherits the priority of
+  /// the thread that loads it.
   public void start() {
     lock.lock();
     try {
@@ -81,8 +89,8 @@ public final class WorkerPool implements AutoCloseable {
     return held < MOST_HELD;
   }
 
-  /// Replaces each thread when it has ended its batch, so that nothing that the hooks of a model have left in thread-local
-  /// variables outlives them.
+  /// Replaces each thread when it has ended its batch, so that nothing that the hooks of a model
+  /// have left in thread-local variables outlives them.
   public void renew() {
     lock.lock();
     try {
@@ -104,10 +112,11 @@ public final class WorkerPool implements AutoCloseable {
     }
   }
 
-  /// Whether another thread may stand in for one that predicts for long: other models wait for it, and there are few such
-  /// threads. The lock is held.
+  /// Whether another thread may stand in for one that predicts for long: other models wait for it,
+  /// and there are few such threads. The lock is held.
   boolean mayReplace(int worker) {
-    return held < MOST_HELD / 2 && turns.stream().anyMatch(queue -> queue.hasWork() && queue.hasWorker(worker));
+    return held < MOST_HELD / 2
+        && turns.stream().anyMatch(queue -> queue.hasWork() && queue.hasWorker(worker));
   }
 
   /// Says that a predictor holds a worker's thread for long, or for ever. The lock is held.
@@ -128,14 +137,18 @@ public final class WorkerPool implements AutoCloseable {
 
   private void replace(int worker) {
     if (!closed) {
-      threads[worker] = Thread.ofPlatform().name("berth-worker-" + worker).daemon()
-          .inheritInheritableThreadLocals(false).unstarted(() -> live(worker));
+      threads[worker] =
+          Thread.ofPlatform()
+              .name("berth-worker-" + worker)
+              .daemon()
+              .inheritInheritableThreadLocals(false)
+              .unstarted(() -> live(worker));
       threads[worker].start();
     }
   }
 
-  /// Gives a queue with records its turns and wakes the first worker that waits and can take them. One that has been woken
-  /// waits no more, so that the next call wakes another. The lock is held.
+  /// Gives a queue with records its turns and wakes the first worker that waits and can take them.
+  /// One that has been woken waits no more, so that the next call wakes another. The lock is held.
   void wake(BatchQueue<?, ?> queue) {
     turns.add(queue);
     for (var waiting : idle.entrySet()) {
@@ -162,7 +175,8 @@ public final class WorkerPool implements AutoCloseable {
         }
         queue.get().serve(worker);
       } catch (InterruptedException _) {
-        // The queue interrupts while a batch runs and at no other time: this is a predictor's doing and means nothing.
+        // The queue interrupts while a batch runs and at no other time: this is a predictor's doing
+        // and means nothing.
       } catch (Throwable e) {
         metrics.caught(e);
         log.error("{} failed outside of a predictor", Thread.currentThread().getName(), e);

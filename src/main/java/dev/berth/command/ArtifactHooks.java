@@ -32,17 +32,22 @@ import java.util.stream.Stream;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/// The hooks that a model artifact asks for: its own from `code/`, else the built-in handler of its task, else the
-/// tensor handler.
+/// The hooks that a model artifact asks for: its own from `code/`, else the built-in handler of its
+/// task, else the tensor handler.
 ///
 /// @param handler made, and not loaded; whoever opens this closes it
 /// @param description what there is to say of the artifact, by name
 record ArtifactHooks(InferenceHandler<?, ?, ?> handler, SequencedMap<String, String> description) {
 
   private static final String IMAGE_CLASSIFICATION = "image-classification";
-  private static final List<String> TASKS = List.of(
-      "question-answering", "text-classification", "sentence-embeddings", "token-classification", "fill-mask",
-      IMAGE_CLASSIFICATION);
+  private static final List<String> TASKS =
+      List.of(
+          "question-answering",
+          "text-classification",
+          "sentence-embeddings",
+          "token-classification",
+          "fill-mask",
+          IMAGE_CLASSIFICATION);
 
   private static final Logger log = LoggerFactory.getLogger(ArtifactHooks.class);
 
@@ -57,7 +62,9 @@ record ArtifactHooks(InferenceHandler<?, ?, ?> handler, SequencedMap<String, Str
       return own(code.get().create(Json::forgetClasses));
     }
     if (HookCode.hasPython(directory)) {
-      log.warn("{}: code/ has hooks in Python, which are not run; docs/hooks.md turns them into Java", directory);
+      log.warn(
+          "{}: code/ has hooks in Python, which are not run; docs/hooks.md turns them into Java",
+          directory);
     }
     if (json.task().filter(IMAGE_CLASSIFICATION::equals).isPresent()) {
       return ofImages(ImageArtifact.open(directory));
@@ -71,50 +78,76 @@ record ArtifactHooks(InferenceHandler<?, ?, ?> handler, SequencedMap<String, Str
 
   private static ArtifactHooks own(InferenceHandler<?, ?, ?> handler) {
     var type = handler.getClass();
-    return new ArtifactHooks(handler, description(Map.entry(
-        "hooks", "%s of %s".formatted(type.getName(), HookPlace.file(type).orElse("the server")))));
+    return new ArtifactHooks(
+        handler,
+        description(
+            Map.entry(
+                "hooks",
+                "%s of %s".formatted(type.getName(), HookPlace.file(type).orElse("the server")))));
   }
 
   private static ArtifactHooks ofTask(ModelArtifact artifact) {
-    var handler = switch (artifact.task()) {
-      case "question-answering" -> new QuestionAnsweringHandler(artifact);
-      case "text-classification" -> new TextClassificationHandler(artifact);
-      case "sentence-embeddings" -> new EmbeddingHandler(artifact);
-      case "token-classification" -> new TokenClassificationHandler(artifact);
-      case "fill-mask" -> new FillMaskHandler(artifact);
-      default -> throw new ModelArtifactException(artifact.directory(), List.of(
-          "model.json: task: found \"%s\", expected one of %s".formatted(artifact.task(), String.join(", ", TASKS))));
-    };
+    var handler =
+        switch (artifact.task()) {
+          case "question-answering" -> new QuestionAnsweringHandler(artifact);
+          case "text-classification" -> new TextClassificationHandler(artifact);
+          case "sentence-embeddings" -> new EmbeddingHandler(artifact);
+          case "token-classification" -> new TokenClassificationHandler(artifact);
+          case "fill-mask" -> new FillMaskHandler(artifact);
+          default ->
+              throw new ModelArtifactException(
+                  artifact.directory(),
+                  List.of(
+                      "model.json: task: found \"%s\", expected one of %s"
+                          .formatted(artifact.task(), String.join(", ", TASKS))));
+        };
     return new ArtifactHooks(handler, described(artifact, shapes(artifact), files(artifact)));
   }
 
   private static ArtifactHooks ofImages(ImageArtifact artifact) {
     var size = artifact.preparation().size();
-    var shapes = artifact.dynamic()
-        ? "any batch of pictures of %d x %d pixels".formatted(size.width(), size.height())
-        : artifact.files().stream().map(file -> "[%d, 3, %d, %d]".formatted(file.batch(), size.height(), size.width()))
+    var shapes =
+        artifact.dynamic()
+            ? "any batch of pictures of %d x %d pixels".formatted(size.width(), size.height())
+            : artifact.files().stream()
+                .map(file -> "[%d, 3, %d, %d]".formatted(file.batch(), size.height(), size.width()))
+                .collect(Collectors.joining(", "));
+    var files =
+        artifact.files().stream()
+            .map(file -> file(artifact.directory(), file.path()))
             .collect(Collectors.joining(", "));
-    var files = artifact.files().stream().map(file -> file(artifact.directory(), file.path())).collect(Collectors.joining(", "));
-    return new ArtifactHooks(new ImageClassificationHandler(artifact), described(artifact, shapes, files));
+    return new ArtifactHooks(
+        new ImageClassificationHandler(artifact), described(artifact, shapes, files));
   }
 
-  private static SequencedMap<String, String> described(TracedArtifact artifact, String shapes, String files) {
-    var description = description(
-        Map.entry("model", "%s, %s, %s, traced for %s with torch %s".formatted(
-            name(artifact), artifact.task(), artifact.precision(), artifact.target(), artifact.torch())),
-        Map.entry("provenance", artifact.provenance().toString()),
-        Map.entry("shapes", shapes),
-        Map.entry("files", files));
+  private static SequencedMap<String, String> described(
+      TracedArtifact artifact, String shapes, String files) {
+    var description =
+        description(
+            Map.entry(
+                "model",
+                "%s, %s, %s, traced for %s with torch %s"
+                    .formatted(
+                        name(artifact),
+                        artifact.task(),
+                        artifact.precision(),
+                        artifact.target(),
+                        artifact.torch())),
+            Map.entry("provenance", artifact.provenance().toString()),
+            Map.entry("shapes", shapes),
+            Map.entry("files", files));
     artifact.agreement().ifPresent(agreement -> description.put("agreement", agreement.toString()));
     return description;
   }
 
   private static ArtifactHooks ofTensors(TensorArtifact artifact) {
     var handler = new TensorHandler(artifact);
-    return new ArtifactHooks(handler, description(
-        Map.entry("hooks", "the tensor handler"),
-        Map.entry("inputs", inputs(artifact, handler)),
-        Map.entry("files", file(artifact.directory(), artifact.file()))));
+    return new ArtifactHooks(
+        handler,
+        description(
+            Map.entry("hooks", "the tensor handler"),
+            Map.entry("inputs", inputs(artifact, handler)),
+            Map.entry("files", file(artifact.directory(), artifact.file()))));
   }
 
   private static String inputs(TensorArtifact artifact, TensorHandler handler) {
@@ -123,7 +156,9 @@ record ArtifactHooks(InferenceHandler<?, ?, ?> handler, SequencedMap<String, Str
     }
     return artifact.inputs().isEmpty()
         ? String.join(", ", handler.inputNames())
-        : artifact.inputs().stream().map(input -> input.name() + " " + input.type()).collect(Collectors.joining(", "));
+        : artifact.inputs().stream()
+            .map(input -> input.name() + " " + input.type())
+            .collect(Collectors.joining(", "));
   }
 
   private static Object name(TracedArtifact artifact) {
@@ -133,18 +168,21 @@ record ArtifactHooks(InferenceHandler<?, ?, ?> handler, SequencedMap<String, Str
 
   private static String shapes(ModelArtifact artifact) {
     return switch (artifact.shapes()) {
-      case Shapes.Dynamic _ -> "any batch, any sequence of up to %d tokens".formatted(artifact.maxSequenceLength());
-      case Shapes.Compiled(var shapes) -> shapes.stream()
-          .map(shape -> "[%d, %d]".formatted(shape.batch(), shape.sequence()))
-          .collect(Collectors.joining(", "));
+      case Shapes.Dynamic _ ->
+          "any batch, any sequence of up to %d tokens".formatted(artifact.maxSequenceLength());
+      case Shapes.Compiled(var shapes) ->
+          shapes.stream()
+              .map(shape -> "[%d, %d]".formatted(shape.batch(), shape.sequence()))
+              .collect(Collectors.joining(", "));
     };
   }
 
   private static String files(ModelArtifact artifact) {
-    var models = switch (artifact.shapes()) {
-      case Shapes.Dynamic(var file) -> List.of(file);
-      case Shapes.Compiled(var shapes) -> shapes.stream().map(Shapes.Shape::file).toList();
-    };
+    var models =
+        switch (artifact.shapes()) {
+          case Shapes.Dynamic(var file) -> List.of(file);
+          case Shapes.Compiled(var shapes) -> shapes.stream().map(Shapes.Shape::file).toList();
+        };
     return Stream.concat(models.stream(), Stream.of(artifact.tokenizer()))
         .map(file -> file(artifact.directory(), file))
         .collect(Collectors.joining(", "));

@@ -46,8 +46,15 @@ final class ArtifactLoader implements ModelStore.Loader {
       var workers = Workers.on(Deployment.workers(config, devices), metrics);
       // The threads that load have a lower priority, which the workers would inherit.
       workers.pool().start();
-      place.complete(new Place(devices, workers,
-          ModelMemory.guard(this::loadFitting, workers.accelerators(), new HostMemory(), config.multiModel().memoryBytes())));
+      place.complete(
+          new Place(
+              devices,
+              workers,
+              ModelMemory.guard(
+                  this::loadFitting,
+                  workers.accelerators(),
+                  new HostMemory(),
+                  config.multiModel().memoryBytes())));
       return workers;
     } catch (Throwable e) {
       place.completeExceptionally(e);
@@ -55,8 +62,8 @@ final class ArtifactLoader implements ModelStore.Loader {
     }
   }
 
-  /// @throws ServingException `BAD_INPUT` for what is wrong with the artifact, `INTERNAL` when a hook fails,
-  ///     `INSUFFICIENT_MEMORY` when there is no room for it
+  /// @throws ServingException `BAD_INPUT` for what is wrong with the artifact, `INTERNAL` when a
+  ///   hook fails, `INSUFFICIENT_MEMORY` when there is no room for it
   @Override
   public void load(ServedModel model, Path directory, Eviction eviction) throws Exception {
     try {
@@ -71,9 +78,17 @@ final class ArtifactLoader implements ModelStore.Loader {
       var shared = place.get();
       var artifact = directory.toAbsolutePath().normalize();
       var deployment = Deployment.plan(config.with(config.model().at(artifact)), shared.devices);
-      deployment.hooks().description().forEach((name, value) -> log.info("model \"{}\": {}: {}", model.name(), name, value));
+      deployment
+          .hooks()
+          .description()
+          .forEach((name, value) -> log.info("model \"{}\": {}: {}", model.name(), name, value));
       model.load(
-          artifact, deployment.hooks().handler(), shared.workers, deployment.limits(), new FirstSample(artifact, config), sessions);
+          artifact,
+          deployment.hooks().handler(),
+          shared.workers,
+          deployment.limits(),
+          new FirstSample(artifact, config),
+          sessions);
     } catch (Throwable e) {
       throw failed(model, e);
     }
@@ -83,6 +98,7 @@ final class ArtifactLoader implements ModelStore.Loader {
     var why = StartException.of(e);
     return new ServingException(
         why.saysWhy() ? ErrorType.BAD_INPUT : ErrorType.INTERNAL,
-        "model \"%s\" could not be loaded: %s".formatted(model.name(), why.getMessage()), why.getCause());
+        "model \"%s\" could not be loaded: %s".formatted(model.name(), why.getMessage()),
+        why.getCause());
   }
 }

@@ -32,17 +32,20 @@ import java.util.concurrent.TimeoutException;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
 
-/// Loads a model artifact on every device as the server does, asks it its sample as the server would be asked, and measures
-/// it. Hooks run one after another on a thread that is left behind when one of them does not end.
+/// Loads a model artifact on every device as the server does, asks it its sample as the server
+/// would be asked, and measures it. Hooks run one after another on a thread that is left behind
+/// when one of them does not end.
 final class Check {
 
   /// Enough for a median.
   private static final int MOST_RUNS = 50;
+
   private static final int LEAST_RUNS = 3;
   private static final long LONG_ENOUGH_NANOS = 1_000_000_000;
 
   /// A slow model is not measured at every size.
   private static final long TOO_LONG_NANOS = 10_000_000_000L;
+
   private static final int MOST_RECORDS = 1024;
 
   /// Twice the records are worth their longer wait only if they come out clearly faster.
@@ -61,7 +64,8 @@ final class Check {
   private final ServerConfig config;
   private final Deployment deployment;
   private final ExecutorService hooks =
-      Executors.newSingleThreadExecutor(Thread.ofPlatform().name("berth-worker-1").daemon().factory());
+      Executors.newSingleThreadExecutor(
+          Thread.ofPlatform().name("berth-worker-1").daemon().factory());
 
   private Check(ServerConfig config, Deployment deployment) {
     this.directory = config.model().directory();
@@ -94,26 +98,47 @@ final class Check {
     var accelerators = deployment.workers().stream().distinct().toList();
     var models = new ArrayList<Rehearsal<M, I, O>>();
     for (int worker = 0; worker < accelerators.size(); worker++) {
-      var context = new ModelContext(directory.toAbsolutePath().normalize(), accelerators.get(worker), worker, accelerators);
+      var context =
+          new ModelContext(
+              directory.toAbsolutePath().normalize(),
+              accelerators.get(worker),
+              worker,
+              accelerators);
       // Like the server, it waits for as long as a model takes to load.
-      models.add(hooks.submit(() -> Rehearsal.load(handler, context, deployment.limits().maxBatchSize())).get());
+      models.add(
+          hooks
+              .submit(() -> Rehearsal.load(handler, context, deployment.limits().maxBatchSize()))
+              .get());
     }
     double loaded = (System.nanoTime() - start) / 1e9;
 
     var report = new ArrayList<String>();
     report.add(line("artifact", directory));
     deployment.hooks().description().forEach((name, value) -> report.add(line(name, value)));
-    report.add(line("device", "%s; %s".formatted(
-        accelerators.stream().map(Object::toString).collect(Collectors.joining(", ")), deployment.devices().origin())));
-    report.add(line("workers", "%d, each on batches of up to %d".formatted(
-        deployment.workers().size(), deployment.limits().maxBatchSize())));
-    report.add(line("load", "%.1f s for %d cop%s, warm-up included".formatted(
-        loaded, models.size(), models.size() == 1 ? "y" : "ies")));
+    report.add(
+        line(
+            "device",
+            "%s; %s"
+                .formatted(
+                    accelerators.stream().map(Object::toString).collect(Collectors.joining(", ")),
+                    deployment.devices().origin())));
+    report.add(
+        line(
+            "workers",
+            "%d, each on batches of up to %d"
+                .formatted(deployment.workers().size(), deployment.limits().maxBatchSize())));
+    report.add(
+        line(
+            "load",
+            "%.1f s for %d cop%s, warm-up included"
+                .formatted(loaded, models.size(), models.size() == 1 ? "y" : "ies")));
     var sample = SampleRequest.in(directory);
     if (sample.isPresent()) {
       report.addAll(tried(sample.get(), models.getFirst()));
     } else {
-      report.add(line("sample", "none: put a request into sample.json, and it is tried and measured here"));
+      report.add(
+          line(
+              "sample", "none: put a request into sample.json, and it is tried and measured here"));
     }
     if (models.getFirst().model() instanceof Graph graph) {
       report.add(line("names", names(graph)));
@@ -123,24 +148,43 @@ final class Check {
 
   /// For `model.json`. Some outputs have names only once the sample has been tried.
   private static String names(Graph graph) {
-    return Stream.of(Map.entry("inputs", graph.inputNames()), Map.entry("outputs", graph.outputNames()))
-        .map(names -> names.getKey() + " " + (names.getValue().isEmpty() ? "unknown" : String.join(", ", names.getValue())))
+    return Stream.of(
+            Map.entry("inputs", graph.inputNames()), Map.entry("outputs", graph.outputNames()))
+        .map(
+            names ->
+                names.getKey()
+                    + " "
+                    + (names.getValue().isEmpty()
+                        ? "unknown"
+                        : String.join(", ", names.getValue())))
         .collect(Collectors.joining("; "));
   }
 
-  private <M, I, O> List<String> tried(SampleRequest sample, Rehearsal<M, I, O> model) throws Exception {
+  private <M, I, O> List<String> tried(SampleRequest sample, Rehearsal<M, I, O> model)
+      throws Exception {
     var report = new ArrayList<String>();
     Rehearsal.Answer<I> answer;
     try (var body = Files.newInputStream(sample.file())) {
       var request = sample.request(body, model, config);
       answer = within(model, sample, () -> model.ask(request));
-      report.add(line("asked as", "POST /invocations with Content-Type %s and no Accept, within %s s; answered as %s".formatted(
-          request.contentType(), seconds(config.batching().timeout()), answer.response().contentType())));
+      report.add(
+          line(
+              "asked as",
+              "POST /invocations with Content-Type %s and no Accept, within %s s; answered as %s"
+                  .formatted(
+                      request.contentType(),
+                      seconds(config.batching().timeout()),
+                      answer.response().contentType())));
     } catch (ServingException e) {
       throw new ModelArtifactException(directory, List.of(FirstSample.problem(sample, e)), e);
     }
-    report.add(line("sample", Shown.of(answer.response())
-        + (isAsExpected(sample, model.handler(), answer.response()) ? " (checked against sample-response.json)" : "")));
+    report.add(
+        line(
+            "sample",
+            Shown.of(answer.response())
+                + (isAsExpected(sample, model.handler(), answer.response())
+                    ? " (checked against sample-response.json)"
+                    : "")));
     if (model.handler() instanceof TransformHandler<?> || answer.records().isEmpty()) {
       // The record of the former is a whole request, whose body can be read once.
       return report;
@@ -159,40 +203,52 @@ final class Check {
         best = speed;
       }
     }
-    report.add(line("best batch", best == alone ? "1" : "%d: %s".formatted(best.batch, shown(best))));
-    report.add(line("differs", "unlike in serve, hooks ran on one thread, one request at a time; batches were copies of one record"));
+    report.add(
+        line("best batch", best == alone ? "1" : "%d: %s".formatted(best.batch, shown(best))));
+    report.add(
+        line(
+            "differs",
+            "unlike in serve, hooks ran on one thread, one request at a time; batches were copies of one record"));
     return report;
   }
 
   /// Runs hooks for as long as a request may take.
-  private <T> T within(Rehearsal<?, ?, ?> model, SampleRequest sample, Callable<T> call) throws Exception {
+  private <T> T within(Rehearsal<?, ?, ?> model, SampleRequest sample, Callable<T> call)
+      throws Exception {
     var timeout = config.batching().timeout();
     var running = hooks.submit(call);
     try {
       return running.get(timeout.toNanos(), TimeUnit.NANOSECONDS);
     } catch (TimeoutException _) {
       running.cancel(true);
-      throw new StartException("%s: found no answer within %s s while %s ran, expected one; serve answers 504 then (--timeout)"
-          .formatted(sample.name(), seconds(timeout), model.hook()));
+      throw new StartException(
+          "%s: found no answer within %s s while %s ran, expected one; serve answers 504 then (--timeout)"
+              .formatted(sample.name(), seconds(timeout), model.hook()));
     } catch (ExecutionException e) {
       throw e.getCause() instanceof Exception cause ? cause : e;
     }
   }
 
   private static String seconds(Duration time) {
-    return new DecimalFormat("0.###", DecimalFormatSymbols.getInstance(Locale.ROOT)).format(time.toNanos() / 1e9);
+    return new DecimalFormat("0.###", DecimalFormatSymbols.getInstance(Locale.ROOT))
+        .format(time.toNanos() / 1e9);
   }
 
-  /// The question-answering handler has compared what the model answers already, in its warm-up; what a hook of one's own
-  /// makes of that answer is another matter.
-  private static boolean isAsExpected(SampleRequest sample, InferenceHandler<?, ?, ?> handler, InvocationResponse response)
+  /// The question-answering handler has compared what the model answers already, in its warm-up;
+  /// what a hook of one's own makes of that answer is another matter.
+  private static boolean isAsExpected(
+      SampleRequest sample, InferenceHandler<?, ?, ?> handler, InvocationResponse response)
       throws IOException, StartException {
-    return handler instanceof QuestionAnsweringHandler ? sample.hasResponse() : sample.check(response);
+    return handler instanceof QuestionAnsweringHandler
+        ? sample.hasResponse()
+        : sample.check(response);
   }
 
-  /// The batch sizes above 1 that are worth a try: the powers of two, and the largest that the server forms.
+  /// The batch sizes above 1 that are worth a try: the powers of two, and the largest that the
+  /// server forms.
   static List<Integer> batches(BatchLimits limits, int length) {
-    int largest = Math.min(MOST_RECORDS, Math.min(limits.maxBatchSize(), limits.maxBatchTokens() / length));
+    int largest =
+        Math.min(MOST_RECORDS, Math.min(limits.maxBatchSize(), limits.maxBatchTokens() / length));
     var batches = new ArrayList<Integer>();
     for (int batch = 2; batch < largest; batch *= 2) {
       batches.add(batch);
@@ -208,7 +264,8 @@ final class Check {
     var records = Collections.nCopies(batch, record);
     var times = new ArrayList<Long>();
     long begin = System.nanoTime();
-    while (times.size() < LEAST_RUNS || times.size() < MOST_RUNS && System.nanoTime() - begin < LONG_ENOUGH_NANOS) {
+    while (times.size() < LEAST_RUNS
+        || times.size() < MOST_RUNS && System.nanoTime() - begin < LONG_ENOUGH_NANOS) {
       long start = System.nanoTime();
       model.predict(records);
       times.add(System.nanoTime() - start);
@@ -218,7 +275,8 @@ final class Check {
   }
 
   private static String shown(Speed speed) {
-    return "%.1f ms, %.0f records/s of one worker while the others are idle".formatted(speed.milliseconds, speed.recordsPerSecond());
+    return "%.1f ms, %.0f records/s of one worker while the others are idle"
+        .formatted(speed.milliseconds, speed.recordsPerSecond());
   }
 
   private static String line(String name, Object value) {

@@ -20,7 +20,8 @@ import picocli.CommandLine.ParseResult;
 
 /// The `serve check` command: whether a model artifact can be served here, and how fast.
 ///
-/// The report goes to stdout; problems and the log go to stderr, and problems end the process with 1.
+/// The report goes to stdout; problems and the log go to stderr, and problems end the process with
+/// 1.
 final class CheckCommand {
 
   static final String NAME = "check";
@@ -37,13 +38,14 @@ final class CheckCommand {
 
   static CommandSpec spec() {
     var spec = ServeOptions.with(Settings.OF_A_CHECK);
-    spec.addPositional(PositionalParamSpec.builder()
-        .index("0")
-        .arity("0..1")
-        .type(String.class)
-        .paramLabel("MODEL_DIR")
-        .description("The model artifact; unset, the one that serve would take")
-        .build());
+    spec.addPositional(
+        PositionalParamSpec.builder()
+            .index("0")
+            .arity("0..1")
+            .type(String.class)
+            .paramLabel("MODEL_DIR")
+            .description("The model artifact; unset, the one that serve would take")
+            .build());
     spec.usageMessage()
         .customSynopsis("serve check [option]... [MODEL_DIR]")
         .description(
@@ -68,7 +70,8 @@ final class CheckCommand {
     var flags = new HashMap<>(ServeOptions.given(serve));
     flags.putAll(ServeOptions.given(check));
     if (flags.containsKey("--models")) {
-      System.err.println("--models: found it before check, expected the directory of one artifact behind it");
+      System.err.println(
+          "--models: found it before check, expected the directory of one artifact behind it");
       return ExitCode.USAGE;
     }
     String directory = check.matchedPositionalValue(0, null);

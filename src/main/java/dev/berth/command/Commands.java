@@ -16,48 +16,64 @@ public final class Commands {
   /// @param home the directory of the `serve` script
   /// @param stop withdrawn by the commands that end with 143 when they are told to stop
   /// @return the exit code
-  public static int run(Map<String, String> environment, Path home, OrderlyStop stop, String[] arguments) {
+  public static int run(
+      Map<String, String> environment, Path home, OrderlyStop stop, String[] arguments) {
     var args = withoutServe(arguments);
-    // As the platform starts it: without what reads a command line, which takes a tenth of a second to load.
+    // As the platform starts it: without what reads a command line, which takes a tenth of a second
+    // to load.
     if (args.length == 0) {
-      // `docker run IMAGE`, where nothing is mounted, shows the sample. Platforms say `serve`: there a missing model is an error.
-      var flags = arguments.length == 0 ? Configuration.flagsOfTheSample(environment, home) : Map.<String, String>of();
+      // `docker run IMAGE`, where nothing is mounted, shows the sample. Platforms say `serve`:
+      // there a missing model is an error.
+      var flags =
+          arguments.length == 0
+              ? Configuration.flagsOfTheSample(environment, home)
+              : Map.<String, String>of();
       return new ServeCommand(environment, home, stop).run(flags);
     }
     if (args.length == 1 && args[0].equals(HealthCommand.NAME)) {
       return new HealthCommand(environment, System.err).run(Map.of());
     }
-    var serve = ServeCommand.spec()
-        .name(ServeCommand.NAME)
-        .addSubcommand(CheckCommand.NAME, CheckCommand.spec())
-        .addSubcommand(InitCommand.NAME, InitCommand.spec())
-        .addSubcommand(HealthCommand.NAME, HealthCommand.spec())
-        .addSubcommand(TransformCommand.NAME, TransformCommand.spec());
+    var serve =
+        ServeCommand.spec()
+            .name(ServeCommand.NAME)
+            .addSubcommand(CheckCommand.NAME, CheckCommand.spec())
+            .addSubcommand(InitCommand.NAME, InitCommand.spec())
+            .addSubcommand(HealthCommand.NAME, HealthCommand.spec())
+            .addSubcommand(TransformCommand.NAME, TransformCommand.spec());
     return new CommandLine(serve)
         .setParameterExceptionHandler(Commands::explain)
-        .setExecutionStrategy(parsed -> {
-          var helped = CommandLine.executeHelpRequest(parsed);
-          if (helped != null) {
-            return helped;
-          }
-          if (parsed.hasSubcommand()) {
-            stop.withdraw();
-          }
-          return switch (parsed.hasSubcommand() ? parsed.subcommand().commandSpec().name() : ServeCommand.NAME) {
-            case CheckCommand.NAME -> new CheckCommand(environment, home).run(parsed, parsed.subcommand());
-            case HealthCommand.NAME ->
-                new HealthCommand(environment, System.err).run(ServeOptions.given(parsed.subcommand()));
-            case InitCommand.NAME -> new InitCommand(home).run(parsed.subcommand());
-            case TransformCommand.NAME -> new TransformCommand(environment, home).run(parsed.subcommand());
-            default -> new ServeCommand(environment, home, stop).run(ServeOptions.given(parsed));
-          };
-        })
+        .setExecutionStrategy(
+            parsed -> {
+              var helped = CommandLine.executeHelpRequest(parsed);
+              if (helped != null) {
+                return helped;
+              }
+              if (parsed.hasSubcommand()) {
+                stop.withdraw();
+              }
+              return switch (parsed.hasSubcommand()
+                  ? parsed.subcommand().commandSpec().name()
+                  : ServeCommand.NAME) {
+                case CheckCommand.NAME ->
+                    new CheckCommand(environment, home).run(parsed, parsed.subcommand());
+                case HealthCommand.NAME ->
+                    new HealthCommand(environment, System.err)
+                        .run(ServeOptions.given(parsed.subcommand()));
+                case InitCommand.NAME -> new InitCommand(home).run(parsed.subcommand());
+                case TransformCommand.NAME ->
+                    new TransformCommand(environment, home).run(parsed.subcommand());
+                default ->
+                    new ServeCommand(environment, home, stop).run(ServeOptions.given(parsed));
+              };
+            })
         .execute(args);
   }
 
   /// SageMaker runs the image with the argument `serve`; the launcher is that already.
   private static String[] withoutServe(String[] args) {
-    return args.length > 0 && args[0].equals(ServeCommand.NAME) ? Arrays.copyOfRange(args, 1, args.length) : args;
+    return args.length > 0 && args[0].equals(ServeCommand.NAME)
+        ? Arrays.copyOfRange(args, 1, args.length)
+        : args;
   }
 
   private static int explain(ParameterException e, String[] args) {

@@ -24,12 +24,13 @@ import java.util.Optional;
 import java.util.concurrent.Callable;
 import java.util.stream.IntStream;
 
-/// What is served, and on what. Planning one finds everything that is wrong short of loading the model, and says all of
-/// it at once.
+/// What is served, and on what. Planning one finds everything that is wrong short of loading the
+/// model, and says all of it at once.
 ///
 /// @param hooks whoever plans closes their handler
 /// @param workers the accelerator of each worker
-record Deployment(Devices devices, ArtifactHooks hooks, List<Accelerator> workers, BatchLimits limits) {
+record Deployment(
+    Devices devices, ArtifactHooks hooks, List<Accelerator> workers, BatchLimits limits) {
 
   /// On a GPU, where records of like length share a batch.
   private static final int BATCH_TOKENS = 16_384;
@@ -52,7 +53,8 @@ record Deployment(Devices devices, ArtifactHooks hooks, List<Accelerator> worker
     return plan(config, Machine.current(), source);
   }
 
-  private static Deployment plan(ServerConfig config, Machine machine, Callable<ArtifactHooks> source) throws Exception {
+  private static Deployment plan(
+      ServerConfig config, Machine machine, Callable<ArtifactHooks> source) throws Exception {
     var problems = new Problems();
     var devices = problems.get(() -> devices(config, machine));
     if (devices.isPresent()) {
@@ -63,11 +65,16 @@ record Deployment(Devices devices, ArtifactHooks hooks, List<Accelerator> worker
 
   /// Plans to serve an artifact beside others, on the devices that were [prepared][#prepare].
   static Deployment plan(ServerConfig config, Devices devices) throws Exception {
-    return plan(config, Optional.of(devices), () -> ArtifactHooks.open(config.model()), new Problems());
+    return plan(
+        config, Optional.of(devices), () -> ArtifactHooks.open(config.model()), new Problems());
   }
 
   private static Deployment plan(
-      ServerConfig config, Optional<Devices> devices, Callable<ArtifactHooks> source, Problems problems) throws Exception {
+      ServerConfig config,
+      Optional<Devices> devices,
+      Callable<ArtifactHooks> source,
+      Problems problems)
+      throws Exception {
     if (devices.isPresent()) {
       problems.run(() -> checkTarget(config.model().directory(), devices.get()));
     }
@@ -100,7 +107,8 @@ record Deployment(Devices devices, ArtifactHooks hooks, List<Accelerator> worker
     return devices.orElseThrow();
   }
 
-  /// The engines that are certain to be used: each reads a file of the artifact. What hooks load besides is not known.
+  /// The engines that are certain to be used: each reads a file of the artifact. What hooks load
+  /// besides is not known.
   static List<Engine> engines(ModelConfig model) {
     try (var listed = Files.list(model.directory())) {
       var files = listed.toList();
@@ -114,11 +122,13 @@ record Deployment(Devices devices, ArtifactHooks hooks, List<Accelerator> worker
     return Devices.choose(config.model().instanceType(), config.model().neuronCores(), machine);
   }
 
-  /// An engine is loaded where a library needs it. On a CPU and a GPU it may wait for the first model.
+  /// An engine is loaded where a library needs it. On a CPU and a GPU it may wait for the first
+  /// model.
   private static void loadLibraries(ServerConfig config, Devices devices, List<Engine> engines) {
     if (devices.target().isNeuron() || !config.model().extraLibraries().isEmpty()) {
       (engines.isEmpty() ? Engine.ALL : engines)
-          .forEach(engine -> engine.loadLibraries(devices.target(), config.model().extraLibraries()));
+          .forEach(
+              engine -> engine.loadLibraries(devices.target(), config.model().extraLibraries()));
     }
   }
 
@@ -132,8 +142,8 @@ record Deployment(Devices devices, ArtifactHooks hooks, List<Accelerator> worker
     }
   }
 
-  /// One worker for each device or NeuronCore, which are shared in turn where more are asked for. On a CPU the profile
-  /// decides.
+  /// One worker for each device or NeuronCore, which are shared in turn where more are asked for.
+  /// On a CPU the profile decides.
   static List<Accelerator> workers(ServerConfig config, Devices devices) {
     var asked = config.model().workers();
     if (devices.accelerators().getFirst() instanceof Accelerator.Cpu(int cores, var _)) {
@@ -147,26 +157,31 @@ record Deployment(Devices devices, ArtifactHooks hooks, List<Accelerator> worker
         .toList();
   }
 
-  private static BatchLimits limits(ServerConfig config, InferenceHandler<?, ?, ?> handler, Accelerator accelerator) {
+  private static BatchLimits limits(
+      ServerConfig config, InferenceHandler<?, ?, ?> handler, Accelerator accelerator) {
     var batching = config.batching();
     return new BatchLimits(
         batching.maxBatchSize().orElse(handler.maxBatchSize(accelerator)),
-        batching.maxBatchTokens().orElse(accelerator instanceof Accelerator.Gpu ? BATCH_TOKENS : Integer.MAX_VALUE),
+        batching
+            .maxBatchTokens()
+            .orElse(accelerator instanceof Accelerator.Gpu ? BATCH_TOKENS : Integer.MAX_VALUE),
         batching.maxBatchDelay(),
         batching.queueCapacity(),
         batching.targetDelay());
   }
 
-  /// What has gone wrong so far. Only what the user can put right is collected; anything else is thrown at once.
+  /// What has gone wrong so far. Only what the user can put right is collected; anything else is
+  /// thrown at once.
   private static final class Problems {
 
     private final List<RuntimeException> found = new ArrayList<>();
 
     void run(Runnable step) throws Exception {
-      get(() -> {
-        step.run();
-        return step;
-      });
+      get(
+          () -> {
+            step.run();
+            return step;
+          });
     }
 
     void throwAll() throws StartException {

@@ -15,8 +15,8 @@ import java.util.IdentityHashMap;
 import java.util.List;
 import java.util.Set;
 
-/// Asks each model the artifact's `sample.json` before it serves, where there is one. Workers that share a model ask once.
-/// Used by one thread at a time.
+/// Asks each model the artifact's `sample.json` before it serves, where there is one. Workers that
+/// share a model ask once. Used by one thread at a time.
 final class FirstSample implements FirstRequest {
 
   private final Path directory;
@@ -29,7 +29,8 @@ final class FirstSample implements FirstRequest {
     this.config = config;
   }
 
-  /// @throws ModelArtifactException when a hook fails, or the response is not that of `sample-response.json`
+  /// @throws ModelArtifactException when a hook fails, or the response is not that of
+  ///   `sample-response.json`
   @Override
   public void ask(Rehearsal<?, ?, ?> model) throws Exception {
     // That handler asks in its warm-up, and knows how far answers may differ.
@@ -51,7 +52,8 @@ final class FirstSample implements FirstRequest {
       }
       throw new ModelArtifactException(directory, List.of(problem(sample, e)), e);
     } catch (IOException e) {
-      throw new ModelArtifactException(directory, List.of("%s: it can't be asked: %s".formatted(sample.name(), e)), e);
+      throw new ModelArtifactException(
+          directory, List.of("%s: it can't be asked: %s".formatted(sample.name(), e)), e);
     }
   }
 

@@ -14,8 +14,8 @@ import java.util.Map;
 import picocli.CommandLine.ExitCode;
 import picocli.CommandLine.Model.CommandSpec;
 
-/// The `serve health` command: asks the `/ping` of the server that has the same settings. For a `HEALTHCHECK`, so it is small,
-/// quick, and says nothing as long as all is well.
+/// The `serve health` command: asks the `/ping` of the server that has the same settings. For a
+/// `HEALTHCHECK`, so it is small, quick, and says nothing as long as all is well.
 final class HealthCommand {
 
   static final String NAME = "health";
@@ -63,7 +63,8 @@ final class HealthCommand {
         return ExitCode.OK;
       }
       try (var body = connection.getErrorStream()) {
-        var why = body == null ? "" : ": " + new String(body.readAllBytes(), StandardCharsets.UTF_8);
+        var why =
+            body == null ? "" : ": " + new String(body.readAllBytes(), StandardCharsets.UTF_8);
         err.println("%s: found %d, expected 200%s".formatted(ping, status, why));
       }
     } catch (IOException e) {

@@ -21,8 +21,8 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 
-/// The model of an artifact for callers in this process, such as the tasks of a Spark executor: the queue, the workers and the
-/// hooks of a server, without a listener. Used by any number of threads.
+/// The model of an artifact for callers in this process, such as the tasks of a Spark executor: the
+/// queue, the workers and the hooks of a server, without a listener. Used by any number of threads.
 public final class InProcessModel implements AutoCloseable {
 
   private static final Duration DRAIN = Duration.ofSeconds(1);
@@ -36,7 +36,12 @@ public final class InProcessModel implements AutoCloseable {
   private final ProcessMemory memory = ProcessMemory.ofThisProcess();
 
   private InProcessModel(
-      Duration timeout, int batchSize, ServingMetrics metrics, HookPool hooks, Workers workers, ServedModel model) {
+      Duration timeout,
+      int batchSize,
+      ServingMetrics metrics,
+      HookPool hooks,
+      Workers workers,
+      ServedModel model) {
     this.timeout = timeout;
     this.batchSize = batchSize;
     this.metrics = metrics;
@@ -45,7 +50,8 @@ public final class InProcessModel implements AutoCloseable {
     this.model = model;
   }
 
-  /// Loads the artifact on every worker, asks it its sample and warms it up, as a server does before it is ready.
+  /// Loads the artifact on every worker, asks it its sample and warms it up, as a server does
+  /// before it is ready.
   ///
   /// @param cores the most that the model may use of the CPU
   /// @throws StartException with every problem, each on a line
@@ -58,14 +64,24 @@ public final class InProcessModel implements AutoCloseable {
       var model = new ServedModel(Served.NAME, hooks, metrics);
       var directory = config.model().directory().toAbsolutePath().normalize();
       try {
-        model.load(directory, deployment.hooks().handler(), workers, deployment.limits(), new FirstSample(directory, config),
+        model.load(
+            directory,
+            deployment.hooks().handler(),
+            workers,
+            deployment.limits(),
+            new FirstSample(directory, config),
             Server.sessions(config));
       } catch (Throwable e) {
         workers.close();
         throw e;
       }
       return new InProcessModel(
-          config.batching().timeout(), deployment.limits().maxBatchSize(), metrics, hooks, workers, model);
+          config.batching().timeout(),
+          deployment.limits().maxBatchSize(),
+          metrics,
+          hooks,
+          workers,
+          model);
     } catch (Throwable e) {
       hooks.close();
       metrics.close();
@@ -98,13 +114,17 @@ public final class InProcessModel implements AutoCloseable {
   public InvocationResponse invoke(MediaType contentType, byte[] body, MediaType accept) {
     var deadline = Deadline.in(timeout, System::nanoTime);
     var bytes = new ByteArrayInputStream(body);
-    var request = new InvocationRequest(bytes, contentType, accept, Optional.empty(), "in-process", false)
-        .withDeadline(deadline.nanos());
-    try (var visit = model.enter(); var taken = new RequestMemory(memory, deadline.nanos(), HookPool::mayBlock)) {
+    var request =
+        new InvocationRequest(bytes, contentType, accept, Optional.empty(), "in-process", false)
+            .withDeadline(deadline.nanos());
+    try (var visit = model.enter();
+        var taken = new RequestMemory(memory, deadline.nanos(), HookPool::mayBlock)) {
       // Without limits of streams every answer is whole.
-      return switch (visit.invoke(request, deadline, Optional.empty(), taken, () -> false, Map.of())) {
+      return switch (visit.invoke(
+          request, deadline, Optional.empty(), taken, () -> false, Map.of())) {
         case Answer.Whole(var response, var _) -> response;
-        case Answer.Streamed _ -> throw new IllegalStateException("found a streamed answer, expected a whole one");
+        case Answer.Streamed _ ->
+            throw new IllegalStateException("found a streamed answer, expected a whole one");
       };
     }
   }
@@ -112,7 +132,9 @@ public final class InProcessModel implements AutoCloseable {
   /// Ends requests that are inside, frees the model and stops the workers.
   @Override
   public void close() throws Exception {
-    try (metrics; hooks; workers) {
+    try (metrics;
+        hooks;
+        workers) {
       model.close(DRAIN);
     }
   }

@@ -11,7 +11,8 @@ import picocli.CommandLine.Model.PositionalParamSpec;
 import picocli.CommandLine.ParseResult;
 import picocli.CommandLine.TypeConversionException;
 
-/// The `serve init` command: writes a model artifact with hooks to begin with, or adds them to one that is there.
+/// The `serve init` command: writes a model artifact with hooks to begin with, or adds them to one
+/// that is there.
 final class InitCommand {
 
   static final String NAME = "init";
@@ -24,38 +25,50 @@ final class InitCommand {
 
   static CommandSpec spec() {
     var spec = CommandSpec.create().mixinStandardHelpOptions(true);
-    spec.addOption(OptionSpec.builder("--template")
-        .type(Template.class)
-        .converters(InitCommand::template)
-        .paramLabel("<template>")
-        .defaultValue(Template.TENSOR.toString())
-        .description(
-            "qa: question answering with one hook changed",
-            "image: a TorchScript that is given images",
-            "tensor: a TorchScript that is given numbers",
-            "text: texts in, a label out",
-            "picture: a picture out",
-            "streaming: an answer that leaves part by part",
-            "recommender: plain Java without a TorchScript",
-            "  Default: tensor")
-        .build());
-    spec.addPositional(PositionalParamSpec.builder()
-        .index("0")
-        .arity("1")
-        .required(true)
-        .type(Path.class)
-        .paramLabel("DIR")
-        .description("The directory to write. Of what is there nothing is changed; an artifact gets hooks, a test and a pom.xml")
-        .build());
+    spec.addOption(
+        OptionSpec.builder("--template")
+            .type(Template.class)
+            .converters(InitCommand::template)
+            .paramLabel("<template>")
+            .defaultValue(Template.TENSOR.toString())
+            .description(
+                "qa: question answering with one hook changed",
+                "image: a TorchScript that is given images",
+                "tensor: a TorchScript that is given numbers",
+                "text: texts in, a label out",
+                "picture: a picture out",
+                "streaming: an answer that leaves part by part",
+                "recommender: plain Java without a TorchScript",
+                "  Default: tensor")
+            .build());
+    spec.addPositional(
+        PositionalParamSpec.builder()
+            .index("0")
+            .arity("1")
+            .required(true)
+            .type(Path.class)
+            .paramLabel("DIR")
+            .description(
+                "The directory to write. Of what is there nothing is changed; an artifact gets hooks, a test and a pom.xml")
+            .build());
     spec.usageMessage()
-        .customSynopsis("serve init [--template qa|image|tensor|text|picture|streaming|recommender] DIR")
-        .description("Writes a model artifact to begin with: hooks with comments, a request to try, and a test.", "");
+        .customSynopsis(
+            "serve init [--template qa|image|tensor|text|picture|streaming|recommender] DIR")
+        .description(
+            "Writes a model artifact to begin with: hooks with comments, a request to try, and a test.",
+            "");
     return spec;
   }
 
   private static Template template(String name) {
-    return Arrays.stream(Template.values()).filter(template -> template.toString().equals(name)).findFirst().orElseThrow(() ->
-        new TypeConversionException("found \"%s\", expected one of %s".formatted(name, Arrays.toString(Template.values()))));
+    return Arrays.stream(Template.values())
+        .filter(template -> template.toString().equals(name))
+        .findFirst()
+        .orElseThrow(
+            () ->
+                new TypeConversionException(
+                    "found \"%s\", expected one of %s"
+                        .formatted(name, Arrays.toString(Template.values()))));
   }
 
   int run(ParseResult parsed) {
@@ -69,7 +82,9 @@ final class InitCommand {
         System.out.printf("wrote the template %s to %s%n", template, directory);
       }
       written.added().forEach(file -> System.out.printf("  added %s%n", file));
-      written.missing().forEach(file -> System.out.printf("  put %s there, which trace.py makes%n", file));
+      written
+          .missing()
+          .forEach(file -> System.out.printf("  put %s there, which trace.py makes%n", file));
       System.out.printf("  serve check %s%n  serve --model-dir %s%n", directory, directory);
       return ExitCode.OK;
     } catch (FileAlreadyExistsException e) {

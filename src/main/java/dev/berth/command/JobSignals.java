@@ -13,17 +13,21 @@ final class JobSignals implements AutoCloseable {
 
   private final CountDownLatch written = new CountDownLatch(1);
   private volatile JobRunner runner;
-  private final Thread hook = Thread.ofPlatform().name("transform-stop").unstarted(() -> {
-    if (runner == null) {
-      return;
-    }
-    runner.stop();
-    try {
-      written.await(LONGEST_END.toSeconds(), TimeUnit.SECONDS);
-    } catch (InterruptedException _) {
-      Thread.currentThread().interrupt();
-    }
-  });
+  private final Thread hook =
+      Thread.ofPlatform()
+          .name("transform-stop")
+          .unstarted(
+              () -> {
+                if (runner == null) {
+                  return;
+                }
+                runner.stop();
+                try {
+                  written.await(LONGEST_END.toSeconds(), TimeUnit.SECONDS);
+                } catch (InterruptedException _) {
+                  Thread.currentThread().interrupt();
+                }
+              });
 
   JobSignals() {
     Runtime.getRuntime().addShutdownHook(hook);

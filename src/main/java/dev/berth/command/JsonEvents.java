@@ -8,9 +8,9 @@ import java.nio.charset.StandardCharsets;
 import java.time.Instant;
 import java.util.LinkedHashMap;
 
-/// Log events as JSON, one object a line. The ids of a request and the fields of an event are members beside the
-/// message, so that a query such as CloudWatch's `filter status >= 500` finds them by name; Logback's own JSON has them
-/// in lists of objects.
+/// Log events as JSON, one object a line. The ids of a request and the fields of an event are
+/// members beside the message, so that a query such as CloudWatch's `filter status >= 500` finds
+/// them by name; Logback's own JSON has them in lists of objects.
 final class JsonEvents extends EncoderBase<ILoggingEvent> {
 
   private static final byte[] NOTHING = {};

@@ -9,11 +9,12 @@ import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.LongFunction;
 
-/// Writes the log on a thread of its own. Whoever logs never waits, even when nobody reads the log: a pipe takes 64 KiB,
-/// and then a write blocks until its reader goes on.
+/// Writes the log on a thread of its own. Whoever logs never waits, even when nobody reads the log:
+/// a pipe takes 64 KiB, and then a write blocks until its reader goes on.
 ///
-/// At most [#MOST_BYTES] wait to be written. What comes then is lost and counted, and the log says how much when
-/// there is room again. Logback's own `AsyncAppender` does not say what it drops, and bounds events instead of bytes.
+/// At most [#MOST_BYTES] wait to be written. What comes then is lost and counted, and the log says
+/// how much when there is room again. Logback's own `AsyncAppender` does not say what it drops, and
+/// bounds events instead of bytes.
 ///
 /// Each call of `write` is one event. It may come from any thread.
 final class LogWriter extends OutputStream {
@@ -29,8 +30,10 @@ final class LogWriter extends OutputStream {
   private final OutputStream out;
   private final LongFunction<byte[]> lostLine;
   private final BlockingQueue<byte[]> queue = new LinkedBlockingQueue<>();
+
   /// With those of the event that is being written.
   private final AtomicLong waitingBytes = new AtomicLong();
+
   private final AtomicLong dropped = new AtomicLong();
   private final Thread thread = Thread.ofPlatform().name("berth-log").daemon().unstarted(this::run);
 
@@ -98,7 +101,8 @@ final class LogWriter extends OutputStream {
           said += lost;
         }
       } catch (InterruptedException | OutOfMemoryError _) {
-        // Nobody interrupts this thread on purpose, and it must not end: the log would be silent for ever.
+        // Nobody interrupts this thread on purpose, and it must not end: the log would be silent
+        // for ever.
       }
     }
   }

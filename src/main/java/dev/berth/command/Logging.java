@@ -20,8 +20,8 @@ import java.util.function.Function;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/// Applies the chosen level, format and stream on top of [LogDefaults], which hold the plain form and the levels of
-/// libraries.
+/// Applies the chosen level, format and stream on top of [LogDefaults], which hold the plain form
+/// and the levels of libraries.
 final class Logging {
 
   private Logging() {}
@@ -38,7 +38,8 @@ final class Logging {
     configure(config, encoder -> LogWriter.to(stream, lost -> encoder.encode(lostEvents(lost))));
   }
 
-  private static void configure(LogConfig config, Function<Encoder<ILoggingEvent>, OutputStream> stream) {
+  private static void configure(
+      LogConfig config, Function<Encoder<ILoggingEvent>, OutputStream> stream) {
     var context = context();
     var level = Level.toLevel(config.level().name());
     var root = context.getLogger(Logger.ROOT_LOGGER_NAME);
@@ -63,19 +64,23 @@ final class Logging {
   /// Logs what is printed from now on, by the loggers `stdout` and `stderr`.
   static void takeOverPrints() {
     var err = System.err;
-    System.setOut(PrintedLines.to(LoggerFactory.getLogger("stdout"), org.slf4j.event.Level.INFO, err));
-    System.setErr(PrintedLines.to(LoggerFactory.getLogger("stderr"), org.slf4j.event.Level.WARN, err));
+    System.setOut(
+        PrintedLines.to(LoggerFactory.getLogger("stdout"), org.slf4j.event.Level.INFO, err));
+    System.setErr(
+        PrintedLines.to(LoggerFactory.getLogger("stderr"), org.slf4j.event.Level.WARN, err));
   }
 
   /// How many events of the log were lost, because nobody read it in time.
   static long dropped() {
     return context().getLogger(Logger.ROOT_LOGGER_NAME).getAppender(LogDefaults.APPENDER)
-            instanceof OutputStreamAppender<?> appender && appender.getOutputStream() instanceof LogWriter writer
+                instanceof OutputStreamAppender<?> appender
+            && appender.getOutputStream() instanceof LogWriter writer
         ? writer.dropped()
         : 0;
   }
 
-  /// Prints a line among those of the log, as it is: no event is before it or behind it on its line.
+  /// Prints a line among those of the log, as it is: no event is before it or behind it on its
+  /// line.
   static void print(String line) {
     var bytes = (line + "\n").getBytes(StandardCharsets.UTF_8);
     try {
@@ -99,7 +104,11 @@ final class Logging {
   private static ILoggingEvent lostEvents(long lost) {
     var logger = context().getLogger(LogWriter.class);
     return new LoggingEvent(
-        Logging.class.getName(), logger, Level.WARN, "{} events of the log were lost, because nobody read it in time", null,
+        Logging.class.getName(),
+        logger,
+        Level.WARN,
+        "{} events of the log were lost, because nobody read it in time",
+        null,
         new Object[] {lost});
   }
 
@@ -107,11 +116,14 @@ final class Logging {
     return (LoggerContext) LoggerFactory.getILoggerFactory();
   }
 
-  /// Leaves out why Javalin can't start: it throws that too, and [ServeCommand] says it in one line.
+  /// Leaves out why Javalin can't start: it throws that too, and [ServeCommand] says it in one
+  /// line.
   private static final class SaidOnce extends Filter<ILoggingEvent> {
     @Override
     public FilterReply decide(ILoggingEvent event) {
-      return "Failed to start Javalin".equals(event.getMessage()) ? FilterReply.DENY : FilterReply.NEUTRAL;
+      return "Failed to start Javalin".equals(event.getMessage())
+          ? FilterReply.DENY
+          : FilterReply.NEUTRAL;
     }
   }
 }

@@ -21,27 +21,39 @@ final class ModelMemory {
   /// @param accelerators those of the workers
   /// @param budget how many bytes of all memories the models may take together
   static ModelRoom guard(
-      ModelStore.Loader loader, List<Accelerator> accelerators, HostMemory memory, OptionalLong budget) {
+      ModelStore.Loader loader,
+      List<Accelerator> accelerators,
+      HostMemory memory,
+      OptionalLong budget) {
     return new ModelRoom(loader, host(accelerators, memory), devices(accelerators), budget);
   }
 
   static ModelRoom.Store host(List<Accelerator> accelerators, HostMemory memory) {
     boolean weightsElsewhere = accelerators.stream().anyMatch(Accelerator.Gpu.class::isInstance);
-    return new ModelRoom.Store(memory::read, file -> {
-      if (file.endsWith("tokenizer.json")) {
-        return Tokenizer.footprint(file);
-      }
-      var graph = graph(file);
-      return weightsElsewhere ? new Footprint(0, graph.whileLoading()) : graph;
-    });
+    return new ModelRoom.Store(
+        memory::read,
+        file -> {
+          if (file.endsWith("tokenizer.json")) {
+            return Tokenizer.footprint(file);
+          }
+          var graph = graph(file);
+          return weightsElsewhere ? new Footprint(0, graph.whileLoading()) : graph;
+        });
   }
 
   /// Each GPU gets a copy.
   static List<ModelRoom.Store> devices(List<Accelerator> accelerators) {
-    return accelerators.stream().distinct().filter(Accelerator.Gpu.class::isInstance)
-        .map(gpu -> new ModelRoom.Store(
-            () -> Engine.ALL.stream().flatMap(engine -> engine.memory(gpu).stream()).findFirst(),
-            file -> new Footprint(graph(file).kept(), 0)))
+    return accelerators.stream()
+        .distinct()
+        .filter(Accelerator.Gpu.class::isInstance)
+        .map(
+            gpu ->
+                new ModelRoom.Store(
+                    () ->
+                        Engine.ALL.stream()
+                            .flatMap(engine -> engine.memory(gpu).stream())
+                            .findFirst(),
+                    file -> new Footprint(graph(file).kept(), 0)))
         .toList();
   }
 

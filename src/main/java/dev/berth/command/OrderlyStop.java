@@ -5,12 +5,13 @@ import java.util.concurrent.CountDownLatch;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/// Ends the process when it is told to, by SIGTERM, SIGINT or SIGHUP: closes the server and ends with 0, where the JVM alone
-/// would end with 143. A platform then sees a container that stopped as it was asked to.
+/// Ends the process when it is told to, by SIGTERM, SIGINT or SIGHUP: closes the server and ends
+/// with 0, where the JVM alone would end with 143. A platform then sees a container that stopped as
+/// it was asked to.
 ///
-/// Two threads, made before they are needed: a process that must be replaced may have no memory for new ones. The JVM
-/// starts `berth-stop`, its shutdown hook. `berth-stop-watch` waits for that, and ends the process with [#FORCED] when the
-/// stop takes longer than it may.
+/// Two threads, made before they are needed: a process that must be replaced may have no memory for
+/// new ones. The JVM starts `berth-stop`, its shutdown hook. `berth-stop-watch` waits for that, and
+/// ends the process with [#FORCED] when the stop takes longer than it may.
 public final class OrderlyStop {
 
   /// The exit code when the stop did not end in time.
@@ -32,7 +33,8 @@ public final class OrderlyStop {
     return stop;
   }
 
-  /// Lets the process end with a code of its own. False: it has been told to stop already, and will.
+  /// Lets the process end with a code of its own. False: it has been told to stop already, and
+  /// will.
   public boolean withdraw() {
     try {
       return Runtime.getRuntime().removeShutdownHook(stop);
@@ -49,7 +51,8 @@ public final class OrderlyStop {
     Thread.ofPlatform().name("berth-stop-watch").daemon().start(() -> watch(limit));
   }
 
-  /// Ends the process at once: an exit would tear libtorch down, which another thread may still be loading or using.
+  /// Ends the process at once: an exit would tear libtorch down, which another thread may still be
+  /// loading or using.
   static int end(int code) {
     Logging.flush();
     Runtime.getRuntime().halt(code);
@@ -71,7 +74,11 @@ public final class OrderlyStop {
     try {
       Thread.sleep(limit.minus(LAST_WORDS));
       // Another thread says it, because whatever keeps the stop may keep this one too.
-      Thread.ofPlatform().name("berth-stop-forced").daemon().start(() -> sayWhereItHangs(limit)).join(LAST_WORDS);
+      Thread.ofPlatform()
+          .name("berth-stop-forced")
+          .daemon()
+          .start(() -> sayWhereItHangs(limit))
+          .join(LAST_WORDS);
     } catch (InterruptedException | Error _) {
       // The process ends all the same.
     } finally {
@@ -92,11 +99,17 @@ public final class OrderlyStop {
   private void sayWhereItHangs(Duration limit) {
     var place = new Throwable("it is here");
     place.setStackTrace(stop.getStackTrace());
-    log().error("the server did not stop within {} s; the process ends with {}", limit.toSeconds(), FORCED, place);
+    log()
+        .error(
+            "the server did not stop within {} s; the process ends with {}",
+            limit.toSeconds(),
+            FORCED,
+            place);
     Logging.flush();
   }
 
-  /// Not a constant: the log takes a tenth of a second to load, and until then a signal would end the process with 143.
+  /// Not a constant: the log takes a tenth of a second to load, and until then a signal would end
+  /// the process with 143.
   private static Logger log() {
     return LoggerFactory.getLogger(OrderlyStop.class);
   }

@@ -13,9 +13,9 @@ import java.util.Arrays;
 
 /// Log events as text: one line per event, and a stack trace below it.
 ///
-/// Clients choose some of what is in a line. So control characters are escaped, as are the characters that reorder text on
-/// a screen. An id that is not made of plain characters stands in quotes. In a stack trace, only the line breaks of the
-/// trace itself are left.
+/// Clients choose some of what is in a line. So control characters are escaped, as are the
+/// characters that reorder text on a screen. An id that is not made of plain characters stands in
+/// quotes. In a stack trace, only the line breaks of the trace itself are left.
 final class PlainEvents extends EncoderBase<ILoggingEvent> {
 
   private static final byte[] NOTHING = {};
@@ -80,8 +80,10 @@ final class PlainEvents extends EncoderBase<ILoggingEvent> {
 
   /// The comma joins the ids of a batch.
   private static boolean isPlain(int character) {
-    return character >= 'a' && character <= 'z' || character >= 'A' && character <= 'Z'
-        || character >= '0' && character <= '9' || "._:/+=@-,".indexOf(character) >= 0;
+    return character >= 'a' && character <= 'z'
+        || character >= 'A' && character <= 'Z'
+        || character >= '0' && character <= '9'
+        || "._:/+=@-,".indexOf(character) >= 0;
   }
 
   private static void escape(String text, StringBuilder line) {
@@ -109,14 +111,16 @@ final class PlainEvents extends EncoderBase<ILoggingEvent> {
     }
   }
 
-  /// Control characters, line and paragraph separators, and what changes the direction of text (Unicode's Bidi_Control).
+  /// Control characters, line and paragraph separators, and what changes the direction of text
+  /// (Unicode's Bidi_Control).
   private static boolean isUnsafe(char character) {
     if (character < 0x7f) {
       return character < ' ';
     }
     return character <= 0x9f
         || character == 0x061c
-        || character == 0x200e || character == 0x200f
+        || character == 0x200e
+        || character == 0x200f
         || character >= 0x2028 && character <= 0x202e
         || character >= 0x2066 && character <= 0x2069;
   }
@@ -157,7 +161,9 @@ final class PlainEvents extends EncoderBase<ILoggingEvent> {
     @Override
     public IThrowableProxy[] getSuppressed() {
       var suppressed = of.getSuppressed();
-      return suppressed == null ? null : Arrays.stream(suppressed).map(Escaped::new).toArray(IThrowableProxy[]::new);
+      return suppressed == null
+          ? null
+          : Arrays.stream(suppressed).map(Escaped::new).toArray(IThrowableProxy[]::new);
     }
 
     @Override

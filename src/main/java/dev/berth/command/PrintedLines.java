@@ -11,7 +11,8 @@ import org.slf4j.Logger;
 import org.slf4j.MDC;
 import org.slf4j.event.Level;
 
-/// Logs what hooks print to `System.out` or `System.err`, line by line and with the ids of the request.
+/// Logs what hooks print to `System.out` or `System.err`, line by line and with the ids of the
+/// request.
 ///
 /// Used by any number of threads. A line has the text of one thread only.
 final class PrintedLines extends OutputStream {

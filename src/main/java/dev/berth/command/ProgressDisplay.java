@@ -12,7 +12,8 @@ import me.tongfei.progressbar.ProgressBar;
 import me.tongfei.progressbar.ProgressBarBuilder;
 import me.tongfei.progressbar.ProgressBarStyle;
 
-/// Shows how a job gets on: a bar on a terminal, a line now and then elsewhere. Used by many threads.
+/// Shows how a job gets on: a bar on a terminal, a line now and then elsewhere. Used by many
+/// threads.
 interface ProgressDisplay extends Progress, AutoCloseable {
 
   @Override
@@ -34,10 +35,17 @@ interface ProgressDisplay extends Progress, AutoCloseable {
         records    %d
         errors     %d
         time       %.1f s
-        records/s  %.1f""".formatted(
-        report.status(), report.objects(), report.succeeded(), report.skipped(), report.failed(), report.records(), report.errors(),
-        report.seconds(),
-        report.seconds() == 0 ? 0 : report.records() / report.seconds());
+        records/s  %.1f"""
+        .formatted(
+            report.status(),
+            report.objects(),
+            report.succeeded(),
+            report.skipped(),
+            report.failed(),
+            report.records(),
+            report.errors(),
+            report.seconds(),
+            report.seconds() == 0 ? 0 : report.records() / report.seconds());
   }
 
   /// How far a job is, as both displays tell it.
@@ -52,6 +60,7 @@ interface ProgressDisplay extends Progress, AutoCloseable {
     private long failed;
     private long records;
     private long answered;
+
     /// Of objects that had their output already, or failed.
     private long passed;
 
@@ -110,7 +119,9 @@ interface ProgressDisplay extends Progress, AutoCloseable {
       }
       long done = bytes > 0 ? answered : ended;
       long toDo = bytes > 0 ? bytes - answered - passed : objects.getAsLong() - ended;
-      return done == 0 ? Optional.empty() : Optional.of(Duration.ofSeconds(Math.round(Math.max(0, toDo) * seconds / done)));
+      return done == 0
+          ? Optional.empty()
+          : Optional.of(Duration.ofSeconds(Math.round(Math.max(0, toDo) * seconds / done)));
     }
 
     synchronized boolean hasBegun() {
@@ -122,17 +133,24 @@ interface ProgressDisplay extends Progress, AutoCloseable {
     }
 
     synchronized String objects() {
-      return "%d of %s objects".formatted(ended, objects.isPresent() ? objects.getAsLong() : "an unknown number of");
+      return "%d of %s objects"
+          .formatted(ended, objects.isPresent() ? objects.getAsLong() : "an unknown number of");
     }
 
     synchronized String records() {
-      return String.format(Locale.ROOT, "%d records, %.1f records/s, %d failed", records, seconds() == 0 ? 0 : records / seconds(), failed);
+      return String.format(
+          Locale.ROOT,
+          "%d records, %.1f records/s, %d failed",
+          records,
+          seconds() == 0 ? 0 : records / seconds(),
+          failed);
     }
 
     synchronized String megabytes() {
       return bytes == 0
           ? String.format(Locale.ROOT, "%.1f MB", (answered + passed) / MEGABYTE)
-          : String.format(Locale.ROOT, "%.1f of %.1f MB", (answered + passed) / MEGABYTE, bytes / MEGABYTE);
+          : String.format(
+              Locale.ROOT, "%.1f of %.1f MB", (answered + passed) / MEGABYTE, bytes / MEGABYTE);
     }
   }
 
@@ -142,13 +160,14 @@ interface ProgressDisplay extends Progress, AutoCloseable {
     /// Leaves the bar's line free.
     private static final String CLEAR_LINE = "\r\033[K";
 
-    private final ProgressBar bar = new ProgressBarBuilder()
-        .setTaskName("transform")
-        .setUnit(" MB", 1_000_000)
-        .setStyle(ProgressBarStyle.ASCII)
-        .setInitialMax(-1)
-        .setEtaFunction(_ -> left())
-        .build();
+    private final ProgressBar bar =
+        new ProgressBarBuilder()
+            .setTaskName("transform")
+            .setUnit(" MB", 1_000_000)
+            .setStyle(ProgressBarStyle.ASCII)
+            .setInitialMax(-1)
+            .setEtaFunction(_ -> left())
+            .build();
 
     @Override
     public void status(JobStatus status) {
@@ -196,19 +215,29 @@ interface ProgressDisplay extends Progress, AutoCloseable {
 
     private static final Duration EVERY = Duration.ofSeconds(5);
 
-    private final Thread heart = Thread.ofVirtual().name("transform-progress").start(() -> {
-      try {
-        while (true) {
-          Thread.sleep(EVERY);
-          if (hasBegun()) {
-            System.out.printf("%s, %s, %s%s%n", objects(), megabytes(), records(),
-                left().map(left -> ", %d s left".formatted(left.toSeconds())).orElse(""));
-          }
-        }
-      } catch (InterruptedException _) {
-        Thread.currentThread().interrupt();
-      }
-    });
+    private final Thread heart =
+        Thread.ofVirtual()
+            .name("transform-progress")
+            .start(
+                () -> {
+                  try {
+                    while (true) {
+                      Thread.sleep(EVERY);
+                      if (hasBegun()) {
+                        System.out.printf(
+                            "%s, %s, %s%s%n",
+                            objects(),
+                            megabytes(),
+                            records(),
+                            left()
+                                .map(left -> ", %d s left".formatted(left.toSeconds()))
+                                .orElse(""));
+                      }
+                    }
+                  } catch (InterruptedException _) {
+                    Thread.currentThread().interrupt();
+                  }
+                });
 
     @Override
     public void status(JobStatus status) {

@@ -22,13 +22,14 @@ import java.util.Optional;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/// The request that an artifact brings as its own test: `sample.json`, or `sample.csv`, `sample.png` and so on, with the
-/// response to it in `sample-response.json` if it likes.
+/// The request that an artifact brings as its own test: `sample.json`, or `sample.csv`,
+/// `sample.png` and so on, with the response to it in `sample-response.json` if it likes.
 ///
 /// @param types what the ending of the file may stand for, the usual one first
 record SampleRequest(Path file, List<MediaType> types) {
 
-  /// How far apart two numbers of a response may be, absolutely or relatively: processors add in different orders.
+  /// How far apart two numbers of a response may be, absolutely or relatively: processors add in
+  /// different orders.
   private static final double TOLERANCE = 1e-3;
 
   private static final Logger log = LoggerFactory.getLogger(SampleRequest.class);
@@ -36,11 +37,17 @@ record SampleRequest(Path file, List<MediaType> types) {
 
   /// @throws StartException when there is one that can't be read
   static Optional<SampleRequest> in(Path directory) throws StartException {
-    var found = ContentTypes.all().stream()
-        .flatMap(type -> type.fileEndings().stream()
-            .map(ending -> new SampleRequest(directory.resolve("sample." + ending), type.mediaTypes())))
-        .filter(sample -> ArtifactFile.isThere(sample.file))
-        .findFirst();
+    var found =
+        ContentTypes.all().stream()
+            .flatMap(
+                type ->
+                    type.fileEndings().stream()
+                        .map(
+                            ending ->
+                                new SampleRequest(
+                                    directory.resolve("sample." + ending), type.mediaTypes())))
+            .filter(sample -> ArtifactFile.isThere(sample.file))
+            .findFirst();
     if (found.isPresent()) {
       require(found.get().file);
       if (found.get().hasResponse()) {
@@ -60,8 +67,13 @@ record SampleRequest(Path file, List<MediaType> types) {
   /// The same for those who try the model.
   static Optional<Sample> forThePage(Path directory) {
     try {
-      return in(directory).map(found -> new Sample(
-          found.file, found.types, found.hasResponse() ? Optional.of(found.response()) : Optional.empty()));
+      return in(directory)
+          .map(
+              found ->
+                  new Sample(
+                      found.file,
+                      found.types,
+                      found.hasResponse() ? Optional.of(found.response()) : Optional.empty()));
     } catch (StartException e) {
       log.debug("{} has no sample that can be read", directory, e);
       return Optional.empty();
@@ -78,15 +90,25 @@ record SampleRequest(Path file, List<MediaType> types) {
   /// @param body closed by the caller
   /// @throws ServingException when a server would refuse it before any hook
   /// @throws LoadException when the hooks do not say what types they take
-  InvocationRequest request(InputStream body, Rehearsal<?, ?, ?> model, ServerConfig config) throws LoadException {
+  InvocationRequest request(InputStream body, Rehearsal<?, ?, ?> model, ServerConfig config)
+      throws LoadException {
     var readable = model.requestTypes();
-    var contentType = types.stream().filter(type -> readable.isEmpty() || readable.contains(type)).findFirst().orElseThrow(() ->
-        new ServingException(ErrorType.UNSUPPORTED_MEDIA_TYPE,
-            "Content-Type: found \"%s\", expected one of %s".formatted(types.getFirst(), readable)));
+    var contentType =
+        types.stream()
+            .filter(type -> readable.isEmpty() || readable.contains(type))
+            .findFirst()
+            .orElseThrow(
+                () ->
+                    new ServingException(
+                        ErrorType.UNSUPPORTED_MEDIA_TYPE,
+                        "Content-Type: found \"%s\", expected one of %s"
+                            .formatted(types.getFirst(), readable)));
     var writable = model.responseTypes();
     var byDefault = config.http().defaultAccept();
-    var accept = writable.isEmpty() || writable.contains(byDefault) ? byDefault : writable.getFirst();
-    return new InvocationRequest(body, contentType, accept, Optional.empty(), "sample", config.transform().keepBadRecords());
+    var accept =
+        writable.isEmpty() || writable.contains(byDefault) ? byDefault : writable.getFirst();
+    return new InvocationRequest(
+        body, contentType, accept, Optional.empty(), "sample", config.transform().keepBadRecords());
   }
 
   /// Whether the artifact says what the response is.
@@ -111,10 +133,13 @@ record SampleRequest(Path file, List<MediaType> types) {
     try {
       found = JSON.readTree(response.body());
     } catch (JsonProcessingException e) {
-      throw new StartException("%s: found a response to %s that is not JSON: %s".formatted(expected, name(), Shown.of(response)));
+      throw new StartException(
+          "%s: found a response to %s that is not JSON: %s"
+              .formatted(expected, name(), Shown.of(response)));
     }
     if (!found.equals(SampleRequest::compare, JSON.readTree(expected.toFile()))) {
-      throw new StartException("%s: found another response to %s: %s".formatted(expected, file.getFileName(), found));
+      throw new StartException(
+          "%s: found another response to %s: %s".formatted(expected, file.getFileName(), found));
     }
     return true;
   }

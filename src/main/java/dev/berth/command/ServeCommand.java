@@ -23,10 +23,12 @@ import org.slf4j.LoggerFactory;
 import picocli.CommandLine.ExitCode;
 import picocli.CommandLine.Model.CommandSpec;
 
-/// The `serve` command: reads the settings, starts the server and keeps it until the process is told to stop.
+/// The `serve` command: reads the settings, starts the server and keeps it until the process is
+/// told to stop.
 ///
-/// Runs on the main thread. Why the server can't start is said once. A known reason is one line on stderr, where every
-/// command says why it ends, and where no stack hides it. Anything else goes to the log with its stack.
+/// Runs on the main thread. Why the server can't start is said once. A known reason is one line on
+/// stderr, where every command says why it ends, and where no stack hides it. Anything else goes to
+/// the log with its stack.
 final class ServeCommand {
 
   static final String NAME = "serve";
@@ -39,6 +41,7 @@ final class ServeCommand {
   private final Map<String, String> environment;
   private final Path home;
   private final OrderlyStop stop;
+
   /// Taken before prints go to the log.
   private final PrintStream err = System.err;
 
@@ -61,7 +64,8 @@ final class ServeCommand {
       var configuration = Configuration.read(environment, flags, home);
       // Of all that is to be done it takes the longest, so it comes first.
       engines(configuration.config()).forEach(Engine::preload);
-      Logging.configureWithoutWaiting(configuration.config().log(), new FileOutputStream(FileDescriptor.out));
+      Logging.configureWithoutWaiting(
+          configuration.config().log(), new FileOutputStream(FileDescriptor.out));
       Logging.takeOverPrints();
       announce(configuration);
       return serve(configuration.config());
@@ -84,15 +88,20 @@ final class ServeCommand {
     try {
       server = Server.start(config);
     } catch (Exception e) {
-      notListening(config, e).ifPresentOrElse(this::explain, () -> log.error("the server can't start", e));
+      notListening(config, e)
+          .ifPresentOrElse(this::explain, () -> log.error("the server can't start", e));
       return OrderlyStop.end(ExitCode.SOFTWARE);
     }
-    Thread.setDefaultUncaughtExceptionHandler((thread, e) -> {
-      server.caught(e);
-      log.error("{} ends", thread.getName(), e);
-    });
-    var lastExports = config.telemetry().usesOpenTelemetry() ? OtlpExport.LAST_EXPORTS : Duration.ZERO;
-    stop.closes(server, config.http().lameDuck().plus(config.http().drain()).plus(LAST_STEPS).plus(lastExports));
+    Thread.setDefaultUncaughtExceptionHandler(
+        (thread, e) -> {
+          server.caught(e);
+          log.error("{} ends", thread.getName(), e);
+        });
+    var lastExports =
+        config.telemetry().usesOpenTelemetry() ? OtlpExport.LAST_EXPORTS : Duration.ZERO;
+    stop.closes(
+        server,
+        config.http().lameDuck().plus(config.http().drain()).plus(LAST_STEPS).plus(lastExports));
     try {
       server.awaitReady();
       announcePage(config, server.port());
@@ -116,7 +125,9 @@ final class ServeCommand {
     var runtime = Runtime.getRuntime();
     log.info(
         "Java {}, {} processors, {} MiB of heap at most",
-        Runtime.version(), runtime.availableProcessors(), runtime.maxMemory() / (1024 * 1024));
+        Runtime.version(),
+        runtime.availableProcessors(),
+        runtime.maxMemory() / (1024 * 1024));
   }
 
   private static void announcePage(ServerConfig config, int port) {
@@ -128,12 +139,19 @@ final class ServeCommand {
 
   private static Optional<String> notListening(ServerConfig config, Exception e) {
     return Stream.<Throwable>iterate(e, cause -> cause != null, Throwable::getCause)
-        .filter(cause -> cause instanceof SocketException || cause instanceof UnresolvedAddressException)
+        .filter(
+            cause ->
+                cause instanceof SocketException || cause instanceof UnresolvedAddressException)
         .findFirst()
-        .map(cause -> "can't listen on %s port %d%s: %s; choose another with --host, --port or SAGEMAKER_BIND_TO_PORT%s"
-            .formatted(
-                config.http().host(), config.http().port(), ofGrpc(config, " or port %d"), cause,
-                ofGrpc(config, ", or with --grpc-port")));
+        .map(
+            cause ->
+                "can't listen on %s port %d%s: %s; choose another with --host, --port or SAGEMAKER_BIND_TO_PORT%s"
+                    .formatted(
+                        config.http().host(),
+                        config.http().port(),
+                        ofGrpc(config, " or port %d"),
+                        cause,
+                        ofGrpc(config, ", or with --grpc-port")));
   }
 
   private static String ofGrpc(ServerConfig config, String text) {
@@ -147,7 +165,9 @@ final class ServeCommand {
 
   /// One line, except for errors of the compiler: these are a line of code and a caret below it.
   static String shown(String reason) {
-    return reason.lines().anyMatch(line -> line.startsWith(" ")) ? reason : reason.lines().collect(Collectors.joining("; "));
+    return reason.lines().anyMatch(line -> line.startsWith(" "))
+        ? reason
+        : reason.lines().collect(Collectors.joining("; "));
   }
 
   private static int waitForever() throws InterruptedException {

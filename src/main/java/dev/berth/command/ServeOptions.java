@@ -13,7 +13,8 @@ import picocli.CommandLine.ParseResult;
 
 /// The settings as options of the command line, and as its help.
 ///
-/// Options take any text: the settings read it themselves, so that a flag and a variable get the same message.
+/// Options take any text: the settings read it themselves, so that a flag and a variable get the
+/// same message.
 final class ServeOptions {
 
   private static final int HELP_WIDTH = 110;
@@ -23,7 +24,10 @@ final class ServeOptions {
   static CommandSpec spec() {
     var spec = with(Settings.ALL);
     spec.usageMessage()
-        .customSynopsis("serve [option]...", "serve check [option]... [MODEL_DIR]", "serve init [--template <template>] DIR",
+        .customSynopsis(
+            "serve [option]...",
+            "serve check [option]... [MODEL_DIR]",
+            "serve init [--template <template>] DIR",
             "serve health [option]...")
         .description(
             "Serves a model as a SageMaker container does: /ping and /invocations.",
@@ -43,7 +47,8 @@ final class ServeOptions {
 
   /// Gives a command those of the settings that have a flag.
   static void add(List<Setting<?>> settings, CommandSpec spec) {
-    settings.forEach(setting -> setting.flag().ifPresent(flag -> spec.addOption(option(setting, flag))));
+    settings.forEach(
+        setting -> setting.flag().ifPresent(flag -> spec.addOption(option(setting, flag))));
   }
 
   /// The text of each flag that was given, by its name.
@@ -62,24 +67,32 @@ final class ServeOptions {
     return option
         .type(String.class)
         .paramLabel(flag.syntax().label())
-        .description(setting.meaning(), "  " + variables(setting), "  Default: " + setting.defaultText())
+        .description(
+            setting.meaning(), "  " + variables(setting), "  Default: " + setting.defaultText())
         .build();
   }
 
   private static String[] withoutFlag() {
     var lines = new ArrayList<>(List.of("", "Set in the environment only:"));
-    Settings.ALL.stream().filter(setting -> setting.flag().isEmpty()).forEach(setting -> {
-      lines.add("  " + variables(setting));
-      lines.add("      %s. Default: %s".formatted(setting.meaning(), setting.defaultText()));
-    });
+    Settings.ALL.stream()
+        .filter(setting -> setting.flag().isEmpty())
+        .forEach(
+            setting -> {
+              lines.add("  " + variables(setting));
+              lines.add(
+                  "      %s. Default: %s".formatted(setting.meaning(), setting.defaultText()));
+            });
     return lines.toArray(String[]::new);
   }
 
   private static String variables(Setting<?> setting) {
-    return setting.variables().stream().map(Setting.Variable::name).collect(Collectors.joining(", "));
+    return setting.variables().stream()
+        .map(Setting.Variable::name)
+        .collect(Collectors.joining(", "));
   }
 
   private static String version() {
-    return Optional.ofNullable(Commands.class.getPackage().getImplementationVersion()).orElse("(unpackaged)");
+    return Optional.ofNullable(Commands.class.getPackage().getImplementationVersion())
+        .orElse("(unpackaged)");
   }
 }

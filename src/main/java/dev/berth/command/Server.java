@@ -35,8 +35,8 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import org.slf4j.MDC;
 
-/// Puts the server together, for one model or for many, and stops it in order. The listener starts while the model loads, so
-/// that `/ping` can say 503 meanwhile.
+/// Puts the server together, for one model or for many, and stops it in order. The listener starts
+/// while the model loads, so that `/ping` can say 503 meanwhile.
 public final class Server implements AutoCloseable {
 
   private static final Logger log = LoggerFactory.getLogger(Server.class);
@@ -53,6 +53,7 @@ public final class Server implements AutoCloseable {
   private final StuckHooks stuckHooks;
   private final HttpServer http;
   private final CompletableFuture<Void> ready = new CompletableFuture<>();
+
   /// Null until the devices are known.
   private volatile Workers workers;
 
@@ -61,17 +62,30 @@ public final class Server implements AutoCloseable {
     void run() throws Exception;
   }
 
-  /// Starts to listen and to load the model of the artifact with the hooks that it asks for; or to wait for models.
+  /// Starts to listen and to load the model of the artifact with the hooks that it asks for; or to
+  /// wait for models.
   public static Server start(ServerConfig config) {
     return config.multiModel().enabled() || config.model().watch()
         ? new Server(config)
-        : new Server(config, () -> Deployment.plan(config), new FirstSample(config.model().directory(), config));
+        : new Server(
+            config,
+            () -> Deployment.plan(config),
+            new FirstSample(config.model().directory(), config));
   }
 
-  /// The same with hooks of one's own, which it closes. Messages name the class; the artifact may be anything.
+  /// The same with hooks of one's own, which it closes. Messages name the class; the artifact may
+  /// be anything.
   public static Server start(ServerConfig config, InferenceHandler<?, ?, ?> handler) {
-    return new Server(config, () -> Deployment.plan(config, () ->
-        new ArtifactHooks(handler, new LinkedHashMap<>(Map.of("hooks", handler.getClass().getName())))), FirstRequest.NONE);
+    return new Server(
+        config,
+        () ->
+            Deployment.plan(
+                config,
+                () ->
+                    new ArtifactHooks(
+                        handler,
+                        new LinkedHashMap<>(Map.of("hooks", handler.getClass().getName())))),
+        FirstRequest.NONE);
   }
 
   /// With one model.
@@ -87,10 +101,12 @@ public final class Server implements AutoCloseable {
     this.served = new Served.One(model);
     this.health = new Health(models::problem, hooks, heap);
     this.stuckHooks = new StuckHooks(hooks, models, heap, metrics, config.batching().stuckAfter());
-    this.http = listen(() -> load(model, plan, first), () -> model.refuse("the server can't listen"));
+    this.http =
+        listen(() -> load(model, plan, first), () -> model.refuse("the server can't listen"));
   }
 
-  /// With models that come and go, or with versions of one. What becomes of one of many is none of `/ping`'s business.
+  /// With models that come and go, or with versions of one. What becomes of one of many is none of
+  /// `/ping`'s business.
   private Server(ServerConfig config) {
     this.config = config;
     this.metrics = new ServingMetrics(config.telemetry().metricsAliases() == MetricsAliases.VLLM);
@@ -100,36 +116,59 @@ public final class Server implements AutoCloseable {
     this.hooks = HookPool.shared(metrics);
     var loader = new ArtifactLoader(config);
     var many = config.multiModel();
-    var store = new ModelStore(models, hooks, metrics, loader, many.loadTimeout(), config.batching().timeout());
-    var directory = config.model().watch()
-        ? Optional.of(ModelDirectory.ofOne(Served.NAME, config.model().directory(), store))
-        : many.directory().map(root -> new ModelDirectory(
-            root, store, many.load() == LoadModels.START, ModelDirectory.BETWEEN_LOOKS));
-    this.served = config.model().watch()
-        ? new Served.Watched(directory.get())
-        : new Served.Many(directory.<ManyModels>map(of -> of).orElse(store));
+    var store =
+        new ModelStore(
+            models, hooks, metrics, loader, many.loadTimeout(), config.batching().timeout());
+    var directory =
+        config.model().watch()
+            ? Optional.of(ModelDirectory.ofOne(Served.NAME, config.model().directory(), store))
+            : many.directory()
+                .map(
+                    root ->
+                        new ModelDirectory(
+                            root,
+                            store,
+                            many.load() == LoadModels.START,
+                            ModelDirectory.BETWEEN_LOOKS));
+    this.served =
+        config.model().watch()
+            ? new Served.Watched(directory.get())
+            : new Served.Many(directory.<ManyModels>map(of -> of).orElse(store));
     this.health = new Health(this::problemOfAll, hooks, heap);
     this.stuckHooks = new StuckHooks(hooks, models, heap, metrics, config.batching().stuckAfter());
-    this.http = listen(() -> {
-      workers = loader.prepare(metrics);
-      if (directory.isPresent()) {
-        directory.get().start();
-      }
-      log.info("ready for {}: {} workers", config.model().watch() ? "edits" : "models", workers.pool().size());
-    }, () -> {});
+    this.http =
+        listen(
+            () -> {
+              workers = loader.prepare(metrics);
+              if (directory.isPresent()) {
+                directory.get().start();
+              }
+              log.info(
+                  "ready for {}: {} workers",
+                  config.model().watch() ? "edits" : "models",
+                  workers.pool().size());
+            },
+            () -> {});
   }
 
   /// No class of OpenTelemetry is loaded where nothing is sent.
   private static Tracing tracing(ServerConfig config, ServingMetrics metrics) {
-    return config.telemetry().usesOpenTelemetry() ? OtlpExport.start(config.telemetry(), metrics::snapshots) : Tracing.OFF;
+    return config.telemetry().usesOpenTelemetry()
+        ? OtlpExport.start(config.telemetry(), metrics::snapshots)
+        : Tracing.OFF;
   }
 
   private static Optional<EmfPrinter> printer(ServerConfig config, ServingMetrics metrics) {
     var telemetry = config.telemetry();
     return switch (telemetry.metricsFormat()) {
       case PROMETHEUS -> Optional.empty();
-      case EMF -> Optional.of(EmfPrinter.start(
-          telemetry.metricsInterval(), telemetry.metricsDimensions(), metrics::snapshots, Logging::print));
+      case EMF ->
+          Optional.of(
+              EmfPrinter.start(
+                  telemetry.metricsInterval(),
+                  telemetry.metricsDimensions(),
+                  metrics::snapshots,
+                  Logging::print));
     };
   }
 
@@ -139,25 +178,37 @@ public final class Server implements AutoCloseable {
   private HttpServer listen(Start start, Runnable ifNot) {
     metrics.lostLogEvents(Logging::dropped);
     metrics.ready(() -> health.problem().isEmpty());
-    Thread.ofPlatform().name("berth-loader").daemon().start(() -> {
-      try {
-        start.run();
-        ready.complete(null);
-      } catch (Throwable e) {
-        ready.completeExceptionally(e);
-      }
-    });
+    Thread.ofPlatform()
+        .name("berth-loader")
+        .daemon()
+        .start(
+            () -> {
+              try {
+                start.run();
+                ready.complete(null);
+              } catch (Throwable e) {
+                ready.completeExceptionally(e);
+              }
+            });
     HttpServer listening;
     try {
-      listening = HttpServer.start(
-          config, health, served, metrics, tracing, new Page(config, served, models, SampleRequest::forThePage));
+      listening =
+          HttpServer.start(
+              config,
+              health,
+              served,
+              metrics,
+              tracing,
+              new Page(config, served, models, SampleRequest::forThePage));
     } catch (RuntimeException e) {
       ifNot.run();
       throw e;
     }
     stuckHooks.start();
     log.info("listening on {}:{}", config.http().host(), listening.port());
-    listening.grpcPort().ifPresent(port -> log.info("listening for gRPC on {}:{}", config.http().host(), port));
+    listening
+        .grpcPort()
+        .ifPresent(port -> log.info("listening for gRPC on {}:{}", config.http().host(), port));
     return listening;
   }
 
@@ -186,8 +237,8 @@ public final class Server implements AutoCloseable {
     }
   }
 
-  /// Says on `/ping` that it stops, serves on for the lame-duck time, then refuses new requests, answers the running ones
-  /// within the time to drain, and stops everything.
+  /// Says on `/ping` that it stops, serves on for the lame-duck time, then refuses new requests,
+  /// answers the running ones within the time to drain, and stops everything.
   @Override
   public void close() throws Exception {
     log.info("stopping");
@@ -199,21 +250,37 @@ public final class Server implements AutoCloseable {
       case Served.Watched(var models) -> models.stop();
       case Served.Many(var models) -> models.stop();
     }
-    try (metrics; tracing; var _ = printer.orElse(null); hooks; stuckHooks; http; var _ = workers) {
+    try (metrics;
+        tracing;
+        var _ = printer.orElse(null);
+        hooks;
+        stuckHooks;
+        http;
+        var _ = workers) {
       models.close(config.http().drain());
     }
     log.info("stopped");
   }
 
-  private void load(ServedModel model, Callable<Deployment> plan, FirstRequest first) throws Exception {
+  private void load(ServedModel model, Callable<Deployment> plan, FirstRequest first)
+      throws Exception {
     MDC.put(ModelMetrics.LABEL, model.name());
     try {
       var deployment = plan.call();
-      log.info("accelerators: {} ({})", deployment.devices().accelerators(), deployment.devices().origin());
+      log.info(
+          "accelerators: {} ({})",
+          deployment.devices().accelerators(),
+          deployment.devices().origin());
       deployment.hooks().description().forEach((name, value) -> log.info("{}: {}", name, value));
       workers = Workers.on(deployment.workers(), metrics);
       var directory = config.model().directory().toAbsolutePath().normalize();
-      model.load(directory, deployment.hooks().handler(), workers, deployment.limits(), first, sessions(config));
+      model.load(
+          directory,
+          deployment.hooks().handler(),
+          workers,
+          deployment.limits(),
+          first,
+          sessions(config));
       log.info("ready: {} workers, each on {}", deployment.workers().size(), deployment.limits());
     } catch (Throwable e) {
       model.loadFailed(e);
@@ -224,7 +291,8 @@ public final class Server implements AutoCloseable {
   /// The room for the sessions of all models.
   static SessionRoom sessions(ServerConfig config) {
     return new SessionRoom(
-        config.sessions().most(), config.sessions().bytes().orElse(Runtime.getRuntime().maxMemory() / 10));
+        config.sessions().most(),
+        config.sessions().bytes().orElse(Runtime.getRuntime().maxMemory() / 10));
   }
 
   /// Why no model can serve, whichever it is.
@@ -236,6 +304,8 @@ public final class Server implements AutoCloseable {
     if (!workers.pool().hasThreads()) {
       return Optional.of("predictFn does not end on any of the threads that run it");
     }
-    return served instanceof Served.Watched(var versions) ? versions.problem(Served.NAME) : Optional.empty();
+    return served instanceof Served.Watched(var versions)
+        ? versions.problem(Served.NAME)
+        : Optional.empty();
   }
 }

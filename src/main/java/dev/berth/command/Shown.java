@@ -15,9 +15,12 @@ final class Shown {
   /// Its text, cut where it is long; type and size where it is none.
   static String of(InvocationResponse response) {
     try {
-      var text = StandardCharsets.UTF_8.newDecoder().decode(ByteBuffer.wrap(response.body())).toString();
+      var text =
+          StandardCharsets.UTF_8.newDecoder().decode(ByteBuffer.wrap(response.body())).toString();
       if (text.chars().noneMatch(Shown::isControl)) {
-        return text.length() <= LONGEST ? text : "%s… (%d bytes)".formatted(text.substring(0, LONGEST), response.body().length);
+        return text.length() <= LONGEST
+            ? text
+            : "%s… (%d bytes)".formatted(text.substring(0, LONGEST), response.body().length);
       }
     } catch (CharacterCodingException _) {
       // It is no text.

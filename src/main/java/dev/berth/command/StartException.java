@@ -9,7 +9,8 @@ import java.util.List;
 import java.util.concurrent.ExecutionException;
 import java.util.stream.Collectors;
 
-/// The model can't be served; the message says why, one line for each problem, for whoever starts the server.
+/// The model can't be served; the message says why, one line for each problem, for whoever starts
+/// the server.
 public final class StartException extends Exception {
 
   StartException(String message) {
@@ -20,14 +21,17 @@ public final class StartException extends Exception {
     super(message, cause);
   }
 
-  /// @param problems at least one, each explained by its message; this message has theirs, each once
+  /// @param problems at least one, each explained by its message; this message has theirs, each
+  ///   once
   StartException(List<? extends Exception> problems) {
-    super(problems.stream().map(Exception::getMessage).distinct().collect(Collectors.joining("\n")), problems.getFirst());
+    super(
+        problems.stream().map(Exception::getMessage).distinct().collect(Collectors.joining("\n")),
+        problems.getFirst());
     problems.stream().skip(1).forEach(this::addSuppressed);
   }
 
-  /// What to tell whoever starts the server. Exceptions that are not about the artifact or the device keep their type,
-  /// because their message alone may say little.
+  /// What to tell whoever starts the server. Exceptions that are not about the artifact or the
+  /// device keep their type, because their message alone may say little.
   static StartException of(Throwable e) {
     return switch (e) {
       case StartException told -> told;
@@ -35,7 +39,9 @@ public final class StartException extends Exception {
       case LoadException hook when saysWhy(hook.getCause()) -> of(hook.getCause());
       case LoadException hook -> new StartException(hook.getMessage(), hook);
       case Throwable known when saysWhy(known) -> new StartException(known.getMessage(), known);
-      default -> new StartException("the model could not be loaded%s: %s".formatted(HookPlace.of(e), e), e);
+      default ->
+          new StartException(
+              "the model could not be loaded%s: %s".formatted(HookPlace.of(e), e), e);
     };
   }
 

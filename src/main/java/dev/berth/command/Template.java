@@ -10,7 +10,8 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
 
-/// A model artifact to begin with: hooks with comments, a model where one is small enough, a request to try, and a test.
+/// A model artifact to begin with: hooks with comments, a model where one is small enough, a
+/// request to try, and a test.
 public enum Template {
   /// Question answering with one hook changed. Its model is that of the sample artifact.
   QA("sample.json"),
@@ -28,7 +29,8 @@ public enum Template {
   RECOMMENDER("films.csv", "sample.json", "sample-response.json");
 
   /// What every template has.
-  private static final List<String> COMMON = List.of("README.md", "code/Inference.java", "test/InferenceTest.java");
+  private static final List<String> COMMON =
+      List.of("README.md", "code/Inference.java", "test/InferenceTest.java");
 
   /// The sample's files that are too large to be in the jar.
   private static final List<String> OF_THE_SAMPLE =
@@ -46,8 +48,9 @@ public enum Template {
   /// @param missing the files that were not to be had and still have to be put there
   public record Written(List<String> added, List<String> missing) {}
 
-  /// Writes the artifact, or into one that is there. Of what is there nothing is changed: an artifact gets no model and no
-  /// samples, which would not fit its own, and one with `code/` gets no other hooks.
+  /// Writes the artifact, or into one that is there. Of what is there nothing is changed: an
+  /// artifact gets no model and no samples, which would not fit its own, and one with `code/` gets
+  /// no other hooks.
   ///
   /// @param directory made where it is not there
   /// @param sample the sample artifact
@@ -85,7 +88,8 @@ public enum Template {
     return new Written(List.copyOf(added), List.copyOf(missing));
   }
 
-  private static void add(String resource, Path directory, String name, List<String> added) throws IOException {
+  private static void add(String resource, Path directory, String name, List<String> added)
+      throws IOException {
     var file = directory.resolve(name);
     if (Files.exists(file, LinkOption.NOFOLLOW_LINKS)) {
       return;

@@ -42,10 +42,12 @@ import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Model.OptionSpec;
 import picocli.CommandLine.ParseResult;
 
-/// The `transform` command: a batch-transform job, against a container that is up or a server in this process.
+/// The `transform` command: a batch-transform job, against a container that is up or a server in
+/// this process.
 ///
-/// Progress and the summary go to stdout, problems and the log to stderr. Ends with 0 when every object has its output,
-/// with 1 when one has not, with 2 when the job is not written as it should be.
+/// Progress and the summary go to stdout, problems and the log to stderr. Ends with 0 when every
+/// object has its output, with 1 when one has not, with 2 when the job is not written as it should
+/// be.
 final class TransformCommand {
 
   static final String NAME = "transform";
@@ -69,13 +71,26 @@ final class TransformCommand {
   static CommandSpec spec() {
     var spec = ServeOptions.with(List.of());
     for (var option : JobOption.values()) {
-      spec.addOption(text(option.flag(), option.label(), option.meaning(),
-          option.field().isEmpty() ? "" : "  " + option.field()));
+      spec.addOption(
+          text(
+              option.flag(),
+              option.label(),
+              option.meaning(),
+              option.field().isEmpty() ? "" : "  " + option.field()));
     }
-    spec.addOption(text("--job", "<file>", "The JSON of a CreateTransformJob or CreateModelInvocationJob call; flags win over it"));
-    spec.addOption(text("--endpoint", "<url>", "A container that is up; unset, the server runs in this process"));
+    spec.addOption(
+        text(
+            "--job",
+            "<file>",
+            "The JSON of a CreateTransformJob or CreateModelInvocationJob call; flags win over it"));
+    spec.addOption(
+        text(
+            "--endpoint",
+            "<url>",
+            "A container that is up; unset, the server runs in this process"));
     spec.addOption(flag(DRY_RUN, "Says what each instance would do, and does nothing"));
-    spec.addOption(text("--report", "<file>", "Where the report goes, transform-report.json unless set"));
+    spec.addOption(
+        text("--report", "<file>", "Where the report goes, transform-report.json unless set"));
     for (var jobSwitch : JobSwitch.values()) {
       spec.addOption(flag(jobSwitch.flag(), jobSwitch.meaning()));
     }
@@ -128,10 +143,16 @@ final class TransformCommand {
     }
   }
 
-  private int run(TransformJob job, Storage storage, Optional<URI> endpoint, Path reportFile, ParseResult parsed)
+  private int run(
+      TransformJob job,
+      Storage storage,
+      Optional<URI> endpoint,
+      Path reportFile,
+      ParseResult parsed)
       throws Exception {
     JobReport report;
-    try (var progress = ProgressDisplay.here(); var signals = new JobSignals()) {
+    try (var progress = ProgressDisplay.here();
+        var signals = new JobSignals()) {
       var runner = new JobRunner(job, storage, progress);
       // The report of another run must not stand for this one.
       write(runner.unfinished(JobStatus.IN_PROGRESS, "it has not ended"), reportFile);
@@ -152,7 +173,9 @@ final class TransformCommand {
     return report.isComplete() ? ExitCode.OK : ExitCode.SOFTWARE;
   }
 
-  private JobReport run(JobRunner runner, TransformJob job, Optional<URI> endpoint, ParseResult parsed) throws Exception {
+  private JobReport run(
+      JobRunner runner, TransformJob job, Optional<URI> endpoint, ParseResult parsed)
+      throws Exception {
     if (endpoint.isPresent()) {
       return runner.run(endpoint.get());
     }
@@ -163,12 +186,16 @@ final class TransformCommand {
   }
 
   private static void requireNoServersFlags(ParseResult parsed) throws JobException {
-    var ignored = Stream.concat(Settings.OF_A_TRANSFORM.stream(), Settings.OF_THE_MODEL.stream())
-        .flatMap(setting -> setting.flag().stream())
-        .map(Setting.Flag::name)
-        .filter(parsed::hasMatchedOption)
-        .map(flag -> "%s: found it with --endpoint, expected one of them: it is for a server in this process".formatted(flag))
-        .toList();
+    var ignored =
+        Stream.concat(Settings.OF_A_TRANSFORM.stream(), Settings.OF_THE_MODEL.stream())
+            .flatMap(setting -> setting.flag().stream())
+            .map(Setting.Flag::name)
+            .filter(parsed::hasMatchedOption)
+            .map(
+                flag ->
+                    "%s: found it with --endpoint, expected one of them: it is for a server in this process"
+                        .formatted(flag))
+            .toList();
     if (!ignored.isEmpty()) {
       throw new JobException(ignored);
     }
@@ -181,13 +208,27 @@ final class TransformCommand {
       System.out.printf("%-9s %9s %12s%n", "instance", "objects", "MB");
       for (int i = 0; i < plan.shares().size(); i++) {
         var share = plan.shares().get(i);
-        System.out.printf(Locale.ROOT, "%-9s %9d %12.1f%s%n", i, share.objects(), share.bytes() / 1e6,
+        System.out.printf(
+            Locale.ROOT,
+            "%-9s %9d %12.1f%s%n",
+            i,
+            share.objects(),
+            share.bytes() / 1e6,
             i == job.instance() ? "  this one; %d have their output".formatted(plan.done()) : "");
       }
-      plan.split().stream().limit(MOST_SPLIT_SHOWN).forEach(split -> System.out.printf(
-          Locale.ROOT, "%s: %d ranges of %.1f MB%n", split.key(), split.ranges(), split.bytes() / 1e6 / split.ranges()));
+      plan.split().stream()
+          .limit(MOST_SPLIT_SHOWN)
+          .forEach(
+              split ->
+                  System.out.printf(
+                      Locale.ROOT,
+                      "%s: %d ranges of %.1f MB%n",
+                      split.key(),
+                      split.ranges(),
+                      split.bytes() / 1e6 / split.ranges()));
       if (plan.split().size() > MOST_SPLIT_SHOWN) {
-        System.out.printf("and %d more objects are split%n", plan.split().size() - MOST_SPLIT_SHOWN);
+        System.out.printf(
+            "and %d more objects are split%n", plan.split().size() - MOST_SPLIT_SHOWN);
       }
       return ExitCode.OK;
     }
@@ -208,7 +249,8 @@ final class TransformCommand {
     var file = Path.of(parsed.matchedOptionValue("--report", defaultReport(job))).toAbsolutePath();
     if (Files.isDirectory(file) || !Files.isDirectory(file.getParent())) {
       throw new JobException(
-          List.of("--report: found %s, expected a file in a directory that is there".formatted(file)));
+          List.of(
+              "--report: found %s, expected a file in a directory that is there".formatted(file)));
     }
     return file;
   }
@@ -227,7 +269,8 @@ final class TransformCommand {
       // As said below.
     }
     throw new JobException(
-        List.of("%s: found %s, expected a URL such as http://localhost:8080".formatted(option, text)));
+        List.of(
+            "%s: found %s, expected a URL such as http://localhost:8080".formatted(option, text)));
   }
 
   /// The flags over the file.
@@ -248,7 +291,9 @@ final class TransformCommand {
     }
     var badRecords = environment.getOrDefault(BAD_RECORDS, this.environment.get(BAD_RECORDS));
     // The variable of a server is no reason to refuse a job whose records are no lines.
-    if (badRecords != null && "Line".equals(options.get(JobOption.SPLIT_TYPE)) && !options.containsKey(JobOption.FORMAT)) {
+    if (badRecords != null
+        && "Line".equals(options.get(JobOption.SPLIT_TYPE))
+        && !options.containsKey(JobOption.FORMAT)) {
       options.putIfAbsent(JobOption.BAD_RECORDS, badRecords);
     }
     ArrayJob.read(this.environment, options);
@@ -262,16 +307,18 @@ final class TransformCommand {
   }
 
   private static S3Options s3(ParseResult parsed) throws JobException {
-    var options = S3Options.DEFAULT
-        .withPathStyle(parsed.hasMatchedOption("--path-style"))
-        .withAnonymous(parsed.hasMatchedOption("--no-sign-request"));
+    var options =
+        S3Options.DEFAULT
+            .withPathStyle(parsed.hasMatchedOption("--path-style"))
+            .withAnonymous(parsed.hasMatchedOption("--no-sign-request"));
     var endpoint = url(parsed, "--endpoint-url");
     String region = parsed.matchedOptionValue("--region", null);
     options = endpoint.map(options::withEndpoint).orElse(options);
     return region == null ? options : options.withRegion(region);
   }
 
-  /// A server as the platform would start it for the job, on a port of its own and with less to say.
+  /// A server as the platform would start it for the job, on a port of its own and with less to
+  /// say.
   private Server server(TransformJob job, ParseResult parsed) throws ConfigurationException {
     var variables = new HashMap<>(environment);
     // Set by hand, they win: hooks may write newlines as they like.
@@ -289,8 +336,12 @@ final class TransformCommand {
   }
 
   private static OptionSpec text(String name, String label, String... meaning) {
-    return OptionSpec.builder(name).type(String.class).paramLabel(label).description(
-        List.of(meaning).stream().filter(line -> !line.isEmpty()).toArray(String[]::new)).build();
+    return OptionSpec.builder(name)
+        .type(String.class)
+        .paramLabel(label)
+        .description(
+            List.of(meaning).stream().filter(line -> !line.isEmpty()).toArray(String[]::new))
+        .build();
   }
 
   private static OptionSpec flag(String name, String meaning) {

@@ -2,7 +2,8 @@ package dev.berth.config;
 
 /// A setting as it holds now, for the log at start: `port = 9000 (flag --port)`.
 ///
-/// @param origin where the value came from: a flag, an environment variable's name, `default` or `detected`
+/// @param origin where the value came from: a flag, an environment variable's name, `default` or
+///   `detected`
 public record EffectiveSetting(String name, String value, String origin) {
   @Override
   public String toString() {

@@ -11,13 +11,24 @@ import java.util.OptionalInt;
 /// @param maxPayloadBytes the largest request body; `Long.MAX_VALUE` is unlimited
 /// @param defaultAccept the response's type for a caller that names none, or `*/*`
 /// @param page whether `/`, `/docs` and `/openapi.json` are there
-/// @param lameDuck how long new requests are still served after SIGTERM while `/ping` is 503 already
-/// @param drain how long requests may go on after SIGTERM; SageMaker kills the process after 30 seconds
+/// @param lameDuck how long new requests are still served after SIGTERM while `/ping` is 503
+///   already
+/// @param drain how long requests may go on after SIGTERM; SageMaker kills the process after 30
+///   seconds
 /// @param maxConnections lowers the limit that follows from the process's descriptors and heap
-/// @param maxConnectionsPerAddress empty: one address may have all of them, as behind a load balancer
+/// @param maxConnectionsPerAddress empty: one address may have all of them, as behind a load
+///   balancer
 public record HttpConfig(
-    String host, int port, long maxPayloadBytes, MediaType defaultAccept, String metricsPath, boolean page,
-    Duration lameDuck, Duration drain, OptionalInt maxConnections, OptionalInt maxConnectionsPerAddress) {
+    String host,
+    int port,
+    long maxPayloadBytes,
+    MediaType defaultAccept,
+    String metricsPath,
+    boolean page,
+    Duration lameDuck,
+    Duration drain,
+    OptionalInt maxConnections,
+    OptionalInt maxConnectionsPerAddress) {
 
   public HttpConfig {
     Objects.requireNonNull(host, "host");
@@ -28,6 +39,7 @@ public record HttpConfig(
     Require.atLeast("lameDuck", lameDuck.toMillis(), 0);
     Require.atLeast("drain", drain.toMillis(), 0);
     maxConnections.ifPresent(most -> Require.atLeast("maxConnections", most, 1));
-    maxConnectionsPerAddress.ifPresent(most -> Require.atLeast("maxConnectionsPerAddress", most, 1));
+    maxConnectionsPerAddress.ifPresent(
+        most -> Require.atLeast("maxConnectionsPerAddress", most, 1));
   }
 }

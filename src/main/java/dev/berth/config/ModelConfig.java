@@ -9,7 +9,8 @@ import java.util.OptionalInt;
 
 /// Which model is served, and on what.
 ///
-/// @param directory the model artifact: the directory unpacked from `model.tar.gz`. Where models come and go, each has its own
+/// @param directory the model artifact: the directory unpacked from `model.tar.gz`. Where models
+///   come and go, each has its own
 /// @param program the file of `code/` that has the hooks; empty: `Inference.java`
 /// @param instanceType the value of `INSTANCE_TYPE`, unchecked; empty: look at the machine
 /// @param workers threads that predict; empty: as the accelerator wants
@@ -39,6 +40,7 @@ public record ModelConfig(
 
   /// The same for another artifact.
   public ModelConfig at(Path artifact) {
-    return new ModelConfig(artifact, program, instanceType, workers, cpuProfile, neuronCores, extraLibraries, watch);
+    return new ModelConfig(
+        artifact, program, instanceType, workers, cpuProfile, neuronCores, extraLibraries, watch);
   }
 }

@@ -12,9 +12,11 @@ import java.util.Objects;
 import java.util.Optional;
 import java.util.SequencedSet;
 
-/// One pass over the settings: looks each one up and notes what it was, and what was wrong with it, on the way.
+/// One pass over the settings: looks each one up and notes what it was, and what was wrong with it,
+/// on the way.
 ///
-/// A value that can't be read counts as unset, so that the pass goes on and finds the other problems too.
+/// A value that can't be read counts as unset, so that the pass goes on and finds the other
+/// problems too.
 final class Reading {
 
   private static final String DEFAULT = "default";
@@ -41,17 +43,22 @@ final class Reading {
 
   /// The value of a setting whose default the caller has worked out.
   <T> T get(Setting<T> setting, T unset) {
-    return given(setting).orElseGet(() -> {
-      note(setting, setting.show(unset), DEFAULT);
-      return unset;
-    });
+    return given(setting)
+        .orElseGet(
+            () -> {
+              note(setting, setting.show(unset), DEFAULT);
+              return unset;
+            });
   }
 
   /// The value of a setting that may stay open.
   <T> Optional<T> find(Setting<T> setting) {
     var given = given(setting);
     if (given.isEmpty()) {
-      note(setting, setting.defaultText(), setting.whenUnset() instanceof WhenUnset.Detected<T> ? DETECTED : DEFAULT);
+      note(
+          setting,
+          setting.defaultText(),
+          setting.whenUnset() instanceof WhenUnset.Detected<T> ? DETECTED : DEFAULT);
     }
     return given;
   }
@@ -63,7 +70,11 @@ final class Reading {
 
   /// What somebody has written for this; nothing where it is unset.
   String written(Setting<?> setting) {
-    return setting.sources().stream().map(this::text).filter(text -> !text.isBlank()).findFirst().orElse("");
+    return setting.sources().stream()
+        .map(this::text)
+        .filter(text -> !text.isBlank())
+        .findFirst()
+        .orElse("");
   }
 
   void problem(String message) {
@@ -86,7 +97,10 @@ final class Reading {
         var value = source.syntax().read(text);
         value.ifPresentOrElse(
             read -> note(setting, setting.show(read), origin(source)),
-            () -> problem("%s: found \"%s\", expected %s".formatted(source.name(), text, source.syntax().expected())));
+            () ->
+                problem(
+                    "%s: found \"%s\", expected %s"
+                        .formatted(source.name(), text, source.syntax().expected())));
         return value;
       }
     }

@@ -9,13 +9,15 @@ final class Require {
 
   static void between(String name, long value, long least, long most) {
     if (value < least || value > most) {
-      throw new IllegalArgumentException("%s: found %d, expected %d to %d".formatted(name, value, least, most));
+      throw new IllegalArgumentException(
+          "%s: found %d, expected %d to %d".formatted(name, value, least, most));
     }
   }
 
   static void atLeast(String name, long value, long least) {
     if (value < least) {
-      throw new IllegalArgumentException("%s: found %d, expected at least %d".formatted(name, value, least));
+      throw new IllegalArgumentException(
+          "%s: found %d, expected at least %d".formatted(name, value, least));
     }
   }
 

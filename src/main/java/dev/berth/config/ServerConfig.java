@@ -33,6 +33,16 @@ public record ServerConfig(
   /// The same for another model.
   public ServerConfig with(ModelConfig another) {
     return new ServerConfig(
-        http, another, multiModel, batching, streams, sessions, transform, platform, protocol, log, telemetry);
+        http,
+        another,
+        multiModel,
+        batching,
+        streams,
+        sessions,
+        transform,
+        platform,
+        protocol,
+        log,
+        telemetry);
   }
 }

@@ -3,12 +3,14 @@ package dev.berth.config;
 import java.util.List;
 import java.util.Optional;
 
-/// One thing that the operator can choose: where it is read from, what it is when nobody chooses, and what it means.
+/// One thing that the operator can choose: where it is read from, what it is when nobody chooses,
+/// and what it means.
 ///
 /// @param name how the log and the documentation call it
 /// @param sources where it is read from: the first that is set wins
 /// @param meaning one line, for `--help` and the documentation
-public record Setting<T>(String name, List<Source<T>> sources, WhenUnset<T> whenUnset, String meaning) {
+public record Setting<T>(
+    String name, List<Source<T>> sources, WhenUnset<T> whenUnset, String meaning) {
 
   public Setting {
     sources = List.copyOf(sources);
@@ -40,12 +42,18 @@ public record Setting<T>(String name, List<Source<T>> sources, WhenUnset<T> when
   }
 
   public Optional<Flag<T>> flag() {
-    return sources.stream().filter(Flag.class::isInstance).map(source -> (Flag<T>) source).findFirst();
+    return sources.stream()
+        .filter(Flag.class::isInstance)
+        .map(source -> (Flag<T>) source)
+        .findFirst();
   }
 
   /// The environment variables, the one that wins first.
   public List<Variable<T>> variables() {
-    return sources.stream().filter(Variable.class::isInstance).map(source -> (Variable<T>) source).toList();
+    return sources.stream()
+        .filter(Variable.class::isInstance)
+        .map(source -> (Variable<T>) source)
+        .toList();
   }
 
   /// The default in words, for `--help` and the documentation.

@@ -31,20 +31,27 @@ public record Syntax<T>(
 
   private static final String FILE = "file://";
   private static final long MEBIBYTE = 1024 * 1024;
-  private static final String INSTANCE_TYPE = "cpu|gpu|inf1|inf2|trn1|(ml\\.)?[a-z]+\\d+[a-z-]*\\.[a-z0-9-]+";
+  private static final String INSTANCE_TYPE =
+      "cpu|gpu|inf1|inf2|trn1|(ml\\.)?[a-z]+\\d+[a-z-]*\\.[a-z0-9-]+";
   private static final Pattern VISIBLE_CORES = Pattern.compile("(\\d{1,4})(?:-(\\d{1,4}))?");
+
   /// No segment begins with a colon, which routers take for a parameter.
   private static final String ROUTE = "(/(?!:)[a-zA-Z0-9_.:@~\\-]*)+";
+
   /// CloudWatch's own rules for a name and a value.
-  private static final Pattern DIMENSION = Pattern.compile("((?!_aws=)[!-9;-<>-~][!-<>-~]{0,254})=([!-~][ -~]{0,1023})");
+  private static final Pattern DIMENSION =
+      Pattern.compile("((?!_aws=)[!-9;-<>-~][!-<>-~]{0,254})=([!-~][ -~]{0,1023})");
+
   /// Of the 30 that CloudWatch takes, two are left for the server's own.
   private static final int MOST_DIMENSIONS = 28;
+
   private static final String METRICS_PATH = "/(?!.*\\.\\.)[a-zA-Z0-9/_.\\-]{1,255}";
 
   static Syntax<Integer> wholeNumber(int least, int most) {
-    var expected = most == Integer.MAX_VALUE
-        ? "a whole number, at least " + least
-        : "a whole number from %d to %d".formatted(least, most);
+    var expected =
+        most == Integer.MAX_VALUE
+            ? "a whole number, at least " + least
+            : "a whole number from %d to %d".formatted(least, most);
     return new Syntax<>(
         "<n>",
         expected,
@@ -57,7 +64,8 @@ public record Syntax<T>(
         "<" + unitName + ">",
         "a whole number of %s from %d to %d".formatted(unitName, least, MOST_UNITS),
         text -> wholeNumber(least, MOST_UNITS).read(text).map(unit::multipliedBy),
-        value -> value.toMillis() % 1000 == 0 ? value.toSeconds() + " s" : value.toMillis() + " ms");
+        value ->
+            value.toMillis() % 1000 == 0 ? value.toSeconds() + " s" : value.toMillis() + " ms");
   }
 
   static Syntax<Long> bytes() {
@@ -79,45 +87,55 @@ public record Syntax<T>(
 
   static Syntax<Integer> megabytes() {
     return new Syntax<>(
-        "<MB>", "a whole number of MB, at least 1", wholeNumber(1, Integer.MAX_VALUE).read(), value -> value + " MB");
+        "<MB>",
+        "a whole number of MB, at least 1",
+        wholeNumber(1, Integer.MAX_VALUE).read(),
+        value -> value + " MB");
   }
 
   static Syntax<Boolean> trueOrFalse() {
     return new Syntax<>(
         "<true|false>",
         "true or false",
-        text -> switch (text.toLowerCase(Locale.ROOT)) {
-          case "true" -> Optional.of(true);
-          case "false" -> Optional.of(false);
-          default -> Optional.empty();
-        },
+        text ->
+            switch (text.toLowerCase(Locale.ROOT)) {
+              case "true" -> Optional.of(true);
+              case "false" -> Optional.of(false);
+              default -> Optional.empty();
+            },
         String::valueOf);
   }
 
-  /// One of an enum's constants, in any case and with `-`, `_` or nothing between its words. `show` spells them.
+  /// One of an enum's constants, in any case and with `-`, `_` or nothing between its words. `show`
+  /// spells them.
   static <E extends Enum<E>> Syntax<E> oneOf(Class<E> type, Function<E, String> show) {
     var constants = type.getEnumConstants();
     var spelled = Arrays.stream(constants).map(show).toList();
     return new Syntax<>(
         "<" + String.join("|", spelled) + ">",
         "one of " + String.join(", ", spelled),
-        text -> Arrays.stream(constants).filter(constant -> letters(constant.name()).equals(letters(text))).findFirst(),
+        text ->
+            Arrays.stream(constants)
+                .filter(constant -> letters(constant.name()).equals(letters(text)))
+                .findFirst(),
         show);
   }
 
-  /// The names, Python's other names for them, and the numbers of Python's `logging`, which the SageMaker SDK sends.
+  /// The names, Python's other names for them, and the numbers of Python's `logging`, which the
+  /// SageMaker SDK sends.
   static Syntax<LogLevel> logLevel() {
     return new Syntax<>(
         "<level>",
         "one of DEBUG, INFO, WARN, ERROR, or Python's 10, 20, 30, 40",
-        text -> Optional.ofNullable(
-            switch (text.toUpperCase(Locale.ROOT)) {
-              case "DEBUG", "10" -> LogLevel.DEBUG;
-              case "INFO", "20" -> LogLevel.INFO;
-              case "WARN", "WARNING", "30" -> LogLevel.WARN;
-              case "ERROR", "CRITICAL", "40", "50" -> LogLevel.ERROR;
-              default -> null;
-            }),
+        text ->
+            Optional.ofNullable(
+                switch (text.toUpperCase(Locale.ROOT)) {
+                  case "DEBUG", "10" -> LogLevel.DEBUG;
+                  case "INFO", "20" -> LogLevel.INFO;
+                  case "WARN", "WARNING", "30" -> LogLevel.WARN;
+                  case "ERROR", "CRITICAL", "40", "50" -> LogLevel.ERROR;
+                  default -> null;
+                }),
         LogLevel::name);
   }
 
@@ -131,7 +149,10 @@ public record Syntax<T>(
 
   static Syntax<Path> directory() {
     return new Syntax<>(
-        "<dir>", "a directory that exists", text -> path(text).filter(Files::isDirectory), Path::toString);
+        "<dir>",
+        "a directory that exists",
+        text -> path(text).filter(Files::isDirectory),
+        Path::toString);
   }
 
   /// A path that need not exist.
@@ -145,13 +166,26 @@ public record Syntax<T>(
         "<files>",
         "files that exist, with commas between them",
         text -> {
-          var files = Arrays.stream(text.split(",")).map(String::strip).map(Syntax::path).flatMap(Optional::stream).toList();
-          return Optional.of(files).filter(all -> all.size() == text.split(",").length && all.stream().allMatch(Files::isRegularFile));
+          var files =
+              Arrays.stream(text.split(","))
+                  .map(String::strip)
+                  .map(Syntax::path)
+                  .flatMap(Optional::stream)
+                  .toList();
+          return Optional.of(files)
+              .filter(
+                  all ->
+                      all.size() == text.split(",").length
+                          && all.stream().allMatch(Files::isRegularFile));
         },
-        files -> files.isEmpty() ? "none" : files.stream().map(Path::toString).collect(Collectors.joining(",")));
+        files ->
+            files.isEmpty()
+                ? "none"
+                : files.stream().map(Path::toString).collect(Collectors.joining(",")));
   }
 
-  /// How many cores `NEURON_RT_VISIBLE_CORES` names: a number, a range as in `4-7`, or several of those.
+  /// How many cores `NEURON_RT_VISIBLE_CORES` names: a number, a range as in `4-7`, or several of
+  /// those.
   static Syntax<Integer> visibleCores() {
     return new Syntax<>(
         "<cores>",
@@ -180,7 +214,8 @@ public record Syntax<T>(
     return new Syntax<>(
         "<type>",
         "cpu, gpu, inf1, inf2, trn1 or a name such as ml.g5.xlarge",
-        text -> Optional.of(text).filter(name -> name.toLowerCase(Locale.ROOT).matches(INSTANCE_TYPE)),
+        text ->
+            Optional.of(text).filter(name -> name.toLowerCase(Locale.ROOT).matches(INSTANCE_TYPE)),
         Function.identity());
   }
 
@@ -217,7 +252,8 @@ public record Syntax<T>(
   static Syntax<Map<String, String>> dimensions() {
     return new Syntax<>(
         "<name=value,...>",
-        "at most %d pairs such as EndpointName=demo of ASCII characters, with commas between them".formatted(MOST_DIMENSIONS),
+        "at most %d pairs such as EndpointName=demo of ASCII characters, with commas between them"
+            .formatted(MOST_DIMENSIONS),
         text -> {
           var pairs = new LinkedHashMap<String, String>();
           for (var pair : text.split(",", -1)) {
@@ -228,9 +264,12 @@ public record Syntax<T>(
           }
           return pairs.size() > MOST_DIMENSIONS ? Optional.empty() : Optional.of(pairs);
         },
-        pairs -> pairs.isEmpty()
-            ? "none"
-            : pairs.entrySet().stream().map(Map.Entry::toString).collect(Collectors.joining(",")));
+        pairs ->
+            pairs.isEmpty()
+                ? "none"
+                : pairs.entrySet().stream()
+                    .map(Map.Entry::toString)
+                    .collect(Collectors.joining(",")));
   }
 
   static Syntax<URI> httpAddress() {
@@ -241,7 +280,10 @@ public record Syntax<T>(
   private static Optional<URI> httpAddress(String text) {
     try {
       return Optional.of(URI.create(text))
-          .filter(uri -> uri.getHost() != null && ("http".equals(uri.getScheme()) || "https".equals(uri.getScheme())));
+          .filter(
+              uri ->
+                  uri.getHost() != null
+                      && ("http".equals(uri.getScheme()) || "https".equals(uri.getScheme())));
     } catch (IllegalArgumentException e) {
       return Optional.empty();
     }
@@ -268,9 +310,10 @@ public record Syntax<T>(
     return new Syntax<>(
         label,
         expected,
-        text -> number(text)
-            .filter(value -> value >= 0 && value <= most)
-            .map(value -> value == 0 ? Long.MAX_VALUE : value * unit),
+        text ->
+            number(text)
+                .filter(value -> value >= 0 && value <= most)
+                .map(value -> value == 0 ? Long.MAX_VALUE : value * unit),
         value -> showBytes(value));
   }
 

@@ -35,11 +35,13 @@ public record TelemetryConfig(
 
   /// Whether anything is sent by OpenTelemetry.
   public boolean usesOpenTelemetry() {
-    return !"true".equalsIgnoreCase(openTelemetry.get("OTEL_SDK_DISABLED")) && Stream.of(SIGNALS).anyMatch(this::hasEndpoint);
+    return !"true".equalsIgnoreCase(openTelemetry.get("OTEL_SDK_DISABLED"))
+        && Stream.of(SIGNALS).anyMatch(this::hasEndpoint);
   }
 
   /// Whether a signal has somewhere to go.
   public boolean hasEndpoint(String signal) {
-    return otlpEndpoint.isPresent() || openTelemetry.containsKey("OTEL_EXPORTER_OTLP_%s_ENDPOINT".formatted(signal));
+    return otlpEndpoint.isPresent()
+        || openTelemetry.containsKey("OTEL_EXPORTER_OTLP_%s_ENDPOINT".formatted(signal));
   }
 }

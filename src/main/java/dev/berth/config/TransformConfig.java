@@ -12,7 +12,8 @@ import java.util.OptionalInt;
 /// @param maxConcurrentTransforms the job's own value, where its author set one
 /// @param batchStrategy the job's own value, where its author set one
 /// @param maxPayloadInMb the job's own value, where its author set one; 0 is unlimited
-/// @param keepBadRecords whether a bad record becomes an error in its own place instead of failing its request
+/// @param keepBadRecords whether a bad record becomes an error in its own place instead of failing
+///   its request
 /// @param trailingNewline whether a response of lines ends in a newline
 public record TransformConfig(
     boolean batch,

@@ -5,8 +5,8 @@ import dev.berth.hooks.BadInputException;
 import dev.berth.memory.RequestMemory;
 import java.util.Base64;
 
-/// Bytes in JSON as TensorFlow Serving writes them: `{"b64": "iVBORw0…"}`, or in a field of any name,
-/// `{"image_bytes": {"b64": "iVBORw0…"}}`.
+/// Bytes in JSON as TensorFlow Serving writes them: `{"b64": "iVBORw0…"}`, or in a field of any
+/// name, `{"image_bytes": {"b64": "iVBORw0…"}}`.
 public final class Base64Bytes {
 
   private static final String FIELD = "b64";
@@ -17,16 +17,20 @@ public final class Base64Bytes {
   /// @param name what messages call the value
   /// @throws BadInputException when it has another form or is not base64
   public static byte[] read(JsonNode value, String name) {
-    var object = value.isObject() && value.size() == 1 && !value.has(FIELD) ? value.elements().next() : value;
+    var object =
+        value.isObject() && value.size() == 1 && !value.has(FIELD)
+            ? value.elements().next()
+            : value;
     var text = object.path(FIELD);
     if (!object.isObject() || object.size() != 1 || !text.isTextual()) {
-      throw new BadInputException("%s: found %s, expected {\"b64\": \"…\"}".formatted(name, Excerpt.of(value)));
+      throw new BadInputException(
+          "%s: found %s, expected {\"b64\": \"…\"}".formatted(name, Excerpt.of(value)));
     }
     return decode(text.textValue(), name + ".b64");
   }
 
-  /// Bytes as Hugging Face's API writes them: a text alone, `"iVBORw0…"`, which may be a data URL or have line breaks; or as
-  /// [#read] takes them.
+  /// Bytes as Hugging Face's API writes them: a text alone, `"iVBORw0…"`, which may be a data URL
+  /// or have line breaks; or as [#read] takes them.
   ///
   /// @param name what messages call the value
   /// @throws BadInputException when it has another form or is not base64
@@ -35,17 +39,20 @@ public final class Base64Bytes {
       return read(value, name);
     }
     if (!value.isTextual()) {
-      throw new BadInputException("%s: found %s, expected base64, as a text or as {\"b64\": \"…\"}"
-          .formatted(name, Excerpt.of(value)));
+      throw new BadInputException(
+          "%s: found %s, expected base64, as a text or as {\"b64\": \"…\"}"
+              .formatted(name, Excerpt.of(value)));
     }
     var text = value.textValue();
     if (text.startsWith("http://") || text.startsWith("https://")) {
-      throw new BadInputException("%s: found the address %s, expected the bytes themselves in base64: nothing is fetched"
-          .formatted(name, Excerpt.quoted(text)));
+      throw new BadInputException(
+          "%s: found the address %s, expected the bytes themselves in base64: nothing is fetched"
+              .formatted(name, Excerpt.quoted(text)));
     }
     boolean isUrl = text.startsWith("data:");
     if (isUrl && !text.contains(DATA)) {
-      throw new BadInputException("%s: found %s, expected a data URL with ;base64,".formatted(name, Excerpt.quoted(text)));
+      throw new BadInputException(
+          "%s: found %s, expected a data URL with ;base64,".formatted(name, Excerpt.quoted(text)));
     }
     var base64 = isUrl ? text.substring(text.indexOf(DATA) + DATA.length()) : text;
     return decode(base64.indexOf('\n') < 0 ? base64 : base64.replaceAll("\\s", ""), name);

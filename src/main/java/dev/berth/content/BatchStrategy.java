@@ -1,7 +1,7 @@
 package dev.berth.content;
 
-/// `BatchStrategy` of a transform job: how many records a request may hold. [#name()] is as the environment spells it,
-/// [#toString()] as the API does.
+/// `BatchStrategy` of a transform job: how many records a request may hold. [#name()] is as the
+/// environment spells it, [#toString()] as the API does.
 public enum BatchStrategy {
   SINGLE_RECORD("SingleRecord"),
   MULTI_RECORD("MultiRecord");

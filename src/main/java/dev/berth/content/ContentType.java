@@ -9,11 +9,12 @@ import dev.berth.hooks.UnsupportedMediaTypeException;
 import java.io.IOException;
 import java.util.List;
 
-/// What payloads are written in, such as JSON or NumPy's arrays: its names, and what splits its records. Immutable, so
-/// that all threads can use it.
+/// What payloads are written in, such as JSON or NumPy's arrays: its names, and what splits its
+/// records. Immutable, so that all threads can use it.
 ///
-/// The interfaces here say what a type is good for. It need not write what it reads, and one without any is for hooks of
-/// an artifact. To add a type, write its class in this package and add a line to [ContentTypes].
+/// The interfaces here say what a type is good for. It need not write what it reads, and one
+/// without any is for hooks of an artifact. To add a type, write its class in this package and add
+/// a line to [ContentTypes].
 public class ContentType {
 
   private final List<MediaType> mediaTypes;
@@ -46,7 +47,8 @@ public class ContentType {
   /// Records can be read as objects with named fields.
   public interface DocumentReader {
 
-    /// @param fields the fields of a record, in lower case, for a type whose records need not name theirs
+    /// @param fields the fields of a record, in lower case, for a type whose records need not name
+    ///   theirs
     /// @throws BadInputException when the payload is empty or broken
     Documents readDocuments(InvocationRequest request, List<String> fields) throws IOException;
   }
@@ -54,11 +56,13 @@ public class ContentType {
   /// Objects with named fields can be written.
   public interface DocumentWriter {
 
-    /// @param documents for each record an object or a list of objects, as plain Java, or a [RecordError]
+    /// @param documents for each record an object or a list of objects, as plain Java, or a
+    ///   [RecordError]
     /// @param fields the fields of an object, in the order of columns
     /// @param form how the records were written
     /// @param accept the name under which the type was asked for
-    InvocationResponse writeDocuments(List<?> documents, List<String> fields, Instances.Form form, MediaType accept)
+    InvocationResponse writeDocuments(
+        List<?> documents, List<String> fields, Instances.Form form, MediaType accept)
         throws IOException;
   }
 
@@ -75,6 +79,7 @@ public class ContentType {
 
     /// @param accept the name under which the type was asked for
     /// @throws NotAcceptableException when the type can't hold these
-    InvocationResponse writeTensors(TensorPredictions predictions, MediaType accept) throws IOException;
+    InvocationResponse writeTensors(TensorPredictions predictions, MediaType accept)
+        throws IOException;
   }
 }

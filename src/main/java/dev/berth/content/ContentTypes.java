@@ -7,19 +7,22 @@ import dev.berth.hooks.UnsupportedMediaTypeException;
 import java.util.List;
 import java.util.Optional;
 
-/// The one list of content types. Whoever needs one asks here: handlers by media type and by what they do with it,
-/// `serve check` by the ending of a sample file.
+/// The one list of content types. Whoever needs one asks here: handlers by media type and by what
+/// they do with it, `serve check` by the ending of a sample file.
 public final class ContentTypes {
 
-  private static final List<ContentType> ALL = List.of(
-      new Json(),
-      new JsonLines(),
-      new Csv(),
-      new ContentType(List.of(MediaType.TEXT), List.of("txt"), Framing.NONE),
-      new Npy(),
-      new Npz(),
-      new ContentType(
-          List.of(MediaType.IMAGE), List.of("png", "jpg", "jpeg", "gif", "bmp", "webp"), Framing.NONE));
+  private static final List<ContentType> ALL =
+      List.of(
+          new Json(),
+          new JsonLines(),
+          new Csv(),
+          new ContentType(List.of(MediaType.TEXT), List.of("txt"), Framing.NONE),
+          new Npy(),
+          new Npz(),
+          new ContentType(
+              List.of(MediaType.IMAGE),
+              List.of("png", "jpg", "jpeg", "gif", "bmp", "webp"),
+              Framing.NONE));
 
   private ContentTypes() {}
 
@@ -30,30 +33,44 @@ public final class ContentTypes {
 
   /// The names of those with a capability, such as [ContentType.TensorReader].
   public static List<MediaType> mediaTypes(Class<?> capability) {
-    return ALL.stream().filter(capability::isInstance).flatMap(type -> type.mediaTypes().stream()).toList();
+    return ALL.stream()
+        .filter(capability::isInstance)
+        .flatMap(type -> type.mediaTypes().stream())
+        .toList();
   }
 
   /// The type of a request's body.
   ///
   /// @throws UnsupportedMediaTypeException when none of that name has the capability
   public static <T> T reading(InvocationRequest request, Class<T> capability) {
-    return find(request.contentType(), capability).orElseThrow(() -> new UnsupportedMediaTypeException(
-        "Content-Type: found %s, expected one of %s".formatted(
-            request.contentType().withoutParameters(), mediaTypes(capability))));
+    return find(request.contentType(), capability)
+        .orElseThrow(
+            () ->
+                new UnsupportedMediaTypeException(
+                    "Content-Type: found %s, expected one of %s"
+                        .formatted(
+                            request.contentType().withoutParameters(), mediaTypes(capability))));
   }
 
   /// The type of the response to a request.
   ///
   /// @throws NotAcceptableException when none of that name has the capability
   public static <T> T writing(InvocationRequest request, Class<T> capability) {
-    return find(request.accept(), capability).orElseThrow(() -> new NotAcceptableException(
-        "Accept: found %s, expected one of %s".formatted(request.accept(), mediaTypes(capability))));
+    return find(request.accept(), capability)
+        .orElseThrow(
+            () ->
+                new NotAcceptableException(
+                    "Accept: found %s, expected one of %s"
+                        .formatted(request.accept(), mediaTypes(capability))));
   }
 
-  /// Whether a bad record of the request becomes an error in its place. Only framed records can fail alone.
+  /// Whether a bad record of the request becomes an error in its place. Only framed records can
+  /// fail alone.
   public static boolean keepsBadRecords(InvocationRequest request) {
     return request.keepBadRecords()
-        && find(request.contentType(), ContentType.class).filter(type -> type.framing() != Framing.NONE).isPresent();
+        && find(request.contentType(), ContentType.class)
+            .filter(type -> type.framing() != Framing.NONE)
+            .isPresent();
   }
 
   private static <T> Optional<T> find(MediaType name, Class<T> capability) {

@@ -6,16 +6,20 @@ import com.fasterxml.jackson.core.util.JsonParserDelegate;
 import dev.berth.memory.RequestMemory;
 import java.io.IOException;
 
-/// Counts what is made of each token before it is made. Three bytes of JSON may become a hundred in memory.
+/// Counts what is made of each token before it is made. Three bytes of JSON may become a hundred in
+/// memory.
 ///
-/// The costs are those of Jackson's tree on a 64-bit JVM with compressed references, rounded up: a node, its collection,
-/// and its place in the collection around it while that is copied to a larger one.
+/// The costs are those of Jackson's tree on a 64-bit JVM with compressed references, rounded up: a
+/// node, its collection, and its place in the collection around it while that is copied to a larger
+/// one.
 final class CountedParser extends JsonParserDelegate {
 
   private static final int OBJECT = 192;
   private static final int ARRAY = 120;
+
   /// An entry of a map and its key.
   private static final int FIELD = 128;
+
   private static final int VALUE = 40;
   private static final int TEXT = 72;
   private static final int CHARACTER = 2;

@@ -18,11 +18,15 @@ import java.util.List;
 
 /// CSV (RFC 4180) in and out. Quoted fields may hold commas, doubled quotes and line breaks.
 public final class Csv extends ContentType
-    implements ContentType.DocumentReader, ContentType.DocumentWriter, ContentType.TensorReader, ContentType.TensorWriter {
+    implements ContentType.DocumentReader,
+        ContentType.DocumentWriter,
+        ContentType.TensorReader,
+        ContentType.TensorWriter {
 
   private static final CsvMapper CSV =
       CsvMapper.builder(CsvFactory.builder().streamReadConstraints(Json.ANY_LENGTH).build())
-          .enable(CsvGenerator.Feature.STRICT_CHECK_FOR_QUOTING).build();
+          .enable(CsvGenerator.Feature.STRICT_CHECK_FOR_QUOTING)
+          .build();
 
   private static final String ERROR = "ERROR: ";
 
@@ -46,7 +50,8 @@ public final class Csv extends ContentType
         cells.clear();
       }
     } catch (JsonProcessingException e) {
-      throw new BadInputException("row %d: not CSV: %s".formatted(rows.size() + 1, e.getOriginalMessage()), e);
+      throw new BadInputException(
+          "row %d: not CSV: %s".formatted(rows.size() + 1, e.getOriginalMessage()), e);
     }
     return rows;
   }
@@ -78,30 +83,39 @@ public final class Csv extends ContentType
   }
 
   @Override
-  public Documents readDocuments(InvocationRequest request, List<String> fields) throws IOException {
+  public Documents readDocuments(InvocationRequest request, List<String> fields)
+      throws IOException {
     return new Documents.Records(CsvDocuments.read(request, fields));
   }
 
   @Override
   public InvocationResponse writeDocuments(
-      List<?> documents, List<String> fields, Instances.Form form, MediaType accept) throws IOException {
+      List<?> documents, List<String> fields, Instances.Form form, MediaType accept)
+      throws IOException {
     var rows = documents.stream().map(document -> CsvDocuments.cells(document, fields)).toList();
     return InvocationResponse.of(write(rows), accept);
   }
 
   @Override
-  public TensorRecords readTensors(InvocationRequest request, TensorInputs inputs) throws IOException {
+  public TensorRecords readTensors(InvocationRequest request, TensorInputs inputs)
+      throws IOException {
     inputs.checkOne(request);
     var rows = CsvTensors.read(request);
-    return new TensorRecords(rows.size(), i -> List.of(rows.get(i).tensor(inputs.type(0))), Instances.Form.LIST);
+    return new TensorRecords(
+        rows.size(), i -> List.of(rows.get(i).tensor(inputs.type(0))), Instances.Form.LIST);
   }
 
   @Override
-  public InvocationResponse writeTensors(TensorPredictions predictions, MediaType accept) throws IOException {
+  public InvocationResponse writeTensors(TensorPredictions predictions, MediaType accept)
+      throws IOException {
     predictions.chargeElements(TensorPredictions.NUMBER_AS_TEXT);
-    var rows = predictions.inPlace(
-        outputs -> outputs.stream().flatMap(output -> Arrays.stream(CsvTensors.cells(output))).toArray(),
-        message -> new Object[] {error(message)});
+    var rows =
+        predictions.inPlace(
+            outputs ->
+                outputs.stream()
+                    .flatMap(output -> Arrays.stream(CsvTensors.cells(output)))
+                    .toArray(),
+            message -> new Object[] {error(message)});
     return InvocationResponse.of(write(rows), accept);
   }
 }

@@ -19,14 +19,22 @@ final class CsvDocuments {
   private static final long ROW = 500;
 
   /// A row with its cells by the names of the fields.
-  private record Row(String name, String[] cells, Header header, List<String> fields) implements Documents.Document {
+  private record Row(String name, String[] cells, Header header, List<String> fields)
+      implements Documents.Document {
 
     @Override
     public JsonNode json() {
       if (cells.length != header.columns) {
-        throw new BadInputException("%s: found %d column%s separated by commas, expected %d%s".formatted(
-            name, cells.length, cells.length == 1 ? "" : "s", header.columns,
-            header.isPresent ? " as in the header" : ": %s, or a header that names them".formatted(String.join(",", fields))));
+        throw new BadInputException(
+            "%s: found %d column%s separated by commas, expected %d%s"
+                .formatted(
+                    name,
+                    cells.length,
+                    cells.length == 1 ? "" : "s",
+                    header.columns,
+                    header.isPresent
+                        ? " as in the header"
+                        : ": %s, or a header that names them".formatted(String.join(",", fields))));
       }
       var object = JsonNodeFactory.instance.objectNode();
       for (int i = 0; i < fields.size(); i++) {
@@ -41,15 +49,18 @@ final class CsvDocuments {
 
   private CsvDocuments() {}
 
-  /// The rows of a body, whose columns are the fields, or whose header says where those are. The parameter `header` of
-  /// the content type (`present` or `absent`) settles whether the first row is a header. Else it is one when it names
-  /// all fields.
+  /// The rows of a body, whose columns are the fields, or whose header says where those are. The
+  /// parameter `header` of the content type (`present` or `absent`) settles whether the first row
+  /// is a header. Else it is one when it names all fields.
   ///
-  /// @throws BadInputException when there are no rows, the body is not CSV, or its header lacks a field
-  static List<? extends Documents.Document> read(InvocationRequest request, List<String> fields) throws IOException {
+  /// @throws BadInputException when there are no rows, the body is not CSV, or its header lacks a
+  ///   field
+  static List<? extends Documents.Document> read(InvocationRequest request, List<String> fields)
+      throws IOException {
     var rows = Csv.rows(request.text());
     if (rows.isEmpty()) {
-      throw new BadInputException("body: found nothing, expected rows of " + String.join(",", fields));
+      throw new BadInputException(
+          "body: found nothing, expected rows of " + String.join(",", fields));
     }
     RequestMemory.charge(ROW * rows.size());
     var header = header(rows.getFirst(), request.contentType().parameters().get("header"), fields);
@@ -61,7 +72,9 @@ final class CsvDocuments {
   private static Header header(String[] row, String declared, List<String> fields) {
     var names = Arrays.stream(row).map(name -> name.strip().toLowerCase(Locale.ROOT)).toList();
     boolean namesAll = names.containsAll(fields);
-    if (!namesAll && ("present".equals(declared) || fields.stream().anyMatch(names::contains) && !"absent".equals(declared))) {
+    if (!namesAll
+        && ("present".equals(declared)
+            || fields.stream().anyMatch(names::contains) && !"absent".equals(declared))) {
       throw new BadInputException(
           "row 1: found the header %s, expected the columns %s; header=absent says that it is a record"
               .formatted(Excerpt.quoted(String.join(",", row)), String.join(" and ", fields)));
@@ -71,7 +84,8 @@ final class CsvDocuments {
         : new Header(false, IntStream.range(0, fields.size()).boxed().toList(), fields.size());
   }
 
-  /// A record's answer as the cells of a row: the fields of each object, one object behind the other.
+  /// A record's answer as the cells of a row: the fields of each object, one object behind the
+  /// other.
   static Object[] cells(Object document, List<String> fields) {
     if (document instanceof RecordError(var message)) {
       var cells = new Object[fields.size()];
@@ -82,7 +96,8 @@ final class CsvDocuments {
     var json = Json.tree(document);
     return (json.isArray() ? json.valueStream() : Stream.of(json))
         // A missing value would be no cell at all.
-        .flatMap(object -> fields.stream().map(field -> object.has(field) ? object.path(field) : ""))
+        .flatMap(
+            object -> fields.stream().map(field -> object.has(field) ? object.path(field) : ""))
         .toArray();
   }
 }

@@ -15,15 +15,17 @@ import java.util.stream.IntStream;
 /// Tensors as CSV: each row a record of numbers.
 public final class CsvTensors {
 
-  /// As JSON and Python write numbers, and no others that Java reads. It never goes back, which would take hours for a
-  /// long row of digits.
-  private static final Pattern NUMBER = Pattern.compile("[-+]?(\\d++\\.?\\d*+|\\.\\d++)([eE][-+]?\\d++)?|NaN");
+  /// As JSON and Python write numbers, and no others that Java reads. It never goes back, which
+  /// would take hours for a long row of digits.
+  private static final Pattern NUMBER =
+      Pattern.compile("[-+]?(\\d++\\.?\\d*+|\\.\\d++)([eE][-+]?\\d++)?|NaN");
 
   /// As in JSON, because reading more takes the square of the time.
   private static final int MOST_DIGITS = 1000;
 
   /// What a row with its tensor costs in memory beside the cells, and each of its numbers.
   private static final long ROW = 250;
+
   private static final long NUMBER_BYTES = 24;
 
   /// A row that has not been looked at, so that a bad one can fail alone.
@@ -34,17 +36,24 @@ public final class CsvTensors {
 
     /// The numbers as a tensor of one dimension, or as a scalar where there is one column.
     ///
-    /// @param type what the numbers become; a fraction is refused where that has none, and so is a number out of range
-    /// @throws BadInputException naming the column that holds no such number, or the number of columns
+    /// @param type what the numbers become; a fraction is refused where that has none, and so is a
+    ///   number out of range
+    /// @throws BadInputException naming the column that holds no such number, or the number of
+    ///   columns
     public Tensor tensor(ElementType type) {
       if (cells.length != columns) {
-        throw new BadInputException("%s: found %d column%s, expected %d as in row 1".formatted(
-            name, cells.length, cells.length == 1 ? "" : "s", columns));
+        throw new BadInputException(
+            "%s: found %d column%s, expected %d as in row 1"
+                .formatted(name, cells.length, cells.length == 1 ? "" : "s", columns));
       }
       var shape = columns == 1 ? new int[0] : new int[] {columns};
       return type.isFloating()
-          ? Tensor.of(IntStream.range(0, columns).mapToDouble(this::fraction).toArray(), shape).as(type)
-          : Tensor.of(IntStream.range(0, columns).mapToLong(column -> whole(column, type)).toArray(), shape).as(type);
+          ? Tensor.of(IntStream.range(0, columns).mapToDouble(this::fraction).toArray(), shape)
+              .as(type)
+          : Tensor.of(
+                  IntStream.range(0, columns).mapToLong(column -> whole(column, type)).toArray(),
+                  shape)
+              .as(type);
     }
 
     private double fraction(int column) {
@@ -77,8 +86,9 @@ public final class CsvTensors {
     }
 
     private BadInputException bad(int column, String expected) {
-      return new BadInputException("%s, column %d: found %s, expected %s".formatted(
-          name, column + 1, Excerpt.quoted(cells[column].strip()), expected));
+      return new BadInputException(
+          "%s, column %d: found %s, expected %s"
+              .formatted(name, column + 1, Excerpt.quoted(cells[column].strip()), expected));
     }
   }
 
@@ -93,7 +103,8 @@ public final class CsvTensors {
       throw new BadInputException("body: found nothing, expected rows of numbers");
     }
     var rows = Csv.rows(text);
-    RequestMemory.charge(ROW * rows.size() + NUMBER_BYTES * rows.stream().mapToLong(row -> row.length).sum());
+    RequestMemory.charge(
+        ROW * rows.size() + NUMBER_BYTES * rows.stream().mapToLong(row -> row.length).sum());
     int header = "present".equals(request.contentType().parameters().get("header")) ? 1 : 0;
     return IntStream.range(header, rows.size())
         .mapToObj(r -> new Row("row " + (r + 1), rows.get(r), rows.getFirst().length))
@@ -103,7 +114,8 @@ public final class CsvTensors {
   /// The elements of a tensor as the cells of a row.
   public static Object[] cells(Tensor tensor) {
     return switch (tensor.type()) {
-      case BOOL, UINT8, INT8, INT16, INT32, INT64 -> Arrays.stream(tensor.longs()).boxed().toArray();
+      case BOOL, UINT8, INT8, INT16, INT32, INT64 ->
+          Arrays.stream(tensor.longs()).boxed().toArray();
       case FLOAT64 -> Arrays.stream(tensor.doubles()).boxed().toArray();
       case FLOAT16, FLOAT32 -> {
         var values = tensor.floats();

@@ -6,11 +6,13 @@ import java.io.BufferedInputStream;
 import java.io.IOException;
 import java.io.InputStream;
 
-/// A stream of framed records that knows where it is: at which record, counted from 1, and at which offset.
+/// A stream of framed records that knows where it is: at which record, counted from 1, and at which
+/// offset.
 final class FrameInput {
 
   /// What a record costs in memory beside its bytes.
   private static final int FRAME = 100;
+
   private static final int BUFFER_BYTES = 64 * 1024;
 
   private final BufferedInputStream input;
@@ -50,7 +52,8 @@ final class FrameInput {
   }
 
   BadInputException bad(long at, String found, String expected) {
-    return new BadInputException("record %d, offset %d: found %s, expected %s".formatted(record, at, found, expected));
+    return new BadInputException(
+        "record %d, offset %d: found %s, expected %s".formatted(record, at, found, expected));
   }
 
   BadInputException tooLong(long at, String length, int maxBytes) {

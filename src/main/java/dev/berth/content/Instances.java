@@ -23,7 +23,8 @@ public record Instances(List<JsonNode> values, Form form) {
     INSTANCES,
     LIST,
     ONE,
-    /// `{"inputs": A}`, answered by `{"outputs": a}`: a batch as one value. Only for tensors, [#read] never gives it.
+    /// `{"inputs": A}`, answered by `{"outputs": a}`: a batch as one value. Only for tensors,
+    /// [#read] never gives it.
     COLUMNS
   }
 
@@ -36,7 +37,8 @@ public record Instances(List<JsonNode> values, Form form) {
     if (body.has("instances")) {
       var instances = body.path("instances");
       if (!instances.isArray()) {
-        throw new BadInputException("instances: found %s, expected a list".formatted(Excerpt.of(instances)));
+        throw new BadInputException(
+            "instances: found %s, expected a list".formatted(Excerpt.of(instances)));
       }
       return new Instances(instances.valueStream().toList(), Form.INSTANCES);
     }
@@ -61,7 +63,8 @@ public record Instances(List<JsonNode> values, Form form) {
       case INSTANCES -> Map.of("predictions", predictions);
       case LIST -> predictions;
       case COLUMNS -> Map.of("outputs", predictions);
-      case ONE -> predictions.isEmpty() ? JsonNodeFactory.instance.nullNode() : predictions.getFirst();
+      case ONE ->
+          predictions.isEmpty() ? JsonNodeFactory.instance.nullNode() : predictions.getFirst();
     };
   }
 }

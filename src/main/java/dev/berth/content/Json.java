@@ -18,7 +18,10 @@ import java.util.Map;
 
 /// JSON (RFC 8259) in and out.
 public final class Json extends ContentType
-    implements ContentType.DocumentReader, ContentType.DocumentWriter, ContentType.TensorReader, ContentType.TensorWriter {
+    implements ContentType.DocumentReader,
+        ContentType.DocumentWriter,
+        ContentType.TensorReader,
+        ContentType.TensorWriter {
 
   /// The server limits the payload's size; a text in it may be as long as that.
   static final StreamReadConstraints ANY_LENGTH =
@@ -53,13 +56,16 @@ public final class Json extends ContentType
         throw new BadInputException(
             "%s: found a second JSON value at line %d, column %d; for JSON Lines the content type is application/jsonlines"
                 .formatted(
-                    name, parser.currentTokenLocation().getLineNr(), parser.currentTokenLocation().getColumnNr()));
+                    name,
+                    parser.currentTokenLocation().getLineNr(),
+                    parser.currentTokenLocation().getColumnNr()));
       }
       return value;
     } catch (StreamConstraintsException e) {
       throw new BadInputException("%s: found %s".formatted(name, limit(e)), e);
     } catch (JsonProcessingException e) {
-      throw new BadInputException("%s: not JSON%s: %s".formatted(name, place(text, e), e.getOriginalMessage()), e);
+      throw new BadInputException(
+          "%s: not JSON%s: %s".formatted(name, place(text, e), e.getOriginalMessage()), e);
     } catch (IOException e) {
       throw new IllegalStateException("a text is in memory already", e);
     }
@@ -70,13 +76,14 @@ public final class Json extends ContentType
     return JSON.valueToTree(value);
   }
 
-  /// Writes a value of plain Java: records, maps, lists, texts, numbers, [JsonNode]. Without line breaks, so that it may
-  /// be a line of JSON Lines.
+  /// Writes a value of plain Java: records, maps, lists, texts, numbers, [JsonNode]. Without line
+  /// breaks, so that it may be a line of JSON Lines.
   public static String write(Object value) {
     try {
       return JSON.writeValueAsString(value);
     } catch (JsonProcessingException e) {
-      throw new IllegalArgumentException("found a value that has no JSON: " + e.getOriginalMessage(), e);
+      throw new IllegalArgumentException(
+          "found a value that has no JSON: " + e.getOriginalMessage(), e);
     }
   }
 
@@ -88,49 +95,62 @@ public final class Json extends ContentType
   }
 
   @Override
-  public Documents readDocuments(InvocationRequest request, List<String> fields) throws IOException {
+  public Documents readDocuments(InvocationRequest request, List<String> fields)
+      throws IOException {
     return new Documents.Body(read(request));
   }
 
   @Override
-  public InvocationResponse writeDocuments(List<?> documents, List<String> fields, Instances.Form form, MediaType accept) {
+  public InvocationResponse writeDocuments(
+      List<?> documents, List<String> fields, Instances.Form form, MediaType accept) {
     return InvocationResponse.of(write(Instances.answer(documents, form)), accept);
   }
 
-  /// The forms of [Instances], and TensorFlow Serving's column form: `{"inputs": …}` holds the batches of all records,
-  /// input by input, and is answered by `{"outputs": …}`.
+  /// The forms of [Instances], and TensorFlow Serving's column form: `{"inputs": …}` holds the
+  /// batches of all records, input by input, and is answered by `{"outputs": …}`.
   @Override
-  public TensorRecords readTensors(InvocationRequest request, TensorInputs inputs) throws IOException {
+  public TensorRecords readTensors(InvocationRequest request, TensorInputs inputs)
+      throws IOException {
     var body = read(request);
     if (body.has("inputs") && !inputs.names().contains("inputs")) {
-      return TensorRecords.rows(JsonTensors.columns(body.path("inputs"), inputs, "inputs"), "inputs", Instances.Form.COLUMNS);
+      return TensorRecords.rows(
+          JsonTensors.columns(body.path("inputs"), inputs, "inputs"),
+          "inputs",
+          Instances.Form.COLUMNS);
     }
     var instances = Instances.read(body);
     var values = instances.values();
     return new TensorRecords(
-        values.size(), i -> JsonTensors.record(values.get(i), inputs, instances.name(i)), instances.form());
+        values.size(),
+        i -> JsonTensors.record(values.get(i), inputs, instances.name(i)),
+        instances.form());
   }
 
   @Override
   public InvocationResponse writeTensors(TensorPredictions predictions, MediaType accept) {
     predictions.chargeElements(TensorPredictions.NUMBER_AS_TEXT);
-    var value = predictions.form() == Instances.Form.COLUMNS
-        ? Map.of("outputs", JsonTensors.outputs(predictions.stacked(accept), predictions))
-        : Instances.answer(JsonTensors.answers(predictions), predictions.form());
+    var value =
+        predictions.form() == Instances.Form.COLUMNS
+            ? Map.of("outputs", JsonTensors.outputs(predictions.stacked(accept), predictions))
+            : Instances.answer(JsonTensors.answers(predictions), predictions.form());
     return InvocationResponse.of(write(value), accept);
   }
 
-  /// What is beyond a limit of the parser, in the words of those who wrote it: Jackson names its own class.
+  /// What is beyond a limit of the parser, in the words of those who wrote it: Jackson names its
+  /// own class.
   private static String limit(StreamConstraintsException e) {
     var message = e.getOriginalMessage();
     if (message.contains("nesting depth")) {
-      return "JSON that is nested too deep, expected at most %d levels".formatted(ANY_LENGTH.getMaxNestingDepth());
+      return "JSON that is nested too deep, expected at most %d levels"
+          .formatted(ANY_LENGTH.getMaxNestingDepth());
     }
     if (message.startsWith("Number")) {
-      return "a number that is too long, expected at most %d digits".formatted(ANY_LENGTH.getMaxNumberLength());
+      return "a number that is too long, expected at most %d digits"
+          .formatted(ANY_LENGTH.getMaxNumberLength());
     }
     return message.startsWith("Name")
-        ? "a name that is too long, expected at most %d characters".formatted(ANY_LENGTH.getMaxNameLength())
+        ? "a name that is too long, expected at most %d characters"
+            .formatted(ANY_LENGTH.getMaxNameLength())
         : "JSON that is too long, expected less";
   }
 

@@ -13,14 +13,21 @@ import java.util.stream.IntStream;
 
 /// JSON Lines in and out: a JSON value on each line, each of them a record.
 public final class JsonLines extends ContentType
-    implements ContentType.DocumentReader, ContentType.DocumentWriter, ContentType.TensorReader, ContentType.TensorWriter {
+    implements ContentType.DocumentReader,
+        ContentType.DocumentWriter,
+        ContentType.TensorReader,
+        ContentType.TensorWriter {
 
   /// SageMaker's name for it, and others that people use.
-  public static final List<MediaType> TYPES = List.of(
-      MediaType.JSON_LINES, MediaType.of("application", "jsonl"), MediaType.of("application", "x-ndjson"));
+  public static final List<MediaType> TYPES =
+      List.of(
+          MediaType.JSON_LINES,
+          MediaType.of("application", "jsonl"),
+          MediaType.of("application", "x-ndjson"));
 
   /// What a line costs in memory, and each of its characters.
   private static final long LINE = 200;
+
   private static final long CHARACTER = 2;
 
   /// A line that has not been looked at, so that a bad one can fail alone.
@@ -45,8 +52,8 @@ public final class JsonLines extends ContentType
     super(TYPES, List.of("jsonl"), Framing.LINES);
   }
 
-  /// The lines of a body. Blank ones at its end do not count. One before that is a bad record and not skipped, because a
-  /// batch-transform job joins its input and output line by line.
+  /// The lines of a body. Blank ones at its end do not count. One before that is a bad record and
+  /// not skipped, because a batch-transform job joins its input and output line by line.
   ///
   /// @throws BadInputException when the body is empty
   public static List<Line> read(InvocationRequest request) throws IOException {
@@ -59,32 +66,40 @@ public final class JsonLines extends ContentType
 
   /// The lines of a text, as [#read] gives those of a body.
   public static List<Line> lines(String text) {
-    RequestMemory.charge(LINE * (1 + text.chars().filter(c -> c == '\n').count()) + CHARACTER * text.length());
+    RequestMemory.charge(
+        LINE * (1 + text.chars().filter(c -> c == '\n').count()) + CHARACTER * text.length());
     var lines = text.stripTrailing().split("\n", -1);
-    return IntStream.range(0, lines.length).mapToObj(i -> new Line("line " + (i + 1), lines[i])).toList();
+    return IntStream.range(0, lines.length)
+        .mapToObj(i -> new Line("line " + (i + 1), lines[i]))
+        .toList();
   }
 
-  /// A line for each value, as [Json#write] writes it. The last one has no line break: the server adds one where a job
-  /// wants it.
+  /// A line for each value, as [Json#write] writes it. The last one has no line break: the server
+  /// adds one where a job wants it.
   public static String write(List<?> values) {
     return values.stream().map(Json::write).collect(Collectors.joining("\n"));
   }
 
   @Override
-  public Documents readDocuments(InvocationRequest request, List<String> fields) throws IOException {
+  public Documents readDocuments(InvocationRequest request, List<String> fields)
+      throws IOException {
     return new Documents.Records(read(request));
   }
 
   @Override
-  public InvocationResponse writeDocuments(List<?> documents, List<String> fields, Instances.Form form, MediaType accept) {
+  public InvocationResponse writeDocuments(
+      List<?> documents, List<String> fields, Instances.Form form, MediaType accept) {
     return InvocationResponse.of(write(documents), accept);
   }
 
   @Override
-  public TensorRecords readTensors(InvocationRequest request, TensorInputs inputs) throws IOException {
+  public TensorRecords readTensors(InvocationRequest request, TensorInputs inputs)
+      throws IOException {
     var lines = read(request);
     return new TensorRecords(
-        lines.size(), i -> JsonTensors.record(lines.get(i).json(), inputs, lines.get(i).name()), Instances.Form.LIST);
+        lines.size(),
+        i -> JsonTensors.record(lines.get(i).json(), inputs, lines.get(i).name()),
+        Instances.Form.LIST);
   }
 
   @Override

@@ -19,12 +19,14 @@ public final class JsonTensors {
 
   private JsonTensors() {}
 
-  /// Reads numbers into a tensor of the shape that their lists have. `{"b64": "…"}` is bytes: a `uint8` tensor of one
-  /// dimension. true and false are 1 and 0.
+  /// Reads numbers into a tensor of the shape that their lists have. `{"b64": "…"}` is bytes: a
+  /// `uint8` tensor of one dimension. true and false are 1 and 0.
   ///
-  /// @param type what the elements become; a fraction is refused where that has none, and so is a number out of range
+  /// @param type what the elements become; a fraction is refused where that has none, and so is a
+  ///   number out of range
   /// @param name what messages call the value
-  /// @throws BadInputException naming the element that is no such number, or the list of another length than the first
+  /// @throws BadInputException naming the element that is no such number, or the list of another
+  ///   length than the first
   public static Tensor read(JsonNode value, ElementType type, String name) {
     if (value.isObject()) {
       var bytes = Base64Bytes.read(value, name);
@@ -76,11 +78,17 @@ public final class JsonTensors {
   private static List<Tensor> fields(JsonNode object, TensorInputs inputs, String name) {
     var names = inputs.names();
     if (!object.isObject()) {
-      throw new BadInputException("%s: found %s, expected an object with %s".formatted(name, Excerpt.of(object), names));
+      throw new BadInputException(
+          "%s: found %s, expected an object with %s".formatted(name, Excerpt.of(object), names));
     }
     inputs.checkNames(object.propertyStream().map(Map.Entry::getKey).toList(), name);
     return IntStream.range(0, names.size())
-        .mapToObj(i -> read(object.path(names.get(i)), inputs.type(i), "%s.%s".formatted(name, names.get(i))))
+        .mapToObj(
+            i ->
+                read(
+                    object.path(names.get(i)),
+                    inputs.type(i),
+                    "%s.%s".formatted(name, names.get(i))))
         .toList();
   }
 
@@ -104,7 +112,9 @@ public final class JsonTensors {
     switch (tensor.type()) {
       case BOOL -> Arrays.stream(tensor.longs()).forEach(value -> list.add(value != 0));
       case UINT8, INT8, INT16, INT32, INT64 -> Arrays.stream(tensor.longs()).forEach(list::add);
-      case FLOAT64 -> Arrays.stream(tensor.doubles()).forEach(value -> list.add(Double.isFinite(value) ? (Double) value : null));
+      case FLOAT64 ->
+          Arrays.stream(tensor.doubles())
+              .forEach(value -> list.add(Double.isFinite(value) ? (Double) value : null));
       case FLOAT16, FLOAT32 -> {
         for (float value : tensor.floats()) {
           list.add(Float.isFinite(value) ? (Float) value : null);
@@ -123,7 +133,8 @@ public final class JsonTensors {
     return lengths.stream().mapToInt(Integer::intValue).toArray();
   }
 
-  /// The elements that have been read so far. Room is made for those that are there, not for those that a shape promises.
+  /// The elements that have been read so far. Room is made for those that are there, not for those
+  /// that a shape promises.
   private static final class Elements {
 
     private static final int FIRST = 16;
@@ -131,8 +142,11 @@ public final class JsonTensors {
     private final ElementType type;
     private final int[] shape;
     private final String name;
-    /// The index on each level of the value that is looked at: its name, put into words only where it is wrong.
+
+    /// The index on each level of the value that is looked at: its name, put into words only where
+    /// it is wrong.
     private final int[] place;
+
     private double[] fractions = new double[0];
     private long[] wholes = new long[0];
     private int count;
@@ -147,7 +161,9 @@ public final class JsonTensors {
     void add(JsonNode value, int depth) {
       if (depth < shape.length) {
         if (!value.isArray() || value.size() != shape[depth]) {
-          throw bad(depth, value.isArray() ? "a list of " + value.size() : Excerpt.of(value),
+          throw bad(
+              depth,
+              value.isArray() ? "a list of " + value.size() : Excerpt.of(value),
               "a list of %d as before it".formatted(shape[depth]));
         }
         for (int i = 0; i < value.size(); i++) {
@@ -190,15 +206,20 @@ public final class JsonTensors {
       if (value.isBoolean()) {
         return value.booleanValue() ? 1 : 0;
       }
-      if (!value.isNumber() || !value.canConvertToExactIntegral() || !value.canConvertToLong() || !type.holds(value.longValue())) {
+      if (!value.isNumber()
+          || !value.canConvertToExactIntegral()
+          || !value.canConvertToLong()
+          || !type.holds(value.longValue())) {
         throw bad(shape.length, Excerpt.of(value), "a whole number that is " + type);
       }
       return value.longValue();
     }
 
     private BadInputException bad(int depth, String found, String expected) {
-      var indexes = Arrays.stream(place, 0, depth).mapToObj("[%d]"::formatted).collect(Collectors.joining());
-      return new BadInputException("%s%s: found %s, expected %s".formatted(name, indexes, found, expected));
+      var indexes =
+          Arrays.stream(place, 0, depth).mapToObj("[%d]"::formatted).collect(Collectors.joining());
+      return new BadInputException(
+          "%s%s: found %s, expected %s".formatted(name, indexes, found, expected));
     }
   }
 }

@@ -4,21 +4,25 @@ import java.io.IOException;
 import java.io.InputStream;
 import java.util.Optional;
 
-/// Reads the lines of a range of an object's bytes. Ranges that follow each other have all lines of the object, each once,
-/// wherever they are cut. For one thread.
+/// Reads the lines of a range of an object's bytes. Ranges that follow each other have all lines of
+/// the object, each once, wherever they are cut. For one thread.
 ///
-/// A range begins with the first line that starts in it and is not blank. It ends where the next one begins, which may be
-/// behind its last byte. So blank lines belong to the line before them, and the last range with lines knows that those at the
-/// end of the object do not count. The object's first range has its leading blank lines.
+/// A range begins with the first line that starts in it and is not blank. It ends where the next
+/// one begins, which may be behind its last byte. So blank lines belong to the line before them,
+/// and the last range with lines knows that those at the end of the object do not count. The
+/// object's first range has its leading blank lines.
 public final class LineRange implements RecordReader {
 
   private final long end;
   private final LineReader lines;
   private final long linesBefore;
+
   /// Where the next line starts in the object.
   private long position;
+
   /// Read already; null for none.
   private byte[] next;
+
   private boolean isOver;
 
   /// Opens a reader, and reads up to the range's first line. The stream is the caller's to close.
@@ -28,7 +32,8 @@ public final class LineRange implements RecordReader {
   /// @param end the offset of the byte behind its last one
   /// @param newlinesBefore how many the object has before the first byte of the stream
   /// @param maxBytes the bytes that a line may have
-  public LineRange(InputStream object, long start, long end, long newlinesBefore, int maxBytes) throws IOException {
+  public LineRange(InputStream object, long start, long end, long newlinesBefore, int maxBytes)
+      throws IOException {
     this.end = end;
     this.isOver = start == end;
     long before = newlinesBefore;
@@ -60,7 +65,8 @@ public final class LineRange implements RecordReader {
     return line;
   }
 
-  /// Skips the rest of the line that the stream begins in. One that goes beyond the range leaves nothing of it.
+  /// Skips the rest of the line that the stream begins in. One that goes beyond the range leaves
+  /// nothing of it.
   private int skipLine(InputStream object) throws IOException {
     for (int read = object.read(); read >= 0; read = object.read()) {
       position++;

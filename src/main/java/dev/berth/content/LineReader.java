@@ -7,12 +7,13 @@ import java.io.InputStream;
 import java.util.ArrayDeque;
 import java.util.Optional;
 
-/// Reads lines. They end at `\n`; the last one may go without. Blank lines at the end of the stream do not count, as at the
-/// end of a request's body; one among others is a record, a bad one mostly.
+/// Reads lines. They end at `\n`; the last one may go without. Blank lines at the end of the stream
+/// do not count, as at the end of a request's body; one among others is a record, a bad one mostly.
 ///
-/// Whether SageMaker sends a line's newline is not documented. Its local mode does, under both batch strategies, and so
-/// does this; but a line's bytes are sent as they are, where local mode makes `\n` of `\r\n` and of `\r` alone. A
-/// newline within a quoted field of CSV ends the record, as the platform's documents say.
+/// Whether SageMaker sends a line's newline is not documented. Its local mode does, under both
+/// batch strategies, and so does this; but a line's bytes are sent as they are, where local mode
+/// makes `\n` of `\r\n` and of `\r` alone. A newline within a quoted field of CSV ends the record,
+/// as the platform's documents say.
 final class LineReader implements RecordReader {
 
   private static final int BUFFER_BYTES = 64 * 1024;
@@ -24,7 +25,9 @@ final class LineReader implements RecordReader {
   private int start;
   private int end;
   private long number;
-  /// What may turn out to be the end of the stream, in its order, and behind it the line that says that it is not.
+
+  /// What may turn out to be the end of the stream, in its order, and behind it the line that says
+  /// that it is not.
   private final ArrayDeque<byte[]> held = new ArrayDeque<>();
 
   LineReader(InputStream input, int maxBytes) {
@@ -81,7 +84,8 @@ final class LineReader implements RecordReader {
 
   static BadInputException tooLong(long record, int maxBytes) {
     return new BadInputException(
-        "record %d: found more than %2$d bytes, expected at most %2$d in one record".formatted(record, maxBytes));
+        "record %d: found more than %2$d bytes, expected at most %2$d in one record"
+            .formatted(record, maxBytes));
   }
 
   private boolean hasMore() throws IOException {

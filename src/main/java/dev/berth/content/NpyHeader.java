@@ -20,13 +20,15 @@ record NpyHeader(NpyType type, boolean columnMajor, int[] shape, int dataOffset)
     long bytes = type.element().bytes();
     for (int length : shape) {
       if (length == 0 && bytes > (long) MAX_EMPTY_ROWS * type.element().bytes()) {
-        throw new BadInputException("shape: found %s, expected at most %d rows without elements"
-            .formatted(Excerpt.quoted(Arrays.toString(shape)), MAX_EMPTY_ROWS));
+        throw new BadInputException(
+            "shape: found %s, expected at most %d rows without elements"
+                .formatted(Excerpt.quoted(Arrays.toString(shape)), MAX_EMPTY_ROWS));
       }
       bytes *= length;
       if (bytes > MAX_TENSOR_BYTES) {
-        throw new BadInputException("shape: found %s of %s, expected a tensor of less than 2 GiB"
-            .formatted(Excerpt.quoted(Arrays.toString(shape)), type.element()));
+        throw new BadInputException(
+            "shape: found %s of %s, expected a tensor of less than 2 GiB"
+                .formatted(Excerpt.quoted(Arrays.toString(shape)), type.element()));
       }
     }
   }

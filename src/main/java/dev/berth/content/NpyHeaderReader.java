@@ -7,11 +7,12 @@ import java.util.Arrays;
 import java.util.List;
 import java.util.Optional;
 
-/// Reads an `.npy` header: a Python dictionary such as `{'descr': '<f4', 'fortran_order': False, 'shape': (2, 3), }`.
+/// Reads an `.npy` header: a Python dictionary such as `{'descr': '<f4', 'fortran_order': False,
+/// 'shape': (2, 3), }`.
 ///
-/// It knows just the values that belong there, never recurses and takes byte after byte, so that offsets in messages
-/// are offsets in the file; the few characters beyond ASCII that version 3.0 allows stand in field names only, which
-/// are refused anyway.
+/// It knows just the values that belong there, never recurses and takes byte after byte, so that
+/// offsets in messages are offsets in the file; the few characters beyond ASCII that version 3.0
+/// allows stand in field names only, which are refused anyway.
 final class NpyHeaderReader {
 
   /// NumPy's own limit.
@@ -63,7 +64,9 @@ final class NpyHeaderReader {
       case "descr" -> type = once(type, type(), key, keyAt);
       case "fortran_order" -> columnMajor = once(columnMajor, truth(), key, keyAt);
       case "shape" -> shape = once(shape, shape(), key, keyAt);
-      default -> throw bad(keyAt, "the key " + Excerpt.quoted(key), "descr, fortran_order and shape alone");
+      default ->
+          throw bad(
+              keyAt, "the key " + Excerpt.quoted(key), "descr, fortran_order and shape alone");
     }
   }
 
@@ -121,7 +124,8 @@ final class NpyHeaderReader {
     while (at < end && bytes[at] >= '0' && bytes[at] <= '9') {
       length = length * 10 + bytes[at++] - '0';
       if (length > Integer.MAX_VALUE) {
-        throw bad(start, "a length of " + length + (at < end ? "…" : ""), "at most " + Integer.MAX_VALUE);
+        throw bad(
+            start, "a length of " + length + (at < end ? "…" : ""), "at most " + Integer.MAX_VALUE);
       }
     }
     if (at == start) {
@@ -189,7 +193,8 @@ final class NpyHeaderReader {
   }
 
   private static BadInputException bad(int offset, String found, String expected) {
-    return new BadInputException("offset %d: found %s, expected %s".formatted(offset, found, expected));
+    return new BadInputException(
+        "offset %d: found %s, expected %s".formatted(offset, found, expected));
   }
 
   private BadInputException missing(String key) {

@@ -5,9 +5,11 @@ import dev.berth.hooks.ElementType;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 
-/// NumPy's name for the type of an array's elements, such as `<f4`: a byte order, a kind and a size in bytes.
+/// NumPy's name for the type of an array's elements, such as `<f4`: a byte order, a kind and a size
+/// in bytes.
 ///
-/// @param element what the elements become: unsigned ones of 2 and 4 bytes take the next larger signed type
+/// @param element what the elements become: unsigned ones of 2 and 4 bytes take the next larger
+///   signed type
 /// @param bytes the size of one element in the file
 record NpyType(String name, ElementType element, int bytes, ByteOrder order) {
 
@@ -15,19 +17,22 @@ record NpyType(String name, ElementType element, int bytes, ByteOrder order) {
   /// @throws BadInputException where a tensor can't hold such elements
   static NpyType of(String name, int offset) {
     var code = name.matches("[<>|=].*") ? name.substring(1) : name;
-    var element = switch (code) {
-      case "b1" -> ElementType.BOOL;
-      case "u1" -> ElementType.UINT8;
-      case "i1" -> ElementType.INT8;
-      case "i2" -> ElementType.INT16;
-      case "u2", "i4" -> ElementType.INT32;
-      case "u4", "i8" -> ElementType.INT64;
-      case "f2" -> ElementType.FLOAT16;
-      case "f4" -> ElementType.FLOAT32;
-      case "f8" -> ElementType.FLOAT64;
-      default -> throw new BadInputException(
-          "offset %d: found the type %s, expected %s".formatted(offset, Excerpt.quoted(name), expectedInsteadOf(code)));
-    };
+    var element =
+        switch (code) {
+          case "b1" -> ElementType.BOOL;
+          case "u1" -> ElementType.UINT8;
+          case "i1" -> ElementType.INT8;
+          case "i2" -> ElementType.INT16;
+          case "u2", "i4" -> ElementType.INT32;
+          case "u4", "i8" -> ElementType.INT64;
+          case "f2" -> ElementType.FLOAT16;
+          case "f4" -> ElementType.FLOAT32;
+          case "f8" -> ElementType.FLOAT64;
+          default ->
+              throw new BadInputException(
+                  "offset %d: found the type %s, expected %s"
+                      .formatted(offset, Excerpt.quoted(name), expectedInsteadOf(code)));
+        };
     // What names no order is in the writer's own: little-endian wherever NumPy is common.
     var order = name.startsWith(">") ? ByteOrder.BIG_ENDIAN : ByteOrder.LITTLE_ENDIAN;
     return new NpyType(name, element, code.charAt(1) - '0', order);
@@ -40,9 +45,10 @@ record NpyType(String name, ElementType element, int bytes, ByteOrder order) {
       case 'M', 'm' -> "numbers: dates and durations are refused";
       case 'V' -> "numbers: structured arrays are refused";
       case 'c' -> "real numbers";
-      default -> code.equals("u8")
-          ? "int64: no type of tensors holds all numbers of uint64"
-          : "bool, uint8, int8, int16, int32, int64, float16, float32, float64, uint16 or uint32";
+      default ->
+          code.equals("u8")
+              ? "int64: no type of tensors holds all numbers of uint64"
+              : "bool, uint8, int8, int16, int32, int64, float16, float32, float64, uint16 or uint32";
     };
   }
 

@@ -24,14 +24,16 @@ import java.util.zip.ZipEntry;
 import java.util.zip.ZipInputStream;
 import java.util.zip.ZipOutputStream;
 
-/// NumPy's `.npz`, `application/x-npz`: a ZIP archive of named arrays, as `numpy.savez` and `numpy.savez_compressed`
-/// write it. Each is a [Npy] file called by its name and `.npy`.
-public final class Npz extends ContentType implements ContentType.TensorReader, ContentType.TensorWriter {
+/// NumPy's `.npz`, `application/x-npz`: a ZIP archive of named arrays, as `numpy.savez` and
+/// `numpy.savez_compressed` write it. Each is a [Npy] file called by its name and `.npy`.
+public final class Npz extends ContentType
+    implements ContentType.TensorReader, ContentType.TensorWriter {
 
-  /// What all arrays of an archive may unpack to unless told otherwise: some times SageMaker's largest payload. A ZIP
-  /// archive may unpack to a thousand times its size, so a small request could fill the memory else,
-  /// and several may unpack at once.
-  private static final int DEFAULT_MAX_BYTES = (int) Math.min(256 << 20, Runtime.getRuntime().maxMemory() / 8);
+  /// What all arrays of an archive may unpack to unless told otherwise: some times SageMaker's
+  /// largest payload. A ZIP archive may unpack to a thousand times its size, so a small request
+  /// could fill the memory else, and several may unpack at once.
+  private static final int DEFAULT_MAX_BYTES =
+      (int) Math.min(256 << 20, Runtime.getRuntime().maxMemory() / 8);
 
   private static final int PIECE = 8 << 10;
 
@@ -39,6 +41,7 @@ public final class Npz extends ContentType implements ContentType.TensorReader, 
 
   /// What every ZIP archive ends with (APPNOTE.TXT 4.3.16), before a comment that nearly none has.
   private static final int END_SIGNATURE = 0x06054b50;
+
   private static final int END_BYTES = 22;
   private static final int END_COUNT_OFFSET = 10;
   private static final int END_COMMENT_LENGTH_OFFSET = 20;
@@ -54,16 +57,18 @@ public final class Npz extends ContentType implements ContentType.TensorReader, 
     super(List.of(MediaType.NPZ), List.of("npz"), Framing.NONE);
   }
 
-  /// The arrays in the archive's order, by their names without `.npy`; together at most 256 MiB, or an
-  /// eighth of the heap where that is less.
+  /// The arrays in the archive's order, by their names without `.npy`; together at most 256 MiB, or
+  /// an eighth of the heap where that is less.
   ///
-  /// @throws BadInputException where it is no such archive, or an array is one that [Npy#read] refuses
+  /// @throws BadInputException where it is no such archive, or an array is one that [Npy#read]
+  ///   refuses
   public static SequencedMap<String, Tensor> read(byte[] bytes) {
     return read(bytes, DEFAULT_MAX_BYTES);
   }
 
   /// @param maxBytes what all arrays together may unpack to
-  /// @throws BadInputException where it is no such archive, unpacks to more, or an array is one that [Npy#read] refuses
+  /// @throws BadInputException where it is no such archive, unpacks to more, or an array is one
+  ///   that [Npy#read] refuses
   public static SequencedMap<String, Tensor> read(byte[] bytes, int maxBytes) {
     int count = entryCount(bytes);
     var tensors = new LinkedHashMap<String, Tensor>();
@@ -73,7 +78,10 @@ public final class Npz extends ContentType implements ContentType.TensorReader, 
         var name = name(entry);
         var file = unpack(zip, left + 1);
         if (file.length > left) {
-          throw bad(entry, "found too much, expected at most %d bytes unpacked for all arrays".formatted(maxBytes));
+          throw bad(
+              entry,
+              "found too much, expected at most %d bytes unpacked for all arrays"
+                  .formatted(maxBytes));
         }
         left -= file.length;
         if (tensors.putIfAbsent(name, tensor(entry, file)) != null) {
@@ -86,13 +94,14 @@ public final class Npz extends ContentType implements ContentType.TensorReader, 
     }
     if (count != MANY && count != tensors.size()) {
       throw new BadInputException(
-          "found %d arrays, expected %d as the archive's end says".formatted(tensors.size(), count));
+          "found %d arrays, expected %d as the archive's end says"
+              .formatted(tensors.size(), count));
     }
     return Collections.unmodifiableSequencedMap(tensors);
   }
 
-  /// An archive of these arrays in their order, not compressed, as `numpy.savez` writes it. The same arrays give the
-  /// same bytes.
+  /// An archive of these arrays in their order, not compressed, as `numpy.savez` writes it. The
+  /// same arrays give the same bytes.
   public static byte[] write(SequencedMap<String, Tensor> tensors) {
     var bytes = new ByteArrayOutputStream();
     try (var zip = new ZipOutputStream(bytes)) {
@@ -109,11 +118,15 @@ public final class Npz extends ContentType implements ContentType.TensorReader, 
 
   /// An array for each input, whose rows are the records.
   @Override
-  public TensorRecords readTensors(InvocationRequest request, TensorInputs inputs) throws IOException {
+  public TensorRecords readTensors(InvocationRequest request, TensorInputs inputs)
+      throws IOException {
     var arrays = read(request.bytes());
     if (inputs.isAny() && arrays.size() == 1) {
       var array = arrays.firstEntry();
-      return TensorRecords.rows(List.of(inputs.converted(array.getValue(), 0, "body")), array.getKey(), Instances.Form.LIST);
+      return TensorRecords.rows(
+          List.of(inputs.converted(array.getValue(), 0, "body")),
+          array.getKey(),
+          Instances.Form.LIST);
     }
     inputs.checkNames(List.copyOf(arrays.keySet()), "body");
     var names = inputs.names();
@@ -121,7 +134,8 @@ public final class Npz extends ContentType implements ContentType.TensorReader, 
         IntStream.range(0, names.size())
             .mapToObj(i -> inputs.converted(arrays.get(names.get(i)), i, names.get(i)))
             .toList(),
-        "body", Instances.Form.LIST);
+        "body",
+        Instances.Form.LIST);
   }
 
   @Override
@@ -130,11 +144,13 @@ public final class Npz extends ContentType implements ContentType.TensorReader, 
     return InvocationResponse.of(write(predictions.named(predictions.stacked(accept))), accept);
   }
 
-  /// The number of entries that the archive's end names. Reading from the front alone would take an archive that was
-  /// cut behind an entry for a whole one.
+  /// The number of entries that the archive's end names. Reading from the front alone would take an
+  /// archive that was cut behind an entry for a whole one.
   private static int entryCount(byte[] bytes) {
     var buffer = ByteBuffer.wrap(bytes).order(ByteOrder.LITTLE_ENDIAN);
-    for (int at = bytes.length - END_BYTES; at >= 0 && at >= bytes.length - END_BYTES - MANY; at--) {
+    for (int at = bytes.length - END_BYTES;
+        at >= 0 && at >= bytes.length - END_BYTES - MANY;
+        at--) {
       int comment = bytes.length - END_BYTES - at;
       if (buffer.getInt(at) == END_SIGNATURE
           && Short.toUnsignedInt(buffer.getShort(at + END_COMMENT_LENGTH_OFFSET)) == comment) {
@@ -142,7 +158,8 @@ public final class Npz extends ContentType implements ContentType.TensorReader, 
       }
     }
     throw new BadInputException(
-        "found %d bytes without the end of a ZIP archive, expected an .npz file".formatted(bytes.length));
+        "found %d bytes without the end of a ZIP archive, expected an .npz file"
+            .formatted(bytes.length));
   }
 
   /// What is unpacked is counted piece by piece, because only the last one says how much it is.
@@ -150,10 +167,13 @@ public final class Npz extends ContentType implements ContentType.TensorReader, 
     var bytes = new ByteArrayOutputStream();
     var piece = new byte[PIECE];
     int room = 0;
-    for (int count = 0; count >= 0 && bytes.size() < most; count = zip.read(piece, 0, Math.min(PIECE, most - bytes.size()))) {
+    for (int count = 0;
+        count >= 0 && bytes.size() < most;
+        count = zip.read(piece, 0, Math.min(PIECE, most - bytes.size()))) {
       bytes.write(piece, 0, count);
       if (Thread.currentThread().isInterrupted()) {
-        throw new CancellationException("interrupted after %d unpacked bytes".formatted(bytes.size()));
+        throw new CancellationException(
+            "interrupted after %d unpacked bytes".formatted(bytes.size()));
       }
       if (bytes.size() + PIECE > room) {
         // The stream doubles what it has, and is copied at the end.
@@ -176,7 +196,8 @@ public final class Npz extends ContentType implements ContentType.TensorReader, 
     try {
       return Npy.read(file);
     } catch (BadInputException e) {
-      throw new BadInputException("array %s: %s".formatted(Excerpt.quoted(entry.getName()), e.getMessage()), e);
+      throw new BadInputException(
+          "array %s: %s".formatted(Excerpt.quoted(entry.getName()), e.getMessage()), e);
     }
   }
 
@@ -192,6 +213,7 @@ public final class Npz extends ContentType implements ContentType.TensorReader, 
   }
 
   private static BadInputException bad(ZipEntry entry, String message) {
-    return new BadInputException("array %s: %s".formatted(Excerpt.quoted(entry.getName()), message));
+    return new BadInputException(
+        "array %s: %s".formatted(Excerpt.quoted(entry.getName()), message));
   }
 }

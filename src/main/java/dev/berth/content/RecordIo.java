@@ -6,12 +6,14 @@ import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 import java.util.List;
 
-/// MXNet's RecordIO, the framing of SageMaker's `SplitType=RecordIO` and of `application/x-recordio-protobuf`.
+/// MXNet's RecordIO, the framing of SageMaker's `SplitType=RecordIO` and of
+/// `application/x-recordio-protobuf`.
 ///
-/// A record is the magic number, a word of a continuation flag (3 bits) and a length (29 bits), the bytes, and zeros
-/// up to a multiple of 4; numbers are little-endian. Where a record's bytes hold the magic number themselves, at a
-/// multiple of 4, the record is cut there into parts: flag 1 for the first, 2 for those between, 3 for the last. The
-/// magic number at the cuts is left out. So a reader may find records from anywhere in a file (dmlc-core, recordio.h).
+/// A record is the magic number, a word of a continuation flag (3 bits) and a length (29 bits), the
+/// bytes, and zeros up to a multiple of 4; numbers are little-endian. Where a record's bytes hold
+/// the magic number themselves, at a multiple of 4, the record is cut there into parts: flag 1 for
+/// the first, 2 for those between, 3 for the last. The magic number at the cuts is left out. So a
+/// reader may find records from anywhere in a file (dmlc-core, recordio.h).
 public final class RecordIo {
 
   static final int MAGIC = 0xced7230a;
@@ -26,8 +28,9 @@ public final class RecordIo {
 
   private RecordIo() {}
 
-  /// The records of a request's body, whichever of SageMaker's batch strategies sent it: framed records
-  /// (`MultiRecord`), or one bare record (`SingleRecord`) where the body does not begin with the magic number.
+  /// The records of a request's body, whichever of SageMaker's batch strategies sent it: framed
+  /// records (`MultiRecord`), or one bare record (`SingleRecord`) where the body does not begin
+  /// with the magic number.
   ///
   /// @param body not copied where it is one bare record
   /// @throws BadInputException naming the record, counted from 1, and the offset
@@ -58,7 +61,8 @@ public final class RecordIo {
     return body.toByteArray();
   }
 
-  private static void writePart(ByteArrayOutputStream body, int flag, byte[] record, int start, int end) {
+  private static void writePart(
+      ByteArrayOutputStream body, int flag, byte[] record, int start, int end) {
     int length = end - start;
     body.writeBytes(word(MAGIC));
     body.writeBytes(word(lengthWord(flag, length)));
@@ -69,7 +73,8 @@ public final class RecordIo {
   static int lengthWord(int flag, int length) {
     if (length > MAX_LENGTH) {
       throw new IllegalArgumentException(
-          "found a record of %d bytes, expected at most %d in RecordIO".formatted(length, MAX_LENGTH));
+          "found a record of %d bytes, expected at most %d in RecordIO"
+              .formatted(length, MAX_LENGTH));
     }
     return flag << LENGTH_BITS | length;
   }

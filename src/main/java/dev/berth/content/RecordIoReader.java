@@ -9,7 +9,8 @@ import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 import java.util.Optional;
 
-/// Reads the records of [RecordIo] from a stream. Messages name the record, counted from 1, and the offset.
+/// Reads the records of [RecordIo] from a stream. Messages name the record, counted from 1, and the
+/// offset.
 final class RecordIoReader implements RecordReader {
 
   private final FrameInput input;
@@ -51,11 +52,14 @@ final class RecordIoReader implements RecordReader {
   /// @return its continuation flag
   private int part(ByteArrayOutputStream record) throws IOException {
     long offset = input.offset();
-    var header = input.take(RecordIo.HEADER_BYTES, RecordIo.HEADER_BYTES + " for the magic number and the length");
+    var header =
+        input.take(
+            RecordIo.HEADER_BYTES, RecordIo.HEADER_BYTES + " for the magic number and the length");
     var words = ByteBuffer.wrap(header).order(ByteOrder.LITTLE_ENDIAN);
     int magic = words.getInt();
     if (magic != RecordIo.MAGIC) {
-      throw input.bad(offset, "0x%08x".formatted(magic), "the magic number 0x%08x".formatted(RecordIo.MAGIC));
+      throw input.bad(
+          offset, "0x%08x".formatted(magic), "the magic number 0x%08x".formatted(RecordIo.MAGIC));
     }
     int word = words.getInt();
     int length = word & RecordIo.MAX_LENGTH;

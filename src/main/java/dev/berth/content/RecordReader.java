@@ -4,7 +4,8 @@ import dev.berth.hooks.BadInputException;
 import java.io.IOException;
 import java.util.Optional;
 
-/// Reads the records of a stream one after the other. Never more than one of them is in memory. For one thread.
+/// Reads the records of a stream one after the other. Never more than one of them is in memory. For
+/// one thread.
 @FunctionalInterface
 public interface RecordReader {
 

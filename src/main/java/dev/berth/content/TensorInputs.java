@@ -30,8 +30,8 @@ public record TensorInputs(List<String> names, List<ElementType> types) {
     return types.isEmpty() ? ElementType.FLOAT32 : types.get(input);
   }
 
-  /// Converts an array that has a type of its own. It keeps it where the model names none, but for NumPy's float64,
-  /// which few models take.
+  /// Converts an array that has a type of its own. It keeps it where the model names none, but for
+  /// NumPy's float64, which few models take.
   ///
   /// @throws BadInputException when elements would change
   Tensor converted(Tensor tensor, int input, String name) {
@@ -41,9 +41,11 @@ public record TensorInputs(List<String> names, List<ElementType> types) {
       return tensor;
     }
     RequestMemory.charge((long) (type.bytes() + Long.BYTES) * tensor.size());
-    if (!type.isFloating() && (tensor.type().isFloating() || !Arrays.stream(tensor.longs()).allMatch(type::holds))) {
+    if (!type.isFloating()
+        && (tensor.type().isFloating() || !Arrays.stream(tensor.longs()).allMatch(type::holds))) {
       throw new BadInputException(
-          "%s: found %s, expected elements of type %s and within its range".formatted(name, tensor, type));
+          "%s: found %s, expected elements of type %s and within its range"
+              .formatted(name, tensor, type));
     }
     return tensor.as(type);
   }
@@ -51,17 +53,19 @@ public record TensorInputs(List<String> names, List<ElementType> types) {
   /// @throws BadInputException when these are not the names of the inputs, in any order
   void checkNames(List<String> found, String name) {
     if (isAny() || found.size() != names.size() || !found.containsAll(names)) {
-      throw new BadInputException("%s: found the names %s, expected %s".formatted(
-          name, Excerpt.quoted(String.join(", ", found)), isAny() ? "one" : names));
+      throw new BadInputException(
+          "%s: found the names %s, expected %s"
+              .formatted(name, Excerpt.quoted(String.join(", ", found)), isAny() ? "one" : names));
     }
   }
 
-  /// @throws UnsupportedMediaTypeException when there are several inputs, and the request's type does not name them
+  /// @throws UnsupportedMediaTypeException when there are several inputs, and the request's type
+  ///   does not name them
   void checkOne(InvocationRequest request) {
     if (names.size() > 1) {
       throw new UnsupportedMediaTypeException(
-          "Content-Type: found %s, expected a type that names the model's inputs %s, such as application/json".formatted(
-              request.contentType().withoutParameters(), names));
+          "Content-Type: found %s, expected a type that names the model's inputs %s, such as application/json"
+              .formatted(request.contentType().withoutParameters(), names));
     }
   }
 }

@@ -19,10 +19,15 @@ import java.util.stream.IntStream;
 /// @param form how the records were written
 /// @param rejected what is wrong with each bad record, by its place among all
 public record TensorPredictions(
-    List<List<Tensor>> predictions, List<String> names, Instances.Form form, SortedMap<Integer, String> rejected) {
+    List<List<Tensor>> predictions,
+    List<String> names,
+    Instances.Form form,
+    SortedMap<Integer, String> rejected) {
 
-  /// What an element becomes on its way out as text: its node, its characters and their copies. In bytes.
+  /// What an element becomes on its way out as text: its node, its characters and their copies. In
+  /// bytes.
   static final int NUMBER_AS_TEXT = 120;
+
   /// The same for an element that stays as it is.
   static final int NUMBER_AS_BYTES = 24;
 
@@ -30,7 +35,8 @@ public record TensorPredictions(
   ///
   /// @param bytes for each element
   void chargeElements(int bytes) {
-    RequestMemory.charge((long) bytes * predictions.stream().flatMap(List::stream).mapToLong(Tensor::size).sum());
+    RequestMemory.charge(
+        (long) bytes * predictions.stream().flatMap(List::stream).mapToLong(Tensor::size).sum());
   }
 
   /// Something for each record in its place, made of its outputs or of what is wrong with it.
@@ -41,7 +47,8 @@ public record TensorPredictions(
     return all;
   }
 
-  /// For each output the records' parts on each other, for a type that has no rows of different lengths.
+  /// For each output the records' parts on each other, for a type that has no rows of different
+  /// lengths.
   ///
   /// @throws NotAcceptableException when their shapes differ, or a record is bad
   List<Tensor> stacked(MediaType accept) {
@@ -55,12 +62,15 @@ public record TensorPredictions(
     }
     try {
       return IntStream.range(0, predictions.getFirst().size())
-          .mapToObj(output -> Tensor.stack(predictions.stream().map(outputs -> outputs.get(output)).toList()))
+          .mapToObj(
+              output ->
+                  Tensor.stack(predictions.stream().map(outputs -> outputs.get(output)).toList()))
           .toList();
     } catch (IllegalArgumentException e) {
       throw new NotAcceptableException(
           "Accept: the predictions have different shapes (%s), which %s can't hold; expected a type such as application/json"
-              .formatted(e.getMessage(), accept), e);
+              .formatted(e.getMessage(), accept),
+          e);
     }
   }
 

@@ -8,8 +8,8 @@ import java.util.function.IntFunction;
 
 /// The records of a payload as tensors.
 ///
-/// @param record reads the record at a place, so that a bad one can fail alone with a [BadInputException]: for each input
-///     of the model a tensor
+/// @param record reads the record at a place, so that a bad one can fail alone with a
+///   [BadInputException]: for each input of the model a tensor
 /// @param form how they were written
 public record TensorRecords(int count, IntFunction<List<Tensor>> record, Instances.Form form) {
 
@@ -23,11 +23,13 @@ public record TensorRecords(int count, IntFunction<List<Tensor>> record, Instanc
   static TensorRecords rows(List<Tensor> batches, String name, Instances.Form form) {
     for (var batch : batches) {
       if (batch.rank() == 0 || batch.shape()[0] != batches.getFirst().shape()[0]) {
-        throw new BadInputException("%s: found %s, expected as many rows in each".formatted(name, batches));
+        throw new BadInputException(
+            "%s: found %s, expected as many rows in each".formatted(name, batches));
       }
     }
     RequestMemory.charge(ROW * batches.size() * batches.getFirst().shape()[0]);
     var parts = batches.stream().map(Tensor::unstack).toList();
-    return new TensorRecords(parts.getFirst().size(), row -> parts.stream().map(part -> part.get(row)).toList(), form);
+    return new TensorRecords(
+        parts.getFirst().size(), row -> parts.stream().map(part -> part.get(row)).toList(), form);
   }
 }

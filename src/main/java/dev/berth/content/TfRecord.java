@@ -8,9 +8,9 @@ import java.util.zip.CRC32C;
 
 /// TensorFlow's TFRecord, the framing of SageMaker's `SplitType=TFRecord`.
 ///
-/// A record is its length (8 bytes), a checksum of these 8 bytes, its bytes, and a checksum of them; numbers are
-/// little-endian. Checksums are CRC-32C, turned and shifted so that data which hold such checksums are no trouble
-/// (TensorFlow, tfrecord.md).
+/// A record is its length (8 bytes), a checksum of these 8 bytes, its bytes, and a checksum of
+/// them; numbers are little-endian. Checksums are CRC-32C, turned and shifted so that data which
+/// hold such checksums are no trouble (TensorFlow, tfrecord.md).
 public final class TfRecord {
 
   static final int HEADER_BYTES = Long.BYTES + Integer.BYTES;
@@ -24,8 +24,9 @@ public final class TfRecord {
 
   private TfRecord() {}
 
-  /// The records of a request's body, whichever of SageMaker's batch strategies sent it: framed records
-  /// (`MultiRecord`), or one bare record (`SingleRecord`) where the body does not begin with a length and its checksum.
+  /// The records of a request's body, whichever of SageMaker's batch strategies sent it: framed
+  /// records (`MultiRecord`), or one bare record (`SingleRecord`) where the body does not begin
+  /// with a length and its checksum.
   ///
   /// @param body not copied where it is one bare record
   /// @throws BadInputException naming the record, counted from 1, and the offset
@@ -51,7 +52,8 @@ public final class TfRecord {
   }
 
   private static boolean isFramed(byte[] body) {
-    return ByteBuffer.wrap(body).order(ByteOrder.LITTLE_ENDIAN).getInt(Long.BYTES) == checksum(body, 0, Long.BYTES);
+    return ByteBuffer.wrap(body).order(ByteOrder.LITTLE_ENDIAN).getInt(Long.BYTES)
+        == checksum(body, 0, Long.BYTES);
   }
 
   private static int framedBytes(byte[] record) {

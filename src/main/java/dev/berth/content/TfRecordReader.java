@@ -1,7 +1,6 @@
 package dev.berth.content;
 
 import dev.berth.content.Framing.Frames;
-import dev.berth.hooks.BadInputException;
 import java.io.IOException;
 import java.io.InputStream;
 import java.nio.ByteBuffer;
@@ -9,7 +8,8 @@ import java.nio.ByteOrder;
 import java.util.Arrays;
 import java.util.Optional;
 
-/// Reads the records of [TfRecord] from a stream. Messages name the record, counted from 1, and the offset.
+/// Reads the records of [TfRecord] from a stream. Messages name the record, counted from 1, and the
+/// offset.
 final class TfRecordReader implements RecordReader {
 
   private final FrameInput input;
@@ -28,7 +28,9 @@ final class TfRecordReader implements RecordReader {
       return Optional.empty();
     }
     long start = input.offset();
-    var header = input.take(TfRecord.HEADER_BYTES, TfRecord.HEADER_BYTES + " for the length and its checksum");
+    var header =
+        input.take(
+            TfRecord.HEADER_BYTES, TfRecord.HEADER_BYTES + " for the length and its checksum");
     check(header, Long.BYTES, start, "length");
     long length = ByteBuffer.wrap(header).order(ByteOrder.LITTLE_ENDIAN).getLong();
     int most = frames == Frames.KEPT ? Math.max(0, maxBytes - TfRecord.FRAME_BYTES) : maxBytes;
@@ -47,8 +49,10 @@ final class TfRecordReader implements RecordReader {
     int found = ByteBuffer.wrap(bytes).order(ByteOrder.LITTLE_ENDIAN).getInt(length);
     int expected = TfRecord.checksum(bytes, 0, length);
     if (found != expected) {
-      throw input.bad(offset + length,
-          "the checksum 0x%08x".formatted(found), "0x%08x for the %s before it".formatted(expected, of));
+      throw input.bad(
+          offset + length,
+          "the checksum 0x%08x".formatted(found),
+          "0x%08x for the %s before it".formatted(expected, of));
     }
   }
 

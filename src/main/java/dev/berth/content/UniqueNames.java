@@ -10,7 +10,8 @@ public final class UniqueNames {
   /// The names that were given, and the last number that was given to each.
   private final Map<String, Integer> given = new HashMap<>();
 
-  /// The name itself, or with the next number from 2 on that makes it a new one: `A1.png`, `A1-2.png`.
+  /// The name itself, or with the next number from 2 on that makes it a new one: `A1.png`,
+  /// `A1-2.png`.
   public String name(String wanted) {
     var last = given.putIfAbsent(key(wanted), 1);
     if (last == null) {

@@ -4,7 +4,8 @@ import java.io.IOException;
 import java.io.InputStream;
 import java.util.Optional;
 
-/// Reads a stream as its only record. There is one even where the stream is empty, as in SageMaker's local mode.
+/// Reads a stream as its only record. There is one even where the stream is empty, as in
+/// SageMaker's local mode.
 final class WholeReader implements RecordReader {
 
   private final InputStream input;

@@ -22,56 +22,85 @@ public record Devices(Target target, List<Accelerator> accelerators, String orig
 
   /// Chooses by `INSTANCE_TYPE`, or by what the machine has where that is not set.
   ///
-  /// @param neuronCores how many NeuronCores this process may use, where somebody has said so; else all there are
+  /// @param neuronCores how many NeuronCores this process may use, where somebody has said so; else
+  ///   all there are
   /// @throws DeviceException when the instance type is unknown or its device is not there
-  public static Devices choose(Optional<String> instanceType, OptionalInt neuronCores, Machine machine) {
+  public static Devices choose(
+      Optional<String> instanceType, OptionalInt neuronCores, Machine machine) {
     if (instanceType.isEmpty()) {
       return detect(neuronCores, machine);
     }
     var name = instanceType.get();
-    var target = InstanceType.target(name).orElseThrow(() -> new DeviceException(
-        "INSTANCE_TYPE: found \"%s\", expected cpu, gpu, inf1, inf2, trn1 or a name such as ml.g5.xlarge".formatted(name)));
+    var target =
+        InstanceType.target(name)
+            .orElseThrow(
+                () ->
+                    new DeviceException(
+                        "INSTANCE_TYPE: found \"%s\", expected cpu, gpu, inf1, inf2, trn1 or a name such as ml.g5.xlarge"
+                            .formatted(name)));
     if (target == Target.GPU && machine.gpus() == 0) {
-      throw absent(name, target, "PyTorch sees no NVIDIA GPU: its driver, a CUDA build of libtorch or --gpus all is missing");
+      throw absent(
+          name,
+          target,
+          "PyTorch sees no NVIDIA GPU: its driver, a CUDA build of libtorch or --gpus all is missing");
     }
     if (target.isNeuron() && machine.neuron().isEmpty()) {
-      throw absent(name, target,
+      throw absent(
+          name,
+          target,
           "there is no Neuron device: the driver is missing on the host, or --device /dev/neuron0 in `docker run`");
     }
     if (target.isNeuron() && machine.neuronCores() > 0 && !target.runs(machine.neuron().get())) {
-      throw absent(name, target, "the Neuron devices of this machine are %s".formatted(machine.neuron().get()));
+      throw absent(
+          name,
+          target,
+          "the Neuron devices of this machine are %s".formatted(machine.neuron().get()));
     }
     return of(target, neuronCores, machine, "INSTANCE_TYPE=" + name);
   }
 
   private static DeviceException absent(String instanceType, Target target, String why) {
-    return new DeviceException("INSTANCE_TYPE=%s asks for %s, but %s; set INSTANCE_TYPE=cpu to serve a model traced for the CPU"
-        .formatted(instanceType, target, why));
+    return new DeviceException(
+        "INSTANCE_TYPE=%s asks for %s, but %s; set INSTANCE_TYPE=cpu to serve a model traced for the CPU"
+            .formatted(instanceType, target, why));
   }
 
   private static Devices detect(OptionalInt neuronCores, Machine machine) {
     if (machine.neuron().isPresent()) {
       if (machine.neuronCores() == 0) {
-        throw new DeviceException("the Neuron driver does not tell what its devices are, newer ones only to root; "
-            + "set INSTANCE_TYPE to inf1, inf2 or trn1, and NEURON_RT_NUM_CORES to the number of NeuronCores");
+        throw new DeviceException(
+            "the Neuron driver does not tell what its devices are, newer ones only to root; "
+                + "set INSTANCE_TYPE to inf1, inf2 or trn1, and NEURON_RT_NUM_CORES to the number of NeuronCores");
       }
       return of(machine.neuron().get(), neuronCores, machine, "detected: /dev/neuron0");
     }
     if (machine.gpus() > 0) {
       return of(Target.GPU, neuronCores, machine, "detected: NVIDIA device");
     }
-    return of(Target.CPU, neuronCores, machine, machine.nvidiaDevice()
-        ? "detected: an NVIDIA device, but PyTorch can't use it: its driver or a CUDA build of libtorch is missing"
-        : "detected: no NVIDIA or Neuron device");
+    return of(
+        Target.CPU,
+        neuronCores,
+        machine,
+        machine.nvidiaDevice()
+            ? "detected: an NVIDIA device, but PyTorch can't use it: its driver or a CUDA build of libtorch is missing"
+            : "detected: no NVIDIA or Neuron device");
   }
 
-  private static Devices of(Target target, OptionalInt neuronCores, Machine machine, String origin) {
+  private static Devices of(
+      Target target, OptionalInt neuronCores, Machine machine, String origin) {
     return switch (target) {
-      case CPU -> new Devices(target, List.of(new Accelerator.Cpu(machine.processors(), CpuProfile.ADAPTIVE)), origin);
+      case CPU ->
+          new Devices(
+              target,
+              List.of(new Accelerator.Cpu(machine.processors(), CpuProfile.ADAPTIVE)),
+              origin);
       case GPU -> new Devices(target, numbered(machine.gpus(), Accelerator.Gpu::new), origin);
-      case INF1 -> new Devices(target, numbered(cores(neuronCores, machine), Accelerator.Inf1::new), origin);
-      case INF2 -> new Devices(target, numbered(cores(neuronCores, machine), Accelerator.Inf2::new), origin);
-      case TRN1 -> new Devices(target, numbered(cores(neuronCores, machine), Accelerator.Trn1::new), origin);
+      case INF1 ->
+          new Devices(target, numbered(cores(neuronCores, machine), Accelerator.Inf1::new), origin);
+      case INF2 ->
+          new Devices(target, numbered(cores(neuronCores, machine), Accelerator.Inf2::new), origin);
+      case TRN1 ->
+          new Devices(target, numbered(cores(neuronCores, machine), Accelerator.Trn1::new), origin);
     };
   }
 
@@ -87,7 +116,9 @@ public record Devices(Target target, List<Accelerator> accelerators, String orig
     }
     int cores = asked.orElse(there);
     if (there > 0 && cores > there) {
-      throw new DeviceException("neuron-cores: found %d, expected at most the %d of this machine".formatted(cores, there));
+      throw new DeviceException(
+          "neuron-cores: found %d, expected at most the %d of this machine"
+              .formatted(cores, there));
     }
     return cores;
   }

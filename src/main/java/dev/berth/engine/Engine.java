@@ -12,13 +12,15 @@ import java.util.ServiceLoader;
 /// A library that runs models. A new one is a package of its own and a line in
 /// `META-INF/services/dev.berth.engine.Engine`.
 ///
-/// Safe for use by many threads. The library itself is loaded by the first call that needs it, except [#reads],
-/// [#names] and [#footprint].
+/// Safe for use by many threads. The library itself is loaded by the first call that needs it,
+/// except [#reads], [#names] and [#footprint].
 public interface Engine {
 
   /// All engines, in the order in which they are listed.
-  List<Engine> ALL = ServiceLoader.load(Engine.class, Engine.class.getClassLoader()).stream()
-      .map(ServiceLoader.Provider::get).toList();
+  List<Engine> ALL =
+      ServiceLoader.load(Engine.class, Engine.class.getClassLoader()).stream()
+          .map(ServiceLoader.Provider::get)
+          .toList();
 
   /// Whether a file is a model of any engine, as far as its name tells.
   static boolean isModel(Path file) {
@@ -36,13 +38,14 @@ public interface Engine {
   /// The names that a model file has for its inputs and outputs, as far as the file tells.
   GraphNames names(Path file);
 
-  /// Begins to load the library on a thread of its own. The next caller that needs it waits, and is told what went wrong.
+  /// Begins to load the library on a thread of its own. The next caller that needs it waits, and is
+  /// told what went wrong.
   ///
   /// From now on, end the process by a halt. An exit would tear the library down while it loads.
   void preload();
 
-  /// Loads what models for `target` need, then `libraries` of operators that a model may use. What is loaded already
-  /// stays.
+  /// Loads what models for `target` need, then `libraries` of operators that a model may use. What
+  /// is loaded already stays.
   ///
   /// @throws EngineException when a library is missing or can't be loaded
   void loadLibraries(Target target, List<Path> libraries);
@@ -52,15 +55,18 @@ public interface Engine {
   /// @throws EngineException when the engine can't start
   int gpus();
 
-  /// What loading a model file takes of the memory that its graph will be in, as far as the file tells. It is an estimate.
+  /// What loading a model file takes of the memory that its graph will be in, as far as the file
+  /// tells. It is an estimate.
   Footprint footprint(Path file);
 
-  /// What an accelerator's own memory has left. Nothing where it has none, as the CPU, or where the engine can't tell.
+  /// What an accelerator's own memory has left. Nothing where it has none, as the CPU, or where the
+  /// engine can't tell.
   Optional<MemoryReading> memory(Accelerator accelerator);
 
   /// Loads a model file onto an accelerator. The caller closes the graph.
   ///
-  /// @throws EngineException when the file is missing, damaged or needs operators that are not there
+  /// @throws EngineException when the file is missing, damaged or needs operators that are not
+  ///   there
   /// @throws dev.berth.hooks.InsufficientMemoryException when there is no memory for it
   Graph load(Path file, Accelerator accelerator);
 }

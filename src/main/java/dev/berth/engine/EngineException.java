@@ -1,7 +1,7 @@
 package dev.berth.engine;
 
-/// An engine could not start, or could not load or run a model. The message is one line; the cause is the library's own
-/// exception.
+/// An engine could not start, or could not load or run a model. The message is one line; the cause
+/// is the library's own exception.
 public sealed class EngineException extends RuntimeException permits InvalidInputException {
 
   public EngineException(String message) {

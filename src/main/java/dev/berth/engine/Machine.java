@@ -11,7 +11,8 @@ import java.util.Optional;
 /// @param gpus the GPUs that an engine can use
 /// @param neuron the kind of its Neuron devices, if there are any
 /// @param neuronCores the NeuronCores of all Neuron devices; 0 where the driver does not tell
-public record Machine(int processors, boolean nvidiaDevice, int gpus, Optional<Target> neuron, int neuronCores) {
+public record Machine(
+    int processors, boolean nvidiaDevice, int gpus, Optional<Target> neuron, int neuronCores) {
 
   private static final int CORES_OF_AN_INFERENTIA = 4;
 
@@ -30,14 +31,20 @@ public record Machine(int processors, boolean nvidiaDevice, int gpus, Optional<T
 
   static Machine with(boolean nvidiaDevice, int gpus, NeuronDriver driver) {
     return new Machine(
-        Runtime.getRuntime().availableProcessors(), nvidiaDevice, gpus, kind(driver), driver.devices() * driver.coresOfADevice());
+        Runtime.getRuntime().availableProcessors(),
+        nvidiaDevice,
+        gpus,
+        kind(driver),
+        driver.devices() * driver.coresOfADevice());
   }
 
-  /// Inferentia2 and Trainium have two cores a device and run the same files, so one name serves for both.
+  /// Inferentia2 and Trainium have two cores a device and run the same files, so one name serves
+  /// for both.
   private static Optional<Target> kind(NeuronDriver driver) {
     if (driver.devices() == 0) {
       return Optional.empty();
     }
-    return Optional.of(driver.coresOfADevice() == CORES_OF_AN_INFERENTIA ? Target.INF1 : Target.INF2);
+    return Optional.of(
+        driver.coresOfADevice() == CORES_OF_AN_INFERENTIA ? Target.INF1 : Target.INF2);
   }
 }

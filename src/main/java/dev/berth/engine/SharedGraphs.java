@@ -5,8 +5,8 @@ import java.nio.file.Path;
 import java.util.HashMap;
 import java.util.Map;
 
-/// One copy of a model file for each accelerator. The workers of an accelerator share it, because a copy for each worker
-/// would only take memory.
+/// One copy of a model file for each accelerator. The workers of an accelerator share it, because a
+/// copy for each worker would only take memory.
 public final class SharedGraphs implements AutoCloseable {
 
   private final Path file;

@@ -1,6 +1,7 @@
 package dev.berth.error;
 
-/// Why a request failed, as the server sees it. The HTTP status of each stands in one place, `dev.berth.http.Errors`.
+/// Why a request failed, as the server sees it. The HTTP status of each stands in one place,
+/// `dev.berth.http.Errors`.
 public enum ErrorType {
   /// The payload or a parameter is wrong.
   BAD_INPUT,

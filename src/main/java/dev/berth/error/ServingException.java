@@ -2,7 +2,8 @@ package dev.berth.error;
 
 import java.util.Objects;
 
-/// A request that can't be served, and why. The message goes to the caller; the cause only to the log.
+/// A request that can't be served, and why. The message goes to the caller; the cause only to the
+/// log.
 public final class ServingException extends RuntimeException {
 
   private final ErrorType type;

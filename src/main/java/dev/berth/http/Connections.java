@@ -25,24 +25,26 @@ import org.eclipse.jetty.util.thread.Scheduler;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/// The open connections. Beyond the limit, a new one takes the place of the one that the server has been waiting for
-/// longest: first of those whose head is not whole, then of idle ones, then of new ones, then of those whose body does not
-/// arrive. A connection whose request is being answered, or is there to be read, is never closed.
+/// The open connections. Beyond the limit, a new one takes the place of the one that the server has
+/// been waiting for longest: first of those whose head is not whole, then of idle ones, then of new
+/// ones, then of those whose body does not arrive. A connection whose request is being answered, or
+/// is there to be read, is never closed.
 ///
-/// Jetty's `NetworkConnectionLimit` stops accepting at the limit instead, so that connections that do nothing keep the
-/// health check out.
+/// Jetty's `NetworkConnectionLimit` stops accepting at the limit instead, so that connections that
+/// do nothing keep the health check out.
 ///
-/// Runs on the acceptor's thread, and on the threads of requests on [ReservedConnections]. Once a second the server's
-/// scheduler looks for heads that are not whole in time.
+/// Runs on the acceptor's thread, and on the threads of requests on [ReservedConnections]. Once a
+/// second the server's scheduler looks for heads that are not whole in time.
 final class Connections implements SelectorManager.AcceptListener {
 
   private static final Logger log = LoggerFactory.getLogger(Connections.class);
 
-  /// How long a head may take, from the opening of the connection or the first byte of its next request. Jetty has only
-  /// a limit on silence, which a byte now and then resets.
+  /// How long a head may take, from the opening of the connection or the first byte of its next
+  /// request. Jetty has only a limit on silence, which a byte now and then resets.
   private static final long HEAD_NANOS = TimeUnit.SECONDS.toNanos(10);
 
-  /// How long a connection must have been waited for before it makes way: what its client has sent may not be read yet.
+  /// How long a connection must have been waited for before it makes way: what its client has sent
+  /// may not be read yet.
   private static final long WAITED_NANOS = TimeUnit.MILLISECONDS.toNanos(50);
 
   /// How long a new one waits for another to make way.
@@ -63,14 +65,19 @@ final class Connections implements SelectorManager.AcceptListener {
   private final ServingMetrics metrics;
 
   private final ReentrantLock lock = new ReentrantLock();
+
   /// Signalled when a place is free again.
   private final Condition left = lock.newCondition();
+
   private final Map<SelectableChannel, OpenConnection> places = new LinkedHashMap<>();
   private final Map<InetAddress, Integer> addresses = new HashMap<>();
+
   /// How many of the places are beyond the limit.
   private int reserved;
+
   /// How many requests on those wait for another place.
   private int admitting;
+
   private long nextWarning = System.nanoTime();
 
   private volatile boolean watching;
@@ -82,15 +89,20 @@ final class Connections implements SelectorManager.AcceptListener {
     this.metrics = metrics;
   }
 
-  /// Runs on the acceptor's thread, before the channel is registered. A channel that is closed here never is.
+  /// Runs on the acceptor's thread, before the channel is registered. A channel that is closed here
+  /// never is.
   @Override
   public void onAccepting(SelectableChannel channel) {
     var place = new OpenConnection((SocketChannel) channel);
     lock.lock();
     try {
-      if (mostOfAddress.isPresent() && addresses.getOrDefault(place.address, 0) >= mostOfAddress.getAsInt()) {
-        refuse(place, OF_ADDRESS, "this address has %d connections, and max-connections-per-address allows no more"
-            .formatted(mostOfAddress.getAsInt()));
+      if (mostOfAddress.isPresent()
+          && addresses.getOrDefault(place.address, 0) >= mostOfAddress.getAsInt()) {
+        refuse(
+            place,
+            OF_ADDRESS,
+            "this address has %d connections, and max-connections-per-address allows no more"
+                .formatted(mostOfAddress.getAsInt()));
         return;
       }
       place.reserved = !makeWay(false, 0);
@@ -135,8 +147,9 @@ final class Connections implements SelectorManager.AcceptListener {
     }
   }
 
-  /// Whether a request may be answered. One on a connection beyond the limit waits a moment for another to make way, but
-  /// not where many wait: the acceptor would wait for them, and those who ask `/ping` for the acceptor.
+  /// Whether a request may be answered. One on a connection beyond the limit waits a moment for
+  /// another to make way, but not where many wait: the acceptor would wait for them, and those who
+  /// ask `/ping` for the acceptor.
   boolean admit(OpenConnection place) {
     if (!place.reserved) {
       return true;
@@ -177,15 +190,18 @@ final class Connections implements SelectorManager.AcceptListener {
   /// Looks for slow heads once a second.
   void watch(Scheduler scheduler) {
     watching = true;
-    scheduler.schedule(() -> {
-      try {
-        closeSlowHeads();
-      } finally {
-        if (watching) {
-          watch(scheduler);
-        }
-      }
-    }, 1, TimeUnit.SECONDS);
+    scheduler.schedule(
+        () -> {
+          try {
+            closeSlowHeads();
+          } finally {
+            if (watching) {
+              watch(scheduler);
+            }
+          }
+        },
+        1,
+        TimeUnit.SECONDS);
   }
 
   void stopWatching() {
@@ -195,10 +211,17 @@ final class Connections implements SelectorManager.AcceptListener {
   private void closeSlowHeads() {
     for (var place : slowHeads()) {
       metrics.connectionDropped(SLOW_HEAD);
-      if (place.endPoint.getConnection() instanceof HttpConnection http && OpenConnection.isInHead(http)) {
-        var message = "the request's headers did not end within %d s".formatted(TimeUnit.NANOSECONDS.toSeconds(HEAD_NANOS));
+      if (place.endPoint.getConnection() instanceof HttpConnection http
+          && OpenConnection.isInHead(http)) {
+        var message =
+            "the request's headers did not end within %d s"
+                .formatted(TimeUnit.NANOSECONDS.toSeconds(HEAD_NANOS));
         place.endPoint.closeWithin(
-            response(408, "Request Timeout", RequestLog.malformed(408, message), Errors.body(408, message)));
+            response(
+                408,
+                "Request Timeout",
+                RequestLog.malformed(408, message),
+                Errors.body(408, message)));
       } else {
         place.endPoint.close();
       }
@@ -210,20 +233,26 @@ final class Connections implements SelectorManager.AcceptListener {
     lock.lock();
     try {
       return places.values().stream()
-          .filter(place -> place.awaited().equals(OpenConnection.Awaited.OF_HEAD) && now - place.since() > HEAD_NANOS)
+          .filter(
+              place ->
+                  place.awaited().equals(OpenConnection.Awaited.OF_HEAD)
+                      && now - place.since() > HEAD_NANOS)
           .toList();
     } finally {
       lock.unlock();
     }
   }
 
-  /// Waits until there is a free place, and closes the connection that is waited for longest where there is none.
+  /// Waits until there is a free place, and closes the connection that is waited for longest where
+  /// there is none.
   ///
   /// @param beyond whether it is to be one beyond the limit
   /// @return false where all others are busy, or have not been waited for long enough
   private boolean makeWay(boolean beyond, long patienceNanos) {
     long end = System.nanoTime() + patienceNanos;
-    while (beyond ? reserved >= ConnectionLimit.RESERVE : places.size() - reserved >= limit.most()) {
+    while (beyond
+        ? reserved >= ConnectionLimit.RESERVE
+        : places.size() - reserved >= limit.most()) {
       long now = System.nanoTime();
       var first = longestAwaited(beyond);
       long wait = first.map(place -> place.since() + WAITED_NANOS - now).orElse(patienceNanos);
@@ -246,9 +275,10 @@ final class Connections implements SelectorManager.AcceptListener {
     OpenConnection.Awaited firstAwaited = null;
     for (var place : places.values()) {
       var awaited = place.reserved == beyond ? place.awaited().orElse(null) : null;
-      if (awaited != null && (first == null
-          || awaited.compareTo(firstAwaited) < 0
-          || awaited == firstAwaited && place.since() - first.since() < 0)) {
+      if (awaited != null
+          && (first == null
+              || awaited.compareTo(firstAwaited) < 0
+              || awaited == firstAwaited && place.since() - first.since() < 0)) {
         first = place;
         firstAwaited = awaited;
       }
@@ -288,7 +318,9 @@ final class Connections implements SelectorManager.AcceptListener {
     metrics.connectionDropped(reason);
     try (var channel = place.channel) {
       var body = Errors.body(ErrorType.OVERLOADED, message);
-      channel.write(ByteBuffer.wrap(response(503, "Service Unavailable", UUID.randomUUID().toString(), body)));
+      channel.write(
+          ByteBuffer.wrap(
+              response(503, "Service Unavailable", UUID.randomUUID().toString(), body)));
       // What is unread when a socket is closed makes the kernel send a reset.
       channel.read(ByteBuffer.allocate(UNREAD));
     } catch (IOException e) {
@@ -298,7 +330,8 @@ final class Connections implements SelectorManager.AcceptListener {
 
   /// A response that Jetty knows nothing of.
   private static byte[] response(int status, String reason, String requestId, byte[] body) {
-    var head = """
+    var head =
+        """
         HTTP/1.1 %d %s\r
         %s: %s\r
         Content-Type: %s\r
@@ -306,8 +339,15 @@ final class Connections implements SelectorManager.AcceptListener {
         Retry-After: 1\r
         Connection: close\r
         \r
-        """.formatted(status, reason, RequestLog.REQUEST_ID_HEADER, requestId, Errors.CONTENT_TYPE, body.length)
-        .getBytes(StandardCharsets.US_ASCII);
+        """
+            .formatted(
+                status,
+                reason,
+                RequestLog.REQUEST_ID_HEADER,
+                requestId,
+                Errors.CONTENT_TYPE,
+                body.length)
+            .getBytes(StandardCharsets.US_ASCII);
     return ByteBuffer.allocate(head.length + body.length).put(head).put(body).array();
   }
 

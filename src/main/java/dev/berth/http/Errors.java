@@ -9,8 +9,9 @@ import java.util.Locale;
 import java.util.Map;
 import java.util.function.Function;
 
-/// The one place where a failure gets its status and its body: `{"message": …, "type": …, "code": …}`, the useful
-/// part first, in at most 2048 characters because SageMaker cuts what it hands on there (`ModelError`).
+/// The one place where a failure gets its status and its body: `{"message": …, "type": …, "code":
+/// …}`, the useful part first, in at most 2048 characters because SageMaker cuts what it hands on
+/// there (`ModelError`).
 final class Errors {
 
   static final String CONTENT_TYPE = "application/json; charset=utf-8";
@@ -42,9 +43,12 @@ final class Errors {
     return body(type.name().toLowerCase(Locale.ROOT), status(type), message);
   }
 
-  /// The body inside an `error`, where readers must tell it from an answer: in parts, in frames, and where OpenAI's clients ask.
+  /// The body inside an `error`, where readers must tell it from an answer: in parts, in frames,
+  /// and where OpenAI's clients ask.
   static byte[] wrapped(ErrorType type, String message) {
-    return "{\"error\":%s}".formatted(new String(body(type, message), StandardCharsets.UTF_8)).getBytes(StandardCharsets.UTF_8);
+    return "{\"error\":%s}"
+        .formatted(new String(body(type, message), StandardCharsets.UTF_8))
+        .getBytes(StandardCharsets.UTF_8);
   }
 
   /// The message alone, as clients of the Open Inference Protocol read it.
@@ -58,13 +62,15 @@ final class Errors {
   }
 
   private static byte[] body(String type, int status, String message) {
-    return shortened(message, text -> {
-      var fields = new LinkedHashMap<String, Object>();
-      fields.put("message", text);
-      fields.put("type", type);
-      fields.put("code", status);
-      return fields;
-    });
+    return shortened(
+        message,
+        text -> {
+          var fields = new LinkedHashMap<String, Object>();
+          fields.put("message", text);
+          fields.put("type", type);
+          fields.put("code", status);
+          return fields;
+        });
   }
 
   private static byte[] shortened(String message, Function<String, Map<String, ?>> body) {

@@ -8,11 +8,11 @@ import io.javalin.http.Handler;
 import java.nio.charset.StandardCharsets;
 import java.util.function.IntSupplier;
 
-/// `GET /execution-parameters`: how a batch-transform job should call this container, for what the job's author left
-/// open.
+/// `GET /execution-parameters`: how a batch-transform job should call this container, for what the
+/// job's author left open.
 ///
-/// The values are those that the platform set in the environment, else one request for each worker at a time.
-/// SageMaker's API holds concurrency × payload to 100 MB, so this does too.
+/// The values are those that the platform set in the environment, else one request for each worker
+/// at a time. SageMaker's API holds concurrency × payload to 100 MB, so this does too.
 final class ExecutionParameters implements Handler {
 
   private static final int MAX_CONCURRENCY_TIMES_PAYLOAD = 100;
@@ -29,15 +29,25 @@ final class ExecutionParameters implements Handler {
 
   @Override
   public void handle(Context ctx) {
-    var strategy = config.spelledStrategy().orElseThrow(() -> new ServingException(
-        ErrorType.NOT_FOUND, "/execution-parameters is switched off by BERTH_EXECUTION_PARAMETERS"));
+    var strategy =
+        config
+            .spelledStrategy()
+            .orElseThrow(
+                () ->
+                    new ServingException(
+                        ErrorType.NOT_FOUND,
+                        "/execution-parameters is switched off by BERTH_EXECUTION_PARAMETERS"));
     ctx.contentType("application/json").result(json(strategy));
   }
 
   private byte[] json(String strategy) {
-    int concurrency = Math.min(config.maxConcurrentTransforms().orElseGet(workers), MAX_CONCURRENCY_TIMES_PAYLOAD);
-    int payload = Math.min(
-        config.maxPayloadInMb().orElse(DEFAULT_PAYLOAD_IN_MB), MAX_CONCURRENCY_TIMES_PAYLOAD / Math.max(1, concurrency));
+    int concurrency =
+        Math.min(
+            config.maxConcurrentTransforms().orElseGet(workers), MAX_CONCURRENCY_TIMES_PAYLOAD);
+    int payload =
+        Math.min(
+            config.maxPayloadInMb().orElse(DEFAULT_PAYLOAD_IN_MB),
+            MAX_CONCURRENCY_TIMES_PAYLOAD / Math.max(1, concurrency));
     return "{\"MaxConcurrentTransforms\":%d,\"BatchStrategy\":\"%s\",\"MaxPayloadInMB\":%d}"
         .formatted(concurrency, strategy, payload)
         .getBytes(StandardCharsets.UTF_8);

@@ -13,7 +13,8 @@ import org.apache.commons.text.similarity.LevenshteinDistance;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/// The one error mapper: whatever a route throws becomes a short JSON body. The stack stays in the log.
+/// The one error mapper: whatever a route throws becomes a short JSON body. The stack stays in the
+/// log.
 final class Failures {
 
   private static final Logger log = LoggerFactory.getLogger(Failures.class);
@@ -21,10 +22,12 @@ final class Failures {
   /// How many wrong characters a path may have for the nearest one to be named.
   private static final int SLIP = 3;
 
-  /// The paths of OpenAI's clients. Some of them show nothing of an error that is not inside an `error`.
+  /// The paths of OpenAI's clients. Some of them show nothing of an error that is not inside an
+  /// `error`.
   private static final String OPENAI = "/v1/";
 
   private final Paths paths;
+
   /// Vertex AI's path. Google's own errors stand inside an `error` too.
   private final Optional<String> predictRoute;
 
@@ -36,14 +39,20 @@ final class Failures {
   void map(RoutesConfig routes) {
     routes.exception(ServingException.class, (e, ctx) -> respond(ctx, e));
     routes.exception(HttpResponseException.class, (e, ctx) -> respond(ctx, routing(e, ctx)));
-    routes.exception(Exception.class, (e, ctx) ->
-        respond(ctx, new ServingException(ErrorType.INTERNAL, "the server failed; its log says why", e)));
+    routes.exception(
+        Exception.class,
+        (e, ctx) ->
+            respond(
+                ctx,
+                new ServingException(
+                    ErrorType.INTERNAL, "the server failed; its log says why", e)));
   }
 
   /// An error of the JVM outside of the hooks. Javalin gives it no context, only the response.
   static void fatal(HttpServletResponse response, Error error) {
     log.error("{}", ErrorType.INTERNAL, error);
-    var type = error instanceof OutOfMemoryError ? ErrorType.INSUFFICIENT_MEMORY : ErrorType.INTERNAL;
+    var type =
+        error instanceof OutOfMemoryError ? ErrorType.INSUFFICIENT_MEMORY : ErrorType.INTERNAL;
     response.setStatus(Errors.status(type));
     response.setContentType(Errors.CONTENT_TYPE);
     try {
@@ -72,27 +81,38 @@ final class Failures {
       case PAYLOAD_TOO_LARGE -> ctx.header("Connection", "close");
       default -> {}
     }
-    Invocations.send(ctx, ctx.path().startsWith(OPENAI) || predictRoute.filter(ctx.path()::equals).isPresent()
-        ? Errors.wrapped(e.type(), e.getMessage())
-        : OpenInference.has(ctx.path()) ? Errors.alone(e.getMessage())
-        : Errors.body(e.type(), e.getMessage()));
+    Invocations.send(
+        ctx,
+        ctx.path().startsWith(OPENAI) || predictRoute.filter(ctx.path()::equals).isPresent()
+            ? Errors.wrapped(e.type(), e.getMessage())
+            : OpenInference.has(ctx.path())
+                ? Errors.alone(e.getMessage())
+                : Errors.body(e.type(), e.getMessage()));
   }
 
   private ServingException routing(HttpResponseException e, Context ctx) {
     if (e.getStatus() == 404 && Grpc.isCall(ctx)) {
       // NOT_FOUND would be a model.
-      return new ServingException(ErrorType.METHOD_NOT_ALLOWED, "%s: no such method".formatted(Text.quoted(ctx.path())));
+      return new ServingException(
+          ErrorType.METHOD_NOT_ALLOWED, "%s: no such method".formatted(Text.quoted(ctx.path())));
     }
     return switch (e.getStatus()) {
-      case 404 -> new ServingException(ErrorType.NOT_FOUND, "%s: no such path%s".formatted(
-          Text.quoted(ctx.path()),
-          paths.advice(ctx.path())
-              .or(() -> nearest(ctx.path()).map("did you mean %s?"::formatted))
-              .map("; "::concat).orElse("")));
+      case 404 ->
+          new ServingException(
+              ErrorType.NOT_FOUND,
+              "%s: no such path%s"
+                  .formatted(
+                      Text.quoted(ctx.path()),
+                      paths
+                          .advice(ctx.path())
+                          .or(() -> nearest(ctx.path()).map("did you mean %s?"::formatted))
+                          .map("; "::concat)
+                          .orElse("")));
       case 405 -> {
         var allowed = paths.allowed(ctx.path()).orElse("");
         ctx.header("Allow", allowed);
-        yield new ServingException(ErrorType.METHOD_NOT_ALLOWED,
+        yield new ServingException(
+            ErrorType.METHOD_NOT_ALLOWED,
             "%s %s: expected %s".formatted(ctx.method(), ctx.path(), allowed));
       }
       default -> new ServingException(ErrorType.INTERNAL, e.getMessage(), e);
@@ -105,8 +125,11 @@ final class Failures {
     return paths.methods().keySet().stream()
         .map(known -> Map.entry(known, distance.apply(path, known)))
         // Of a short path such as / or /docs, three characters are no slip.
-        .filter(candidate -> candidate.getValue() >= 0 && 2 * candidate.getValue() < candidate.getKey().length())
-        .min(Map.Entry.<String, Integer>comparingByValue().thenComparing(Map.Entry.comparingByKey()))
+        .filter(
+            candidate ->
+                candidate.getValue() >= 0 && 2 * candidate.getValue() < candidate.getKey().length())
+        .min(
+            Map.Entry.<String, Integer>comparingByValue().thenComparing(Map.Entry.comparingByKey()))
         .map(Map.Entry::getKey);
   }
 }

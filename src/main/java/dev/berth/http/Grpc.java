@@ -10,18 +10,30 @@ import java.time.temporal.ChronoUnit;
 import java.util.Map;
 import java.util.regex.Pattern;
 
-/// What a call of gRPC has around its message: headers of HTTP/2, and trailers that say how it ended. As
-/// `PROTOCOL-HTTP2.md` of gRPC has it.
+/// What a call of gRPC has around its message: headers of HTTP/2, and trailers that say how it
+/// ended. As `PROTOCOL-HTTP2.md` of gRPC has it.
 final class Grpc {
 
   static final String SERVICE = "/inference.GRPCInferenceService/";
 
   /// In percent-encoding it must fit a header.
   private static final int MOST_SAID = 800;
+
   private static final Pattern TIMEOUT = Pattern.compile("(\\d{1,8})([HMSmun])");
-  private static final Map<String, ChronoUnit> UNITS = Map.of(
-      "H", ChronoUnit.HOURS, "M", ChronoUnit.MINUTES, "S", ChronoUnit.SECONDS,
-      "m", ChronoUnit.MILLIS, "u", ChronoUnit.MICROS, "n", ChronoUnit.NANOS);
+  private static final Map<String, ChronoUnit> UNITS =
+      Map.of(
+          "H",
+          ChronoUnit.HOURS,
+          "M",
+          ChronoUnit.MINUTES,
+          "S",
+          ChronoUnit.SECONDS,
+          "m",
+          ChronoUnit.MILLIS,
+          "u",
+          ChronoUnit.MICROS,
+          "n",
+          ChronoUnit.NANOS);
 
   private Grpc() {}
 
@@ -39,14 +51,18 @@ final class Grpc {
   /// @throws ServingException where this is no call, or its message is compressed
   static void require(Context ctx) {
     if (!isCall(ctx)) {
-      throw new ServingException(ErrorType.UNSUPPORTED_MEDIA_TYPE,
+      throw new ServingException(
+          ErrorType.UNSUPPORTED_MEDIA_TYPE,
           "Content-Type: found %s over %s, expected application/grpc over HTTP/2, at --grpc-port"
-              .formatted(Text.quoted(String.valueOf(ctx.header("Content-Type"))), ctx.req().getProtocol()));
+              .formatted(
+                  Text.quoted(String.valueOf(ctx.header("Content-Type"))),
+                  ctx.req().getProtocol()));
     }
     var encoding = ctx.header("grpc-encoding");
     if (encoding != null && !encoding.equals("identity")) {
       ctx.header("grpc-accept-encoding", "identity");
-      throw new ServingException(ErrorType.METHOD_NOT_ALLOWED,
+      throw new ServingException(
+          ErrorType.METHOD_NOT_ALLOWED,
           "grpc-encoding: found %s, expected identity".formatted(Text.quoted(encoding)));
     }
   }
@@ -59,8 +75,10 @@ final class Grpc {
     }
     var parts = TIMEOUT.matcher(header);
     if (!parts.matches()) {
-      throw new ServingException(ErrorType.BAD_INPUT,
-          "grpc-timeout: found %s, expected up to 8 digits and one of H, M, S, m, u and n".formatted(Text.quoted(header)));
+      throw new ServingException(
+          ErrorType.BAD_INPUT,
+          "grpc-timeout: found %s, expected up to 8 digits and one of H, M, S, m, u and n"
+              .formatted(Text.quoted(header)));
     }
     return Duration.of(Long.parseLong(parts.group(1)), UNITS.get(parts.group(2)));
   }
@@ -76,7 +94,10 @@ final class Grpc {
   static void fail(Context ctx, ServingException e) {
     ctx.status(200).contentType(GrpcFrame.TYPE.toString());
     var message = encoded(Text.cut(String.valueOf(e.getMessage()), MOST_SAID));
-    ctx.res().setTrailerFields(() -> Map.of("grpc-status", Integer.toString(status(e.type())), "grpc-message", message));
+    ctx.res()
+        .setTrailerFields(
+            () ->
+                Map.of("grpc-status", Integer.toString(status(e.type())), "grpc-message", message));
     Invocations.sendUnmeasured(ctx, new byte[0]);
   }
 

@@ -6,14 +6,16 @@ import org.eclipse.jetty.server.NetworkConnectionLimit;
 import org.eclipse.jetty.server.Server;
 import org.eclipse.jetty.server.ServerConnector;
 
-/// Listens for HTTP/2 without TLS, as clients of gRPC speak it inside of a network. All routes are there.
+/// Listens for HTTP/2 without TLS, as clients of gRPC speak it inside of a network. All routes are
+/// there.
 final class GrpcConnector {
 
   static final String NAME = "grpc";
 
-  /// What of all bodies of a connection may lie in Jetty's buffers, in which nobody counts it. [ConnectionLimit] allows a
-  /// connection for as much heap.
+  /// What of all bodies of a connection may lie in Jetty's buffers, in which nobody counts it.
+  /// [ConnectionLimit] allows a connection for as much heap.
   private static final int WINDOW = 256 << 10;
+
   private static final int STREAMS = 128;
 
   private GrpcConnector() {}

@@ -26,8 +26,8 @@ import org.eclipse.jetty.util.thread.QueuedThreadPool;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/// The listener: Javalin on Jetty. Connections are accepted and selected on a few platform threads; each request runs
-/// on a virtual thread of its own.
+/// The listener: Javalin on Jetty. Connections are accepted and selected on a few platform threads;
+/// each request runs on a virtual thread of its own.
 public final class HttpServer implements AutoCloseable {
 
   private static final Logger log = LoggerFactory.getLogger(HttpServer.class);
@@ -54,21 +54,35 @@ public final class HttpServer implements AutoCloseable {
   ///
   /// @throws RuntimeException when the port is taken
   public static HttpServer start(
-      ServerConfig config, Health health, Served served, ServingMetrics metrics, Tracing tracing, Page page) {
+      ServerConfig config,
+      Health health,
+      Served served,
+      ServingMetrics metrics,
+      Tracing tracing,
+      Page page) {
     var routes = new Routes(config, health, served, metrics, tracing, page);
     var limit = ConnectionLimit.ofThisJvm(config.http().maxConnections());
     log.debug("at most {} connections, because {}", limit.most(), limit.because());
     var connections = new Connections(limit, config.http().maxConnectionsPerAddress(), metrics);
-    return new HttpServer(Javalin.create(javalin -> {
-      configure(javalin, config, routes, connections);
-      config.protocol().grpcPort().ifPresent(port -> javalin.jetty.addConnector((server, http) -> {
-        var connector = GrpcConnector.of(server, http, limit.most());
-        connector.setHost(config.http().host());
-        connector.setPort(port);
-        connector.setIdleTimeout(idle(config).toMillis());
-        return connector;
-      }));
-    }).start());
+    return new HttpServer(
+        Javalin.create(
+                javalin -> {
+                  configure(javalin, config, routes, connections);
+                  config
+                      .protocol()
+                      .grpcPort()
+                      .ifPresent(
+                          port ->
+                              javalin.jetty.addConnector(
+                                  (server, http) -> {
+                                    var connector = GrpcConnector.of(server, http, limit.most());
+                                    connector.setHost(config.http().host());
+                                    connector.setPort(port);
+                                    connector.setIdleTimeout(idle(config).toMillis());
+                                    return connector;
+                                  }));
+                })
+            .start());
   }
 
   /// The port that it listens on: another than the configured one where that is 0.
@@ -79,13 +93,16 @@ public final class HttpServer implements AutoCloseable {
   /// The port of gRPC; empty: there is none.
   public OptionalInt grpcPort() {
     return Arrays.stream(javalin.jettyServer().server().getConnectors())
-        .filter(connector -> connector.getName() != null && connector.getName().equals(GrpcConnector.NAME))
+        .filter(
+            connector ->
+                connector.getName() != null && connector.getName().equals(GrpcConnector.NAME))
         .mapToInt(connector -> ((NetworkConnector) connector).getLocalPort())
         .findFirst();
   }
 
-  /// Waits for responses that are being written, then closes the listener and every connection. A client that has not
-  /// taken its response within [#LAST_RESPONSES], or takes nothing of it for a second, loses it.
+  /// Waits for responses that are being written, then closes the listener and every connection. A
+  /// client that has not taken its response within [#LAST_RESPONSES], or takes nothing of it for a
+  /// second, loses it.
   @Override
   public void close() {
     try {
@@ -94,11 +111,14 @@ public final class HttpServer implements AutoCloseable {
       if (!(e.getCause() instanceof TimeoutException)) {
         throw e;
       }
-      log.warn("cut off responses that had not left {} s after the model had stopped", LAST_RESPONSES.toSeconds());
+      log.warn(
+          "cut off responses that had not left {} s after the model had stopped",
+          LAST_RESPONSES.toSeconds());
     }
   }
 
-  private static void configure(JavalinConfig javalin, ServerConfig config, Routes routes, Connections connections) {
+  private static void configure(
+      JavalinConfig javalin, ServerConfig config, Routes routes, Connections connections) {
     javalin.startup.showJavalinBanner = false;
     javalin.startup.showOldJavalinVersionWarning = false;
     javalin.startup.startupWatcherEnabled = false;
@@ -110,23 +130,27 @@ public final class HttpServer implements AutoCloseable {
     javalin.jetty.modifyServer(server -> configure(server, connections, routes.healthPaths()));
     javalin.jetty.modifyHttpConfiguration(HttpServer::configure);
     // Jetty would redirect a request without a path.
-    javalin.jetty.modifyServletContextHandler(context -> {
-      context.setAllowNullPathInContext(true);
-      context.getServletHandler().setDecodeAmbiguousURIs(true);
-    });
-    javalin.jetty.addConnector((server, http) -> {
-      var connector = new PeerAwareConnector(server, http, connections);
-      connector.setHost(config.http().host());
-      connector.setPort(config.http().port());
-      // Connections wait here until they are accepted; with Jetty's 50, the kernel lets the next ones try again after a second.
-      connector.setAcceptQueueSize(1024);
-      connector.setIdleTimeout(idle(config).toMillis());
-      return connector;
-    });
+    javalin.jetty.modifyServletContextHandler(
+        context -> {
+          context.setAllowNullPathInContext(true);
+          context.getServletHandler().setDecodeAmbiguousURIs(true);
+        });
+    javalin.jetty.addConnector(
+        (server, http) -> {
+          var connector = new PeerAwareConnector(server, http, connections);
+          connector.setHost(config.http().host());
+          connector.setPort(config.http().port());
+          // Connections wait here until they are accepted; with Jetty's 50, the kernel lets the
+          // next ones try again after a second.
+          connector.setAcceptQueueSize(1024);
+          connector.setIdleTimeout(idle(config).toMillis());
+          return connector;
+        });
     routes.register(javalin);
   }
 
-  /// Longer than any request may take, so that no connection counts as idle while its request is handled.
+  /// Longer than any request may take, so that no connection counts as idle while its request is
+  /// handled.
   static Duration idle(ServerConfig config) {
     var request = config.batching().timeout();
     var load = config.multiModel().loadTimeout();
@@ -153,8 +177,9 @@ public final class HttpServer implements AutoCloseable {
     http.setRequestHeaderSize(MAX_HEADER_BYTES);
     http.setSendServerVersion(false);
     // The name of a model may have any character, and is one segment of a path.
-    http.setUriCompliance(UriCompliance.DEFAULT.with(
-        "BERTH", Violation.AMBIGUOUS_PATH_SEPARATOR, Violation.AMBIGUOUS_PATH_ENCODING));
+    http.setUriCompliance(
+        UriCompliance.DEFAULT.with(
+            "BERTH", Violation.AMBIGUOUS_PATH_SEPARATOR, Violation.AMBIGUOUS_PATH_ENCODING));
     // They are not pooled, and those of the heap cost next to nothing to make.
     http.setUseInputDirectByteBuffers(false);
     http.setUseOutputDirectByteBuffers(false);

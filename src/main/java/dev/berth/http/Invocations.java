@@ -37,23 +37,26 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import org.slf4j.MDC;
 
-/// `POST /invocations`, and `POST /models/{name}/invoke`: negotiates the types, asks the model and writes its answer. Runs on the request's virtual
-/// thread.
+/// `POST /invocations`, and `POST /models/{name}/invoke`: negotiates the types, asks the model and
+/// writes its answer. Runs on the request's virtual thread.
 final class Invocations implements Handler {
 
   static final String CUSTOM_ATTRIBUTES = "X-Amzn-SageMaker-Custom-Attributes";
 
   private static final Logger log = LoggerFactory.getLogger(Invocations.class);
   private static final String OPENAI = "/v1/";
-  private static final Set<String> LET_THROUGH = Set.of("accept", "content-type", "traceparent", "x-amzn-trace-id");
+  private static final Set<String> LET_THROUGH =
+      Set.of("accept", "content-type", "traceparent", "x-amzn-trace-id");
   private static final List<MediaType> LINES = List.of(MediaType.JSON_LINES, MediaType.CSV);
 
   private final BiFunction<Context, Deadline, ServedModel.Visit> visits;
   private final HttpConfig http;
   private final TransformConfig transform;
   private final Duration timeout;
+
   /// Nothing in a batch-transform job, where a failed answer must not look like a whole one.
   private final Optional<StreamLimits> streams;
+
   private final ProcessMemory memory;
   private final LongSupplier clock;
 
@@ -70,26 +73,30 @@ final class Invocations implements Handler {
     this.http = http;
     this.transform = transform;
     this.timeout = timeout;
-    this.streams = transform.batch()
-        ? Optional.empty()
-        : Optional.of(new StreamLimits(streams.partTimeout(), streams.timeout(), false));
+    this.streams =
+        transform.batch()
+            ? Optional.empty()
+            : Optional.of(new StreamLimits(streams.partTimeout(), streams.timeout(), false));
     this.memory = memory;
     this.clock = clock;
   }
 
   @Override
   public void handle(Context ctx) throws IOException {
-    take(ctx, new Call() {
-      @Override
-      public ServedModel.Visit enter(RequestBody body, Deadline deadline) {
-        return visits.apply(ctx, deadline);
-      }
+    take(
+        ctx,
+        new Call() {
+          @Override
+          public ServedModel.Visit enter(RequestBody body, Deadline deadline) {
+            return visits.apply(ctx, deadline);
+          }
 
-      @Override
-      public void answer(ServedModel.Visit visit, RequestBody body, Deadline deadline) throws IOException {
-        Invocations.this.answer(ctx, visit, body, deadline);
-      }
-    });
+          @Override
+          public void answer(ServedModel.Visit visit, RequestBody body, Deadline deadline)
+              throws IOException {
+            Invocations.this.answer(ctx, visit, body, deadline);
+          }
+        });
   }
 
   /// How one request is answered.
@@ -101,7 +108,8 @@ final class Invocations implements Handler {
     void answer(ServedModel.Visit visit, RequestBody body, Deadline deadline) throws IOException;
   }
 
-  /// Has a request answered in the server's timeout, and throws away what is left of its body where that fails.
+  /// Has a request answered in the server's timeout, and throws away what is left of its body where
+  /// that fails.
   void take(Context ctx, Call call) throws IOException {
     take(ctx, timeout, call);
   }
@@ -126,26 +134,43 @@ final class Invocations implements Handler {
     }
   }
 
-  private void answer(Context ctx, ServedModel.Visit visit, RequestBody body, Deadline deadline) throws IOException {
+  private void answer(Context ctx, ServedModel.Visit visit, RequestBody body, Deadline deadline)
+      throws IOException {
     requireOpenAi(ctx, visit);
-    var session = header(ctx, SessionProtocol.SESSION_ID).map(id -> SessionProtocol.checked(id, visit));
+    var session =
+        header(ctx, SessionProtocol.SESSION_ID).map(id -> SessionProtocol.checked(id, visit));
     var accept = Accept.choose(header(ctx, "Accept"), visit.responseTypes(), http.defaultAccept());
     // What opens or closes a session is JSON, whatever the hooks read.
-    var contentType = contentType(header(ctx, "Content-Type"), session.isPresent() ? List.of() : visit.requestTypes());
+    var contentType =
+        contentType(
+            header(ctx, "Content-Type"), session.isPresent() ? List.of() : visit.requestTypes());
     var request = request(ctx, visit, body, contentType, accept, deadline);
     if (session.isPresent()) {
       answerInSession(ctx, visit, session.get(), request, body, deadline);
     } else {
-      send(ctx, visit.invoke(request, deadline, streams, body.memory(), peerHasGone(ctx), logContext(),
-          RequestLog.trace(ctx)));
+      send(
+          ctx,
+          visit.invoke(
+              request,
+              deadline,
+              streams,
+              body.memory(),
+              peerHasGone(ctx),
+              logContext(),
+              RequestLog.trace(ctx)));
     }
   }
 
-  /// What asks in OpenAI's way where the model has no such answers would only be told that its body is wrong.
+  /// What asks in OpenAI's way where the model has no such answers would only be told that its body
+  /// is wrong.
   private static void requireOpenAi(Context ctx, ServedModel.Visit visit) {
     if (ctx.path().startsWith(OPENAI) && !visit.openAiPaths().contains(ctx.path())) {
-      throw new ServingException(ErrorType.NOT_FOUND, "%s: this model %s; POST /invocations asks it".formatted(
-          ctx.path(), ctx.path().equals("/v1/embeddings") ? "makes no embeddings" : "writes no text"));
+      throw new ServingException(
+          ErrorType.NOT_FOUND,
+          "%s: this model %s; POST /invocations asks it"
+              .formatted(
+                  ctx.path(),
+                  ctx.path().equals("/v1/embeddings") ? "makes no embeddings" : "writes no text"));
     }
   }
 
@@ -164,7 +189,12 @@ final class Invocations implements Handler {
 
   /// Reads the body ahead, once there is room for its records.
   InvocationRequest request(
-      Context ctx, ServedModel.Visit visit, RequestBody body, MediaType contentType, MediaType accept, Deadline deadline)
+      Context ctx,
+      ServedModel.Visit visit,
+      RequestBody body,
+      MediaType contentType,
+      MediaType accept,
+      Deadline deadline)
       throws IOException {
     requireNoEncoding(ctx);
     body.type(contentType);
@@ -172,12 +202,12 @@ final class Invocations implements Handler {
     visit.requireRoom(deadline);
     body.readAhead();
     return new InvocationRequest(
-        body,
-        contentType,
-        accept,
-        header(ctx, CUSTOM_ATTRIBUTES),
-        RequestLog.inferenceId(ctx),
-        transform.keepBadRecords())
+            body,
+            contentType,
+            accept,
+            header(ctx, CUSTOM_ATTRIBUTES),
+            RequestLog.inferenceId(ctx),
+            transform.keepBadRecords())
         .withTraceParent(RequestLog.traceParent(ctx))
         .withPath(ctx.path(), Optional.ofNullable(ctx.queryString()))
         .withHeaders(headers(ctx))
@@ -185,7 +215,12 @@ final class Invocations implements Handler {
   }
 
   private void answerInSession(
-      Context ctx, ServedModel.Visit visit, String id, InvocationRequest request, RequestBody body, Deadline deadline) {
+      Context ctx,
+      ServedModel.Visit visit,
+      String id,
+      InvocationRequest request,
+      RequestBody body,
+      Deadline deadline) {
     switch (SessionProtocol.command(id, body.small(SessionProtocol.LONGEST_COMMAND))) {
       case OPEN -> {
         try (var turn = open(visit, request, deadline)) {
@@ -202,8 +237,16 @@ final class Invocations implements Handler {
         try (var turn = isNew ? open(visit, request, deadline) : visit.enterSession(id, deadline)) {
           Answer answer;
           try {
-            answer = visit.invokeIn(turn, request, deadline, streams, body.memory(), peerHasGone(ctx), logContext(),
-                RequestLog.trace(ctx));
+            answer =
+                visit.invokeIn(
+                    turn,
+                    request,
+                    deadline,
+                    streams,
+                    body.memory(),
+                    peerHasGone(ctx),
+                    logContext(),
+                    RequestLog.trace(ctx));
           } catch (ServingException e) {
             if (isNew) {
               turn.fail();
@@ -219,8 +262,10 @@ final class Invocations implements Handler {
     }
   }
 
-  private static SessionTurn open(ServedModel.Visit visit, InvocationRequest request, Deadline deadline) {
-    return visit.openSession(request.withBody(InputStream.nullInputStream()), true, deadline, logContext());
+  private static SessionTurn open(
+      ServedModel.Visit visit, InvocationRequest request, Deadline deadline) {
+    return visit.openSession(
+        request.withBody(InputStream.nullInputStream()), true, deadline, logContext());
   }
 
   private void send(Context ctx, Answer answer) {
@@ -237,8 +282,8 @@ final class Invocations implements Handler {
     return Objects.requireNonNullElse(MDC.getCopyOfContextMap(), Map.of());
   }
 
-  /// A body of lines ends without a newline, because AssembleWith=Line adds one after each response, or with one where
-  /// mini-batches are joined as they are.
+  /// A body of lines ends without a newline, because AssembleWith=Line adds one after each
+  /// response, or with one where mini-batches are joined as they are.
   void write(Context ctx, InvocationResponse response) {
     response.customAttributes().ifPresent(value -> ctx.header(CUSTOM_ATTRIBUTES, value));
     ctx.contentType(response.contentType().toString());
@@ -286,10 +331,15 @@ final class Invocations implements Handler {
   }
 
   private static void requireNoEncoding(Context ctx) {
-    header(ctx, "Content-Encoding").filter(encoding -> !encoding.equalsIgnoreCase("identity")).ifPresent(encoding -> {
-      throw new ServingException(ErrorType.UNSUPPORTED_MEDIA_TYPE,
-          "Content-Encoding: found %s, expected a body that is not encoded".formatted(Text.quoted(encoding)));
-    });
+    header(ctx, "Content-Encoding")
+        .filter(encoding -> !encoding.equalsIgnoreCase("identity"))
+        .ifPresent(
+            encoding -> {
+              throw new ServingException(
+                  ErrorType.UNSUPPORTED_MEDIA_TYPE,
+                  "Content-Encoding: found %s, expected a body that is not encoded"
+                      .formatted(Text.quoted(encoding)));
+            });
   }
 
   /// No content type means JSON, as in AWS's older toolkit.
@@ -298,13 +348,18 @@ final class Invocations implements Handler {
     if (header.isEmpty()) {
       return MediaType.JSON;
     }
-    return header.flatMap(MediaType::parse)
+    return header
+        .flatMap(MediaType::parse)
         .filter(type -> !type.isRange())
         .filter(type -> readable.isEmpty() || readable.contains(type.withoutParameters()))
-        .orElseThrow(() -> new ServingException(
-            ErrorType.UNSUPPORTED_MEDIA_TYPE,
-            "Content-Type: found %s, expected %s".formatted(
-                Text.quoted(header.get()), readable.isEmpty() ? "a media type" : "one of " + readable)));
+        .orElseThrow(
+            () ->
+                new ServingException(
+                    ErrorType.UNSUPPORTED_MEDIA_TYPE,
+                    "Content-Type: found %s, expected %s"
+                        .formatted(
+                            Text.quoted(header.get()),
+                            readable.isEmpty() ? "a media type" : "one of " + readable)));
   }
 
   static Optional<String> header(Context ctx, String name) {
@@ -328,13 +383,19 @@ final class Invocations implements Handler {
     if (Grpc.isHttp2(ctx)) {
       // A client of HTTP/2 says so when it gives up.
       var gone = new AtomicBoolean();
-      ServletContextRequest.getServletContextRequest(ctx.req()).addFailureListener(_ -> gone.set(true));
+      ServletContextRequest.getServletContextRequest(ctx.req())
+          .addFailureListener(_ -> gone.set(true));
       return gone::get;
     }
-    return endPoint(ctx) instanceof PeerAwareConnector.PeerAwareEndPoint peer ? peer::peerHasGone : () -> false;
+    return endPoint(ctx) instanceof PeerAwareConnector.PeerAwareEndPoint peer
+        ? peer::peerHasGone
+        : () -> false;
   }
 
   private static EndPoint endPoint(Context ctx) {
-    return ServletContextRequest.getServletContextRequest(ctx.req()).getConnectionMetaData().getConnection().getEndPoint();
+    return ServletContextRequest.getServletContextRequest(ctx.req())
+        .getConnectionMetaData()
+        .getConnection()
+        .getEndPoint();
   }
 }

@@ -7,8 +7,8 @@ import org.eclipse.jetty.server.Response;
 import org.eclipse.jetty.server.handler.ErrorHandler;
 import org.eclipse.jetty.util.Callback;
 
-/// Answers what never reaches a route, because it is no HTTP or its headers are too large, with the same body as every
-/// other error.
+/// Answers what never reaches a route, because it is no HTTP or its headers are too large, with the
+/// same body as every other error.
 final class MalformedRequests extends ErrorHandler {
 
   @Override
@@ -18,7 +18,12 @@ final class MalformedRequests extends ErrorHandler {
 
   @Override
   protected void generateResponse(
-      Request request, Response response, int status, String message, Throwable cause, Callback callback) {
+      Request request,
+      Response response,
+      int status,
+      String message,
+      Throwable cause,
+      Callback callback) {
     response.getHeaders().put(RequestLog.REQUEST_ID_HEADER, RequestLog.malformed(status, message));
     response.getHeaders().put(HttpHeader.CONTENT_TYPE, Errors.CONTENT_TYPE);
     response.write(true, ByteBuffer.wrap(Errors.body(status, message)), callback);

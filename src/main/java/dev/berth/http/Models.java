@@ -16,14 +16,14 @@ import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.LinkedHashMap;
-import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.function.LongSupplier;
 import java.util.regex.Pattern;
 
-/// `/models`: what the platform calls to load, list and unload the models of a multi-model endpoint. The fields of a load
-/// have underscores, those of the answers have not. That is SageMaker's way.
+/// `/models`: what the platform calls to load, list and unload the models of a multi-model
+/// endpoint. The fields of a load have underscores, those of the answers have not. That is
+/// SageMaker's way.
 ///
 /// Runs on the request's virtual thread, which waits while a model is loaded or unloaded.
 final class Models {
@@ -37,9 +37,12 @@ final class Models {
   private static final Pattern NUMBER = Pattern.compile("0*([1-9]\\d*)");
   private static final Pattern CONTROL = Pattern.compile("\\p{Cntrl}");
 
-  private static final JsonMapper JSON = JsonMapper.builder()
-      .enable(DeserializationFeature.FAIL_ON_TRAILING_TOKENS, DeserializationFeature.FAIL_ON_READING_DUP_TREE_KEY)
-      .build();
+  private static final JsonMapper JSON =
+      JsonMapper.builder()
+          .enable(
+              DeserializationFeature.FAIL_ON_TRAILING_TOKENS,
+              DeserializationFeature.FAIL_ON_READING_DUP_TREE_KEY)
+          .build();
 
   private final ManyModels models;
   private final Duration timeout;
@@ -63,7 +66,9 @@ final class Models {
     var fields = fields(body(ctx));
     var name = text(fields, "model_name", MAX_NAME_LENGTH);
     if (name.equals(".") || name.equals("..")) {
-      throw bad("model_name: found %s, expected a name that a path can hold".formatted(Text.quoted(name)));
+      throw bad(
+          "model_name: found %s, expected a name that a path can hold"
+              .formatted(Text.quoted(name)));
     }
     answer(ctx, describe(models.load(name, Path.of(text(fields, "url", MAX_URL_LENGTH)))));
   }
@@ -71,10 +76,11 @@ final class Models {
   void list(Context ctx) {
     int limit = limit(ctx.queryParam("limit"));
     var after = Optional.ofNullable(ctx.queryParam("next_page_token")).map(PageToken::read);
-    var rest = models.list().stream()
-        .filter(entry -> after.isEmpty() || entry.name().compareTo(after.get()) > 0)
-        .limit(limit + 1L)
-        .toList();
+    var rest =
+        models.list().stream()
+            .filter(entry -> after.isEmpty() || entry.name().compareTo(after.get()) > 0)
+            .limit(limit + 1L)
+            .toList();
     var page = rest.subList(0, Math.min(limit, rest.size()));
     var listing = new LinkedHashMap<String, Object>();
     listing.put("models", page.stream().map(Models::describe).toList());
@@ -118,15 +124,24 @@ final class Models {
         return body.readAllBytes();
       } catch (ServingException e) {
         body.discard();
-        throw e.type() != ErrorType.PAYLOAD_TOO_LARGE ? e : new ServingException(e.type(),
-            "body: found more than %d bytes, expected {\"model_name\": …, \"url\": …}".formatted(MAX_BODY_BYTES), e);
+        throw e.type() != ErrorType.PAYLOAD_TOO_LARGE
+            ? e
+            : new ServingException(
+                e.type(),
+                "body: found more than %d bytes, expected {\"model_name\": …, \"url\": …}"
+                    .formatted(MAX_BODY_BYTES),
+                e);
       }
     }
   }
 
   private static void requireJson(String header) {
-    if (header != null && MediaType.parse(header).filter(type -> type.withoutParameters().equals(MediaType.JSON)).isEmpty()) {
-      throw new ServingException(ErrorType.UNSUPPORTED_MEDIA_TYPE,
+    if (header != null
+        && MediaType.parse(header)
+            .filter(type -> type.withoutParameters().equals(MediaType.JSON))
+            .isEmpty()) {
+      throw new ServingException(
+          ErrorType.UNSUPPORTED_MEDIA_TYPE,
           "Content-Type: found %s, expected %s".formatted(Text.quoted(header), MediaType.JSON));
     }
   }
@@ -137,11 +152,14 @@ final class Models {
       if (fields.isObject()) {
         return fields;
       }
-      throw bad("body: found %s, expected {\"model_name\": …, \"url\": …}".formatted(found(fields)));
+      throw bad(
+          "body: found %s, expected {\"model_name\": …, \"url\": …}".formatted(found(fields)));
     } catch (JsonProcessingException e) {
       var place = e.getLocation();
-      throw bad("body: found no JSON at line %d, column %d, expected {\"model_name\": …, \"url\": …}".formatted(
-          place == null ? 1 : place.getLineNr(), place == null ? 1 : place.getColumnNr()));
+      throw bad(
+          "body: found no JSON at line %d, column %d, expected {\"model_name\": …, \"url\": …}"
+              .formatted(
+                  place == null ? 1 : place.getLineNr(), place == null ? 1 : place.getColumnNr()));
     }
   }
 
@@ -152,13 +170,16 @@ final class Models {
     }
     var text = field.textValue();
     if (text.isEmpty() || text.length() > maxLength) {
-      throw bad("%s: found %d characters, expected 1 to %d".formatted(name, text.length(), maxLength));
+      throw bad(
+          "%s: found %d characters, expected 1 to %d".formatted(name, text.length(), maxLength));
     }
     if (CONTROL.matcher(text).find()) {
       throw bad("%s: found a control character, expected none".formatted(name));
     }
     if (!StandardCharsets.UTF_8.newEncoder().canEncode(text)) {
-      throw bad("%s: found half of a surrogate pair, expected a string of whole characters".formatted(name));
+      throw bad(
+          "%s: found half of a surrogate pair, expected a string of whole characters"
+              .formatted(name));
     }
     return text;
   }
@@ -182,7 +203,8 @@ final class Models {
     }
     var number = NUMBER.matcher(text);
     if (!number.matches()) {
-      throw bad("limit: found %s, expected a whole number of at least 1".formatted(Text.quoted(text)));
+      throw bad(
+          "limit: found %s, expected a whole number of at least 1".formatted(Text.quoted(text)));
     }
     // Whatever has more digits than a page is larger.
     return number.group(1).length() > 3 ? PAGE : Math.min(PAGE, Integer.parseInt(number.group(1)));

@@ -20,13 +20,16 @@ record NamedModels(Served served, String only) {
   /// @throws ServingException `NOT_FOUND` where there is none of that name or version
   InferTarget target(String name, String version) {
     if (!version.isEmpty() && !version.equals(InferTarget.VERSION)) {
-      throw new ServingException(ErrorType.NOT_FOUND,
+      throw new ServingException(
+          ErrorType.NOT_FOUND,
           "version: found %s, expected %s".formatted(Text.quoted(version), InferTarget.VERSION));
     }
     boolean many = served instanceof Served.Many;
     if (!many && !name.isEmpty() && !name.equals(only)) {
-      throw new ServingException(ErrorType.NOT_FOUND,
-          "model: found %s, expected %s; --model-name gives it another name".formatted(Text.quoted(name), only));
+      throw new ServingException(
+          ErrorType.NOT_FOUND,
+          "model: found %s, expected %s; --model-name gives it another name"
+              .formatted(Text.quoted(name), only));
     }
     return new InferTarget(many ? name : only, InferTarget.VERSION);
   }
@@ -46,7 +49,9 @@ record NamedModels(Served served, String only) {
       case Served.Watched(var versions) -> versions.problem(Served.NAME);
       case Served.Many(var models) -> {
         var entry = models.describe(target.model());
-        yield entry.problem().or(() -> entry.status().filter("loading"::equals).map(_ -> "the model is loading"));
+        yield entry
+            .problem()
+            .or(() -> entry.status().filter("loading"::equals).map(_ -> "the model is loading"));
       }
     };
   }

@@ -5,7 +5,8 @@ import dev.berth.error.ServingException;
 import java.nio.charset.StandardCharsets;
 import java.util.Base64;
 
-/// Where the next page of a listing begins: behind the last name of the page before. So models may come and go meanwhile.
+/// Where the next page of a listing begins: behind the last name of the page before. So models may
+/// come and go meanwhile.
 final class PageToken {
 
   /// Tells a token from other text.
@@ -14,7 +15,9 @@ final class PageToken {
   private PageToken() {}
 
   static String after(String name) {
-    return Base64.getUrlEncoder().withoutPadding().encodeToString((MARK + name).getBytes(StandardCharsets.UTF_8));
+    return Base64.getUrlEncoder()
+        .withoutPadding()
+        .encodeToString((MARK + name).getBytes(StandardCharsets.UTF_8));
   }
 
   /// The name behind which the page begins.
@@ -29,7 +32,9 @@ final class PageToken {
     } catch (IllegalArgumentException _) {
       // It is not Base64.
     }
-    throw new ServingException(ErrorType.BAD_INPUT,
-        "next_page_token: found %s, expected the nextPageToken of a listing".formatted(Text.quoted(token)));
+    throw new ServingException(
+        ErrorType.BAD_INPUT,
+        "next_page_token: found %s, expected the nextPageToken of a listing"
+            .formatted(Text.quoted(token)));
   }
 }

@@ -48,6 +48,7 @@ record Paths(Map<String, String> methods, Map<String, String> elsewhere) {
   }
 
   private static boolean matches(String pattern, String path) {
-    return pattern.indexOf('{') >= 0 && path.matches(PARAMETER.matcher(pattern).replaceAll("[^/]+"));
+    return pattern.indexOf('{') >= 0
+        && path.matches(PARAMETER.matcher(pattern).replaceAll("[^/]+"));
   }
 }

@@ -23,12 +23,14 @@ import org.eclipse.jetty.util.thread.Scheduler;
 
 /// A connector whose connections are counted, and can be asked whether the client has gone away.
 ///
-/// Jetty does not look at a connection while its request is handled. So without the question, a client that hung up
-/// is only noticed when the answer is written, after the model has worked for nobody.
+/// Jetty does not look at a connection while its request is handled. So without the question, a
+/// client that hung up is only noticed when the answer is written, after the model has worked for
+/// nobody.
 ///
-/// No buffer is used twice. With the pool of Jetty 12.1.12, one of some 200,000 fuzzed requests was handled twice, and its
-/// second response was taken for the one of the next request. Without the pool, none of 690,000 was. Presumably a
-/// connection that its client resets gives its buffer back while it is still in use.
+/// No buffer is used twice. With the pool of Jetty 12.1.12, one of some 200,000 fuzzed requests was
+/// handled twice, and its second response was taken for the one of the next request. Without the
+/// pool, none of 690,000 was. Presumably a connection that its client resets gives its buffer back
+/// while it is still in use.
 final class PeerAwareConnector extends ServerConnector {
 
   /// How long nothing is accepted after the system could not give a descriptor.
@@ -37,13 +39,21 @@ final class PeerAwareConnector extends ServerConnector {
   private final Connections connections;
 
   PeerAwareConnector(Server server, HttpConfiguration http, Connections connections) {
-    super(server, null, null, new ByteBufferPool.NonPooling(), 1, -1, new HttpConnectionFactory(http));
+    super(
+        server,
+        null,
+        null,
+        new ByteBufferPool.NonPooling(),
+        1,
+        -1,
+        new HttpConnectionFactory(http));
     this.connections = connections;
     addBean(connections);
   }
 
   @Override
-  protected SocketChannelEndPoint newEndPoint(SocketChannel channel, ManagedSelector selector, SelectionKey key) {
+  protected SocketChannelEndPoint newEndPoint(
+      SocketChannel channel, ManagedSelector selector, SelectionKey key) {
     var endPoint = new PeerAwareEndPoint(channel, selector, key, getScheduler());
     endPoint.setIdleTimeout(getIdleTimeout());
     connections.attach(channel, endPoint);
@@ -62,11 +72,14 @@ final class PeerAwareConnector extends ServerConnector {
     super.doStop();
   }
 
-  /// Without a free descriptor, the connection that waits longest makes way. Jetty would log a stack and accept nothing
-  /// for a second.
+  /// Without a free descriptor, the connection that waits longest makes way. Jetty would log a
+  /// stack and accept nothing for a second.
   @Override
   protected boolean handleAcceptFailure(Throwable failure) {
-    if (!isRunning() || !isOpen() || !(failure instanceof IOException) || failure instanceof ClosedChannelException) {
+    if (!isRunning()
+        || !isOpen()
+        || !(failure instanceof IOException)
+        || failure instanceof ClosedChannelException) {
       return super.handleAcceptFailure(failure);
     }
     connections.acceptFailed(failure);
@@ -78,17 +91,23 @@ final class PeerAwareConnector extends ServerConnector {
     return true;
   }
 
-  /// A connection that can look one byte ahead, and that can find out whether a client that has closed its side still
-  /// waits for the answer. Jetty reads and writes on its own threads; a worker may ask at the same moment, which is
-  /// what the lock is for.
+  /// A connection that can look one byte ahead, and that can find out whether a client that has
+  /// closed its side still waits for the answer. Jetty reads and writes on its own threads; a
+  /// worker may ask at the same moment, which is what the lock is for.
   static final class PeerAwareEndPoint extends SocketChannelEndPoint {
 
-    /// Every HTTP/1.1 client must skip these (RFC 9110 §15.2). Python's skips no other interim response.
-    private static final byte[] CONTINUE = "HTTP/1.1 100 Continue\r\n\r\n".getBytes(StandardCharsets.US_ASCII);
+    /// Every HTTP/1.1 client must skip these (RFC 9110 §15.2). Python's skips no other interim
+    /// response.
+    private static final byte[] CONTINUE =
+        "HTTP/1.1 100 Continue\r\n\r\n".getBytes(StandardCharsets.US_ASCII);
+
     /// Go's client takes at most 5 in one answer.
     private static final int MOST_QUESTIONS = 3;
-    /// On one machine the reset is there before the second question, and over a network a round trip later.
+
+    /// On one machine the reset is there before the second question, and over a network a round
+    /// trip later.
     private static final int AT_ONCE = 2;
+
     private static final long ROUND_TRIP_NANOS = TimeUnit.MILLISECONDS.toNanos(250);
     private static final int UNREAD_BYTES = 2 << 10;
     private static final int MOST_UNREAD = 64;
@@ -105,7 +124,8 @@ final class PeerAwareConnector extends ServerConnector {
 
     private volatile OpenConnection place;
 
-    PeerAwareEndPoint(SocketChannel channel, ManagedSelector selector, SelectionKey key, Scheduler scheduler) {
+    PeerAwareEndPoint(
+        SocketChannel channel, ManagedSelector selector, SelectionKey key, Scheduler scheduler) {
       super(channel, selector, key, scheduler);
     }
 
@@ -117,14 +137,15 @@ final class PeerAwareConnector extends ServerConnector {
       return place;
     }
 
-    /// Whether the client has gone away. Never blocks, and costs a system call at most, but for the few questions that
-    /// follow when the client has closed its side. A byte that it finds, the beginning of a next request, is kept for
-    /// [#fill].
+    /// Whether the client has gone away. Never blocks, and costs a system call at most, but for the
+    /// few questions that follow when the client has closed its side. A byte that it finds, the
+    /// beginning of a next request, is kept for [#fill].
     ///
-    /// A client that closes its side may still wait for the answer, and the kernel doesn't tell this from a client that
-    /// has left. It tells once something was sent: who has left answers with a reset, and then a write fails. So an
-    /// interim response is sent, up to three times for a request. HTTP/1.0 has none: there, a
-    /// client that has closed its side counts as one that waits.
+    /// A client that closes its side may still wait for the answer, and the kernel doesn't tell
+    /// this from a client that has left. It tells once something was sent: who has left answers
+    /// with a reset, and then a write fails. So an interim response is sent, up to three times for
+    /// a request. HTTP/1.0 has none: there, a client that has closed its side counts as one that
+    /// waits.
     boolean peerHasGone() {
       lock.lock();
       try {
@@ -136,8 +157,9 @@ final class PeerAwareConnector extends ServerConnector {
       }
     }
 
-    /// Whether the client has closed its side, or gone away altogether. Never blocks. While an answer is on its way, the
-    /// two can't be told apart, and hardly any client of a stream closes its side and still reads.
+    /// Whether the client has closed its side, or gone away altogether. Never blocks. While an
+    /// answer is on its way, the two can't be told apart, and hardly any client of a stream closes
+    /// its side and still reads.
     boolean peerHasClosed() {
       lock.lock();
       try {
@@ -149,9 +171,9 @@ final class PeerAwareConnector extends ServerConnector {
       }
     }
 
-    /// Whether the client has sent something that Jetty has not read. To be asked between requests only, and
-    /// [#readUnread] has to follow where it has: what Jetty waits for may be a single byte, and the selector would not see
-    /// it any more.
+    /// Whether the client has sent something that Jetty has not read. To be asked between requests
+    /// only, and [#readUnread] has to follow where it has: what Jetty waits for may be a single
+    /// byte, and the selector would not see it any more.
     boolean hasUnread() {
       lock.lock();
       try {
@@ -163,7 +185,8 @@ final class PeerAwareConnector extends ServerConnector {
       }
     }
 
-    /// Has Jetty read what [#hasUnread] found, which the selector may not see any more. Does nothing where Jetty reads already.
+    /// Has Jetty read what [#hasUnread] found, which the selector may not see any more. Does
+    /// nothing where Jetty reads already.
     void readUnread() {
       Thread.ofVirtual().name("berth-request").start(getFillInterest()::fillable);
     }
@@ -213,7 +236,8 @@ final class PeerAwareConnector extends ServerConnector {
           || (questions < MOST_QUESTIONS && System.nanoTime() - lastQuestion >= ROUND_TRIP_NANOS);
     }
 
-    /// Answers a request whose head is not whole yet, unless it has become so in the meantime, and closes.
+    /// Answers a request whose head is not whole yet, unless it has become so in the meantime, and
+    /// closes.
     void closeWithin(byte[] response) {
       lock.lock();
       try {
@@ -244,8 +268,8 @@ final class PeerAwareConnector extends ServerConnector {
       }
     }
 
-    /// Takes what has arrived and nobody will read, such as the rest of a head that is too large. Otherwise the kernel sends a
-    /// reset, and a client may lose the answer with it.
+    /// Takes what has arrived and nobody will read, such as the rest of a head that is too large.
+    /// Otherwise the kernel sends a reset, and a client may lose the answer with it.
     @Override
     public void doClose() {
       var buffer = ByteBuffer.allocate(UNREAD_BYTES);
@@ -259,8 +283,8 @@ final class PeerAwareConnector extends ServerConnector {
       super.doClose();
     }
 
-    /// After the first byte of an answer nothing of [#peerHasGone] may come in between. Jetty's own interim responses
-    /// don't count as an answer.
+    /// After the first byte of an answer nothing of [#peerHasGone] may come in between. Jetty's own
+    /// interim responses don't count as an answer.
     @Override
     public boolean flush(ByteBuffer... buffers) throws IOException {
       if (getConnection() instanceof HttpConnection http

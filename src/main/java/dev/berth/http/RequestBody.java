@@ -16,23 +16,35 @@ import java.util.List;
 import java.util.Optional;
 import org.eclipse.jetty.ee10.servlet.ServletContextRequest;
 
-/// A request's body as hooks read it: not longer than the server takes, not in more memory than there is, and not awaited
-/// beyond the request's deadline.
+/// A request's body as hooks read it: not longer than the server takes, not in more memory than
+/// there is, and not awaited beyond the request's deadline.
 ///
-/// The request's own thread reads it into memory before `inputFn` runs, so that a slow upload holds up no thread that
-/// hooks need. Of a large body the rest is read by the hook, which may take it piece by piece. Used by one
-/// thread at a time.
+/// The request's own thread reads it into memory before `inputFn` runs, so that a slow upload holds
+/// up no thread that hooks need. Of a large body the rest is read by the hook, which may take it
+/// piece by piece. Used by one thread at a time.
 final class RequestBody extends InputStream {
 
   private static final int MOST_AHEAD = 8 << 20;
-  /// Bodies up to this length, which are nearly all, do not count as arriving: none of them waits for the large ones.
+
+  /// Bodies up to this length, which are nearly all, do not count as arriving: none of them waits
+  /// for the large ones.
   private static final int FIRST_BUFFER = 16 << 10;
 
-  /// What a hook makes at once of a whole body of text: a string, of two bytes for each where one character is not Latin.
+  /// What a hook makes at once of a whole body of text: a string, of two bytes for each where one
+  /// character is not Latin.
   private static final int TEXT = 2;
+
   /// Bodies that no hook makes a string of, beside pictures and the like.
   private static final List<String> BINARY =
-      List.of("octet-stream", "grpc", "x-npy", "x-npz", "x-recordio", "x-recordio-protobuf", "x-tfrecord");
+      List.of(
+          "octet-stream",
+          "grpc",
+          "x-npy",
+          "x-npz",
+          "x-recordio",
+          "x-recordio-protobuf",
+          "x-tfrecord");
+
   /// What it is likely to make of it all in all.
   private static final int LIKELY = 4;
 
@@ -50,6 +62,7 @@ final class RequestBody extends InputStream {
 
   /// What is in memory, from `start` to `end`.
   private byte[] buffer = new byte[0];
+
   private int start;
   private int end;
 
@@ -61,7 +74,8 @@ final class RequestBody extends InputStream {
     this.memory = new RequestMemory(process, deadline.nanos(), HookPool::mayBlock);
     this.ahead = (int) Math.min(MOST_AHEAD, process.arriving().bytes() / 8);
     this.upload =
-        new Upload(ServletContextRequest.getServletContextRequest(ctx.req()), deadline, this::isWanted);
+        new Upload(
+            ServletContextRequest.getServletContextRequest(ctx.req()), deadline, this::isWanted);
     this.declared = ctx.req().getContentLengthLong();
     this.limit = limit;
     this.deadline = deadline;
@@ -78,8 +92,9 @@ final class RequestBody extends InputStream {
 
   /// Says what the body is.
   void type(MediaType type) {
-    isText = !List.of("image", "audio", "video").contains(type.type())
-        && !(type.type().equals("application") && BINARY.contains(type.subtype()));
+    isText =
+        !List.of("image", "audio", "video").contains(type.type())
+            && !(type.type().equals("application") && BINARY.contains(type.subtype()));
   }
 
   /// Refuses a body whose length is declared and too large, before it is read.
@@ -91,14 +106,16 @@ final class RequestBody extends InputStream {
 
   /// Reads the body, or the beginning of a large one, into memory. Runs on the request's thread.
   void readAhead() throws IOException {
-    // What is too long is the hook's to read. It may have to wait for memory then, and had better hold little.
+    // What is too long is the hook's to read. It may have to wait for memory then, and had better
+    // hold little.
     int most = declared < 0 ? ahead : (int) (declared <= ahead ? declared : FIRST_BUFFER);
     while (end < most && fill(most)) {
       // Until it has all that it may have.
     }
   }
 
-  /// Reads more into memory, of the first bytes; false: there is no more, or these are in memory. Runs on the request's thread.
+  /// Reads more into memory, of the first bytes; false: there is no more, or these are in memory.
+  /// Runs on the request's thread.
   boolean readFirst() throws IOException {
     return end < FIRST_BUFFER && upload.received() != declared && fill(FIRST_BUFFER);
   }
@@ -112,9 +129,12 @@ final class RequestBody extends InputStream {
     return upload.hasEnded() || upload.received() == declared;
   }
 
-  /// A copy of the whole body, where it is in memory and not longer than `most`. It can still be read.
+  /// A copy of the whole body, where it is in memory and not longer than `most`. It can still be
+  /// read.
   Optional<byte[]> small(int most) {
-    return isWhole() && end - start <= most ? Optional.of(Arrays.copyOfRange(buffer, start, end)) : Optional.empty();
+    return isWhole() && end - start <= most
+        ? Optional.of(Arrays.copyOfRange(buffer, start, end))
+        : Optional.empty();
   }
 
   @Override
@@ -135,7 +155,8 @@ final class RequestBody extends InputStream {
     return count;
   }
 
-  /// All that is left, once there is memory for what becomes of it. What was read ahead is not copied.
+  /// All that is left, once there is memory for what becomes of it. What was read ahead is not
+  /// copied.
   @Override
   public byte[] readAllBytes() throws IOException {
     int most = declared < 0 ? LONGEST_ARRAY : (int) Math.min(declared, LONGEST_ARRAY);
@@ -144,10 +165,11 @@ final class RequestBody extends InputStream {
     }
     long length = end - start;
     if (isText) {
-      requireMemory(() -> {
-        memory.expect(LIKELY * length);
-        memory.add(TEXT * length);
-      });
+      requireMemory(
+          () -> {
+            memory.expect(LIKELY * length);
+            memory.add(TEXT * length);
+          });
     }
     var all = start == 0 && end == buffer.length ? buffer : Arrays.copyOfRange(buffer, start, end);
     buffer = new byte[0];
@@ -162,9 +184,11 @@ final class RequestBody extends InputStream {
       if (end == most) {
         throw tooLarge("more than %d bytes for a hook that reads all of it".formatted(most));
       }
-      // Behind the first part comes room for all that was announced: who waits for it in steps keeps what others need.
+      // Behind the first part comes room for all that was announced: who waits for it in steps
+      // keeps what others need.
       boolean begins = end < FIRST_BUFFER;
-      int size = declared >= 0 && !begins ? most : (int) Math.min(most, begins ? FIRST_BUFFER : 2L * end);
+      int size =
+          declared >= 0 && !begins ? most : (int) Math.min(most, begins ? FIRST_BUFFER : 2L * end);
       // While it is copied, there are both.
       long both = (long) end + size;
       requireMemory(size <= FIRST_BUFFER ? () -> memory.add(size) : () -> memory.receive(both));
@@ -209,7 +233,8 @@ final class RequestBody extends InputStream {
   private ServingException tooLarge(String found) {
     return new ServingException(
         ErrorType.PAYLOAD_TOO_LARGE,
-        "body: found %s, expected at most %d; raise SAGEMAKER_MAX_PAYLOAD_IN_MB (0: no limit)".formatted(found, limit));
+        "body: found %s, expected at most %d; raise SAGEMAKER_MAX_PAYLOAD_IN_MB (0: no limit)"
+            .formatted(found, limit));
   }
 
   /// Throws what is left away, as long as it keeps coming, so that the caller sees the answer.

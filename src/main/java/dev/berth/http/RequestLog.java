@@ -19,17 +19,20 @@ import org.slf4j.LoggerFactory;
 import org.slf4j.MDC;
 import org.slf4j.event.Level;
 
-/// What every request leaves behind: a line in the log, a count by route and status, and its ids on each of its log
-/// lines and on its response.
+/// What every request leaves behind: a line in the log, a count by route and status, and its ids on
+/// each of its log lines and on its response.
 ///
-/// Runs on the request's thread. Routes and the error mapper say what happened; [#end] writes the line.
+/// Runs on the request's thread. Routes and the error mapper say what happened; [#end] writes the
+/// line.
 final class RequestLog {
 
   /// SageMaker's own spelling.
   static final String REQUEST_ID_HEADER = "x-amzn-RequestId";
 
   private static final String INFERENCE_ID_HEADER = "X-Amzn-SageMaker-Inference-Id";
-  /// The artifact as the caller of a multi-model endpoint named it. The name of the model is the platform's own.
+
+  /// The artifact as the caller of a multi-model endpoint named it. The name of the model is the
+  /// platform's own.
   private static final String TARGET_MODEL_HEADER = "X-Amzn-SageMaker-Target-Model";
 
   /// SageMaker's own rule for the inference id.
@@ -56,7 +59,8 @@ final class RequestLog {
   private final Tracing tracing;
   private final Set<String> untraced;
 
-  /// @param paths what there is; everything else counts as one route, so that callers can't make up new ones
+  /// @param paths what there is; everything else counts as one route, so that callers can't make up
+  ///   new ones
   /// @param untraced paths that a platform asks all the time
   RequestLog(ServingMetrics metrics, Paths paths, Tracing tracing, Set<String> untraced) {
     this.metrics = metrics;
@@ -65,33 +69,39 @@ final class RequestLog {
     this.untraced = untraced;
   }
 
-  /// Runs before a route. The request's id is the caller's `x-amzn-RequestId`, else its inference id, else a new one.
+  /// Runs before a route. The request's id is the caller's `x-amzn-RequestId`, else its inference
+  /// id, else a new one.
   void begin(Context ctx) {
     ctx.attribute(STARTED, System.nanoTime());
     MDC.clear();
     var inferenceId = id(ctx.header(INFERENCE_ID_HEADER));
-    var requestId = id(ctx.header(REQUEST_ID_HEADER)).or(() -> inferenceId).orElseGet(RequestLog::newId);
+    var requestId =
+        id(ctx.header(REQUEST_ID_HEADER)).or(() -> inferenceId).orElseGet(RequestLog::newId);
     MDC.put(REQUEST_ID, requestId);
     ctx.header(REQUEST_ID_HEADER, requestId);
     inferenceId.filter(id -> !id.equals(requestId)).ifPresent(id -> MDC.put(INFERENCE_ID, id));
     ctx.attribute(INFERENCE_ID, inferenceId.orElse(requestId));
-    Optional.ofNullable(ctx.header(TARGET_MODEL_HEADER)).ifPresent(target -> MDC.put(TARGET_MODEL, Text.logged(target)));
+    Optional.ofNullable(ctx.header(TARGET_MODEL_HEADER))
+        .ifPresent(target -> MDC.put(TARGET_MODEL, Text.logged(target)));
     TraceParents.w3c(ctx).ifPresent(parent -> ctx.header(TraceParents.HEADER, parent));
-    var trace = untraced.contains(ctx.path())
-        ? RequestTrace.NONE
-        : tracing.begin(ctx.method().name(), ctx.path(), ctx, TraceParents::header);
+    var trace =
+        untraced.contains(ctx.path())
+            ? RequestTrace.NONE
+            : tracing.begin(ctx.method().name(), ctx.path(), ctx, TraceParents::header);
     trace.id(requestId);
     ctx.attribute(TRACE, trace);
     logTrace(trace, TraceParents.of(ctx));
   }
 
   private static void logTrace(RequestTrace trace, Optional<String> parent) {
-    trace.place().ifPresentOrElse(
-        place -> {
-          MDC.put(TRACE_ID, place.traceId());
-          MDC.put(SPAN_ID, place.spanId());
-        },
-        () -> parent.ifPresent(known -> MDC.put(TRACE_ID, TraceParents.traceId(known))));
+    trace
+        .place()
+        .ifPresentOrElse(
+            place -> {
+              MDC.put(TRACE_ID, place.traceId());
+              MDC.put(SPAN_ID, place.spanId());
+            },
+            () -> parent.ifPresent(known -> MDC.put(TRACE_ID, TraceParents.traceId(known))));
   }
 
   /// Says which model has taken the request in. Its name is on the log lines from now on.
@@ -115,8 +125,15 @@ final class RequestLog {
   RequestTrace beginMessage(String id, InvocationRequest handshake) {
     MDC.clear();
     MDC.put(REQUEST_ID, id);
-    var trace = tracing.begin("message", handshake.path(), handshake, (request, name) ->
-        name.equalsIgnoreCase(TraceParents.HEADER) ? request.traceParent().orElse(null) : null);
+    var trace =
+        tracing.begin(
+            "message",
+            handshake.path(),
+            handshake,
+            (request, name) ->
+                name.equalsIgnoreCase(TraceParents.HEADER)
+                    ? request.traceParent().orElse(null)
+                    : null);
     trace.id(id);
     logTrace(trace, handshake.traceParent());
     return trace;
@@ -175,7 +192,8 @@ final class RequestLog {
   static String malformed(int status, String message) {
     var id = newId();
     try (var _ = MDC.putCloseable(REQUEST_ID, id)) {
-      log.atInfo().addKeyValue("status", status)
+      log.atInfo()
+          .addKeyValue("status", status)
           .log("malformed request {}: {}", status, Text.logged(Text.withoutExcerpts(message)));
     }
     return id;
@@ -191,13 +209,21 @@ final class RequestLog {
     return ctx.attribute(TRACE);
   }
 
-  /// Where what the hooks call belongs: below the request's own span where the server traces, else below its caller's.
+  /// Where what the hooks call belongs: below the request's own span where the server traces, else
+  /// below its caller's.
   static Optional<String> traceParent(Context ctx) {
     return trace(ctx).place().map(RequestTrace.Place::traceParent).or(() -> TraceParents.of(ctx));
   }
 
   private static void write(Context ctx, String route, int status, Duration total) {
-    write(ctx.method().name(), ctx.path(), route, status, ctx.attribute(FAILED), ctx.attribute(SERVED), total);
+    write(
+        ctx.method().name(),
+        ctx.path(),
+        route,
+        status,
+        ctx.attribute(FAILED),
+        ctx.attribute(SERVED),
+        total);
   }
 
   /// A call of gRPC that fails has the status 200, and says in its trailers what went wrong.
@@ -207,34 +233,50 @@ final class RequestLog {
   }
 
   private static void write(
-      String method, String path, String route, int status, ServingException failure, Invocation served, Duration total) {
+      String method,
+      String path,
+      String route,
+      int status,
+      ServingException failure,
+      Invocation served,
+      Duration total) {
     var level = level(failure, served);
     if (!log.isEnabledForLevel(level)) {
       return;
     }
-    var line = log.atLevel(level)
-        .addKeyValue("route", route)
-        .addKeyValue("method", method)
-        .addKeyValue("status", status)
-        .addKeyValue("total_ms", millis(total));
+    var line =
+        log.atLevel(level)
+            .addKeyValue("route", route)
+            .addKeyValue("method", method)
+            .addKeyValue("status", status)
+            .addKeyValue("total_ms", millis(total));
     var result = "";
     if (failure != null) {
       // The stack says it all. A caller's own mistake has no stack worth reading.
       var why = isOurs(failure) ? "" : Text.withoutExcerpts(failure.getMessage());
       result = why.isEmpty() ? ": " + failure.type() : ": %s: %s".formatted(failure.type(), why);
-      line = line.addKeyValue("error", failure.type().name()).setCause(isOurs(failure) ? failure : null);
+      line =
+          line.addKeyValue("error", failure.type().name())
+              .setCause(isOurs(failure) ? failure : null);
     } else if (served != null) {
-      result = ": %d records, decode %s ms, queue %s ms, predict %s ms, encode %s ms".formatted(
-          served.records(), millis(served.decoded()), millis(served.queued()),
-          millis(served.predicted()), millis(served.encoded()));
-      line = line.addKeyValue("records", served.records())
-          .addKeyValue("decode_ms", millis(served.decoded()))
-          .addKeyValue("queue_ms", millis(served.queued()))
-          .addKeyValue("predict_ms", millis(served.predicted()))
-          .addKeyValue("encode_ms", millis(served.encoded()));
+      result =
+          ": %d records, decode %s ms, queue %s ms, predict %s ms, encode %s ms"
+              .formatted(
+                  served.records(),
+                  millis(served.decoded()),
+                  millis(served.queued()),
+                  millis(served.predicted()),
+                  millis(served.encoded()));
+      line =
+          line.addKeyValue("records", served.records())
+              .addKeyValue("decode_ms", millis(served.decoded()))
+              .addKeyValue("queue_ms", millis(served.queued()))
+              .addKeyValue("predict_ms", millis(served.predicted()))
+              .addKeyValue("encode_ms", millis(served.encoded()));
     }
     var target = Optional.ofNullable(MDC.get(TARGET_MODEL)).map(" for "::concat).orElse("");
-    line.log("{} {}{} {} in {} ms{}", method, Text.logged(path), target, status, millis(total), result);
+    line.log(
+        "{} {}{} {} in {} ms{}", method, Text.logged(path), target, status, millis(total), result);
   }
 
   /// A platform asks `/ping` and `/metrics` all the time, so their answers have no line by default.
@@ -242,7 +284,9 @@ final class RequestLog {
     if (failure == null) {
       return served == null ? Level.DEBUG : Level.INFO;
     }
-    return failure.type() == ErrorType.CALLER_GONE ? Level.DEBUG : isOurs(failure) ? Level.ERROR : Level.INFO;
+    return failure.type() == ErrorType.CALLER_GONE
+        ? Level.DEBUG
+        : isOurs(failure) ? Level.ERROR : Level.INFO;
   }
 
   private static boolean isOurs(ServingException failure) {

@@ -11,8 +11,9 @@ import org.eclipse.jetty.server.Request;
 import org.eclipse.jetty.server.Response;
 import org.eclipse.jetty.util.Callback;
 
-/// Answers 503 on a connection beyond the limit, unless another one makes way for it or the request asks for the
-/// server's health: a server whose connections are all busy is a healthy one. Runs on the request's thread.
+/// Answers 503 on a connection beyond the limit, unless another one makes way for it or the request
+/// asks for the server's health: a server whose connections are all busy is a healthy one. Runs on
+/// the request's thread.
 final class ReservedConnections extends Handler.Wrapper {
 
   private final Connections connections;
@@ -26,7 +27,8 @@ final class ReservedConnections extends Handler.Wrapper {
 
   @Override
   public boolean handle(Request request, Response response, Callback callback) throws Exception {
-    if (request.getConnectionMetaData().getConnection().getEndPoint() instanceof PeerAwareConnector.PeerAwareEndPoint endPoint
+    if (request.getConnectionMetaData().getConnection().getEndPoint()
+            instanceof PeerAwareConnector.PeerAwareEndPoint endPoint
         && !healthPaths.contains(Request.getPathInContext(request))
         && !connections.admit(endPoint.place())) {
       refuse(response, callback);
@@ -42,6 +44,7 @@ final class ReservedConnections extends Handler.Wrapper {
     headers.put(HttpHeader.CONTENT_TYPE, Errors.CONTENT_TYPE);
     headers.put(HttpHeader.RETRY_AFTER, "1");
     headers.put(HttpHeader.CONNECTION, HttpHeaderValue.CLOSE);
-    response.write(true, ByteBuffer.wrap(Errors.body(ErrorType.OVERLOADED, connections.full())), callback);
+    response.write(
+        true, ByteBuffer.wrap(Errors.body(ErrorType.OVERLOADED, connections.full())), callback);
   }
 }

@@ -34,20 +34,42 @@ final class Routes {
   private static final String MANY =
       "this server has many models; POST /models/{name}/invoke asks one, GET /models lists them";
 
-  /// What asks the model. SageMaker's OpenAI-compatible path forwards to the paths of OpenAI; the body tells what is asked.
+  /// What asks the model. SageMaker's OpenAI-compatible path forwards to the paths of OpenAI; the
+  /// body tells what is asked.
   private static final List<String> INVOCATIONS =
-      List.of("/invocations", "/inferences", "/v1/chat/completions", "/v1/completions", "/v1/embeddings");
+      List.of(
+          "/invocations",
+          "/inferences",
+          "/v1/chat/completions",
+          "/v1/completions",
+          "/v1/embeddings");
 
-  private static final Paths ONE_MODEL = new Paths(
-      INVOCATIONS.stream().collect(Collectors.toMap(Function.identity(), _ -> "POST")),
-      Map.of("/models", START_MANY, "/models/{name}", START_MANY, "/models/{name}/invoke", START_MANY,
-          Sockets.PATH_OF_MODEL, START_MANY))
-      .and(Map.of("/execution-parameters", "GET", Sockets.PATH, "GET"));
-  private static final Paths MANY_MODELS = new Paths(
-      Map.of("/models", "GET, POST", "/models/{name}", "DELETE, GET", "/models/{name}/invoke", "POST",
-          Sockets.PATH_OF_MODEL, "GET"),
-      Stream.concat(INVOCATIONS.stream(), Stream.of("/execution-parameters", Sockets.PATH))
-          .collect(Collectors.toMap(Function.identity(), _ -> MANY)));
+  private static final Paths ONE_MODEL =
+      new Paths(
+              INVOCATIONS.stream().collect(Collectors.toMap(Function.identity(), _ -> "POST")),
+              Map.of(
+                  "/models",
+                  START_MANY,
+                  "/models/{name}",
+                  START_MANY,
+                  "/models/{name}/invoke",
+                  START_MANY,
+                  Sockets.PATH_OF_MODEL,
+                  START_MANY))
+          .and(Map.of("/execution-parameters", "GET", Sockets.PATH, "GET"));
+  private static final Paths MANY_MODELS =
+      new Paths(
+          Map.of(
+              "/models",
+              "GET, POST",
+              "/models/{name}",
+              "DELETE, GET",
+              "/models/{name}/invoke",
+              "POST",
+              Sockets.PATH_OF_MODEL,
+              "GET"),
+          Stream.concat(INVOCATIONS.stream(), Stream.of("/execution-parameters", Sockets.PATH))
+              .collect(Collectors.toMap(Function.identity(), _ -> MANY)));
 
   private final ServerConfig config;
   private final Health health;
@@ -56,7 +78,13 @@ final class Routes {
   private final Tracing tracing;
   private final Page page;
 
-  Routes(ServerConfig config, Health health, Served served, ServingMetrics metrics, Tracing tracing, Page page) {
+  Routes(
+      ServerConfig config,
+      Health health,
+      Served served,
+      ServingMetrics metrics,
+      Tracing tracing,
+      Page page) {
     this.config = config;
     this.health = health;
     this.served = served;
@@ -68,33 +96,51 @@ final class Routes {
   void register(JavalinConfig javalin) {
     var routes = javalin.routes;
     var metricsPath = config.http().metricsPath();
-    var paths = switch (served) {
-      case Served.One _, Served.Watched _ -> ONE_MODEL;
-      case Served.Many _ -> MANY_MODELS;
-    };
+    var paths =
+        switch (served) {
+          case Served.One _, Served.Watched _ -> ONE_MODEL;
+          case Served.Many _ -> MANY_MODELS;
+        };
     var platform = config.platform();
     boolean hasGrpc = config.protocol().grpcPort().isPresent();
-    var asked = paths.and(platform.healthRoute().map(path -> Map.of(path, "GET")).orElse(Map.of()))
-        .and(platform.predictRoute().map(path -> Map.of(path, "POST")).orElse(Map.of()))
-        .and(Map.of("/ping", "GET, POST", metricsPath, "GET")).and(OpenInference.paths(hasGrpc));
+    var asked =
+        paths
+            .and(platform.healthRoute().map(path -> Map.of(path, "GET")).orElse(Map.of()))
+            .and(platform.predictRoute().map(path -> Map.of(path, "POST")).orElse(Map.of()))
+            .and(Map.of("/ping", "GET, POST", metricsPath, "GET"))
+            .and(OpenInference.paths(hasGrpc));
     var all = config.http().page() ? asked.and(Page.ROUTES) : asked;
-    var untraced = Stream.concat(healthPaths().stream(), Stream.of(metricsPath)).collect(Collectors.toUnmodifiableSet());
+    var untraced =
+        Stream.concat(healthPaths().stream(), Stream.of(metricsPath))
+            .collect(Collectors.toUnmodifiableSet());
     var log = new RequestLog(metrics, all, tracing, untraced);
-    var sockets = new Sockets(this::model, !(served instanceof Served.Many), config, asked, log, metrics, System::nanoTime);
+    var sockets =
+        new Sockets(
+            this::model,
+            !(served instanceof Served.Many),
+            config,
+            asked,
+            log,
+            metrics,
+            System::nanoTime);
     sockets.configure(javalin);
 
     routes.before(log::begin);
     routes.before(this::closeWhenStopping);
     routes.get("/ping", this::ping);
     routes.post("/ping", this::ping);
-    platform.healthRoute().filter(path -> !path.equals("/ping")).ifPresent(path -> routes.get(path, this::ping));
+    platform
+        .healthRoute()
+        .filter(path -> !path.equals("/ping"))
+        .ifPresent(path -> routes.get(path, this::ping));
     switch (served) {
       case Served.One(var model) -> register(routes, _ -> model.enter(), model::liveWorkers);
       case Served.Watched watched -> register(routes, watched::enter, () -> liveWorkers(watched));
       case Served.Many(var models) -> register(routes, models);
     }
     var named = new NamedModels(served, config.protocol().modelName());
-    var ofNamed = invocations((ctx, deadline) -> named.enter(named.target(Models.name(ctx), ""), deadline));
+    var ofNamed =
+        invocations((ctx, deadline) -> named.enter(named.target(Models.name(ctx), ""), deadline));
     new OpenInference(named, health, ofNamed, hasGrpc).register(routes);
     routes.get(metricsPath, this::scrape);
     if (config.http().page()) {
@@ -102,13 +148,16 @@ final class Routes {
     }
     sockets.register(routes, List.of(Sockets.PATH_OF_MODEL, "*"));
     routes.after(log::end);
-    routes.after(new RefusalPace(Runtime.getRuntime().availableProcessors(), System::nanoTime)::hold);
+    routes.after(
+        new RefusalPace(Runtime.getRuntime().availableProcessors(), System::nanoTime)::hold);
     new Failures(all, platform.predictRoute()).map(routes);
   }
 
   /// What says whether the server can answer.
   Set<String> healthPaths() {
-    return Stream.concat(Stream.concat(Stream.of("/ping"), OpenInference.HEALTH.stream()), config.platform().healthRoute().stream())
+    return Stream.concat(
+            Stream.concat(Stream.of("/ping"), OpenInference.HEALTH.stream()),
+            config.platform().healthRoute().stream())
         .collect(Collectors.toUnmodifiableSet());
   }
 
@@ -135,29 +184,41 @@ final class Routes {
     }
   }
 
-  private void register(RoutesConfig routes, Function<Deadline, ServedModel.Visit> visits, IntSupplier workers) {
+  private void register(
+      RoutesConfig routes, Function<Deadline, ServedModel.Visit> visits, IntSupplier workers) {
     var vertex = config.platform().predictRoute();
     var invocations = invocations((_, deadline) -> visits.apply(deadline));
-    INVOCATIONS.stream().filter(path -> vertex.filter(path::equals).isEmpty()).forEach(path -> routes.post(path, invocations));
+    INVOCATIONS.stream()
+        .filter(path -> vertex.filter(path::equals).isEmpty())
+        .forEach(path -> routes.post(path, invocations));
     vertex.ifPresent(path -> routes.post(path, new Vertex(visits, invocations)));
     routes.get(Sockets.PATH, Sockets::reject);
     routes.get("/execution-parameters", new ExecutionParameters(config.transform(), workers));
   }
 
   private void register(RoutesConfig routes, ManyModels many) {
-    var models = new Models(many, config.batching().timeout(), ProcessMemory.ofThisProcess(), System::nanoTime);
+    var models =
+        new Models(
+            many, config.batching().timeout(), ProcessMemory.ofThisProcess(), System::nanoTime);
     routes.post("/models", models::load);
     routes.get("/models", models::list);
     routes.get("/models/{name}", models::describe);
     routes.delete("/models/{name}", models::unload);
     routes.get(Sockets.PATH_OF_MODEL, Sockets::reject);
-    routes.post("/models/{name}/invoke", invocations((ctx, deadline) -> many.enter(Models.name(ctx), deadline)));
+    routes.post(
+        "/models/{name}/invoke",
+        invocations((ctx, deadline) -> many.enter(Models.name(ctx), deadline)));
   }
 
   private Invocations invocations(BiFunction<Context, Deadline, ServedModel.Visit> visits) {
     return new Invocations(
-        visits, config.http(), config.transform(), config.batching().timeout(), config.streams(),
-        ProcessMemory.ofThisProcess(), System::nanoTime);
+        visits,
+        config.http(),
+        config.transform(),
+        config.batching().timeout(),
+        config.streams(),
+        ProcessMemory.ofThisProcess(),
+        System::nanoTime);
   }
 
   /// What becomes of an error of the JVM outside of the hooks.
@@ -166,14 +227,21 @@ final class Routes {
     Failures.fatal(response, error);
   }
 
-  /// Says whether the server can answer, at once and whatever the workers do. A busy server is a healthy one.
+  /// Says whether the server can answer, at once and whatever the workers do. A busy server is a
+  /// healthy one.
   private void ping(Context ctx) {
-    health.problem().ifPresentOrElse(
-        problem -> ctx.status(503).contentType(Errors.CONTENT_TYPE).result(Errors.body(ErrorType.NOT_READY, problem)),
-        () -> ctx.status(200));
+    health
+        .problem()
+        .ifPresentOrElse(
+            problem ->
+                ctx.status(503)
+                    .contentType(Errors.CONTENT_TYPE)
+                    .result(Errors.body(ErrorType.NOT_READY, problem)),
+            () -> ctx.status(200));
   }
 
-  /// A server that stops wants its clients to go elsewhere, and not to send their next request here.
+  /// A server that stops wants its clients to go elsewhere, and not to send their next request
+  /// here.
   private void closeWhenStopping(Context ctx) {
     if (health.isStopping()) {
       ctx.header("Connection", "close");

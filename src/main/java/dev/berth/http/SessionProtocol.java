@@ -13,11 +13,11 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.regex.Pattern;
 
-/// How SageMaker's callers open, name and close sessions: a header, and a body of `{"requestType": "NEW_SESSION"}` or
-/// `{"requestType": "CLOSE"}`.
+/// How SageMaker's callers open, name and close sessions: a header, and a body of `{"requestType":
+/// "NEW_SESSION"}` or `{"requestType": "CLOSE"}`.
 ///
-/// AWS's guide names the header of an opened session `X-Amzn-SageMaker-Session-Id`, and its API hands on
-/// `X-Amzn-SageMaker-New-Session-Id`. So both are sent.
+/// AWS's guide names the header of an opened session `X-Amzn-SageMaker-Session-Id`, and its API
+/// hands on `X-Amzn-SageMaker-New-Session-Id`. So both are sent.
 final class SessionProtocol {
 
   static final String SESSION_ID = "X-Amzn-SageMaker-Session-Id";
@@ -33,6 +33,7 @@ final class SessionProtocol {
 
   /// The API's own pattern and length.
   private static final Pattern ID = Pattern.compile("(?=.{1,256}$)[a-zA-Z0-9](-*[a-zA-Z0-9])*+");
+
   private static final JsonMapper JSON = new JsonMapper();
 
   /// What a body asks for.
@@ -48,11 +49,14 @@ final class SessionProtocol {
   /// The value of the header, where it can name a session of the model.
   static String checked(String id, ServedModel.Visit visit) {
     if (!visit.hasSessions()) {
-      throw bad("%s: found %s, but the hooks of this model have no sessions; leave the header out".formatted(
-          SESSION_ID, Text.quoted(id)));
+      throw bad(
+          "%s: found %s, but the hooks of this model have no sessions; leave the header out"
+              .formatted(SESSION_ID, Text.quoted(id)));
     }
     if (!isNew(id) && !ID.matcher(id).matches()) {
-      throw bad("%s: found %s, expected NEW_SESSION or the id of a session".formatted(SESSION_ID, Text.quoted(id)));
+      throw bad(
+          "%s: found %s, expected NEW_SESSION or the id of a session"
+              .formatted(SESSION_ID, Text.quoted(id)));
     }
     return id;
   }
@@ -70,12 +74,19 @@ final class SessionProtocol {
       return Command.NONE;
     }
     if (fields.get().size() > 1) {
-      throw bad("body: found %d members, expected {\"%s\": \"%s\"} and nothing else".formatted(
-          fields.get().size(), REQUEST_TYPE, type));
+      throw bad(
+          "body: found %d members, expected {\"%s\": \"%s\"} and nothing else"
+              .formatted(fields.get().size(), REQUEST_TYPE, type));
     }
     if (type.equals(NEW_SESSION) != isNew(id)) {
-      throw bad("%s: found %s with %s %s, expected %s".formatted(
-          SESSION_ID, Text.quoted(id), REQUEST_TYPE, type, isNew(id) ? "the id of a session" : NEW_SESSION));
+      throw bad(
+          "%s: found %s with %s %s, expected %s"
+              .formatted(
+                  SESSION_ID,
+                  Text.quoted(id),
+                  REQUEST_TYPE,
+                  type,
+                  isNew(id) ? "the id of a session" : NEW_SESSION));
     }
     return isNew(id) ? Command.OPEN : Command.CLOSE;
   }

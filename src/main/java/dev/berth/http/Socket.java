@@ -39,21 +39,26 @@ import org.eclipse.jetty.websocket.api.StatusCode;
 
 /// One WebSocket: each message is a request, and they are answered one after another.
 ///
-/// Jetty's threads gather a message and return. A virtual thread answers what has come, and ends when all is
-/// answered. So a socket without messages has no thread. While [#MOST_WAITING] messages wait, no more are read.
+/// Jetty's threads gather a message and return. A virtual thread answers what has come, and ends
+/// when all is answered. So a socket without messages has no thread. While [#MOST_WAITING] messages
+/// wait, no more are read.
 ///
-/// A part of an answer is a frame, and an empty frame follows the last one. AWS documents no such end; this one is Berth's
-/// own. A whole answer is one frame.
+/// A part of an answer is a frame, and an empty frame follows the last one. AWS documents no such
+/// end; this one is Berth's own. A whole answer is one frame.
 public final class Socket implements Session.Listener {
 
   private static final int MOST_WAITING = 8;
   private static final int MOST_WAITING_BYTES = 1 << 20;
+
   /// What a message takes besides its bytes.
   private static final int MESSAGE = 1 << 10;
+
   /// What is likely to be made of a message: its text, and what the hook makes of that.
   private static final int LIKELY = 4;
+
   /// RFC 6455 §5.5 allows 125 bytes, two of which are the code.
   private static final int LONGEST_REASON = 123;
+
   private static final int OPENING_SECONDS = 10;
 
   /// What was agreed on in the handshake.
@@ -110,7 +115,8 @@ public final class Socket implements Session.Listener {
   /// A message, from its first frame until it is answered.
   private final class Message implements AutoCloseable {
     private final boolean isText;
-    private final RequestMemory taken = new RequestMemory(process, clock.getAsLong() + 2 * terms.timeout.toNanos(), () -> {});
+    private final RequestMemory taken =
+        new RequestMemory(process, clock.getAsLong() + 2 * terms.timeout.toNanos(), () -> {});
     private final Scheduler.Task limit;
     private byte[] bytes = new byte[0];
     private int length;
@@ -120,16 +126,26 @@ public final class Socket implements Session.Listener {
       this.isText = isText;
       terms.countMemory.accept(taken);
       taken.addAtOnce(MESSAGE);
-      this.limit = isWhole ? () -> true : scheduler.schedule(
-          () -> refuse(StatusCode.POLICY_VIOLATION, "a message was not whole within %d s of its first frame".formatted(
-              terms.timeout.toSeconds())),
-          terms.timeout.toMillis(), TimeUnit.MILLISECONDS);
+      this.limit =
+          isWhole
+              ? () -> true
+              : scheduler.schedule(
+                  () ->
+                      refuse(
+                          StatusCode.POLICY_VIOLATION,
+                          "a message was not whole within %d s of its first frame"
+                              .formatted(terms.timeout.toSeconds())),
+                  terms.timeout.toMillis(),
+                  TimeUnit.MILLISECONDS);
     }
 
     private void add(ByteBuffer more, boolean isLast) {
       long needed = (long) length + more.remaining();
       if (needed > bytes.length) {
-        int size = (int) Math.min(Integer.MAX_VALUE - 8, isLast ? needed : Math.max(needed, 2L * bytes.length));
+        int size =
+            (int)
+                Math.min(
+                    Integer.MAX_VALUE - 8, isLast ? needed : Math.max(needed, 2L * bytes.length));
         // While it is copied, there are both.
         taken.addAtOnce(size);
         bytes = Arrays.copyOf(bytes, size);
@@ -165,11 +181,14 @@ public final class Socket implements Session.Listener {
 
   /// The handshake was accepted. A client that leaves at this very moment must not keep a session.
   void expectOpen() {
-    scheduler.schedule(() -> {
-      if (session == null) {
-        drop();
-      }
-    }, OPENING_SECONDS, TimeUnit.SECONDS);
+    scheduler.schedule(
+        () -> {
+          if (session == null) {
+            drop();
+          }
+        },
+        OPENING_SECONDS,
+        TimeUnit.SECONDS);
   }
 
   /// Ends what the socket has, once.
@@ -211,13 +230,17 @@ public final class Socket implements Session.Listener {
         arriving = new Message(isText, isLast);
       }
       if (arriving.length + (long) payload.remaining() > terms.maxPayloadBytes) {
-        refuse(StatusCode.MESSAGE_TOO_LARGE, "a message has more than the %d bytes that SAGEMAKER_MAX_PAYLOAD_IN_MB allows"
-            .formatted(terms.maxPayloadBytes));
+        refuse(
+            StatusCode.MESSAGE_TOO_LARGE,
+            "a message has more than the %d bytes that SAGEMAKER_MAX_PAYLOAD_IN_MB allows"
+                .formatted(terms.maxPayloadBytes));
         return;
       }
       arriving.add(payload, isLast);
     } catch (MemoryShortException e) {
-      refuse(e.isTooLarge() ? StatusCode.MESSAGE_TOO_LARGE : StatusCode.TRY_AGAIN_LATER, e.getMessage());
+      refuse(
+          e.isTooLarge() ? StatusCode.MESSAGE_TOO_LARGE : StatusCode.TRY_AGAIN_LATER,
+          e.getMessage());
       return;
     }
     if (isLast) {
@@ -306,31 +329,58 @@ public final class Socket implements Session.Listener {
       failure = Optional.of(e);
       fail(e);
     } catch (IOException e) {
-      failure = Optional.of(new ServingException(ErrorType.CALLER_GONE, "the caller has gone before its answer was sent", e));
+      failure =
+          Optional.of(
+              new ServingException(
+                  ErrorType.CALLER_GONE, "the caller has gone before its answer was sent", e));
     } finally {
       log.endMessage(
-          trace, terms.handshake.path(), entered.map(ServedModel.Visit::metrics), served, failure,
+          trace,
+          terms.handshake.path(),
+          entered.map(ServedModel.Visit::metrics),
+          served,
+          failure,
           Duration.ofNanos(System.nanoTime() - start));
     }
   }
 
-  private Invocation exchange(Message message, ServedModel.Visit visit, String id, RequestTrace trace) throws IOException {
+  private Invocation exchange(
+      Message message, ServedModel.Visit visit, String id, RequestTrace trace) throws IOException {
     if (message.deadline.isOver()) {
-      throw new ServingException(ErrorType.DEADLINE_EXCEEDED, "the message's time ran out behind others of its socket");
+      throw new ServingException(
+          ErrorType.DEADLINE_EXCEEDED, "the message's time ran out behind others of its socket");
     }
     visit.requireRoom(message.deadline);
     charge(message);
-    var request = request(message, visit, id)
-        .withTraceParent(trace.place().map(RequestTrace.Place::traceParent).or(terms.handshake::traceParent));
+    var request =
+        request(message, visit, id)
+            .withTraceParent(
+                trace
+                    .place()
+                    .map(RequestTrace.Place::traceParent)
+                    .or(terms.handshake::traceParent));
     if (memory.isEmpty()) {
-      return send(visit.invoke(
-          request, message.deadline, Optional.of(terms.streams), message.taken, this::isClosed, Invocations.logContext(),
-          trace));
+      return send(
+          visit.invoke(
+              request,
+              message.deadline,
+              Optional.of(terms.streams),
+              message.taken,
+              this::isClosed,
+              Invocations.logContext(),
+              trace));
     }
     try (var turn = visit.enterSession(memory.get().id, message.deadline)) {
-      return send(visit.invokeIn(
-          turn, request, message.deadline, Optional.of(terms.streams), message.taken, this::isClosed, Invocations.logContext(),
-          trace));
+      return send(
+          visit.invokeIn(
+              turn,
+              request,
+              message.deadline,
+              Optional.of(terms.streams),
+              message.taken,
+              this::isClosed,
+              Invocations.logContext(),
+              trace));
     }
   }
 
@@ -345,10 +395,18 @@ public final class Socket implements Session.Listener {
 
   private InvocationRequest request(Message message, ServedModel.Visit visit, String id) {
     var type = terms.contentType.orElse(message.isText ? MediaType.JSON : MediaType.BYTES);
-    var accept = Accept.choose(
-        terms.accept, visit.responseTypes(), message.isText ? terms.defaultAccept : MediaType.BYTES);
+    var accept =
+        Accept.choose(
+            terms.accept,
+            visit.responseTypes(),
+            message.isText ? terms.defaultAccept : MediaType.BYTES);
     return new InvocationRequest(
-        new ByteArrayInputStream(message.bytes, 0, message.length), type, accept, terms.handshake.customAttributes(), id, false)
+            new ByteArrayInputStream(message.bytes, 0, message.length),
+            type,
+            accept,
+            terms.handshake.customAttributes(),
+            id,
+            false)
         .withPath(terms.handshake.path(), terms.handshake.query())
         .withHeaders(terms.headers)
         .withDeadline(message.deadline.nanos());
@@ -370,7 +428,9 @@ public final class Socket implements Session.Listener {
   private void sendParts(Answer.Streamed answer) throws IOException {
     answer.whenLate(session::disconnect);
     try {
-      for (var part = answer.next(this::isClosed); part.isPresent(); part = answer.next(this::isClosed)) {
+      for (var part = answer.next(this::isClosed);
+          part.isPresent();
+          part = answer.next(this::isClosed)) {
         if (part.get().length > 0) {
           send(part.get(), answer.contentType());
         }
@@ -406,13 +466,16 @@ public final class Socket implements Session.Listener {
   }
 
   private static boolean isText(MediaType type) {
-    return type.type().equals("text") || type.subtype().startsWith("json") || type.subtype().endsWith("+json");
+    return type.type().equals("text")
+        || type.subtype().startsWith("json")
+        || type.subtype().endsWith("+json");
   }
 
   /// Nothing where it is no UTF-8, which a text frame must be.
   private static Optional<String> text(byte[] data) {
     try {
-      return Optional.of(StandardCharsets.UTF_8.newDecoder().decode(ByteBuffer.wrap(data)).toString());
+      return Optional.of(
+          StandardCharsets.UTF_8.newDecoder().decode(ByteBuffer.wrap(data)).toString());
     } catch (CharacterCodingException _) {
       return Optional.empty();
     }

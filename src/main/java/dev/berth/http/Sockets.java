@@ -26,19 +26,22 @@ import org.eclipse.jetty.ee10.servlet.ServletContextRequest;
 import org.eclipse.jetty.ee10.websocket.server.JettyServerUpgradeResponse;
 import org.eclipse.jetty.ee10.websocket.server.JettyWebSocketServletFactory;
 
-/// WebSockets at [#PATH]: accepts or rejects the handshake, and opens the session that the socket has. Runs on the handshake's
-/// virtual thread.
+/// WebSockets at [#PATH]: accepts or rejects the handshake, and opens the session that the socket
+/// has. Runs on the handshake's virtual thread.
 ///
-/// SageMaker's callers may ask for another path. So any path without a route of its own is taken where the hooks answer part
-/// by part or have sessions.
+/// SageMaker's callers may ask for another path. So any path without a route of its own is taken
+/// where the hooks answer part by part or have sessions.
 final class Sockets {
 
   static final String PATH = "/invocations-bidirectional-stream";
+
   /// Of one model among many.
   static final String PATH_OF_MODEL = "/models/{name}" + PATH;
 
-  /// SageMaker asks a socket every 60 s whether it is still there, and gives up after 5 of these pings.
+  /// SageMaker asks a socket every 60 s whether it is still there, and gives up after 5 of these
+  /// pings.
   private static final Duration IDLE = Duration.ofSeconds(5 * 60);
+
   private static final int INPUT_BUFFER_BYTES = 16 << 10;
   private static final String SOCKET = "berth.socket";
 
@@ -50,7 +53,8 @@ final class Sockets {
   private final ServingMetrics metrics;
   private final LongSupplier clock;
 
-  /// @param models finds out which model a handshake is for. What it returns has that model take a message in
+  /// @param models finds out which model a handshake is for. What it returns has that model take a
+  ///   message in
   /// @param paths the routes
   Sockets(
       Function<Context, Supplier<ServedModel.Visit>> models,
@@ -75,8 +79,8 @@ final class Sockets {
     routes.wsBeforeUpgrade(this::accept);
   }
 
-  /// Javalin's own sockets get whole messages, whose memory nobody has counted, and the next one whether it is wanted or
-  /// not. So the sockets are Berth's own, on Javalin's routes.
+  /// Javalin's own sockets get whole messages, whose memory nobody has counted, and the next one
+  /// whether it is wanted or not. So the sockets are Berth's own, on Javalin's routes.
   void configure(JavalinConfig javalin) {
     javalin.jetty.modifyWebSocketServletFactory(this::configure);
     javalin.requestLogger.ws(ws -> ws.onUpgrade((ctx, _) -> ended(ctx)));
@@ -86,8 +90,10 @@ final class Sockets {
     var request = HttpServer.idle(config);
     factory.setIdleTimeout(request.compareTo(IDLE) > 0 ? request : IDLE);
     factory.setInputBufferSize(INPUT_BUFFER_BYTES);
-    factory.addMapping("/*", (upgrade, response) -> upgraded(
-        (Socket) upgrade.getHttpServletRequest().getAttribute(SOCKET), response));
+    factory.addMapping(
+        "/*",
+        (upgrade, response) ->
+            upgraded((Socket) upgrade.getHttpServletRequest().getAttribute(SOCKET), response));
   }
 
   /// Nothing is compressed, as over HTTP.
@@ -109,7 +115,9 @@ final class Sockets {
     var model = models.apply(ctx);
     try (var visit = model.get()) {
       if (!isOurs && !visit.isConversational()) {
-        throw noSocket(ctx, "the hooks of this model neither stream nor have sessions, and so answer there only");
+        throw noSocket(
+            ctx,
+            "the hooks of this model neither stream nor have sessions, and so answer there only");
       }
       ctx.req().setAttribute(SOCKET, socket(ctx, model, visit));
     }
@@ -121,41 +129,64 @@ final class Sockets {
     }
     var advice = paths.advice(ctx.path());
     if (advice.isPresent() || !hasOneModel) {
-      throw new ServingException(ErrorType.NOT_FOUND, "%s: no such path; %s".formatted(
-          Text.quoted(ctx.path()), advice.orElse("sockets of a model are at " + PATH_OF_MODEL)));
+      throw new ServingException(
+          ErrorType.NOT_FOUND,
+          "%s: no such path; %s"
+              .formatted(
+                  Text.quoted(ctx.path()),
+                  advice.orElse("sockets of a model are at " + PATH_OF_MODEL)));
     }
   }
 
   private Socket socket(Context ctx, Supplier<ServedModel.Visit> model, ServedModel.Visit visit) {
     var accept = Invocations.header(ctx, "Accept");
-    var type = Invocations.header(ctx, "Content-Type")
-        .map(text -> Invocations.contentType(Optional.of(text), visit.requestTypes()));
+    var type =
+        Invocations.header(ctx, "Content-Type")
+            .map(text -> Invocations.contentType(Optional.of(text), visit.requestTypes()));
     var id = RequestLog.inferenceId(ctx);
     var headers = Invocations.headers(ctx);
     // What the messages have in common. Its body stands for none.
-    var handshake = new InvocationRequest(
-        InputStream.nullInputStream(),
-        type.orElse(MediaType.JSON),
-        Accept.choose(accept, visit.responseTypes(), config.http().defaultAccept()),
-        Invocations.header(ctx, Invocations.CUSTOM_ATTRIBUTES),
-        id,
-        false)
-        .withTraceParent(RequestLog.traceParent(ctx))
-        .withPath(ctx.path(), Optional.ofNullable(ctx.queryString()))
-        .withHeaders(headers);
-    var connection = ServletContextRequest.getServletContextRequest(ctx.req()).getConnectionMetaData();
+    var handshake =
+        new InvocationRequest(
+                InputStream.nullInputStream(),
+                type.orElse(MediaType.JSON),
+                Accept.choose(accept, visit.responseTypes(), config.http().defaultAccept()),
+                Invocations.header(ctx, Invocations.CUSTOM_ATTRIBUTES),
+                id,
+                false)
+            .withTraceParent(RequestLog.traceParent(ctx))
+            .withPath(ctx.path(), Optional.ofNullable(ctx.queryString()))
+            .withHeaders(headers);
+    var connection =
+        ServletContextRequest.getServletContextRequest(ctx.req()).getConnectionMetaData();
     var scheduler = connection.getConnector().getScheduler();
     return new Socket(
         new Socket.Terms(
-            model, handshake, headers, type, accept, visit::countMemory, config.http().defaultAccept(),
-            config.http().maxPayloadBytes(), config.batching().timeout(),
+            model,
+            handshake,
+            headers,
+            type,
+            accept,
+            visit::countMemory,
+            config.http().defaultAccept(),
+            config.http().maxPayloadBytes(),
+            config.batching().timeout(),
             new StreamLimits(config.streams().partTimeout(), config.streams().timeout(), true)),
-        session(ctx, visit, handshake), log, metrics, ProcessMemory.ofThisProcess(), clock, scheduler);
+        session(ctx, visit, handshake),
+        log,
+        metrics,
+        ProcessMemory.ofThisProcess(),
+        clock,
+        scheduler);
   }
 
-  /// The session of all messages of a socket: the one that the handshake names or opens, or one that ends with the socket.
-  private Optional<Socket.OpenSession> session(Context ctx, ServedModel.Visit visit, InvocationRequest handshake) {
-    var named = Invocations.header(ctx, SessionProtocol.SESSION_ID).map(id -> SessionProtocol.checked(id, visit));
+  /// The session of all messages of a socket: the one that the handshake names or opens, or one
+  /// that ends with the socket.
+  private Optional<Socket.OpenSession> session(
+      Context ctx, ServedModel.Visit visit, InvocationRequest handshake) {
+    var named =
+        Invocations.header(ctx, SessionProtocol.SESSION_ID)
+            .map(id -> SessionProtocol.checked(id, visit));
     if (!visit.hasSessions()) {
       return Optional.empty();
     }
@@ -174,7 +205,8 @@ final class Sockets {
     return Optional.of(new Socket.OpenSession(turn.id(), turn::end));
   }
 
-  /// The handshake has its answer. Jetty opens the socket after that, unless the answer is an error.
+  /// The handshake has its answer. Jetty opens the socket after that, unless the answer is an
+  /// error.
   private void ended(Context ctx) {
     if (ctx.req().getAttribute(SOCKET) instanceof Socket socket) {
       if (ctx.statusCode() == HttpServletResponse.SC_SWITCHING_PROTOCOLS) {
@@ -187,8 +219,10 @@ final class Sockets {
   }
 
   private ServingException noSocket(Context ctx, String why) {
-    return new ServingException(ErrorType.NOT_FOUND,
-        "%s: found a WebSocket handshake, expected %s; %s".formatted(Text.quoted(ctx.path()), PATH, why));
+    return new ServingException(
+        ErrorType.NOT_FOUND,
+        "%s: found a WebSocket handshake, expected %s; %s"
+            .formatted(Text.quoted(ctx.path()), PATH, why));
   }
 
   /// Answers what is no handshake.
@@ -197,7 +231,9 @@ final class Sockets {
   }
 
   private static ServingException noHandshake(Context ctx) {
-    return new ServingException(ErrorType.BAD_INPUT,
-        "%s: found no WebSocket handshake, expected Upgrade: websocket (RFC 6455)".formatted(Text.quoted(ctx.path())));
+    return new ServingException(
+        ErrorType.BAD_INPUT,
+        "%s: found no WebSocket handshake, expected Upgrade: websocket (RFC 6455)"
+            .formatted(Text.quoted(ctx.path())));
   }
 }

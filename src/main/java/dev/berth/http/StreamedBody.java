@@ -12,8 +12,8 @@ import org.eclipse.jetty.io.EndPoint;
 
 /// Sends the parts of an answer as they come, in chunks. Used on the request's thread.
 ///
-/// What fails after the first part can't have a status any more. An event stream says so in an event, JSON Lines in a line;
-/// any other body is cut off, so that nobody takes it for a whole one.
+/// What fails after the first part can't have a status any more. An event stream says so in an
+/// event, JSON Lines in a line; any other body is cut off, so that nobody takes it for a whole one.
 final class StreamedBody {
 
   private final Context ctx;
@@ -25,7 +25,9 @@ final class StreamedBody {
     this.ctx = ctx;
     this.connection = connection;
     this.readerHasGone =
-        connection instanceof PeerAwareConnector.PeerAwareEndPoint peer ? peer::peerHasClosed : () -> !connection.isOpen();
+        connection instanceof PeerAwareConnector.PeerAwareEndPoint peer
+            ? peer::peerHasClosed
+            : () -> !connection.isOpen();
     this.answer = answer;
   }
 
@@ -42,7 +44,10 @@ final class StreamedBody {
       RequestLog.served(ctx, answer.invocation());
     } catch (IOException e) {
       answer.abandon();
-      RequestLog.failed(ctx, new ServingException(ErrorType.CALLER_GONE, "the caller has gone before its answer was sent", e));
+      RequestLog.failed(
+          ctx,
+          new ServingException(
+              ErrorType.CALLER_GONE, "the caller has gone before its answer was sent", e));
     } catch (ServingException e) {
       fail(e);
     }
@@ -50,7 +55,9 @@ final class StreamedBody {
 
   private void sendParts() throws IOException {
     var output = ctx.res().getOutputStream();
-    for (var part = answer.next(readerHasGone); part.isPresent(); part = answer.next(readerHasGone)) {
+    for (var part = answer.next(readerHasGone);
+        part.isPresent();
+        part = answer.next(readerHasGone)) {
       output.write(part.get());
       if (!answer.hasNext()) {
         output.flush();
@@ -65,8 +72,10 @@ final class StreamedBody {
       return;
     }
     try {
-      var line = new String(Errors.wrapped(failure.type(), failure.getMessage()), StandardCharsets.UTF_8);
-      var framed = is(MediaType.EVENT_STREAM) ? "event: error\ndata: %s\n\n".formatted(line) : line + "\n";
+      var line =
+          new String(Errors.wrapped(failure.type(), failure.getMessage()), StandardCharsets.UTF_8);
+      var framed =
+          is(MediaType.EVENT_STREAM) ? "event: error\ndata: %s\n\n".formatted(line) : line + "\n";
       ctx.res().getOutputStream().write(framed.getBytes(StandardCharsets.UTF_8));
     } catch (IOException e) {
       failure.addSuppressed(e);

@@ -9,8 +9,11 @@ final class Text {
   private static final int MAX_REASON = 200;
   private static final int MAX_SEARCHED = 2000;
 
-  /// A problem as messages say it: `line 3: found "x", expected a number`. What the caller sent is the second group.
-  private static final Pattern PROBLEM = Pattern.compile("(?s)(?:(.*?): )?found .*[,;] (expected .*)");
+  /// A problem as messages say it: `line 3: found "x", expected a number`. What the caller sent is
+  /// the second group.
+  private static final Pattern PROBLEM =
+      Pattern.compile("(?s)(?:(.*?): )?found .*[,;] (expected .*)");
+
   /// From the first quote that is no apostrophe.
   private static final Pattern QUOTE = Pattern.compile("(?s)(?:[\"`“‘«]|(?<![\\p{L}\\p{N}])').*");
 
@@ -18,10 +21,11 @@ final class Text {
 
   private Text() {}
 
-  /// A message for the log, which never holds payloads: its place and what was expected, without what was found. Of a
-  /// message of another form it is the beginning, up to a colon or a quote.
+  /// A message for the log, which never holds payloads: its place and what was expected, without
+  /// what was found. Of a message of another form it is the beginning, up to a colon or a quote.
   static String withoutExcerpts(String message) {
-    // Cut, because a message may quote a whole payload, and the pattern takes the square of its length.
+    // Cut, because a message may quote a whole payload, and the pattern takes the square of its
+    // length.
     var text = message == null ? "" : cut(message, MAX_SEARCHED);
     var problem = PROBLEM.matcher(text);
     if (problem.matches()) {
@@ -37,11 +41,13 @@ final class Text {
     return QUOTE.matcher(text).replaceFirst("").strip();
   }
 
-  /// What a client sent, for the log: as it is where it is made of plain characters, else in quotes. It can't be taken for
-  /// a part of the line then.
+  /// What a client sent, for the log: as it is where it is made of plain characters, else in
+  /// quotes. It can't be taken for a part of the line then.
   static String logged(String text) {
     var cut = cut(text, MAX_LENGTH);
-    return PLAIN.matcher(cut).matches() ? cut : '"' + cut.replace("\\", "\\\\").replace("\"", "\\\"") + '"';
+    return PLAIN.matcher(cut).matches()
+        ? cut
+        : '"' + cut.replace("\\", "\\\\").replace("\"", "\\\"") + '"';
   }
 
   static String quoted(String text) {

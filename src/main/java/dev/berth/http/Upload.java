@@ -13,8 +13,9 @@ import org.eclipse.jetty.http.HttpHeader;
 import org.eclipse.jetty.http.HttpStatus;
 import org.eclipse.jetty.io.Content;
 
-/// The bytes of a request's body as they arrive. Jetty's own stream waits for as long as the connection may be silent;
-/// this waits until the deadline of the request. Used by one thread at a time.
+/// The bytes of a request's body as they arrive. Jetty's own stream waits for as long as the
+/// connection may be silent; this waits until the deadline of the request. Used by one thread at a
+/// time.
 final class Upload {
 
   private static final long MOST_TO_DISCARD = 256L << 20;
@@ -24,20 +25,26 @@ final class Upload {
 
   /// An upload that brings less than this in so long a time stalls.
   private static final long STALL_NANOS = TimeUnit.SECONDS.toNanos(1);
+
   private static final int STALL_BYTES = 16 << 10;
 
   private final ServletContextRequest request;
   private final Deadline deadline;
   private final BooleanSupplier wanted;
   private final Semaphore arrival = new Semaphore(0);
+
   /// Whether Jetty is to release `arrival` when there is more.
   private boolean demanded;
+
   /// What has arrived and is not taken yet; null where there is nothing.
   private Content.Chunk chunk;
+
   private boolean ended;
   private long received;
+
   /// How long it was waited for since its pace was last looked at, and what had been received then.
   private long waited;
+
   private long receivedThen;
 
   /// @param wanted whether others wait for what it takes. It may not stall then
@@ -58,19 +65,22 @@ final class Upload {
 
   /// Takes the next bytes, as many as have arrived; -1: there are no more.
   ///
-  /// @throws ServingException `DEADLINE_EXCEEDED` when none come in time, `BAD_INPUT` when the connection ends
-  ///     before, `OVERLOADED` when it stalls while others need its place
+  /// @throws ServingException `DEADLINE_EXCEEDED` when none come in time, `BAD_INPUT` when the
+  ///   connection ends before, `OVERLOADED` when it stalls while others need its place
   int take(byte[] bytes, int offset, int length) {
     if (ended || length == 0) {
       return ended ? -1 : 0;
     }
     if (!await(deadline.nanosLeft())) {
       throw new ServingException(
-          ErrorType.DEADLINE_EXCEEDED, "the request's time ran out after %d bytes of its body".formatted(received));
+          ErrorType.DEADLINE_EXCEEDED,
+          "the request's time ran out after %d bytes of its body".formatted(received));
     }
     if (Content.Chunk.isFailure(chunk)) {
-      throw new ServingException(ErrorType.BAD_INPUT,
-          "body: it can't be read on after %d bytes: the connection ended or its chunks are malformed".formatted(received),
+      throw new ServingException(
+          ErrorType.BAD_INPUT,
+          "body: it can't be read on after %d bytes: the connection ended or its chunks are malformed"
+              .formatted(received),
           chunk.getFailure());
     }
     int count = Math.min(length, chunk.remaining());
@@ -84,13 +94,15 @@ final class Upload {
     return count == 0 && ended ? -1 : count;
   }
 
-  /// Reads what is left and throws it away, as long as it keeps coming: a caller who still writes would otherwise see a
-  /// broken connection instead of the answer that says why. It stops at the deadline.
+  /// Reads what is left and throws it away, as long as it keeps coming: a caller who still writes
+  /// would otherwise see a broken connection instead of the answer that says why. It stops at the
+  /// deadline.
   void discard() {
     long stop = System.nanoTime() + Math.min(LONGEST_DISCARD_NANOS, deadline.nanosLeft());
     var bin = new byte[DISCARD_BUFFER];
     long before = received;
-    while (!ended && received - before < MOST_TO_DISCARD
+    while (!ended
+        && received - before < MOST_TO_DISCARD
         && await(Math.min(LONGEST_PAUSE_NANOS, stop - System.nanoTime()))
         && !Content.Chunk.isFailure(chunk)) {
       take(bin, 0, bin.length);
@@ -125,8 +137,10 @@ final class Upload {
       return;
     }
     if (received - receivedThen < STALL_BYTES && wanted.getAsBoolean()) {
-      throw new ServingException(ErrorType.OVERLOADED,
-          "the body stalled after %d bytes, and other requests need its place; try again later".formatted(received));
+      throw new ServingException(
+          ErrorType.OVERLOADED,
+          "the body stalled after %d bytes, and other requests need its place; try again later"
+              .formatted(received));
     }
     waited = 0;
     receivedThen = received;
@@ -139,7 +153,8 @@ final class Upload {
     return chunk != null;
   }
 
-  /// Asks to be told when more has arrived. A caller who waits for the word to send the body is given it.
+  /// Asks to be told when more has arrived. A caller who waits for the word to send the body is
+  /// given it.
   private void demand() {
     if (demanded) {
       return;
@@ -156,7 +171,8 @@ final class Upload {
       return arrival.tryAcquire(nanos, TimeUnit.NANOSECONDS);
     } catch (InterruptedException e) {
       Thread.currentThread().interrupt();
-      throw new ServingException(ErrorType.DEADLINE_EXCEEDED, "the wait for the request's body was interrupted", e);
+      throw new ServingException(
+          ErrorType.DEADLINE_EXCEEDED, "the wait for the request's body was interrupted", e);
     }
   }
 }

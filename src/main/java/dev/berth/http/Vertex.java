@@ -14,8 +14,8 @@ import java.util.List;
 import java.util.Optional;
 import java.util.function.Function;
 
-/// Where Vertex AI asks. Requests are JSON, are answered by JSON as a whole, and go the way of `POST /invocations`. Runs on the
-/// request's virtual thread.
+/// Where Vertex AI asks. Requests are JSON, are answered by JSON as a whole, and go the way of
+/// `POST /invocations`. Runs on the request's virtual thread.
 final class Vertex implements Handler {
 
   private final Function<Deadline, ServedModel.Visit> visits;
@@ -30,37 +30,50 @@ final class Vertex implements Handler {
 
   @Override
   public void handle(Context ctx) throws IOException {
-    invocations.take(ctx, new Invocations.Call() {
-      @Override
-      public ServedModel.Visit enter(RequestBody body, Deadline deadline) {
-        return visits.apply(deadline);
-      }
+    invocations.take(
+        ctx,
+        new Invocations.Call() {
+          @Override
+          public ServedModel.Visit enter(RequestBody body, Deadline deadline) {
+            return visits.apply(deadline);
+          }
 
-      @Override
-      public void answer(ServedModel.Visit visit, RequestBody body, Deadline deadline) throws IOException {
-        Vertex.this.answer(ctx, visit, body, deadline);
-      }
-    });
+          @Override
+          public void answer(ServedModel.Visit visit, RequestBody body, Deadline deadline)
+              throws IOException {
+            Vertex.this.answer(ctx, visit, body, deadline);
+          }
+        });
   }
 
-  private void answer(Context ctx, ServedModel.Visit visit, RequestBody body, Deadline deadline) throws IOException {
+  private void answer(Context ctx, ServedModel.Visit visit, RequestBody body, Deadline deadline)
+      throws IOException {
     var json = List.of(MediaType.JSON);
-    var contentType = Invocations.contentType(Optional.ofNullable(ctx.header("Content-Type")), json);
+    var contentType =
+        Invocations.contentType(Optional.ofNullable(ctx.header("Content-Type")), json);
     var accept = Accept.choose(Optional.ofNullable(ctx.header("Accept")), json, MediaType.JSON);
     var request = invocations.request(ctx, visit, body, contentType, accept, deadline);
     var dialect = VertexDialect.of(visit.requestTypes(), visit.responseTypes());
     try {
       switch (visit.invokeIn(
-          dialect, request, deadline, body.memory(), Invocations.peerHasGone(ctx), Invocations.logContext(),
+          dialect,
+          request,
+          deadline,
+          body.memory(),
+          Invocations.peerHasGone(ctx),
+          Invocations.logContext(),
           RequestLog.trace(ctx))) {
         case Answer.Whole(var response, var invocation) -> {
           invocations.write(ctx, response);
           RequestLog.served(ctx, invocation);
         }
-        case Answer.Streamed _ -> throw new IllegalStateException("found an answer in parts, expected a whole one");
+        case Answer.Streamed _ ->
+            throw new IllegalStateException("found an answer in parts, expected a whole one");
       }
     } catch (ServingException e) {
-      throw e.type() == ErrorType.BAD_INPUT ? new ServingException(e.type(), VertexDialect.named(e.getMessage()), e) : e;
+      throw e.type() == ErrorType.BAD_INPUT
+          ? new ServingException(e.type(), VertexDialect.named(e.getMessage()), e)
+          : e;
     }
   }
 }

@@ -2,13 +2,14 @@ package dev.berth.memory;
 
 /// Looks whether the heap has room for what native code is about to allocate in it.
 ///
-/// Such code can't fail as Java does: the tokenizer's aborts the process when there is no room, and libtorch's writes to
-/// where there is nothing. Hooks of one's own may fill the heap without a word to any account, so the account alone does
-/// not say that there is room.
+/// Such code can't fail as Java does: the tokenizer's aborts the process when there is no room, and
+/// libtorch's writes to where there is nothing. Hooks of one's own may fill the heap without a word
+/// to any account, so the account alone does not say that there is room.
 public final class HeapRoom {
 
   /// What must be left besides, because other threads allocate at the same time.
-  private static final long RESERVE = Math.clamp(Runtime.getRuntime().maxMemory() / 16, 8L << 20, 256L << 20);
+  private static final long RESERVE =
+      Math.clamp(Runtime.getRuntime().maxMemory() / 16, 8L << 20, 256L << 20);
 
   private HeapRoom() {}
 
@@ -21,7 +22,8 @@ public final class HeapRoom {
     }
   }
 
-  /// Garbage counts as used until it is collected. An allocation of that size has it collected, and fails as Java does.
+  /// Garbage counts as used until it is collected. An allocation of that size has it collected, and
+  /// fails as Java does.
   private static boolean collectFor(long bytes) {
     try {
       return new byte[Math.toIntExact(bytes)].length > 0;

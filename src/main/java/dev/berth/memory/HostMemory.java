@@ -15,16 +15,19 @@ import java.util.stream.Stream;
 
 /// How much memory a model may take before the kernel ends a process or the machine swaps.
 ///
-/// The least of what the machine has left, and of what each control group around this process has left, counts. Two things
-/// are not free although nobody has them yet: what the Java heap may still grow by, and a reserve.
+/// The least of what the machine has left, and of what each control group around this process has
+/// left, counts. Two things are not free although nobody has them yet: what the Java heap may still
+/// grow by, and a reserve.
 ///
 /// Safe for use by many threads. Each look reads a few small files of `/proc` and `/sys`.
 public final class HostMemory {
 
-  /// For what grows while models serve: what forwards take meanwhile, compiled code, classes and stacks. Twelve contexts of
-  /// 1,000 words at once took 55 MB with the sample on two workers.
+  /// For what grows while models serve: what forwards take meanwhile, compiled code, classes and
+  /// stacks. Twelve contexts of 1,000 words at once took 55 MB with the sample on two workers.
   private static final long LEAST_RESERVE = 64L << 20;
+
   private static final long MOST_RESERVE = 1L << 30;
+
   /// The larger the memory, the larger the models.
   private static final int SHARE_OF_THE_RESERVE = 16;
 
@@ -83,12 +86,15 @@ public final class HostMemory {
     return List.of();
   }
 
-  /// The group and those around it. In a container its path may be that of the host: the container's own group is then
-  /// where the others are mounted, and the rest of the path is not there.
+  /// The group and those around it. In a container its path may be that of the host: the
+  /// container's own group is then where the others are mounted, and the rest of the path is not
+  /// there.
   private static List<MemoryReading> groups(Path mount, String path, Version version) {
     var readings = new ArrayList<MemoryReading>();
     var group = mount.resolve("./" + path).normalize();
-    for (var at = group.startsWith(mount) ? group : mount; at.startsWith(mount); at = at.getParent()) {
+    for (var at = group.startsWith(mount) ? group : mount;
+        at.startsWith(mount);
+        at = at.getParent()) {
       version.read(at).ifPresent(readings::add);
     }
     return readings;
@@ -102,40 +108,68 @@ public final class HostMemory {
     return reading(
         number(group.resolve("memory.limit_in_bytes")),
         number(group.resolve("memory.usage_in_bytes")),
-        facts(group.resolve("memory.stat")), "total_inactive_file", "total_active_file", "total_mapped_file");
+        facts(group.resolve("memory.stat")),
+        "total_inactive_file",
+        "total_active_file",
+        "total_mapped_file");
   }
 
   /// Beyond `memory.high` the kernel slows a group down until it has given memory back.
   private static Optional<MemoryReading> version2(Path group) {
-    var limit = Stream.of("memory.max", "memory.high").map(file -> number(group.resolve(file)))
-        .flatMapToLong(OptionalLong::stream).min();
+    var limit =
+        Stream.of("memory.max", "memory.high")
+            .map(file -> number(group.resolve(file)))
+            .flatMapToLong(OptionalLong::stream)
+            .min();
     return reading(
-        limit, number(group.resolve("memory.current")),
-        facts(group.resolve("memory.stat")), "inactive_file", "active_file", "file_mapped");
+        limit,
+        number(group.resolve("memory.current")),
+        facts(group.resolve("memory.stat")),
+        "inactive_file",
+        "active_file",
+        "file_mapped");
   }
 
-  /// What files have left in memory counts as used, and is given back when it is needed. What is mapped counts as needed: it
-  /// is the code of libtorch.
+  /// What files have left in memory counts as used, and is given back when it is needed. What is
+  /// mapped counts as needed: it is the code of libtorch.
   private static Optional<MemoryReading> reading(
-      OptionalLong limit, OptionalLong used, Map<String, Long> facts, String inactive, String active, String mapped) {
+      OptionalLong limit,
+      OptionalLong used,
+      Map<String, Long> facts,
+      String inactive,
+      String active,
+      String mapped) {
     if (limit.isEmpty() || limit.getAsLong() >= NO_LIMIT || used.isEmpty()) {
       return Optional.empty();
     }
-    long files = facts.getOrDefault(inactive, 0L) + facts.getOrDefault(active, 0L) - facts.getOrDefault(mapped, 0L);
-    return Optional.of(new MemoryReading(
-        limit.getAsLong() - used.getAsLong() + Math.max(0, files), limit.getAsLong(), "cgroup"));
+    long files =
+        facts.getOrDefault(inactive, 0L)
+            + facts.getOrDefault(active, 0L)
+            - facts.getOrDefault(mapped, 0L);
+    return Optional.of(
+        new MemoryReading(
+            limit.getAsLong() - used.getAsLong() + Math.max(0, files),
+            limit.getAsLong(),
+            "cgroup"));
   }
 
   /// The number that a file holds; nothing where it is not there or holds `max`.
   private static OptionalLong number(Path file) {
-    return lines(file).stream().map(String::strip).filter(line -> line.matches("\\d{1,18}|9\\d{18}"))
-        .mapToLong(Long::parseLong).findFirst();
+    return lines(file).stream()
+        .map(String::strip)
+        .filter(line -> line.matches("\\d{1,18}|9\\d{18}"))
+        .mapToLong(Long::parseLong)
+        .findFirst();
   }
 
   /// The lines `name number`, whatever stands behind.
   private static Map<String, Long> facts(Path file) {
-    return lines(file).stream().map(line -> line.split("\\s+")).filter(line -> line.length > 1 && line[1].matches("\\d{1,18}"))
-        .collect(Collectors.toMap(line -> line[0], line -> Long.parseLong(line[1]), (first, _) -> first));
+    return lines(file).stream()
+        .map(line -> line.split("\\s+"))
+        .filter(line -> line.length > 1 && line[1].matches("\\d{1,18}"))
+        .collect(
+            Collectors.toMap(
+                line -> line[0], line -> Long.parseLong(line[1]), (first, _) -> first));
   }
 
   /// A group may vanish while it is read, and a container may hide any of the files.

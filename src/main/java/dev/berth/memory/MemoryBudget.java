@@ -6,13 +6,15 @@ import java.util.Optional;
 import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.LongSupplier;
 
-/// Bytes that threads share out among themselves. All shares together never hold more than there is.
+/// Bytes that threads share out among themselves. All shares together never hold more than there
+/// is.
 ///
-/// A share larger than the budget waits until it is alone. Threads that wait are served in order of arrival. The methods
-/// `try…` never wait: they take what is free, even while others wait. So a large share that does not fit yet delays no
-/// small ones.
+/// A share larger than the budget waits until it is alone. Threads that wait are served in order of
+/// arrival. The methods `try…` never wait: they take what is free, even while others wait. So a
+/// large share that does not fit yet delays no small ones.
 ///
-/// A share that waits to grow goes before those that wait to begin, because these may wait for its end.
+/// A share that waits to grow goes before those that wait to begin, because these may wait for its
+/// end.
 public final class MemoryBudget {
 
   /// Some 146 years, in nanoseconds.
@@ -21,8 +23,10 @@ public final class MemoryBudget {
   private final long all;
   final LongSupplier clock;
   final ReentrantLock lock = new ReentrantLock();
+
   /// These lines and what is free are guarded by the lock.
   final Deque<MemoryShare> beginning = new ArrayDeque<>();
+
   final Deque<MemoryShare> growing = new ArrayDeque<>();
   long free;
 

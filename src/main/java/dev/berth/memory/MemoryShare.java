@@ -4,16 +4,22 @@ import java.util.concurrent.locks.Condition;
 
 /// Bytes of a [MemoryBudget], until they are closed.
 ///
-/// One thread at a time lets it grow. Any thread may close it meanwhile. After that it holds nothing and never grows.
+/// One thread at a time lets it grow. Any thread may close it meanwhile. After that it holds
+/// nothing and never grows.
 public final class MemoryShare implements AutoCloseable {
 
   private final MemoryBudget budget;
+
   /// This and the following are guarded by the budget's lock.
   final Condition turn;
+
   private long held;
+
   /// How many bytes it waits for, where it does.
   private long wanted;
+
   private boolean closed;
+
   /// Null where its model has the budget alone.
   private ModelMemory.Part ofModel;
 
@@ -63,12 +69,12 @@ public final class MemoryShare implements AutoCloseable {
 
   /// Waits until it can hold so many bytes in all.
   ///
-  /// It does not wait where it and others that wait could block each other by what they hold, nor where its model holds
-  /// its half: those of other models would wait behind it.
+  /// It does not wait where it and others that wait could block each other by what they hold, nor
+  /// where its model holds its half: those of other models would wait behind it.
   ///
   /// @param deadlineNanos by the budget's clock
-  /// @return false where the deadline came first, it would block others, its model holds too much, or it is closed; then it holds
-  ///     what it held
+  /// @return false where the deadline came first, it would block others, its model holds too much,
+  ///   or it is closed; then it holds what it held
   public boolean growTo(long bytes, long deadlineNanos) throws InterruptedException {
     budget.lock.lockInterruptibly();
     try {
@@ -99,12 +105,13 @@ public final class MemoryShare implements AutoCloseable {
     }
   }
 
-  /// Whether there would be too little for one of those that wait, this one included, when all others had given theirs
-  /// back.
+  /// Whether there would be too little for one of those that wait, this one included, when all
+  /// others had given theirs back.
   private boolean wouldBlock() {
     long heldByWaiting = held + budget.growing.stream().mapToLong(share -> share.held).sum();
     return wanted + heldByWaiting - held > budget.bytes()
-        || budget.growing.stream().anyMatch(share -> share.wanted + heldByWaiting - share.held > budget.bytes());
+        || budget.growing.stream()
+            .anyMatch(share -> share.wanted + heldByWaiting - share.held > budget.bytes());
   }
 
   boolean holds() {

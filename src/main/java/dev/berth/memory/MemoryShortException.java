@@ -14,12 +14,15 @@ public final class MemoryShortException extends RuntimeException {
   static MemoryShortException tooLarge(long most) {
     return new MemoryShortException(
         "the request: found data that need more memory than the %d MB that there are for one, expected fewer or smaller records"
-            .formatted(most >> 20), true);
+            .formatted(most >> 20),
+        true);
   }
 
   /// @param bytes that the request needs
   static MemoryShortException beside(long bytes) {
-    return now("the request needs %d MB of memory, and other requests have too much of it".formatted(1 + (bytes >> 20)));
+    return now(
+        "the request needs %d MB of memory, and other requests have too much of it"
+            .formatted(1 + (bytes >> 20)));
   }
 
   static MemoryShortException now(String why) {

@@ -1,7 +1,8 @@
 package dev.berth.memory;
 
-/// What the requests of one model hold of the [ProcessMemory], where several models share it: of each part no more than
-/// half. Only a request that is alone may have more. So a model whose requests do not end leaves memory to the others.
+/// What the requests of one model hold of the [ProcessMemory], where several models share it: of
+/// each part no more than half. Only a request that is alone may have more. So a model whose
+/// requests do not end leaves memory to the others.
 public final class ModelMemory {
 
   final Part few = new Part();

@@ -4,19 +4,22 @@ import java.lang.foreign.Arena;
 import java.lang.foreign.FunctionDescriptor;
 import java.lang.foreign.Linker;
 import java.lang.foreign.MemoryLayout;
+import java.lang.foreign.MemorySegment;
 import java.lang.foreign.SegmentAllocator;
 import java.lang.foreign.ValueLayout;
 import java.lang.invoke.MethodHandle;
-import java.lang.foreign.MemorySegment;
 import java.util.Optional;
 import java.util.OptionalLong;
 
-/// glibc's heap, in which libtorch and the tokenizer have their memory. Elsewhere than with glibc it does nothing.
+/// glibc's heap, in which libtorch and the tokenizer have their memory. Elsewhere than with glibc
+/// it does nothing.
 @SuppressWarnings("restricted")
 public final class NativeHeap {
 
   /// `struct mallinfo2`: ten numbers of the size of a pointer. mallinfo(3)
-  private static final MemoryLayout MALLINFO = MemoryLayout.sequenceLayout(10, ValueLayout.JAVA_LONG);
+  private static final MemoryLayout MALLINFO =
+      MemoryLayout.sequenceLayout(10, ValueLayout.JAVA_LONG);
+
   private static final int MAPPED = 4;
   private static final int IN_USE = 7;
 
@@ -35,7 +38,8 @@ public final class NativeHeap {
     try (var arena = Arena.ofConfined()) {
       var info = (MemorySegment) INFO.get().invokeExact((SegmentAllocator) arena);
       return OptionalLong.of(
-          info.getAtIndex(ValueLayout.JAVA_LONG, MAPPED) + info.getAtIndex(ValueLayout.JAVA_LONG, IN_USE));
+          info.getAtIndex(ValueLayout.JAVA_LONG, MAPPED)
+              + info.getAtIndex(ValueLayout.JAVA_LONG, IN_USE));
     } catch (Throwable e) {
       throw new IllegalStateException("mallinfo2", e);
     }
@@ -54,6 +58,9 @@ public final class NativeHeap {
 
   private static Optional<MethodHandle> function(String name, FunctionDescriptor descriptor) {
     var linker = Linker.nativeLinker();
-    return linker.defaultLookup().find(name).map(address -> linker.downcallHandle(address, descriptor));
+    return linker
+        .defaultLookup()
+        .find(name)
+        .map(address -> linker.downcallHandle(address, descriptor));
   }
 }

@@ -6,17 +6,24 @@ import java.util.function.LongSupplier;
 ///
 /// - `few` has the first bytes of every request.
 /// - `medium` has what else a request makes that makes no more than [#mostOfMedium].
-/// - `large` has what any other makes, such as texts, trees, unpacked archives, pictures, tensors and tokens.
-/// - `arriving` has bodies that are being received. A stalled one holds what has come of it, and nothing more.
+/// - `large` has what any other makes, such as texts, trees, unpacked archives, pictures, tensors
+///   and tokens.
+/// - `arriving` has bodies that are being received. A stalled one holds what has come of it, and
+///   nothing more.
 ///
-/// So a request never waits for a larger one. What is left of the heap is for the server itself, and for the collector,
-/// which needs room to work.
+/// So a request never waits for a larger one. What is left of the heap is for the server itself,
+/// and for the collector, which needs room to work.
 ///
 /// @param mostOfMedium in bytes
 public record ProcessMemory(
-    MemoryBudget few, MemoryBudget medium, MemoryBudget large, MemoryBudget arriving, long mostOfMedium) {
+    MemoryBudget few,
+    MemoryBudget medium,
+    MemoryBudget large,
+    MemoryBudget arriving,
+    long mostOfMedium) {
 
-  private static final ProcessMemory THIS = ofHeap(Runtime.getRuntime().maxMemory(), System::nanoTime);
+  private static final ProcessMemory THIS =
+      ofHeap(Runtime.getRuntime().maxMemory(), System::nanoTime);
 
   /// The account of this process.
   public static ProcessMemory ofThisProcess() {

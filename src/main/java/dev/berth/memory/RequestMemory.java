@@ -1,16 +1,18 @@
 package dev.berth.memory;
 
-/// What one request takes of the [ProcessMemory]. Whoever makes something whose size the caller chooses says first what it
-/// costs, with [#charge]; the request gives it back when it ends.
+/// What one request takes of the [ProcessMemory]. Whoever makes something whose size the caller
+/// chooses says first what it costs, with [#charge]; the request gives it back when it ends.
 ///
-/// The account of the request that a thread works for is [#current], so that decoders need not be handed it. On a thread
-/// that works for none nothing is counted but what is [held][#hold]. Used by one thread at a time; any thread may close
-/// it.
+/// The account of the request that a thread works for is [#current], so that decoders need not be
+/// handed it. On a thread that works for none nothing is counted but what is [held][#hold]. Used by
+/// one thread at a time; any thread may close it.
 public final class RequestMemory implements AutoCloseable {
 
   /// What a request may have of the part for small ones.
   private static final int FEW = 256 << 10;
-  /// As much as most requests need, taken at once: each step takes the lock that all requests share.
+
+  /// As much as most requests need, taken at once: each step takes the lock that all requests
+  /// share.
   private static final int STEP = 64 << 10;
 
   private static final ScopedValue<RequestMemory> CURRENT = ScopedValue.newInstance();
@@ -22,8 +24,11 @@ public final class RequestMemory implements AutoCloseable {
   private final MemoryShare arriving;
   private final MemoryShare medium;
   private final MemoryShare large;
-  /// What has been counted, and what has been taken for it: of the first part, and of one of the two others.
+
+  /// What has been counted, and what has been taken for it: of the first part, and of one of the
+  /// two others.
   private long used;
+
   private long takenOfFew;
   private long takenOfMore;
   private boolean ofLarge;
@@ -59,7 +64,8 @@ public final class RequestMemory implements AutoCloseable {
     ScopedValue.where(CURRENT, this).run(work);
   }
 
-  /// Counts what the calling thread is about to make for its request, and that lives as long as this.
+  /// Counts what the calling thread is about to make for its request, and that lives as long as
+  /// this.
   ///
   /// @throws MemoryShortException when there is no room for it
   public static void charge(long bytes) {
@@ -82,14 +88,16 @@ public final class RequestMemory implements AutoCloseable {
     return interruptibly(() -> account.take(bytes))::close;
   }
 
-  /// Says that the calling thread waits for something: where hooks run, another one may run in its place.
+  /// Says that the calling thread waits for something: where hooks run, another one may run in its
+  /// place.
   public static void waiting() {
     if (CURRENT.isBound()) {
       CURRENT.get().beforeWait.run();
     }
   }
 
-  /// Waits for as much as the request is likely to need, while it holds nothing that others wait for.
+  /// Waits for as much as the request is likely to need, while it holds nothing that others wait
+  /// for.
   ///
   /// @throws MemoryShortException when the deadline comes first
   public void expect(long bytes) {

@@ -19,11 +19,11 @@ import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.Supplier;
 
-/// What one model counts and times, in series with the label [#LABEL]. They are looked up once, when it is made, so that
-/// an event costs no more than an addition.
+/// What one model counts and times, in series with the label [#LABEL]. They are looked up once,
+/// when it is made, so that an event costs no more than an addition.
 ///
-/// Each method is an event. All of them are safe on every thread and never block. After [#close] they may still be called,
-/// by hooks that a model has left behind: nobody sees what they count.
+/// Each method is an event. All of them are safe on every thread and never block. After [#close]
+/// they may still be called, by hooks that a model has left behind: nobody sees what they count.
 public final class ModelMetrics implements AutoCloseable {
 
   /// The label of the series, and the field of log lines, that has the model's name.
@@ -75,16 +75,21 @@ public final class ModelMetrics implements AutoCloseable {
   private final AtomicInteger inFlight;
   private final AtomicInteger queueDepth;
   private final AtomicInteger queueCapacity;
+
   /// Of the queues of all versions of the model.
   private final List<Supplier<Duration>> expectedWaits = new CopyOnWriteArrayList<>();
+
   private final AtomicInteger workers;
   private final AtomicInteger stuck;
   private final Map<Integer, Counter> requests = new ConcurrentHashMap<>();
   private final Map<String, Counter> sessionsClosed = new ConcurrentHashMap<>();
+
   /// By their names. Guarded by the monitor of this.
   private final Map<String, HookInstrument> ofHooks = new HashMap<>();
+
   /// Guarded by the monitor of this: no series is added after they were removed.
   private boolean removed;
+
   /// How many versions of the model share it. Guarded by the metrics of the process.
   int users;
 
@@ -92,39 +97,59 @@ public final class ModelMetrics implements AutoCloseable {
     this.process = process;
     this.registry = registry;
     this.name = name;
-    requestTime = timer("berth.model.request", "from the first byte read to the answer, one request that a model took in");
+    requestTime =
+        timer(
+            "berth.model.request",
+            "from the first byte read to the answer, one request that a model took in");
     decodeTime = timer("berth.decode", "inputFn, one request");
     queueWait = timer("berth.queue.wait", "one record in the queue");
     predictTime = timer("berth.predict", "predictFn, one batch");
     encodeTime = timer("berth.encode", "outputFn, one request");
     records = counter("berth.records", "records taken into the queue");
     tokens = counter("berth.tokens", "lengths of the records in batches, added up");
-    paddingTokens = counter(
-        "berth.padding.tokens", "what padding to the longest record of the batch adds to berth_tokens_total");
+    paddingTokens =
+        counter(
+            "berth.padding.tokens",
+            "what padding to the longest record of the batch adds to berth_tokens_total");
     overloaded = counter("berth.overloaded", "requests refused because the queue was full");
     expired = counter("berth.expired", "requests whose time ran out, waiting or running");
-    abandoned = counter(
-        "berth.abandoned", "records dropped before they were predicted, because nobody waited for them any more");
+    abandoned =
+        counter(
+            "berth.abandoned",
+            "records dropped before they were predicted, because nobody waited for them any more");
     stepTime = timer("berth.step", "stepFn, one step of all records in the batch");
-    firstPart = timer("berth.first.part", "from the first byte read to the first part, one streamed answer");
+    firstPart =
+        timer(
+            "berth.first.part", "from the first byte read to the first part, one streamed answer");
     parts = counter("berth.parts", "parts of streamed answers");
-    streams = gauge("berth.streams", "records that are being predicted in steps, those that wait for their readers included");
+    streams =
+        gauge(
+            "berth.streams",
+            "records that are being predicted in steps, those that wait for their readers included");
     sessions = gauge("berth.sessions", "sessions that are open");
     sessionsOpened = counter("berth.sessions.opened", "sessions that were opened");
-    sessionsRefused = counter("berth.sessions.refused", "sessions that were not opened because there were too many");
-    batchSize = added(DistributionSummary.builder("berth.batch.size")
-        .description("records in a batch, or pieces of records")
-        .serviceLevelObjectives(SIZE_BUCKETS)
-        .tag(LABEL, name)
-        .register(registry));
-    inFlight = gauge("berth.requests.in.flight", "requests that the model has taken in and not answered yet");
+    sessionsRefused =
+        counter(
+            "berth.sessions.refused", "sessions that were not opened because there were too many");
+    batchSize =
+        added(
+            DistributionSummary.builder("berth.batch.size")
+                .description("records in a batch, or pieces of records")
+                .serviceLevelObjectives(SIZE_BUCKETS)
+                .tag(LABEL, name)
+                .register(registry));
+    inFlight =
+        gauge(
+            "berth.requests.in.flight",
+            "requests that the model has taken in and not answered yet");
     queueDepth = gauge("berth.queue.depth", "records waiting");
     queueCapacity = gauge("berth.queue.capacity", "records that may wait");
-    added(Gauge.builder("berth.expected.wait", this, ModelMetrics::expectedWaitSeconds)
-        .description("how long a record that came now would wait; 0 while none waits")
-        .baseUnit("seconds")
-        .tag(LABEL, name)
-        .register(registry));
+    added(
+        Gauge.builder("berth.expected.wait", this, ModelMetrics::expectedWaitSeconds)
+            .description("how long a record that came now would wait; 0 while none waits")
+            .baseUnit("seconds")
+            .tag(LABEL, name)
+            .register(registry));
     workers = gauge("berth.workers", "workers that can predict");
     stuck = gauge("berth.stuck.hooks", "hooks that still run long after their request's deadline");
   }
@@ -274,23 +299,38 @@ public final class ModelMetrics implements AutoCloseable {
   /// @param reason one of a few words
   public void sessionClosed(String reason) {
     sessions.decrementAndGet();
-    sessionsClosed.computeIfAbsent(reason, _ -> labelled(
-        "berth.sessions.closed", "sessions that have ended, and why", "reason", reason)).increment();
+    sessionsClosed
+        .computeIfAbsent(
+            reason,
+            _ ->
+                labelled(
+                    "berth.sessions.closed", "sessions that have ended, and why", "reason", reason))
+        .increment();
   }
 
   /// An instrument that hooks have asked for, in a series with the model's name.
   ///
   /// @param anotherUser whether the version that asks has not had it before
   /// @throws IllegalArgumentException when there is one of another kind with that name
-  public synchronized Instrument hookInstrument(Kind kind, String name, String description, boolean anotherUser) {
+  public synchronized Instrument hookInstrument(
+      Kind kind, String name, String description, boolean anotherUser) {
     var known = ofHooks.get(name);
     if (known != null && known.kind != kind) {
-      throw new IllegalArgumentException("metric %s: found a %s of that name, expected another name for a %s".formatted(
-          name, known.kind.name().toLowerCase(Locale.ROOT), kind.name().toLowerCase(Locale.ROOT)));
+      throw new IllegalArgumentException(
+          "metric %s: found a %s of that name, expected another name for a %s"
+              .formatted(
+                  name,
+                  known.kind.name().toLowerCase(Locale.ROOT),
+                  kind.name().toLowerCase(Locale.ROOT)));
     }
     var instrument = known == null ? hookInstrument(kind, name, description) : known;
-    ofHooks.put(name, new HookInstrument(
-        kind, instrument.meter, instrument.instrument, instrument.users + (anotherUser ? 1 : 0)));
+    ofHooks.put(
+        name,
+        new HookInstrument(
+            kind,
+            instrument.meter,
+            instrument.instrument,
+            instrument.users + (anotherUser ? 1 : 0)));
     return instrument.instrument;
   }
 
@@ -298,27 +338,36 @@ public final class ModelMetrics implements AutoCloseable {
     var full = "hooks." + name;
     return switch (kind) {
       case COUNTER -> {
-        var counter = Counter.builder(full).description(description).tag(LABEL, this.name).register(registry);
+        var counter =
+            Counter.builder(full).description(description).tag(LABEL, this.name).register(registry);
         yield new HookInstrument(kind, counter, counter::increment, 0);
       }
       case TIMER -> {
-        var timer = Timer.builder(full).description(description).tag(LABEL, this.name).register(registry);
-        yield new HookInstrument(kind, timer, nanos -> timer.record((long) nanos, TimeUnit.NANOSECONDS), 0);
+        var timer =
+            Timer.builder(full).description(description).tag(LABEL, this.name).register(registry);
+        yield new HookInstrument(
+            kind, timer, nanos -> timer.record((long) nanos, TimeUnit.NANOSECONDS), 0);
       }
       case GAUGE -> {
         var value = new AtomicReference<>(0.0);
-        var gauge = Gauge.builder(full, value, AtomicReference::get).strongReference(true)
-            .description(description).tag(LABEL, this.name).register(registry);
+        var gauge =
+            Gauge.builder(full, value, AtomicReference::get)
+                .strongReference(true)
+                .description(description)
+                .tag(LABEL, this.name)
+                .register(registry);
         yield new HookInstrument(kind, gauge, value::set, 0);
       }
     };
   }
 
-  /// A version of the model does not use an instrument of its hooks any more. With the last one its series goes.
+  /// A version of the model does not use an instrument of its hooks any more. With the last one its
+  /// series goes.
   public synchronized void releaseHookInstrument(String name) {
     var known = ofHooks.get(name);
     if (known.users > 1) {
-      ofHooks.put(name, new HookInstrument(known.kind, known.meter, known.instrument, known.users - 1));
+      ofHooks.put(
+          name, new HookInstrument(known.kind, known.meter, known.instrument, known.users - 1));
     } else {
       ofHooks.remove(name);
       registry.remove(known.meter);
@@ -338,13 +387,23 @@ public final class ModelMetrics implements AutoCloseable {
   }
 
   private Counter addRequests(int status) {
-    return requests.computeIfAbsent(status, _ -> labelled(
-        "berth.model.requests", "requests that a model took in, by the status of their answer",
-        "status", Integer.toString(status)));
+    return requests.computeIfAbsent(
+        status,
+        _ ->
+            labelled(
+                "berth.model.requests",
+                "requests that a model took in, by the status of their answer",
+                "status",
+                Integer.toString(status)));
   }
 
-  private synchronized Counter labelled(String name, String description, String label, String value) {
-    var counter = Counter.builder(name).description(description).tags(LABEL, this.name, label, value).register(registry);
+  private synchronized Counter labelled(
+      String name, String description, String label, String value) {
+    var counter =
+        Counter.builder(name)
+            .description(description)
+            .tags(LABEL, this.name, label, value)
+            .register(registry);
     if (removed) {
       registry.remove(counter);
     } else {
@@ -358,12 +417,17 @@ public final class ModelMetrics implements AutoCloseable {
   }
 
   private Counter counter(String name, String description) {
-    return added(Counter.builder(name).description(description).tag(LABEL, this.name).register(registry));
+    return added(
+        Counter.builder(name).description(description).tag(LABEL, this.name).register(registry));
   }
 
   private AtomicInteger gauge(String name, String description) {
     var value = new AtomicInteger();
-    added(Gauge.builder(name, value, AtomicInteger::get).description(description).tag(LABEL, this.name).register(registry));
+    added(
+        Gauge.builder(name, value, AtomicInteger::get)
+            .description(description)
+            .tag(LABEL, this.name)
+            .register(registry));
     return value;
   }
 

@@ -47,34 +47,42 @@ public final class ServingMetrics implements AutoCloseable {
           .map(Duration::ofMillis)
           .toArray(Duration[]::new);
 
-  private final PrometheusMeterRegistry registry = new PrometheusMeterRegistry(PrometheusConfig.DEFAULT);
+  private final PrometheusMeterRegistry registry =
+      new PrometheusMeterRegistry(PrometheusConfig.DEFAULT);
   private final JvmGcMetrics garbageCollection = new JvmGcMetrics();
 
-  private final MeterProvider<Counter> requests = Counter.builder("berth.requests")
-      .description("HTTP requests answered")
-      .withRegistry(registry);
-  private final MeterProvider<Timer> requestTime = timer("berth.request", "from the first byte read to the answer")
-      .withRegistry(registry);
-  private final Timer loadTime = timer("berth.model.load", "loading and warming up a model on all of its workers")
-      .register(registry);
-  private final MeterProvider<Counter> loads = Counter.builder("berth.model.loads")
-      .description("models that were to be loaded, by what became of it")
-      .withRegistry(registry);
-  private final Counter evictions = Counter.builder("berth.model.evictions")
-      .description("models that made way for others")
-      .register(registry);
+  private final MeterProvider<Counter> requests =
+      Counter.builder("berth.requests")
+          .description("HTTP requests answered")
+          .withRegistry(registry);
+  private final MeterProvider<Timer> requestTime =
+      timer("berth.request", "from the first byte read to the answer").withRegistry(registry);
+  private final Timer loadTime =
+      timer("berth.model.load", "loading and warming up a model on all of its workers")
+          .register(registry);
+  private final MeterProvider<Counter> loads =
+      Counter.builder("berth.model.loads")
+          .description("models that were to be loaded, by what became of it")
+          .withRegistry(registry);
+  private final Counter evictions =
+      Counter.builder("berth.model.evictions")
+          .description("models that made way for others")
+          .register(registry);
   private final AtomicInteger modelsLoaded = gauge("berth.models.loaded", "models that can serve");
 
   private final AtomicReference<String> outOfMemory = new AtomicReference<>();
   private final AtomicLong outOfMemoryErrors = new AtomicLong();
-  private final MeterProvider<Counter> connectionsDropped = Counter.builder("berth.connections.dropped")
-      .description("connections and requests refused for want of connections, and connections closed to make way")
-      .withRegistry(registry);
+  private final MeterProvider<Counter> connectionsDropped =
+      Counter.builder("berth.connections.dropped")
+          .description(
+              "connections and requests refused for want of connections, and connections closed to make way")
+          .withRegistry(registry);
   private final AtomicInteger connections = gauge("berth.connections", "connections that are open");
   private final AtomicInteger sockets = gauge("berth.sockets", "WebSockets that are open");
-  private final MeterProvider<Counter> socketsClosed = Counter.builder("berth.sockets.closed")
-      .description("WebSockets that were closed, by the code of their close frame")
-      .withRegistry(registry);
+  private final MeterProvider<Counter> socketsClosed =
+      Counter.builder("berth.sockets.closed")
+          .description("WebSockets that were closed, by the code of their close frame")
+          .withRegistry(registry);
   private final Map<String, ModelMetrics> models = new ConcurrentHashMap<>();
   private final boolean hasAliases;
   private volatile boolean keepsModels;
@@ -106,7 +114,8 @@ public final class ServingMetrics implements AutoCloseable {
   }
 
   private static String version() {
-    return Objects.requireNonNullElse(ServingMetrics.class.getPackage().getImplementationVersion(), "(unpackaged)");
+    return Objects.requireNonNullElse(
+        ServingMetrics.class.getPackage().getImplementationVersion(), "(unpackaged)");
   }
 
   /// Has it said whether `/ping` is 200.
@@ -126,7 +135,8 @@ public final class ServingMetrics implements AutoCloseable {
         .register(registry);
   }
 
-  /// Something was thrown. Of an [OutOfMemoryError] that the JVM itself threw, the first message is kept. It needs no memory.
+  /// Something was thrown. Of an [OutOfMemoryError] that the JVM itself threw, the first message is
+  /// kept. It needs no memory.
   public void caught(Throwable thrown) {
     if (thrown instanceof OutOfMemoryError error && isOfTheJvm(error)) {
       outOfMemory.compareAndSet(null, error.getMessage());
@@ -139,17 +149,19 @@ public final class ServingMetrics implements AutoCloseable {
     return Optional.ofNullable(outOfMemory.get());
   }
 
-  /// Not what libraries and hooks make themselves. Nor an array that is longer than any may be: that says nothing of the
-  /// memory that is left.
+  /// Not what libraries and hooks make themselves. Nor an array that is longer than any may be:
+  /// that says nothing of the memory that is left.
   private static boolean isOfTheJvm(OutOfMemoryError error) {
     var message = Objects.requireNonNullElse(error.getMessage(), "");
     return switch (message) {
-      case "Java heap space", "GC overhead limit exceeded", "Metaspace", "Compressed class space" -> true;
+      case "Java heap space", "GC overhead limit exceeded", "Metaspace", "Compressed class space" ->
+          true;
       default -> message.startsWith("unable to create native thread");
     };
   }
 
-  /// @param route the route's pattern and not the caller's path, so that callers can't make new time series
+  /// @param route the route's pattern and not the caller's path, so that callers can't make new
+  ///   time series
   public void requestCompleted(String route, int status, Duration took) {
     requests.withTags("route", route, "status", Integer.toString(status)).increment();
     requestTime.withTag("route", route).record(took);
@@ -167,10 +179,13 @@ public final class ServingMetrics implements AutoCloseable {
     sockets.incrementAndGet();
   }
 
-  /// @param code of the close frame. Those that RFC 6455 does not have count as one, so that callers can't make up new ones
+  /// @param code of the close frame. Those that RFC 6455 does not have count as one, so that
+  ///   callers can't make up new ones
   public void socketClosed(int code) {
     sockets.decrementAndGet();
-    socketsClosed.withTag("code", code >= 1000 && code < 1016 ? Integer.toString(code) : "other").increment();
+    socketsClosed
+        .withTag("code", code >= 1000 && code < 1016 ? Integer.toString(code) : "other")
+        .increment();
   }
 
   /// A connection was refused, or closed although its client had not asked for it.
@@ -180,17 +195,21 @@ public final class ServingMetrics implements AutoCloseable {
     connectionsDropped.withTag("reason", reason).increment();
   }
 
-  /// The instruments of a model, in series with its name, until they are closed. Two versions of a model that are there at
-  /// the same time share them. So the values of the label are the names of models that are loaded, or being loaded.
+  /// The instruments of a model, in series with its name, until they are closed. Two versions of a
+  /// model that are there at the same time share them. So the values of the label are the names of
+  /// models that are loaded, or being loaded.
   public ModelMetrics ofModel(String name) {
-    return models.compute(name, (_, known) -> {
-      var ofModel = known == null ? new ModelMetrics(this, registry, name) : known;
-      ofModel.users++;
-      return ofModel;
-    });
+    return models.compute(
+        name,
+        (_, known) -> {
+          var ofModel = known == null ? new ModelMetrics(this, registry, name) : known;
+          ofModel.users++;
+          return ofModel;
+        });
   }
 
-  /// From now on the series of a model stay when it goes. The server stops, and what is sent last has them.
+  /// From now on the series of a model stay when it goes. The server stops, and what is sent last
+  /// has them.
   public void keepModels() {
     keepsModels = true;
   }
@@ -199,14 +218,16 @@ public final class ServingMetrics implements AutoCloseable {
     if (keepsModels) {
       return;
     }
-    models.computeIfPresent(ofModel.model(), (_, known) -> {
-      known.users--;
-      if (known.users > 0) {
-        return known;
-      }
-      known.remove();
-      return null;
-    });
+    models.computeIfPresent(
+        ofModel.model(),
+        (_, known) -> {
+          known.users--;
+          if (known.users > 0) {
+            return known;
+          }
+          known.remove();
+          return null;
+        });
   }
 
   /// A model can serve.
@@ -237,15 +258,16 @@ public final class ServingMetrics implements AutoCloseable {
   public String scrape() {
     var text = new ByteArrayOutputStream();
     try {
-      PrometheusTextFormatWriter.create().write(text, snapshots(), EscapingScheme.UNDERSCORE_ESCAPING);
+      PrometheusTextFormatWriter.create()
+          .write(text, snapshots(), EscapingScheme.UNDERSCORE_ESCAPING);
     } catch (IOException e) {
       throw new UncheckedIOException(e);
     }
     return text.toString(StandardCharsets.UTF_8);
   }
 
-  /// All instruments as they are now, in the model of Prometheus. Whoever sends metrics elsewhere reads them here, so that
-  /// nothing is counted twice.
+  /// All instruments as they are now, in the model of Prometheus. Whoever sends metrics elsewhere
+  /// reads them here, so that nothing is counted twice.
   public MetricSnapshots snapshots() {
     var snapshots = registry.getPrometheusRegistry().scrape();
     return hasAliases ? VllmNames.added(snapshots) : snapshots;

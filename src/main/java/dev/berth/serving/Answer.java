@@ -22,10 +22,12 @@ public sealed interface Answer {
     /// Waits for the next part, framed as the content type wants it; nothing: that was all.
     ///
     /// @param readerHasGone asked now and then. It must not block
-    /// @throws ServingException when there will be no more: the model failed, the time is over or the reader has gone
+    /// @throws ServingException when there will be no more: the model failed, the time is over or
+    ///   the reader has gone
     Optional<byte[]> next(BooleanSupplier readerHasGone);
 
-    /// Whether [#next] has something without waiting, so that there is no need to send what was written on its way.
+    /// Whether [#next] has something without waiting, so that there is no need to send what was
+    /// written on its way.
     boolean hasNext();
 
     /// Says that the reader has gone.

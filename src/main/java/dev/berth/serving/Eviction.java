@@ -6,17 +6,18 @@ import java.util.List;
 public interface Eviction {
 
   /// None: whoever loads a model unloads others first.
-  Eviction NONE = new Eviction() {
-    @Override
-    public List<ServedModel> candidates() {
-      return List.of();
-    }
+  Eviction NONE =
+      new Eviction() {
+        @Override
+        public List<ServedModel> candidates() {
+          return List.of();
+        }
 
-    @Override
-    public boolean evict(ServedModel model) {
-      return false;
-    }
-  };
+        @Override
+        public boolean evict(ServedModel model) {
+          return false;
+        }
+      };
 
   /// Those that nobody uses right now, first the one that has not been used for longest.
   List<ServedModel> candidates();

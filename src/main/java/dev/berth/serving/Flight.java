@@ -20,8 +20,9 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import java.util.concurrent.atomic.AtomicReference;
 
-/// One request on its way: decoded on a thread of the pool, predicted by a worker, encoded on a thread of the pool. Each
-/// step hands over to the next one, and the request's own thread waits for the end.
+/// One request on its way: decoded on a thread of the pool, predicted by a worker, encoded on a
+/// thread of the pool. Each step hands over to the next one, and the request's own thread waits for
+/// the end.
 final class Flight<I, O> {
 
   private static final long LEAST_WAIT_NANOS = TimeUnit.MILLISECONDS.toNanos(1);
@@ -38,12 +39,16 @@ final class Flight<I, O> {
   private final RequestMemory memory;
   private final long begunAt;
   private final CompletableFuture<Answer> landed = new CompletableFuture<>();
+
   /// The hook that is to run or runs, where it is not in the queue.
   private final AtomicReference<HookPool.Run> run = new AtomicReference<>();
+
   /// The place of its records in the queue, once they are there.
   private volatile Batcher<I, O>.Ticket ticket;
+
   /// The request in the words of the hooks.
   private InvocationRequest understood;
+
   private Split<I> split;
   private Duration decoded;
 
@@ -92,7 +97,8 @@ final class Flight<I, O> {
     }
   }
 
-  /// Whether a hook or a predictor still works for it. One that was left behind may, after the flight has ended.
+  /// Whether a hook or a predictor still works for it. One that was left behind may, after the
+  /// flight has ended.
   boolean isInside() {
     var last = run.get();
     return last != null && last.isInside() || ticket != null && ticket.isInside();
@@ -100,7 +106,8 @@ final class Flight<I, O> {
 
   /// Ends what still goes on, and says what that was.
   ///
-  /// @param queued has ended since it was asked past its deadline; null where the records are not in the queue yet
+  /// @param queued has ended since it was asked past its deadline; null where the records are not
+  ///   in the queue yet
   private ServingException late(Batcher<I, O>.Ticket queued, TimeoutException e) {
     try {
       if (queued != null) {
@@ -116,29 +123,40 @@ final class Flight<I, O> {
   /// Until the deadline, or until something may have kept the request waiting for too long.
   private long patienceNanos() {
     var queued = ticket;
-    return queued == null ? Math.max(deadline.nanosLeft() / 2, LEAST_WAIT_NANOS) : queued.patienceNanos();
+    return queued == null
+        ? Math.max(deadline.nanosLeft() / 2, LEAST_WAIT_NANOS)
+        : queued.patienceNanos();
   }
 
   /// @param step how the request's trace calls it
   private HookPool.Run start(String hook, String step, HookCall call) {
-    return model.pool.start(model.scope, hook, caller.logContext(), deadline, memory.isLarge(), now -> memory.run(() -> {
-      var trace = caller.trace().step(step);
-      try {
-        call.run(now);
-      } catch (Throwable e) {
-        trace.failed(e);
-        model.metrics.caught(e);
-        landed.completeExceptionally(HookFailure.inside(now.hook(), e));
-      } finally {
-        trace.close();
-      }
-    }));
+    return model.pool.start(
+        model.scope,
+        hook,
+        caller.logContext(),
+        deadline,
+        memory.isLarge(),
+        now ->
+            memory.run(
+                () -> {
+                  var trace = caller.trace().step(step);
+                  try {
+                    call.run(now);
+                  } catch (Throwable e) {
+                    trace.failed(e);
+                    model.metrics.caught(e);
+                    landed.completeExceptionally(HookFailure.inside(now.hook(), e));
+                  } finally {
+                    trace.close();
+                  }
+                }));
   }
 
   private void decode(HookPool.Run now) throws Exception {
     long start = System.nanoTime();
     understood = dialect.request(request);
-    var input = require(model.handler.inputFn(understood), model.names.inputFn(), "a list of records");
+    var input =
+        require(model.handler.inputFn(understood), model.names.inputFn(), "a list of records");
     memory.add(RECORD * input.size());
     now.enters(model.names.split());
     split = Split.of(input, model.handler, model.names);
@@ -160,23 +178,46 @@ final class Flight<I, O> {
 
   private void submit(StreamingHandler<?, I, O, ?> streaming, Pieces<I> pieces) {
     if (pieces.values().size() > split.records().size()) {
-      throw new ServingException(ErrorType.INTERNAL, "%s returned several pieces, expected the record that stepFn predicts part by part"
-          .formatted(model.names.split()));
+      throw new ServingException(
+          ErrorType.INTERNAL,
+          "%s returned several pieces, expected the record that stepFn predicts part by part"
+              .formatted(model.names.split()));
     }
-    var type = streams.flatMap(limits -> limits.isSocket()
-        ? Optional.of(streaming.streamedAs(request).orElse(request.accept()))
-        : streaming.streamedAs(request));
+    var type =
+        streams.flatMap(
+            limits ->
+                limits.isSocket()
+                    ? Optional.of(streaming.streamedAs(request).orElse(request.accept()))
+                    : streaming.streamedAs(request));
     if (type.isEmpty()) {
       var parts = new Parts<O>(pieces.values().size(), deadline, memory);
-      ticket = model.batcher.submit(pieces, parts, caller, ended -> predicted(ended,
-          (predictions, now) -> encode(joined(streaming, parts, now), predictions, now)));
+      ticket =
+          model.batcher.submit(
+              pieces,
+              parts,
+              caller,
+              ended ->
+                  predicted(
+                      ended,
+                      (predictions, now) ->
+                          encode(joined(streaming, parts, now), predictions, now)));
       return;
     }
     var answer = new AtomicReference<StreamedAnswer<O>>();
-    answer.set(new StreamedAnswer<>(
-        streaming, model.names.partFn(), request, type.get(), memory, model.metrics, deadline, streams.get(), begunAt,
-        () -> landed.complete(answer.get())));
-    ticket = model.batcher.submit(pieces, answer.get(), caller, ended -> streamed(ended, answer.get()));
+    answer.set(
+        new StreamedAnswer<>(
+            streaming,
+            model.names.partFn(),
+            request,
+            type.get(),
+            memory,
+            model.metrics,
+            deadline,
+            streams.get(),
+            begunAt,
+            () -> landed.complete(answer.get())));
+    ticket =
+        model.batcher.submit(pieces, answer.get(), caller, ended -> streamed(ended, answer.get()));
     answer.get().comesFrom(ticket);
   }
 
@@ -199,8 +240,13 @@ final class Flight<I, O> {
   private void streamed(Batcher<I, O>.Ticket ended, StreamedAnswer<O> answer) {
     try {
       var predictions = ended.predictions();
-      answer.end(new Invocation(
-          split.records().size(), decoded, predictions.queued(), predictions.predicted(), Duration.ZERO));
+      answer.end(
+          new Invocation(
+              split.records().size(),
+              decoded,
+              predictions.queued(),
+              predictions.predicted(),
+              Duration.ZERO));
     } catch (Throwable e) {
       model.metrics.caught(e);
       var failure = HookFailure.of(model.names.predictFn(), e);
@@ -214,7 +260,11 @@ final class Flight<I, O> {
     now.enters(model.names.join());
     var values = new ArrayList<O>(split.records().size());
     for (var record : split.records()) {
-      values.add(require(streaming.join(record, parts.ofRecords().get(values.size())), model.names.join(), "a prediction"));
+      values.add(
+          require(
+              streaming.join(record, parts.ofRecords().get(values.size())),
+              model.names.join(),
+              "a prediction"));
     }
     return Collections.unmodifiableList(values);
   }
@@ -224,14 +274,25 @@ final class Flight<I, O> {
     encode(split.join(predictions.values(), model.handler, model.names), predictions, now);
   }
 
-  private void encode(List<O> values, Predictions<O> predictions, HookPool.Run now) throws Exception {
+  private void encode(List<O> values, Predictions<O> predictions, HookPool.Run now)
+      throws Exception {
     long start = System.nanoTime();
     now.enters(model.names.outputFn());
-    var response = dialect.response(require(model.handler.outputFn(values, understood), model.names.outputFn(), "a response"));
+    var response =
+        dialect.response(
+            require(
+                model.handler.outputFn(values, understood), model.names.outputFn(), "a response"));
     var encoded = Duration.ofNanos(System.nanoTime() - start);
     model.metrics.encoded(encoded);
-    landed.complete(new Answer.Whole(response, new Invocation(
-        split.records().size(), decoded, predictions.queued(), predictions.predicted(), encoded)));
+    landed.complete(
+        new Answer.Whole(
+            response,
+            new Invocation(
+                split.records().size(),
+                decoded,
+                predictions.queued(),
+                predictions.predicted(),
+                encoded)));
   }
 
   /// A hook, with whatever it throws.
@@ -246,7 +307,8 @@ final class Flight<I, O> {
 
   private static <T> T require(T result, String hook, String expected) {
     if (result == null) {
-      throw new ServingException(ErrorType.INTERNAL, "%s returned null, expected %s".formatted(hook, expected));
+      throw new ServingException(
+          ErrorType.INTERNAL, "%s returned null, expected %s".formatted(hook, expected));
     }
     return result;
   }

@@ -11,11 +11,12 @@ import org.slf4j.LoggerFactory;
 
 /// Whether the JVM has enough memory to go on.
 ///
-/// It has not once it has thrown an [OutOfMemoryError]: any thread may have been in the midst of anything. That stays so until
-/// the process is replaced. It has not while collections take more than half of the time over 10 s, either. That ends when
-/// they take less than a quarter.
+/// It has not once it has thrown an [OutOfMemoryError]: any thread may have been in the midst of
+/// anything. That stays so until the process is replaced. It has not while collections take more
+/// than half of the time over 10 s, either. That ends when they take less than a quarter.
 ///
-/// [StuckHooks] calls [#look] on its thread; any thread may ask for the [#problem]. Nothing is allocated until there is one.
+/// [StuckHooks] calls [#look] on its thread; any thread may ask for the [#problem]. Nothing is
+/// allocated until there is one.
 public final class HeapWatch {
 
   private static final long SAMPLE_NANOS = Duration.ofSeconds(1).toNanos();
@@ -28,8 +29,10 @@ public final class HeapWatch {
   private final ServingMetrics metrics;
   private final LongSupplier clock;
   private final LongSupplier collectionMillis;
+
   /// The last samples, oldest at `next`.
   private final long[] times = new long[SAMPLES];
+
   private final long[] collected = new long[SAMPLES];
   private int next;
   private int taken;
@@ -53,7 +56,9 @@ public final class HeapWatch {
     if (outOfMemory.isPresent()) {
       return Optional.of("the JVM ran out of memory: " + outOfMemory.get());
     }
-    return collectsTooMuch ? Optional.of("the JVM spends most of its time on collecting garbage") : Optional.empty();
+    return collectsTooMuch
+        ? Optional.of("the JVM spends most of its time on collecting garbage")
+        : Optional.empty();
   }
 
   /// Takes a sample when a second has passed, and says once what has changed.
@@ -61,7 +66,9 @@ public final class HeapWatch {
     var outOfMemory = metrics.outOfMemory();
     if (outOfMemory.isPresent() && !saidOutOfMemory) {
       saidOutOfMemory = true;
-      log.error("the JVM ran out of memory: {}; /ping is 503 until the process is replaced", outOfMemory.get());
+      log.error(
+          "the JVM ran out of memory: {}; /ping is 503 until the process is replaced",
+          outOfMemory.get());
     }
     long now = clock.getAsLong();
     if (taken > 0 && now - times[(next + SAMPLES - 1) % SAMPLES] < SAMPLE_NANOS) {
@@ -82,19 +89,26 @@ public final class HeapWatch {
   private void judge(double share) {
     if (!collectsTooMuch && share > TOO_MUCH) {
       collectsTooMuch = true;
-      log.error("collecting garbage has taken {} % of the last 10 s; /ping is 503 until it takes less than {} %",
+      log.error(
+          "collecting garbage has taken {} % of the last 10 s; /ping is 503 until it takes less than {} %",
           Math.round(share * 100), Math.round(LITTLE_AGAIN * 100));
     } else if (collectsTooMuch && share < LITTLE_AGAIN) {
       collectsTooMuch = false;
-      log.warn("collecting garbage takes {} % of the time again; /ping no longer is 503 because of it", Math.round(share * 100));
+      log.warn(
+          "collecting garbage takes {} % of the time again; /ping no longer is 503 because of it",
+          Math.round(share * 100));
     }
   }
 
-  /// Of G1, ZGC and Shenandoah some beans count work that goes on beside the program, and not its pauses.
+  /// Of G1, ZGC and Shenandoah some beans count work that goes on beside the program, and not its
+  /// pauses.
   private static LongSupplier pauses() {
-    var beans = ManagementFactory.getGarbageCollectorMXBeans().stream()
-        .filter(bean -> !bean.getName().contains("Concurrent") && !bean.getName().endsWith("Cycles"))
-        .toArray(GarbageCollectorMXBean[]::new);
+    var beans =
+        ManagementFactory.getGarbageCollectorMXBeans().stream()
+            .filter(
+                bean ->
+                    !bean.getName().contains("Concurrent") && !bean.getName().endsWith("Cycles"))
+            .toArray(GarbageCollectorMXBean[]::new);
     return () -> {
       long millis = 0;
       for (var bean : beans) {

@@ -20,7 +20,11 @@ final class HookCalls {
   private final HookPool.Scope scope;
   private final ModelMetrics metrics;
 
-  HookCalls(InferenceHandler<?, ?, ?> handler, HookPool pool, HookPool.Scope scope, ModelMetrics metrics) {
+  HookCalls(
+      InferenceHandler<?, ?, ?> handler,
+      HookPool pool,
+      HookPool.Scope scope,
+      ModelMetrics metrics) {
     this.handler = handler;
     this.pool = pool;
     this.scope = scope;
@@ -32,25 +36,37 @@ final class HookCalls {
   /// @param discard gets what the hook returns when nobody waits for it any more
   /// @throws ServingException what the hook threw, or `DEADLINE_EXCEEDED`
   <T> T call(
-      String hook, Deadline deadline, Map<String, String> logContext, Callable<T> call, Consumer<T> discard) {
+      String hook,
+      Deadline deadline,
+      Map<String, String> logContext,
+      Callable<T> call,
+      Consumer<T> discard) {
     var result = new CompletableFuture<T>();
-    var run = pool.start(scope, hook, logContext, deadline, false, _ -> {
-      try {
-        var value = call.call();
-        if (!result.complete(value)) {
-          discard.accept(value);
-        }
-      } catch (Throwable e) {
-        metrics.caught(e);
-        result.completeExceptionally(HookFailure.inside(hook, e));
-      }
-    });
+    var run =
+        pool.start(
+            scope,
+            hook,
+            logContext,
+            deadline,
+            false,
+            _ -> {
+              try {
+                var value = call.call();
+                if (!result.complete(value)) {
+                  discard.accept(value);
+                }
+              } catch (Throwable e) {
+                metrics.caught(e);
+                result.completeExceptionally(HookFailure.inside(hook, e));
+              }
+            });
     while (true) {
       try {
         return result.get(deadline.nanosLeft(), TimeUnit.NANOSECONDS);
       } catch (TimeoutException e) {
         if (deadline.isOver() && result.completeExceptionally(e)) {
-          throw new ServingException(ErrorType.DEADLINE_EXCEEDED, "the request's time ran out while " + run.cancel(), e);
+          throw new ServingException(
+              ErrorType.DEADLINE_EXCEEDED, "the request's time ran out while " + run.cancel(), e);
         }
       } catch (InterruptedException e) {
         if (result.completeExceptionally(e)) {
@@ -66,15 +82,20 @@ final class HookCalls {
   /// Runs something of the hooks on a thread of its own. The model is not freed before it ends.
   void whileInside(Runnable run) {
     scope.inside().enter();
-    Thread.ofVirtual().name("berth-session-close").start(() -> {
-      try {
-        HookPredictor.withClassesOf(handler, () -> {
-          run.run();
-          return null;
-        });
-      } finally {
-        scope.inside().leave();
-      }
-    });
+    Thread.ofVirtual()
+        .name("berth-session-close")
+        .start(
+            () -> {
+              try {
+                HookPredictor.withClassesOf(
+                    handler,
+                    () -> {
+                      run.run();
+                      return null;
+                    });
+              } finally {
+                scope.inside().leave();
+              }
+            });
   }
 }

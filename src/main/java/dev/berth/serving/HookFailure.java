@@ -15,8 +15,8 @@ import dev.berth.memory.MemoryShortException;
 import java.util.Objects;
 import java.util.concurrent.ExecutionException;
 
-/// What a hook's exception means for the caller. Anything that a hook does not throw on purpose is the server's
-/// failure, an [IllegalArgumentException] included.
+/// What a hook's exception means for the caller. Anything that a hook does not throw on purpose is
+/// the server's failure, an [IllegalArgumentException] included.
 final class HookFailure {
 
   private HookFailure() {}
@@ -31,19 +31,27 @@ final class HookFailure {
     return switch (thrown) {
       case ServingException known -> known;
       case ExecutionException hooks -> inside(hook, hooks.getCause());
-      case WorkerLostException lost -> new ServingException(ErrorType.INTERNAL, lost.getMessage(), lost);
+      case WorkerLostException lost ->
+          new ServingException(ErrorType.INTERNAL, lost.getMessage(), lost);
       case HookException chosen -> new ServingException(type(chosen), chosen.getMessage(), chosen);
-      case MemoryShortException memory -> new ServingException(
-          memory.isTooLarge() ? ErrorType.PAYLOAD_TOO_LARGE : ErrorType.OVERLOADED, memory.getMessage(), memory);
-      case OutOfMemoryError memory -> new ServingException(
-          ErrorType.INSUFFICIENT_MEMORY, "%s ran out of memory: %s".formatted(hook, memory.getMessage()), memory);
+      case MemoryShortException memory ->
+          new ServingException(
+              memory.isTooLarge() ? ErrorType.PAYLOAD_TOO_LARGE : ErrorType.OVERLOADED,
+              memory.getMessage(),
+              memory);
+      case OutOfMemoryError memory ->
+          new ServingException(
+              ErrorType.INSUFFICIENT_MEMORY,
+              "%s ran out of memory: %s".formatted(hook, memory.getMessage()),
+              memory);
       case InterruptedException interrupted -> {
         Thread.currentThread().interrupt();
         yield new ServingException(ErrorType.NOT_READY, "the server is stopping", interrupted);
       }
       // A library between the hook and the body may have wrapped the server's own exception.
       case Throwable other when other.getCause() instanceof ServingException cause -> cause;
-      case Throwable other when other.getCause() instanceof MemoryShortException cause -> of(hook, cause);
+      case Throwable other when other.getCause() instanceof MemoryShortException cause ->
+          of(hook, cause);
       case Throwable other -> failed(hook, other);
     };
   }
@@ -63,10 +71,13 @@ final class HookFailure {
   private static String message(Throwable thrown) {
     var name = thrown.getClass().getSimpleName();
     return switch (thrown) {
-      case ExceptionInInitializerError e when e.getCause() != null -> "%s: %s".formatted(name, e.getCause());
-      case NoClassDefFoundError e -> "%s: %s%s".formatted(name, e.getMessage(), MissingClass.cure(e));
+      case ExceptionInInitializerError e when e.getCause() != null ->
+          "%s: %s".formatted(name, e.getCause());
+      case NoClassDefFoundError e ->
+          "%s: %s%s".formatted(name, e.getMessage(), MissingClass.cure(e));
       case LinkageError e -> "%s: %s".formatted(name, e.getMessage());
-      case ReflectiveOperationException e -> "%s: %s%s".formatted(name, e.getMessage(), MissingClass.cure(e));
+      case ReflectiveOperationException e ->
+          "%s: %s%s".formatted(name, e.getMessage(), MissingClass.cure(e));
       default -> Objects.requireNonNullElse(thrown.getMessage(), name);
     };
   }

@@ -6,8 +6,8 @@ import java.util.HashMap;
 import java.util.Map;
 import java.util.regex.Pattern;
 
-/// The instruments that the hooks of one version of a model have made. When it is unloaded they go, but for those that another
-/// version has too.
+/// The instruments that the hooks of one version of a model have made. When it is unloaded they go,
+/// but for those that another version has too.
 ///
 /// May be used by any thread. After [#close] hooks may go on, and nobody sees what they count.
 final class HookMetrics implements Metrics, AutoCloseable {
@@ -30,7 +30,8 @@ final class HookMetrics implements Metrics, AutoCloseable {
     var instrument = instrument(ModelMetrics.Kind.COUNTER, name, description);
     return amount -> {
       if (!(amount >= 0)) {
-        throw new IllegalArgumentException("counter %s: found %s, expected a number from 0".formatted(name, amount));
+        throw new IllegalArgumentException(
+            "counter %s: found %s, expected a number from 0".formatted(name, amount));
       }
       instrument.record(amount);
     };
@@ -47,10 +48,12 @@ final class HookMetrics implements Metrics, AutoCloseable {
     return instrument(ModelMetrics.Kind.GAUGE, name, description)::record;
   }
 
-  private synchronized ModelMetrics.Instrument instrument(ModelMetrics.Kind kind, String name, String description) {
+  private synchronized ModelMetrics.Instrument instrument(
+      ModelMetrics.Kind kind, String name, String description) {
     if (!NAME.matcher(name).matches()) {
       throw new IllegalArgumentException(
-          "metric \"%s\": expected 1 to 60 lower-case letters, digits and _, a letter first".formatted(name));
+          "metric \"%s\": expected 1 to 60 lower-case letters, digits and _, a letter first"
+              .formatted(name));
     }
     if (closed) {
       return _ -> {};

@@ -7,8 +7,8 @@ import dev.berth.hooks.TransformHandler;
 import java.lang.reflect.Method;
 import java.util.Arrays;
 
-/// What messages call a handler's hooks: `predictFn`, or `predictFn (code/Inference.java)` where the artifact has its
-/// own.
+/// What messages call a handler's hooks: `predictFn`, or `predictFn (code/Inference.java)` where
+/// the artifact has its own.
 record HookNames(
     String modelFn,
     String warmUpFn,

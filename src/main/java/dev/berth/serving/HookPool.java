@@ -26,39 +26,50 @@ import java.util.function.Consumer;
 import java.util.stream.Stream;
 import org.slf4j.MDC;
 
-/// The platform threads on which `inputFn`, `length` and `outputFn` of all models run: a bounded number, and a queue. The
-/// deadline is kept by whoever waits for a hook.
+/// The platform threads on which `inputFn`, `length` and `outputFn` of all models run: a bounded
+/// number, and a queue. The deadline is kept by whoever waits for a hook.
 ///
-/// Two more than there are cores run at first. Hooks may wait for other services, so there is one more whenever a hook
-/// has waited for a thread for [#PATIENCE_NANOS], up to [#THREADS], until none runs. With 32 from the start, threads wake each other:
-/// hooks that do nothing answered a third less. A virtual thread looks for such hooks while any wait. The requests' own
-/// threads could not: each sleeps while its records are in the queue, and its `outputFn` is started meanwhile.
+/// Two more than there are cores run at first. Hooks may wait for other services, so there is one
+/// more whenever a hook has waited for a thread for [#PATIENCE_NANOS], up to [#THREADS], until none
+/// runs. With 32 from the start, threads wake each other: hooks that do nothing answered a third
+/// less. A virtual thread looks for such hooks while any wait. The requests' own threads could not:
+/// each sleeps while its records are in the queue, and its `outputFn` is started meanwhile.
 ///
-/// Hooks of large requests take at most three quarters of the threads, so that small requests always find one.
+/// Hooks of large requests take at most three quarters of the threads, so that small requests
+/// always find one.
 ///
-/// Where several models [share][#shared] the pool, a model has at most half of the threads that the others leave, but always
-/// [#LEAST_SHARE]. Hooks beyond that wait in a line of their model. A fixed half would let two models that hang take all.
+/// Where several models [share][#shared] the pool, a model has at most half of the threads that the
+/// others leave, but always [#LEAST_SHARE]. Hooks beyond that wait in a line of their model. A
+/// fixed half would let two models that hang take all.
 ///
-/// A hook that does not end in time is interrupted and left behind. One that still runs long after that is stuck: its
-/// thread is replaced, until so many are stuck that the process had better be. Of several models, one with [#SPARES] stuck
-/// hooks runs no more of them until one ends.
+/// A hook that does not end in time is interrupted and left behind. One that still runs long after
+/// that is stuck: its thread is replaced, until so many are stuck that the process had better be.
+/// Of several models, one with [#SPARES] stuck hooks runs no more of them until one ends.
 public final class HookPool implements AutoCloseable {
 
   private static final int THREADS = 32;
+
   /// Where models share them. One that is alone has half of these, as many as without others.
   private static final int SHARED_THREADS = 2 * THREADS;
+
   /// One for large requests and one for small ones.
   private static final int LEAST_SHARE = 2;
+
   /// How long a hook waits for a thread before there is one more.
   private static final long PATIENCE_NANOS = TimeUnit.MILLISECONDS.toNanos(10);
+
   /// How many stuck threads are replaced.
   private static final int SPARES = 8;
+
   /// More than the queue of a model holds; beyond it, a request is rejected at once.
   private static final int MOST_WAITING = 2000;
+
   /// A hook that waits for the rest of a large body does not count, up to so many threads in all.
   private static final int MOST_THREADS = 256;
+
   /// Of several models, one may have so many hooks that wait for the rest of a body.
   private static final int MOST_READING = MOST_THREADS / 4;
+
   private static final ThreadLocal<Run> CURRENT = new ThreadLocal<>();
 
   private final int usual;
@@ -67,19 +78,30 @@ public final class HookPool implements AutoCloseable {
   private final boolean shared;
   private final ServingMetrics metrics;
   private final ThreadFactory factory =
-      Thread.ofPlatform().name("berth-hook-", 0).daemon().inheritInheritableThreadLocals(false).factory();
+      Thread.ofPlatform()
+          .name("berth-hook-", 0)
+          .daemon()
+          .inheritInheritableThreadLocals(false)
+          .factory();
+
   /// Written under the monitor of this.
   private volatile ThreadPoolExecutor pool;
+
   private final AtomicInteger waiting = new AtomicInteger();
   private final Set<Run> running = ConcurrentHashMap.newKeySet();
+
   /// Whether a thread looks after the hooks that wait for one.
   private final AtomicBoolean watched = new AtomicBoolean();
+
   /// Guarded by the monitor of this, for changes.
   private volatile int stuck;
+
   private volatile int extra;
   private int reading;
+
   /// The turns of all models.
   private int turns;
+
   /// The models whose hooks wait for a turn, the one that goes first in front.
   private final SequencedSet<Scope> lines = new LinkedHashSet<>();
 
@@ -90,10 +112,13 @@ public final class HookPool implements AutoCloseable {
     private final InFlight inside;
     private final ModelMetrics metrics;
     private final AtomicInteger waiting = new AtomicInteger();
+
     /// Written under the monitor of the pool.
     private volatile int stuck;
+
     /// Guarded by the monitor of the pool, as all that follows.
     private int reading;
+
     private int turns;
     private int largeTurns;
     private final SequencedSet<Run> line = new LinkedHashSet<>();
@@ -135,14 +160,21 @@ public final class HookPool implements AutoCloseable {
   }
 
   private ThreadPoolExecutor threads(int count) {
-    var threads = new ThreadPoolExecutor(
-        count, count, 1, TimeUnit.MINUTES, new LinkedBlockingQueue<>(), factory, (run, executor) -> execute(run, executor));
+    var threads =
+        new ThreadPoolExecutor(
+            count,
+            count,
+            1,
+            TimeUnit.MINUTES,
+            new LinkedBlockingQueue<>(),
+            factory,
+            (run, executor) -> execute(run, executor));
     threads.allowCoreThreadTimeOut(true);
     return threads;
   }
 
-  /// Hooks that have not begun run on new threads. The others end with their hook, so that nothing that the hooks of a
-  /// model have left in thread-local variables outlives them.
+  /// Hooks that have not begun run on new threads. The others end with their hook, so that nothing
+  /// that the hooks of a model have left in thread-local variables outlives them.
   synchronized void renew() {
     if (!pool.isShutdown()) {
       var before = pool;
@@ -168,8 +200,8 @@ public final class HookPool implements AutoCloseable {
     return Math.min(THREADS, Runtime.getRuntime().availableProcessors() + 2);
   }
 
-  /// Says that the calling hook, if it is one, waits for the rest of its request's body or for memory: another one may run
-  /// in its place.
+  /// Says that the calling hook, if it is one, waits for the rest of its request's body or for
+  /// memory: another one may run in its place.
   public static void mayBlock() {
     var run = CURRENT.get();
     if (run != null) {
@@ -177,7 +209,8 @@ public final class HookPool implements AutoCloseable {
     }
   }
 
-  /// Whether the calling hook, if it is one, has a thread that others wait for, and there may be no more of them.
+  /// Whether the calling hook, if it is one, has a thread that others wait for, and there may be no
+  /// more of them.
   public static boolean isCrowded() {
     var run = CURRENT.get();
     return run != null && run.isCrowded();
@@ -189,13 +222,20 @@ public final class HookPool implements AutoCloseable {
   /// @param logContext what stands on its log lines
   /// @param large whether its request is large, so that it may run for long
   /// @param body calls the hook and must not throw
-  /// @throws ServingException `OVERLOADED` when too many wait already, `NOT_READY` when too many of the model are stuck
+  /// @throws ServingException `OVERLOADED` when too many wait already, `NOT_READY` when too many of
+  ///   the model are stuck
   Run start(
-      Scope scope, String hook, Map<String, String> logContext, Deadline deadline, boolean large, Consumer<Run> body) {
+      Scope scope,
+      String hook,
+      Map<String, String> logContext,
+      Deadline deadline,
+      boolean large,
+      Consumer<Run> body) {
     requireThreads(scope);
     if (scope.waiting.get() >= MOST_WAITING) {
       scope.metrics.requestOverloaded();
-      throw new ServingException(ErrorType.OVERLOADED,
+      throw new ServingException(
+          ErrorType.OVERLOADED,
           "%d requests wait for %s already; try again later".formatted(MOST_WAITING, hook));
     }
     var run = new Run(scope, hook, logContext, deadline, large, body);
@@ -217,16 +257,19 @@ public final class HookPool implements AutoCloseable {
   /// Why no more hooks of a model run; nothing where they do.
   Optional<String> problem(Scope scope) {
     return isLost(scope)
-        ? Optional.of("%d hooks of %s do not end; it serves again when fewer than %d are left".formatted(
-            scope.stuck, scope.metrics.model(), spares))
+        ? Optional.of(
+            "%d hooks of %s do not end; it serves again when fewer than %d are left"
+                .formatted(scope.stuck, scope.metrics.model(), spares))
         : Optional.empty();
   }
 
   /// @throws ServingException `NOT_READY` when no more hooks of the model run
   void requireThreads(Scope scope) {
-    problem(scope).ifPresent(problem -> {
-      throw new ServingException(ErrorType.NOT_READY, problem);
-    });
+    problem(scope)
+        .ifPresent(
+            problem -> {
+              throw new ServingException(ErrorType.NOT_READY, problem);
+            });
   }
 
   private boolean isLost(Scope scope) {
@@ -243,7 +286,8 @@ public final class HookPool implements AutoCloseable {
     return stuck < (shared ? MOST_THREADS / 2 : most + spares);
   }
 
-  /// Looks for hooks that still run `grace` after the deadline of their request, and replaces their threads.
+  /// Looks for hooks that still run `grace` after the deadline of their request, and replaces their
+  /// threads.
   ///
   /// @return those that were not known before
   List<Run> findStuck(Duration grace) {
@@ -275,7 +319,9 @@ public final class HookPool implements AutoCloseable {
 
   private boolean mayRun(Scope scope, boolean large) {
     int share = shared ? Math.max(LEAST_SHARE, (most - (turns - scope.turns) + 1) / 2) : most;
-    return !isLost(scope) && scope.turns < share && (!large || scope.largeTurns < Math.max(1, share * 3 / 4));
+    return !isLost(scope)
+        && scope.turns < share
+        && (!large || scope.largeTurns < Math.max(1, share * 3 / 4));
   }
 
   private void beginTurn(Run run) {
@@ -307,10 +353,11 @@ public final class HookPool implements AutoCloseable {
   }
 
   private boolean startNext(Scope scope) {
-    var next = Stream.of(scope.line, scope.largeLine)
-        .filter(line -> !line.isEmpty() && mayRun(scope, line.getFirst().large))
-        .map(SequencedSet::getFirst)
-        .min(Comparator.comparingLong(run -> run.deadline.nanosLeft()));
+    var next =
+        Stream.of(scope.line, scope.largeLine)
+            .filter(line -> !line.isEmpty() && mayRun(scope, line.getFirst().large))
+            .map(SequencedSet::getFirst)
+            .min(Comparator.comparingLong(run -> run.deadline.nanosLeft()));
     if (next.isEmpty()) {
       return false;
     }
@@ -363,7 +410,10 @@ public final class HookPool implements AutoCloseable {
   private void watch() {
     if (!pool.getQueue().isEmpty() && watched.compareAndSet(false, true)) {
       try {
-        Thread.ofVirtual().name("berth-hook-watch").inheritInheritableThreadLocals(false).start(this::growWhileAnyWaits);
+        Thread.ofVirtual()
+            .name("berth-hook-watch")
+            .inheritInheritableThreadLocals(false)
+            .start(this::growWhileAnyWaits);
       } catch (OutOfMemoryError e) {
         // The hook has its place in the queue. The next one that waits has the thread started.
         metrics.caught(e);
@@ -390,11 +440,12 @@ public final class HookPool implements AutoCloseable {
   /// How many hooks have waited for a thread for too long.
   private int late() {
     long before = System.nanoTime() - PATIENCE_NANOS;
-    return (int) pool.getQueue().stream()
-        .map(Run.class::cast)
-        .takeWhile(run -> run.queuedAt - before <= 0)
-        .filter(Run::isWaiting)
-        .count();
+    return (int)
+        pool.getQueue().stream()
+            .map(Run.class::cast)
+            .takeWhile(run -> run.queuedAt - before <= 0)
+            .filter(Run::isWaiting)
+            .count();
   }
 
   /// More threads, as long as there may be more.
@@ -431,7 +482,8 @@ public final class HookPool implements AutoCloseable {
     return !shared || scope.reading < MOST_READING;
   }
 
-  /// Stuck hooks have no place among the others, up to as many as are replaced, and neither have those that read.
+  /// Stuck hooks have no place among the others, up to as many as are replaced, and neither have
+  /// those that read.
   private void resize() {
     int replaced = shared ? MOST_THREADS : most + spares;
     int threads = Math.min(MOST_THREADS, Math.min(replaced, usual + extra + stuck) + reading);
@@ -453,20 +505,30 @@ public final class HookPool implements AutoCloseable {
     private final boolean large;
     private final Consumer<Run> body;
     private volatile String hook;
+
     /// Guarded by the monitor of this, as all that follows; null before it runs and after.
     private Thread thread;
+
     private boolean begun;
     private boolean cancelled;
     private boolean isStuck;
     private boolean isReading;
+
     /// Whether it is one of those that may run, or waits to be.
     private volatile boolean hasTurn;
+
     private volatile boolean waitsForTurn;
+
     /// When it came to wait for a thread; written before it is in the queue.
     private long queuedAt;
 
     private Run(
-        Scope scope, String hook, Map<String, String> logContext, Deadline deadline, boolean large, Consumer<Run> body) {
+        Scope scope,
+        String hook,
+        Map<String, String> logContext,
+        Deadline deadline,
+        boolean large,
+        Consumer<Run> body) {
       this.scope = scope;
       this.hook = hook;
       this.logContext = logContext;
@@ -577,7 +639,8 @@ public final class HookPool implements AutoCloseable {
     }
 
     private boolean isCrowded() {
-      return waiting.get() > 0 && pool.getPoolSize() >= MOST_THREADS || scope.waiting.get() > 0 && !mayRead(scope);
+      return waiting.get() > 0 && pool.getPoolSize() >= MOST_THREADS
+          || scope.waiting.get() > 0 && !mayRead(scope);
     }
 
     private synchronized void reads() {

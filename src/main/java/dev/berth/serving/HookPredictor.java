@@ -7,7 +7,8 @@ import dev.berth.hooks.ModelContext;
 import dev.berth.hooks.ModelUnusableException;
 import java.util.List;
 
-/// What a worker predicts with: the model that `modelFn` returned for it, and `predictFn`. Used by one thread at a time.
+/// What a worker predicts with: the model that `modelFn` returned for it, and `predictFn`. Used by
+/// one thread at a time.
 final class HookPredictor<M, I, O> implements Predictor<I, O> {
 
   private final InferenceHandler<M, I, O> handler;
@@ -20,26 +21,37 @@ final class HookPredictor<M, I, O> implements Predictor<I, O> {
 
   /// Loads the model, warms it up and asks it the first request on the calling thread.
   static <M, I, O> HookPredictor<M, I, O> open(
-      InferenceHandler<M, I, O> handler, HookNames names, ModelContext context, FirstRequest first, int maxBatchSize)
+      InferenceHandler<M, I, O> handler,
+      HookNames names,
+      ModelContext context,
+      FirstRequest first,
+      int maxBatchSize)
       throws LoadException {
     var model = load(handler, names, context);
-    LoadException.during("the first request", () -> {
-      first.ask(new Rehearsal<>(handler, names, model, maxBatchSize));
-      return model;
-    });
+    LoadException.during(
+        "the first request",
+        () -> {
+          first.ask(new Rehearsal<>(handler, names, model, maxBatchSize));
+          return model;
+        });
     return new HookPredictor<>(handler, model);
   }
 
   /// Loads the model and warms it up on the calling thread.
-  static <M> M load(InferenceHandler<M, ?, ?> handler, HookNames names, ModelContext context) throws LoadException {
-    return withClassesOf(handler, () -> {
-      var model = LoadException.during(names.modelFn(), () -> handler.modelFn(context));
-      LoadException.during(names.warmUpFn(), () -> {
-        handler.warmUpFn(model);
-        return model;
-      });
-      return model;
-    });
+  static <M> M load(InferenceHandler<M, ?, ?> handler, HookNames names, ModelContext context)
+      throws LoadException {
+    return withClassesOf(
+        handler,
+        () -> {
+          var model = LoadException.during(names.modelFn(), () -> handler.modelFn(context));
+          LoadException.during(
+              names.warmUpFn(),
+              () -> {
+                handler.warmUpFn(model);
+                return model;
+              });
+          return model;
+        });
   }
 
   M model() {
@@ -58,15 +70,19 @@ final class HookPredictor<M, I, O> implements Predictor<I, O> {
   @Override
   public void close() throws Exception {
     if (model instanceof AutoCloseable closeable) {
-      withClassesOf(handler, () -> {
-        closeable.close();
-        return model;
-      });
+      withClassesOf(
+          handler,
+          () -> {
+            closeable.close();
+            return model;
+          });
     }
   }
 
-  /// Libraries that look for services find those of the hooks. A thread keeps nothing of a model that is unloaded.
-  static <T, E extends Exception> T withClassesOf(InferenceHandler<?, ?, ?> handler, Call<T, E> call) throws E {
+  /// Libraries that look for services find those of the hooks. A thread keeps nothing of a model
+  /// that is unloaded.
+  static <T, E extends Exception> T withClassesOf(
+      InferenceHandler<?, ?, ?> handler, Call<T, E> call) throws E {
     var thread = Thread.currentThread();
     var outer = thread.getContextClassLoader();
     thread.setContextClassLoader(handler.getClass().getClassLoader());

@@ -6,8 +6,8 @@ import dev.berth.hooks.ModelUnusableException;
 import dev.berth.hooks.StreamingHandler;
 import java.util.List;
 
-/// What a worker predicts with step by step: the model that `modelFn` returned for it, `beginFn` and `stepFn`. Used by one
-/// thread at a time.
+/// What a worker predicts with step by step: the model that `modelFn` returned for it, `beginFn`
+/// and `stepFn`. Used by one thread at a time.
 final class HookStepper<M, I, O, S> implements StepPredictor<I, O, HookSequence<S, O>> {
 
   private final StreamingHandler<M, I, O, S> handler;
@@ -25,10 +25,11 @@ final class HookStepper<M, I, O, S> implements StepPredictor<I, O, HookSequence<
 
   @Override
   public void step(List<HookSequence<S, O>> sequences) throws Exception {
-    calling(() -> {
-      handler.stepFn(List.copyOf(sequences), opened.model());
-      return sequences;
-    });
+    calling(
+        () -> {
+          handler.stepFn(List.copyOf(sequences), opened.model());
+          return sequences;
+        });
   }
 
   @Override

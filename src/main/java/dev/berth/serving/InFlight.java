@@ -5,8 +5,8 @@ import java.util.concurrent.locks.Condition;
 import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.BooleanSupplier;
 
-/// Counts those who are inside, so that a server that stops can wait for them: requests with their bodies and their
-/// predictions, or hooks. May be entered and left by any thread.
+/// Counts those who are inside, so that a server that stops can wait for them: requests with their
+/// bodies and their predictions, or hooks. May be entered and left by any thread.
 final class InFlight {
 
   private final ReentrantLock lock = new ReentrantLock();

@@ -9,10 +9,12 @@ import java.util.concurrent.TimeUnit;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/// A hook has failed while its model was loaded. The message names the hook; the cause is what it threw, if it did.
+/// A hook has failed while its model was loaded. The message names the hook; the cause is what it
+/// threw, if it did.
 public final class LoadException extends Exception {
 
-  /// How often to say that a hook still runs. Loading has no deadline, because a large model may take minutes.
+  /// How often to say that a hook still runs. Loading has no deadline, because a large model may
+  /// take minutes.
   private static final Duration LONG = Duration.ofMinutes(1);
 
   private static final Logger log = LoggerFactory.getLogger(LoadException.class);
@@ -37,20 +39,34 @@ public final class LoadException extends Exception {
     try {
       return call.call();
     } catch (Throwable e) {
-      throw new LoadException("%s failed%s: %s%s".formatted(hook, HookPlace.of(e), e, MissingClass.cure(e)), e);
+      throw new LoadException(
+          "%s failed%s: %s%s".formatted(hook, HookPlace.of(e), e, MissingClass.cure(e)), e);
     } finally {
       ended.complete(null);
     }
   }
 
-  private static void watch(String hook, Duration since, Duration patience, Thread thread, CompletableFuture<Void> ended) {
-    ended.copy().orTimeout(patience.toNanos(), TimeUnit.NANOSECONDS).exceptionally(_ -> {
-      var stack = new Throwable();
-      stack.setStackTrace(thread.getStackTrace());
-      log.warn("{} still runs after {} s{}; /ping is 503 until it ends, and SageMaker gives up after "
-          + "ContainerStartupHealthCheckTimeoutInSeconds", hook, since.toSeconds(), HookPlace.of(stack));
-      watch(hook, since.plus(patience), patience, thread, ended);
-      return null;
-    });
+  private static void watch(
+      String hook,
+      Duration since,
+      Duration patience,
+      Thread thread,
+      CompletableFuture<Void> ended) {
+    ended
+        .copy()
+        .orTimeout(patience.toNanos(), TimeUnit.NANOSECONDS)
+        .exceptionally(
+            _ -> {
+              var stack = new Throwable();
+              stack.setStackTrace(thread.getStackTrace());
+              log.warn(
+                  "{} still runs after {} s{}; /ping is 503 until it ends, and SageMaker gives up after "
+                      + "ContainerStartupHealthCheckTimeoutInSeconds",
+                  hook,
+                  since.toSeconds(),
+                  HookPlace.of(stack));
+              watch(hook, since.plus(patience), patience, thread, ended);
+              return null;
+            });
   }
 }

@@ -23,7 +23,8 @@ import java.util.Objects;
 import java.util.Optional;
 import java.util.concurrent.Callable;
 
-/// Hooks with a batcher and its workers: the way of a request through `inputFn`, the queue, `predictFn` and `outputFn`.
+/// Hooks with a batcher and its workers: the way of a request through `inputFn`, the queue,
+/// `predictFn` and `outputFn`.
 ///
 /// [#invoke] is called on the request's thread, which waits. Hooks run outside of every lock.
 final class LoadedModel<M, I, O> {
@@ -59,18 +60,24 @@ final class LoadedModel<M, I, O> {
     var distinct = accelerators.stream().distinct().toList();
     var names = HookNames.of(handler);
     var hookMetrics = new HookMetrics(metrics);
-    var batcher = new Batcher<I, O>(
-        name,
-        names.predictFn(),
-        workers.pool(),
-        limits,
-        worker -> predictor(
-            handler,
-            HookPredictor.open(
-                handler, names, new ModelContext(directory, accelerators.get(worker), worker, distinct, hookMetrics),
-                first, limits.maxBatchSize())),
-        System::nanoTime,
-        metrics);
+    var batcher =
+        new Batcher<I, O>(
+            name,
+            names.predictFn(),
+            workers.pool(),
+            limits,
+            worker ->
+                predictor(
+                    handler,
+                    HookPredictor.open(
+                        handler,
+                        names,
+                        new ModelContext(
+                            directory, accelerators.get(worker), worker, distinct, hookMetrics),
+                        first,
+                        limits.maxBatchSize())),
+            System::nanoTime,
+            metrics);
     try {
       batcher.start();
     } catch (Throwable e) {
@@ -86,8 +93,11 @@ final class LoadedModel<M, I, O> {
     }
   }
 
-  private static <M, I, O> Predictor<I, O> predictor(InferenceHandler<M, I, O> handler, HookPredictor<M, I, O> opened) {
-    return handler instanceof StreamingHandler<M, I, O, ?> streaming ? new HookStepper<>(streaming, opened) : opened;
+  private static <M, I, O> Predictor<I, O> predictor(
+      InferenceHandler<M, I, O> handler, HookPredictor<M, I, O> opened) {
+    return handler instanceof StreamingHandler<M, I, O, ?> streaming
+        ? new HookStepper<>(streaming, opened)
+        : opened;
   }
 
   private LoadedModel(
@@ -113,9 +123,10 @@ final class LoadedModel<M, I, O> {
     this.responseTypes = types(names.responseTypes(), handler::responseTypes);
     this.openAiPaths = listed(names.openAiPaths(), handler::openAiPaths, "paths");
     var calls = new HookCalls(handler, pool, scope, metrics);
-    this.sessions = handler instanceof SessionHandler<?> remembers
-        ? Optional.of(new SessionStore<>(remembers, calls, names, room, metrics))
-        : Optional.empty();
+    this.sessions =
+        handler instanceof SessionHandler<?> remembers
+            ? Optional.of(new SessionStore<>(remembers, calls, names, room, metrics))
+            : Optional.empty();
   }
 
   /// Nothing where the handler has none.
@@ -192,7 +203,15 @@ final class LoadedModel<M, I, O> {
       Deadline deadline,
       Optional<StreamLimits> streams,
       RequestMemory memory) {
-    var flight = new Flight<>(this, request.withSession(turn.value()), Dialect.NONE, caller, deadline, streams, memory);
+    var flight =
+        new Flight<>(
+            this,
+            request.withSession(turn.value()),
+            Dialect.NONE,
+            caller,
+            deadline,
+            streams,
+            memory);
     turn.lastsWhile(flight::isInside);
     return flight.await();
   }
@@ -234,13 +253,14 @@ final class LoadedModel<M, I, O> {
     metrics.close();
   }
 
-  /// Frees what the hooks share, and their classes. No worker, no request and no hook may be inside.
+  /// Frees what the hooks share, and their classes. No worker, no request and no hook may be
+  /// inside.
   void closeHooks() throws Exception {
     HookCode.close(handler);
   }
 
-  /// Has hooks and predictors of other models run on new threads, where hooks from the artifact may have left thread-local
-  /// variables behind.
+  /// Has hooks and predictors of other models run on new threads, where hooks from the artifact may
+  /// have left thread-local variables behind.
   void renewThreads() {
     if (HookCode.isFromArtifact(handler)) {
       workers.pool().renew();
@@ -252,10 +272,12 @@ final class LoadedModel<M, I, O> {
     return listed(hook, call, "media types");
   }
 
-  private static <T> List<T> listed(String hook, Callable<List<T>> call, String expected) throws LoadException {
+  private static <T> List<T> listed(String hook, Callable<List<T>> call, String expected)
+      throws LoadException {
     var list = LoadException.during(hook, call);
     if (list == null || list.stream().anyMatch(Objects::isNull)) {
-      throw new LoadException("%s returned %s, expected a list of %s".formatted(hook, list, expected));
+      throw new LoadException(
+          "%s returned %s, expected a list of %s".formatted(hook, list, expected));
     }
     return List.copyOf(list);
   }

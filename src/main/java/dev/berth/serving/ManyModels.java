@@ -5,8 +5,8 @@ import java.nio.file.Path;
 import java.util.List;
 import java.util.Optional;
 
-/// The models of a server that has many, as its callers see them. May be used by any thread; [#load], [#unload] and [#enter]
-/// may take long.
+/// The models of a server that has many, as its callers see them. May be used by any thread;
+/// [#load], [#unload] and [#enter] may take long.
 public interface ManyModels {
 
   /// A model.
@@ -19,14 +19,14 @@ public interface ManyModels {
 
   /// Loads a model and returns when it is warm.
   ///
-  /// @throws ServingException `CONFLICT`, `NOT_FOUND`, `BAD_INPUT`, `INSUFFICIENT_MEMORY`, `DEADLINE_EXCEEDED`, `NOT_READY`,
-  ///     `INTERNAL`
+  /// @throws ServingException `CONFLICT`, `NOT_FOUND`, `BAD_INPUT`, `INSUFFICIENT_MEMORY`,
+  ///   `DEADLINE_EXCEEDED`, `NOT_READY`, `INTERNAL`
   Entry load(String name, Path directory) throws InterruptedException;
 
   /// Waits for the requests that run, frees the model, and returns when it is gone.
   ///
-  /// @throws ServingException `NOT_FOUND` when it is not loaded, `INTERNAL` when its hooks do not end or fail,
-  ///     `DEADLINE_EXCEEDED`
+  /// @throws ServingException `NOT_FOUND` when it is not loaded, `INTERNAL` when its hooks do not
+  ///   end or fail, `DEADLINE_EXCEEDED`
   Entry unload(String name) throws InterruptedException;
 
   /// Takes a request for a model in, as [ServedModel#enter()] does.

@@ -27,14 +27,16 @@ import java.util.stream.Stream;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/// The models of a directory: every directory in it, or link to one, is an artifact and has its model's name. Or a single
-/// artifact that somebody edits.
+/// The models of a directory: every directory in it, or link to one, is an artifact and has its
+/// model's name. Or a single artifact that somebody edits.
 ///
-/// Requests load models that are not loaded, and wait for them. A thread looks again and again for directories that have come, gone
-/// or changed. It takes what has been the same at two looks, because somebody may still be copying. A version that has
-/// changed is loaded beside the one that serves, and takes its place when it is warm.
+/// Requests load models that are not loaded, and wait for them. A thread looks again and again for
+/// directories that have come, gone or changed. It takes what has been the same at two looks,
+/// because somebody may still be copying. A version that has changed is loaded beside the one that
+/// serves, and takes its place when it is warm.
 ///
-/// It looks and asks no file system to tell it: changes that another machine makes on NFS are never told.
+/// It looks and asks no file system to tell it: changes that another machine makes on NFS are never
+/// told.
 public final class ModelDirectory implements ManyModels {
 
   /// How long a change may go unseen. What it costs is a look at the attributes of each file.
@@ -53,12 +55,16 @@ public final class ModelDirectory implements ManyModels {
 
     private final String name;
     private final Path directory;
+
     /// As they were at the last two looks.
     private volatile ArtifactFiles files;
+
     /// Those of the last load that has begun.
     private volatile ArtifactFiles tried;
+
     private volatile Optional<Failure> failure = Optional.empty();
     private volatile boolean removed;
+
     /// The version that is being loaded beside another one. Only for the thread that looks.
     private Optional<ModelStore.Slot> next = Optional.empty();
 
@@ -77,8 +83,10 @@ public final class ModelDirectory implements ManyModels {
   private record Failure(ArtifactFiles files, ServingException why) {}
 
   private final Path root;
+
   /// The name of the model whose artifact is the directory itself.
   private final Optional<String> one;
+
   private final ModelStore store;
   private final boolean loadAtStart;
   private final Duration betweenLooks;
@@ -100,7 +108,12 @@ public final class ModelDirectory implements ManyModels {
     return new ModelDirectory(artifact, Optional.of(name), store, true, BETWEEN_EDITS);
   }
 
-  private ModelDirectory(Path root, Optional<String> one, ModelStore store, boolean loadAtStart, Duration betweenLooks) {
+  private ModelDirectory(
+      Path root,
+      Optional<String> one,
+      ModelStore store,
+      boolean loadAtStart,
+      Duration betweenLooks) {
     this.root = root.toAbsolutePath().normalize();
     this.one = one;
     this.store = store;
@@ -115,7 +128,11 @@ public final class ModelDirectory implements ManyModels {
     if (one.isPresent()) {
       log.info("edits in {} are served when they can be loaded", root);
     } else {
-      log.info("{} models in {}{}", names.size(), root, names.isEmpty() ? ", one is expected in each directory of it" : "");
+      log.info(
+          "{} models in {}{}",
+          names.size(),
+          root,
+          names.isEmpty() ? ", one is expected in each directory of it" : "");
     }
     var looking = Thread.ofPlatform().name("berth-models").daemon().unstarted(this::keepLooking);
     if (one.isPresent()) {
@@ -167,11 +184,12 @@ public final class ModelDirectory implements ManyModels {
       tellOnce("models: %s can't be read, what was there before stays: %s".formatted(root, e));
       return;
     }
-    found.forEach((name, files) -> {
-      if (first || files.equals(before.get(name))) {
-        saw(name, files, first);
-      }
-    });
+    found.forEach(
+        (name, files) -> {
+          if (first || files.equals(before.get(name))) {
+            saw(name, files, first);
+          }
+        });
     artifacts.values().stream()
         .filter(artifact -> !found.containsKey(artifact.name) && !before.containsKey(artifact.name))
         .forEach(this::remove);
@@ -191,11 +209,13 @@ public final class ModelDirectory implements ManyModels {
           continue;
         }
         if (name.endsWith(".tar.gz")) {
-          tellOnce("models: %s is not served; unpack it into a directory of %s".formatted(name, root));
+          tellOnce(
+              "models: %s is not served; unpack it into a directory of %s".formatted(name, root));
         } else if (Files.isDirectory(entry)) {
           if (UNUSABLE.matcher(name).find()) {
-            tellOnce("models: \"%s\" is not served, because its name has characters that a name of a model can't have"
-                .formatted(UNUSABLE.matcher(name).replaceAll("?")));
+            tellOnce(
+                "models: \"%s\" is not served, because its name has characters that a name of a model can't have"
+                    .formatted(UNUSABLE.matcher(name).replaceAll("?")));
           } else {
             found.put(name, ArtifactFiles.in(entry));
           }
@@ -212,10 +232,13 @@ public final class ModelDirectory implements ManyModels {
   }
 
   private void saw(String name, ArtifactFiles files, boolean first) {
-    var artifact = artifacts.computeIfAbsent(name, _ -> {
-      log.debug("model \"{}\" is in {}", name, root);
-      return new Artifact(name, one.isPresent() ? root : root.resolve(name), files);
-    });
+    var artifact =
+        artifacts.computeIfAbsent(
+            name,
+            _ -> {
+              log.debug("model \"{}\" is in {}", name, root);
+              return new Artifact(name, one.isPresent() ? root : root.resolve(name), files);
+            });
     artifact.files = files;
     artifact.removed = false;
     if (!first && !files.equals(artifact.tried)) {
@@ -223,7 +246,8 @@ public final class ModelDirectory implements ManyModels {
     }
   }
 
-  /// Loads a version that nobody has tried to load yet, beside the one that serves. If none does, the next request loads it.
+  /// Loads a version that nobody has tried to load yet, beside the one that serves. If none does,
+  /// the next request loads it.
   private void update(Artifact artifact) {
     var serving = ours(artifact);
     try {
@@ -233,20 +257,25 @@ public final class ModelDirectory implements ManyModels {
         }
       } else if (one.isPresent() && abandoned(serving.get(), artifact)) {
         log.info("model \"{}\" has changed while it was being loaded", artifact.name);
-      } else if (serving.get().isReady() && artifact.next.stream().allMatch(next -> next.loaded.isDone())) {
+      } else if (serving.get().isReady()
+          && artifact.next.stream().allMatch(next -> next.loaded.isDone())) {
         log.info("model \"{}\" has changed", artifact.name);
-        artifact.next = Optional.of(store.beginBeside(serving.get(), order(artifact, new IdleModels(artifact.name))));
+        artifact.next =
+            Optional.of(
+                store.beginBeside(serving.get(), order(artifact, new IdleModels(artifact.name))));
       }
     } catch (ServingException e) {
       log.debug("model \"{}\" is not loaded now", artifact.name, e);
     }
   }
 
-  /// Gives up the load of a version that nobody wants any more. Its hook may not end, which is why it was edited.
+  /// Gives up the load of a version that nobody wants any more. Its hook may not end, which is why
+  /// it was edited.
   private boolean abandoned(ModelStore.Slot serving, Artifact artifact) {
-    var loading = Stream.concat(Stream.of(serving), artifact.next.stream())
-        .filter(slot -> slot.state.get() == ModelStore.State.LOADING && !slot.loaded.isDone())
-        .findFirst();
+    var loading =
+        Stream.concat(Stream.of(serving), artifact.next.stream())
+            .filter(slot -> slot.state.get() == ModelStore.State.LOADING && !slot.loaded.isDone())
+            .findFirst();
     loading.ifPresent(store::abandon);
     return loading.isPresent();
   }
@@ -263,7 +292,8 @@ public final class ModelDirectory implements ManyModels {
     }
   }
 
-  /// The model of a directory that holds its name. Another model may, if `POST /models` has loaded it from elsewhere.
+  /// The model of a directory that holds its name. Another model may, if `POST /models` has loaded
+  /// it from elsewhere.
   private Optional<ModelStore.Slot> ours(Artifact artifact) {
     return store.find(artifact.name).filter(slot -> slot.order.version().isPresent());
   }
@@ -279,17 +309,24 @@ public final class ModelDirectory implements ManyModels {
     var files = artifact.files;
     artifact.tried = files;
     artifact.failure = Optional.empty();
-    return new ModelStore.Order(artifact.name, artifact.directory, Optional.of(files), eviction, why -> {
-      if (why.type() != ErrorType.CONFLICT) {
-        artifact.failure = Optional.of(new Failure(files, why));
-        if (one.isPresent()) {
-          // Line by line, so that the compiler's caret stands below what it points at.
-          why.getMessage().lines().forEach(log::warn);
-        }
-        ours(artifact).filter(ModelStore.Slot::isReady).ifPresent(_ ->
-            log.warn("model \"{}\": the version before serves on", artifact.name));
-      }
-    });
+    return new ModelStore.Order(
+        artifact.name,
+        artifact.directory,
+        Optional.of(files),
+        eviction,
+        why -> {
+          if (why.type() != ErrorType.CONFLICT) {
+            artifact.failure = Optional.of(new Failure(files, why));
+            if (one.isPresent()) {
+              // Line by line, so that the compiler's caret stands below what it points at.
+              why.getMessage().lines().forEach(log::warn);
+            }
+            ours(artifact)
+                .filter(ModelStore.Slot::isReady)
+                .ifPresent(
+                    _ -> log.warn("model \"{}\": the version before serves on", artifact.name));
+          }
+        });
   }
 
   @Override
@@ -332,7 +369,11 @@ public final class ModelDirectory implements ManyModels {
 
   private void beginUnlessBroken(Artifact artifact) {
     // What is wrong with the files stays wrong. Hooks and memory may be better off the next time.
-    var broken = artifact.currentFailure().map(Failure::why).filter(why -> why.type() == ErrorType.BAD_INPUT);
+    var broken =
+        artifact
+            .currentFailure()
+            .map(Failure::why)
+            .filter(why -> why.type() == ErrorType.BAD_INPUT);
     if (broken.isPresent()) {
       throw forRequest(broken.get());
     }
@@ -345,7 +386,8 @@ public final class ModelDirectory implements ManyModels {
     }
   }
 
-  private static void await(CompletableFuture<Void> event, ModelStore.Slot slot, Deadline deadline) {
+  private static void await(
+      CompletableFuture<Void> event, ModelStore.Slot slot, Deadline deadline) {
     try {
       event.get(Math.max(0, deadline.nanosLeft()), TimeUnit.NANOSECONDS);
     } catch (TimeoutException e) {
@@ -358,10 +400,12 @@ public final class ModelDirectory implements ManyModels {
     }
   }
 
-  /// A load's failure, for a caller who has only asked the model: it is not the request that is wrong.
+  /// A load's failure, for a caller who has only asked the model: it is not the request that is
+  /// wrong.
   private static ServingException forRequest(ServingException e) {
     return switch (e.type()) {
-      case BAD_INPUT, NOT_FOUND, DEADLINE_EXCEEDED -> new ServingException(ErrorType.NOT_READY, e.getMessage(), e);
+      case BAD_INPUT, NOT_FOUND, DEADLINE_EXCEEDED ->
+          new ServingException(ErrorType.NOT_READY, e.getMessage(), e);
       default -> e;
     };
   }
@@ -371,8 +415,12 @@ public final class ModelDirectory implements ManyModels {
   }
 
   private Artifact known(String name) {
-    return find(name).orElseThrow(() -> new ServingException(ErrorType.NOT_FOUND,
-        "model \"%s\" is neither loaded nor a directory of %s".formatted(name, root)));
+    return find(name)
+        .orElseThrow(
+            () ->
+                new ServingException(
+                    ErrorType.NOT_FOUND,
+                    "model \"%s\" is neither loaded nor a directory of %s".formatted(name, root)));
   }
 
   private Optional<Artifact> find(String name) {
@@ -386,8 +434,10 @@ public final class ModelDirectory implements ManyModels {
       return store.load(name, directory, new IdleModels(name));
     }
     if (!directory.toAbsolutePath().normalize().equals(artifact.get().directory)) {
-      throw new ServingException(ErrorType.CONFLICT, "model \"%s\" is the one of %s, and can't be loaded from %s".formatted(
-          name, artifact.get().directory, directory));
+      throw new ServingException(
+          ErrorType.CONFLICT,
+          "model \"%s\" is the one of %s, and can't be loaded from %s"
+              .formatted(name, artifact.get().directory, directory));
     }
     store.awaitLoaded(begin(artifact.get(), new IdleModels(name)));
     return describe(name);
@@ -400,7 +450,10 @@ public final class ModelDirectory implements ManyModels {
 
   @Override
   public Entry describe(String name) {
-    return find(name).map(this::entry).or(() -> store.find(name).map(this::entry)).orElseGet(() -> entry(known(name)));
+    return find(name)
+        .map(this::entry)
+        .or(() -> store.find(name).map(this::entry))
+        .orElseGet(() -> entry(known(name)));
   }
 
   /// Why no version of a model can serve now; nothing where one can.
@@ -409,15 +462,19 @@ public final class ModelDirectory implements ManyModels {
     if (slot.isPresent()) {
       return slot.get().model.problem();
     }
-    return Optional.of(find(name).flatMap(Artifact::currentFailure).map(failed -> failed.why.getMessage())
-        .orElse("model \"%s\" is not loaded".formatted(name)));
+    return Optional.of(
+        find(name)
+            .flatMap(Artifact::currentFailure)
+            .map(failed -> failed.why.getMessage())
+            .orElse("model \"%s\" is not loaded".formatted(name)));
   }
 
   @Override
   public List<Entry> list() {
     var entries = new TreeMap<String, Entry>();
     store.slots().forEach(slot -> entries.put(slot.name(), entry(slot)));
-    artifacts.values().stream().filter(artifact -> !artifact.removed)
+    artifacts.values().stream()
+        .filter(artifact -> !artifact.removed)
         .forEach(artifact -> entries.put(artifact.name, entry(artifact)));
     return List.copyOf(entries.values());
   }
@@ -428,8 +485,11 @@ public final class ModelDirectory implements ManyModels {
       return entry(slot.get());
     }
     var failure = artifact.currentFailure().map(failed -> failed.why.getMessage());
-    return new Entry(artifact.name, artifact.directory,
-        Optional.of(failure.isPresent() ? "failed" : "not loaded"), failure);
+    return new Entry(
+        artifact.name,
+        artifact.directory,
+        Optional.of(failure.isPresent() ? "failed" : "not loaded"),
+        failure);
   }
 
   private Entry entry(ModelStore.Slot slot) {
@@ -446,9 +506,12 @@ public final class ModelDirectory implements ManyModels {
 
   /// Why a model serves another version than the one that is there.
   private Optional<String> newerFailure(ModelStore.Slot slot) {
-    return slot.order.version().isEmpty() ? Optional.empty() : find(slot.name()).flatMap(Artifact::currentFailure)
-        .filter(failed -> !slot.order.version().get().equals(failed.files))
-        .map(failed -> "serves the version before: " + failed.why.getMessage());
+    return slot.order.version().isEmpty()
+        ? Optional.empty()
+        : find(slot.name())
+            .flatMap(Artifact::currentFailure)
+            .filter(failed -> !slot.order.version().get().equals(failed.files))
+            .map(failed -> "serves the version before: " + failed.why.getMessage());
   }
 
   @Override
@@ -457,8 +520,8 @@ public final class ModelDirectory implements ManyModels {
     store.stop();
   }
 
-  /// The models of the directory that nobody uses, but for the one of a name. Those of `POST /models` can't come back by
-  /// themselves, so they stay.
+  /// The models of the directory that nobody uses, but for the one of a name. Those of `POST
+  /// /models` can't come back by themselves, so they stay.
   private final class IdleModels implements Eviction {
 
     private final String except;
@@ -469,7 +532,9 @@ public final class ModelDirectory implements ManyModels {
 
     @Override
     public List<ServedModel> candidates() {
-      return slots().map(slot -> slot.model).filter(ServedModel::isIdle)
+      return slots()
+          .map(slot -> slot.model)
+          .filter(ServedModel::isIdle)
           .sorted(Comparator.comparingLong(ServedModel::lastUsed))
           .toList();
     }
@@ -481,8 +546,13 @@ public final class ModelDirectory implements ManyModels {
     }
 
     private Stream<ModelStore.Slot> slots() {
-      return store.slots()
-          .filter(slot -> slot.isReady() && slot.order.version().isPresent() && !slot.name().equals(except));
+      return store
+          .slots()
+          .filter(
+              slot ->
+                  slot.isReady()
+                      && slot.order.version().isPresent()
+                      && !slot.name().equals(except));
     }
   }
 }

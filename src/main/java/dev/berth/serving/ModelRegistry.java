@@ -11,8 +11,8 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.FutureTask;
 
-/// The models that this process serves. Two may have the same name: versions of one model, of which the older one ends. May be
-/// used by any thread.
+/// The models that this process serves. Two may have the same name: versions of one model, of which
+/// the older one ends. May be used by any thread.
 public final class ModelRegistry {
 
   private final Set<ServedModel> models = ConcurrentHashMap.newKeySet();
@@ -30,7 +30,8 @@ public final class ModelRegistry {
     return List.copyOf(models);
   }
 
-  /// Has all models refuse new requests, finish the running ones within `drain`, and free what they hold.
+  /// Has all models refuse new requests, finish the running ones within `drain`, and free what they
+  /// hold.
   ///
   /// All of them at the same time, each on a thread of its own but for the last one.
   ///
@@ -39,13 +40,14 @@ public final class ModelRegistry {
     var closings = new ArrayDeque<FutureTask<Boolean>>();
     models.forEach(model -> closings.add(new FutureTask<>(() -> model.close(drain))));
     var last = closings.peekLast();
-    closings.forEach(closing -> {
-      if (closing == last) {
-        closing.run();
-      } else {
-        Thread.ofPlatform().name("berth-unloader").daemon().start(closing);
-      }
-    });
+    closings.forEach(
+        closing -> {
+          if (closing == last) {
+            closing.run();
+          } else {
+            Thread.ofPlatform().name("berth-unloader").daemon().start(closing);
+          }
+        });
     var failures = new ArrayList<Exception>();
     for (var closing : closings) {
       try {

@@ -25,18 +25,22 @@ import java.util.function.Supplier;
 import java.util.function.ToLongFunction;
 import java.util.stream.Stream;
 
-/// Loads models that fit, and refuses the others before anything of them is loaded. May be used by any thread.
+/// Loads models that fit, and refuses the others before anything of them is loaded. May be used by
+/// any thread.
 ///
-/// What a model needs is estimated from its files, and known better when it has been loaded once. A model that is being
-/// loaded counts with all that it needs, because nobody knows how far it is. When it is loaded the memory is looked at
-/// again. If the model has taken what must stay free, it is unloaded.
+/// What a model needs is estimated from its files, and known better when it has been loaded once. A
+/// model that is being loaded counts with all that it needs, because nobody knows how far it is.
+/// When it is loaded the memory is looked at again. If the model has taken what must stay free, it
+/// is unloaded.
 ///
-/// Where models may make way, idle ones are unloaded until the new one fits. None is where all of them would not be enough.
+/// Where models may make way, idle ones are unloaded until the new one fits. None is where all of
+/// them would not be enough.
 public final class ModelRoom implements ModelStore.Loader {
 
   /// A memory that every model is loaded into.
   ///
-  /// @param left what models may still take of it; nothing: it does not tell, and keeps no model out
+  /// @param left what models may still take of it; nothing: it does not tell, and keeps no model
+  ///   out
   /// @param need what one file of an artifact takes of it
   public record Store(Supplier<Optional<MemoryReading>> left, Function<Path, Footprint> need) {}
 
@@ -49,27 +53,35 @@ public final class ModelRoom implements ModelStore.Loader {
   private static final String BUDGET = "models-memory";
 
   private final ModelStore.Loader loader;
+
   /// The host, then the devices.
   private final List<Store> stores;
+
   /// What models may take of all stores together.
   private final OptionalLong budget;
-  /// Models make way for one load after the other: a second one would not count what is just being freed.
+
+  /// Models make way for one load after the other: a second one would not count what is just being
+  /// freed.
   private final ReentrantLock makingWay = new ReentrantLock();
 
   // All that follows is guarded by this object's monitor.
 
   private final Map<ServedModel, Load> loading = new LinkedHashMap<>();
+
   /// What each model that is loaded takes of each store.
   private final Map<ServedModel, List<Footprint>> loaded = new LinkedHashMap<>();
+
   /// How many loads have begun.
   private long begun;
+
   /// The most that an artifact has taken of the native heap, by the names and sizes of its files.
-  private final Map<Map<Path, Long>, Long> measured = new LinkedHashMap<>() {
-    @Override
-    protected boolean removeEldestEntry(Map.Entry<Map<Path, Long>, Long> eldest) {
-      return size() > KNOWN;
-    }
-  };
+  private final Map<Map<Path, Long>, Long> measured =
+      new LinkedHashMap<>() {
+        @Override
+        protected boolean removeEldestEntry(Map.Entry<Map<Path, Long>, Long> eldest) {
+          return size() > KNOWN;
+        }
+      };
 
   /// A model that is being loaded.
   ///
@@ -82,7 +94,8 @@ public final class ModelRoom implements ModelStore.Loader {
   /// @param kept what a model that is loaded takes of it
   private record Shortage(long need, MemoryReading left, ToLongFunction<List<Footprint>> kept) {
 
-    private static Optional<Shortage> of(long need, MemoryReading left, ToLongFunction<List<Footprint>> kept) {
+    private static Optional<Shortage> of(
+        long need, MemoryReading left, ToLongFunction<List<Footprint>> kept) {
       return left.free() < need ? Optional.of(new Shortage(need, left, kept)) : Optional.empty();
     }
 
@@ -101,7 +114,8 @@ public final class ModelRoom implements ModelStore.Loader {
     this.budget = budget;
   }
 
-  /// @throws ServingException `INSUFFICIENT_MEMORY` when the model does not fit, or has no memory left while it loads
+  /// @throws ServingException `INSUFFICIENT_MEMORY` when the model does not fit, or has no memory
+  ///   left while it loads
   @Override
   public void load(ServedModel model, Path directory, Eviction eviction) throws Exception {
     var files = files(directory);
@@ -117,8 +131,11 @@ public final class ModelRoom implements ModelStore.Loader {
       NativeHeap.trim();
       var shortage = shortage(e);
       if (shortage.isPresent()) {
-        throw new ServingException(ErrorType.INSUFFICIENT_MEMORY,
-            "model \"%s\" ran out of memory while it was loaded: %s".formatted(model.name(), shortage.get().getMessage()), e);
+        throw new ServingException(
+            ErrorType.INSUFFICIENT_MEMORY,
+            "model \"%s\" ran out of memory while it was loaded: %s"
+                .formatted(model.name(), shortage.get().getMessage()),
+            e);
       }
       throw e;
     } finally {
@@ -129,14 +146,17 @@ public final class ModelRoom implements ModelStore.Loader {
   /// Takes what a model needs until it is loaded.
   ///
   /// @throws ServingException `INSUFFICIENT_MEMORY` when there is not so much
-  private void takeOrMakeWay(ServedModel model, Path directory, Map<Path, Long> files, Eviction eviction)
+  private void takeOrMakeWay(
+      ServedModel model, Path directory, Map<Path, Long> files, Eviction eviction)
       throws InterruptedException {
     if (take(model, directory, files).isEmpty()) {
       return;
     }
     makingWay.lockInterruptibly();
     try {
-      for (var lack = take(model, directory, files); lack.isPresent(); lack = take(model, directory, files)) {
+      for (var lack = take(model, directory, files);
+          lack.isPresent();
+          lack = take(model, directory, files)) {
         if (!makeWay(lack.get(), eviction)) {
           throw tooLarge(model, lack.get(), eviction);
         }
@@ -147,21 +167,32 @@ public final class ModelRoom implements ModelStore.Loader {
   }
 
   /// Takes it, or says what is missing.
-  private synchronized Optional<Shortage> take(ServedModel model, Path directory, Map<Path, Long> files) {
+  private synchronized Optional<Shortage> take(
+      ServedModel model, Path directory, Map<Path, Long> files) {
     var needs = needs(directory, files);
     for (int i = 0; i < stores.size(); i++) {
       int store = i;
       long others = loading.values().stream().mapToLong(load -> load.needs.get(store).most()).sum();
-      var lack = stores.get(store).left.get().flatMap(left ->
-          Shortage.of(needs.get(store).most(), left.minus(others), kept -> kept.get(store).kept()));
+      var lack =
+          stores
+              .get(store)
+              .left
+              .get()
+              .flatMap(
+                  left ->
+                      Shortage.of(
+                          needs.get(store).most(),
+                          left.minus(others),
+                          kept -> kept.get(store).kept()));
       if (lack.isPresent()) {
         return lack;
       }
     }
     if (budget.isPresent()) {
       loaded.keySet().removeIf(ServedModel::isGone);
-      long taken = loading.values().stream().mapToLong(load -> most(load.needs)).sum()
-          + loaded.values().stream().mapToLong(ModelRoom::kept).sum();
+      long taken =
+          loading.values().stream().mapToLong(load -> most(load.needs)).sum()
+              + loaded.values().stream().mapToLong(ModelRoom::kept).sum();
       var left = new MemoryReading(budget.getAsLong() - taken, budget.getAsLong(), BUDGET);
       var lack = Shortage.of(most(needs), left, ModelRoom::kept);
       if (lack.isPresent()) {
@@ -172,11 +203,16 @@ public final class ModelRoom implements ModelStore.Loader {
     return Optional.empty();
   }
 
-  /// What an artifact takes of each store. What it has taken of the host before is known better than estimated.
+  /// What an artifact takes of each store. What it has taken of the host before is known better
+  /// than estimated.
   private List<Footprint> needs(Path directory, Map<Path, Long> files) {
     var needs = new ArrayList<Footprint>();
     for (var store : stores) {
-      var estimate = files.keySet().stream().map(directory::resolve).map(store.need).reduce(Footprint.NONE, Footprint::plus);
+      var estimate =
+          files.keySet().stream()
+              .map(directory::resolve)
+              .map(store.need)
+              .reduce(Footprint.NONE, Footprint::plus);
       long known = needs.isEmpty() ? measured.getOrDefault(files, 0L) : 0;
       needs.add(new Footprint(Math.max(estimate.kept(), known), estimate.whileLoading()));
     }
@@ -210,13 +246,21 @@ public final class ModelRoom implements ModelStore.Loader {
   }
 
   private ServingException tooLarge(ServedModel model, Shortage lack, Eviction eviction) {
-    return new ServingException(ErrorType.INSUFFICIENT_MEMORY, "model \"%s\" needs about %d MB, found %s, %s".formatted(
-        model.name(), Math.ceilDiv(lack.need, 1L << 20), lack.left, advice(lack, eviction)));
+    return new ServingException(
+        ErrorType.INSUFFICIENT_MEMORY,
+        "model \"%s\" needs about %d MB, found %s, %s"
+            .formatted(
+                model.name(),
+                Math.ceilDiv(lack.need, 1L << 20),
+                lack.left,
+                advice(lack, eviction)));
   }
 
   private String advice(Shortage lack, Eviction eviction) {
     if (lack.need > lack.left.total()) {
-      return lack.left.source().equals(BUDGET) ? "raise --models-memory" : "take a machine with more memory";
+      return lack.left.source().equals(BUDGET)
+          ? "raise --models-memory"
+          : "take a machine with more memory";
     }
     if (eviction == Eviction.NONE) {
       return "unload another first";
@@ -231,9 +275,11 @@ public final class ModelRoom implements ModelStore.Loader {
       try {
         if (!makeWay(lack.get(), eviction)) {
           model.unload(Duration.ZERO);
-          throw new ServingException(ErrorType.INSUFFICIENT_MEMORY,
-              "model \"%s\" needs %d MB more than there were, found %s, unload another first".formatted(
-                  model.name(), Math.ceilDiv(lack.get().missing(), 1L << 20), lack.get().left));
+          throw new ServingException(
+              ErrorType.INSUFFICIENT_MEMORY,
+              "model \"%s\" needs %d MB more than there were, found %s, unload another first"
+                  .formatted(
+                      model.name(), Math.ceilDiv(lack.get().missing(), 1L << 20), lack.get().left));
         }
       } finally {
         makingWay.unlock();
@@ -245,7 +291,12 @@ public final class ModelRoom implements ModelStore.Loader {
   private Optional<Shortage> missing() {
     for (int i = 0; i < stores.size(); i++) {
       int store = i;
-      var lack = stores.get(store).left.get().flatMap(left -> Shortage.of(0, left, kept -> kept.get(store).kept()));
+      var lack =
+          stores
+              .get(store)
+              .left
+              .get()
+              .flatMap(left -> Shortage.of(0, left, kept -> kept.get(store).kept()));
       if (lack.isPresent()) {
         return lack;
       }
@@ -253,10 +304,16 @@ public final class ModelRoom implements ModelStore.Loader {
     return Optional.empty();
   }
 
-  private synchronized void keep(ServedModel model, Path directory, Map<Path, Long> files, OptionalLong before) {
+  private synchronized void keep(
+      ServedModel model, Path directory, Map<Path, Long> files, OptionalLong before) {
     var after = NativeHeap.used();
-    // The first load brings the library of the models, and while another one runs nobody knows what is whose.
-    if (begun > 1 && loading.get(model).number == begun && loading.size() == 1 && before.isPresent() && after.isPresent()) {
+    // The first load brings the library of the models, and while another one runs nobody knows what
+    // is whose.
+    if (begun > 1
+        && loading.get(model).number == begun
+        && loading.size() == 1
+        && before.isPresent()
+        && after.isPresent()) {
       measured.merge(files, after.getAsLong() - before.getAsLong(), Math::max);
     }
     loaded.keySet().removeIf(ServedModel::isGone);
@@ -269,8 +326,11 @@ public final class ModelRoom implements ModelStore.Loader {
 
   /// What says that the heap or a device had no memory, if that is why.
   private static Optional<Throwable> shortage(Throwable e) {
-    return Stream.iterate(e, Objects::nonNull, Throwable::getCause).limit(MOST_CAUSES)
-        .filter(cause -> cause instanceof OutOfMemoryError || cause instanceof InsufficientMemoryException)
+    return Stream.iterate(e, Objects::nonNull, Throwable::getCause)
+        .limit(MOST_CAUSES)
+        .filter(
+            cause ->
+                cause instanceof OutOfMemoryError || cause instanceof InsufficientMemoryException)
         .findFirst();
   }
 

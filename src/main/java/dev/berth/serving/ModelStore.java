@@ -25,11 +25,11 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import org.slf4j.MDC;
 
-/// Loads models into the process and unloads them while others serve: what the routes of a multi-model endpoint do. May be
-/// used by any thread; only [#load] and [#unload] take long.
+/// Loads models into the process and unloads them while others serve: what the routes of a
+/// multi-model endpoint do. May be used by any thread; only [#load] and [#unload] take long.
 ///
-/// Each load and each unload runs on a thread of its own, and goes on when its caller does not wait any more. A name is taken
-/// from the beginning of its load until the model is gone.
+/// Each load and each unload runs on a thread of its own, and goes on when its caller does not wait
+/// any more. A name is taken from the beginning of its load until the model is gone.
 public final class ModelStore implements ManyModels {
 
   /// Loads an artifact. Runs on a platform thread of its own.
@@ -46,7 +46,12 @@ public final class ModelStore implements ManyModels {
   /// @param version of the artifact; the store only keeps it
   /// @param eviction models that may make way
   /// @param failed told why it could not be loaded, before those that wait for it are
-  record Order(String name, Path directory, Optional<ArtifactFiles> version, Eviction eviction, Consumer<ServingException> failed) {}
+  record Order(
+      String name,
+      Path directory,
+      Optional<ArtifactFiles> version,
+      Eviction eviction,
+      Consumer<ServingException> failed) {}
 
   /// What a model is doing, as messages say it.
   enum State {
@@ -68,14 +73,19 @@ public final class ModelStore implements ManyModels {
 
     final Order order;
     final ServedModel model;
+
     /// The version that it takes the place of, until it has. Only for the loader.
     private Optional<Slot> before;
+
     final AtomicReference<State> state = new AtomicReference<>(State.LOADING);
     final CompletableFuture<Void> loaded = new CompletableFuture<>();
+
     /// Whether nothing of it was left open.
     private final CompletableFuture<Boolean> unloaded = new CompletableFuture<>();
+
     /// When its name is free, or another version has it.
     final CompletableFuture<Void> left = new CompletableFuture<>();
+
     /// Set before anyone else sees the slot.
     private Thread loader;
 
@@ -107,14 +117,21 @@ public final class ModelStore implements ManyModels {
   private final Duration patience;
   private final Duration drain;
   private final Map<String, Slot> slots = new ConcurrentHashMap<>();
+
   /// Those whose load has not ended, with or without the name.
   private final Set<Slot> loading = ConcurrentHashMap.newKeySet();
+
   private volatile boolean stopped;
 
   /// @param patience how long a load or an unload may take
   /// @param drain how long requests of a model may still run that is unloaded
   public ModelStore(
-      ModelRegistry registry, HookPool hooks, ServingMetrics metrics, Loader loader, Duration patience, Duration drain) {
+      ModelRegistry registry,
+      HookPool hooks,
+      ServingMetrics metrics,
+      Loader loader,
+      Duration patience,
+      Duration drain) {
     this.registry = registry;
     this.hooks = hooks;
     this.metrics = metrics;
@@ -141,14 +158,15 @@ public final class ModelStore implements ManyModels {
     var slot = slot(order, Optional.empty());
     var other = slots.putIfAbsent(order.name, slot);
     if (other != null) {
-      throw new ServingException(ErrorType.CONFLICT, "model \"%s\" %s".formatted(order.name, other.state.get().text));
+      throw new ServingException(
+          ErrorType.CONFLICT, "model \"%s\" %s".formatted(order.name, other.state.get().text));
     }
     start(slot);
     return slot;
   }
 
-  /// Begins to load another version of a model. When that is warm it takes the place of the first, whose requests end there.
-  /// If the first is gone by then, the other one goes too.
+  /// Begins to load another version of a model. When that is warm it takes the place of the first,
+  /// whose requests end there. If the first is gone by then, the other one goes too.
   Slot beginBeside(Slot before, Order order) {
     var slot = slot(order, Optional.of(before));
     start(slot);
@@ -174,13 +192,21 @@ public final class ModelStore implements ManyModels {
       free(slot);
       throw e;
     }
-    slot.loaded.copy().orTimeout(patience.toNanos(), TimeUnit.NANOSECONDS).whenComplete((_, e) -> {
-      if (e instanceof TimeoutException) {
-        giveUp(slot, new ServingException(ErrorType.DEADLINE_EXCEEDED,
-            "model \"%s\" was not loaded within %d s; its name is free again when the load has ended"
-                .formatted(slot.name(), patience.toSeconds()), e));
-      }
-    });
+    slot.loaded
+        .copy()
+        .orTimeout(patience.toNanos(), TimeUnit.NANOSECONDS)
+        .whenComplete(
+            (_, e) -> {
+              if (e instanceof TimeoutException) {
+                giveUp(
+                    slot,
+                    new ServingException(
+                        ErrorType.DEADLINE_EXCEEDED,
+                        "model \"%s\" was not loaded within %d s; its name is free again when the load has ended"
+                            .formatted(slot.name(), patience.toSeconds()),
+                        e));
+              }
+            });
   }
 
   private static void giveUp(Slot slot, ServingException why) {
@@ -193,8 +219,11 @@ public final class ModelStore implements ManyModels {
 
   /// Gives up a load whose files have changed meanwhile.
   void abandon(Slot slot) {
-    giveUp(slot, new ServingException(
-        ErrorType.NOT_READY, "model \"%s\" has changed again while it was being loaded".formatted(slot.name())));
+    giveUp(
+        slot,
+        new ServingException(
+            ErrorType.NOT_READY,
+            "model \"%s\" has changed again while it was being loaded".formatted(slot.name())));
   }
 
   /// Waits until a load has ended. That takes no longer than it may.
@@ -210,7 +239,10 @@ public final class ModelStore implements ManyModels {
   static ServingException failure(Slot slot, Throwable e) {
     return e instanceof ServingException known
         ? known
-        : new ServingException(ErrorType.INTERNAL, "model \"%s\" could not be loaded: %s".formatted(slot.name(), e), e);
+        : new ServingException(
+            ErrorType.INTERNAL,
+            "model \"%s\" could not be loaded: %s".formatted(slot.name(), e),
+            e);
   }
 
   /// Runs on the slot's own thread.
@@ -223,12 +255,17 @@ public final class ModelStore implements ManyModels {
       loader.load(slot.model, slot.order.directory, slot.order.eviction);
       if (slot.state.compareAndSet(State.LOADING, State.READY)) {
         takePlace(slot);
-        log.info("model \"{}\" is loaded from {}, in {} ms",
-            slot.name(), slot.order.directory, TimeUnit.NANOSECONDS.toMillis(System.nanoTime() - start));
+        log.info(
+            "model \"{}\" is loaded from {}, in {} ms",
+            slot.name(),
+            slot.order.directory,
+            TimeUnit.NANOSECONDS.toMillis(System.nanoTime() - start));
         slot.loaded.complete(null);
       } else {
         slot.model.close(Duration.ZERO);
-        log.warn("model \"{}\" was loaded when nobody waited for it any more; it is freed again", slot.name());
+        log.warn(
+            "model \"{}\" was loaded when nobody waited for it any more; it is freed again",
+            slot.name());
         free(slot);
       }
     } catch (Throwable e) {
@@ -237,7 +274,11 @@ public final class ModelStore implements ManyModels {
       }
       slot.model.loadFailed(e);
       slot.order.failed.accept(failure(slot, e));
-      log.warn("model \"{}\" could not be loaded from {}: {}", slot.name(), slot.order.directory, e.getMessage());
+      log.warn(
+          "model \"{}\" could not be loaded from {}: {}",
+          slot.name(),
+          slot.order.directory,
+          e.getMessage());
       free(slot);
       slot.loaded.completeExceptionally(e);
     } finally {
@@ -256,8 +297,10 @@ public final class ModelStore implements ManyModels {
     // Whoever has it unloaded was first, and keeps the name until it is gone.
     if (!before.state.compareAndSet(State.READY, State.UNLOADING)) {
       slot.model.unload(Duration.ZERO);
-      throw new ServingException(ErrorType.CONFLICT,
-          "model \"%s\" was unloaded while another version of it was being loaded".formatted(slot.name()));
+      throw new ServingException(
+          ErrorType.CONFLICT,
+          "model \"%s\" was unloaded while another version of it was being loaded"
+              .formatted(slot.name()));
     }
     slots.replace(slot.name(), before, slot);
     before.left.complete(null);
@@ -287,7 +330,8 @@ public final class ModelStore implements ManyModels {
     }
   }
 
-  /// Unloads a model that nobody uses, so that there is room for another one; false: somebody uses it, or unloads it.
+  /// Unloads a model that nobody uses, so that there is room for another one; false: somebody uses
+  /// it, or unloads it.
   boolean evict(Slot slot) throws InterruptedException {
     if (!slot.model.closeIfIdle(() -> slot.state.compareAndSet(State.READY, State.UNLOADING))) {
       return false;
@@ -307,16 +351,23 @@ public final class ModelStore implements ManyModels {
     var name = slot.name();
     try {
       if (!slot.unloaded.get(patience.toNanos(), TimeUnit.NANOSECONDS)) {
-        throw new ServingException(ErrorType.INTERNAL,
-            "model \"%s\" is unloaded, but one of its hooks does not end, and what that uses is not freed".formatted(name));
+        throw new ServingException(
+            ErrorType.INTERNAL,
+            "model \"%s\" is unloaded, but one of its hooks does not end, and what that uses is not freed"
+                .formatted(name));
       }
       return new Entry(name, slot.order.directory, Optional.empty(), Optional.empty());
     } catch (TimeoutException e) {
-      throw new ServingException(ErrorType.DEADLINE_EXCEEDED,
-          "model \"%s\" was not unloaded within %d s; that goes on".formatted(name, patience.toSeconds()), e);
+      throw new ServingException(
+          ErrorType.DEADLINE_EXCEEDED,
+          "model \"%s\" was not unloaded within %d s; that goes on"
+              .formatted(name, patience.toSeconds()),
+          e);
     } catch (ExecutionException e) {
       throw new ServingException(
-          ErrorType.INTERNAL, "model \"%s\" is unloaded, but its hooks could not be closed".formatted(name), e.getCause());
+          ErrorType.INTERNAL,
+          "model \"%s\" is unloaded, but its hooks could not be closed".formatted(name),
+          e.getCause());
     }
   }
 
@@ -326,7 +377,10 @@ public final class ModelStore implements ManyModels {
       boolean freed = slot.model.unload(drain);
       // Who unloads a model wants its memory back now. glibc keeps much of what is freed otherwise.
       NativeHeap.trim();
-      log.info("model \"{}\" is unloaded{}", slot.name(), slot.left.isDone() ? ", as a newer version is there" : "");
+      log.info(
+          "model \"{}\" is unloaded{}",
+          slot.name(),
+          slot.left.isDone() ? ", as a newer version is there" : "");
       free(slot);
       slot.unloaded.complete(freed);
     } catch (Throwable e) {
@@ -368,8 +422,11 @@ public final class ModelStore implements ManyModels {
 
   @Override
   public List<Entry> list() {
-    return slots().filter(Slot::isReady)
-        .map(slot -> new Entry(slot.name(), slot.order.directory, Optional.empty(), Optional.empty()))
+    return slots()
+        .filter(Slot::isReady)
+        .map(
+            slot ->
+                new Entry(slot.name(), slot.order.directory, Optional.empty(), Optional.empty()))
         .sorted(Comparator.comparing(Entry::name))
         .toList();
   }
@@ -396,8 +453,11 @@ public final class ModelStore implements ManyModels {
 
   ServingException unknown(String name) {
     var slot = slots.get(name);
-    return new ServingException(ErrorType.NOT_FOUND,
-        "model \"%s\" %s".formatted(name, slot == null || slot.isReady() ? "is not loaded" : slot.state.get().text));
+    return new ServingException(
+        ErrorType.NOT_FOUND,
+        "model \"%s\" %s"
+            .formatted(
+                name, slot == null || slot.isReady() ? "is not loaded" : slot.state.get().text));
   }
 
   static ServingException stopping() {
@@ -406,16 +466,24 @@ public final class ModelStore implements ManyModels {
 
   private static void requireDirectory(Path directory) {
     if (!Files.exists(directory)) {
-      throw new ServingException(ErrorType.NOT_FOUND,
-          "url: found nothing at %s, expected the directory of a model artifact".formatted(directory));
+      throw new ServingException(
+          ErrorType.NOT_FOUND,
+          "url: found nothing at %s, expected the directory of a model artifact"
+              .formatted(directory));
     }
     if (!Files.isDirectory(directory)) {
-      throw new ServingException(ErrorType.BAD_INPUT,
-          "url: found a file at %s, expected the directory of a model artifact".formatted(directory));
+      throw new ServingException(
+          ErrorType.BAD_INPUT,
+          "url: found a file at %s, expected the directory of a model artifact"
+              .formatted(directory));
     }
   }
 
   private static Thread thread(String name, Runnable run) {
-    return Thread.ofPlatform().name(name).daemon().inheritInheritableThreadLocals(false).unstarted(run);
+    return Thread.ofPlatform()
+        .name(name)
+        .daemon()
+        .inheritInheritableThreadLocals(false)
+        .unstarted(run);
   }
 }

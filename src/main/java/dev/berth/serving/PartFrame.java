@@ -3,8 +3,8 @@ package dev.berth.serving;
 import dev.berth.hooks.MediaType;
 import java.io.ByteArrayOutputStream;
 
-/// What stands around the parts of a streamed answer, so that readers find them again: pieces of the network's own choice
-/// arrive, whatever was sent.
+/// What stands around the parts of a streamed answer, so that readers find them again: pieces of
+/// the network's own choice arrive, whatever was sent.
 enum PartFrame {
   /// An event of `data:` lines, one for each line of the part (WHATWG HTML §9.2.6).
   EVENT,
@@ -17,7 +17,9 @@ enum PartFrame {
 
   static PartFrame of(MediaType type) {
     var plain = type.withoutParameters();
-    return plain.equals(MediaType.EVENT_STREAM) ? EVENT : plain.equals(MediaType.JSON_LINES) ? LINE : NONE;
+    return plain.equals(MediaType.EVENT_STREAM)
+        ? EVENT
+        : plain.equals(MediaType.JSON_LINES) ? LINE : NONE;
   }
 
   byte[] around(byte[] data) {

@@ -12,8 +12,8 @@ import java.util.Collections;
 import java.util.List;
 import java.util.Objects;
 
-/// A model that does not serve yet: its hooks are called one after another on the calling thread, and fail as they would for
-/// a caller. Used by one thread; [#hook] may be asked by any.
+/// A model that does not serve yet: its hooks are called one after another on the calling thread,
+/// and fail as they would for a caller. Used by one thread; [#hook] may be asked by any.
 public final class Rehearsal<M, I, O> {
 
   /// What came of a request.
@@ -39,10 +39,12 @@ public final class Rehearsal<M, I, O> {
   ///
   /// @param maxBatchSize the most pieces that `predictFn` gets at once
   /// @throws LoadException when a hook fails
-  public static <M, I, O> Rehearsal<M, I, O> load(InferenceHandler<M, I, O> handler, ModelContext context, int maxBatchSize)
+  public static <M, I, O> Rehearsal<M, I, O> load(
+      InferenceHandler<M, I, O> handler, ModelContext context, int maxBatchSize)
       throws LoadException {
     var names = HookNames.of(handler);
-    return new Rehearsal<>(handler, names, HookPredictor.load(handler, names, context), maxBatchSize);
+    return new Rehearsal<>(
+        handler, names, HookPredictor.load(handler, names, context), maxBatchSize);
   }
 
   public InferenceHandler<M, I, O> handler() {
@@ -76,20 +78,21 @@ public final class Rehearsal<M, I, O> {
   ///
   /// @throws ServingException as its caller would get it
   public Answer<I> ask(InvocationRequest request) {
-    return call(() -> {
-      hook = names.inputFn();
-      var records = require(handler.inputFn(request), "a list of records");
-      hook = names.split();
-      var split = Split.of(records, handler, names);
-      hook = names.length();
-      split.measured(handler, names);
-      hook = names.predictFn();
-      var predictions = predictAll(split.pieces());
-      hook = names.join();
-      var joined = split.join(predictions, handler, names);
-      hook = names.outputFn();
-      return new Answer<>(records, require(handler.outputFn(joined, request), "a response"));
-    });
+    return call(
+        () -> {
+          hook = names.inputFn();
+          var records = require(handler.inputFn(request), "a list of records");
+          hook = names.split();
+          var split = Split.of(records, handler, names);
+          hook = names.length();
+          split.measured(handler, names);
+          hook = names.predictFn();
+          var predictions = predictAll(split.pieces());
+          hook = names.join();
+          var joined = split.join(predictions, handler, names);
+          hook = names.outputFn();
+          return new Answer<>(records, require(handler.outputFn(joined, request), "a response"));
+        });
   }
 
   /// Predicts one batch.
@@ -103,17 +106,22 @@ public final class Rehearsal<M, I, O> {
   private List<O> predictAll(List<I> pieces) throws Exception {
     var predictions = new ArrayList<O>(pieces.size());
     for (int from = 0; from < pieces.size(); from += Math.min(maxBatchSize, pieces.size() - from)) {
-      predictions.addAll(predictBatch(pieces.subList(from, from + Math.min(maxBatchSize, pieces.size() - from))));
+      predictions.addAll(
+          predictBatch(pieces.subList(from, from + Math.min(maxBatchSize, pieces.size() - from))));
     }
     return Collections.unmodifiableList(predictions);
   }
 
   private List<O> predictBatch(List<I> records) throws Exception {
-    var predictions = require(handler.predictFn(Collections.unmodifiableList(records), model), "a list of predictions");
+    var predictions =
+        require(
+            handler.predictFn(Collections.unmodifiableList(records), model),
+            "a list of predictions");
     boolean missing = predictions.stream().anyMatch(Objects::isNull);
     if (predictions.size() != records.size() || missing) {
-      throw new IllegalStateException("found %d predictions%s, expected %d, one for each record".formatted(
-          predictions.size(), missing ? ", some of them null" : "", records.size()));
+      throw new IllegalStateException(
+          "found %d predictions%s, expected %d, one for each record"
+              .formatted(predictions.size(), missing ? ", some of them null" : "", records.size()));
     }
     return predictions;
   }
@@ -128,7 +136,8 @@ public final class Rehearsal<M, I, O> {
 
   private <T> T require(T result, String expected) {
     if (result == null) {
-      throw new ServingException(ErrorType.INTERNAL, "%s returned null, expected %s".formatted(hook, expected));
+      throw new ServingException(
+          ErrorType.INTERNAL, "%s returned null, expected %s".formatted(hook, expected));
     }
     return result;
   }

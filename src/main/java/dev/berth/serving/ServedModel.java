@@ -30,11 +30,12 @@ import java.util.function.BooleanSupplier;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/// A model under its name, from before it is loaded until after it is gone. Every method may be called by any thread;
-/// only [#load], [#close] and an invocation take long.
+/// A model under its name, from before it is loaded until after it is gone. Every method may be
+/// called by any thread; only [#load], [#close] and an invocation take long.
 public final class ServedModel {
 
-  /// What the model is doing. It only ever moves forward: loading, ready, closing, stopped, or from any of those to stopped.
+  /// What the model is doing. It only ever moves forward: loading, ready, closing, stopped, or from
+  /// any of those to stopped.
   private sealed interface State {
     record Loading() implements State {}
 
@@ -59,13 +60,16 @@ public final class ServedModel {
   private final String name;
   private final HookPool pool;
   private final InFlight inFlight = new InFlight();
+
   /// Those that wait until it is loaded.
   private final AtomicInteger waiting = new AtomicInteger();
+
   private volatile long lastUsed = System.nanoTime();
   private final ModelMemory memory = new ModelMemory();
   private final ServingMetrics metrics;
   private final AtomicReference<State> state = new AtomicReference<>(LOADING);
   private final AtomicBoolean freeing = new AtomicBoolean();
+
   /// Whether nothing was left open.
   private final CompletableFuture<Boolean> freed = new CompletableFuture<>();
 
@@ -97,7 +101,9 @@ public final class ServedModel {
     long start = System.nanoTime();
     var ofModel = metrics.ofModel(name);
     try {
-      var loaded = LoadedModel.load(name, directory, handler, workers, limits, first, sessions, pool, ofModel);
+      var loaded =
+          LoadedModel.load(
+              name, directory, handler, workers, limits, first, sessions, pool, ofModel);
       if (!state.compareAndSet(LOADING, new State.Ready(loaded))) {
         loaded.stopWorkers();
         throw new IllegalStateException("the server was stopped while the model loaded");
@@ -114,7 +120,10 @@ public final class ServedModel {
   /// Stays without a model because its artifact or its hooks failed, and has that counted.
   public void loadFailed(Throwable why) {
     refuse(NOT_LOADED);
-    metrics.modelNotLoaded(why instanceof ServingException known ? known.type().name().toLowerCase(Locale.ROOT) : "internal");
+    metrics.modelNotLoaded(
+        why instanceof ServingException known
+            ? known.type().name().toLowerCase(Locale.ROOT)
+            : "internal");
   }
 
   /// Stays without a model: requests are refused with `why`.
@@ -141,14 +150,22 @@ public final class ServedModel {
   /// @param sessions whether the hooks have sessions
   /// @param accelerators one for each worker
   public record Facts(
-      List<MediaType> requestTypes, List<MediaType> responseTypes, boolean streams, boolean sessions,
+      List<MediaType> requestTypes,
+      List<MediaType> responseTypes,
+      boolean streams,
+      boolean sessions,
       List<Accelerator> accelerators) {}
 
   /// Nothing where it does not serve.
   public Optional<Facts> facts() {
     return state.get() instanceof State.Ready(var model)
-        ? Optional.of(new Facts(
-            model.requestTypes(), model.responseTypes(), model.isStreaming(), model.sessions().isPresent(), model.accelerators()))
+        ? Optional.of(
+            new Facts(
+                model.requestTypes(),
+                model.responseTypes(),
+                model.isStreaming(),
+                model.sessions().isPresent(),
+                model.accelerators()))
         : Optional.empty();
   }
 
@@ -198,13 +215,14 @@ public final class ServedModel {
   ///
   /// @param agreed asked while no request can come
   boolean closeIfIdle(BooleanSupplier agreed) {
-    return inFlight.ifNone(() -> {
-      if (waiting.get() > 0 || !agreed.getAsBoolean()) {
-        return false;
-      }
-      state.updateAndGet(ServedModel::closing);
-      return true;
-    });
+    return inFlight.ifNone(
+        () -> {
+          if (waiting.get() > 0 || !agreed.getAsBoolean()) {
+            return false;
+          }
+          state.updateAndGet(ServedModel::closing);
+          return true;
+        });
   }
 
   /// Whether it holds nothing any more.
@@ -253,21 +271,24 @@ public final class ServedModel {
       return model.metrics;
     }
 
-    /// Counts what a request takes of the memory of all as the model's, where it has to leave some to others.
+    /// Counts what a request takes of the memory of all as the model's, where it has to leave some
+    /// to others.
     public void countMemory(RequestMemory request) {
       if (pool.isShared()) {
         request.countFor(memory);
       }
     }
 
-    /// Refuses what [#invoke] would refuse whatever the request holds, before anything is spent on reading it.
+    /// Refuses what [#invoke] would refuse whatever the request holds, before anything is spent on
+    /// reading it.
     ///
     /// @throws ServingException `OVERLOADED` or `NOT_READY`
     public void requireRoom(Deadline deadline) {
       model.requireRoom(deadline);
     }
 
-    /// Answers the request on the calling thread, which should be a virtual one: it waits for hooks and workers.
+    /// Answers the request on the calling thread, which should be a virtual one: it waits for hooks
+    /// and workers.
     ///
     /// @param streams for answers that may leave part by part; nothing: all answers are whole
     /// @param memory what the request takes of the memory of all
@@ -284,7 +305,12 @@ public final class ServedModel {
         Map<String, String> logContext,
         RequestTrace trace) {
       return model.invoke(
-          request, Dialect.NONE, new Caller(callerHasGone, logContext, trace), deadline, streams, memory);
+          request,
+          Dialect.NONE,
+          new Caller(callerHasGone, logContext, trace),
+          deadline,
+          streams,
+          memory);
     }
 
     /// The same for a request that is not traced.
@@ -295,10 +321,12 @@ public final class ServedModel {
         RequestMemory memory,
         BooleanSupplier callerHasGone,
         Map<String, String> logContext) {
-      return invoke(request, deadline, streams, memory, callerHasGone, logContext, RequestTrace.NONE);
+      return invoke(
+          request, deadline, streams, memory, callerHasGone, logContext, RequestTrace.NONE);
     }
 
-    /// Answers a request of a client that speaks another dialect than the hooks. The answer is whole.
+    /// Answers a request of a client that speaks another dialect than the hooks. The answer is
+    /// whole.
     public Answer invokeIn(
         Dialect dialect,
         InvocationRequest request,
@@ -308,7 +336,12 @@ public final class ServedModel {
         Map<String, String> logContext,
         RequestTrace trace) {
       return model.invoke(
-          request, dialect, new Caller(callerHasGone, logContext, trace), deadline, Optional.empty(), memory);
+          request,
+          dialect,
+          new Caller(callerHasGone, logContext, trace),
+          deadline,
+          Optional.empty(),
+          memory);
     }
 
     /// Answers a request in a session.
@@ -321,7 +354,13 @@ public final class ServedModel {
         BooleanSupplier callerHasGone,
         Map<String, String> logContext,
         RequestTrace trace) {
-      return model.invokeIn(session, request, new Caller(callerHasGone, logContext, trace), deadline, streams, memory);
+      return model.invokeIn(
+          session,
+          request,
+          new Caller(callerHasGone, logContext, trace),
+          deadline,
+          streams,
+          memory);
     }
 
     /// Whether the hooks have sessions.
@@ -329,8 +368,8 @@ public final class ServedModel {
       return model.sessions().isPresent();
     }
 
-    /// Whether the hooks answer part by part or have sessions, so that they may have something to say to a caller who talks
-    /// on a path of its own choice.
+    /// Whether the hooks answer part by part or have sessions, so that they may have something to
+    /// say to a caller who talks on a path of its own choice.
     public boolean isConversational() {
       return hasSessions() || model.isStreaming();
     }
@@ -338,10 +377,13 @@ public final class ServedModel {
     /// Opens a session and takes its first turn.
     ///
     /// @param expires whether it ends when it is not used
-    /// @throws ServingException `BAD_INPUT` where the hooks have none, `OVERLOADED` where there are too many, or what the hook
-    ///     threw
+    /// @throws ServingException `BAD_INPUT` where the hooks have none, `OVERLOADED` where there are
+    ///   too many, or what the hook threw
     public SessionTurn openSession(
-        InvocationRequest request, boolean expires, Deadline deadline, Map<String, String> logContext) {
+        InvocationRequest request,
+        boolean expires,
+        Deadline deadline,
+        Map<String, String> logContext) {
       return sessions().open(request, expires, deadline, logContext);
     }
 
@@ -360,8 +402,13 @@ public final class ServedModel {
     }
 
     private SessionStore<?> sessions() {
-      return model.sessions().orElseThrow(() -> new ServingException(ErrorType.BAD_INPUT,
-          "X-Amzn-SageMaker-Session-Id: found a session, but the hooks of this model have none; leave the header out"));
+      return model
+          .sessions()
+          .orElseThrow(
+              () ->
+                  new ServingException(
+                      ErrorType.BAD_INPUT,
+                      "X-Amzn-SageMaker-Session-Id: found a session, but the hooks of this model have none; leave the header out"));
     }
 
     @Override
@@ -387,8 +434,8 @@ public final class ServedModel {
         : List.of();
   }
 
-  /// Refuses new requests, lets running ones finish within `drain`, and frees the model. May be called by several at
-  /// once: the shortest `drain` holds for all.
+  /// Refuses new requests, lets running ones finish within `drain`, and frees the model. May be
+  /// called by several at once: the shortest `drain` holds for all.
   ///
   /// @return whether nothing is left open; false where a hook does not end
   /// @throws Exception what the hooks threw when they were closed
@@ -450,8 +497,10 @@ public final class ServedModel {
   private LoadedModel<?, ?, ?> loaded() {
     return switch (state.get()) {
       case State.Ready(var model) -> model;
-      case State.Loading() -> throw new ServingException(ErrorType.NOT_READY, "the model is loading");
-      case State.Closing _ -> throw new ServingException(ErrorType.NOT_READY, "the model is stopping");
+      case State.Loading() ->
+          throw new ServingException(ErrorType.NOT_READY, "the model is loading");
+      case State.Closing _ ->
+          throw new ServingException(ErrorType.NOT_READY, "the model is stopping");
       case State.Stopped(var why) -> throw new ServingException(ErrorType.NOT_READY, why);
     };
   }

@@ -1,6 +1,7 @@
 package dev.berth.serving;
 
-/// How many sessions there may be, and how much they may take, of all models together. May be used by any thread.
+/// How many sessions there may be, and how much they may take, of all models together. May be used
+/// by any thread.
 public final class SessionRoom {
 
   private final int most;
@@ -42,8 +43,9 @@ public final class SessionRoom {
   /// Why there is no place.
   synchronized String full() {
     return sessions >= most
-        ? "%d sessions are open, and max-sessions allows no more; close one or try again later".formatted(sessions)
-        : "%d sessions take %d MiB, and session-memory-mb allows no more; close one or try again later".formatted(
-            sessions, bytes >> 20);
+        ? "%d sessions are open, and max-sessions allows no more; close one or try again later"
+            .formatted(sessions)
+        : "%d sessions take %d MiB, and session-memory-mb allows no more; close one or try again later"
+            .formatted(sessions, bytes >> 20);
   }
 }

@@ -23,11 +23,12 @@ import java.util.function.BooleanSupplier;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/// The sessions of one model. Requests of one session take turns; those of different ones know nothing of each other.
+/// The sessions of one model. Requests of one session take turns; those of different ones know
+/// nothing of each other.
 ///
-/// A session that is not used for its time to live ends. One virtual thread looks after all of them, as long as there are
-/// any. When sessions grow beyond what they may take together, those end that were not used for longest. A new session
-/// never takes the place of another one.
+/// A session that is not used for its time to live ends. One virtual thread looks after all of
+/// them, as long as there are any. When sessions grow beyond what they may take together, those end
+/// that were not used for longest. A new session never takes the place of another one.
 ///
 /// Hooks run without the lock.
 final class SessionStore<T> {
@@ -47,6 +48,7 @@ final class SessionStore<T> {
 
   /// How often a turn is looked at whose request has left a hook behind.
   private static final long SHORTEST_LOOK_MILLIS = 1;
+
   private static final long LONGEST_LOOK_MILLIS = 100;
 
   private static final Logger log = LoggerFactory.getLogger(SessionStore.class);
@@ -59,11 +61,14 @@ final class SessionStore<T> {
   private final Duration timeToLive;
 
   private final ReentrantLock lock = new ReentrantLock();
+
   /// Signalled when the last session has gone, or the first has come.
   private final Condition changed = lock.newCondition();
+
   // Guarded by the lock, as all that is in a session.
   /// By their ids, the one that was not used for longest in front.
   private final Map<String, Session> sessions = new LinkedHashMap<>();
+
   private boolean watched;
   private boolean stopped;
 
@@ -71,13 +76,16 @@ final class SessionStore<T> {
   private final class Session {
     private final String id = UUID.randomUUID().toString();
     private final T value;
+
     /// Whether it ends when it is not used.
     private final boolean expires;
+
     private final Condition free = lock.newCondition();
     private long bytes;
     private long usedAt;
     private boolean busy;
     private int waiting;
+
     /// Set when it is to end as soon as it is free.
     private Optional<Reason> ending = Optional.empty();
 
@@ -169,7 +177,12 @@ final class SessionStore<T> {
   }
 
   /// @throws LoadException when the handler does not say how long a session may be idle
-  SessionStore(SessionHandler<T> handler, HookCalls hooks, HookNames names, SessionRoom room, ModelMetrics metrics)
+  SessionStore(
+      SessionHandler<T> handler,
+      HookCalls hooks,
+      HookNames names,
+      SessionRoom room,
+      ModelMetrics metrics)
       throws LoadException {
     this.handler = handler;
     this.hooks = hooks;
@@ -178,7 +191,9 @@ final class SessionStore<T> {
     this.metrics = metrics;
     this.timeToLive = LoadException.during(names.sessionTimeToLive(), handler::sessionTimeToLive);
     if (timeToLive == null || timeToLive.compareTo(Duration.ofSeconds(1)) < 0) {
-      throw new LoadException("%s returned %s, expected a second or more".formatted(names.sessionTimeToLive(), timeToLive));
+      throw new LoadException(
+          "%s returned %s, expected a second or more"
+              .formatted(names.sessionTimeToLive(), timeToLive));
     }
   }
 
@@ -186,14 +201,24 @@ final class SessionStore<T> {
   ///
   /// @param expires whether it ends when it is not used
   /// @throws ServingException `OVERLOADED` when there are too many, or what the hook threw
-  Turn open(InvocationRequest request, boolean expires, Deadline deadline, Map<String, String> logContext) {
+  Turn open(
+      InvocationRequest request,
+      boolean expires,
+      Deadline deadline,
+      Map<String, String> logContext) {
     if (!room.tryEnter()) {
       metrics.sessionRefused();
       throw new ServingException(ErrorType.OVERLOADED, room.full());
     }
     Session session = null;
     try {
-      session = hooks.call(names.openSession(), deadline, logContext, () -> made(request, expires), this::discard);
+      session =
+          hooks.call(
+              names.openSession(),
+              deadline,
+              logContext,
+              () -> made(request, expires),
+              this::discard);
       room.grow(session.bytes);
     } finally {
       if (session == null) {
@@ -220,7 +245,9 @@ final class SessionStore<T> {
   private Session made(InvocationRequest request, boolean expires) throws Exception {
     var value = handler.openSession(request);
     if (value == null) {
-      throw new ServingException(ErrorType.INTERNAL, "%s returned null, expected a session".formatted(names.openSession()));
+      throw new ServingException(
+          ErrorType.INTERNAL,
+          "%s returned null, expected a session".formatted(names.openSession()));
     }
     return new Session(value, expires, Math.max(0, handler.sessionBytes(value)));
   }
@@ -246,7 +273,8 @@ final class SessionStore<T> {
         while (session.busy) {
           long left = deadline.nanosLeft();
           if (left <= 0) {
-            throw new ServingException(ErrorType.DEADLINE_EXCEEDED,
+            throw new ServingException(
+                ErrorType.DEADLINE_EXCEEDED,
                 "the request's time ran out while another request was in its session");
           }
           session.free.awaitNanos(left);
@@ -277,7 +305,8 @@ final class SessionStore<T> {
   }
 
   private static ServingException unknown() {
-    return new ServingException(ErrorType.BAD_INPUT,
+    return new ServingException(
+        ErrorType.BAD_INPUT,
         "X-Amzn-SageMaker-Session-Id: found a session that is not open here, because it was closed, has expired or is of another "
             + "server; open a new one with NEW_SESSION");
   }
@@ -300,10 +329,15 @@ final class SessionStore<T> {
       }
     }
     ended(session, Reason.CLOSED);
-    hooks.call(names.closeSession(), deadline, logContext, () -> {
-      closeValue(session);
-      return session;
-    }, _ -> {});
+    hooks.call(
+        names.closeSession(),
+        deadline,
+        logContext,
+        () -> {
+          closeValue(session);
+          return session;
+        },
+        _ -> {});
   }
 
   private void endWhenFree(Session session, Reason reason) {
@@ -405,9 +439,12 @@ final class SessionStore<T> {
             endIfFree(session);
           }
         }
-        long next = sessions.values().stream()
-            .filter(session -> session.expires && session.isIdle())
-            .mapToLong(Session::expiresInNanos).min().orElse(timeToLive.toNanos());
+        long next =
+            sessions.values().stream()
+                .filter(session -> session.expires && session.isIdle())
+                .mapToLong(Session::expiresInNanos)
+                .min()
+                .orElse(timeToLive.toNanos());
         if (!sessions.isEmpty()) {
           changed.awaitNanos(Math.max(next, TimeUnit.MILLISECONDS.toNanos(SHORTEST_LOOK_MILLIS)));
         }

@@ -6,11 +6,10 @@ import dev.berth.error.ServingException;
 import dev.berth.hooks.InferenceHandler;
 import java.util.ArrayList;
 import java.util.Collections;
-import java.util.Arrays;
 import java.util.List;
 
-/// The records of one request and the pieces that are queued for them, mostly the records themselves. Calls the hooks
-/// `split`, `length` and `join`, on a thread of the pool.
+/// The records of one request and the pieces that are queued for them, mostly the records
+/// themselves. Calls the hooks `split`, `length` and `join`, on a thread of the pool.
 ///
 /// @param pieces the list of the records where none was split
 /// @param counts how many pieces each record has
@@ -22,7 +21,9 @@ record Split<I>(List<I> records, List<I> pieces, int[] counts) {
     int number = 0;
     for (var record : records) {
       if (record == null) {
-        throw internal("%s returned null as record %d of %d, expected a record", names.inputFn(), number + 1, records.size());
+        throw internal(
+            "%s returned null as record %d of %d, expected a record",
+            names.inputFn(), number + 1, records.size());
       }
       var parts = handler.split(record);
       if (parts == null || parts.isEmpty() || parts.stream().anyMatch(part -> part == null)) {
@@ -68,7 +69,10 @@ record Split<I>(List<I> records, List<I> pieces, int[] counts) {
     int from = 0;
     for (var record : records) {
       int to = from + counts[joined.size()];
-      var prediction = to == from + 1 ? predictions.get(from) : handler.join(record, predictions.subList(from, to));
+      var prediction =
+          to == from + 1
+              ? predictions.get(from)
+              : handler.join(record, predictions.subList(from, to));
       if (prediction == null) {
         throw internal("%s returned null, expected a prediction", names.join());
       }

@@ -19,12 +19,15 @@ import java.util.concurrent.locks.Condition;
 import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.BooleanSupplier;
 
-/// The parts of one request on their way from the workers, which encode them, to the request's thread, which sends them.
+/// The parts of one request on their way from the workers, which encode them, to the request's
+/// thread, which sends them.
 ///
-/// It holds [#ROOM] bytes. While it is full, the request's records take part in no step, and the worker waits for nobody.
+/// It holds [#ROOM] bytes. While it is full, the request's records take part in no step, and the
+/// worker waits for nobody.
 final class StreamedAnswer<O> implements Answer.Streamed, PartSink<O> {
 
   private static final int ROOM = 64 << 10;
+
   /// How often the reader is looked after while there is nothing to send.
   private static final long LOOK_NANOS = TimeUnit.MILLISECONDS.toNanos(250);
 
@@ -50,8 +53,10 @@ final class StreamedAnswer<O> implements Answer.Streamed, PartSink<O> {
   private Invocation invocation;
   private Runnable cutOff = () -> {};
   private final CompletableFuture<Batcher<?, O>.Ticket> ticket = new CompletableFuture<>();
+
   /// Written under the lock; read without it.
   private volatile long buffered;
+
   private volatile long deadlineNanos;
 
   /// @param deadline until the first part
@@ -99,7 +104,8 @@ final class StreamedAnswer<O> implements Answer.Streamed, PartSink<O> {
     try {
       data = handler.partFn(part, index, request);
       if (data == null) {
-        throw new ServingException(ErrorType.INTERNAL, "%s returned null, expected the bytes of a part".formatted(partFn));
+        throw new ServingException(
+            ErrorType.INTERNAL, "%s returned null, expected the bytes of a part".formatted(partFn));
       }
     } catch (Throwable e) {
       throw HookFailure.inside(partFn, e);
@@ -164,8 +170,10 @@ final class StreamedAnswer<O> implements Answer.Streamed, PartSink<O> {
     return new ServingException(
         ErrorType.DEADLINE_EXCEEDED,
         whole
-            ? "the answer took longer than %d s in all (--stream-timeout)".formatted(limits.whole().toSeconds())
-            : "no part was made, or none was read, for %d s (--stream-part-timeout)".formatted(limits.part().toSeconds()),
+            ? "the answer took longer than %d s in all (--stream-timeout)"
+                .formatted(limits.whole().toSeconds())
+            : "no part was made, or none was read, for %d s (--stream-part-timeout)"
+                .formatted(limits.part().toSeconds()),
         why);
   }
 
@@ -233,7 +241,8 @@ final class StreamedAnswer<O> implements Answer.Streamed, PartSink<O> {
     lock.lock();
     try {
       if (parts.isEmpty() && !ended) {
-        changed.awaitNanos(Math.min(LOOK_NANOS, Math.max(1, deadlineNanos - deadline.clock().getAsLong())));
+        changed.awaitNanos(
+            Math.min(LOOK_NANOS, Math.max(1, deadlineNanos - deadline.clock().getAsLong())));
       }
       if (parts.isEmpty() && failure != null) {
         throw failure;

@@ -10,10 +10,11 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import org.slf4j.MDC;
 
-/// Finds hooks that still run long after the deadline of their request, and says once where each of them is. What that
-/// means for `/ping`, the pool and the models know.
+/// Finds hooks that still run long after the deadline of their request, and says once where each of
+/// them is. What that means for `/ping`, the pool and the models know.
 ///
-/// Runs on a thread of its own, because nobody waits for such a hook any more. The thread looks after the heap too.
+/// Runs on a thread of its own, because nobody waits for such a hook any more. The thread looks
+/// after the heap too.
 public final class StuckHooks implements AutoCloseable {
 
   private static final Logger log = LoggerFactory.getLogger(StuckHooks.class);
@@ -24,10 +25,12 @@ public final class StuckHooks implements AutoCloseable {
   private final ServingMetrics metrics;
   private final Duration grace;
   private final ScheduledExecutorService watch =
-      Executors.newSingleThreadScheduledExecutor(Thread.ofPlatform().name("berth-stuck-hooks").daemon().factory());
+      Executors.newSingleThreadScheduledExecutor(
+          Thread.ofPlatform().name("berth-stuck-hooks").daemon().factory());
 
   /// @param grace how long a hook may run after the deadline of its request
-  public StuckHooks(HookPool pool, ModelRegistry models, HeapWatch heap, ServingMetrics metrics, Duration grace) {
+  public StuckHooks(
+      HookPool pool, ModelRegistry models, HeapWatch heap, ServingMetrics metrics, Duration grace) {
     this.pool = pool;
     this.models = models;
     this.heap = heap;
@@ -53,14 +56,23 @@ public final class StuckHooks implements AutoCloseable {
 
   private void lookForStuckHooks() {
     for (var run : pool.findStuck(grace)) {
-      tell(run.model(), "%s is stuck: it still runs %d s after the deadline of its request; model: %s".formatted(
-          run.hook(), grace.toSeconds(), run.model()), run.stack());
+      tell(
+          run.model(),
+          "%s is stuck: it still runs %d s after the deadline of its request; model: %s"
+              .formatted(run.hook(), grace.toSeconds(), run.model()),
+          run.stack());
     }
     for (var model : models.all()) {
-      model.findStuck(grace).forEach(stuck -> tell(
-          model.name(),
-          "%s is stuck: it still runs %d s after the deadline of all its requests; %s has %d workers left".formatted(
-              stuck.hook(), grace.toSeconds(), model.name(), stuck.workersLeft()), stuck.thread().getStackTrace()));
+      model
+          .findStuck(grace)
+          .forEach(
+              stuck ->
+                  tell(
+                      model.name(),
+                      "%s is stuck: it still runs %d s after the deadline of all its requests; %s has %d workers left"
+                          .formatted(
+                              stuck.hook(), grace.toSeconds(), model.name(), stuck.workersLeft()),
+                      stuck.thread().getStackTrace()));
     }
   }
 

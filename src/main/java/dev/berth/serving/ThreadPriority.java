@@ -8,9 +8,9 @@ import org.slf4j.LoggerFactory;
 
 /// Which threads have the cores when there are not enough for all.
 ///
-/// A forward takes a core for tens of milliseconds; what accepts a request, refuses it or answers `/ping` needs one for
-/// one, and would wait for its turn each time. The JVM itself sets priorities on Linux for root only, and raises those
-/// of its compilers then.
+/// A forward takes a core for tens of milliseconds; what accepts a request, refuses it or answers
+/// `/ping` needs one for one, and would wait for its turn each time. The JVM itself sets priorities
+/// on Linux for root only, and raises those of its compilers then.
 final class ThreadPriority {
 
   private static final Logger log = LoggerFactory.getLogger(ThreadPriority.class);
@@ -20,8 +20,8 @@ final class ThreadPriority {
 
   private ThreadPriority() {}
 
-  /// Has the calling thread, and those that it starts from now on, give way to others. Elsewhere than on Linux, where
-  /// `nice` is of the whole process, it does nothing.
+  /// Has the calling thread, and those that it starts from now on, give way to others. Elsewhere
+  /// than on Linux, where `nice` is of the whole process, it does nothing.
   @SuppressWarnings("restricted")
   static void lower() {
     if (!System.getProperty("os.name").equals("Linux")) {
@@ -30,9 +30,13 @@ final class ThreadPriority {
     try {
       var linker = Linker.nativeLinker();
       // int nice(int inc), of the calling thread: nice(2)
-      var ignored = (int) linker.downcallHandle(
-          linker.defaultLookup().findOrThrow("nice"),
-          FunctionDescriptor.of(ValueLayout.JAVA_INT, ValueLayout.JAVA_INT)).invokeExact(INCREMENT);
+      var ignored =
+          (int)
+              linker
+                  .downcallHandle(
+                      linker.defaultLookup().findOrThrow("nice"),
+                      FunctionDescriptor.of(ValueLayout.JAVA_INT, ValueLayout.JAVA_INT))
+                  .invokeExact(INCREMENT);
     } catch (Throwable e) {
       log.warn("{} keeps its priority", Thread.currentThread().getName(), e);
     }

@@ -18,7 +18,8 @@ public record Workers(List<Accelerator> accelerators, WorkerPool pool) implement
   ///
   /// @param accelerators one for each worker
   public static Workers on(List<Accelerator> accelerators, ServingMetrics metrics) {
-    Runnable onStart = accelerators.getFirst() instanceof Accelerator.Cpu ? ThreadPriority::lower : () -> {};
+    Runnable onStart =
+        accelerators.getFirst() instanceof Accelerator.Cpu ? ThreadPriority::lower : () -> {};
     return new Workers(accelerators, new WorkerPool(accelerators.size(), onStart, metrics));
   }
 

@@ -14,24 +14,29 @@ import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.locks.ReentrantLock;
 import java.util.regex.Pattern;
 
-/// Names the temporary files of writers, `.NAME.part-RANDOM`, and removes those that killed ones have left.
+/// Names the temporary files of writers, `.NAME.part-RANDOM`, and removes those that killed ones
+/// have left.
 ///
-/// A directory is read for them once, when the first file is written there, and not for each: it may hold a million
-/// files. Used by any threads.
+/// A directory is read for them once, when the first file is written there, and not for each: it
+/// may hold a million files. Used by any threads.
 final class Leftovers {
 
-  private static final Pattern NAME = Pattern.compile("\\.(.+)\\.part-[0-9a-f]{16}", Pattern.DOTALL);
+  private static final Pattern NAME =
+      Pattern.compile("\\.(.+)\\.part-[0-9a-f]{16}", Pattern.DOTALL);
+
   /// A file system takes 255 bytes.
   private static final int LONGEST_NAME = 200;
+
   private static final int DIRECTORIES = 1000;
 
   private final ReentrantLock lock = new ReentrantLock();
-  private final Map<Path, Map<String, List<Path>>> directories = new LinkedHashMap<>(16, 0.75f, true) {
-    @Override
-    protected boolean removeEldestEntry(Map.Entry<Path, Map<String, List<Path>>> eldest) {
-      return size() > DIRECTORIES;
-    }
-  };
+  private final Map<Path, Map<String, List<Path>>> directories =
+      new LinkedHashMap<>(16, 0.75f, true) {
+        @Override
+        protected boolean removeEldestEntry(Map.Entry<Path, Map<String, List<Path>>> eldest) {
+          return size() > DIRECTORIES;
+        }
+      };
 
   /// A new name beside the target.
   static Path temporary(Path target) {

@@ -16,7 +16,8 @@ final class LocalErrors {
     if (cause instanceof ClosedByInterruptException) {
       return StorageException.retryable(location, "interrupted", cause);
     }
-    return StorageException.permanent(location, "can't be %s: %s".formatted(verb, reason(cause)), cause);
+    return StorageException.permanent(
+        location, "can't be %s: %s".formatted(verb, reason(cause)), cause);
   }
 
   private static String reason(IOException cause) {

@@ -17,8 +17,8 @@ import java.util.List;
 import java.util.NoSuchElementException;
 import java.util.Optional;
 
-/// The files of a directory tree, in the order of their keys. It holds the names in the directories that it is within,
-/// and no directory open. Used by one thread.
+/// The files of a directory tree, in the order of their keys. It holds the names in the directories
+/// that it is within, and no directory open. Used by one thread.
 final class LocalListing implements Iterator<StoredObject> {
 
   /// That of S3. `String`'s own order differs where a character needs two chars.
@@ -27,7 +27,8 @@ final class LocalListing implements Iterator<StoredObject> {
 
   /// @param real free of symbolic links, by which a way back into it is known
   /// @param key of the directory with a slash, or empty
-  /// @param names those of directories end in a slash, so that they stand where the keys of their files do
+  /// @param names those of directories end in a slash, so that they stand where the keys of their
+  ///   files do
   private record Directory(Path path, Path real, String key, Iterator<String> names) {}
 
   private final Location.Local root;
@@ -109,13 +110,17 @@ final class LocalListing implements Iterator<StoredObject> {
           : Optional.empty();
     } catch (NoSuchFileException e) {
       // A link to nothing can't be opened, and whoever tries gets to know that.
-      return Files.isSymbolicLink(path) ? Optional.of(new StoredObject(located(key), key, 0)) : Optional.empty();
+      return Files.isSymbolicLink(path)
+          ? Optional.of(new StoredObject(located(key), key, 0))
+          : Optional.empty();
     } catch (IOException e) {
       throw LocalErrors.of(located(key), "read", e);
     }
   }
 
   private Location.Local located(String key) {
-    return key.isEmpty() ? root : root.resolve(key.endsWith("/") ? key.substring(0, key.length() - 1) : key);
+    return key.isEmpty()
+        ? root
+        : root.resolve(key.endsWith("/") ? key.substring(0, key.length() - 1) : key);
   }
 }

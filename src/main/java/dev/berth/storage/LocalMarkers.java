@@ -43,7 +43,9 @@ final class LocalMarkers {
   }
 
   static boolean mark(Location.Local location, String text) {
-    try (var file = FileChannel.open(location.path(), StandardOpenOption.CREATE_NEW, StandardOpenOption.WRITE)) {
+    try (var file =
+        FileChannel.open(
+            location.path(), StandardOpenOption.CREATE_NEW, StandardOpenOption.WRITE)) {
       write(file, text);
       return true;
     } catch (FileAlreadyExistsException e) {
@@ -69,8 +71,8 @@ final class LocalMarkers {
     }
   }
 
-  /// Takes the file away, which only one can, and looks whether it was the right one. One that was written meanwhile is put
-  /// back, unless yet another is there.
+  /// Takes the file away, which only one can, and looks whether it was the right one. One that was
+  /// written meanwhile is put back, unless yet another is there.
   static boolean replace(Location.Local location, String text, Marker found) {
     var away = Leftovers.temporary(location.path());
     try {

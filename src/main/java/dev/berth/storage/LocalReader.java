@@ -31,10 +31,11 @@ final class LocalReader extends ObjectStream {
 
   @Override
   public void close() {
-    named(() -> {
-      in.close();
-      return null;
-    });
+    named(
+        () -> {
+          in.close();
+          return null;
+        });
   }
 
   private <T> T named(Reading<T> reading) {

@@ -1,18 +1,18 @@
 package dev.berth.storage;
 
 import java.io.IOException;
-import java.io.UncheckedIOException;
 import java.io.InputStream;
+import java.io.UncheckedIOException;
 import java.nio.channels.Channels;
 import java.nio.file.DirectoryNotEmptyException;
 import java.nio.file.Files;
 import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
 import java.util.Comparator;
-import java.util.function.Predicate;
 import java.util.OptionalLong;
 import java.util.Spliterator;
 import java.util.Spliterators;
+import java.util.function.Predicate;
 import java.util.stream.Stream;
 import java.util.stream.StreamSupport;
 
@@ -24,11 +24,13 @@ final class LocalStore {
   Stream<StoredObject> list(Location.Local location) {
     var path = location.path();
     if (Files.isRegularFile(path)) {
-      return Stream.of(new StoredObject(location, path.getFileName().toString(), size(location).orElseThrow()));
+      return Stream.of(
+          new StoredObject(location, path.getFileName().toString(), size(location).orElseThrow()));
     }
     var files = new LocalListing(location);
     return StreamSupport.stream(
-        Spliterators.spliteratorUnknownSize(files, Spliterator.ORDERED | Spliterator.NONNULL), false);
+        Spliterators.spliteratorUnknownSize(files, Spliterator.ORDERED | Spliterator.NONNULL),
+        false);
   }
 
   OptionalLong size(Location.Local location) {
@@ -42,7 +44,8 @@ final class LocalStore {
 
   InputStream open(Location.Local location, long from) {
     if (Files.isDirectory(location.path())) {
-      throw StorageException.permanent(location, "can't be read: found a directory, expected a file");
+      throw StorageException.permanent(
+          location, "can't be read: found a directory, expected a file");
     }
     try {
       var file = Files.newByteChannel(location.path());
@@ -60,7 +63,8 @@ final class LocalStore {
     }
   }
 
-  /// What is deepest goes first. Directories that have something in them then stay, and so does what others remove meanwhile.
+  /// What is deepest goes first. Directories that have something in them then stay, and so does
+  /// what others remove meanwhile.
   void deleteAll(Location.Local directory, Predicate<Path> wanted) {
     if (!Files.isDirectory(directory.path())) {
       return;

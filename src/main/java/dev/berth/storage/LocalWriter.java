@@ -32,12 +32,14 @@ final class LocalWriter extends ObjectWriter {
   static LocalWriter create(Location.Local location, Leftovers leftovers) {
     var target = location.path().toAbsolutePath();
     if (Files.isDirectory(target)) {
-      throw StorageException.permanent(location, "can't be written: found a directory, expected a file or nothing");
+      throw StorageException.permanent(
+          location, "can't be written: found a directory, expected a file or nothing");
     }
     for (var parent = target.getParent(); parent != null; parent = parent.getParent()) {
       if (Files.exists(parent) && !Files.isDirectory(parent)) {
         throw StorageException.permanent(
-            location, "can't be written: found a file at %s, expected a directory".formatted(parent));
+            location,
+            "can't be written: found a file at %s, expected a directory".formatted(parent));
       }
     }
     for (int tries = 1; ; tries++) {
@@ -45,7 +47,9 @@ final class LocalWriter extends ObjectWriter {
         Files.createDirectories(target.getParent());
         leftovers.remove(target);
         var temporary = Leftovers.temporary(target);
-        return new LocalWriter(location, temporary,
+        return new LocalWriter(
+            location,
+            temporary,
             FileChannel.open(temporary, StandardOpenOption.CREATE_NEW, StandardOpenOption.WRITE));
       } catch (NoSuchFileException e) {
         // Another process may have removed the directory while it was empty.
@@ -75,7 +79,8 @@ final class LocalWriter extends ObjectWriter {
       file.close();
       Files.move(temporary, location.path(), StandardCopyOption.ATOMIC_MOVE);
     } catch (NoSuchFileException e) {
-      throw StorageException.permanent(location, "can't be written: another writer of it has begun meanwhile", e);
+      throw StorageException.permanent(
+          location, "can't be written: another writer of it has begun meanwhile", e);
     } catch (IOException e) {
       throw LocalErrors.of(location, "written", e);
     }
@@ -92,7 +97,8 @@ final class LocalWriter extends ObjectWriter {
     }
   }
 
-  /// So that the new name outlives a loss of power. Not every file system can; the file itself is safe.
+  /// So that the new name outlives a loss of power. Not every file system can; the file itself is
+  /// safe.
   private void flushDirectory() {
     try (var directory = FileChannel.open(temporary.getParent(), StandardOpenOption.READ)) {
       directory.force(true);

@@ -12,7 +12,9 @@ public sealed interface Location {
       for (var name : key.split("/", -1)) {
         if (name.isEmpty() || name.equals(".") || name.equals("..") || name.indexOf('\0') >= 0) {
           throw StorageException.permanent(
-              this, "found the key \"%s\", expected one whose parts can be names of files".formatted(key));
+              this,
+              "found the key \"%s\", expected one whose parts can be names of files"
+                  .formatted(key));
         }
       }
       return new Local(path.resolve(key), below(text, key));
@@ -41,7 +43,8 @@ public sealed interface Location {
 
   /// Reads `s3://bucket/key`, `file:///path` or a path.
   ///
-  /// All behind the bucket is the key as it is, as in the AWS CLI: `%20` is not a space there. In a `file:` URI it is.
+  /// All behind the bucket is the key as it is, as in the AWS CLI: `%20` is not a space there. In a
+  /// `file:` URI it is.
   ///
   /// @throws StorageException for anything else
   static Location of(String text) {
@@ -50,8 +53,8 @@ public sealed interface Location {
 
   /// The location of a key below this one, with one slash between them.
   ///
-  /// @throws StorageException for a local location where the key would lead out of it, or two keys to one file: an
-  ///     empty part, `.` or `..`
+  /// @throws StorageException for a local location where the key would lead out of it, or two keys
+  ///   to one file: an empty part, `.` or `..`
   Location resolve(String key);
 
   private static String below(String parent, String child) {

@@ -9,7 +9,8 @@ import java.util.regex.Pattern;
 final class LocationText {
 
   private static final Pattern SCHEME = Pattern.compile("^([A-Za-z][A-Za-z0-9+.-]*):/");
-  private static final Pattern S3 = Pattern.compile("s3://([A-Za-z0-9][A-Za-z0-9._-]*)(?:/(.*))?", Pattern.DOTALL);
+  private static final Pattern S3 =
+      Pattern.compile("s3://([A-Za-z0-9][A-Za-z0-9._-]*)(?:/(.*))?", Pattern.DOTALL);
 
   private LocationText() {}
 
@@ -30,7 +31,8 @@ final class LocationText {
     if (!matcher.matches()) {
       throw wrong(text, "no name of a bucket");
     }
-    return new Location.S3(matcher.group(1), matcher.group(2) == null ? "" : matcher.group(2), text);
+    return new Location.S3(
+        matcher.group(1), matcher.group(2) == null ? "" : matcher.group(2), text);
   }
 
   private static Path filePath(String text) {
@@ -54,6 +56,7 @@ final class LocationText {
 
   private static StorageException wrong(String text, String found) {
     return StorageException.permanent(
-        Shortened.quoted(text), "found %s, expected s3://bucket/key, file:///path or a path".formatted(found));
+        Shortened.quoted(text),
+        "found %s, expected s3://bucket/key, file:///path or a path".formatted(found));
   }
 }

@@ -4,10 +4,16 @@ import java.io.OutputStream;
 
 /// Writes one object, which appears under its name only when it is whole: with [#commit].
 ///
-/// Used by one thread at a time. All methods throw [StorageException], and after that only [#close] is of use.
+/// Used by one thread at a time. All methods throw [StorageException], and after that only [#close]
+/// is of use.
 public abstract sealed class ObjectWriter extends OutputStream permits LocalWriter, S3Writer {
 
-  private enum State { OPEN, FAILED, COMMITTED, CLOSED }
+  private enum State {
+    OPEN,
+    FAILED,
+    COMMITTED,
+    CLOSED
+  }
 
   private State state = State.OPEN;
 
@@ -35,8 +41,8 @@ public abstract sealed class ObjectWriter extends OutputStream permits LocalWrit
   @Override
   public final void flush() {}
 
-  /// Lets the object appear, in the place of one that was there before. When this returns it is safe on disk or in
-  /// S3.
+  /// Lets the object appear, in the place of one that was there before. When this returns it is
+  /// safe on disk or in S3.
   ///
   /// @throws IllegalStateException where something failed before, or this has been called
   public final void commit() {
@@ -46,7 +52,8 @@ public abstract sealed class ObjectWriter extends OutputStream permits LocalWrit
 
   /// Removes what was written, unless it has been committed.
   ///
-  /// @throws StorageException where some of it stays. Nobody takes that for an object, but S3 stores it for money
+  /// @throws StorageException where some of it stays. Nobody takes that for an object, but S3
+  ///   stores it for money
   @Override
   public final void close() {
     var before = state;
@@ -64,12 +71,14 @@ public abstract sealed class ObjectWriter extends OutputStream permits LocalWrit
 
   private void whileOpen(Runnable action) {
     if (state != State.OPEN) {
-      var past = switch (state) {
-        case OPEN, FAILED -> "failed";
-        case COMMITTED -> "committed";
-        case CLOSED -> "been closed";
-      };
-      throw new IllegalStateException("%s: found a writer that has %s, expected an open one".formatted(this, past));
+      var past =
+          switch (state) {
+            case OPEN, FAILED -> "failed";
+            case COMMITTED -> "committed";
+            case CLOSED -> "been closed";
+          };
+      throw new IllegalStateException(
+          "%s: found a writer that has %s, expected an open one".formatted(this, past));
     }
     state = State.FAILED;
     action.run();

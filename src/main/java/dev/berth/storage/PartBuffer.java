@@ -7,16 +7,18 @@ import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;
 
-/// The bytes of one part, which may be read as often as it must be sent. It takes as much memory as it has bytes, to a
-/// block: most objects are small, and many are written at once.
+/// The bytes of one part, which may be read as often as it must be sent. It takes as much memory as
+/// it has bytes, to a block: most objects are small, and many are written at once.
 final class PartBuffer {
 
   private static final int FIRST_BLOCK_BYTES = 1 << 14;
+
   /// Small enough for G1 not to give each a region, or two, of its own.
   private static final int LARGEST_BLOCK_BYTES = 1 << 18;
 
   private final List<byte[]> blocks = new ArrayList<>();
   private int size;
+
   /// In the last block.
   private int room;
 

@@ -25,7 +25,8 @@ final class PartsTag {
         }
         digest.update(HexFormat.of().parseHex(matcher.group(1)));
       }
-      return Optional.of("\"%s-%d\"".formatted(HexFormat.of().formatHex(digest.digest()), parts.size()));
+      return Optional.of(
+          "\"%s-%d\"".formatted(HexFormat.of().formatHex(digest.digest()), parts.size()));
     } catch (NoSuchAlgorithmException e) {
       throw new IllegalStateException(e);
     }

@@ -2,15 +2,16 @@ package dev.berth.storage;
 
 import java.time.Duration;
 
-/// How long to put up with an S3 that throttles, fails or falls silent. The delay before a retry is drawn at random
-/// below a limit that doubles from retry to retry.
+/// How long to put up with an S3 that throttles, fails or falls silent. The delay before a retry is
+/// drawn at random below a limit that doubles from retry to retry.
 ///
-/// @param attempts how often a request is sent, at most; and how often in a row the connection may be lost while hardly
-///     any of an object comes
+/// @param attempts how often a request is sent, at most; and how often in a row the connection may
+///   be lost while hardly any of an object comes
 /// @param firstDelay the limit of the first delay
 /// @param longestDelay the limit that the others end at
 /// @param silence how long to wait for the next byte from S3 before the connection counts as lost
-public record RetryPolicy(int attempts, Duration firstDelay, Duration longestDelay, Duration silence) {
+public record RetryPolicy(
+    int attempts, Duration firstDelay, Duration longestDelay, Duration silence) {
 
   /// A request is given up after half a minute of delays, more or less.
   public static final RetryPolicy DEFAULT =
@@ -18,14 +19,17 @@ public record RetryPolicy(int attempts, Duration firstDelay, Duration longestDel
 
   public RetryPolicy {
     if (attempts < 1) {
-      throw new IllegalArgumentException("attempts: found %d, expected at least 1".formatted(attempts));
+      throw new IllegalArgumentException(
+          "attempts: found %d, expected at least 1".formatted(attempts));
     }
     if (!firstDelay.isPositive() || firstDelay.compareTo(longestDelay) > 0) {
       throw new IllegalArgumentException(
-          "firstDelay: found %s, expected more than 0, up to the longestDelay of %s".formatted(firstDelay, longestDelay));
+          "firstDelay: found %s, expected more than 0, up to the longestDelay of %s"
+              .formatted(firstDelay, longestDelay));
     }
     if (!silence.isPositive()) {
-      throw new IllegalArgumentException("silence: found %s, expected more than 0".formatted(silence));
+      throw new IllegalArgumentException(
+          "silence: found %s, expected more than 0".formatted(silence));
     }
   }
 }

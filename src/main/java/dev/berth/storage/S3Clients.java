@@ -24,29 +24,39 @@ import software.amazon.awssdk.services.s3.S3Client;
 final class S3Clients {
 
   private static final Duration CONNECT = Duration.ofSeconds(10);
-  /// Of streams and writers that are open at once. The SDK's 50 would be a trap: each open stream holds one.
+
+  /// Of streams and writers that are open at once. The SDK's 50 would be a trap: each open stream
+  /// holds one.
   private static final int MOST_CONNECTIONS = 1000;
 
   private S3Clients() {}
 
-  /// @param checksums whether parts travel with a CRC of their own. AWS understands that, many other servers do not: so
-  ///     only where there is no endpoint
+  /// @param checksums whether parts travel with a CRC of their own. AWS understands that, many
+  ///   other servers do not: so only where there is no endpoint
   static S3Client create(S3Options options, boolean checksums) {
-    var builder = S3Client.builder()
-        .credentialsProvider(options.anonymous() ? AnonymousCredentialsProvider.create() : new DefaultCredentials())
-        .region(region(options))
-        .forcePathStyle(options.pathStyle() || options.endpoint().isPresent())
-        .crossRegionAccessEnabled(options.endpoint().isEmpty())
-        .httpClient(Apache5HttpClient.builder()
-            .connectionTimeout(CONNECT)
-            .socketTimeout(options.retries().silence())
-            .maxConnections(MOST_CONNECTIONS)
-            .build())
-        .overrideConfiguration(override -> override
-            .addExecutionInterceptor(new WholeAnswers())
-            .retryStrategy(retries(options.retries())));
+    var builder =
+        S3Client.builder()
+            .credentialsProvider(
+                options.anonymous()
+                    ? AnonymousCredentialsProvider.create()
+                    : new DefaultCredentials())
+            .region(region(options))
+            .forcePathStyle(options.pathStyle() || options.endpoint().isPresent())
+            .crossRegionAccessEnabled(options.endpoint().isEmpty())
+            .httpClient(
+                Apache5HttpClient.builder()
+                    .connectionTimeout(CONNECT)
+                    .socketTimeout(options.retries().silence())
+                    .maxConnections(MOST_CONNECTIONS)
+                    .build())
+            .overrideConfiguration(
+                override ->
+                    override
+                        .addExecutionInterceptor(new WholeAnswers())
+                        .retryStrategy(retries(options.retries())));
     if (!checksums) {
-      builder.requestChecksumCalculation(RequestChecksumCalculation.WHEN_REQUIRED)
+      builder
+          .requestChecksumCalculation(RequestChecksumCalculation.WHEN_REQUIRED)
           .responseChecksumValidation(ResponseChecksumValidation.WHEN_REQUIRED);
     }
     options.endpoint().ifPresent(builder::endpointOverride);
@@ -57,7 +67,8 @@ final class S3Clients {
     return BackoffStrategy.exponentialDelay(policy.firstDelay(), policy.longestDelay());
   }
 
-  /// The standard strategy ends all retries of a client that has made many. A job of a million objects makes many.
+  /// The standard strategy ends all retries of a client that has made many. A job of a million
+  /// objects makes many.
   private static RetryStrategy retries(RetryPolicy policy) {
     return AwsRetryStrategy.standardRetryStrategy().toBuilder()
         .maxAttempts(policy.attempts())
@@ -68,17 +79,24 @@ final class S3Clients {
   }
 
   private static Region region(S3Options options) {
-    return options.region().map(Region::of).orElseGet(() -> {
-      // The last of the default chain asks the instance, which has nothing to say about another server.
-      AwsRegionProvider chain = options.endpoint().isPresent()
-          ? new AwsRegionProviderChain(new SystemSettingsRegionProvider(), new AwsProfileRegionProvider())
-          : new DefaultAwsRegionProviderChain();
-      try {
-        return chain.getRegion();
-      } catch (SdkClientException e) {
-        return Region.US_EAST_1;
-      }
-    });
+    return options
+        .region()
+        .map(Region::of)
+        .orElseGet(
+            () -> {
+              // The last of the default chain asks the instance, which has nothing to say about
+              // another server.
+              AwsRegionProvider chain =
+                  options.endpoint().isPresent()
+                      ? new AwsRegionProviderChain(
+                          new SystemSettingsRegionProvider(), new AwsProfileRegionProvider())
+                      : new DefaultAwsRegionProviderChain();
+              try {
+                return chain.getRegion();
+              } catch (SdkClientException e) {
+                return Region.US_EAST_1;
+              }
+            });
   }
 
   /// The default chain found no credentials.

@@ -41,19 +41,24 @@ final class S3Errors {
     }
     if (cause(e, S3Clients.NoCredentialsException.class).isPresent()) {
       return StorageException.permanent(
-          location, "found no AWS credentials in the environment, a profile, the container or the instance", e);
+          location,
+          "found no AWS credentials in the environment, a profile, the container or the instance",
+          e);
     }
     var unknown = cause(e, UnknownHostException.class);
     if (unknown.isPresent()) {
-      return StorageException.retryable(location, "can't be reached: unknown host " + unknown.get().getMessage(), e);
+      return StorageException.retryable(
+          location, "can't be reached: unknown host " + unknown.get().getMessage(), e);
     }
     var insecure = cause(e, SSLException.class);
     if (insecure.isPresent()) {
-      return StorageException.permanent(location, "can't be reached: " + Shortened.explanation(insecure.get()), e);
+      return StorageException.permanent(
+          location, "can't be reached: " + Shortened.explanation(insecure.get()), e);
     }
     var lost = cause(e, IOException.class);
     if (lost.isPresent()) {
-      return StorageException.retryable(location, "the connection failed: " + Shortened.explanation(lost.get()), e);
+      return StorageException.retryable(
+          location, "the connection failed: " + Shortened.explanation(lost.get()), e);
     }
     return StorageException.permanent(location, Shortened.explanation(e), e);
   }
@@ -69,8 +74,11 @@ final class S3Errors {
   private static StorageException answered(Location.S3 location, AwsServiceException e) {
     int status = e.statusCode();
     var code = code(e);
-    var message = Optional.ofNullable(e.awsErrorDetails()).map(AwsErrorDetails::errorMessage)
-        .map(text -> ": " + Shortened.explanation(text)).orElse("");
+    var message =
+        Optional.ofNullable(e.awsErrorDetails())
+            .map(AwsErrorDetails::errorMessage)
+            .map(text -> ": " + Shortened.explanation(text))
+            .orElse("");
     var answer = "(%s)%s".formatted((status + " " + code).strip(), message);
     if (isNoSuchBucket(e)) {
       return StorageException.permanent(location, "no such bucket", e);
@@ -106,6 +114,8 @@ final class S3Errors {
 
   private static <T extends Throwable> Optional<T> cause(Throwable e, Class<T> type) {
     return Stream.iterate(e, Objects::nonNull, Throwable::getCause)
-        .filter(type::isInstance).map(type::cast).findFirst();
+        .filter(type::isInstance)
+        .map(type::cast)
+        .findFirst();
   }
 }

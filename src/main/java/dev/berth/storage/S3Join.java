@@ -11,17 +11,20 @@ import software.amazon.awssdk.services.s3.S3Client;
 import software.amazon.awssdk.services.s3.model.CompletedPart;
 import software.amazon.awssdk.services.s3.model.S3Exception;
 
-/// Makes an object of others, as one upload whose parts S3 copies. A part of an upload has 5 MiB at least, unless it is the
-/// last: what is shorter is read and sent together with the beginning of the next object.
+/// Makes an object of others, as one upload whose parts S3 copies. A part of an upload has 5 MiB at
+/// least, unless it is the last: what is shorter is read and sent together with the beginning of
+/// the next object.
 ///
-/// Another process may be at the same. Neither ends the upload of the other before its own is complete, so one of them
-/// succeeds always. For one thread.
+/// Another process may be at the same. Neither ends the upload of the other before its own is
+/// complete, so one of them succeeds always. For one thread.
 final class S3Join {
 
   private static final int LEAST_PART = 5 << 20;
   private static final long MOST_COPIED_AT_ONCE = 256L << 20;
+
   /// S3 copies some 100 MB a second for one request.
   private static final int COPIES = 8;
+
   private static final int NOT_IMPLEMENTED = 501;
 
   private final S3Client client;
@@ -56,16 +59,17 @@ final class S3Join {
       throw e;
     } finally {
       boolean others = isComplete;
-      S3Uploads.uninterrupted(() -> {
-        // A part that arrives after the end would stay.
-        threads.shutdownNow();
-        threads.close();
-        if (others) {
-          uploads.endOthers(id);
-        } else {
-          uploads.end(id);
-        }
-      });
+      S3Uploads.uninterrupted(
+          () -> {
+            // A part that arrives after the end would stay.
+            threads.shutdownNow();
+            threads.close();
+            if (others) {
+              uploads.endOthers(id);
+            } else {
+              uploads.end(id);
+            }
+          });
     }
     return true;
   }
@@ -97,14 +101,16 @@ final class S3Join {
 
   private void copy(String id, StoredObject object, long start, long end) {
     int number = arriving.size() + 1;
-    arriving.add(threads.submit(() -> {
-      permits.acquire();
-      try {
-        return uploads.copyPart(id, number, (Location.S3) object.location(), start, end);
-      } finally {
-        permits.release();
-      }
-    }));
+    arriving.add(
+        threads.submit(
+            () -> {
+              permits.acquire();
+              try {
+                return uploads.copyPart(id, number, (Location.S3) object.location(), start, end);
+              } finally {
+                permits.release();
+              }
+            }));
   }
 
   private void send(String id, PartBuffer part) {

@@ -3,28 +3,35 @@ package dev.berth.storage;
 import java.net.URI;
 import java.util.Optional;
 
-/// Which S3 to talk to, and how. Credentials come from the AWS SDK's default chain: system properties, environment, web
-/// identity, profile, container, instance.
+/// Which S3 to talk to, and how. Credentials come from the AWS SDK's default chain: system
+/// properties, environment, web identity, profile, container, instance.
 ///
 /// @param endpoint the server, where it is not AWS itself; its buckets are addressed by path
 /// @param pathStyle whether buckets are addressed by path on AWS too
-/// @param region where it is not to come from `AWS_REGION`, the profile or the instance. An endpoint without one, and
-///     AWS where nothing names one, get `us-east-1`; a bucket elsewhere is found by itself
+/// @param region where it is not to come from `AWS_REGION`, the profile or the instance. An
+///   endpoint without one, and AWS where nothing names one, get `us-east-1`; a bucket elsewhere is
+///   found by itself
 /// @param anonymous whether requests are sent without a signature, for public buckets
 /// @param retries how failures are met
 public record S3Options(
-    Optional<URI> endpoint, boolean pathStyle, Optional<String> region, boolean anonymous, RetryPolicy retries) {
+    Optional<URI> endpoint,
+    boolean pathStyle,
+    Optional<String> region,
+    boolean anonymous,
+    RetryPolicy retries) {
 
   public static final S3Options DEFAULT =
       new S3Options(Optional.empty(), false, Optional.empty(), false, RetryPolicy.DEFAULT);
 
   public S3Options {
-    endpoint.ifPresent(url -> {
-      if (!("http".equals(url.getScheme()) || "https".equals(url.getScheme())) || url.getHost() == null) {
-        throw new IllegalArgumentException(
-            "endpoint: found %s, expected a URL such as http://localhost:9000".formatted(url));
-      }
-    });
+    endpoint.ifPresent(
+        url -> {
+          if (!("http".equals(url.getScheme()) || "https".equals(url.getScheme()))
+              || url.getHost() == null) {
+            throw new IllegalArgumentException(
+                "endpoint: found %s, expected a URL such as http://localhost:9000".formatted(url));
+          }
+        });
   }
 
   public S3Options withEndpoint(URI url) {

@@ -9,8 +9,8 @@ import software.amazon.awssdk.retries.api.BackoffStrategy;
 import software.amazon.awssdk.services.s3.S3Client;
 import software.amazon.awssdk.services.s3.model.GetObjectResponse;
 
-/// Reads an object as one stream. Where the connection ends before the object does, it asks for the rest, of the same
-/// version of the object (`If-Match`).
+/// Reads an object as one stream. Where the connection ends before the object does, it asks for the
+/// rest, of the same version of the object (`If-Match`).
 final class S3Reader extends ObjectStream {
 
   /// Less than this between two losses, and they count as losses in a row.
@@ -22,8 +22,10 @@ final class S3Reader extends ObjectStream {
   private final BackoffStrategy backoff;
   private final String version;
   private final long size;
+
   /// Null between a loss and the next attempt.
   private ResponseInputStream<GetObjectResponse> body;
+
   private long position;
   private long lastLoss;
   private int losses;
@@ -36,10 +38,16 @@ final class S3Reader extends ObjectStream {
     this.attempts = retries.attempts();
     this.backoff = S3Clients.backoff(retries);
     this.position = from;
-    this.body = S3Errors.naming(location, () -> client.getObject(request -> request
-        .bucket(location.bucket())
-        .key(location.key())
-        .range(from == 0 ? null : "bytes=%d-".formatted(from))));
+    this.body =
+        S3Errors.naming(
+            location,
+            () ->
+                client.getObject(
+                    request ->
+                        request
+                            .bucket(location.bucket())
+                            .key(location.key())
+                            .range(from == 0 ? null : "bytes=%d-".formatted(from))));
     this.version = body.response().eTag();
     if (body.response().contentLength() == null) {
       body.abort();
@@ -56,7 +64,8 @@ final class S3Reader extends ObjectStream {
   public int read(byte[] bytes, int offset, int length) {
     Objects.checkFromIndexSize(offset, length, bytes.length);
     if (closed) {
-      throw new IllegalStateException(location + ": found a stream that has been closed, expected an open one");
+      throw new IllegalStateException(
+          location + ": found a stream that has been closed, expected an open one");
     }
     if (length == 0) {
       return 0;
@@ -91,8 +100,8 @@ final class S3Reader extends ObjectStream {
     return closed || position == size ? 0 : 1;
   }
 
-  /// Hangs up, rather than wait for what is not wanted any more. Where all has been read, the connection is kept for another
-  /// object.
+  /// Hangs up, rather than wait for what is not wanted any more. Where all has been read, the
+  /// connection is kept for another object.
   @Override
   public void close() {
     if (!closed && body != null) {
@@ -125,8 +134,11 @@ final class S3Reader extends ObjectStream {
       throw StorageException.retryable(location, "interrupted", cause);
     }
     if (losses >= attempts) {
-      throw StorageException.retryable(location, "the connection was lost %d times, last after %d of %d bytes: %s"
-          .formatted(losses, position, size, cause.getMessage()), cause);
+      throw StorageException.retryable(
+          location,
+          "the connection was lost %d times, last after %d of %d bytes: %s"
+              .formatted(losses, position, size, cause.getMessage()),
+          cause);
     }
     try {
       Thread.sleep(backoff.computeDelay(losses + 1));
@@ -137,11 +149,17 @@ final class S3Reader extends ObjectStream {
   }
 
   private ResponseInputStream<GetObjectResponse> rest() {
-    var rest = S3Errors.naming(location, () -> client.getObject(request -> request
-        .bucket(location.bucket())
-        .key(location.key())
-        .ifMatch(version)
-        .range("bytes=%d-".formatted(position))));
+    var rest =
+        S3Errors.naming(
+            location,
+            () ->
+                client.getObject(
+                    request ->
+                        request
+                            .bucket(location.bucket())
+                            .key(location.key())
+                            .ifMatch(version)
+                            .range("bytes=%d-".formatted(position))));
     requireRange(rest);
     return rest;
   }
@@ -153,7 +171,9 @@ final class S3Reader extends ObjectStream {
     if (!range.equals(found)) {
       rest.abort();
       throw StorageException.permanent(
-          location, "found %s, expected %s".formatted(found == null ? "an answer without a range" : found, range));
+          location,
+          "found %s, expected %s"
+              .formatted(found == null ? "an answer without a range" : found, range));
     }
   }
 }

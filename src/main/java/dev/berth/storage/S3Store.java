@@ -33,27 +33,35 @@ final class S3Store implements AutoCloseable {
     return Stream.iterate(page(prefix, null), Objects::nonNull, page -> pageAfter(prefix, page))
         .flatMap(page -> page.contents().stream())
         .filter(object -> !isDirectoryMarker(object))
-        .map(object -> new StoredObject(
-            new Location.S3(prefix.bucket(), object.key(), "s3://%s/%s".formatted(prefix.bucket(), object.key())),
-            key(prefix.key(), object.key()),
-            object.size()));
+        .map(
+            object ->
+                new StoredObject(
+                    new Location.S3(
+                        prefix.bucket(),
+                        object.key(),
+                        "s3://%s/%s".formatted(prefix.bucket(), object.key())),
+                    key(prefix.key(), object.key()),
+                    object.size()));
   }
 
   OptionalLong size(Location.S3 object) {
     if (object.key().isEmpty()) {
       return OptionalLong.empty();
     }
-    return S3Errors.naming(object, () -> {
-      try {
-        var head = client.headObject(request -> request.bucket(object.bucket()).key(object.key()));
-        return OptionalLong.of(head.contentLength());
-      } catch (S3Exception e) {
-        if (e.statusCode() == 404) {
-          return OptionalLong.empty();
-        }
-        throw e;
-      }
-    });
+    return S3Errors.naming(
+        object,
+        () -> {
+          try {
+            var head =
+                client.headObject(request -> request.bucket(object.bucket()).key(object.key()));
+            return OptionalLong.of(head.contentLength());
+          } catch (S3Exception e) {
+            if (e.statusCode() == 404) {
+              return OptionalLong.empty();
+            }
+            throw e;
+          }
+        });
   }
 
   InputStream open(Location.S3 object, long from) {
@@ -69,11 +77,14 @@ final class S3Store implements AutoCloseable {
   /// @return false where the server can't copy parts
   boolean join(List<StoredObject> parts, Location.S3 object, Optional<String> contentType) {
     requireKey(object, "written");
-    return new S3Join(client, new S3Uploads(client, object, contentType, checksums), retries).join(parts);
+    return new S3Join(client, new S3Uploads(client, object, contentType, checksums), retries)
+        .join(parts);
   }
 
   void delete(Location.S3 object) {
-    S3Errors.naming(object, () -> client.deleteObject(request -> request.bucket(object.bucket()).key(object.key())));
+    S3Errors.naming(
+        object,
+        () -> client.deleteObject(request -> request.bucket(object.bucket()).key(object.key())));
   }
 
   S3Markers markers() {
@@ -91,7 +102,8 @@ final class S3Store implements AutoCloseable {
 
   private static void requireKey(Location.S3 object, String verb) {
     if (object.key().isEmpty()) {
-      throw StorageException.permanent(object, "can't be %s: found a bucket, expected an object".formatted(verb));
+      throw StorageException.permanent(
+          object, "can't be %s: found a bucket, expected an object".formatted(verb));
     }
   }
 
@@ -101,12 +113,17 @@ final class S3Store implements AutoCloseable {
 
   /// @param token null for the first page
   private ListObjectsV2Response page(Location.S3 prefix, String token) {
-    return S3Errors.naming(prefix, () -> client.listObjectsV2(request -> request
-        .bucket(prefix.bucket())
-        .prefix(prefix.key())
-        .continuationToken(token)
-        // XML can't hold every character that a key may have.
-        .encodingType(EncodingType.URL)));
+    return S3Errors.naming(
+        prefix,
+        () ->
+            client.listObjectsV2(
+                request ->
+                    request
+                        .bucket(prefix.bucket())
+                        .prefix(prefix.key())
+                        .continuationToken(token)
+                        // XML can't hold every character that a key may have.
+                        .encodingType(EncodingType.URL)));
   }
 
   private static boolean isDirectoryMarker(S3Object object) {

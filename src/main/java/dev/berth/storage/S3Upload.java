@@ -7,13 +7,15 @@ import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
 import software.amazon.awssdk.services.s3.model.CompletedPart;
 
-/// One upload in parts. Each part is sent by a virtual thread of its own while the caller gathers the next.
+/// One upload in parts. Each part is sent by a virtual thread of its own while the caller gathers
+/// the next.
 final class S3Upload {
 
   private final S3Uploads uploads;
   private final String id;
   private final List<CompletedPart> arrived = new ArrayList<>();
   private final ExecutorService threads = Executors.newVirtualThreadPerTaskExecutor();
+
   /// The part on its way; null for none.
   private Future<CompletedPart> sending;
 
@@ -40,12 +42,13 @@ final class S3Upload {
 
   /// Ends the upload, and its parts with it.
   void abort() {
-    S3Uploads.uninterrupted(() -> {
-      // A part that arrives after the end would stay.
-      threads.shutdownNow();
-      threads.close();
-      uploads.end(id);
-    });
+    S3Uploads.uninterrupted(
+        () -> {
+          // A part that arrives after the end would stay.
+          threads.shutdownNow();
+          threads.close();
+          uploads.end(id);
+        });
   }
 
   private void awaitArrival() {

@@ -1,10 +1,10 @@
 package dev.berth.storage;
 
-/// Writes an object to S3: with one request where it fits in one part, else in parts, of which one is sent while the
-/// next is gathered. So there are never more than two in memory.
+/// Writes an object to S3: with one request where it fits in one part, else in parts, of which one
+/// is sent while the next is gathered. So there are never more than two in memory.
 ///
-/// Parts grow: 8 MiB for the first thousand, 16 for the second and so on to 1 GiB, so that small objects need little
-/// memory and the 10,000 parts that S3 takes reach to nearly 4 TiB.
+/// Parts grow: 8 MiB for the first thousand, 16 for the second and so on to 1 GiB, so that small
+/// objects need little memory and the 10,000 parts that S3 takes reach to nearly 4 TiB.
 final class S3Writer extends ObjectWriter {
 
   private static final int FIRST_PART_BYTES = 8 << 20;
@@ -14,8 +14,10 @@ final class S3Writer extends ObjectWriter {
 
   private final S3Uploads uploads;
   private PartBuffer part = new PartBuffer();
+
   /// From 1.
   private int number = 1;
+
   /// Null until there is more than one part.
   private S3Upload upload;
 
@@ -61,7 +63,8 @@ final class S3Writer extends ObjectWriter {
   /// There is more to come.
   private void sendPart() {
     if (number == MOST_PARTS) {
-      throw StorageException.permanent(this, "found more than %d parts, the last of 1 GiB".formatted(MOST_PARTS));
+      throw StorageException.permanent(
+          this, "found more than %d parts, the last of 1 GiB".formatted(MOST_PARTS));
     }
     if (upload == null) {
       upload = uploads.begin();

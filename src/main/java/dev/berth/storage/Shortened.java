@@ -4,6 +4,7 @@ package dev.berth.storage;
 final class Shortened {
 
   private static final int MAX_LENGTH = 60;
+
   /// S3 says who may not do what with which resource, and that is longer.
   private static final int MAX_EXPLANATION = 240;
 
@@ -27,6 +28,8 @@ final class Shortened {
     if (text.length() <= length) {
       return text;
     }
-    return text.substring(0, Character.isHighSurrogate(text.charAt(length - 1)) ? length - 1 : length) + "…";
+    return text.substring(
+            0, Character.isHighSurrogate(text.charAt(length - 1)) ? length - 1 : length)
+        + "…";
   }
 }

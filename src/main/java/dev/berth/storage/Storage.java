@@ -23,9 +23,9 @@ import java.util.stream.Stream;
 /// }
 /// ```
 ///
-/// Any threads may use it at once. Everything that fails is a [StorageException]; what S3 may answer better the next
-/// time has been tried as often as the [RetryPolicy] says. A thread that is interrupted gets a [StorageException] too,
-/// and stays interrupted.
+/// Any threads may use it at once. Everything that fails is a [StorageException]; what S3 may
+/// answer better the next time has been tried as often as the [RetryPolicy] says. A thread that is
+/// interrupted gets a [StorageException] too, and stays interrupted.
 public final class Storage implements AutoCloseable {
 
   private final S3Options options;
@@ -33,23 +33,25 @@ public final class Storage implements AutoCloseable {
   private final ReentrantLock lock = new ReentrantLock();
   private S3Store s3;
 
-  /// @param options used from the first location in S3 on; before that, nobody is asked for credentials or a region
+  /// @param options used from the first location in S3 on; before that, nobody is asked for
+  ///   credentials or a region
   public Storage(S3Options options) {
     this.options = options;
   }
 
   /// The objects below a location, in the order of their keys' UTF-8 bytes.
   ///
-  /// In S3, as `S3DataType=S3Prefix` has it, those are all whose key begins with the location's key, within a name too;
-  /// empty ones whose key ends in `/` stand for directories and are left out. On disk they are the regular files in a
-  /// directory and all directories below, or the file that the location itself is. Symbolic links are followed, though
-  /// not into a directory that they are in; hidden files and directories (`.…`) are left out, and with them what an
+  /// In S3, as `S3DataType=S3Prefix` has it, those are all whose key begins with the location's
+  /// key, within a name too; empty ones whose key ends in `/` stand for directories and are left
+  /// out. On disk they are the regular files in a directory and all directories below, or the file
+  /// that the location itself is. Symbolic links are followed, though not into a directory that
+  /// they are in; hidden files and directories (`.…`) are left out, and with them what an
   /// unfinished writer leaves.
   ///
-  /// @return to be consumed once. It asks for the objects as it goes: it holds a page of them, or the names in one
-  ///     directory
-  /// @throws StorageException from here or from the stream; for a path that does not exist, too. Nothing in a bucket is
-  ///     an empty stream
+  /// @return to be consumed once. It asks for the objects as it goes: it holds a page of them, or
+  ///   the names in one directory
+  /// @throws StorageException from here or from the stream; for a path that does not exist, too.
+  ///   Nothing in a bucket is an empty stream
   public Stream<StoredObject> list(Location prefix) {
     return switch (prefix) {
       case Location.Local local -> files.list(local);
@@ -59,7 +61,9 @@ public final class Storage implements AutoCloseable {
 
   /// The same, and nothing where a local path does not exist.
   public Stream<StoredObject> listIfThere(Location prefix) {
-    return prefix instanceof Location.Local(var path, _) && !Files.exists(path) ? Stream.empty() : list(prefix);
+    return prefix instanceof Location.Local(var path, _) && !Files.exists(path)
+        ? Stream.empty()
+        : list(prefix);
   }
 
   /// The size in bytes; nothing where there is no such object.
@@ -77,8 +81,8 @@ public final class Storage implements AutoCloseable {
 
   /// Opens an object to be read from its beginning.
   ///
-  /// Where S3 breaks off, the stream asks for the rest and goes on. An object that is replaced meanwhile is an error
-  /// then, never a mixture.
+  /// Where S3 breaks off, the stream asks for the rest and goes on. An object that is replaced
+  /// meanwhile is an error then, never a mixture.
   ///
   /// @return a stream without a buffer, whose methods throw [StorageException]
   public InputStream open(Location object) {
@@ -100,10 +104,12 @@ public final class Storage implements AutoCloseable {
     return create(object, Optional.empty());
   }
 
-  /// Begins an object, which appears, and takes the place of one that was there, with [ObjectWriter#commit].
+  /// Begins an object, which appears, and takes the place of one that was there, with
+  /// [ObjectWriter#commit].
   ///
-  /// Directories are made. What an earlier writer of the same object left when it was killed is removed, so there must
-  /// be one writer of an object at a time: one that still writes fails where another begins.
+  /// Directories are made. What an earlier writer of the same object left when it was killed is
+  /// removed, so there must be one writer of an object at a time: one that still writes fails where
+  /// another begins.
   ///
   /// @param contentType kept by S3 only
   public ObjectWriter create(Location object, Optional<String> contentType) {
@@ -113,10 +119,12 @@ public final class Storage implements AutoCloseable {
     };
   }
 
-  /// Makes an object of others, in their order. In S3 what is long enough is copied there, and does not come by.
+  /// Makes an object of others, in their order. In S3 what is long enough is copied there, and does
+  /// not come by.
   ///
-  /// Several processes may do this at once with the same objects: each makes the same of them, and one is the last. A process
-  /// that fails, because another one has begun or has ended, has changed nothing.
+  /// Several processes may do this at once with the same objects: each makes the same of them, and
+  /// one is the last. A process that fails, because another one has begun or has ended, has changed
+  /// nothing.
   ///
   /// @param parts those that a listing found, in the same store as `object`
   public void join(List<StoredObject> parts, Location object, Optional<String> contentType) {
@@ -128,7 +136,8 @@ public final class Storage implements AutoCloseable {
         try (var in = open(part.location())) {
           in.transferTo(out);
         } catch (IOException e) {
-          throw StorageException.retryable(part.location(), "can't be joined: " + e.getMessage(), e);
+          throw StorageException.retryable(
+              part.location(), "can't be joined: " + e.getMessage(), e);
         }
       }
       out.commit();
@@ -181,7 +190,8 @@ public final class Storage implements AutoCloseable {
     };
   }
 
-  /// Writes a marker where there is none. The directory must be there. Of several processes only one gets true.
+  /// Writes a marker where there is none. The directory must be there. Of several processes only
+  /// one gets true.
   ///
   /// @param text different from that of any other process
   public boolean mark(Location location, String text) {
@@ -199,7 +209,8 @@ public final class Storage implements AutoCloseable {
     };
   }
 
-  /// Puts a marker in the place of another process's; false where that has been written again or replaced.
+  /// Puts a marker in the place of another process's; false where that has been written again or
+  /// replaced.
   public boolean replace(Location location, String text, Marker found) {
     return switch (location) {
       case Location.Local local -> LocalMarkers.replace(local, text, found);

@@ -27,8 +27,9 @@ public final class StorageException extends RuntimeException {
     return new StorageException(location + ": " + message, true, cause);
   }
 
-  /// Whether the same may succeed at another time, as after throttling, an error within S3 or a lost connection: the
-  /// retries that [RetryPolicy] allows were not enough. Otherwise something must be put right first.
+  /// Whether the same may succeed at another time, as after throttling, an error within S3 or a
+  /// lost connection: the retries that [RetryPolicy] allows were not enough. Otherwise something
+  /// must be put right first.
   public boolean isRetryable() {
     return retryable;
   }

@@ -5,11 +5,12 @@ import java.io.IOException;
 import java.io.OutputStream;
 import java.util.Optional;
 
-/// A table in a file. Its rows stand in groups: the row groups of Parquet, the record batches of Arrow. No more than one group is
-/// in memory. For one thread.
+/// A table in a file. Its rows stand in groups: the row groups of Parquet, the record batches of
+/// Arrow. No more than one group is in memory. For one thread.
 public interface Table extends Closeable {
 
-  /// The next row as a line of JSON, an object with a member for each column. Nothing at the end of the table.
+  /// The next row as a line of JSON, an object with a member for each column. Nothing at the end of
+  /// the table.
   ///
   /// @throws IOException when the rows can't be read
   Optional<byte[]> next() throws IOException;
@@ -20,7 +21,8 @@ public interface Table extends Closeable {
   /// About how many bytes of the file have been read.
   long position();
 
-  /// Writes a table of the same format that has a row for each of this one's, in groups of the same sizes.
+  /// Writes a table of the same format that has a row for each of this one's, in groups of the same
+  /// sizes.
   ///
   /// @param out is the caller's to close
   /// @throws IOException also where there are more or fewer answers than rows, or one is no JSON

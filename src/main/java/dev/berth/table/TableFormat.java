@@ -3,7 +3,8 @@ package dev.berth.table;
 import java.io.IOException;
 import java.nio.file.Path;
 
-/// Reads and writes tables of one content type. A service: the jar of tables names those that it has.
+/// Reads and writes tables of one content type. A service: the jar of tables names those that it
+/// has.
 public interface TableFormat {
 
   /// The content type, such as `application/vnd.apache.parquet`.

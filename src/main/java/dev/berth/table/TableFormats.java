@@ -9,12 +9,16 @@ import java.nio.file.Path;
 import java.util.List;
 import java.util.ServiceLoader;
 
-/// Finds the format of a content type: in `berth-columnar.jar` beside the server's jar, or on the class path.
+/// Finds the format of a content type: in `berth-columnar.jar` beside the server's jar, or on the
+/// class path.
 public final class TableFormats {
 
   /// The content types that are tables.
-  public static final List<String> TYPES = List.of(
-      "application/vnd.apache.parquet", "application/vnd.apache.arrow.file", "application/vnd.apache.arrow.stream");
+  public static final List<String> TYPES =
+      List.of(
+          "application/vnd.apache.parquet",
+          "application/vnd.apache.arrow.file",
+          "application/vnd.apache.arrow.stream");
 
   private static final String JAR = "berth-columnar.jar";
 
@@ -24,7 +28,8 @@ public final class TableFormats {
   /// @throws IllegalStateException saying what is missing, and how to get it
   public static TableFormat find(String type) {
     try {
-      var code = Path.of(TableFormats.class.getProtectionDomain().getCodeSource().getLocation().toURI());
+      var code =
+          Path.of(TableFormats.class.getProtectionDomain().getCodeSource().getLocation().toURI());
       return find(type, code.resolveSibling(JAR));
     } catch (URISyntaxException | MalformedURLException e) {
       throw new IllegalStateException(e);
@@ -39,8 +44,10 @@ public final class TableFormats {
         .map(ServiceLoader.Provider::get)
         .filter(format -> format.type().equals(type))
         .findFirst()
-        .orElseThrow(() -> new IllegalStateException(
-            "%s needs Berth's %s, expected it as %s: `mvn -Pcolumnar -DskipTests package` in Berth's sources makes it in target"
-                .formatted(type, JAR, jar)));
+        .orElseThrow(
+            () ->
+                new IllegalStateException(
+                    "%s needs Berth's %s, expected it as %s: `mvn -Pcolumnar -DskipTests package` in Berth's sources makes it in target"
+                        .formatted(type, JAR, jar)));
   }
 }

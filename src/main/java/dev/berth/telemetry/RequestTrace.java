@@ -13,7 +13,8 @@ public interface RequestTrace {
   ///
   /// @param traceId 32 hexadecimal digits
   /// @param spanId 16 hexadecimal digits
-  /// @param traceParent both in the form of the header `traceparent`, for whatever the request calls
+  /// @param traceParent both in the form of the header `traceparent`, for whatever the request
+  ///   calls
   record Place(String traceId, String spanId, String traceParent) {}
 
   /// Nothing where the server traces nothing.

@@ -6,17 +6,21 @@ import java.util.function.BiFunction;
 public interface Tracing extends AutoCloseable {
 
   /// Traces nothing.
-  Tracing OFF = new Tracing() {
-    @Override
-    public <R> RequestTrace begin(String method, String path, R request, BiFunction<R, String, String> header) {
-      return RequestTrace.NONE;
-    }
-  };
+  Tracing OFF =
+      new Tracing() {
+        @Override
+        public <R> RequestTrace begin(
+            String method, String path, R request, BiFunction<R, String, String> header) {
+          return RequestTrace.NONE;
+        }
+      };
 
   /// A request has come, or a message of a socket.
   ///
-  /// @param header reads a header of the request, null where it has none. It says whose trace the request belongs to
-  <R> RequestTrace begin(String method, String path, R request, BiFunction<R, String, String> header);
+  /// @param header reads a header of the request, null where it has none. It says whose trace the
+  ///   request belongs to
+  <R> RequestTrace begin(
+      String method, String path, R request, BiFunction<R, String, String> header);
 
   /// Sends what is left.
   @Override

@@ -2,14 +2,16 @@ package dev.berth.tokenizer;
 
 import java.util.Arrays;
 
-/// One row of a model: the tokens of a text or of a pair of texts, with the special ones, as parallel arrays that are
-/// shared and not to be changed.
+/// One row of a model: the tokens of a text or of a pair of texts, with the special ones, as
+/// parallel arrays that are shared and not to be changed.
 ///
 /// @param ids of the tokens in the vocabulary
-/// @param typeIds which part of the row each belongs to, such as 0 for the first text of a BERT and 1 for the second
+/// @param typeIds which part of the row each belongs to, such as 0 for the first text of a BERT and
+///   1 for the second
 /// @param attentionMask 1, or 0 for padding
 /// @param specialTokensMask 1 for special tokens and padding, 0 for those of a text
-/// @param starts where each begins in its text, as an index of the Java string; 0 for special tokens
+/// @param starts where each begins in its text, as an index of the Java string; 0 for special
+///   tokens
 /// @param ends where each ends, exclusive
 /// @param words the number of the word in its text that each belongs to; -1 for special tokens
 /// @param sequences the text that each belongs to, 0 or 1; -1 for special tokens
@@ -32,9 +34,16 @@ public record Encoding(
 
   /// A row of special tokens, all of them padding where `attention` is 0.
   static Encoding ofSize(int size, long id, long typeId, long attention) {
-    var encoding = new Encoding(
-        new long[size], new long[size], new long[size], new long[size],
-        new int[size], new int[size], new int[size], new int[size]);
+    var encoding =
+        new Encoding(
+            new long[size],
+            new long[size],
+            new long[size],
+            new long[size],
+            new int[size],
+            new int[size],
+            new int[size],
+            new int[size]);
     Arrays.fill(encoding.ids, id);
     Arrays.fill(encoding.typeIds, typeId);
     Arrays.fill(encoding.attentionMask, attention);

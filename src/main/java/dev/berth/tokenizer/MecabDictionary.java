@@ -10,23 +10,28 @@ import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 
-/// A compiled dictionary of MeCab 0.996: the words and what it costs that one follows another. Safe for use by many threads.
+/// A compiled dictionary of MeCab 0.996: the words and what it costs that one follows another. Safe
+/// for use by many threads.
 ///
-/// The files are MeCab's own and are mapped: a page comes into memory when a text first needs it, and never into the heap. Of
-/// ipadic's 53 MB most are readings and parts of speech, which are not looked at.
+/// The files are MeCab's own and are mapped: a page comes into memory when a text first needs it,
+/// and never into the heap. Of ipadic's 53 MB most are readings and parts of speech, which are not
+/// looked at.
 ///
-/// `sys.dic` and `unk.dic` hold a header, a double array from words to entries, 16 bytes for each entry, and texts. `char.bin`
-/// holds the names of the categories and 32 bits for each character of the Basic Multilingual Plane. `matrix.bin` holds a
-/// cost for each pair of an entry's right side and the next one's left side.
+/// `sys.dic` and `unk.dic` hold a header, a double array from words to entries, 16 bytes for each
+/// entry, and texts. `char.bin` holds the names of the categories and 32 bits for each character of
+/// the Basic Multilingual Plane. `matrix.bin` holds a cost for each pair of an entry's right side
+/// and the next one's left side.
 final class MecabDictionary implements AutoCloseable {
 
-  /// What MeCab knows of a character: the categories that it belongs to, one bit each, the one that counts, and how an unknown
-  /// word may begin with it. `length` is the most characters of an unknown word, `group` says that all that follow of the same
-  /// categories may be one, `invoke` that unknown words are tried beside known ones.
+  /// What MeCab knows of a character: the categories that it belongs to, one bit each, the one that
+  /// counts, and how an unknown word may begin with it. `length` is the most characters of an
+  /// unknown word, `group` says that all that follow of the same categories may be one, `invoke`
+  /// that unknown words are tried beside known ones.
   record Category(int categories, int index, int length, boolean group, boolean invoke) {
 
     static Category of(int bits) {
-      return new Category(bits & 0x3ffff, bits >>> 18 & 0xff, bits >>> 26 & 0xf, (bits >>> 30 & 1) == 1, bits < 0);
+      return new Category(
+          bits & 0x3ffff, bits >>> 18 & 0xff, bits >>> 26 & 0xf, (bits >>> 30 & 1) == 1, bits < 0);
     }
 
     boolean isKindOf(Category other) {
@@ -34,7 +39,8 @@ final class MecabDictionary implements AutoCloseable {
     }
   }
 
-  /// Receives the words that may stand at a place. A word has an entry for each of its readings and parts of speech.
+  /// Receives the words that may stand at a place. A word has an entry for each of its readings and
+  /// parts of speech.
   interface Entries {
     /// @param length of the word, in code points
     /// @param leftId what it is for the word before it
@@ -43,13 +49,16 @@ final class MecabDictionary implements AutoCloseable {
     void entry(int length, int leftId, int rightId, int cost);
   }
 
-  /// Receives the words of a double array that a text begins with: the first entry of each, and how many it has.
+  /// Receives the words of a double array that a text begins with: the first entry of each, and how
+  /// many it has.
   private interface Matches {
     void word(int length, int first, int count);
   }
 
-  private static final ValueLayout.OfInt INT = ValueLayout.JAVA_INT_UNALIGNED.withOrder(ByteOrder.LITTLE_ENDIAN);
-  private static final ValueLayout.OfShort SHORT = ValueLayout.JAVA_SHORT_UNALIGNED.withOrder(ByteOrder.LITTLE_ENDIAN);
+  private static final ValueLayout.OfInt INT =
+      ValueLayout.JAVA_INT_UNALIGNED.withOrder(ByteOrder.LITTLE_ENDIAN);
+  private static final ValueLayout.OfShort SHORT =
+      ValueLayout.JAVA_SHORT_UNALIGNED.withOrder(ByteOrder.LITTLE_ENDIAN);
 
   private static final int MAGIC = 0xef718f77;
   private static final int VERSION = 102;
@@ -67,8 +76,10 @@ final class MecabDictionary implements AutoCloseable {
   private final Words system;
   private final Words unknown;
   private final MemorySegment characters;
+
   /// For each category its entries as an unknown word: the first one, and their number.
   private final int[] unknownEntries;
+
   private final int[] unknownCounts;
   private final MemorySegment costs;
   private final int rightIds;
@@ -83,31 +94,48 @@ final class MecabDictionary implements AutoCloseable {
       this.costs = matrix.asSlice(2 * Short.BYTES);
       boolean whole = costs.byteSize() == (long) Short.BYTES * rightIds * leftIds;
       if (!whole || system.leftSize != rightIds || system.rightSize != leftIds) {
-        throw new IOException("%s: matrix.bin: found costs of %d and %d ids in %d bytes, expected those of sys.dic, %d and %d"
-            .formatted(directory, rightIds, leftIds, matrix.byteSize(), system.leftSize, system.rightSize));
+        throw new IOException(
+            "%s: matrix.bin: found costs of %d and %d ids in %d bytes, expected those of sys.dic, %d and %d"
+                .formatted(
+                    directory,
+                    rightIds,
+                    leftIds,
+                    matrix.byteSize(),
+                    system.leftSize,
+                    system.rightSize));
       }
       var categories = map(directory.resolve("char.bin"), Integer.BYTES);
       int names = categories.get(INT, 0);
-      long expected = Integer.BYTES + (long) CATEGORY_NAME * names + (long) Integer.BYTES * CHARACTERS;
+      long expected =
+          Integer.BYTES + (long) CATEGORY_NAME * names + (long) Integer.BYTES * CHARACTERS;
       if (names < 1 || categories.byteSize() != expected) {
-        throw new IOException("%s: char.bin: found %d bytes for %d categories; it is damaged or not of MeCab 0.996"
-            .formatted(directory, categories.byteSize(), names));
+        throw new IOException(
+            "%s: char.bin: found %d bytes for %d categories; it is damaged or not of MeCab 0.996"
+                .formatted(directory, categories.byteSize(), names));
       }
       this.characters = categories.asSlice(Integer.BYTES + (long) CATEGORY_NAME * names);
       this.unknownEntries = new int[names];
       this.unknownCounts = new int[names];
       for (int i = 0; i < names; i++) {
-        var name = categories.getString(Integer.BYTES + (long) CATEGORY_NAME * i, StandardCharsets.US_ASCII);
+        var name =
+            categories.getString(
+                Integer.BYTES + (long) CATEGORY_NAME * i, StandardCharsets.US_ASCII);
         int category = i;
         var codePoints = name.codePoints().toArray();
-        prefixes(unknown, codePoints, 0, (length, first, count) -> {
-          if (length == codePoints.length) {
-            unknownEntries[category] = first;
-            unknownCounts[category] = count;
-          }
-        });
+        prefixes(
+            unknown,
+            codePoints,
+            0,
+            (length, first, count) -> {
+              if (length == codePoints.length) {
+                unknownEntries[category] = first;
+                unknownCounts[category] = count;
+              }
+            });
         if (unknownCounts[i] == 0) {
-          throw new IOException("%s: unk.dic: found no entry for the category %s of char.bin".formatted(directory, name));
+          throw new IOException(
+              "%s: unk.dic: found no entry for the category %s of char.bin"
+                  .formatted(directory, name));
         }
       }
     } catch (IOException | RuntimeException e) {
@@ -121,14 +149,19 @@ final class MecabDictionary implements AutoCloseable {
     return new MecabDictionary(directory);
   }
 
-  /// What is known of a character. MeCab takes all beyond the Basic Multilingual Plane for the character 0.
+  /// What is known of a character. MeCab takes all beyond the Basic Multilingual Plane for the
+  /// character 0.
   Category category(int codePoint) {
     return Category.of(characters.getAtIndex(INT, codePoint < CHARACTERS ? codePoint : 0));
   }
 
   /// The known words that stand at `from`, the shortest first.
   void words(int[] codePoints, int from, Entries entries) {
-    prefixes(system, codePoints, from, (length, first, count) -> give(system, length, first, count, entries));
+    prefixes(
+        system,
+        codePoints,
+        from,
+        (length, first, count) -> give(system, length, first, count, entries));
   }
 
   /// An unknown word of `length` code points that begins with a character of the category.
@@ -150,8 +183,8 @@ final class MecabDictionary implements AutoCloseable {
     return costs.getAtIndex(SHORT, rightId + (long) rightIds * leftId);
   }
 
-  /// Walks the double array along the UTF-8 bytes of the text. A negative base, in the unit that a base itself leads to, is a
-  /// word: 24 bits for its first entry and 8 for their number.
+  /// Walks the double array along the UTF-8 bytes of the text. A negative base, in the unit that a
+  /// base itself leads to, is a word: 24 bits for its first entry and 8 for their number.
   private static void prefixes(Words words, int[] codePoints, int from, Matches matches) {
     int base = words.units.getAtIndex(INT, 0);
     for (int i = from; i < codePoints.length; i++) {
@@ -189,25 +222,33 @@ final class MecabDictionary implements AutoCloseable {
     long entries = Integer.toUnsignedLong(content.get(INT, 28));
     long texts = Integer.toUnsignedLong(content.get(INT, 32));
     long size = content.byteSize();
-    boolean whole = (content.get(INT, 0) ^ MAGIC) == (int) size && HEADER + units + entries + texts == size;
+    boolean whole =
+        (content.get(INT, 0) ^ MAGIC) == (int) size && HEADER + units + entries + texts == size;
     if (!whole || content.get(INT, 4) != VERSION) {
-      throw new IOException("%s: found no dictionary of MeCab 0.996, or a part of one".formatted(file));
+      throw new IOException(
+          "%s: found no dictionary of MeCab 0.996, or a part of one".formatted(file));
     }
     var charset = content.getString(CHARSET, StandardCharsets.US_ASCII);
     if (!charset.equalsIgnoreCase("UTF-8") && !charset.equalsIgnoreCase("utf8")) {
-      throw new IOException("%s: found a dictionary in %s, expected one in UTF-8".formatted(file, charset));
+      throw new IOException(
+          "%s: found a dictionary in %s, expected one in UTF-8".formatted(file, charset));
     }
     return new Words(
-        content.asSlice(HEADER, units), content.asSlice(HEADER + units, entries), content.get(INT, 16), content.get(INT, 20));
+        content.asSlice(HEADER, units),
+        content.asSlice(HEADER + units, entries),
+        content.get(INT, 16),
+        content.get(INT, 20));
   }
 
   private MemorySegment map(Path file, int least) throws IOException {
     if (!Files.isRegularFile(file)) {
-      throw new IOException(file + ": not found; a dictionary is sys.dic, unk.dic, char.bin and matrix.bin");
+      throw new IOException(
+          file + ": not found; a dictionary is sys.dic, unk.dic, char.bin and matrix.bin");
     }
     try (var channel = FileChannel.open(file)) {
       if (channel.size() < least) {
-        throw new IOException("%s: found %d bytes, which is no part of a dictionary".formatted(file, channel.size()));
+        throw new IOException(
+            "%s: found %d bytes, which is no part of a dictionary".formatted(file, channel.size()));
       }
       return channel.map(FileChannel.MapMode.READ_ONLY, 0, channel.size(), arena);
     }

@@ -4,12 +4,13 @@ import dev.berth.memory.HeapRoom;
 import dev.berth.memory.RequestMemory;
 import java.util.Arrays;
 
-/// Cuts a text into words as MeCab 0.996 does: of all ways to read it the one of the least cost, which is that of its words
-/// and of each pair of neighbours. Safe for use by many threads.
+/// Cuts a text into words as MeCab 0.996 does: of all ways to read it the one of the least cost,
+/// which is that of its words and of each pair of neighbours. Safe for use by many threads.
 ///
-/// It is MeCab's own algorithm on MeCab's own dictionary, as a model was trained with. Of ways that cost the same MeCab takes
-/// the one that it found last, so the order in which words are tried is part of the result. Kuromoji, which has the words of
-/// ipadic, tries unknown words otherwise: it agreed with MeCab on 96 % of 3,000 sentences, this on all.
+/// It is MeCab's own algorithm on MeCab's own dictionary, as a model was trained with. Of ways that
+/// cost the same MeCab takes the one that it found last, so the order in which words are tried is
+/// part of the result. Kuromoji, which has the words of ipadic, tries unknown words otherwise: it
+/// agreed with MeCab on 96 % of 3,000 sentences, this on all.
 final class MecabWords {
 
   /// The most code points of an unknown word that is a group, after its first one.
@@ -28,7 +29,8 @@ final class MecabWords {
     this.space = dictionary.category(' ');
   }
 
-  /// The words as pairs of a start and an end, in code points. No word holds white space at its start.
+  /// The words as pairs of a start and an end, in code points. No word holds white space at its
+  /// start.
   int[] cut(int[] codePoints) {
     HeapRoom.require((long) MEMORY * codePoints.length);
     try (var _ = RequestMemory.hold((long) MEMORY * codePoints.length)) {
@@ -36,21 +38,27 @@ final class MecabWords {
     }
   }
 
-  /// The words that may stand in a text, each with the cheapest way that leads to it. Used by one thread, once.
+  /// The words that may stand in a text, each with the cheapest way that leads to it. Used by one
+  /// thread, once.
   ///
-  /// Words are numbers. Word 0 is the begin of the text, which has the id 0 for what follows, as the end for what precedes.
+  /// Words are numbers. Word 0 is the begin of the text, which has the id 0 for what follows, as
+  /// the end for what precedes.
   private final class Lattice {
 
     private final int[] codePoints;
-    /// For each place the word that was the last to be found to end there; the others follow by `sibling`.
+
+    /// For each place the word that was the last to be found to end there; the others follow by
+    /// `sibling`.
     private final int[] ending;
 
     private int[] starts = new int[256];
     private int[] ends = new int[256];
     private int[] leftIds = new int[256];
     private int[] rightIds = new int[256];
+
     /// The word's own cost, and that of all up to its end once it is connected.
     private int[] costs = new int[256];
+
     private int[] previous = new int[256];
     private int[] sibling = new int[256];
     private int size;
@@ -93,7 +101,10 @@ final class MecabWords {
       }
       int begin = start;
       int before = size;
-      dictionary.words(codePoints, begin, (length, left, right, cost) -> add(begin, begin + length, left, right, cost));
+      dictionary.words(
+          codePoints,
+          begin,
+          (length, left, right, cost) -> add(begin, begin + length, left, right, cost));
       var category = category(begin);
       if (size == before || category.invoke()) {
         findUnknown(begin, category, before);
@@ -121,11 +132,14 @@ final class MecabWords {
       }
     }
 
-    /// The end of the characters that each share a category with the one before; not beyond what is too long for a group.
+    /// The end of the characters that each share a category with the one before; not beyond what is
+    /// too long for a group.
     private int endOfGroup(int from, MecabDictionary.Category category) {
       int end = from;
       var last = category;
-      while (end < codePoints.length && end <= from + LONGEST_GROUP && last.isKindOf(category(end))) {
+      while (end < codePoints.length
+          && end <= from + LONGEST_GROUP
+          && last.isKindOf(category(end))) {
         last = category(end);
         end++;
       }
@@ -138,7 +152,8 @@ final class MecabWords {
     }
 
     private void addUnknown(int begin, int end, MecabDictionary.Category category) {
-      dictionary.unknown(category, end - begin, (_, left, right, cost) -> add(begin, end, left, right, cost));
+      dictionary.unknown(
+          category, end - begin, (_, left, right, cost) -> add(begin, end, left, right, cost));
     }
 
     private void add(int start, int end, int leftId, int rightId, int cost) {
@@ -171,7 +186,8 @@ final class MecabWords {
       ending[ends[word]] = word;
     }
 
-    /// The word that ends at a place and is the best one before a left id; of equal ones the one that was found last.
+    /// The word that ends at a place and is the best one before a left id; of equal ones the one
+    /// that was found last.
     private int cheapest(int place, int leftId) {
       int best = NONE;
       int bestCost = Integer.MAX_VALUE;

@@ -3,8 +3,8 @@ package dev.berth.tokenizer;
 import java.text.Normalizer;
 import java.util.Arrays;
 
-/// A text as MeCab is given it, and where each of its characters stands in the original: `㍿` becomes four that all stand
-/// where it did.
+/// A text as MeCab is given it, and where each of its characters stands in the original: `㍿`
+/// becomes four that all stand where it did.
 ///
 /// @param codePoints the normalised text
 /// @param starts where the original of each begins, in code points
@@ -35,16 +35,18 @@ record NormalisedText(int[] codePoints, int[] starts, int[] ends) {
     return compose && !simple ? Normalizer.normalize(part, Normalizer.Form.NFKC) : part;
   }
 
-  /// Whether a character may become one with those before it, or change places with them: marks, the sound marks of half
-  /// width, and letters of Hangul.
+  /// Whether a character may become one with those before it, or change places with them: marks,
+  /// the sound marks of half width, and letters of Hangul.
   private static boolean combines(int codePoint) {
     return switch (Character.getType(codePoint)) {
-      case Character.NON_SPACING_MARK, Character.COMBINING_SPACING_MARK, Character.ENCLOSING_MARK -> true;
-      default -> codePoint == 0xff9e
-          || codePoint == 0xff9f
-          || codePoint >= 0x1160 && codePoint <= 0x11ff
-          || codePoint >= 0x3131 && codePoint <= 0x318e
-          || codePoint >= 0xffa0 && codePoint <= 0xffdc;
+      case Character.NON_SPACING_MARK, Character.COMBINING_SPACING_MARK, Character.ENCLOSING_MARK ->
+          true;
+      default ->
+          codePoint == 0xff9e
+              || codePoint == 0xff9f
+              || codePoint >= 0x1160 && codePoint <= 0x11ff
+              || codePoint >= 0x3131 && codePoint <= 0x318e
+              || codePoint >= 0xffa0 && codePoint <= 0xffdc;
     };
   }
 
@@ -76,7 +78,8 @@ record NormalisedText(int[] codePoints, int[] starts, int[] ends) {
     }
 
     NormalisedText build() {
-      return new NormalisedText(Arrays.copyOf(codePoints, size), Arrays.copyOf(starts, size), Arrays.copyOf(ends, size));
+      return new NormalisedText(
+          Arrays.copyOf(codePoints, size), Arrays.copyOf(starts, size), Arrays.copyOf(ends, size));
     }
   }
 }

@@ -23,7 +23,8 @@ record RowTemplate(List<Part> single, List<Part> pair) {
     }
   }
 
-  private static final RowTemplate PLAIN = new RowTemplate(List.of(text(0, 0)), List.of(text(0, 0), text(1, 1)));
+  private static final RowTemplate PLAIN =
+      new RowTemplate(List.of(text(0, 0)), List.of(text(0, 0), text(1, 1)));
 
   RowTemplate {
     single = List.copyOf(single);
@@ -39,19 +40,29 @@ record RowTemplate(List<Part> single, List<Part> pair) {
         var begin = special(processor.at("/cls/1"), 0);
         yield new RowTemplate(
             List.of(begin, text(0, 0), special(processor.at("/sep/1"), 0)),
-            List.of(begin, text(0, 0), special(processor.at("/sep/1"), 0), text(1, 1), special(processor.at("/sep/1"), 1)));
+            List.of(
+                begin,
+                text(0, 0),
+                special(processor.at("/sep/1"), 0),
+                text(1, 1),
+                special(processor.at("/sep/1"), 1)));
       }
       case "RobertaProcessing" -> {
         var begin = special(processor.at("/cls/1"), 0);
         var end = special(processor.at("/sep/1"), 0);
-        yield new RowTemplate(List.of(begin, text(0, 0), end), List.of(begin, text(0, 0), end, end, text(1, 0), end));
+        yield new RowTemplate(
+            List.of(begin, text(0, 0), end), List.of(begin, text(0, 0), end, end, text(1, 0), end));
       }
-      case "TemplateProcessing" -> new RowTemplate(
-          parts(processor.path("single"), processor.path("special_tokens")),
-          parts(processor.path("pair"), processor.path("special_tokens")));
+      case "TemplateProcessing" ->
+          new RowTemplate(
+              parts(processor.path("single"), processor.path("special_tokens")),
+              parts(processor.path("pair"), processor.path("special_tokens")));
       case "Sequence" -> last(processor.path("processors"));
-      default -> throw new IOException("post_processor.type: found \"%s\", expected BertProcessing, ByteLevel, "
-          .concat("RobertaProcessing, Sequence or TemplateProcessing").formatted(processor.path("type").asText()));
+      default ->
+          throw new IOException(
+              "post_processor.type: found \"%s\", expected BertProcessing, ByteLevel, "
+                  .concat("RobertaProcessing, Sequence or TemplateProcessing")
+                  .formatted(processor.path("type").asText()));
     };
   }
 
@@ -60,7 +71,8 @@ record RowTemplate(List<Part> single, List<Part> pair) {
     for (var processor : processors) {
       var next = of(processor);
       if (next != PLAIN && template != PLAIN) {
-        throw new IOException("post_processor.processors: found two that add special tokens, expected one");
+        throw new IOException(
+            "post_processor.processors: found two that add special tokens, expected one");
       }
       template = next == PLAIN ? template : next;
     }
@@ -72,13 +84,17 @@ record RowTemplate(List<Part> single, List<Part> pair) {
     for (var piece : template) {
       var sequence = piece.path("Sequence");
       if (sequence.isObject()) {
-        parts.add(text(sequence.path("id").asText().equals("A") ? 0 : 1, sequence.path("type_id").longValue()));
+        parts.add(
+            text(
+                sequence.path("id").asText().equals("A") ? 0 : 1,
+                sequence.path("type_id").longValue()));
         continue;
       }
       var token = piece.path("SpecialToken");
       var ids = specialTokens.path(token.path("id").asText()).path("ids");
       if (ids.isEmpty()) {
-        throw new IOException("post_processor.special_tokens: found no ids for %s".formatted(token.path("id")));
+        throw new IOException(
+            "post_processor.special_tokens: found no ids for %s".formatted(token.path("id")));
       }
       for (var id : ids) {
         parts.add(special(id, token.path("type_id").longValue()));
@@ -89,7 +105,8 @@ record RowTemplate(List<Part> single, List<Part> pair) {
 
   private static Part special(JsonNode id, long typeId) throws IOException {
     if (!id.isIntegralNumber()) {
-      throw new IOException("post_processor: found %s as the id of a special token, expected a number".formatted(id));
+      throw new IOException(
+          "post_processor: found %s as the id of a special token, expected a number".formatted(id));
     }
     return new Part(id.longValue(), typeId, SPECIAL);
   }
@@ -119,7 +136,8 @@ record RowTemplate(List<Part> single, List<Part> pair) {
         row.typeIds()[at++] = part.typeId;
       } else {
         var text = texts.get(part.sequence);
-        int from = truncation.side() == Truncation.Side.RIGHT ? 0 : text.size() - lengths[part.sequence];
+        int from =
+            truncation.side() == Truncation.Side.RIGHT ? 0 : text.size() - lengths[part.sequence];
         text.copyTo(row, at, from, lengths[part.sequence], part);
         at += lengths[part.sequence];
       }

@@ -2,7 +2,8 @@ package dev.berth.tokenizer;
 
 import java.util.Arrays;
 
-/// The tokens of a text together with the text, which has them at other places where a character takes two of Java's.
+/// The tokens of a text together with the text, which has them at other places where a character
+/// takes two of Java's.
 record TextTokens(String text, Tokens tokens) {
 
   int size() {

@@ -25,11 +25,13 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.regex.Pattern;
 
-/// A Hugging Face `tokenizer.json`: texts to the rows of a model, and back. Safe for use by many threads at once.
+/// A Hugging Face `tokenizer.json`: texts to the rows of a model, and back. Safe for use by many
+/// threads at once.
 ///
 /// 1. Load it in the handler's constructor: `Tokenizer.load(modelDirectory)`.
-/// 2. Encode each record in `inputFn`: `tokenizer.encode(text)`, or `encode(text, pair)`. The row has the special tokens that
-///    `tokenizer.json` asks for, and is cut to the longest one that the model takes.
+/// 2. Encode each record in `inputFn`: `tokenizer.encode(text)`, or `encode(text, pair)`. The row
+///    has the special tokens that `tokenizer.json` asks for, and is cut to the longest one that the
+///    model takes.
 /// 3. Pad a batch in `predictFn`: `tokenizer.pad(records)` has the tensors for the model.
 ///
 /// ```java
@@ -37,27 +39,32 @@ import java.util.regex.Pattern;
 /// var logits = model.forward(List.of(batch.ids(), batch.attentionMask())).getFirst();
 /// ```
 ///
-/// Rows are those of Python's `tokenizers` 0.22 and of a fast tokenizer of `transformers` with `truncation=True`. Version 0.23
-/// may share an odd token out otherwise between two texts that are both too long.
+/// Rows are those of Python's `tokenizers` 0.22 and of a fast tokenizer of `transformers` with
+/// `truncation=True`. Version 0.23 may share an odd token out otherwise between two texts that are
+/// both too long.
 ///
-/// The native library gets each text by itself: truncation, padding and pairs are done here. With any of those some texts
-/// make it abort the process, which Java can't catch. It also aborts when the heap has no room for
-/// what it hands over, several objects a token; so a long text is encoded in pieces, and the heap is asked before each.
-/// What the tokens take is counted for the request that the thread works for.
+/// The native library gets each text by itself: truncation, padding and pairs are done here. With
+/// any of those some texts make it abort the process, which Java can't catch. It also aborts when
+/// the heap has no room for what it hands over, several objects a token; so a long text is encoded
+/// in pieces, and the heap is asked before each. What the tokens take is counted for the request
+/// that the thread works for.
 ///
-/// Where the file says that MeCab cuts the words, as for Japanese BERTs, that is done here, and each word is a word of the
-/// [Tokens].
+/// Where the file says that MeCab cuts the words, as for Japanese BERTs, that is done here, and
+/// each word is a word of the [Tokens].
 ///
-/// Files of the same content share one native tokenizer, as the models of one family have them: the sample's takes 6 MB.
+/// Files of the same content share one native tokenizer, as the models of one family have them: the
+/// sample's takes 6 MB.
 public final class Tokenizer implements AutoCloseable {
 
   /// The most characters of a piece. Large enough for nearly every text to be one.
   private static final int PIECE = 1 << 16;
 
-  /// The same where MeCab cuts, which keeps all words that a piece may have until it has read the whole.
+  /// The same where MeCab cuts, which keeps all words that a piece may have until it has read the
+  /// whole.
   private static final int PIECE_OF_WORDS = 1 << 12;
 
-  /// What a character of a text may take while its words are handed over, in bytes: at most a word of its own.
+  /// What a character of a text may take while its words are handed over, in bytes: at most a word
+  /// of its own.
   private static final int WORD = 150;
 
   private static final ObjectMapper JSON = new ObjectMapper();
@@ -70,11 +77,13 @@ public final class Tokenizer implements AutoCloseable {
 
   /// What a token takes in [Tokens], in bytes.
   private static final int TOKEN = 24;
+
   /// What it takes besides while it is handed over.
   private static final int HANDED_OVER = 40;
 
   static {
-    // The launcher sets these too. Here they hold for everyone who starts the JVM in another way: DJL downloads nothing and
+    // The launcher sets these too. Here they hold for everyone who starts the JVM in another way:
+    // DJL downloads nothing and
     // reports nothing.
     System.setProperty("ai.djl.offline", "true");
     System.setProperty("OPT_OUT_TRACKING", "true");
@@ -86,7 +95,8 @@ public final class Tokenizer implements AutoCloseable {
   /// Those that are in use, by the digest of their files.
   private static final Map<String, Shared> SHARED = new ConcurrentHashMap<>();
 
-  /// What the native tables take for each byte of the file: 11.6 for a word piece vocabulary of 30,000.
+  /// What the native tables take for each byte of the file: 11.6 for a word piece vocabulary of
+  /// 30,000.
   private static final int TABLES = 12;
 
   private final String digest;
@@ -96,7 +106,11 @@ public final class Tokenizer implements AutoCloseable {
   private final int piece;
   private final AtomicBoolean closed = new AtomicBoolean();
 
-  private Tokenizer(String digest, HuggingFaceTokenizer tokenizer, Optional<WordCutter> words, TokenizerFiles files) {
+  private Tokenizer(
+      String digest,
+      HuggingFaceTokenizer tokenizer,
+      Optional<WordCutter> words,
+      TokenizerFiles files) {
     this.digest = digest;
     this.tokenizer = tokenizer;
     this.words = words;
@@ -110,17 +124,25 @@ public final class Tokenizer implements AutoCloseable {
     var file = Files.isDirectory(path) ? path.resolve("tokenizer.json") : path;
     try {
       var files = TokenizerFiles.read(file);
-      return hasWords(file) ? withWords(file, files) : of(Files.readAllBytes(file), Optional.empty(), files);
+      return hasWords(file)
+          ? withWords(file, files)
+          : of(Files.readAllBytes(file), Optional.empty(), files);
     } catch (IOException | RuntimeException e) {
-      throw new IOException("%s can't be loaded as a tokenizer: %s".formatted(file, e.getMessage()), e);
+      throw new IOException(
+          "%s can't be loaded as a tokenizer: %s".formatted(file, e.getMessage()), e);
     }
   }
 
   private static Tokenizer of(byte[] content, Optional<WordCutter> words, TokenizerFiles files) {
     try {
       var digest = HexFormat.of().formatHex(MessageDigest.getInstance("SHA-256").digest(content));
-      var shared = SHARED.compute(digest, (_, known) ->
-          known == null ? new Shared(load(content), 1) : new Shared(known.tokenizer, known.users + 1));
+      var shared =
+          SHARED.compute(
+              digest,
+              (_, known) ->
+                  known == null
+                      ? new Shared(load(content), 1)
+                      : new Shared(known.tokenizer, known.users + 1));
       return new Tokenizer(digest, shared.tokenizer, words, files);
     } catch (NoSuchAlgorithmException e) {
       throw new IllegalStateException("every JDK has SHA-256", e);
@@ -130,7 +152,8 @@ public final class Tokenizer implements AutoCloseable {
   /// Whether `words` comes first. Only there it is looked for, so that no large file is read twice.
   private static boolean hasWords(Path file) throws IOException {
     try (var parser = JSON.createParser(file.toFile())) {
-      return parser.nextToken() == JsonToken.START_OBJECT && WordCutter.NAME.equals(parser.nextFieldName());
+      return parser.nextToken() == JsonToken.START_OBJECT
+          && WordCutter.NAME.equals(parser.nextFieldName());
     }
   }
 
@@ -160,8 +183,9 @@ public final class Tokenizer implements AutoCloseable {
     return new Footprint(TABLES * file.toFile().length(), file.toFile().length());
   }
 
-  /// How rows are cut where nothing else is asked for: to the `maxSequenceLength` of `model.json` or the `model_max_length`
-  /// of `tokenizer_config.json`, the smaller one; else to the length in `tokenizer.json`; else not at all.
+  /// How rows are cut where nothing else is asked for: to the `maxSequenceLength` of `model.json`
+  /// or the `model_max_length` of `tokenizer_config.json`, the smaller one; else to the length in
+  /// `tokenizer.json`; else not at all.
   public Truncation truncation() {
     return files.truncation();
   }
@@ -187,7 +211,8 @@ public final class Tokenizer implements AutoCloseable {
     return encode(text, pair, truncation());
   }
 
-  /// @throws dev.berth.hooks.BadInputException also when the text that alone may be cut is too short for it
+  /// @throws dev.berth.hooks.BadInputException also when the text that alone may be cut is too
+  ///   short for it
   /// @see #encode(String, String)
   public Encoding encode(String text, String pair, Truncation truncation) {
     return row(List.of(text(text), text(pair)), truncation);
@@ -200,23 +225,33 @@ public final class Tokenizer implements AutoCloseable {
     return pad(texts.stream().map(this::encode).toList());
   }
 
-  /// Pads rows to the longest of them, on the side and with the token that the files of the tokenizer name.
+  /// Pads rows to the longest of them, on the side and with the token that the files of the
+  /// tokenizer name.
   ///
   /// @param rows at least one
-  /// @throws IllegalStateException when rows have different lengths and the tokenizer has no token for padding
+  /// @throws IllegalStateException when rows have different lengths and the tokenizer has no token
+  ///   for padding
   public EncodedBatch pad(List<Encoding> rows) {
-    int longest = rows.stream().mapToInt(Encoding::size).max().orElseThrow(() -> new IllegalArgumentException("no rows"));
+    int longest =
+        rows.stream()
+            .mapToInt(Encoding::size)
+            .max()
+            .orElseThrow(() -> new IllegalArgumentException("no rows"));
     if (rows.stream().allMatch(row -> row.size() == longest)) {
       return new EncodedBatch(rows);
     }
     RequestMemory.charge((long) Encoding.TOKEN * longest * rows.size());
     long token = paddingId();
     boolean left = files.paddingSide() == Truncation.Side.LEFT;
-    return new EncodedBatch(rows.stream().map(row -> {
-      var padded = Encoding.ofSize(longest, token, files.paddingTypeId(), 0);
-      row.copyTo(padded, left ? longest - row.size() : 0);
-      return padded;
-    }).toList());
+    return new EncodedBatch(
+        rows.stream()
+            .map(
+                row -> {
+                  var padded = Encoding.ofSize(longest, token, files.paddingTypeId(), 0);
+                  row.copyTo(padded, left ? longest - row.size() : 0);
+                  return padded;
+                })
+            .toList());
   }
 
   /// The text of the token that stands for a word to be filled in; empty where the files name none.
@@ -244,8 +279,16 @@ public final class Tokenizer implements AutoCloseable {
 
   /// Moves marks to the words before them, as `clean_up_tokenization` of `transformers`.
   public static String cleanedUp(String text) {
-    return text.replace(" .", ".").replace(" ?", "?").replace(" !", "!").replace(" ,", ",").replace(" ' ", "'")
-        .replace(" n't", "n't").replace(" 'm", "'m").replace(" 's", "'s").replace(" 've", "'ve").replace(" 're", "'re");
+    return text.replace(" .", ".")
+        .replace(" ?", "?")
+        .replace(" !", "!")
+        .replace(" ,", ",")
+        .replace(" ' ", "'")
+        .replace(" n't", "n't")
+        .replace(" 'm", "'m")
+        .replace(" 's", "'s")
+        .replace(" 've", "'ve")
+        .replace(" 're", "'re");
   }
 
   private Encoding row(List<TextTokens> texts, Truncation truncation) {
@@ -260,12 +303,14 @@ public final class Tokenizer implements AutoCloseable {
     return new TextTokens(whole, tokens(whole));
   }
 
-  /// The tokens of `text` alone, without special ones and whole. `text` must have no unpaired surrogates.
+  /// The tokens of `text` alone, without special ones and whole. `text` must have no unpaired
+  /// surrogates.
   ///
   /// @throws CancellationException when the thread is interrupted while a long text is encoded
   /// @throws dev.berth.memory.MemoryShortException when there is no memory for the tokens
   public Tokens tokens(String text) {
-    // A third of a token for each character is much. Of those that make more, a character may make many.
+    // A third of a token for each character is much. Of those that make more, a character may make
+    // many.
     RequestMemory.charge((long) TOKEN / 3 * text.length());
     if (text.length() <= piece) {
       return encodePiece(text);
@@ -288,8 +333,8 @@ public final class Tokenizer implements AutoCloseable {
     return Tokens.join(pieces);
   }
 
-  /// Before the last white space, where every pre-tokenizer cuts, or after the last sentence where MeCab cuts; where a text
-  /// has none, as Japanese may, between characters.
+  /// Before the last white space, where every pre-tokenizer cuts, or after the last sentence where
+  /// MeCab cuts; where a text has none, as Japanese may, between characters.
   private int endOfPiece(String text, int from) {
     if (text.length() - from <= piece) {
       return text.length();
@@ -306,7 +351,8 @@ public final class Tokenizer implements AutoCloseable {
     return Character.isLowSurrogate(text.charAt(limit)) ? limit - 1 : limit;
   }
 
-  /// As the tokenizer's own `encode`, which asks for nine things of which three are needed: it takes half as long again.
+  /// As the tokenizer's own `encode`, which asks for nine things of which three are needed: it
+  /// takes half as long again.
   private Tokens encodePiece(String text) {
     if (words.isPresent()) {
       return encodeWords(words.get(), text);
@@ -319,7 +365,8 @@ public final class Tokenizer implements AutoCloseable {
     }
   }
 
-  /// The tokenizer is given the words one by one, and says of each token in which word it stands, and where.
+  /// The tokenizer is given the words one by one, and says of each token in which word it stands,
+  /// and where.
   private Tokens encodeWords(WordCutter cutter, String text) {
     try (var _ = RequestMemory.hold((long) WORD * text.length())) {
       var cut = cutter.cut(text);
@@ -358,13 +405,15 @@ public final class Tokenizer implements AutoCloseable {
   public void close() {
     if (closed.compareAndSet(false, true)) {
       words.ifPresent(WordCutter::close);
-      SHARED.compute(digest, (_, shared) -> {
-        if (shared.users > 1) {
-          return new Shared(shared.tokenizer, shared.users - 1);
-        }
-        shared.tokenizer.close();
-        return null;
-      });
+      SHARED.compute(
+          digest,
+          (_, shared) -> {
+            if (shared.users > 1) {
+              return new Shared(shared.tokenizer, shared.users - 1);
+            }
+            shared.tokenizer.close();
+            return null;
+          });
     }
   }
 }

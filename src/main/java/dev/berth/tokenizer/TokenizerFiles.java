@@ -13,14 +13,21 @@ import java.util.Optional;
 import java.util.Set;
 import java.util.stream.IntStream;
 
-/// What the files of a model say of its rows, beside the vocabulary: special tokens, the longest row, padding.
+/// What the files of a model say of its rows, beside the vocabulary: special tokens, the longest
+/// row, padding.
 ///
-/// `tokenizer_config.json` and `special_tokens_map.json` are Hugging Face's and may both be missing.
+/// `tokenizer_config.json` and `special_tokens_map.json` are Hugging Face's and may both be
+/// missing.
 ///
 /// @param json the parts of `tokenizer.json` that matter here
 /// @param template where special tokens stand
 /// @param truncation how rows are cut by default
-record TokenizerFiles(JsonNode json, JsonNode config, JsonNode specialTokens, RowTemplate template, Truncation truncation) {
+record TokenizerFiles(
+    JsonNode json,
+    JsonNode config,
+    JsonNode specialTokens,
+    RowTemplate template,
+    Truncation truncation) {
 
   private static final ObjectMapper JSON = new ObjectMapper();
 
@@ -30,7 +37,8 @@ record TokenizerFiles(JsonNode json, JsonNode config, JsonNode specialTokens, Ro
   private static final List<String> USUAL_MASKS = List.of("[MASK]", "<mask>");
 
   /// They come before the vocabulary, so nothing of that is read.
-  private static final Set<String> PARTS = Set.of("truncation", "padding", "added_tokens", "post_processor");
+  private static final Set<String> PARTS =
+      Set.of("truncation", "padding", "added_tokens", "post_processor");
 
   /// @param file a `tokenizer.json`, with the others beside it
   /// @throws IOException when one is not as it must be
@@ -38,7 +46,10 @@ record TokenizerFiles(JsonNode json, JsonNode config, JsonNode specialTokens, Ro
     var json = parts(file);
     var config = beside(file, "tokenizer_config.json");
     return new TokenizerFiles(
-        json, config, beside(file, "special_tokens_map.json"), RowTemplate.of(json.path("post_processor")),
+        json,
+        config,
+        beside(file, "special_tokens_map.json"),
+        RowTemplate.of(json.path("post_processor")),
         truncation(json.path("truncation"), config, beside(file, "model.json")));
   }
 
@@ -48,7 +59,9 @@ record TokenizerFiles(JsonNode json, JsonNode config, JsonNode specialTokens, Ro
       if (parser.nextToken() != JsonToken.START_OBJECT) {
         return parts;
       }
-      for (var name = parser.nextFieldName(); name != null && parts.size() < PARTS.size(); name = parser.nextFieldName()) {
+      for (var name = parser.nextFieldName();
+          name != null && parts.size() < PARTS.size();
+          name = parser.nextFieldName()) {
         parser.nextToken();
         if (PARTS.contains(name)) {
           parts.set(name, JSON.<JsonNode>readTree(parser));
@@ -67,10 +80,16 @@ record TokenizerFiles(JsonNode json, JsonNode config, JsonNode specialTokens, Ro
 
   private static Truncation truncation(JsonNode own, JsonNode config, JsonNode model) {
     // A tokenizer without a limit has the length 1e30.
-    int longest = IntStream.of(length(config.path("model_max_length")), length(model.path("maxSequenceLength"))).min().getAsInt();
+    int longest =
+        IntStream.of(
+                length(config.path("model_max_length")), length(model.path("maxSequenceLength")))
+            .min()
+            .getAsInt();
     var side = config.path("truncation_side").asText(own.path("direction").asText());
     return new Truncation(
-        longest < Integer.MAX_VALUE ? longest : length(own.path("max_length")), Truncation.Strategy.LONGEST_FIRST, side(side));
+        longest < Integer.MAX_VALUE ? longest : length(own.path("max_length")),
+        Truncation.Strategy.LONGEST_FIRST,
+        side(side));
   }
 
   private static int length(JsonNode value) {
@@ -78,7 +97,9 @@ record TokenizerFiles(JsonNode json, JsonNode config, JsonNode specialTokens, Ro
   }
 
   private static Truncation.Side side(String name) {
-    return name.toLowerCase(Locale.ROOT).equals("left") ? Truncation.Side.LEFT : Truncation.Side.RIGHT;
+    return name.toLowerCase(Locale.ROOT).equals("left")
+        ? Truncation.Side.LEFT
+        : Truncation.Side.RIGHT;
   }
 
   Truncation.Side paddingSide() {
@@ -92,20 +113,27 @@ record TokenizerFiles(JsonNode json, JsonNode config, JsonNode specialTokens, Ro
   /// The text of the padding token; empty where no file has one.
   String paddingToken() {
     var listed = text(specialTokens.path("pad_token"), json.at("/padding/pad_token").asText(""));
-    var usual = USUAL_PADDING.stream().filter(token -> addedToken(token).isPresent()).findFirst().orElse("");
+    var usual =
+        USUAL_PADDING.stream()
+            .filter(token -> addedToken(token).isPresent())
+            .findFirst()
+            .orElse("");
     return text(config.path("pad_token"), listed.isEmpty() ? usual : listed);
   }
 
   /// The text of the token that stands for a word to be filled in.
   Optional<String> maskToken() {
-    var usual = USUAL_MASKS.stream().filter(token -> addedToken(token).isPresent()).findFirst().orElse("");
-    return Optional.of(text(config.path("mask_token"), text(specialTokens.path("mask_token"), usual)))
+    var usual =
+        USUAL_MASKS.stream().filter(token -> addedToken(token).isPresent()).findFirst().orElse("");
+    return Optional.of(
+            text(config.path("mask_token"), text(specialTokens.path("mask_token"), usual)))
         .filter(token -> !token.isEmpty());
   }
 
   /// The id of a token that the file lists beside its vocabulary, as most special ones.
   Optional<Long> addedToken(String content) {
-    return json.path("added_tokens").valueStream()
+    return json.path("added_tokens")
+        .valueStream()
         .filter(token -> token.path("content").asText().equals(content))
         .map(token -> token.path("id").longValue())
         .findFirst();
@@ -115,7 +143,8 @@ record TokenizerFiles(JsonNode json, JsonNode config, JsonNode specialTokens, Ro
     return token.isObject() ? token.path("content").asText(otherwise) : token.asText(otherwise);
   }
 
-  /// Whether `decode` joins marks and the words before them, as `transformers` does for this tokenizer.
+  /// Whether `decode` joins marks and the words before them, as `transformers` does for this
+  /// tokenizer.
   boolean cleansUp() {
     return config.path("clean_up_tokenization_spaces").asBoolean();
   }

@@ -8,7 +8,8 @@ import java.util.List;
 /// @param ids their ids in the vocabulary
 /// @param starts where each begins in the text, in Unicode code points
 /// @param ends where each ends, exclusive
-/// @param words the number of the pre-tokenizer's word that each belongs to; negative where it belongs to none
+/// @param words the number of the pre-tokenizer's word that each belongs to; negative where it
+///   belongs to none
 public record Tokens(long[] ids, int[] starts, int[] ends, long[] words) {
 
   public int size() {

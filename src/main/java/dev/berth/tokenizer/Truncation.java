@@ -2,7 +2,8 @@ package dev.berth.tokenizer;
 
 import dev.berth.hooks.BadInputException;
 
-/// How a text, or a pair of texts, is cut to what a model takes. The strategies are those of Hugging Face's tokenizers.
+/// How a text, or a pair of texts, is cut to what a model takes. The strategies are those of
+/// Hugging Face's tokenizers.
 ///
 /// @param maxLength the most tokens of a row, special ones included
 /// @param strategy which text of a pair is cut
@@ -10,7 +11,8 @@ import dev.berth.hooks.BadInputException;
 public record Truncation(int maxLength, Strategy strategy, Side side) {
 
   /// Nothing is cut.
-  public static final Truncation NONE = new Truncation(Integer.MAX_VALUE, Strategy.LONGEST_FIRST, Side.RIGHT);
+  public static final Truncation NONE =
+      new Truncation(Integer.MAX_VALUE, Strategy.LONGEST_FIRST, Side.RIGHT);
 
   /// Which text of a pair is cut. The first two cut a single text alike.
   public enum Strategy {
@@ -31,7 +33,8 @@ public record Truncation(int maxLength, Strategy strategy, Side side) {
 
   public Truncation {
     if (maxLength < 1) {
-      throw new IllegalArgumentException("maxLength: found %d, expected at least 1".formatted(maxLength));
+      throw new IllegalArgumentException(
+          "maxLength: found %d, expected at least 1".formatted(maxLength));
     }
   }
 

@@ -9,7 +9,8 @@ import java.util.HashMap;
 import java.util.Map;
 import java.util.Optional;
 
-/// The tokens of a `tokenizer.json` by id and by text, and how its words are put together. Immutable.
+/// The tokens of a `tokenizer.json` by id and by text, and how its words are put together.
+/// Immutable.
 public final class Vocabulary {
 
   private static final ObjectMapper JSON = new ObjectMapper();
@@ -29,7 +30,8 @@ public final class Vocabulary {
     } else {
       vocabulary.properties().forEach(token -> add(token.getKey(), token.getValue().longValue()));
     }
-    json.path("added_tokens").forEach(token -> add(token.path("content").asText(), token.path("id").longValue()));
+    json.path("added_tokens")
+        .forEach(token -> add(token.path("content").asText(), token.path("id").longValue()));
     this.subwordPrefix = model.path("continuing_subword_prefix").asText("");
     this.spaced = json.path("decoder").path("type").asText("WordPiece").equals("WordPiece");
   }
@@ -54,7 +56,8 @@ public final class Vocabulary {
     return tokens.size();
   }
 
-  /// A token as the vocabulary spells it, such as `##ing` or `Ġthe`; empty where there is none of that id.
+  /// A token as the vocabulary spells it, such as `##ing` or `Ġthe`; empty where there is none of
+  /// that id.
   public String token(long id) {
     return tokens.getOrDefault(id, "");
   }
@@ -63,7 +66,8 @@ public final class Vocabulary {
     return Optional.ofNullable(ids.get(token));
   }
 
-  /// What tokens begin with that go on with a word, such as `##`; empty where spaces stand in the tokens themselves.
+  /// What tokens begin with that go on with a word, such as `##`; empty where spaces stand in the
+  /// tokens themselves.
   public String subwordPrefix() {
     return subwordPrefix;
   }

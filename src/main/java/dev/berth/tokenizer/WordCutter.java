@@ -10,8 +10,8 @@ import java.util.List;
 import java.util.Locale;
 import java.util.regex.Pattern;
 
-/// Cuts a text into words before the tokenizer sees it, as transformers' BertJapaneseTokenizer does: special tokens
-/// apart, then NFKC, MeCab, and lower case. Safe for use by many threads.
+/// Cuts a text into words before the tokenizer sees it, as transformers' BertJapaneseTokenizer
+/// does: special tokens apart, then NFKC, MeCab, and lower case. Safe for use by many threads.
 ///
 /// `tokenizer.json` has it as `words`, before all else:
 ///
@@ -19,8 +19,8 @@ import java.util.regex.Pattern;
 /// {"words": {"cutter": "mecab", "dictionary": "ipadic", "directory": "mecab", "normalize": true, "lowercase": false}, …}
 /// ```
 ///
-/// The directory of the dictionary stands beside the file. Hugging Face's tokenizers do not know `words` and refuse the
-/// file, so that none cuts the words in another way.
+/// The directory of the dictionary stands beside the file. Hugging Face's tokenizers do not know
+/// `words` and refuse the file, so that none cuts the words in another way.
 final class WordCutter implements AutoCloseable {
 
   /// A word, and where the original of each of its characters stands in the text, in code points.
@@ -44,7 +44,8 @@ final class WordCutter implements AutoCloseable {
       return starts[Math.min(character, starts.length - 1)];
     }
 
-    /// Lower case makes two characters of `İ`, and of no other: what follows in its word is then one place off.
+    /// Lower case makes two characters of `İ`, and of no other: what follows in its word is then
+    /// one place off.
     int end(int character) {
       return ends[Math.min(character, ends.length - 1)];
     }
@@ -61,7 +62,8 @@ final class WordCutter implements AutoCloseable {
   private final boolean normalize;
   private final Pattern specialTokens;
 
-  private WordCutter(MecabDictionary dictionary, boolean lowercase, boolean normalize, Pattern specialTokens) {
+  private WordCutter(
+      MecabDictionary dictionary, boolean lowercase, boolean normalize, Pattern specialTokens) {
     this.dictionary = dictionary;
     this.mecab = new MecabWords(dictionary);
     this.lowercase = lowercase;
@@ -76,12 +78,16 @@ final class WordCutter implements AutoCloseable {
     var settings = tokenizer.path(NAME);
     var cutter = settings.path("cutter").asText();
     if (!cutter.equals(MECAB)) {
-      throw new IOException("words.cutter: found \"%s\", expected \"%s\"; trace the model again".formatted(cutter, MECAB));
+      throw new IOException(
+          "words.cutter: found \"%s\", expected \"%s\"; trace the model again"
+              .formatted(cutter, MECAB));
     }
     var name = settings.path("directory").asText();
     var path = directory.resolve(name).normalize();
     if (name.isEmpty() || !path.startsWith(directory.normalize())) {
-      throw new IOException("words.directory: found \"%s\", expected a directory beside tokenizer.json".formatted(name));
+      throw new IOException(
+          "words.directory: found \"%s\", expected a directory beside tokenizer.json"
+              .formatted(name));
     }
     boolean lowercase = flag(settings, "lowercase");
     boolean normalize = flag(settings, "normalize");
@@ -90,18 +96,22 @@ final class WordCutter implements AutoCloseable {
 
   private static boolean flag(JsonNode settings, String name) throws IOException {
     if (!settings.path(name).isBoolean()) {
-      throw new IOException("words.%s: found %s, expected true or false".formatted(name, settings.get(name)));
+      throw new IOException(
+          "words.%s: found %s, expected true or false".formatted(name, settings.get(name)));
     }
     return settings.path(name).booleanValue();
   }
 
   /// The longest first, because of two that begin alike the longer one counts.
   private static Pattern special(JsonNode tokenizer) {
-    var tokens = tokenizer.path("added_tokens").valueStream()
-        .map(token -> token.path("content").asText())
-        .sorted(Comparator.comparing(String::length).reversed())
-        .map(Pattern::quote)
-        .toList();
+    var tokens =
+        tokenizer
+            .path("added_tokens")
+            .valueStream()
+            .map(token -> token.path("content").asText())
+            .sorted(Comparator.comparing(String::length).reversed())
+            .map(Pattern::quote)
+            .toList();
     return Pattern.compile(tokens.isEmpty() ? "(?!)" : String.join("|", tokens));
   }
 

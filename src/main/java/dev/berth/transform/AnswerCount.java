@@ -8,7 +8,8 @@ import java.io.IOException;
 import java.util.Optional;
 import java.util.OptionalInt;
 
-/// How many records an answer is for, where its content type tells: lines, rows, or the elements of a JSON list.
+/// How many records an answer is for, where its content type tells: lines, rows, or the elements of
+/// a JSON list.
 final class AnswerCount {
 
   private static final JsonFactory JSON = new JsonFactory();

@@ -26,26 +26,33 @@ import java.util.concurrent.locks.ReentrantLock;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/// The images in the answers of an envelope: as files beside the output, and on a sheet that shows the first of them.
+/// The images in the answers of an envelope: as files beside the output, and on a sheet that shows
+/// the first of them.
 ///
-/// They are read from an output that is whole, record by record. So their names are the same however the records were
-/// answered, and a job that is killed between an output and its files writes them when it runs again.
+/// They are read from an output that is whole, record by record. So their names are the same
+/// however the records were answered, and a job that is killed between an output and its files
+/// writes them when it runs again.
 final class AnswerImages {
 
   private static final Logger log = LoggerFactory.getLogger(AnswerImages.class);
   private static final ObjectMapper JSON = new ObjectMapper();
   private static final int MOST_ON_SHEET = 64;
+
   /// On their way to S3 at the same time, for one object.
   private static final int MOST_WRITTEN = 8;
+
   /// A file system takes 255 bytes, and there may come a number and `.part-…`.
   private static final int LONGEST_NAME = 150;
+
   private static final int KEPT_OF_LONG_NAME = 120;
 
   private final TransformJob job;
   private final Storage storage;
   private final ExecutorService threads;
   private final ReentrantLock lock = new ReentrantLock();
-  /// The first ones of each object, by its key. No more than the sheet shows, so the last objects may have lost theirs.
+
+  /// The first ones of each object, by its key. No more than the sheet shows, so the last objects
+  /// may have lost theirs.
   private final TreeMap<String, List<Image>> shown = new TreeMap<>();
 
   /// @param threads that write files
@@ -68,13 +75,16 @@ final class AnswerImages {
     var writing = new ArrayDeque<Future<?>>();
     var thumbnails = new ArrayList<Image>();
     int room = room(object);
-    try (var in = storage.open(job.output(object)); var lines = JSON.readerFor(JsonNode.class).<JsonNode>readValues(in)) {
+    try (var in = storage.open(job.output(object));
+        var lines = JSON.readerFor(JsonNode.class).<JsonNode>readValues(in)) {
       while (lines.hasNextValue()) {
         var line = lines.nextValue();
         var envelope = job.envelope().orElseThrow();
         for (var image : ImageText.in(envelope.answer(line))) {
           if (job.extract().filter(type -> type.includes(image.type())).isPresent()) {
-            var name = names.name("%s.%s".formatted(fileName(line.path(envelope.id()).asText()), image.end()));
+            var name =
+                names.name(
+                    "%s.%s".formatted(fileName(line.path(envelope.id()).asText()), image.end()));
             var place = job.output().resolve(object.key()).resolve(name);
             writing.add(threads.submit(() -> write(image, place, wasThere)));
             await(writing, MOST_WRITTEN);
@@ -87,7 +97,9 @@ final class AnswerImages {
       await(writing, 0);
     } catch (IOException e) {
       throw new TransformException(
-          "%s: found what is no output of such a job: %s".formatted(job.output(object), e.getMessage()), e);
+          "%s: found what is no output of such a job: %s"
+              .formatted(job.output(object), e.getMessage()),
+          e);
     } finally {
       writing.forEach(file -> file.cancel(true));
     }
@@ -131,14 +143,20 @@ final class AnswerImages {
     }
   }
 
-  /// An id as the name of a file: letters, digits, `-`, `_`, and `.` but for the first one. Each other byte of its UTF-8 becomes
-  /// `%2F` and so on. Of a long one it is the beginning, with a hash.
+  /// An id as the name of a file: letters, digits, `-`, `_`, and `.` but for the first one. Each
+  /// other byte of its UTF-8 becomes `%2F` and so on. Of a long one it is the beginning, with a
+  /// hash.
   static String fileName(String id) {
     var name = new StringBuilder();
     for (byte b : id.getBytes(StandardCharsets.UTF_8)) {
       char c = (char) (b & 0xff);
-      boolean isSafe = c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9' || c == '-' || c == '_'
-          || c == '.' && !name.isEmpty();
+      boolean isSafe =
+          c >= 'a' && c <= 'z'
+              || c >= 'A' && c <= 'Z'
+              || c >= '0' && c <= '9'
+              || c == '-'
+              || c == '_'
+              || c == '.' && !name.isEmpty();
       name.append(isSafe ? String.valueOf(c) : "%%%02X".formatted((int) c));
     }
     if (name.length() <= LONGEST_NAME) {
@@ -154,7 +172,8 @@ final class AnswerImages {
     }
     lock.lock();
     try {
-      return MOST_ON_SHEET - shown.headMap(object.key()).values().stream().mapToInt(List::size).sum();
+      return MOST_ON_SHEET
+          - shown.headMap(object.key()).values().stream().mapToInt(List::size).sum();
     } finally {
       lock.unlock();
     }
@@ -164,7 +183,10 @@ final class AnswerImages {
     try {
       return Optional.of(ContactSheet.thumbnail(Image.read(image.bytes())));
     } catch (BadInputException e) {
-      log.warn("{}: the sheet goes without an image that can't be read: {}", object.key(), e.getMessage());
+      log.warn(
+          "{}: the sheet goes without an image that can't be read: {}",
+          object.key(),
+          e.getMessage());
       return Optional.empty();
     }
   }

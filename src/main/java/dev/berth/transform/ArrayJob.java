@@ -3,7 +3,8 @@ package dev.berth.transform;
 import java.util.Map;
 import java.util.Optional;
 
-/// What a cluster tells each process of an array job by variables: which of them it is, and mostly how many there are.
+/// What a cluster tells each process of an array job by variables: which of them it is, and mostly
+/// how many there are.
 public final class ArrayJob {
 
   private ArrayJob() {}
@@ -21,27 +22,32 @@ public final class ArrayJob {
     if (options.containsKey(JobOption.INSTANCE_INDEX)) {
       return;
     }
-    var index = text(environment, "JOB_COMPLETION_INDEX")
-        .or(() -> text(environment, "AWS_BATCH_JOB_ARRAY_INDEX"))
-        .or(() -> slurmIndex(environment));
-    index.ifPresent(text -> {
-      options.put(JobOption.INSTANCE_INDEX, text);
-      text(environment, "AWS_BATCH_JOB_ARRAY_SIZE").or(() -> text(environment, "SLURM_ARRAY_TASK_COUNT"))
-          .ifPresent(count -> options.putIfAbsent(JobOption.INSTANCE_COUNT, count));
-    });
+    var index =
+        text(environment, "JOB_COMPLETION_INDEX")
+            .or(() -> text(environment, "AWS_BATCH_JOB_ARRAY_INDEX"))
+            .or(() -> slurmIndex(environment));
+    index.ifPresent(
+        text -> {
+          options.put(JobOption.INSTANCE_INDEX, text);
+          text(environment, "AWS_BATCH_JOB_ARRAY_SIZE")
+              .or(() -> text(environment, "SLURM_ARRAY_TASK_COUNT"))
+              .ifPresent(count -> options.putIfAbsent(JobOption.INSTANCE_COUNT, count));
+        });
   }
 
   private static Optional<String> slurmIndex(Map<String, String> environment) {
-    return text(environment, "SLURM_ARRAY_TASK_ID").map(id -> {
-      try {
-        int first = Integer.parseInt(text(environment, "SLURM_ARRAY_TASK_MIN").orElse("0"));
-        int step = Integer.parseInt(text(environment, "SLURM_ARRAY_TASK_STEP").orElse("1"));
-        return String.valueOf((Integer.parseInt(id) - first) / Math.max(1, step));
-      } catch (NumberFormatException _) {
-        // The option says what is wrong with it.
-        return id;
-      }
-    });
+    return text(environment, "SLURM_ARRAY_TASK_ID")
+        .map(
+            id -> {
+              try {
+                int first = Integer.parseInt(text(environment, "SLURM_ARRAY_TASK_MIN").orElse("0"));
+                int step = Integer.parseInt(text(environment, "SLURM_ARRAY_TASK_STEP").orElse("1"));
+                return String.valueOf((Integer.parseInt(id) - first) / Math.max(1, step));
+              } catch (NumberFormatException _) {
+                // The option says what is wrong with it.
+                return id;
+              }
+            });
   }
 
   private static Optional<String> text(Map<String, String> environment, String name) {

@@ -8,8 +8,8 @@ import dev.berth.content.Excerpt;
 import dev.berth.hooks.BadInputException;
 import java.util.stream.Collectors;
 
-/// CSV (RFC 4180), each row a list of its cells. A cell is the text between two commas, its quotes included: so a row
-/// that is put together of cells needs no more quotes, and loses none.
+/// CSV (RFC 4180), each row a list of its cells. A cell is the text between two commas, its quotes
+/// included: so a row that is put together of cells needs no more quotes, and loses none.
 final class CsvFormat implements RecordFormat {
 
   @Override
@@ -64,13 +64,15 @@ final class CsvFormat implements RecordFormat {
       quote = text.indexOf('"', quote + 2);
     }
     if (quote < 0) {
-      throw new BadInputException("column %d: found %s, expected a second quote before the line's end".formatted(
-          column, Excerpt.quoted(text.substring(start))));
+      throw new BadInputException(
+          "column %d: found %s, expected a second quote before the line's end"
+              .formatted(column, Excerpt.quoted(text.substring(start))));
     }
     int end = quote + 1;
     if (end < text.length() && text.charAt(end) != ',') {
-      throw new BadInputException("column %d: found %s behind the second quote, expected a comma".formatted(
-          column, Excerpt.quoted(text.substring(end))));
+      throw new BadInputException(
+          "column %d: found %s behind the second quote, expected a comma"
+              .formatted(column, Excerpt.quoted(text.substring(end))));
     }
     return end;
   }

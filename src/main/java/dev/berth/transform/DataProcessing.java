@@ -11,16 +11,19 @@ import java.util.List;
 import java.util.Objects;
 import java.util.Optional;
 
-/// `DataProcessing` of a job, as its author wrote it: what of a record is sent, whether it is joined with its answer,
-/// and what of that is kept. The order is `InputFilter`, container, `JoinSource`, `OutputFilter`.
+/// `DataProcessing` of a job, as its author wrote it: what of a record is sent, whether it is
+/// joined with its answer, and what of that is kept. The order is `InputFilter`, container,
+/// `JoinSource`, `OutputFilter`.
 ///
 /// @param sliceEnd how both filters read slices
-record DataProcessing(String inputFilter, String joinSource, String outputFilter, SliceEnd sliceEnd) {
+record DataProcessing(
+    String inputFilter, String joinSource, String outputFilter, SliceEnd sliceEnd) {
 
   /// The API's defaults: records and answers are left as they are.
   static final DataProcessing NONE = new DataProcessing("$", "None", "$", SliceEnd.EXCLUSIVE);
 
-  private static final List<MediaType> TYPES = List.of(MediaType.CSV, MediaType.JSON, MediaType.JSON_LINES);
+  private static final List<MediaType> TYPES =
+      List.of(MediaType.CSV, MediaType.JSON, MediaType.JSON_LINES);
 
   DataProcessing {
     Objects.requireNonNull(inputFilter, "inputFilter");
@@ -35,7 +38,8 @@ record DataProcessing(String inputFilter, String joinSource, String outputFilter
         .equals(List.of(NONE.inputFilter, NONE.joinSource, NONE.outputFilter));
   }
 
-  /// What is done to the records of a job with these formats; nothing where they are left as they are.
+  /// What is done to the records of a job with these formats; nothing where they are left as they
+  /// are.
   ///
   /// @param keepsBadRecords see [RecordProcessing]
   /// @throws IllegalArgumentException where there are [#problems]
@@ -48,17 +52,18 @@ record DataProcessing(String inputFilter, String joinSource, String outputFilter
       return Optional.empty();
     }
     var type = mediaType(formats.contentType()).orElseThrow();
-    return Optional.of(new RecordProcessing(
-        type.equals(MediaType.CSV) ? new CsvFormat() : new JsonFormat(),
-        unit(type, formats.splitType()),
-        JsonPathFilter.parse(inputFilter, sliceEnd),
-        ApiWords.parse(JoinSource.class, joinSource).orElseThrow(),
-        JsonPathFilter.parse(outputFilter, sliceEnd),
-        keepsBadRecords));
+    return Optional.of(
+        new RecordProcessing(
+            type.equals(MediaType.CSV) ? new CsvFormat() : new JsonFormat(),
+            unit(type, formats.splitType()),
+            JsonPathFilter.parse(inputFilter, sliceEnd),
+            ApiWords.parse(JoinSource.class, joinSource).orElseThrow(),
+            JsonPathFilter.parse(outputFilter, sliceEnd),
+            keepsBadRecords));
   }
 
-  /// What keeps a job with these formats from running, each problem with the names of its flag and field; empty where
-  /// nothing does.
+  /// What keeps a job with these formats from running, each problem with the names of its flag and
+  /// field; empty where nothing does.
   List<String> problems(TransformFormats formats) {
     var problems = new ArrayList<String>();
     if (isNone()) {
@@ -67,8 +72,12 @@ record DataProcessing(String inputFilter, String joinSource, String outputFilter
     var type = mediaType(formats.contentType()).filter(TYPES::contains);
     checkFilter(JobOption.INPUT_FILTER, inputFilter, type, problems);
     if (ApiWords.parse(JoinSource.class, joinSource).isEmpty()) {
-      problems.add("%s: found %s, expected %s".formatted(
-          JobOption.JOIN_SOURCE, Excerpt.quoted(joinSource), ApiWords.expected(List.of(JoinSource.values()))));
+      problems.add(
+          "%s: found %s, expected %s"
+              .formatted(
+                  JobOption.JOIN_SOURCE,
+                  Excerpt.quoted(joinSource),
+                  ApiWords.expected(List.of(JoinSource.values()))));
     }
     checkFilter(JobOption.OUTPUT_FILTER, outputFilter, type, problems);
     type.ifPresentOrElse(
@@ -76,19 +85,24 @@ record DataProcessing(String inputFilter, String joinSource, String outputFilter
           checkAccept(formats, problems);
           checkSplitting(formats, given, problems);
         },
-        () -> problems.add(
-            "%s: found %s, expected %s, the types that DataProcessing can read".formatted(
-                JobOption.CONTENT_TYPE, found(formats.contentType()),
-                "text/csv, application/json or application/jsonlines")));
+        () ->
+            problems.add(
+                "%s: found %s, expected %s, the types that DataProcessing can read"
+                    .formatted(
+                        JobOption.CONTENT_TYPE,
+                        found(formats.contentType()),
+                        "text/csv, application/json or application/jsonlines")));
     return problems;
   }
 
-  private void checkFilter(JobOption option, String text, Optional<MediaType> type, List<String> problems) {
+  private void checkFilter(
+      JobOption option, String text, Optional<MediaType> type, List<String> problems) {
     try {
       var filter = JsonPathFilter.parse(text, sliceEnd);
       if (type.filter(MediaType.CSV::equals).isPresent() && !filter.isForRows()) {
-        problems.add("%s: found %s, expected columns of text/csv by their indexes alone, such as $[0,5:]".formatted(
-            option, Excerpt.quoted(text)));
+        problems.add(
+            "%s: found %s, expected columns of text/csv by their indexes alone, such as $[0,5:]"
+                .formatted(option, Excerpt.quoted(text)));
       }
     } catch (BadInputException e) {
       problems.add(option + ": " + e.getMessage());
@@ -97,22 +111,38 @@ record DataProcessing(String inputFilter, String joinSource, String outputFilter
 
   private static void checkAccept(TransformFormats formats, List<String> problems) {
     if (!mediaType(formats.accept()).equals(mediaType(formats.contentType()))) {
-      problems.add("%s: found %s, expected %s as the %s with DataProcessing".formatted(
-          JobOption.ACCEPT, found(formats.accept()), found(formats.contentType()), JobOption.CONTENT_TYPE.flag()));
+      problems.add(
+          "%s: found %s, expected %s as the %s with DataProcessing"
+              .formatted(
+                  JobOption.ACCEPT,
+                  found(formats.accept()),
+                  found(formats.contentType()),
+                  JobOption.CONTENT_TYPE.flag()));
     }
   }
 
-  private static void checkSplitting(TransformFormats formats, MediaType type, List<String> problems) {
-    var allowed = type.equals(MediaType.CSV) ? List.of(SplitType.LINE) : List.of(SplitType.NONE, SplitType.LINE);
+  private static void checkSplitting(
+      TransformFormats formats, MediaType type, List<String> problems) {
+    var allowed =
+        type.equals(MediaType.CSV)
+            ? List.of(SplitType.LINE)
+            : List.of(SplitType.NONE, SplitType.LINE);
     boolean isAllowed = allowed.contains(formats.splitType());
     if (!isAllowed) {
-      problems.add("%s: found %s, expected %s for %s with DataProcessing".formatted(
-          JobOption.SPLIT_TYPE, formats.splitType(), ApiWords.expected(allowed), type));
+      problems.add(
+          "%s: found %s, expected %s for %s with DataProcessing"
+              .formatted(
+                  JobOption.SPLIT_TYPE, formats.splitType(), ApiWords.expected(allowed), type));
     }
     var assembled = isAllowed ? formats.splitType() : SplitType.LINE;
     if (!formats.assembleWith().toString().equals(assembled.toString())) {
-      problems.add("%s: found %s, expected %s as the %s with DataProcessing".formatted(
-          JobOption.ASSEMBLE_WITH, formats.assembleWith(), assembled, JobOption.SPLIT_TYPE.flag()));
+      problems.add(
+          "%s: found %s, expected %s as the %s with DataProcessing"
+              .formatted(
+                  JobOption.ASSEMBLE_WITH,
+                  formats.assembleWith(),
+                  assembled,
+                  JobOption.SPLIT_TYPE.flag()));
     }
   }
 

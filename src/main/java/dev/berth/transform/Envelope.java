@@ -5,8 +5,8 @@ import com.fasterxml.jackson.databind.node.ObjectNode;
 import java.util.Locale;
 import java.util.Optional;
 
-/// JSON Lines whose records have an id and a request's body, and whose answers have that id again, as a service for batches
-/// takes them.
+/// JSON Lines whose records have an id and a request's body, and whose answers have that id again,
+/// as a service for batches takes them.
 enum Envelope {
   /// `CreateModelInvocationJob`: `recordId` and `modelInput`, then `modelOutput` or `error`.
   BEDROCK("recordId", "modelInput") {
@@ -37,19 +37,27 @@ enum Envelope {
     @Override
     void fail(ObjectNode line, Optional<JsonNode> body, int code, String message, String lineId) {
       var error = line.objectNode();
-      error.putObject("error").put("message", message).put("type", code < 500 ? "invalid_request_error" : "server_error");
+      error
+          .putObject("error")
+          .put("message", message)
+          .put("type", code < 500 ? "invalid_request_error" : "server_error");
       respond(line, code, error, lineId);
     }
 
     private void respond(ObjectNode line, int status, JsonNode body, String lineId) {
       line.put("id", "batch_req_" + lineId);
-      line.putObject("response").put("status_code", status).put("request_id", lineId).set("body", body);
+      line.putObject("response")
+          .put("status_code", status)
+          .put("request_id", lineId)
+          .set("body", body);
       line.putNull("error");
     }
 
     @Override
     JsonNode answer(JsonNode line) {
-      return line.path("response").path("status_code").asInt() == OK ? line.path("response").path("body") : line.path("none");
+      return line.path("response").path("status_code").asInt() == OK
+          ? line.path("response").path("body")
+          : line.path("none");
     }
   };
 
@@ -85,7 +93,8 @@ enum Envelope {
   abstract void answer(ObjectNode line, JsonNode body, JsonNode answer, String lineId);
 
   /// Writes what went wrong.
-  abstract void fail(ObjectNode line, Optional<JsonNode> body, int code, String message, String lineId);
+  abstract void fail(
+      ObjectNode line, Optional<JsonNode> body, int code, String message, String lineId);
 
   /// The answer in a line of an output; missing where it is an error.
   abstract JsonNode answer(JsonNode line);

@@ -15,8 +15,8 @@ import java.util.Arrays;
 import java.util.Optional;
 import java.util.concurrent.atomic.LongAdder;
 
-/// The way of services for batches: each line is a record with its own id and input, and its output line says what came of
-/// it. A record that fails is an error in its line and costs no other.
+/// The way of services for batches: each line is a record with its own id and input, and its output
+/// line says what came of it. A record that fails is an error in its line and costs no other.
 final class EnvelopeExchange implements Exchange {
 
   private static final ObjectMapper JSON = new ObjectMapper();
@@ -54,7 +54,11 @@ final class EnvelopeExchange implements Exchange {
     try {
       var record = JSON.readTree(batch.body());
       if (record == null || !record.path(envelope.input()).isObject()) {
-        return failure(line, body, batch, BAD_REQUEST,
+        return failure(
+            line,
+            body,
+            batch,
+            BAD_REQUEST,
             "expected {\"%s\": …, \"%s\": {…}}".formatted(envelope.id(), envelope.input()));
       }
       body = Optional.of(record.path(envelope.input()));
@@ -66,18 +70,25 @@ final class EnvelopeExchange implements Exchange {
       return line.toString();
     } catch (InvocationException e) {
       if (e.saysNothingOfThePayload()) {
-        throw new TransformException("record %d: %s".formatted(batch.firstRecord(), e.getMessage()), e);
+        throw new TransformException(
+            "record %d: %s".formatted(batch.firstRecord(), e.getMessage()), e);
       }
       return failure(line, body, batch, e.status().orElse(SERVER_FAILED), e.getMessage());
     } catch (JsonProcessingException e) {
-      return failure(line, body, batch, body.isPresent() ? SERVER_FAILED : BAD_REQUEST,
-          "%s is not JSON: %s".formatted(body.isPresent() ? "the answer" : "the record", e.getOriginalMessage()));
+      return failure(
+          line,
+          body,
+          batch,
+          body.isPresent() ? SERVER_FAILED : BAD_REQUEST,
+          "%s is not JSON: %s"
+              .formatted(body.isPresent() ? "the answer" : "the record", e.getOriginalMessage()));
     } catch (IOException e) {
       throw new TransformException("record %d: %s".formatted(batch.firstRecord(), e), e);
     }
   }
 
-  private String failure(ObjectNode line, Optional<JsonNode> body, Payload.MiniBatch batch, int code, String message) {
+  private String failure(
+      ObjectNode line, Optional<JsonNode> body, Payload.MiniBatch batch, int code, String message) {
     failed.increment();
     if (!line.has(envelope.id())) {
       line.put(envelope.id(), generatedId(batch));
@@ -98,8 +109,12 @@ final class EnvelopeExchange implements Exchange {
   }
 
   private static long tokens(JsonNode answer, String... names) {
-    return Arrays.stream(names).map(answer.path("usage")::path)
-        .filter(JsonNode::isNumber).mapToLong(JsonNode::asLong).findFirst().orElse(0);
+    return Arrays.stream(names)
+        .map(answer.path("usage")::path)
+        .filter(JsonNode::isNumber)
+        .mapToLong(JsonNode::asLong)
+        .findFirst()
+        .orElse(0);
   }
 
   @Override
@@ -116,7 +131,8 @@ final class EnvelopeExchange implements Exchange {
     try (var in = storage.open(done)) {
       count(in);
     } catch (IOException e) {
-      throw new TransformException("%s: found what is no output of such a job: %s".formatted(done, e.getMessage()), e);
+      throw new TransformException(
+          "%s: found what is no output of such a job: %s".formatted(done, e.getMessage()), e);
     }
   }
 
@@ -147,13 +163,14 @@ final class EnvelopeExchange implements Exchange {
   void writeManifest(String name) {
     long good = succeeded.sum();
     long bad = failed.sum();
-    var manifest = JSON.createObjectNode()
-        .put("totalRecordCount", good + bad)
-        .put("processedRecordCount", good + bad)
-        .put("successRecordCount", good)
-        .put("errorRecordCount", bad)
-        .put("inputTokenCount", inputTokens.sum())
-        .put("outputTokenCount", outputTokens.sum());
+    var manifest =
+        JSON.createObjectNode()
+            .put("totalRecordCount", good + bad)
+            .put("processedRecordCount", good + bad)
+            .put("successRecordCount", good)
+            .put("errorRecordCount", bad)
+            .put("inputTokenCount", inputTokens.sum())
+            .put("outputTokenCount", outputTokens.sum());
     try (var out = storage.create(output.resolve(name), Optional.of("application/json"))) {
       out.write(manifest.toString().getBytes(StandardCharsets.UTF_8));
       out.commit();

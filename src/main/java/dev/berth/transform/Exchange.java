@@ -2,7 +2,8 @@ package dev.berth.transform;
 
 import dev.berth.storage.StoredObject;
 
-/// What becomes of a payload. Called by many threads at the same time, each for a payload of its own.
+/// What becomes of a payload. Called by many threads at the same time, each for a payload of its
+/// own.
 interface Exchange {
 
   /// Asks the container, and gives what is written for the payload.

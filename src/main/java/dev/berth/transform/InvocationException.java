@@ -11,6 +11,7 @@ final class InvocationException extends RuntimeException {
 
   /// Bad Request, Content Too Large and Unprocessable Content.
   private static final Set<Integer> OF_THE_PAYLOAD = Set.of(400, 413, 422);
+
   private static final Pattern PLACE = Pattern.compile("^(line|row) (\\d{1,9}): ");
 
   /// Too Many Requests, Bad Gateway and Service Unavailable.
@@ -33,7 +34,12 @@ final class InvocationException extends RuntimeException {
   private final String reason;
   private final Optional<Duration> retryAfter;
 
-  private InvocationException(Kind kind, OptionalInt status, String reason, Optional<Duration> retryAfter, Throwable cause) {
+  private InvocationException(
+      Kind kind,
+      OptionalInt status,
+      String reason,
+      Optional<Duration> retryAfter,
+      Throwable cause) {
     super(message(status, reason), cause);
     this.kind = kind;
     this.status = status;
@@ -63,8 +69,17 @@ final class InvocationException extends RuntimeException {
   ///
   /// @param first the number of that record in its object
   InvocationException inObject(long first) {
-    return new InvocationException(kind, status, PLACE.matcher(reason).replaceFirst(place ->
-        "%s %d: ".formatted(place.group(1), first - 1 + Integer.parseInt(place.group(2)))), retryAfter, this);
+    return new InvocationException(
+        kind,
+        status,
+        PLACE
+            .matcher(reason)
+            .replaceFirst(
+                place ->
+                    "%s %d: "
+                        .formatted(place.group(1), first - 1 + Integer.parseInt(place.group(2)))),
+        retryAfter,
+        this);
   }
 
   /// What the container says of one record, with its number.
@@ -89,7 +104,8 @@ final class InvocationException extends RuntimeException {
 
   /// Whether the container does not take requests at the moment, whatever is in them.
   boolean isOfTheMoment() {
-    return kind == Kind.UNREACHABLE || status.isPresent() && OF_THE_MOMENT.contains(status.getAsInt());
+    return kind == Kind.UNREACHABLE
+        || status.isPresent() && OF_THE_MOMENT.contains(status.getAsInt());
   }
 
   /// Whether nothing is known of the payload: the container was not there, or went away.

@@ -6,8 +6,8 @@ import java.util.Arrays;
 import java.util.Optional;
 import java.util.OptionalInt;
 
-/// How a job is run: what the job says, else what the container answers to `/execution-parameters`, else the platform's
-/// default.
+/// How a job is run: what the job says, else what the container answers to `/execution-parameters`,
+/// else the platform's default.
 ///
 /// @param concurrent how many requests run at the same time
 /// @param splitting how objects become requests
@@ -19,31 +19,47 @@ record InvocationPlan(int concurrent, Splitting splitting) {
   private static final int MOST_CONCURRENT = 10_000;
 
   /// Such records are lines, each a request of its own.
-  private static final Splitting OF_ENVELOPES = Splitting.ofMebibytes(SplitType.LINE, BatchStrategy.SINGLE_RECORD, 0);
+  private static final Splitting OF_ENVELOPES =
+      Splitting.ofMebibytes(SplitType.LINE, BatchStrategy.SINGLE_RECORD, 0);
 
   /// @param container its answer; a missing node where it does not know the question
   static InvocationPlan of(TransformJob job, JsonNode container) {
-    int concurrent = positive(job.maxConcurrentTransforms())
-        .or(() -> positive(number(container, "MaxConcurrentTransforms")))
-        .orElse(1);
+    int concurrent =
+        positive(job.maxConcurrentTransforms())
+            .or(() -> positive(number(container, "MaxConcurrentTransforms")))
+            .orElse(1);
     if (job.envelope().isPresent()) {
       return new InvocationPlan(concurrent, OF_ENVELOPES);
     }
     var strategy = job.strategy().or(() -> strategy(container)).orElse(BatchStrategy.MULTI_RECORD);
-    var payload = job.maxPayloadInMb().isPresent() ? job.maxPayloadInMb() : number(container, "MaxPayloadInMB");
+    var payload =
+        job.maxPayloadInMb().isPresent()
+            ? job.maxPayloadInMb()
+            : number(container, "MaxPayloadInMB");
     // An object that is one request can't be shared, whatever the container says.
-    int most = payload.stream().filter(n -> n > 0 || !job.splitObjects()).findFirst().orElse(DEFAULT_PAYLOAD_IN_MB);
-    return new InvocationPlan(concurrent, Splitting.ofMebibytes(job.formats().splitType(), strategy, most));
+    int most =
+        payload.stream()
+            .filter(n -> n > 0 || !job.splitObjects())
+            .findFirst()
+            .orElse(DEFAULT_PAYLOAD_IN_MB);
+    return new InvocationPlan(
+        concurrent, Splitting.ofMebibytes(job.formats().splitType(), strategy, most));
   }
 
   /// 0 leaves it to the next one to say.
   private static Optional<Integer> positive(OptionalInt number) {
-    return number.stream().filter(n -> n > 0).map(n -> Math.min(n, MOST_CONCURRENT)).boxed().findFirst();
+    return number.stream()
+        .filter(n -> n > 0)
+        .map(n -> Math.min(n, MOST_CONCURRENT))
+        .boxed()
+        .findFirst();
   }
 
   private static OptionalInt number(JsonNode container, String name) {
     var value = container.path(name);
-    return value.isInt() && value.intValue() >= 0 ? OptionalInt.of(value.intValue()) : OptionalInt.empty();
+    return value.isInt() && value.intValue() >= 0
+        ? OptionalInt.of(value.intValue())
+        : OptionalInt.empty();
   }
 
   /// The platform's containers spell it in capitals, the API does not.

@@ -4,8 +4,8 @@ import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
 import com.fasterxml.jackson.databind.node.MissingNode;
 import dev.berth.hooks.MediaType;
-import java.io.IOException;
 import dev.berth.transform.InvocationException.Kind;
+import java.io.IOException;
 import java.io.InputStream;
 import java.net.ConnectException;
 import java.net.URI;
@@ -21,15 +21,16 @@ import java.time.Duration;
 import java.util.Optional;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.ThreadLocalRandom;
-import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
+import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.Supplier;
 
-/// Sends payloads to a container's `/invocations`, and again where that may help. After a connection that broke, a request
-/// that took too long, or a status from 500 on, it does so as often as the job says. While the container can't be reached,
-/// or answers 429, 502 or 503, it does so for as long as the job is patient.
-/// A container that has answered nothing all that time is given up, and the job with it.
+/// Sends payloads to a container's `/invocations`, and again where that may help. After a
+/// connection that broke, a request that took too long, or a status from 500 on, it does so as
+/// often as the job says. While the container can't be reached, or answers 429, 502 or 503, it does
+/// so for as long as the job is patient. A container that has answered nothing all that time is
+/// given up, and the job with it.
 ///
 /// It pauses longer and longer, and as long as `Retry-After` says.
 ///
@@ -61,7 +62,8 @@ final class Invoker implements AutoCloseable {
   /// @param endpoint what the paths of the contract are put behind
   /// @param retries how often a payload is sent again that was not answered
   /// @param patience how long a container may be away
-  Invoker(URI endpoint, TransformFormats formats, Duration timeout, int retries, Duration patience) {
+  Invoker(
+      URI endpoint, TransformFormats formats, Duration timeout, int retries, Duration patience) {
     this.endpoint = endpoint;
     this.formats = formats;
     this.timeout = timeout;
@@ -95,8 +97,10 @@ final class Invoker implements AutoCloseable {
         reason = e.getMessage();
       }
       if (System.nanoTime() - start >= patience.toNanos()) {
-        throw new TransformException("%s has not been ready for %d s (--patience): %s".formatted(
-            at("/ping"), patience.toSeconds(), reason), null);
+        throw new TransformException(
+            "%s has not been ready for %d s (--patience): %s"
+                .formatted(at("/ping"), patience.toSeconds(), reason),
+            null);
       }
       Thread.sleep(pause(tries, Optional.empty()));
     }
@@ -145,8 +149,10 @@ final class Invoker implements AutoCloseable {
       return;
     }
     if (lastAnswer.get() - since < 0) {
-      gaveUp = Optional.of("%s has not answered for %d s (--patience): %s".formatted(
-          endpoint, patience.toSeconds(), e.getMessage()));
+      gaveUp =
+          Optional.of(
+              "%s has not answered for %d s (--patience): %s"
+                  .formatted(endpoint, patience.toSeconds(), e.getMessage()));
     }
     throw e;
   }
@@ -169,25 +175,36 @@ final class Invoker implements AutoCloseable {
     if (status != 200) {
       throw InvocationException.refused(status, reason(response.body()), retryAfter(response));
     }
-    var type = response.headers().firstValue("Content-Type").flatMap(MediaType::parse).map(MediaType::withoutParameters);
+    var type =
+        response
+            .headers()
+            .firstValue("Content-Type")
+            .flatMap(MediaType::parse)
+            .map(MediaType::withoutParameters);
     requireWhole(response, type);
     return new Answer(response.body(), type);
   }
 
-  /// An answer that a server has begun to stream may end with an error in its last line or event, whatever its status is. No
-  /// record of it may count as answered.
+  /// An answer that a server has begun to stream may end with an error in its last line or event,
+  /// whatever its status is. No record of it may count as answered.
   private static void requireWhole(HttpResponse<byte[]> response, Optional<MediaType> type) {
     boolean events = type.equals(Optional.of(MediaType.EVENT_STREAM));
-    if (response.headers().firstValue("Content-Length").isPresent() || !events && !type.equals(Optional.of(MediaType.JSON_LINES))) {
+    if (response.headers().firstValue("Content-Length").isPresent()
+        || !events && !type.equals(Optional.of(MediaType.JSON_LINES))) {
       return;
     }
     var text = new String(response.body(), StandardCharsets.UTF_8).stripTrailing();
     var last = text.substring(text.lastIndexOf('\n') + 1);
     try {
-      var error = JSON.readTree(events && last.startsWith("data:") ? last.substring("data:".length()) : last).path("error");
+      var error =
+          JSON.readTree(
+                  events && last.startsWith("data:") ? last.substring("data:".length()) : last)
+              .path("error");
       if (error.path("message").isTextual() && error.path("code").isInt()) {
         throw InvocationException.refused(
-            error.get("code").asInt(), "the stream broke: %s".formatted(error.get("message").asText()), Optional.empty());
+            error.get("code").asInt(),
+            "the stream broke: %s".formatted(error.get("message").asText()),
+            Optional.empty());
       }
     } catch (IOException _) {
       // Parts need not be JSON.
@@ -195,21 +212,30 @@ final class Invoker implements AutoCloseable {
   }
 
   private static Optional<Duration> retryAfter(HttpResponse<?> response) {
-    return response.headers().firstValue("Retry-After").filter(text -> text.matches("\\d{1,6}"))
+    return response
+        .headers()
+        .firstValue("Retry-After")
+        .filter(text -> text.matches("\\d{1,6}"))
         .map(text -> Duration.ofSeconds(Long.parseLong(text)));
   }
 
   /// The client's own timeout is for the headers only; this one is for the whole answer.
-  private HttpResponse<byte[]> send(HttpRequest request, Duration timeout) throws InterruptedException {
+  private HttpResponse<byte[]> send(HttpRequest request, Duration timeout)
+      throws InterruptedException {
     var answer = client.sendAsync(request, BodyHandlers.ofByteArray());
     try {
       return answer.get(timeout.toNanos(), TimeUnit.NANOSECONDS);
     } catch (TimeoutException e) {
-      throw InvocationException.unanswered(Kind.LATE, "no answer within %d s".formatted(timeout.toSeconds()), e);
+      throw InvocationException.unanswered(
+          Kind.LATE, "no answer within %d s".formatted(timeout.toSeconds()), e);
     } catch (ExecutionException e) {
-      boolean arrived = !(e.getCause() instanceof ConnectException || e.getCause() instanceof HttpConnectTimeoutException);
-      throw InvocationException.unanswered(arrived ? Kind.LOST : Kind.UNREACHABLE,
-          "the connection to %s failed: %s".formatted(endpoint, described(e.getCause())), e.getCause());
+      boolean arrived =
+          !(e.getCause() instanceof ConnectException
+              || e.getCause() instanceof HttpConnectTimeoutException);
+      throw InvocationException.unanswered(
+          arrived ? Kind.LOST : Kind.UNREACHABLE,
+          "the connection to %s failed: %s".formatted(endpoint, described(e.getCause())),
+          e.getCause());
     } finally {
       answer.cancel(true);
     }
@@ -235,7 +261,9 @@ final class Invoker implements AutoCloseable {
   JsonNode executionParameters() throws InterruptedException {
     try {
       var response = send(HttpRequest.newBuilder(at("/execution-parameters")).build(), timeout);
-      return response.statusCode() == 200 ? JSON.readTree(response.body()) : MissingNode.getInstance();
+      return response.statusCode() == 200
+          ? JSON.readTree(response.body())
+          : MissingNode.getInstance();
     } catch (InvocationException | IOException _) {
       return MissingNode.getInstance();
     }

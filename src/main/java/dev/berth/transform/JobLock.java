@@ -14,11 +14,11 @@ import java.util.function.Consumer;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/// Keeps two processes from doing one instance's part of a job at the same time: `.berth-lock-0-of-1` in the output, which
-/// says who does it.
+/// Keeps two processes from doing one instance's part of a job at the same time:
+/// `.berth-lock-0-of-1` in the output, which says who does it.
 ///
-/// A thread writes it again now and then. It no longer counts when that has not been done for a while by the store's clock, or
-/// where its owner was a process of this machine that has ended.
+/// A thread writes it again now and then. It no longer counts when that has not been done for a
+/// while by the store's clock, or where its owner was a process of this machine that has ended.
 final class JobLock implements AutoCloseable {
 
   /// @param renewal how often it is written again
@@ -37,7 +37,8 @@ final class JobLock implements AutoCloseable {
 
     static Optional<Text> read(String text) {
       try {
-        return Optional.ofNullable(JSON.readValue(text, Text.class)).filter(read -> read.owner != null && read.run != null);
+        return Optional.ofNullable(JSON.readValue(text, Text.class))
+            .filter(read -> read.owner != null && read.run != null);
       } catch (JsonProcessingException e) {
         // Its owner was killed while it was written.
         return Optional.empty();
@@ -67,7 +68,8 @@ final class JobLock implements AutoCloseable {
   private final Thread heart = Thread.ofVirtual().name("transform-lock").unstarted(this::renew);
   private volatile Text text;
 
-  private JobLock(Storage storage, Location location, Timing timing, Text text, Consumer<String> lost) {
+  private JobLock(
+      Storage storage, Location location, Timing timing, Text text, Consumer<String> lost) {
     this.storage = storage;
     this.location = location;
     this.timing = timing;
@@ -80,14 +82,21 @@ final class JobLock implements AutoCloseable {
   /// @param isOver whether it is not to be waited for any longer
   /// @param lost is told when another process has taken it meanwhile
   /// @throws TransformException where another process has it
-  static JobLock take(TransformJob job, Storage storage, BooleanSupplier isOver, Consumer<String> lost)
+  static JobLock take(
+      TransformJob job, Storage storage, BooleanSupplier isOver, Consumer<String> lost)
       throws InterruptedException {
-    var location = job.output().resolve(".berth-lock-%d-of-%d".formatted(job.instance(), job.instances()));
+    var location =
+        job.output().resolve(".berth-lock-%d-of-%d".formatted(job.instance(), job.instances()));
     return take(storage, location, ProcessName.own(), Timing.DEFAULT, isOver, lost);
   }
 
   static JobLock take(
-      Storage storage, Location location, ProcessName own, Timing timing, BooleanSupplier isOver, Consumer<String> lost)
+      Storage storage,
+      Location location,
+      ProcessName own,
+      Timing timing,
+      BooleanSupplier isOver,
+      Consumer<String> lost)
       throws InterruptedException {
     var text = new Text(own, UUID.randomUUID().toString(), 0);
     var lock = new JobLock(storage, location, timing, text, lost);
@@ -105,12 +114,18 @@ final class JobLock implements AutoCloseable {
       }
       var first = seen.orElse(found.get());
       boolean isRenewed = !first.version().equals(found.get().version());
-      if (isRenewed || owner(found.get()).filter(own::isBeside).isPresent() || isOver.getAsBoolean()) {
+      if (isRenewed
+          || owner(found.get()).filter(own::isBeside).isPresent()
+          || isOver.getAsBoolean()) {
         throw new TransformException(lock.refusal(found.get()), null);
       }
       if (seen.isEmpty()) {
-        log.warn("{}: found the lock of {}, renewed {} s ago; it no longer counts in {} s, if it is not renewed",
-            location, named(found.get()), found.get().age().toSeconds(), timing.stale.minus(found.get().age()).toSeconds());
+        log.warn(
+            "{}: found the lock of {}, renewed {} s ago; it no longer counts in {} s, if it is not renewed",
+            location,
+            named(found.get()),
+            found.get().age().toSeconds(),
+            timing.stale.minus(found.get().age()).toSeconds());
       }
       seen = found;
       Thread.sleep(LOOK);
@@ -139,14 +154,21 @@ final class JobLock implements AutoCloseable {
     if (!storage.replace(location, text.write(), found)) {
       return false;
     }
-    log.warn("{}: the lock of {}, renewed {} s ago, no longer counts: {}", location, named(found), found.age().toSeconds(),
-        isOfTheDead(found) ? "the process has ended" : "it was not renewed for %d s".formatted(timing.stale.toSeconds()));
+    log.warn(
+        "{}: the lock of {}, renewed {} s ago, no longer counts: {}",
+        location,
+        named(found),
+        found.age().toSeconds(),
+        isOfTheDead(found)
+            ? "the process has ended"
+            : "it was not renewed for %d s".formatted(timing.stale.toSeconds()));
     return true;
   }
 
   private String refusal(Marker found) {
     return ("%s: found the lock of %s, renewed %d s ago, which does this job. Wait for its end or stop it; "
-        + "after %d s without renewal the lock no longer counts").formatted(location, named(found), found.age().toSeconds(), timing.stale.toSeconds());
+            + "after %d s without renewal the lock no longer counts")
+        .formatted(location, named(found), found.age().toSeconds(), timing.stale.toSeconds());
   }
 
   private void renew() {
@@ -156,9 +178,12 @@ final class JobLock implements AutoCloseable {
         var next = text.renewed();
         try {
           var found = storage.marker(location);
-          if (found.filter(this::isOwn).isEmpty() || !storage.renew(location, next.write(), found.get())) {
-            lost.accept("%s: found the lock of %s, expected this job's: it was taken over".formatted(
-                location, storage.marker(location).map(JobLock::named).orElse("nobody")));
+          if (found.filter(this::isOwn).isEmpty()
+              || !storage.renew(location, next.write(), found.get())) {
+            lost.accept(
+                "%s: found the lock of %s, expected this job's: it was taken over"
+                    .formatted(
+                        location, storage.marker(location).map(JobLock::named).orElse("nobody")));
             return;
           }
           text = next;

@@ -16,7 +16,8 @@ final class JobObjects {
 
   private static final ObjectMapper JSON = new ObjectMapper();
 
-  /// What jobs keep beside their outputs. A directory's hidden files are in no listing, those of S3 are.
+  /// What jobs keep beside their outputs. A directory's hidden files are in no listing, those of S3
+  /// are.
   private static final Pattern OWN = Pattern.compile("(^|/)\\.berth-");
 
   private JobObjects() {}
@@ -28,37 +29,48 @@ final class JobObjects {
   }
 
   static TransformException none(TransformJob job) {
-    return new TransformException("%s: found no object, expected one at least".formatted(job.input()), null);
+    return new TransformException(
+        "%s: found no object, expected one at least".formatted(job.input()), null);
   }
 
-  /// Whether several objects may have one key: where names stand in a manifest, or a prefix ends within one.
+  /// Whether several objects may have one key: where names stand in a manifest, or a prefix ends
+  /// within one.
   static boolean mayShareKeys(TransformJob job) {
     return job.manifest()
-        || job.input() instanceof Location.S3(_, var prefix, _) && !prefix.isEmpty() && !prefix.endsWith("/");
+        || job.input() instanceof Location.S3(_, var prefix, _)
+            && !prefix.isEmpty()
+            && !prefix.endsWith("/");
   }
 
   private static Stream<StoredObject> named(JsonNode manifest, TransformJob job, Storage storage) {
     var prefix = manifest.path(0).path("prefix");
     if (!manifest.isArray() || !prefix.isTextual()) {
       throw new TransformException(
-          "%s: found no manifest, expected [{\"prefix\": \"s3://…\"}, \"name\", …]".formatted(job.input()), null);
+          "%s: found no manifest, expected [{\"prefix\": \"s3://…\"}, \"name\", …]"
+              .formatted(job.input()),
+          null);
     }
-    return IntStream.range(1, manifest.size()).mapToObj(i -> {
-      var element = manifest.path(i);
-      if (!element.isTextual() || element.textValue().isEmpty()) {
-        throw new TransformException(
-            "%s: [%d]: found %s, expected a name".formatted(job.input(), i, Excerpt.of(element)), null);
-      }
-      var name = element.textValue();
-      return new StoredObject(Location.of(prefix.textValue() + name), name, 0);
-    });
+    return IntStream.range(1, manifest.size())
+        .mapToObj(
+            i -> {
+              var element = manifest.path(i);
+              if (!element.isTextual() || element.textValue().isEmpty()) {
+                throw new TransformException(
+                    "%s: [%d]: found %s, expected a name"
+                        .formatted(job.input(), i, Excerpt.of(element)),
+                    null);
+              }
+              var name = element.textValue();
+              return new StoredObject(Location.of(prefix.textValue() + name), name, 0);
+            });
   }
 
   private static JsonNode manifest(Location location, Storage storage) {
     try (var in = storage.open(location)) {
       return JSON.readTree(in);
     } catch (IOException e) {
-      throw new TransformException("%s: found no manifest: %s".formatted(location, e.getMessage()), e);
+      throw new TransformException(
+          "%s: found no manifest: %s".formatted(location, e.getMessage()), e);
     }
   }
 }

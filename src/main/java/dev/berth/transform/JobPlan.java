@@ -34,7 +34,10 @@ public record JobPlan(List<Shares.Share> shares, long done, List<Split> split) {
           var object = ranges.getFirst().object();
           split.add(new Split(object.key(), object.size(), ranges.size()));
         }
-        done += job.overwrite() ? 0 : ranges.stream().filter(shares::isMine).filter(outputs::isDone).count();
+        done +=
+            job.overwrite()
+                ? 0
+                : ranges.stream().filter(shares::isMine).filter(outputs::isDone).count();
       }
     }
     return new JobPlan(shares.all(), done, split);

@@ -6,7 +6,8 @@ import java.util.List;
 ///
 /// @param status the last one that the job came to
 /// @param objects those that were found; succeeded, skipped and failed are as many together
-/// @param errors the records that have an error in the place of an answer, those of skipped objects of Bedrock's format included
+/// @param errors the records that have an error in the place of an answer, those of skipped objects
+///   of Bedrock's format included
 /// @param failures all of them
 /// @param problem what ended the job before all objects were done; empty: nothing
 public record JobReport(

@@ -22,15 +22,17 @@ import java.util.function.Consumer;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/// Runs a job against a container that is up: its objects, some at the same time, each to its output.
+/// Runs a job against a container that is up: its objects, some at the same time, each to its
+/// output.
 ///
-/// The objects that fail do not keep the others from being done. Outcomes are values; only what concerns the whole job,
-/// such as a listing that fails, ends it.
+/// The objects that fail do not keep the others from being done. Outcomes are values; only what
+/// concerns the whole job, such as a listing that fails, ends it.
 public final class JobRunner {
 
   private static final Logger log = LoggerFactory.getLogger(JobRunner.class);
 
-  /// For payloads. A server in the same process needs its own, and so do the parts of outputs on their way to S3.
+  /// For payloads. A server in the same process needs its own, and so do the parts of outputs on
+  /// their way to S3.
   private static final int SHARE_OF_HEAP = 4;
 
   /// What a stopped job gives the objects that are under way.
@@ -54,8 +56,10 @@ public final class JobRunner {
   private long errors;
   private volatile Optional<Shares> shares = Optional.empty();
   private volatile boolean stopping;
+
   /// Why another runner does this job now.
   private volatile Optional<String> lost = Optional.empty();
+
   private volatile boolean ended;
 
   public JobRunner(TransformJob job, Storage storage, Progress progress) {
@@ -65,18 +69,21 @@ public final class JobRunner {
     this.progress = progress;
   }
 
-  /// Has the job end soon: no further object is begun, and one that is under way has ten seconds. Returns at once. The report
-  /// says that the job was stopped.
+  /// Has the job end soon: no further object is begun, and one that is under way has ten seconds.
+  /// Returns at once. The report says that the job was stopped.
   public void stop() {
     stopping = true;
-    Thread.ofVirtual().name("transform-drain").start(() -> {
-      try {
-        Thread.sleep(DRAIN);
-        threads.shutdownNow();
-      } catch (InterruptedException _) {
-        Thread.currentThread().interrupt();
-      }
-    });
+    Thread.ofVirtual()
+        .name("transform-drain")
+        .start(
+            () -> {
+              try {
+                Thread.sleep(DRAIN);
+                threads.shutdownNow();
+              } catch (InterruptedException _) {
+                Thread.currentThread().interrupt();
+              }
+            });
   }
 
   /// Ends the job at once, as another runner does it.
@@ -89,7 +96,8 @@ public final class JobRunner {
   ///
   /// @param problem why it has not
   public JobReport unfinished(JobStatus status, String problem) {
-    return new JobReport(status, job.instance(), job.instances(), 0, 0, 0, 0, 0, 0, 0, List.of(), problem);
+    return new JobReport(
+        status, job.instance(), job.instances(), 0, 0, 0, 0, 0, 0, 0, List.of(), problem);
   }
 
   /// @param endpoint where the container listens
@@ -106,9 +114,20 @@ public final class JobRunner {
     } else if (stopping) {
       problem = "stopped by a signal; the same command does the rest";
     }
-    var report = new JobReport(
-        status(problem), job.instance(), job.instances(), found, succeeded, skipped, failed, records, errors, seconds(start),
-        List.copyOf(failures), problem);
+    var report =
+        new JobReport(
+            status(problem),
+            job.instance(),
+            job.instances(),
+            found,
+            succeeded,
+            skipped,
+            failed,
+            records,
+            errors,
+            seconds(start),
+            List.copyOf(failures),
+            problem);
     progress.status(report.status());
     return report;
   }
@@ -133,7 +152,9 @@ public final class JobRunner {
     }
     progress.status(JobStatus.IN_PROGRESS);
     int concurrent = plan.concurrent();
-    try (threads; var invoker = new Invoker(endpoint, job.formats(), job.timeout(), job.retries(), job.patience())) {
+    try (threads;
+        var invoker =
+            new Invoker(endpoint, job.formats(), job.timeout(), job.retries(), job.patience())) {
       if (Shares.needNoList(job)) {
         threads.execute(this::countBeside);
       } else {
@@ -142,34 +163,70 @@ public final class JobRunner {
       var memory = new MemoryBudget(Runtime.getRuntime().maxMemory() / SHARE_OF_HEAP);
       warnOfLittleHeap(plan, memory);
       var checkpoints = new Checkpoints(storage, job.output(), job.madeBy() + plan.splitting());
-      var turns = new ObjectTurns(concurrent, () -> stopping || lost.isPresent() || invoker.gaveUp().isPresent());
+      var turns =
+          new ObjectTurns(
+              concurrent, () -> stopping || lost.isPresent() || invoker.gaveUp().isPresent());
       long leastShare = memory.bytes() / (PAYLOADS_PER_REQUEST * concurrent);
       if (job.envelope().isPresent()) {
         var exchange = new EnvelopeExchange(job.envelope().get(), invoker, storage, job.output());
         var images = new AnswerImages(job, storage, threads);
-        transformAll(new ObjectTransform(
-            source, plan.splitting(), Optional.empty(), Optional.empty(), exchange, threads, turns, memory, leastShare,
-            checkpoints, !job.overwrite(), progress, Optional.empty()),
-            exchange::countDone, images::add, checkpoints, invoker, turns);
+        transformAll(
+            new ObjectTransform(
+                source,
+                plan.splitting(),
+                Optional.empty(),
+                Optional.empty(),
+                exchange,
+                threads,
+                turns,
+                memory,
+                leastShare,
+                checkpoints,
+                !job.overwrite(),
+                progress,
+                Optional.empty()),
+            exchange::countDone,
+            images::add,
+            checkpoints,
+            invoker,
+            turns);
         images.writePreview();
         errors = exchange.errors();
         if (job.envelope().get() == Envelope.BEDROCK) {
-          exchange.writeManifest(job.instances() == 1
-              ? "manifest.json.out"
-              : "manifest-%d-of-%d.json.out".formatted(job.instance(), job.instances()));
+          exchange.writeManifest(
+              job.instances() == 1
+                  ? "manifest.json.out"
+                  : "manifest-%d-of-%d.json.out".formatted(job.instance(), job.instances()));
         }
         if (exchange.hasOnlyErrors()) {
           throw new TransformException(
-              "each of the %d records has an error; --overwrite does them again".formatted(errors), null);
+              "each of the %d records has an error; --overwrite does them again".formatted(errors),
+              null);
         }
       } else {
         var processing = job.processing().processing(job.formats(), job.keepsBadRecords());
         var kept = new LongAdder();
         var exchange = new TransformExchange(job, processing, errors(), invoker, source, kept);
-        transformAll(new ObjectTransform(
-            source, plan.splitting(), processing, job.outputType(), exchange, threads, turns, memory, leastShare,
-            checkpoints, !job.overwrite(), progress, job.table()),
-            _ -> {}, (_, _) -> {}, checkpoints, invoker, turns);
+        transformAll(
+            new ObjectTransform(
+                source,
+                plan.splitting(),
+                processing,
+                job.outputType(),
+                exchange,
+                threads,
+                turns,
+                memory,
+                leastShare,
+                checkpoints,
+                !job.overwrite(),
+                progress,
+                job.table()),
+            _ -> {},
+            (_, _) -> {},
+            checkpoints,
+            invoker,
+            turns);
         errors = kept.sum();
       }
     }
@@ -179,15 +236,22 @@ public final class JobRunner {
   private static void warnOfLittleHeap(InvocationPlan plan, MemoryBudget memory) {
     long payload = (long) ObjectTransform.COPIES * plan.splitting().maxRecord();
     long needed = plan.concurrent() * payload;
-    if (plan.splitting().isMultiRecord() && !plan.splitting().isUnlimited() && needed > memory.bytes()) {
-      log.warn("the heap has room for {} of {} requests at the same time, if all are as large as they may be; "
-          + "JAVA_OPTS=-Xmx{}m has room for all",
-          Math.max(1, memory.bytes() / payload), plan.concurrent(), (SHARE_OF_HEAP * needed >> 20) + 1);
+    if (plan.splitting().isMultiRecord()
+        && !plan.splitting().isUnlimited()
+        && needed > memory.bytes()) {
+      log.warn(
+          "the heap has room for {} of {} requests at the same time, if all are as large as they may be; "
+              + "JAVA_OPTS=-Xmx{}m has room for all",
+          Math.max(1, memory.bytes() / payload),
+          plan.concurrent(),
+          (SHARE_OF_HEAP * needed >> 20) + 1);
     }
   }
 
   private RecordFormat errors() {
-    return job.formats().answeredLines().filter(MediaType.CSV::equals).isPresent() ? new CsvFormat() : new JsonFormat();
+    return job.formats().answeredLines().filter(MediaType.CSV::equals).isPresent()
+        ? new CsvFormat()
+        : new JsonFormat();
   }
 
   private InvocationPlan plan(URI endpoint) throws InterruptedException {
@@ -202,7 +266,8 @@ public final class JobRunner {
     var found = Shares.of(job, storage, () -> !ended && !stopping);
     if (!ended) {
       shares = Optional.of(found);
-      progress.total(found.all().get(job.instance()).objects(), found.all().get(job.instance()).bytes());
+      progress.total(
+          found.all().get(job.instance()).objects(), found.all().get(job.instance()).bytes());
     }
   }
 
@@ -226,7 +291,9 @@ public final class JobRunner {
     if (failed == 0 && problem.isEmpty()) {
       return JobStatus.COMPLETED;
     }
-    return job.envelope().equals(Optional.of(Envelope.BEDROCK)) && problem.isEmpty() && succeeded + skipped > 0
+    return job.envelope().equals(Optional.of(Envelope.BEDROCK))
+            && problem.isEmpty()
+            && succeeded + skipped > 0
         ? JobStatus.PARTIALLY_COMPLETED
         : JobStatus.FAILED;
   }
@@ -234,11 +301,17 @@ public final class JobRunner {
   /// @param done is told the outputs that were there already
   /// @param whole is told every object that has its output, and whether that was there already
   private void transformAll(
-      ObjectTransform transform, Consumer<Location> done, WholeOutput whole, Checkpoints checkpoints, Invoker invoker,
-      ObjectTurns turns) throws InterruptedException {
+      ObjectTransform transform,
+      Consumer<Location> done,
+      WholeOutput whole,
+      Checkpoints checkpoints,
+      Invoker invoker,
+      ObjectTurns turns)
+      throws InterruptedException {
     var keys = new HashMap<String, Location>();
     boolean isEmpty = true;
-    try (var objects = JobObjects.of(job, storage).flatMap(object -> ObjectRange.of(object, job).stream())) {
+    try (var objects =
+        JobObjects.of(job, storage).flatMap(object -> ObjectRange.of(object, job).stream())) {
       for (var each = objects.iterator(); each.hasNext(); ) {
         var range = each.next();
         isEmpty = false;
@@ -253,18 +326,25 @@ public final class JobRunner {
         }
         if (isTwice) {
           turns.end();
-          end(failure(range, System.nanoTime(), "%s would be written twice".formatted(job.output(range.object()))), range.bytes());
+          end(
+              failure(
+                  range,
+                  System.nanoTime(),
+                  "%s would be written twice".formatted(job.output(range.object()))),
+              range.bytes());
           continue;
         }
-        threads.execute(() -> {
-          var answered = new LongAdder();
-          try {
-            outcome(transform, done, whole, checkpoints, range, answered)
-                .ifPresent(outcome -> end(outcome, Math.max(0, range.bytes() - answered.sum())));
-          } finally {
-            turns.end();
-          }
-        });
+        threads.execute(
+            () -> {
+              var answered = new LongAdder();
+              try {
+                outcome(transform, done, whole, checkpoints, range, answered)
+                    .ifPresent(
+                        outcome -> end(outcome, Math.max(0, range.bytes() - answered.sum())));
+              } finally {
+                turns.end();
+              }
+            });
       }
     } finally {
       turns.awaitEnds();
@@ -292,7 +372,11 @@ public final class JobRunner {
 
   /// Nothing for a range that has not been begun, as the job ends.
   private Optional<ObjectOutcome> outcome(
-      ObjectTransform transform, Consumer<Location> done, WholeOutput whole, Checkpoints checkpoints, ObjectRange range,
+      ObjectTransform transform,
+      Consumer<Location> done,
+      WholeOutput whole,
+      Checkpoints checkpoints,
+      ObjectRange range,
       LongAdder answered) {
     long start = System.nanoTime();
     var outputs = new SplitOutputs(job, storage);
@@ -302,7 +386,8 @@ public final class JobRunner {
         checkpoints.forget(range.checkpointed());
         outputs.join(range);
         whole.accept(range.object(), true);
-        return Optional.of(new ObjectOutcome(range.toString(), ObjectOutcome.Status.SKIPPED, 0, 0, ""));
+        return Optional.of(
+            new ObjectOutcome(range.toString(), ObjectOutcome.Status.SKIPPED, 0, 0, ""));
       }
       var count = transform.transform(range, outputs.part(range), answered);
       if (count.isEmpty()) {
@@ -311,7 +396,12 @@ public final class JobRunner {
       outputs.join(range);
       whole.accept(range.object(), false);
       return Optional.of(
-          new ObjectOutcome(range.toString(), ObjectOutcome.Status.SUCCEEDED, count.getAsLong(), seconds(start), ""));
+          new ObjectOutcome(
+              range.toString(),
+              ObjectOutcome.Status.SUCCEEDED,
+              count.getAsLong(),
+              seconds(start),
+              ""));
     } catch (TransformException | StorageException e) {
       return Optional.of(failure(range, start, e.getMessage()));
     } catch (InterruptedException e) {
@@ -322,7 +412,8 @@ public final class JobRunner {
   }
 
   private static ObjectOutcome failure(ObjectRange range, long start, String reason) {
-    return new ObjectOutcome(range.toString(), ObjectOutcome.Status.FAILED, 0, seconds(start), reason);
+    return new ObjectOutcome(
+        range.toString(), ObjectOutcome.Status.FAILED, 0, seconds(start), reason);
   }
 
   private void end(ObjectOutcome outcome, long bytes) {

@@ -2,8 +2,8 @@ package dev.berth.transform;
 
 import com.fasterxml.jackson.annotation.JsonValue;
 
-/// How far a job is, in the words of `GetModelInvocationJob`. A job in SageMaker's format knows `InProgress`,
-/// `Completed` and `Failed` only.
+/// How far a job is, in the words of `GetModelInvocationJob`. A job in SageMaker's format knows
+/// `InProgress`, `Completed` and `Failed` only.
 public enum JobStatus {
   SUBMITTED("Submitted"),
   /// Its input is held against the quotas.

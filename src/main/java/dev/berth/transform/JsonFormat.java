@@ -17,8 +17,8 @@ import dev.berth.hooks.BadInputException;
 import java.io.IOException;
 import java.util.regex.Pattern;
 
-/// JSON whose numbers keep the text that they had: `1.0`, `1e5` and digits without end come out as they went in. Names
-/// keep their order; texts are written without escapes where JSON needs none.
+/// JSON whose numbers keep the text that they had: `1.0`, `1e5` and digits without end come out as
+/// they went in. Names keep their order; texts are written without escapes where JSON needs none.
 final class JsonFormat implements RecordFormat {
 
   private static final String INPUT = "SageMakerInput";
@@ -29,15 +29,18 @@ final class JsonFormat implements RecordFormat {
   private static final JsonNodeFactory NODES = JsonNodeFactory.instance;
 
   /// A payload's size is limited already; a join is one level deeper than its parts.
-  private static final JsonFactory JSON = JsonFactory.builder()
-      .streamReadConstraints(StreamReadConstraints.builder()
-          .maxStringLength(Integer.MAX_VALUE)
-          .maxNameLength(Integer.MAX_VALUE)
-          .maxNumberLength(Integer.MAX_VALUE)
-          .maxNestingDepth(StreamWriteConstraints.DEFAULT_MAX_DEPTH - 1)
-          .build())
-      .errorReportConfiguration(ErrorReportConfiguration.builder().maxErrorTokenLength(MAX_FOUND_LENGTH).build())
-      .build();
+  private static final JsonFactory JSON =
+      JsonFactory.builder()
+          .streamReadConstraints(
+              StreamReadConstraints.builder()
+                  .maxStringLength(Integer.MAX_VALUE)
+                  .maxNameLength(Integer.MAX_VALUE)
+                  .maxNumberLength(Integer.MAX_VALUE)
+                  .maxNestingDepth(StreamWriteConstraints.DEFAULT_MAX_DEPTH - 1)
+                  .build())
+          .errorReportConfiguration(
+              ErrorReportConfiguration.builder().maxErrorTokenLength(MAX_FOUND_LENGTH).build())
+          .build();
 
   /// Half of a character: JSON may hold one as `\ud800`, UTF-8 may not.
   private static final Pattern LONE_SURROGATE = Pattern.compile("\\p{Cs}");
@@ -52,19 +55,23 @@ final class JsonFormat implements RecordFormat {
       var value = value(parser);
       if (parser.nextToken() != null) {
         throw new BadInputException(
-            "found a second JSON value%s, expected one".formatted(place(parser.currentTokenLocation())));
+            "found a second JSON value%s, expected one"
+                .formatted(place(parser.currentTokenLocation())));
       }
       return value;
     } catch (JsonProcessingException e) {
-      throw new BadInputException("found what is not JSON%s, expected a JSON value: %s".formatted(
-          e.getLocation() == null ? "" : place(e.getLocation()), e.getOriginalMessage()), e);
+      throw new BadInputException(
+          "found what is not JSON%s, expected a JSON value: %s"
+              .formatted(
+                  e.getLocation() == null ? "" : place(e.getLocation()), e.getOriginalMessage()),
+          e);
     } catch (IOException e) {
       throw new IllegalStateException("a text is in memory already", e);
     }
   }
 
-  /// An object gets the answer as one more member, in the place of one that has its name already; any other value
-  /// becomes a member beside it.
+  /// An object gets the answer as one more member, in the place of one that has its name already;
+  /// any other value becomes a member beside it.
   @Override
   public JsonNode join(JsonNode input, JsonNode answer) {
     var joined = input instanceof ObjectNode object ? object : NODES.objectNode().set(INPUT, input);
@@ -83,7 +90,8 @@ final class JsonFormat implements RecordFormat {
 
   @Override
   public String write(JsonNode record) {
-    return LONE_SURROGATE.matcher(Json.write(record))
+    return LONE_SURROGATE
+        .matcher(Json.write(record))
         .replaceAll(half -> "\\\\u%04x".formatted((int) half.group().charAt(0)));
   }
 
@@ -110,7 +118,8 @@ final class JsonFormat implements RecordFormat {
         }
         yield list;
       }
-      case VALUE_NUMBER_INT, VALUE_NUMBER_FLOAT -> NODES.rawValueNode(new RawValue(parser.getText()));
+      case VALUE_NUMBER_INT, VALUE_NUMBER_FLOAT ->
+          NODES.rawValueNode(new RawValue(parser.getText()));
       case VALUE_STRING -> NODES.textNode(parser.getText());
       case VALUE_TRUE, VALUE_FALSE -> NODES.booleanNode(parser.getBooleanValue());
       case VALUE_NULL -> NODES.nullNode();

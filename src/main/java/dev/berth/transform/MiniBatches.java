@@ -15,13 +15,13 @@ import java.util.Optional;
 
 /// Forms the payloads of one object, in order. For one thread; the stream is the caller's to close.
 ///
-/// Under `MultiRecord` a payload holds as many whole records as fit, else one. Where answers are joined with what was
-/// filtered out of the records, that has to fit too, so that a payload never needs more memory than its limit allows.
-/// An unlimited payload (`MaxPayloadInMB` 0) is the whole object, unless it has to be a single record, or to be
-/// filtered or joined.
+/// Under `MultiRecord` a payload holds as many whole records as fit, else one. Where answers are
+/// joined with what was filtered out of the records, that has to fit too, so that a payload never
+/// needs more memory than its limit allows. An unlimited payload (`MaxPayloadInMB` 0) is the whole
+/// object, unless it has to be a single record, or to be filtered or joined.
 ///
-/// An empty object is one empty request where nothing is split, and none else: it has no records. (Local mode sends an
-/// empty request for it under `Line` and `MultiRecord` too.)
+/// An empty object is one empty request where nothing is split, and none else: it has no records.
+/// (Local mode sends an empty request for it under `Line` and `MultiRecord` too.)
 final class MiniBatches {
 
   private final InputStream object;
@@ -32,6 +32,7 @@ final class MiniBatches {
   private final boolean isStreamed;
   private boolean isStarted;
   private long records;
+
   /// What was read and did not fit.
   private final ArrayDeque<Sent> waiting = new ArrayDeque<>();
 
@@ -50,7 +51,8 @@ final class MiniBatches {
     this(new BufferedInputStream(object), splitting, processing);
   }
 
-  private MiniBatches(BufferedInputStream object, Splitting splitting, Optional<RecordProcessing> processing) {
+  private MiniBatches(
+      BufferedInputStream object, Splitting splitting, Optional<RecordProcessing> processing) {
     this(object, splitting.open(object), 0, splitting, processing);
   }
 
@@ -60,27 +62,40 @@ final class MiniBatches {
   }
 
   private MiniBatches(
-      InputStream object, RecordReader reader, long recordsBefore, Splitting splitting, Optional<RecordProcessing> processing) {
+      InputStream object,
+      RecordReader reader,
+      long recordsBefore,
+      Splitting splitting,
+      Optional<RecordProcessing> processing) {
     this.object = object;
     this.reader = reader;
     this.records = recordsBefore;
     this.splitting = splitting;
     this.processing = processing;
     this.maxPayload = splitting.maxRecord();
-    this.isStreamed = splitting.isUnlimited() && processing.isEmpty() && !(reader instanceof TableObject)
-        && (splitting.splitType() == SplitType.NONE || splitting.isMultiRecord());
+    this.isStreamed =
+        splitting.isUnlimited()
+            && processing.isEmpty()
+            && !(reader instanceof TableObject)
+            && (splitting.splitType() == SplitType.NONE || splitting.isMultiRecord());
   }
 
-  /// Forms the payloads of a range of an object, in which nothing is unlimited. Its records have their object's numbers.
+  /// Forms the payloads of a range of an object, in which nothing is unlimited. Its records have
+  /// their object's numbers.
   ///
   /// @param object as [ObjectSource] opens it for the range
   /// @param newlinesBefore how many there are before the stream
   /// @throws BadInputException when the first record is too long
   static MiniBatches of(
-      ObjectRange range, InputStream object, long newlinesBefore, Splitting splitting, Optional<RecordProcessing> processing)
+      ObjectRange range,
+      InputStream object,
+      long newlinesBefore,
+      Splitting splitting,
+      Optional<RecordProcessing> processing)
       throws IOException {
     var buffered = new BufferedInputStream(object);
-    var lines = new LineRange(buffered, range.start(), range.end(), newlinesBefore, splitting.maxRecord());
+    var lines =
+        new LineRange(buffered, range.start(), range.end(), newlinesBefore, splitting.maxRecord());
     return new MiniBatches(buffered, lines, lines.linesBefore(), splitting, processing);
   }
 
@@ -130,8 +145,10 @@ final class MiniBatches {
       inputBytes += next.get().input.length;
       bodyBytes += next.get().body.length;
       next = splitting.isMultiRecord() && !next.get().endsBatch ? take() : Optional.empty();
-    } while (next.isPresent() && next.get().rejection.isEmpty()
-        && inputBytes + next.get().input.length <= maxPayload && bodyBytes + next.get().body.length <= maxPayload);
+    } while (next.isPresent()
+        && next.get().rejection.isEmpty()
+        && inputBytes + next.get().input.length <= maxPayload
+        && bodyBytes + next.get().body.length <= maxPayload);
     next.ifPresent(waiting::addFirst);
     if (splitting.splitType() == SplitType.LINE) {
       // At the end of a body a blank line would not count. At the end of a range it does.
@@ -168,13 +185,16 @@ final class MiniBatches {
       if (!processing.get().keepsBadRecords()) {
         throw e;
       }
-      return Optional.of(new Sent(input, new byte[0], reader.endsBatch(), Optional.of(e.getMessage())));
+      return Optional.of(
+          new Sent(input, new byte[0], reader.endsBatch(), Optional.of(e.getMessage())));
     }
     if (body.length > splitting.maxRecord()) {
-      throw new BadInputException("record %d: found %d bytes after InputFilter, expected at most %d in one record"
-          .formatted(records, body.length, splitting.maxRecord()));
+      throw new BadInputException(
+          "record %d: found %d bytes after InputFilter, expected at most %d in one record"
+              .formatted(records, body.length, splitting.maxRecord()));
     }
-    return Optional.of(new Sent(keepsInput() ? input : body, body, reader.endsBatch(), Optional.empty()));
+    return Optional.of(
+        new Sent(keepsInput() ? input : body, body, reader.endsBatch(), Optional.empty()));
   }
 
   /// Whether what was filtered out is needed once more.

@@ -1,12 +1,11 @@
 package dev.berth.transform;
 
 import dev.berth.storage.StoredObject;
-import dev.berth.transform.checkpoint.Checkpoints;
 import java.util.List;
 import java.util.stream.IntStream;
 
-/// What one instance does of an object: all of it, or with `--split-objects` a range of its bytes. Where a range's lines begin
-/// and end is for [dev.berth.content.LineRange] to say.
+/// What one instance does of an object: all of it, or with `--split-objects` a range of its bytes.
+/// Where a range's lines begin and end is for [dev.berth.content.LineRange] to say.
 ///
 /// Which ranges an object has follows from its size and the number of instances alone.
 ///
@@ -18,8 +17,11 @@ record ObjectRange(StoredObject object, int number, int count) {
   static final long LEAST_BYTES = 64 << 10;
 
   static List<ObjectRange> of(StoredObject object, TransformJob job) {
-    int count = job.splitObjects() ? Math.clamp(object.size() / LEAST_BYTES, 1, job.instances()) : 1;
-    return IntStream.range(0, count).mapToObj(number -> new ObjectRange(object, number, count)).toList();
+    int count =
+        job.splitObjects() ? Math.clamp(object.size() / LEAST_BYTES, 1, job.instances()) : 1;
+    return IntStream.range(0, count)
+        .mapToObj(number -> new ObjectRange(object, number, count))
+        .toList();
   }
 
   boolean isWhole() {
@@ -47,7 +49,9 @@ record ObjectRange(StoredObject object, int number, int count) {
 
   /// The object's key where it is whole. No two ranges have the same.
   String name() {
-    return isWhole() ? object.key() : "%s.split/%05d-of-%05d".formatted(object.key(), number, count);
+    return isWhole()
+        ? object.key()
+        : "%s.split/%05d-of-%05d".formatted(object.key(), number, count);
   }
 
   /// What [Checkpoints] keep answers for.
@@ -58,6 +62,8 @@ record ObjectRange(StoredObject object, int number, int count) {
   /// For people.
   @Override
   public String toString() {
-    return isWhole() ? object.key() : "%s, bytes %d to %d".formatted(object.key(), start(), end() - 1);
+    return isWhole()
+        ? object.key()
+        : "%s, bytes %d to %d".formatted(object.key(), start(), end() - 1);
   }
 }

@@ -3,8 +3,8 @@ package dev.berth.transform;
 import dev.berth.storage.Storage;
 import dev.berth.storage.StoredObject;
 import java.io.EOFException;
-import java.io.IOException;
 import java.io.FilterInputStream;
+import java.io.IOException;
 import java.io.InputStream;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.Executors;
@@ -19,7 +19,8 @@ record ObjectSource(Storage storage, boolean gzip) {
   private static final int COUNTED_AT_ONCE = 8;
   private static final long COUNTED_BYTES = 64 << 20;
 
-  /// What an object may have unpacked; one whose size is not known, or that is packed, may have anything.
+  /// What an object may have unpacked; one whose size is not known, or that is packed, may have
+  /// anything.
   long mostBytes(StoredObject object) {
     return gzip || object.size() == 0 ? Long.MAX_VALUE : object.size();
   }
@@ -53,28 +54,36 @@ record ObjectSource(Storage storage, boolean gzip) {
     };
   }
 
-  /// Opens a range of an object, from the byte before it on where there is one. It goes on to the object's end.
+  /// Opens a range of an object, from the byte before it on where there is one. It goes on to the
+  /// object's end.
   InputStream open(ObjectRange range, LongAdder read) throws IOException {
     return range.isWhole()
         ? open(range.object(), read)
         : counted(storage.open(range.object().location(), Math.max(0, range.start() - 1)), read);
   }
 
-  /// How many newlines the first bytes of an object have. Reads at several places at once, because S3 gives one reader less
-  /// than it could count.
+  /// How many newlines the first bytes of an object have. Reads at several places at once, because
+  /// S3 gives one reader less than it could count.
   ///
   /// @throws TransformException when it can't be read
   long newlines(StoredObject object, long bytes) throws InterruptedException {
-    try (var threads = Executors.newFixedThreadPool(COUNTED_AT_ONCE, Thread.ofVirtual().factory())) {
-      var counts = LongStream.iterate(0, start -> start < bytes, start -> start + COUNTED_BYTES)
-          .mapToObj(start -> threads.submit(() -> newlines(object, start, Math.min(bytes, start + COUNTED_BYTES)))).toList();
+    try (var threads =
+        Executors.newFixedThreadPool(COUNTED_AT_ONCE, Thread.ofVirtual().factory())) {
+      var counts =
+          LongStream.iterate(0, start -> start < bytes, start -> start + COUNTED_BYTES)
+              .mapToObj(
+                  start ->
+                      threads.submit(
+                          () -> newlines(object, start, Math.min(bytes, start + COUNTED_BYTES))))
+              .toList();
       long newlines = 0;
       for (var count : counts) {
         newlines += count.get();
       }
       return newlines;
     } catch (ExecutionException e) {
-      throw new TransformException("its lines can't be counted: " + e.getCause().getMessage(), e.getCause());
+      throw new TransformException(
+          "its lines can't be counted: " + e.getCause().getMessage(), e.getCause());
     }
   }
 
@@ -86,7 +95,8 @@ record ObjectSource(Storage storage, boolean gzip) {
       while (left > 0) {
         int count = in.read(buffer, 0, (int) Math.min(buffer.length, left));
         if (count < 0) {
-          throw new EOFException("%s: found %d bytes, expected %d".formatted(object.location(), end - left, end));
+          throw new EOFException(
+              "%s: found %d bytes, expected %d".formatted(object.location(), end - left, end));
         }
         for (int i = 0; i < count; i++) {
           newlines += buffer[i] == '\n' ? 1 : 0;

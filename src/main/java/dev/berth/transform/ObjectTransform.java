@@ -21,20 +21,23 @@ import java.util.concurrent.Future;
 import java.util.concurrent.atomic.LongAdder;
 import java.util.zip.ZipException;
 
-/// Transforms one object, or a range of one: its payloads are sent as they are read, several at the same time, and their
-/// answers written in their order. The output appears when it is whole.
+/// Transforms one object, or a range of one: its payloads are sent as they are read, several at the
+/// same time, and their answers written in their order. The output appears when it is whole.
 ///
-/// One thread reads and writes; a payload is sent by a thread of its own. What is between reading and writing, of all
-/// objects together, is limited, and so is the memory that a job takes, whatever the size of its objects. An object is
-/// opened before its [turn][ObjectTurns] comes, and put in place when that is over.
+/// One thread reads and writes; a payload is sent by a thread of its own. What is between reading
+/// and writing, of all objects together, is limited, and so is the memory that a job takes,
+/// whatever the size of its objects. An object is opened before its [turn][ObjectTurns] comes, and
+/// put in place when that is over.
 ///
 /// @param contentType of the output
-/// @param memory for the payloads between reading and writing, of all objects together. A thread takes what its next
-///     payload needs at most, reads it, and gives back what was too much. A thread that holds some must not wait for
-///     more: it writes what it has, and gives that memory back
+/// @param memory for the payloads between reading and writing, of all objects together. A thread
+///   takes what its next payload needs at most, reads it, and gives back what was too much. A
+///   thread that holds some must not wait for more: it writes what it has, and gives that memory
+///   back
 /// @param tables where objects are tables
 /// @param goOn whether an object goes on where an earlier run was killed
-/// @param leastShare of the memory for one payload, however small: so that there are not too many of them
+/// @param leastShare of the memory for one payload, however small: so that there are not too many
+///   of them
 record ObjectTransform(
     ObjectSource source,
     Splitting splitting,
@@ -59,14 +62,23 @@ record ObjectTransform(
   /// @param isSafeInParts whether it is worth to be kept while the object is not whole
   /// @param bytes of the object that were read for it
   private record Sent(
-      int records, boolean isKept, boolean isSafeInParts, long bytes, MemoryShare share, Future<byte[]> output) {}
+      int records,
+      boolean isKept,
+      boolean isSafeInParts,
+      long bytes,
+      MemoryShare share,
+      Future<byte[]> output) {}
 
   /// @param answered counts the bytes of the object whose answers are written
   /// @return how many records it has; nothing where it has not been begun, as the job ends
-  /// @throws TransformException when a record, its answer, or the storage fails; there is no output then
-  OptionalLong transform(ObjectRange range, Location output, LongAdder answered) throws InterruptedException {
+  /// @throws TransformException when a record, its answer, or the storage fails; there is no output
+  ///   then
+  OptionalLong transform(ObjectRange range, Location output, LongAdder answered)
+      throws InterruptedException {
     try {
-      return tables.isPresent() ? ofTable(range, output, answered) : ofStream(range, output, answered);
+      return tables.isPresent()
+          ? ofTable(range, output, answered)
+          : ofStream(range, output, answered);
     } catch (BadInputException | StorageException e) {
       throw new TransformException(e.getMessage(), e);
     } catch (ZipException e) {
@@ -76,14 +88,24 @@ record ObjectTransform(
     }
   }
 
-  private OptionalLong ofTable(ObjectRange range, Location output, LongAdder answered) throws IOException, InterruptedException {
+  private OptionalLong ofTable(ObjectRange range, Location output, LongAdder answered)
+      throws IOException, InterruptedException {
     var read = new LongAdder();
-    try (var table = new TableObject(tables.get(), source.storage(), range.object(), splitting.maxRecord(), read)) {
-      return inTurn(range, new MiniBatches(table, splitting, processing), Optional.of(table), read, output, answered);
+    try (var table =
+        new TableObject(
+            tables.get(), source.storage(), range.object(), splitting.maxRecord(), read)) {
+      return inTurn(
+          range,
+          new MiniBatches(table, splitting, processing),
+          Optional.of(table),
+          read,
+          output,
+          answered);
     }
   }
 
-  private OptionalLong ofStream(ObjectRange range, Location output, LongAdder answered) throws IOException, InterruptedException {
+  private OptionalLong ofStream(ObjectRange range, Location output, LongAdder answered)
+      throws IOException, InterruptedException {
     var read = new LongAdder();
     // Before what the source opens of the range.
     long newlines = range.start() == 0 ? 0 : source.newlines(range.object(), range.start() - 1);
@@ -92,14 +114,20 @@ record ObjectTransform(
     }
   }
 
-  private MiniBatches payloads(ObjectRange range, InputStream in, long newlines) throws IOException {
+  private MiniBatches payloads(ObjectRange range, InputStream in, long newlines)
+      throws IOException {
     return range.isWhole()
         ? new MiniBatches(in, splitting, processing)
         : MiniBatches.of(range, in, newlines, splitting, processing);
   }
 
   private OptionalLong inTurn(
-      ObjectRange range, MiniBatches payloads, Optional<TableObject> table, LongAdder read, Location output, LongAdder answered)
+      ObjectRange range,
+      MiniBatches payloads,
+      Optional<TableObject> table,
+      LongAdder read,
+      Location output,
+      LongAdder answered)
       throws IOException, InterruptedException {
     var next = turns.take();
     if (next.isEmpty()) {
@@ -111,8 +139,14 @@ record ObjectTransform(
   }
 
   private long transform(
-      ObjectRange range, MiniBatches payloads, Optional<TableObject> table, LongAdder read, Location output,
-      LongAdder answered, ObjectTurns.Turn turn) throws IOException, InterruptedException {
+      ObjectRange range,
+      MiniBatches payloads,
+      Optional<TableObject> table,
+      LongAdder read,
+      Location output,
+      LongAdder answered,
+      ObjectTurns.Turn turn)
+      throws IOException, InterruptedException {
     var sent = new ArrayDeque<Sent>();
     var object = range.object();
     var checkpoint = checkpoints.open(range.checkpointed(), goOn);
@@ -120,8 +154,10 @@ record ObjectTransform(
     try (var writer = source.storage().create(output, contentType)) {
       var out = table.map(rows -> rows.answers(writer)).orElse(writer);
       // Of a table that is packed.
-      long mostBytes = bytes(payloads.mostBytes(table.isPresent() ? Long.MAX_VALUE : source.mostBytes(object)));
-      // A record may be as long as all memory, and hardly any is. One that is gets its share when it is there.
+      long mostBytes =
+          bytes(payloads.mostBytes(table.isPresent() ? Long.MAX_VALUE : source.mostBytes(object)));
+      // A record may be as long as all memory, and hardly any is. One that is gets its share when
+      // it is there.
       long expected = mostBytes <= memory.bytes() / 2 ? mostBytes : leastShare;
       var records = new Counted();
       while (true) {
@@ -175,7 +211,8 @@ record ObjectTransform(
     }
   }
 
-  /// How far an object is: records that were sent and written, and the bytes of its output. For one thread.
+  /// How far an object is: records that were sent and written, and the bytes of its output. For one
+  /// thread.
   private static final class Counted {
     private long sent;
     private long written;
@@ -187,7 +224,8 @@ record ObjectTransform(
     return Math.max(COPIES * payload, leastShare);
   }
 
-  /// Reads the next payload, and gives the share back where there is none, or more of it than that needs.
+  /// Reads the next payload, and gives the share back where there is none, or more of it than that
+  /// needs.
   private Optional<Payload> next(MiniBatches payloads, MemoryShare share) throws IOException {
     boolean isThere = false;
     try {
@@ -204,26 +242,43 @@ record ObjectTransform(
 
   /// Has a payload sent, unless an earlier run has its output.
   private Sent send(
-      Payload payload, MemoryShare share, StoredObject object, Counted records, Checkpoint checkpoint, LongAdder read) {
+      Payload payload,
+      MemoryShare share,
+      StoredObject object,
+      Counted records,
+      Checkpoint checkpoint,
+      LongAdder read) {
     boolean isSafeInParts = splitting.splitType() != SplitType.NONE;
     long first = records.sent + 1;
     records.sent += payload.records();
-    var kept = isSafeInParts ? checkpoint.answer(first, payload.records()) : Optional.<byte[]>empty();
+    var kept =
+        isSafeInParts ? checkpoint.answer(first, payload.records()) : Optional.<byte[]>empty();
     kept.ifPresent(exchange::resumed);
-    var output = kept.<Future<byte[]>>map(CompletableFuture::completedFuture)
-        .orElseGet(() -> threads.submit(() -> turns.request(() -> {
-          var made = exchange.output(payload, object);
-          if (isSafeInParts) {
-            checkpoint.arrived(first, payload.records(), made);
-          }
-          return made;
-        })));
-    return new Sent(payload.records(), kept.isPresent(), isSafeInParts, read.sumThenReset(), share, output);
+    var output =
+        kept.<Future<byte[]>>map(CompletableFuture::completedFuture)
+            .orElseGet(
+                () ->
+                    threads.submit(
+                        () ->
+                            turns.request(
+                                () -> {
+                                  var made = exchange.output(payload, object);
+                                  if (isSafeInParts) {
+                                    checkpoint.arrived(first, payload.records(), made);
+                                  }
+                                  return made;
+                                })));
+    return new Sent(
+        payload.records(), kept.isPresent(), isSafeInParts, read.sumThenReset(), share, output);
   }
 
   /// Writes the oldest output, waiting for it where it is not there.
   private void write(
-      ArrayDeque<Sent> sent, OutputStream out, Checkpoint checkpoint, Counted records, LongAdder answered)
+      ArrayDeque<Sent> sent,
+      OutputStream out,
+      Checkpoint checkpoint,
+      Counted records,
+      LongAdder answered)
       throws IOException, InterruptedException {
     var oldest = sent.peek();
     try {

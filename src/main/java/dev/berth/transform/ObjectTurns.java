@@ -7,15 +7,17 @@ import java.util.concurrent.Callable;
 import java.util.concurrent.Semaphore;
 import java.util.function.BooleanSupplier;
 
-/// Whose turn it is among the objects of a job. As many objects as requests may run have a turn: their records are read and
-/// answered. Others have been opened and wait for a turn, and others are on their way to their outputs. So the time that
-/// S3 takes to answer keeps no request waiting.
+/// Whose turn it is among the objects of a job. As many objects as requests may run have a turn:
+/// their records are read and answered. Others have been opened and wait for a turn, and others are
+/// on their way to their outputs. So the time that S3 takes to answer keeps no request waiting.
 ///
-/// An object that waits for its turn has a buffer in memory at most: what its connection has received is the system's. Objects
-/// on their way to their outputs have a share of the heap together.
+/// An object that waits for its turn has a buffer in memory at most: what its connection has
+/// received is the system's. Objects on their way to their outputs have a share of the heap
+/// together.
 final class ObjectTurns {
 
-  /// Objects without a turn. With 40 ms for each answer of S3, they are enough for some 500 objects/s.
+  /// Objects without a turn. With 40 ms for each answer of S3, they are enough for some 500
+  /// objects/s.
   private static final int OTHERS = 64;
 
   /// For what S3's writers hold of objects whose turn is over.
@@ -28,7 +30,8 @@ final class ObjectTurns {
   private final Semaphore objects;
   private final Semaphore turns;
   private final Semaphore requests;
-  private final MemoryBudget ending = new MemoryBudget(Runtime.getRuntime().maxMemory() / SHARE_OF_HEAP);
+  private final MemoryBudget ending =
+      new MemoryBudget(Runtime.getRuntime().maxMemory() / SHARE_OF_HEAP);
   private final BooleanSupplier isOver;
 
   /// @param requests how many may run at the same time
@@ -95,7 +98,8 @@ final class ObjectTurns {
     private boolean isHeld = true;
     private MemoryShare rest = ending.share();
 
-    /// Gives the turn to another object: all answers are there, and what the writer holds of them has to be put in place.
+    /// Gives the turn to another object: all answers are there, and what the writer holds of them
+    /// has to be put in place.
     ///
     /// @param bytes how many the output has
     void pass(long bytes) throws InterruptedException {

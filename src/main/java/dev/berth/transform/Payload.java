@@ -20,7 +20,8 @@ sealed interface Payload {
   /// @param firstRecord the place of the first record in its object, counted from 1
   /// @param records how many there are
   /// @param body what is sent
-  /// @param input the records as they were before `InputFilter` where the answers are joined with them, else `body`
+  /// @param input the records as they were before `InputFilter` where the answers are joined with
+  ///   them, else `body`
   record MiniBatch(long firstRecord, int records, byte[] body, byte[] input) implements Payload {
 
     @Override
@@ -39,17 +40,29 @@ sealed interface Payload {
       int first = half(ends);
       int inputEnd = input == body ? ends[first - 1] : endsOfLines(input)[first - 1];
       return List.of(
-          new MiniBatch(firstRecord, first, Arrays.copyOf(body, ends[first - 1]), Arrays.copyOf(input, inputEnd)),
-          new MiniBatch(firstRecord + first, records - first, Arrays.copyOfRange(body, ends[first - 1], body.length),
+          new MiniBatch(
+              firstRecord,
+              first,
+              Arrays.copyOf(body, ends[first - 1]),
+              Arrays.copyOf(input, inputEnd)),
+          new MiniBatch(
+              firstRecord + first,
+              records - first,
+              Arrays.copyOfRange(body, ends[first - 1], body.length),
               Arrays.copyOfRange(input, inputEnd, input.length)));
     }
 
     /// How many records the first half has. At its end a blank line would not count.
     private int half(int[] ends) {
       int middle = records / 2;
-      return IntStream.concat(IntStream.range(middle, records), IntStream.range(1, middle).map(i -> middle - i))
-          .filter(last -> !Framing.isBlank(Arrays.copyOfRange(body, last == 1 ? 0 : ends[last - 2], ends[last - 1])))
-          .findFirst().orElse(records - 1);
+      return IntStream.concat(
+              IntStream.range(middle, records), IntStream.range(1, middle).map(i -> middle - i))
+          .filter(
+              last ->
+                  !Framing.isBlank(
+                      Arrays.copyOfRange(body, last == 1 ? 0 : ends[last - 2], ends[last - 1])))
+          .findFirst()
+          .orElse(records - 1);
     }
 
     private int[] endsOfLines(byte[] text) {
@@ -83,8 +96,8 @@ sealed interface Payload {
     }
   }
 
-  /// Everything that an object holds, of any length, to be sent chunk by chunk. It is read from the object while it is
-  /// sent, so whoever sends it again has to open the object again.
+  /// Everything that an object holds, of any length, to be sent chunk by chunk. It is read from the
+  /// object while it is sent, so whoever sends it again has to open the object again.
   record WholeObject(InputStream body) implements Payload {
 
     @Override

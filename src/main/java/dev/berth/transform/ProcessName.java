@@ -10,14 +10,15 @@ import java.time.Instant;
 /// A process, so that others can tell whether it still runs.
 ///
 /// @param host the machine's name, which several may have
-/// @param system which start of which machine it is, and which of its namespaces of processes: process 7 of a container is not
-///     that of another one. Empty where the system has no `/proc`
+/// @param system which start of which machine it is, and which of its namespaces of processes:
+///   process 7 of a container is not that of another one. Empty where the system has no `/proc`
 /// @param process its id
 /// @param started when it began, in milliseconds, as ids are given again; 0 where that is not known
 record ProcessName(String host, String system, long process, long started) {
 
   static ProcessName own() {
-    return new ProcessName(ownHost(), ownSystem(), ProcessHandle.current().pid(), started(ProcessHandle.current()));
+    return new ProcessName(
+        ownHost(), ownSystem(), ProcessHandle.current().pid(), started(ProcessHandle.current()));
   }
 
   /// Whether the other process is of this machine.
@@ -37,7 +38,9 @@ record ProcessName(String host, String system, long process, long started) {
 
   private static boolean runs(ProcessName name) {
     return ProcessHandle.of(name.process)
-        .filter(ProcessHandle::isAlive).filter(found -> started(found) == name.started).isPresent();
+        .filter(ProcessHandle::isAlive)
+        .filter(found -> started(found) == name.started)
+        .isPresent();
   }
 
   private static long started(ProcessHandle process) {
@@ -55,7 +58,8 @@ record ProcessName(String host, String system, long process, long started) {
 
   private static String ownSystem() {
     try {
-      return Files.readString(Path.of("/proc/sys/kernel/random/boot_id")).strip() + " "
+      return Files.readString(Path.of("/proc/sys/kernel/random/boot_id")).strip()
+          + " "
           + Files.readSymbolicLink(Path.of("/proc/self/ns/pid"));
     } catch (IOException e) {
       return "";

@@ -7,17 +7,22 @@ import java.io.IOException;
 import java.util.OptionalLong;
 import java.util.stream.Stream;
 
-/// What a job in Bedrock's format may have at most, and at least, so that a job that passes here is not refused there.
-/// All are off by default.
+/// What a job in Bedrock's format may have at most, and at least, so that a job that passes here is
+/// not refused there. All are off by default.
 ///
 /// @param minRecords of all objects together
 /// @param maxRecords likewise
 /// @param maxObjectBytes of each object
 /// @param maxJobBytes of all objects together
-record Quotas(OptionalLong minRecords, OptionalLong maxRecords, OptionalLong maxObjectBytes, OptionalLong maxJobBytes) {
+record Quotas(
+    OptionalLong minRecords,
+    OptionalLong maxRecords,
+    OptionalLong maxObjectBytes,
+    OptionalLong maxJobBytes) {
 
   static final Quotas NONE =
-      new Quotas(OptionalLong.empty(), OptionalLong.empty(), OptionalLong.empty(), OptionalLong.empty());
+      new Quotas(
+          OptionalLong.empty(), OptionalLong.empty(), OptionalLong.empty(), OptionalLong.empty());
 
   private static final long MEBIBYTE = 1 << 20;
 
@@ -38,8 +43,18 @@ record Quotas(OptionalLong minRecords, OptionalLong maxRecords, OptionalLong max
           objectBytes += line.get().length;
           records++;
           atMost(maxRecords, records, JobOption.MAX_RECORDS, "records in the job", 1);
-          atMost(maxObjectBytes, objectBytes, JobOption.MAX_OBJECT_SIZE_IN_MB, "MiB in " + object.key(), MEBIBYTE);
-          atMost(maxJobBytes, bytes + objectBytes, JobOption.MAX_JOB_SIZE_IN_MB, "MiB in the job", MEBIBYTE);
+          atMost(
+              maxObjectBytes,
+              objectBytes,
+              JobOption.MAX_OBJECT_SIZE_IN_MB,
+              "MiB in " + object.key(),
+              MEBIBYTE);
+          atMost(
+              maxJobBytes,
+              bytes + objectBytes,
+              JobOption.MAX_JOB_SIZE_IN_MB,
+              "MiB in the job",
+              MEBIBYTE);
         }
       } catch (BadInputException | IOException e) {
         throw new TransformException("%s: %s".formatted(object.key(), e.getMessage()), e);
@@ -47,15 +62,20 @@ record Quotas(OptionalLong minRecords, OptionalLong maxRecords, OptionalLong max
       bytes += objectBytes;
     }
     if (records < minRecords.orElse(0)) {
-      throw new TransformException("%s: found %d records in the job, expected at least %d".formatted(
-          JobOption.MIN_RECORDS, records, minRecords.getAsLong()), null);
+      throw new TransformException(
+          "%s: found %d records in the job, expected at least %d"
+              .formatted(JobOption.MIN_RECORDS, records, minRecords.getAsLong()),
+          null);
     }
   }
 
-  private static void atMost(OptionalLong quota, long found, JobOption option, String what, long unit) {
+  private static void atMost(
+      OptionalLong quota, long found, JobOption option, String what, long unit) {
     if (quota.isPresent() && found > quota.getAsLong()) {
-      throw new TransformException("%s: found more than %d %s, expected no more".formatted(
-          option, quota.getAsLong() / unit, what), null);
+      throw new TransformException(
+          "%s: found more than %d %s, expected no more"
+              .formatted(option, quota.getAsLong() / unit, what),
+          null);
     }
   }
 }

@@ -3,8 +3,8 @@ package dev.berth.transform;
 import com.fasterxml.jackson.databind.JsonNode;
 import dev.berth.hooks.BadInputException;
 
-/// How the records of a content type are read, joined and written. What nobody asked to change stays as it was, to the
-/// last digit.
+/// How the records of a content type are read, joined and written. What nobody asked to change
+/// stays as it was, to the last digit.
 sealed interface RecordFormat permits CsvFormat, JsonFormat {
 
   /// @param text one record, without a newline at its end

@@ -12,10 +12,11 @@ import java.util.Objects;
 import java.util.StringJoiner;
 import java.util.function.Supplier;
 
-/// What a job's [DataProcessing] does to its records on their way to the container, and to the answers on their way
-/// back. Immutable; used by any threads.
+/// What a job's [DataProcessing] does to its records on their way to the container, and to the
+/// answers on their way back. Immutable; used by any threads.
 ///
-/// @param keepsBadRecords whether an error may stand in the place of a record's answer. It is joined, and not filtered
+/// @param keepsBadRecords whether an error may stand in the place of a record's answer. It is
+///   joined, and not filtered
 record RecordProcessing(
     RecordFormat format,
     Unit unit,
@@ -68,17 +69,19 @@ record RecordProcessing(
     return filtered.toString().getBytes(StandardCharsets.UTF_8);
   }
 
-  /// What the container's answer becomes in the output, after `JoinSource` and `OutputFilter`: a line for each record
-  /// of the payload. The last one has no newline.
+  /// What the container's answer becomes in the output, after `JoinSource` and `OutputFilter`: a
+  /// line for each record of the payload. The last one has no newline.
   ///
-  /// @throws BadInputException naming the record, or saying that there are more or fewer answers than records
+  /// @throws BadInputException naming the record, or saying that there are more or fewer answers
+  ///   than records
   byte[] output(Payload.MiniBatch batch, byte[] answer) {
     if (joinSource == JoinSource.NONE && outputFilter.selectsAll()) {
       return answer;
     }
     long first = batch.firstRecord();
     var inputs = records(text(batch.input(), "records from %d on".formatted(first)));
-    var answers = answers(text(answer, "answer to the records from %d on".formatted(first)), inputs.size());
+    var answers =
+        answers(text(answer, "answer to the records from %d on".formatted(first)), inputs.size());
     if (answers.size() != inputs.size()) {
       throw new BadInputException(miscounted(first, inputs.size(), answers.size()));
     }
@@ -91,27 +94,37 @@ record RecordProcessing(
 
   /// Says that a payload has too many answers, or too few.
   static String miscounted(long first, int records, int answers) {
-    return "answer to %s: found %d line%s, expected %d, one for each record".formatted(
-        records == 1 ? "record " + first : "the records %d to %d".formatted(first, first + records - 1),
-        answers, answers == 1 ? "" : "s", records);
+    return "answer to %s: found %d line%s, expected %d, one for each record"
+        .formatted(
+            records == 1
+                ? "record " + first
+                : "the records %d to %d".formatted(first, first + records - 1),
+            answers,
+            answers == 1 ? "" : "s",
+            records);
   }
 
   private String output(String input, String answer, long number) {
     var name = "record " + number;
     var answered = read(answer, "answer to " + name);
     boolean isError = keepsBadRecords && format.isError(answered);
-    var joined = switch (joinSource) {
-      case NONE -> answered;
-      case INPUT -> isError ? joinedError(input, answered) : format.join(read(input, name), answered);
-    };
+    var joined =
+        switch (joinSource) {
+          case NONE -> answered;
+          case INPUT ->
+              isError ? joinedError(input, answered) : format.join(read(input, name), answered);
+        };
     return format.write(
-        isError ? joined : at(name + ", OutputFilter " + outputFilter, () -> outputFilter.apply(joined)));
+        isError
+            ? joined
+            : at(name + ", OutputFilter " + outputFilter, () -> outputFilter.apply(joined)));
   }
 
   /// The line for a record that was not sent.
   byte[] error(Payload.Rejected record) {
     var error = format.error(record.reason());
-    return format.write(joinSource == JoinSource.NONE ? error : joinedError(raw(record.input()), error))
+    return format
+        .write(joinSource == JoinSource.NONE ? error : joinedError(raw(record.input()), error))
         .getBytes(StandardCharsets.UTF_8);
   }
 
@@ -155,7 +168,10 @@ record RecordProcessing(
   }
 
   private static String withoutNewline(String line) {
-    int end = line.endsWith("\r\n") ? line.length() - 2 : line.endsWith("\n") ? line.length() - 1 : line.length();
+    int end =
+        line.endsWith("\r\n")
+            ? line.length() - 2
+            : line.endsWith("\n") ? line.length() - 1 : line.length();
     return line.substring(0, end);
   }
 
@@ -166,8 +182,10 @@ record RecordProcessing(
       var text = StandardCharsets.UTF_8.newDecoder().decode(buffer).toString();
       return text.startsWith(BYTE_ORDER_MARK) ? text.substring(1) : text;
     } catch (CharacterCodingException e) {
-      throw new BadInputException("%s: found the byte 0x%02x at offset %d, expected UTF-8 text".formatted(
-          name, bytes[buffer.position()], buffer.position()), e);
+      throw new BadInputException(
+          "%s: found the byte 0x%02x at offset %d, expected UTF-8 text"
+              .formatted(name, bytes[buffer.position()], buffer.position()),
+          e);
     }
   }
 

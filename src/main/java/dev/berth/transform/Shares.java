@@ -1,7 +1,6 @@
 package dev.berth.transform;
 
 import dev.berth.storage.Storage;
-import dev.berth.storage.StoredObject;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.Comparator;
@@ -14,15 +13,17 @@ import java.util.Set;
 import java.util.function.BooleanSupplier;
 import java.util.zip.CRC32;
 
-/// How the objects of a job are dealt out to its instances. Each instance finds its own without asking the others: all of
-/// them come to the same shares from the same list of objects, in any order and after any restart.
+/// How the objects of a job are dealt out to its instances. Each instance finds its own without
+/// asking the others: all of them come to the same shares from the same list of objects, in any
+/// order and after any restart.
 ///
-/// By size, the largest object goes first, and each to the instance that has least until then. The list has to be the same
-/// for all instances, so nothing may be added to the input meanwhile. By key, an object's instance depends on nothing but
-/// its key, and the shares are as even as chance makes them.
+/// By size, the largest object goes first, and each to the instance that has least until then. The
+/// list has to be the same for all instances, so nothing may be added to the input meanwhile. By
+/// key, an object's instance depends on nothing but its key, and the shares are as even as chance
+/// makes them.
 ///
-/// What has one key has one output, and goes to one instance. With `--split-objects` each range of a large object counts as an
-/// object of its own.
+/// What has one key has one output, and goes to one instance. With `--split-objects` each range of
+/// a large object counts as an object of its own.
 public final class Shares {
 
   /// What an object takes that is empty, in bytes: a request.
@@ -47,6 +48,7 @@ public final class Shares {
 
   private final TransformJob job;
   private final List<Share> all;
+
   /// By size only.
   private final Set<String> mine;
 
@@ -82,22 +84,27 @@ public final class Shares {
     return new Shares(job, List.copyOf(all), mine);
   }
 
-  private static void deal(Map<String, Share> keys, TransformJob job, List<Share> all, Set<String> mine) {
-    var loads = new PriorityQueue<Load>(Comparator.comparingLong(Load::weight).thenComparing(Load::instance));
+  private static void deal(
+      Map<String, Share> keys, TransformJob job, List<Share> all, Set<String> mine) {
+    var loads =
+        new PriorityQueue<Load>(
+            Comparator.comparingLong(Load::weight).thenComparing(Load::instance));
     for (int i = 0; i < job.instances(); i++) {
       loads.add(new Load(i, 0));
     }
     keys.entrySet().stream()
-        .sorted(Comparator.<Map.Entry<String, Share>>comparingLong(entry -> -entry.getValue().weight())
-            .thenComparing(Map.Entry::getKey))
-        .forEach(entry -> {
-          var least = loads.poll();
-          loads.add(new Load(least.instance, least.weight + entry.getValue().weight()));
-          all.set(least.instance, all.get(least.instance).with(entry.getValue()));
-          if (least.instance == job.instance()) {
-            mine.add(entry.getKey());
-          }
-        });
+        .sorted(
+            Comparator.<Map.Entry<String, Share>>comparingLong(entry -> -entry.getValue().weight())
+                .thenComparing(Map.Entry::getKey))
+        .forEach(
+            entry -> {
+              var least = loads.poll();
+              loads.add(new Load(least.instance, least.weight + entry.getValue().weight()));
+              all.set(least.instance, all.get(least.instance).with(entry.getValue()));
+              if (least.instance == job.instance()) {
+                mine.add(entry.getKey());
+              }
+            });
   }
 
   /// The ranges of one object go to one instance after another.

@@ -14,12 +14,13 @@ import java.util.stream.IntStream;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/// The outputs of objects that several instances share. Each instance writes its part, below the output, to
-/// `.berth-parts/KEY.split/00003-of-00008.JOB`. `JOB` is a hash, as in [Checkpoints]. Who writes a part looks whether all of
-/// them are there, and joins them then.
+/// The outputs of objects that several instances share. Each instance writes its part, below the
+/// output, to `.berth-parts/KEY.split/00003-of-00008.JOB`. `JOB` is a hash, as in [Checkpoints].
+/// Who writes a part looks whether all of them are there, and joins them then.
 ///
-/// Two instances that end at the same time may both join: they make the same bytes, and each lets them appear at once. Parts
-/// are removed when the output is there, so who misses a part finds the output, or is not the last.
+/// Two instances that end at the same time may both join: they make the same bytes, and each lets
+/// them appear at once. Parts are removed when the output is there, so who misses a part finds the
+/// output, or is not the last.
 record SplitOutputs(TransformJob job, Storage storage) {
 
   private static final Logger log = LoggerFactory.getLogger(SplitOutputs.class);
@@ -27,17 +28,20 @@ record SplitOutputs(TransformJob job, Storage storage) {
 
   /// Where the answers to a range's records go.
   Location part(ObjectRange range) {
-    return range.isWhole() ? job.output(range.object()) : directory(range).resolve(name(range, range.number()));
+    return range.isWhole()
+        ? job.output(range.object())
+        : directory(range).resolve(name(range, range.number()));
   }
 
   /// Whether a range need not be done: its part is there, or its object's output.
   boolean isDone(ObjectRange range) {
     // In this order. The part is removed after the output has appeared, by whoever joins.
-    return storage.exists(part(range)) || !range.isWhole() && storage.exists(job.output(range.object()));
+    return storage.exists(part(range))
+        || !range.isWhole() && storage.exists(job.output(range.object()));
   }
 
-  /// Where the answers to a range that is done are. Where its part has been joined already, they are with those of the other
-  /// ranges, and count for the first one.
+  /// Where the answers to a range that is done are. Where its part has been joined already, they
+  /// are with those of the other ranges, and count for the first one.
   Optional<Location> answers(ObjectRange range) {
     if (storage.exists(part(range))) {
       return Optional.of(part(range));
@@ -79,8 +83,10 @@ record SplitOutputs(TransformJob job, Storage storage) {
     var numbers = new HashMap<String, Integer>();
     IntStream.range(0, range.count()).forEach(number -> numbers.put(name(range, number), number));
     try (var found = storage.listIfThere(directory(range))) {
-      return found.filter(part -> numbers.containsKey(part.key()))
-          .sorted(Comparator.comparing(part -> numbers.get(part.key()))).toList();
+      return found
+          .filter(part -> numbers.containsKey(part.key()))
+          .sorted(Comparator.comparing(part -> numbers.get(part.key())))
+          .toList();
     }
   }
 
@@ -90,7 +96,10 @@ record SplitOutputs(TransformJob job, Storage storage) {
 
   private String name(ObjectRange range, int number) {
     var object = range.object();
-    var hash = Sha256.hex("%s %s %s %d".formatted(job.madeBy(), job.strategy(), object.location(), object.size()));
+    var hash =
+        Sha256.hex(
+            "%s %s %s %d"
+                .formatted(job.madeBy(), job.strategy(), object.location(), object.size()));
     return "%05d-of-%05d.%s".formatted(number, range.count(), hash);
   }
 }

@@ -24,17 +24,19 @@ record Splitting(SplitType splitType, BatchStrategy batchStrategy, long maxPaylo
     Objects.requireNonNull(splitType, "splitType");
     Objects.requireNonNull(batchStrategy, "batchStrategy");
     if (maxPayload < 0) {
-      throw new IllegalArgumentException("maxPayload: found %d, expected at least 0".formatted(maxPayload));
+      throw new IllegalArgumentException(
+          "maxPayload: found %d, expected at least 0".formatted(maxPayload));
     }
   }
 
   /// @param maxPayloadInMb `MaxPayloadInMB` of the API, which means MiB; 0 is unlimited
-  static Splitting ofMebibytes(SplitType splitType, BatchStrategy batchStrategy, int maxPayloadInMb) {
+  static Splitting ofMebibytes(
+      SplitType splitType, BatchStrategy batchStrategy, int maxPayloadInMb) {
     return new Splitting(splitType, batchStrategy, maxPayloadInMb * MEBIBYTE);
   }
 
-  /// Opens a reader of an object's records as they are sent: framed under `MultiRecord` and bare under `SingleRecord`, a
-  /// line with its newline under both. The stream is the caller's to close.
+  /// Opens a reader of an object's records as they are sent: framed under `MultiRecord` and bare
+  /// under `SingleRecord`, a line with its newline under both. The stream is the caller's to close.
   RecordReader open(InputStream object) {
     var frames = batchStrategy == BatchStrategy.MULTI_RECORD ? Frames.KEPT : Frames.STRIPPED;
     return splitType.framing().open(object, frames, maxRecord());

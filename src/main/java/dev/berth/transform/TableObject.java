@@ -16,8 +16,9 @@ import java.nio.file.Path;
 import java.util.Optional;
 import java.util.concurrent.atomic.LongAdder;
 
-/// An object that is a table, read row by row, and the answers to its rows, of which a table is made when all are there. An
-/// object that is no local file, and the answers, are files in the temporary directory until it is closed. For one thread.
+/// An object that is a table, read row by row, and the answers to its rows, of which a table is
+/// made when all are there. An object that is no local file, and the answers, are files in the
+/// temporary directory until it is closed. For one thread.
 final class TableObject implements RecordReader, Closeable {
 
   private final TableJob job;
@@ -32,7 +33,8 @@ final class TableObject implements RecordReader, Closeable {
 
   /// @param maxRecord the bytes that a row can have as JSON
   /// @param read counts the bytes that are read of the object
-  TableObject(TableJob job, Storage storage, StoredObject object, int maxRecord, LongAdder read) throws IOException {
+  TableObject(TableJob job, Storage storage, StoredObject object, int maxRecord, LongAdder read)
+      throws IOException {
     this.job = job;
     this.maxRecord = maxRecord;
     this.read = read;
@@ -71,8 +73,9 @@ final class TableObject implements RecordReader, Closeable {
     var row = table.next();
     records++;
     if (row.isPresent() && row.get().length > maxRecord) {
-      throw new BadInputException("row %d: found %d bytes as JSON, expected at most %d in one record".formatted(
-          records, row.get().length, maxRecord));
+      throw new BadInputException(
+          "row %d: found %d bytes as JSON, expected at most %d in one record"
+              .formatted(records, row.get().length, maxRecord));
     }
     long position = table.position();
     read.add(position - counted);
@@ -109,7 +112,8 @@ final class TableObject implements RecordReader, Closeable {
 
   @Override
   public void close() throws IOException {
-    try (table; answers) {
+    try (table;
+        answers) {
       deleteFiles();
     }
   }

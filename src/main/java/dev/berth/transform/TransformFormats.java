@@ -12,7 +12,10 @@ import java.util.Optional;
 /// @param splitType `TransformInput.SplitType`
 /// @param assembleWith `TransformOutput.AssembleWith`
 record TransformFormats(
-    Optional<String> contentType, Optional<String> accept, SplitType splitType, AssembleWith assembleWith) {
+    Optional<String> contentType,
+    Optional<String> accept,
+    SplitType splitType,
+    AssembleWith assembleWith) {
 
   TransformFormats {
     Objects.requireNonNull(contentType, "contentType");
@@ -21,18 +24,25 @@ record TransformFormats(
     Objects.requireNonNull(assembleWith, "assembleWith");
   }
 
-  /// The type of the lines that the records are, without parameters; nothing where they are none of JSON or CSV.
+  /// The type of the lines that the records are, without parameters; nothing where they are none of
+  /// JSON or CSV.
   Optional<MediaType> lines() {
-    return splitType == SplitType.LINE ? contentType.flatMap(TransformFormats::lines) : Optional.empty();
+    return splitType == SplitType.LINE
+        ? contentType.flatMap(TransformFormats::lines)
+        : Optional.empty();
   }
 
-  /// The type of the lines that answers are asked for in, without parameters. Who names none means the records' own.
+  /// The type of the lines that answers are asked for in, without parameters. Who names none means
+  /// the records' own.
   Optional<MediaType> answeredLines() {
-    return splitType == SplitType.LINE ? accept.or(() -> contentType).flatMap(TransformFormats::lines) : Optional.empty();
+    return splitType == SplitType.LINE
+        ? accept.or(() -> contentType).flatMap(TransformFormats::lines)
+        : Optional.empty();
   }
 
   private static Optional<MediaType> lines(String type) {
-    return MediaType.parse(type).map(MediaType::withoutParameters)
+    return MediaType.parse(type)
+        .map(MediaType::withoutParameters)
         .filter(given -> given.equals(MediaType.CSV) || JsonLines.TYPES.contains(given));
   }
 }

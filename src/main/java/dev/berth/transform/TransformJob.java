@@ -7,9 +7,9 @@ import dev.berth.storage.StoredObject;
 import java.time.Duration;
 import java.util.LinkedHashMap;
 import java.util.Map;
-import java.util.TreeMap;
 import java.util.Optional;
 import java.util.OptionalInt;
+import java.util.TreeMap;
 
 /// A batch-transform job, in the words of `CreateTransformJob`.
 ///
@@ -19,7 +19,8 @@ import java.util.OptionalInt;
 /// @param formats the content types, how objects are split and how answers are put together
 /// @param strategy empty: as the container says, else `MultiRecord`
 /// @param maxPayloadInMb 0 is unlimited; empty: as the container says, else 6
-/// @param maxConcurrentTransforms requests at the same time; empty or 0: as the container says, else 1
+/// @param maxConcurrentTransforms requests at the same time; empty or 0: as the container says,
+///   else 1
 /// @param environment for a server of the runner's own
 /// @param timeout of one request
 /// @param retries how often a request is sent again
@@ -28,12 +29,15 @@ import java.util.OptionalInt;
 /// @param shardBySize whether objects are dealt out by their sizes, and not by their keys
 /// @param splitObjects whether instances share each large object, by ranges of its bytes
 /// @param overwrite whether objects whose output is there are done again
-/// @param keepsBadRecords whether a bad record becomes an error in its own place. Records are lines then, of JSON or CSV
+/// @param keepsBadRecords whether a bad record becomes an error in its own place. Records are lines
+///   then, of JSON or CSV
 /// @param envelope where objects are JSON Lines of a service for batches, each a request of its own
 /// @param quotas of a job in Bedrock's format
-/// @param extract the type of the images in an envelope's answers that are written as files too, or `image/*`
+/// @param extract the type of the images in an envelope's answers that are written as files too, or
+///   `image/*`
 /// @param preview where a sheet of those images goes
-/// @param table where objects are tables. `formats` and `processing` are those of the lines that are made of them
+/// @param table where objects are tables. `formats` and `processing` are those of the lines that
+///   are made of them
 public record TransformJob(
     Location input,
     boolean manifest,
@@ -66,8 +70,10 @@ public record TransformJob(
 
   /// What the bytes of an output depend on, as far as the job says it.
   String madeBy() {
-    var said = "%s %s %s %s %s %s".formatted(
-        formats, processing, gzip, new TreeMap<>(environment), keepsBadRecords, envelope);
+    var said =
+        "%s %s %s %s %s %s"
+            .formatted(
+                formats, processing, gzip, new TreeMap<>(environment), keepsBadRecords, envelope);
     return table.map(tables -> said + " " + tables).orElse(said);
   }
 
@@ -87,19 +93,26 @@ public record TransformJob(
     variables.put("BERTH_BAD_RECORDS", keepsBadRecords ? "keep" : "reject");
     variables.put("SAGEMAKER_BATCH", "true");
     strategy.ifPresent(value -> variables.put("SAGEMAKER_BATCH_STRATEGY", value.name()));
-    maxPayloadInMb.ifPresent(value -> variables.put("SAGEMAKER_MAX_PAYLOAD_IN_MB", String.valueOf(value)));
-    maxConcurrentTransforms.stream().filter(value -> value > 0).forEach(value ->
-        variables.put("SAGEMAKER_MAX_CONCURRENT_TRANSFORMS", String.valueOf(value)));
+    maxPayloadInMb.ifPresent(
+        value -> variables.put("SAGEMAKER_MAX_PAYLOAD_IN_MB", String.valueOf(value)));
+    maxConcurrentTransforms.stream()
+        .filter(value -> value > 0)
+        .forEach(
+            value -> variables.put("SAGEMAKER_MAX_CONCURRENT_TRANSFORMS", String.valueOf(value)));
     variables.putAll(environment);
     return variables;
   }
 
-  /// What a server of the runner's own does for this job where nobody has told it anything else: answers of lines that
-  /// nothing is written between end in a newline, and records that are lines are answered by lines.
+  /// What a server of the runner's own does for this job where nobody has told it anything else:
+  /// answers of lines that nothing is written between end in a newline, and records that are lines
+  /// are answered by lines.
   public Map<String, String> serverDefaults() {
     var variables = new LinkedHashMap<String, String>();
-    variables.put("BERTH_TRAILING_NEWLINE", String.valueOf(formats.assembleWith() == AssembleWith.NONE));
-    formats.lines().ifPresent(type -> variables.put("SAGEMAKER_DEFAULT_INVOCATIONS_ACCEPT", type.toString()));
+    variables.put(
+        "BERTH_TRAILING_NEWLINE", String.valueOf(formats.assembleWith() == AssembleWith.NONE));
+    formats
+        .lines()
+        .ifPresent(type -> variables.put("SAGEMAKER_DEFAULT_INVOCATIONS_ACCEPT", type.toString()));
     return variables;
   }
 }

@@ -21,8 +21,7 @@ class ModelArtifactTest {
 
   private static final ObjectMapper JSON = new ObjectMapper();
 
-  @TempDir
-  private Path directory;
+  @TempDir private Path directory;
 
   private ObjectNode model;
 
@@ -48,7 +47,11 @@ class ModelArtifactTest {
 
   @Test
   void howFarItAnswersAsInFp32IsReadOrLeftOut() throws Exception {
-    model.putObject("agreement").put("questions", 120).put("sameAnswers", 108).put("largestScoreDifference", 0.25);
+    model
+        .putObject("agreement")
+        .put("questions", 120)
+        .put("sameAnswers", 108)
+        .put("largestScoreDifference", 0.25);
     write();
     assertThat(ModelArtifact.open(directory).agreement()).contains(new Agreement(120, 108, 0.25));
     model.remove("agreement");
@@ -58,18 +61,26 @@ class ModelArtifactTest {
 
   @Test
   void anAgreementThatCannotBeIsNamed() throws Exception {
-    model.putObject("agreement").put("questions", 120).put("sameAnswers", 121).put("largestScoreDifference", "much");
+    model
+        .putObject("agreement")
+        .put("questions", 120)
+        .put("sameAnswers", 121)
+        .put("largestScoreDifference", "much");
     write();
     assertThatThrownBy(() -> ModelArtifact.open(directory))
-        .hasMessageContaining("agreement.sameAnswers: found 121, expected a whole number from 0 to 120")
-        .hasMessageContaining("agreement.largestScoreDifference: found \"much\", expected a number from 0 to 1");
+        .hasMessageContaining(
+            "agreement.sameAnswers: found 121, expected a whole number from 0 to 120")
+        .hasMessageContaining(
+            "agreement.largestScoreDifference: found \"much\", expected a number from 0 to 1");
     model.putObject("agreement").put("questions", 0);
     write();
     assertThatThrownBy(() -> ModelArtifact.open(directory))
-        .hasMessageContaining("agreement.questions: found 0, expected a whole number of at least 1");
+        .hasMessageContaining(
+            "agreement.questions: found 0, expected a whole number of at least 1");
     model.put("agreement", 0.9);
     write();
-    assertThatThrownBy(() -> ModelArtifact.open(directory)).hasMessageContaining("agreement: found 0.9, expected an object");
+    assertThatThrownBy(() -> ModelArtifact.open(directory))
+        .hasMessageContaining("agreement: found 0.9, expected an object");
   }
 
   @Test
@@ -84,18 +95,30 @@ class ModelArtifactTest {
   void aRelativePathWillDo() {
     var sample = Path.of("").toAbsolutePath().relativize(TestServer.SAMPLE_ARTIFACT);
     assertThat(ModelArtifact.open(sample).task()).isEqualTo("question-answering");
-    assertThat(TensorArtifact.open(Path.of("examples/mnist/../mnist/."), Engine::isModel).file()).exists();
+    assertThat(TensorArtifact.open(Path.of("examples/mnist/../mnist/."), Engine::isModel).file())
+        .exists();
   }
 
   @Test
   void compiledShapesAreSortedByTheirLength() throws Exception {
     model.put("shapes", "compiled");
     model.withArray("files").removeAll();
-    model.withArray("files").addObject().put("path", "model.pt").put("batch", 2).put("sequence", 256);
-    model.withArray("files").addObject().put("path", "model.pt").put("batch", 4).put("sequence", 64);
+    model
+        .withArray("files")
+        .addObject()
+        .put("path", "model.pt")
+        .put("batch", 2)
+        .put("sequence", 256);
+    model
+        .withArray("files")
+        .addObject()
+        .put("path", "model.pt")
+        .put("batch", 4)
+        .put("sequence", 64);
     write();
     assertThat(((Shapes.Compiled) ModelArtifact.open(directory).shapes()).shapes())
-        .extracting(Shapes.Shape::sequence).containsExactly(64, 256);
+        .extracting(Shapes.Shape::sequence)
+        .containsExactly(64, 256);
   }
 
   @Test
@@ -104,7 +127,8 @@ class ModelArtifactTest {
     ((ObjectNode) model.path("files").path(0)).put("batch", 1).put("sequence", 513);
     write();
     assertThatThrownBy(() -> ModelArtifact.open(directory))
-        .hasMessageContaining("files: found a sequence of 513, expected at most the maxSequenceLength of 512");
+        .hasMessageContaining(
+            "files: found a sequence of 513, expected at most the maxSequenceLength of 512");
     model.put("shapes", "dynamic").put("target", "inf2").put("precision", "fp8");
     model.withArray("files").addObject().put("path", "model.pt");
     write();
@@ -117,7 +141,12 @@ class ModelArtifactTest {
   @Test
   @Tag("RUN-14")
   void everythingThatIsWrongIsSaidAtOnce() throws Exception {
-    model.put("task", 5).put("target", "tpu").put("shapes", "round").put("maxSequenceLength", 0).remove("pair");
+    model
+        .put("task", 5)
+        .put("target", "tpu")
+        .put("shapes", "round")
+        .put("maxSequenceLength", 0)
+        .remove("pair");
     model.withArray("inputs").removeAll();
     Files.delete(directory.resolve("tokenizer.json"));
     write();
@@ -139,7 +168,8 @@ class ModelArtifactTest {
     for (var path : new String[] {"missing.pt", "../model.pt", ""}) {
       ((ObjectNode) model.path("files").path(0)).put("path", path);
       write();
-      assertThatThrownBy(() -> ModelArtifact.open(directory)).hasMessageContaining("files[0].path: found \"%s\"", path);
+      assertThatThrownBy(() -> ModelArtifact.open(directory))
+          .hasMessageContaining("files[0].path: found \"%s\"", path);
     }
   }
 
@@ -147,22 +177,30 @@ class ModelArtifactTest {
   void anotherFormatAsksForANewTrace() throws Exception {
     model.put("format", 2);
     write();
-    assertThatThrownBy(() -> ModelArtifact.open(directory)).hasMessageContaining("format: found 2, expected 1").hasMessageContaining("trace");
+    assertThatThrownBy(() -> ModelArtifact.open(directory))
+        .hasMessageContaining("format: found 2, expected 1")
+        .hasMessageContaining("trace");
   }
 
   @Test
   @Tag("RUN-14")
   void whatIsNoArtifactAtAllIsSaidPlainly() throws Exception {
-    assertThatThrownBy(() -> ModelArtifact.open(directory.resolve("none"))).hasMessageContaining("not a directory");
-    assertThatThrownBy(() -> ModelArtifact.open(directory)).hasMessageContaining("model.json: not found");
+    assertThatThrownBy(() -> ModelArtifact.open(directory.resolve("none")))
+        .hasMessageContaining("not a directory");
+    assertThatThrownBy(() -> ModelArtifact.open(directory))
+        .hasMessageContaining("model.json: not found");
     Files.writeString(directory.resolve("model.tar.gz"), "packed");
     assertThatThrownBy(() -> ModelArtifact.open(directory)).hasMessageContaining("still packed");
     Files.writeString(directory.resolve("model.json"), "{\n oops");
-    assertThatThrownBy(() -> ModelArtifact.open(directory)).hasMessageContaining("model.json: line 2");
+    assertThatThrownBy(() -> ModelArtifact.open(directory))
+        .hasMessageContaining("model.json: line 2");
     Files.writeString(directory.resolve("model.json"), "[".repeat(100_000));
-    assertThatThrownBy(() -> ModelArtifact.open(directory)).hasMessageContaining("model.json: ").hasMessageContaining("too deep");
+    assertThatThrownBy(() -> ModelArtifact.open(directory))
+        .hasMessageContaining("model.json: ")
+        .hasMessageContaining("too deep");
     Files.writeString(directory.resolve("model.json"), "[]");
-    assertThatThrownBy(() -> ModelArtifact.open(directory)).hasMessageContaining("found an empty list, expected an object");
+    assertThatThrownBy(() -> ModelArtifact.open(directory))
+        .hasMessageContaining("found an empty list, expected an object");
   }
 
   @Test
@@ -173,18 +211,24 @@ class ModelArtifactTest {
       Pipes.make(directory.resolve(file));
     }
     Files.createDirectory(directory.resolve("sample.json"));
-    Files.createSymbolicLink(directory.resolve("sample-response.json"), directory.resolve("nothing"));
+    Files.createSymbolicLink(
+        directory.resolve("sample-response.json"), directory.resolve("nothing"));
     write();
     assertThatThrownBy(() -> ModelArtifact.open(directory))
         .hasMessageContaining("model.pt: found a pipe, socket or device, expected a regular file")
-        .hasMessageContaining("tokenizer.json: found a pipe, socket or device, expected a regular file")
+        .hasMessageContaining(
+            "tokenizer.json: found a pipe, socket or device, expected a regular file")
         .hasMessageContaining("sample.json: found a directory, expected a regular file")
-        .hasMessageContaining("sample-response.json: found a link to nothing, expected a regular file");
+        .hasMessageContaining(
+            "sample-response.json: found a link to nothing, expected a regular file");
     Files.delete(directory.resolve("model.json"));
-    assertThatThrownBy(() -> TensorArtifact.open(directory, Engine::isModel)).hasMessageContaining("model.pt: found a pipe");
+    assertThatThrownBy(() -> TensorArtifact.open(directory, Engine::isModel))
+        .hasMessageContaining("model.pt: found a pipe");
     Pipes.make(directory.resolve("model.json"));
-    assertThatThrownBy(() -> ModelArtifact.open(directory)).hasMessageContaining("model.json: found a pipe");
-    assertThatThrownBy(() -> ModelDescription.read(directory)).hasMessageContaining("model.json: found a pipe");
+    assertThatThrownBy(() -> ModelArtifact.open(directory))
+        .hasMessageContaining("model.json: found a pipe");
+    assertThatThrownBy(() -> ModelDescription.read(directory))
+        .hasMessageContaining("model.json: found a pipe");
   }
 
   private void write() throws Exception {

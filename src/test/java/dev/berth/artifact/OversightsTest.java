@@ -10,19 +10,27 @@ import org.junit.jupiter.api.io.TempDir;
 
 class OversightsTest {
 
-  @TempDir
-  private Path directory;
+  @TempDir private Path directory;
 
   @Test
   void aJarThatIsNotUsedIsNamedWithItsRightPlace() throws IOException {
-    for (var jar : new String[] {"a.jar", "lib/b.jar", "code/lib/deep/c.jar", "code/hooks.jar", "code/lib/d.jar", "target/e.jar"}) {
+    for (var jar :
+        new String[] {
+          "a.jar",
+          "lib/b.jar",
+          "code/lib/deep/c.jar",
+          "code/hooks.jar",
+          "code/lib/d.jar",
+          "target/e.jar"
+        }) {
       Files.createDirectories(directory.resolve(jar).getParent());
       Files.createFile(directory.resolve(jar));
     }
-    assertThat(Oversights.in(directory)).containsExactly(
-        "a.jar: found a jar that is not used here; put libraries into code/lib, and hooks into code",
-        "code/lib/deep/c.jar: found a jar that is not used here; put libraries into code/lib, and hooks into code",
-        "lib/b.jar: found a jar that is not used here; put libraries into code/lib, and hooks into code");
+    assertThat(Oversights.in(directory))
+        .containsExactly(
+            "a.jar: found a jar that is not used here; put libraries into code/lib, and hooks into code",
+            "code/lib/deep/c.jar: found a jar that is not used here; put libraries into code/lib, and hooks into code",
+            "lib/b.jar: found a jar that is not used here; put libraries into code/lib, and hooks into code");
   }
 
   @Test

@@ -14,13 +14,16 @@ final class Answers {
 
   private Answers() {}
 
-  static void assertAnswered(Future<Predictions<String>> asked, String... expected) throws Exception {
+  static void assertAnswered(Future<Predictions<String>> asked, String... expected)
+      throws Exception {
     assertThat(asked.get().values()).containsExactly(expected);
   }
 
-  static AbstractThrowableAssert<?, ?> assertRefused(Future<Predictions<String>> asked, ErrorType type) {
+  static AbstractThrowableAssert<?, ?> assertRefused(
+      Future<Predictions<String>> asked, ErrorType type) {
     var thrown = thrown(asked);
-    assertThat(thrown).isInstanceOfSatisfying(ServingException.class, e -> assertThat(e.type()).isEqualTo(type));
+    assertThat(thrown)
+        .isInstanceOfSatisfying(ServingException.class, e -> assertThat(e.type()).isEqualTo(type));
     return assertThat(thrown);
   }
 

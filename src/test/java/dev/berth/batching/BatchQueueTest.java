@@ -3,7 +3,6 @@ package dev.berth.batching;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatCode;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
-import static org.awaitility.Awaitility.await;
 
 import dev.berth.error.ErrorType;
 import dev.berth.error.ServingException;
@@ -28,10 +27,16 @@ class BatchQueueTest {
 
   private final AtomicLong now = new AtomicLong();
   private final ServingMetrics metrics = new ServingMetrics();
+
   /// Closed, so that it has no threads of its own.
   private final WorkerPool pool = new WorkerPool(1, () -> {}, metrics);
+
   private final BatchQueue<String, String> queue =
-      new BatchQueue<>("words", pool, new BatchLimits(1, 1_000, Duration.ZERO, 100, Duration.ZERO), now::get,
+      new BatchQueue<>(
+          "words",
+          pool,
+          new BatchLimits(1, 1_000, Duration.ZERO, 100, Duration.ZERO),
+          now::get,
           metrics.ofModel("words"));
   private final ExecutorService callers = Executors.newVirtualThreadPerTaskExecutor();
 
@@ -54,8 +59,10 @@ class BatchQueueTest {
     predictInASecond();
 
     assertThatThrownBy(() -> queue.requireRoom(now.get() + SECOND))
-        .isInstanceOfSatisfying(ServingException.class, e -> assertThat(e.type()).isEqualTo(ErrorType.OVERLOADED))
-        .hasMessage("words is overloaded: its records would wait 1.0 s, and the request's time is over in 1.0 s; try again later");
+        .isInstanceOfSatisfying(
+            ServingException.class, e -> assertThat(e.type()).isEqualTo(ErrorType.OVERLOADED))
+        .hasMessage(
+            "words is overloaded: its records would wait 1.0 s, and the request's time is over in 1.0 s; try again later");
     assertThatCode(() -> queue.requireRoom(now.get() + 2 * SECOND)).doesNotThrowAnyException();
   }
 
@@ -65,7 +72,8 @@ class BatchQueueTest {
     ask("e");
     predictInASecond();
 
-    assertThatThrownBy(() -> queue.requireRoom(now.get() + 2 * SECOND)).hasMessageContaining("would wait 2.0 s");
+    assertThatThrownBy(() -> queue.requireRoom(now.get() + 2 * SECOND))
+        .hasMessageContaining("would wait 2.0 s");
     assertThatCode(() -> queue.requireRoom(now.get() + 4 * SECOND)).doesNotThrowAnyException();
   }
 
@@ -99,19 +107,23 @@ class BatchQueueTest {
     assertThatCode(() -> queue.requireRoom(now.get() + 1)).doesNotThrowAnyException();
   }
 
-  /// Records that are predicted in steps stay for as long as their readers take. What counts is when the next one can begin.
+  /// Records that are predicted in steps stay for as long as their readers take. What counts is
+  /// when the next one can begin.
   @Test
   void aStreamThatWouldNotBeginInTimeIsRefusedAtOnce() throws Exception {
     for (int i = 0; i < 8; i++) {
       ask("a");
     }
     begin();
-    assertThatCode(() -> queue.requireRoom(now.get() + 1)).as("nothing is known yet").doesNotThrowAnyException();
+    assertThatCode(() -> queue.requireRoom(now.get() + 1))
+        .as("nothing is known yet")
+        .doesNotThrowAnyException();
     beginASecondLater();
     beginASecondLater();
 
     assertThatThrownBy(() -> queue.requireRoom(now.get() + 8 * SECOND))
-        .isInstanceOfSatisfying(ServingException.class, e -> assertThat(e.type()).isEqualTo(ErrorType.OVERLOADED))
+        .isInstanceOfSatisfying(
+            ServingException.class, e -> assertThat(e.type()).isEqualTo(ErrorType.OVERLOADED))
         .hasMessageContaining("would wait 5.0 s");
     assertThatCode(() -> queue.requireRoom(now.get() + 10 * SECOND)).doesNotThrowAnyException();
   }
@@ -125,7 +137,8 @@ class BatchQueueTest {
     ask("c");
     now.addAndGet(5 * SECOND);
 
-    assertThatThrownBy(() -> queue.requireRoom(now.get() + 19 * SECOND)).hasMessageContaining("would wait 10.0 s");
+    assertThatThrownBy(() -> queue.requireRoom(now.get() + 19 * SECOND))
+        .hasMessageContaining("would wait 10.0 s");
     assertThatCode(() -> queue.requireRoom(now.get() + 20 * SECOND)).doesNotThrowAnyException();
   }
 
@@ -173,7 +186,11 @@ class BatchQueueTest {
 
   private Submission<String, String> submission(String... words) {
     return new Submission<>(
-        Serving.pieces(List.of(words)), now.get(), new PartSink.None<>(DEADLINE), new Caller(() -> false, Map.of()), () -> {});
+        Serving.pieces(List.of(words)),
+        now.get(),
+        new PartSink.None<>(DEADLINE),
+        new Caller(() -> false, Map.of()),
+        () -> {});
   }
 
   private void predictInASecond() throws InterruptedException {

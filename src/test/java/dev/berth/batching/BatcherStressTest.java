@@ -9,8 +9,8 @@ import dev.berth.error.ServingException;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.Map;
 import java.util.Locale;
+import java.util.Map;
 import java.util.Random;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ExecutionException;
@@ -40,24 +40,30 @@ class BatcherStressTest {
   @Tag("BAT-15")
   void nothingIsLostOrMixedUpWhateverHappensToTheNeighbours() throws Exception {
     var outcomes = new ConcurrentHashMap<Outcome, Integer>();
-    try (var serving = Serving.started(3, new BatchLimits(8, 200, Duration.ofNanos(50_000), 500, Duration.ZERO));
+    try (var serving =
+            Serving.started(
+                3, new BatchLimits(8, 200, Duration.ofNanos(50_000), 500, Duration.ZERO));
         var callers = Executors.newVirtualThreadPerTaskExecutor()) {
       var all = new ArrayList<Future<?>>();
       for (int caller = 0; caller < CALLERS; caller++) {
         int id = caller;
-        all.add(callers.submit(() -> {
-          var random = new Random(id);
-          for (int request = 0; request < REQUESTS; request++) {
-            outcomes.merge(call(serving, "%d-%d".formatted(id, request), random), 1, Integer::sum);
-          }
-          return null;
-        }));
+        all.add(
+            callers.submit(
+                () -> {
+                  var random = new Random(id);
+                  for (int request = 0; request < REQUESTS; request++) {
+                    outcomes.merge(
+                        call(serving, "%d-%d".formatted(id, request), random), 1, Integer::sum);
+                  }
+                  return null;
+                }));
       }
       for (var caller : all) {
         caller.get();
       }
 
-      assertThat(outcomes.values().stream().mapToInt(count -> count).sum()).isEqualTo(CALLERS * REQUESTS);
+      assertThat(outcomes.values().stream().mapToInt(count -> count).sum())
+          .isEqualTo(CALLERS * REQUESTS);
       assertThat(outcomes).containsKeys(Outcome.ANSWERED, Outcome.POISONED);
       assertAnswered(serving.ask("calm"), "CALM");
       assertThat(serving.batcher.liveWorkers()).isEqualTo(3);
@@ -66,16 +72,24 @@ class BatcherStressTest {
   }
 
   /// Sends records that only this call can have, and checks that the outcome is its own.
-  private static Outcome call(Serving serving, String id, Random random) throws InterruptedException {
+  private static Outcome call(Serving serving, String id, Random random)
+      throws InterruptedException {
     boolean poisoned = random.nextInt(20) == 0;
     boolean hasty = random.nextInt(20) == 0;
     boolean leaves = random.nextInt(20) == 0;
-    var own = IntStream.range(0, 1 + random.nextInt(5)).mapToObj(i -> id + "r" + i + "w".repeat(random.nextInt(40)));
+    var own =
+        IntStream.range(0, 1 + random.nextInt(5))
+            .mapToObj(i -> id + "r" + i + "w".repeat(random.nextInt(40)));
     var records = Stream.concat(own, poisoned ? Stream.of("poison") : Stream.of("calm")).toList();
     var timeout = hasty ? Duration.ofNanos(random.nextInt(2_000_000)) : Serving.LONG;
     try {
-      var values = Serving.predict(
-          serving.batcher, records, System.nanoTime() + timeout.toNanos(), new Caller(() -> leaves, Map.of())).values();
+      var values =
+          Serving.predict(
+                  serving.batcher,
+                  records,
+                  System.nanoTime() + timeout.toNanos(),
+                  new Caller(() -> leaves, Map.of()))
+              .values();
       assertThat(poisoned || leaves).isFalse();
       assertThat(values).isEqualTo(upperCase(records));
       return Outcome.ANSWERED;

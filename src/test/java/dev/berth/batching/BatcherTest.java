@@ -24,7 +24,14 @@ class BatcherTest {
   @Tag("BAT-07")
   void predictionsComeInTheOrderOfTheRecords() throws Exception {
     try (var serving = Serving.started()) {
-      assertAnswered(serving.ask("c", LONG_WORD, "a", "b", "e", "d"), "C", LONG_WORD.toUpperCase(), "A", "B", "E", "D");
+      assertAnswered(
+          serving.ask("c", LONG_WORD, "a", "b", "e", "d"),
+          "C",
+          LONG_WORD.toUpperCase(),
+          "A",
+          "B",
+          "E",
+          "D");
     }
   }
 
@@ -42,7 +49,8 @@ class BatcherTest {
       assertAnswered(first, "A", "B");
       assertAnswered(second, "C");
       assertAnswered(third, "D", "E");
-      assertThat(serving.model.batches).containsExactly(List.of("hold"), List.of("a", "b", "c", "d"), List.of("e"));
+      assertThat(serving.model.batches)
+          .containsExactly(List.of("hold"), List.of("a", "b", "c", "d"), List.of("e"));
     }
   }
 
@@ -50,8 +58,11 @@ class BatcherTest {
   void theRecordWhoseTurnItIsChoosesTheBucketAndOthersOfItsBucketComeAlong() throws Exception {
     try (var serving = Serving.started()) {
       serving.holdWorker();
-      var asked = List.of(
-          serving.askAndWait("a", LONG_WORD), serving.askAndWait("b"), serving.askAndWait(LONG_WORD + "x"));
+      var asked =
+          List.of(
+              serving.askAndWait("a", LONG_WORD),
+              serving.askAndWait("b"),
+              serving.askAndWait(LONG_WORD + "x"));
       serving.model.release();
       for (var future : asked) {
         future.get();
@@ -65,7 +76,8 @@ class BatcherTest {
   @Test
   void aBatchStaysWithinItsPaddedCostAndARecordBeyondItIsServedAlone() throws Exception {
     var beyond = "w".repeat(31);
-    try (var serving = Serving.started(1, new BatchLimits(4, 30, Duration.ZERO, 6, Duration.ZERO))) {
+    try (var serving =
+        Serving.started(1, new BatchLimits(4, 30, Duration.ZERO, 6, Duration.ZERO))) {
       serving.holdWorker();
       var cheap = serving.askAndWait("w".repeat(10), "w".repeat(15), "w");
       var dear = serving.askAndWait(beyond, beyond);
@@ -73,8 +85,13 @@ class BatcherTest {
       cheap.get();
       dear.get();
 
-      assertThat(serving.model.batches).containsExactly(
-          List.of("hold"), List.of("w".repeat(10), "w".repeat(15)), List.of(beyond), List.of(beyond), List.of("w"));
+      assertThat(serving.model.batches)
+          .containsExactly(
+              List.of("hold"),
+              List.of("w".repeat(10), "w".repeat(15)),
+              List.of(beyond),
+              List.of(beyond),
+              List.of("w"));
     }
   }
 
@@ -84,7 +101,8 @@ class BatcherTest {
       serving.holdWorker();
       var waiting = serving.askAndWait("a", "b", "c", "d");
       assertRefused(serving.ask("e", "f", "g"), ErrorType.OVERLOADED)
-          .hasMessage("words is overloaded: found 4 records waiting and 3 more, expected at most 6; try again later");
+          .hasMessage(
+              "words is overloaded: found 4 records waiting and 3 more, expected at most 6; try again later");
       assertThat(serving.batcher.queueDepth()).isEqualTo(4);
       var fitting = serving.askAndWait("e", "f");
       serving.model.release();
@@ -107,7 +125,8 @@ class BatcherTest {
       var large = serving.askAndWait(records);
       var others = serving.askAndWait("a", "b", "c");
       assertRefused(serving.ask("one more"), ErrorType.OVERLOADED);
-      assertThatThrownBy(() -> serving.batcher.requireRoom(System.nanoTime() + Serving.LONG.toNanos()))
+      assertThatThrownBy(
+              () -> serving.batcher.requireRoom(System.nanoTime() + Serving.LONG.toNanos()))
           .hasMessageContaining("found 53 records waiting and 1 more");
       serving.model.release();
       assertAnswered(others, "A", "B", "C");
@@ -117,7 +136,8 @@ class BatcherTest {
 
   @Test
   void aRequestOfManyRecordsHoldsUpNoOthersAndIsNotHeldUpForeverItself() throws Exception {
-    try (var serving = Serving.started(1, new BatchLimits(1, 1_000, Duration.ZERO, 20, Duration.ZERO))) {
+    try (var serving =
+        Serving.started(1, new BatchLimits(1, 1_000, Duration.ZERO, 20, Duration.ZERO))) {
       serving.holdWorker();
       var large = serving.askAndWait("a", "b", "c", LONG_WORD);
       for (var word : List.of("s", "t", "u", "v", "w")) {
@@ -133,7 +153,8 @@ class BatcherTest {
 
   @Test
   void aDelayLetsABatchFillUpAndAFullOneGoesAtOnce() throws Exception {
-    try (var serving = Serving.started(1, new BatchLimits(2, 1_000, Duration.ofHours(1), 6, Duration.ZERO))) {
+    try (var serving =
+        Serving.started(1, new BatchLimits(2, 1_000, Duration.ofHours(1), 6, Duration.ZERO))) {
       var first = serving.askAndWait("a");
       var second = serving.ask("b");
 
@@ -145,7 +166,8 @@ class BatcherTest {
 
   @Test
   void theDelayCountsAlsoForRecordsThatTheWorkerFindsWaiting() throws Exception {
-    try (var serving = Serving.started(1, new BatchLimits(2, 1_000, Duration.ofHours(1), 6, Duration.ZERO))) {
+    try (var serving =
+        Serving.started(1, new BatchLimits(2, 1_000, Duration.ofHours(1), 6, Duration.ZERO))) {
       var held = serving.ask("hold", "x");
       serving.awaitRunning("hold", "x");
       var first = serving.askAndWait("a");
@@ -161,14 +183,16 @@ class BatcherTest {
 
   @Test
   void afterTheDelayABatchGoesAsItIs() throws Exception {
-    try (var serving = Serving.started(1, new BatchLimits(2, 1_000, Duration.ofMillis(5), 6, Duration.ZERO))) {
+    try (var serving =
+        Serving.started(1, new BatchLimits(2, 1_000, Duration.ofMillis(5), 6, Duration.ZERO))) {
       assertAnswered(serving.ask("a"), "A");
     }
   }
 
   @Test
   void workersRunAtTheSameTime() throws Exception {
-    try (var serving = Serving.started(2, new BatchLimits(4, 1_000, Duration.ZERO, 6, Duration.ZERO))) {
+    try (var serving =
+        Serving.started(2, new BatchLimits(4, 1_000, Duration.ZERO, 6, Duration.ZERO))) {
       serving.holdWorker();
 
       assertAnswered(serving.ask("a"), "A");
@@ -191,8 +215,13 @@ class BatcherTest {
   @Test
   void aLengthBelowZeroFailsItsRequestAlone() throws Exception {
     try (var serving = Serving.started()) {
-      assertThatThrownBy(() -> serving.batcher.submit(
-              Pieces.whole(List.of("a"), new int[] {-1}), Long.MAX_VALUE, new Caller(() -> false, Map.of()), _ -> {}))
+      assertThatThrownBy(
+              () ->
+                  serving.batcher.submit(
+                      Pieces.whole(List.of("a"), new int[] {-1}),
+                      Long.MAX_VALUE,
+                      new Caller(() -> false, Map.of()),
+                      _ -> {}))
           .isInstanceOf(IllegalArgumentException.class)
           .hasMessage("length: found -1, expected zero or more");
       assertAnswered(serving.ask("b"), "B");

@@ -1,6 +1,5 @@
 package dev.berth.batching;
 
-import static dev.berth.batching.Answers.assertAnswered;
 import static dev.berth.batching.Answers.assertRefused;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
@@ -8,7 +7,6 @@ import static org.awaitility.Awaitility.await;
 
 import dev.berth.error.ErrorType;
 import java.time.Duration;
-import java.util.concurrent.CompletableFuture;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -25,8 +23,8 @@ class ClosingTest {
 
       assertRefused(running, ErrorType.NOT_READY).hasMessage("words has stopped");
       assertRefused(queued, ErrorType.NOT_READY).hasMessage("words has stopped");
-      assertThat(serving.model.events).containsExactly(
-          "open 0", "interrupt 0 on berth-worker-0", "close 0");
+      assertThat(serving.model.events)
+          .containsExactly("open 0", "interrupt 0 on berth-worker-0", "close 0");
       assertThat(serving.batcher.queueDepth()).isZero();
       assertRefused(serving.ask("late"), ErrorType.NOT_READY);
     }
@@ -73,8 +71,7 @@ class ClosingTest {
     try (var serving = new Serving(1, new BatchLimits(1, 1, Duration.ZERO, 1, Duration.ZERO))) {
       serving.batcher.close();
 
-      assertThatThrownBy(serving.batcher::start)
-          .hasMessage("words was closed while it started");
+      assertThatThrownBy(serving.batcher::start).hasMessage("words was closed while it started");
       assertThat(serving.model.events).isEmpty();
     }
   }

@@ -12,14 +12,17 @@ import java.util.concurrent.CountDownLatch;
 ///
 /// - `hold` waits until [#release], or for an interrupt; `stuck` waits and takes no notice of one
 /// - `poison` and `memory` throw, `lost` loses the worker
-/// - `short` leaves a prediction out, `null` predicts null, `nothing` returns null instead of a list
+/// - `short` leaves a prediction out, `null` predicts null, `nothing` returns null instead of a
+///   list
 /// - `calm` fails when its thread is interrupted
 final class FakeModel implements PredictorFactory<String, String> {
 
   final List<List<String>> batches = new CopyOnWriteArrayList<>();
   final List<String> events = new CopyOnWriteArrayList<>();
+
   /// What several models were asked, where it is shared.
   List<String> order = new CopyOnWriteArrayList<>();
+
   final Set<Integer> failingToOpen = ConcurrentHashMap.newKeySet();
   private final CountDownLatch released = new CountDownLatch(1);
 
@@ -58,13 +61,13 @@ final class FakeModel implements PredictorFactory<String, String> {
         case "memory" -> throw new OutOfMemoryError("no room on the accelerator");
         case "lost" -> throw new WorkerLostException("the device is gone");
         case "calm" -> stayCalm();
-        default -> { }
+        default -> {}
       }
       switch (record) {
         case "nothing" -> {
           return null;
         }
-        case "short" -> { }
+        case "short" -> {}
         case "null" -> predictions.add(null);
         default -> predictions.add(record.toUpperCase(Locale.ROOT));
       }
@@ -96,5 +99,4 @@ final class FakeModel implements PredictorFactory<String, String> {
       throw new AssertionError("an interrupt was meant for an earlier batch");
     }
   }
-
 }

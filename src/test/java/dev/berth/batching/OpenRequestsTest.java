@@ -20,8 +20,10 @@ class OpenRequestsTest {
 
   private final ServingMetrics metrics = new ServingMetrics();
   private final ReentrantLock lock = new ReentrantLock();
-  private final BatchPolicy policy = new BatchPolicy(new BatchLimits(3, 1_000, Duration.ofNanos(50), 100, Duration.ZERO));
-  private final OpenRequests<String, String> requests = new OpenRequests<>(policy, this::now, metrics.ofModel("words"));
+  private final BatchPolicy policy =
+      new BatchPolicy(new BatchLimits(3, 1_000, Duration.ofNanos(50), 100, Duration.ZERO));
+  private final OpenRequests<String, String> requests =
+      new OpenRequests<>(policy, this::now, metrics.ofModel("words"));
   private long now;
 
   @BeforeEach
@@ -67,8 +69,9 @@ class OpenRequestsTest {
     requests.fill(chosen, Integer.MAX_VALUE);
 
     assertThat(chosen).extracting(Pending::value).containsExactly("c", "d", "e");
-    assertThat(metrics.scrape().lines()).contains(
-        "berth_abandoned_total{model=\"words\"} 2.0", "berth_queue_depth{model=\"words\"} 0.0");
+    assertThat(metrics.scrape().lines())
+        .contains(
+            "berth_abandoned_total{model=\"words\"} 2.0", "berth_queue_depth{model=\"words\"} 0.0");
   }
 
   @Test
@@ -222,8 +225,13 @@ class OpenRequestsTest {
   }
 
   private Submission<String, String> add(long deadline, String... records) {
-    var submission = new Submission<String, String>(
-        Serving.pieces(List.of(records)), now, new PartSink.None<>(deadline), new Caller(() -> false, Map.of()), () -> {});
+    var submission =
+        new Submission<String, String>(
+            Serving.pieces(List.of(records)),
+            now,
+            new PartSink.None<>(deadline),
+            new Caller(() -> false, Map.of()),
+            () -> {});
     requests.add(submission);
     return submission;
   }

@@ -16,7 +16,8 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import java.util.function.BooleanSupplier;
 
-/// A batcher with a [FakeModel], and callers on virtual threads. A record's length is its number of characters.
+/// A batcher with a [FakeModel], and callers on virtual threads. A record's length is its number of
+/// characters.
 final class Serving implements AutoCloseable {
 
   static final Duration LONG = Duration.ofMinutes(1);
@@ -25,21 +26,27 @@ final class Serving implements AutoCloseable {
   final ServingMetrics metrics = new ServingMetrics();
   final WorkerPool pool;
   final Batcher<String, String> batcher;
+
   /// Whether the pool serves this model only.
   private final boolean own;
+
   private final ExecutorService callers = Executors.newVirtualThreadPerTaskExecutor();
 
   Serving(int workers, BatchLimits limits) {
     this.pool = new WorkerPool(workers, () -> {}, metrics);
     this.own = true;
-    batcher = new Batcher<>("words", "the model", pool, limits, model, System::nanoTime, metrics.ofModel("words"));
+    batcher =
+        new Batcher<>(
+            "words", "the model", pool, limits, model, System::nanoTime, metrics.ofModel("words"));
   }
 
   /// On workers that other models share.
   Serving(WorkerPool pool, BatchLimits limits) {
     this.pool = pool;
     this.own = false;
-    batcher = new Batcher<>("words", "the model", pool, limits, model, System::nanoTime, metrics.ofModel("words"));
+    batcher =
+        new Batcher<>(
+            "words", "the model", pool, limits, model, System::nanoTime, metrics.ofModel("words"));
   }
 
   /// One worker, batches of up to four records, room for six.
@@ -58,12 +65,18 @@ final class Serving implements AutoCloseable {
   }
 
   Future<Predictions<String>> ask(Duration timeout, BooleanSupplier abandoned, String... records) {
-    return callers.submit(() -> predict(
-        batcher, List.of(records), System.nanoTime() + timeout.toNanos(), new Caller(abandoned, Map.of())));
+    return callers.submit(
+        () ->
+            predict(
+                batcher,
+                List.of(records),
+                System.nanoTime() + timeout.toNanos(),
+                new Caller(abandoned, Map.of())));
   }
 
   /// Submits records and waits for their predictions as a request does.
-  static Predictions<String> predict(Batcher<String, String> batcher, List<String> records, long deadline, Caller caller)
+  static Predictions<String> predict(
+      Batcher<String, String> batcher, List<String> records, long deadline, Caller caller)
       throws InterruptedException, ExecutionException {
     var ended = new CompletableFuture<Void>();
     var ticket = batcher.submit(pieces(records), deadline, caller, _ -> ended.complete(null));
@@ -105,7 +118,8 @@ final class Serving implements AutoCloseable {
   }
 
   void awaitRunning(String... records) {
-    await().until(() -> !model.batches.isEmpty() && model.batches.getLast().equals(List.of(records)));
+    await()
+        .until(() -> !model.batches.isEmpty() && model.batches.getLast().equals(List.of(records)));
   }
 
   void assertMeasured(String... lines) {

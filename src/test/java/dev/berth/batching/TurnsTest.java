@@ -18,8 +18,8 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-/// Whose turn it is when requests stand in line, with a clock that only the test moves. The test's thread is the only
-/// worker, and takes one piece at a time.
+/// Whose turn it is when requests stand in line, with a clock that only the test moves. The test's
+/// thread is the only worker, and takes one piece at a time.
 @Timeout(600)
 class TurnsTest {
 
@@ -203,8 +203,10 @@ class TurnsTest {
 
     assertThat(take(3)).containsExactly("c", "b", "a");
     assertThat(queue.size()).isEqualTo(1);
-    assertThat(metrics.scrape().lines()).contains(
-        "berth_abandoned_total{model=\"words\"} 153.0", "berth_queue_depth{model=\"words\"} 1.0");
+    assertThat(metrics.scrape().lines())
+        .contains(
+            "berth_abandoned_total{model=\"words\"} 153.0",
+            "berth_queue_depth{model=\"words\"} 1.0");
     assertThat(take()).containsExactly("here");
   }
 
@@ -220,7 +222,9 @@ class TurnsTest {
     now.set(TARGET + 1);
     take(3);
 
-    assertThat(asked.stream().limit(97)).as("the others were served").allSatisfy(count -> assertThat(count.get()).isBetween(1, 2));
+    assertThat(asked.stream().limit(97))
+        .as("the others were served")
+        .allSatisfy(count -> assertThat(count.get()).isBetween(1, 2));
   }
 
   @Test
@@ -229,7 +233,8 @@ class TurnsTest {
     var gone = new AtomicBoolean();
     ask("a");
     ask(gone::get, "b", "c");
-    assertThatThrownBy(() -> ask("d")).hasMessageContaining("found 3 records waiting and 1 more, expected at most 3");
+    assertThatThrownBy(() -> ask("d"))
+        .hasMessageContaining("found 3 records waiting and 1 more, expected at most 3");
     gone.set(true);
     assertThatCode(() -> queue.requireRoom(DEADLINE)).doesNotThrowAnyException();
     ask("d", "e");
@@ -240,26 +245,38 @@ class TurnsTest {
   @Test
   void piecesAreOneRecordToAllLimitsAndCounts() throws Exception {
     queue = queue(1, TARGET, 3);
-    submit(() -> false, new Pieces<>(List.of("a1", "a2", "a3", "a4", "b", "c1", "c2"), new int[] {2, 2, 2, 2, 1, 2, 2}, new int[] {4, 1, 2}));
+    submit(
+        () -> false,
+        new Pieces<>(
+            List.of("a1", "a2", "a3", "a4", "b", "c1", "c2"),
+            new int[] {2, 2, 2, 2, 1, 2, 2},
+            new int[] {4, 1, 2}));
     assertThat(queue.size()).isEqualTo(3);
     assertThat(take(3)).containsExactly("a1", "a2", "a3");
-    assertThatThrownBy(() -> ask("d")).hasMessageContaining("found 3 records waiting and 1 more, expected at most 3");
+    assertThatThrownBy(() -> ask("d"))
+        .hasMessageContaining("found 3 records waiting and 1 more, expected at most 3");
     assertThat(take()).containsExactly("a4");
     ask("d");
-    assertThat(metrics.scrape().lines()).contains(
-        "berth_records_total{model=\"words\"} 4.0",
-        "berth_queue_depth{model=\"words\"} 3.0",
-        "berth_queue_wait_seconds_count{model=\"words\"} 1");
+    assertThat(metrics.scrape().lines())
+        .contains(
+            "berth_records_total{model=\"words\"} 4.0",
+            "berth_queue_depth{model=\"words\"} 3.0",
+            "berth_queue_wait_seconds_count{model=\"words\"} 1");
 
     assertThat(take(4)).containsExactly("d", "b", "c1", "c2");
-    assertThat(metrics.scrape().lines()).contains(
-        "berth_queue_depth{model=\"words\"} 0.0", "berth_queue_wait_seconds_count{model=\"words\"} 4");
+    assertThat(metrics.scrape().lines())
+        .contains(
+            "berth_queue_depth{model=\"words\"} 0.0",
+            "berth_queue_wait_seconds_count{model=\"words\"} 4");
   }
 
   @Test
   void aRequestOfManyPiecesHoldsUpNoOthers() throws Exception {
     for (int i = 0; i < 2; i++) {
-      submit(() -> false, new Pieces<>(Arrays.asList("a", "a", "a", "a", "a", "a", "a", "a"), new int[8], new int[] {8}));
+      submit(
+          () -> false,
+          new Pieces<>(
+              Arrays.asList("a", "a", "a", "a", "a", "a", "a", "a"), new int[8], new int[] {8}));
     }
     take(5);
     ask("b");
@@ -271,13 +288,16 @@ class TurnsTest {
   void aRecordOfWhichSomePiecesAreLeftIsDroppedOnce() throws Exception {
     queue = queue(2, TARGET, 10);
     var gone = new AtomicBoolean();
-    submit(() -> gone.getAndSet(true), new Pieces<>(List.of("a1", "a2", "a3", "b1", "b2"), new int[5], new int[] {3, 2}));
+    submit(
+        () -> gone.getAndSet(true),
+        new Pieces<>(List.of("a1", "a2", "a3", "b1", "b2"), new int[5], new int[] {3, 2}));
     assertThat(take()).containsExactly("a1", "a2");
     ask("c");
 
     assertThat(take()).containsExactly("c");
-    assertThat(metrics.scrape().lines()).contains(
-        "berth_abandoned_total{model=\"words\"} 2.0", "berth_queue_depth{model=\"words\"} 0.0");
+    assertThat(metrics.scrape().lines())
+        .contains(
+            "berth_abandoned_total{model=\"words\"} 2.0", "berth_queue_depth{model=\"words\"} 0.0");
   }
 
   @Test
@@ -291,7 +311,8 @@ class TurnsTest {
     // Closed, so that it has no threads of its own.
     var pool = new WorkerPool(1, () -> {}, metrics);
     pool.close();
-    var made = new BatchQueue<String, String>("words", pool, limits, now::get, metrics.ofModel("words"));
+    var made =
+        new BatchQueue<String, String>("words", pool, limits, now::get, metrics.ofModel("words"));
     made.join(new IdleRunner(0));
     return made;
   }
@@ -313,7 +334,8 @@ class TurnsTest {
   }
 
   private Submission<String, String> submission(BooleanSupplier hasGone, Pieces<String> pieces) {
-    return new Submission<>(pieces, now.get(), new PartSink.None<>(DEADLINE), new Caller(hasGone, Map.of()), () -> {});
+    return new Submission<>(
+        pieces, now.get(), new PartSink.None<>(DEADLINE), new Caller(hasGone, Map.of()), () -> {});
   }
 
   /// So many callers give up before they have an answer.

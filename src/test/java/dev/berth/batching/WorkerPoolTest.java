@@ -21,7 +21,8 @@ import org.junit.jupiter.api.Timeout;
 @Timeout(600)
 class WorkerPoolTest {
 
-  private static final BatchLimits ONE_BY_ONE = new BatchLimits(1, 1_000, Duration.ZERO, 1_000, Duration.ZERO);
+  private static final BatchLimits ONE_BY_ONE =
+      new BatchLimits(1, 1_000, Duration.ZERO, 1_000, Duration.ZERO);
 
   private final ServingMetrics metrics = new ServingMetrics();
   private final WorkerPool pool = new WorkerPool(1, () -> {}, metrics);
@@ -136,7 +137,8 @@ class WorkerPoolTest {
 
   @Test
   void aPoolHasAWorker() {
-    assertThatThrownBy(() -> new WorkerPool(0, () -> {}, metrics)).hasMessage("workers: found 0, expected at least 1");
+    assertThatThrownBy(() -> new WorkerPool(0, () -> {}, metrics))
+        .hasMessage("workers: found 0, expected at least 1");
   }
 
   /// What all models have been asked, in order.
@@ -152,10 +154,14 @@ class WorkerPoolTest {
 
   private static Thread thread() {
     return Thread.getAllStackTraces().keySet().stream()
-        .filter(thread -> thread.getName().equals("berth-worker-0")).findFirst().orElseThrow();
+        .filter(thread -> thread.getName().equals("berth-worker-0"))
+        .findFirst()
+        .orElseThrow();
   }
 
   private static long workerThreads() {
-    return Thread.getAllStackTraces().keySet().stream().filter(thread -> thread.getName().startsWith("berth-worker-")).count();
+    return Thread.getAllStackTraces().keySet().stream()
+        .filter(thread -> thread.getName().startsWith("berth-worker-"))
+        .count();
   }
 }

@@ -26,20 +26,31 @@ import picocli.CommandLine;
 /// What `serve check` finds. `ServeTest` runs the command.
 class CheckTest {
 
-  @TempDir
-  private Path directory;
+  @TempDir private Path directory;
 
   @Test
   void theReportSaysWhatTheSampleIsAndHowFast() throws Exception {
-    assertThat(Check.run(config(TestServer.SAMPLE_ARTIFACT, Map.of("SAGEMAKER_MODEL_SERVER_WORKERS", "3"))))
-        .anyMatch(line -> line.matches("model +minilm-qa, question-answering, int8, traced for cpu with torch .*"))
+    assertThat(
+            Check.run(
+                config(TestServer.SAMPLE_ARTIFACT, Map.of("SAGEMAKER_MODEL_SERVER_WORKERS", "3"))))
+        .anyMatch(
+            line ->
+                line.matches(
+                    "model +minilm-qa, question-answering, int8, traced for cpu with torch .*"))
         .anyMatch(line -> line.matches("device +cpu; INSTANCE_TYPE=cpu"))
         .anyMatch(line -> line.matches("workers +3, .*"))
         .anyMatch(line -> line.matches("shapes +any batch, any sequence of up to 512 tokens"))
-        .anyMatch(line -> line.matches("files +model.pt \\d+\\.\\d MB, tokenizer.json \\d+\\.\\d MB"))
-        .anyMatch(line -> line.matches("agreement +the same answer as in fp32 to \\d+ of 120 questions, scores at most 0\\.\\d\\d apart"))
+        .anyMatch(
+            line -> line.matches("files +model.pt \\d+\\.\\d MB, tokenizer.json \\d+\\.\\d MB"))
+        .anyMatch(
+            line ->
+                line.matches(
+                    "agreement +the same answer as in fp32 to \\d+ of 120 questions, scores at most 0\\.\\d\\d apart"))
         .anyMatch(line -> line.matches("sample +\\{\"answer\":\"Warsaw.*"))
-        .anyMatch(line -> line.matches("batch of 1 +\\d+\\.\\d ms, \\d+ records/s of one worker while the others are idle"))
+        .anyMatch(
+            line ->
+                line.matches(
+                    "batch of 1 +\\d+\\.\\d ms, \\d+ records/s of one worker while the others are idle"))
         .anyMatch(line -> line.matches("best batch +1"))
         .anyMatch(line -> line.startsWith("differs     unlike in serve, "))
         .allSatisfy(line -> assertThat(line).matches("\\w[\\w ]{0,10} .*"));
@@ -57,21 +68,38 @@ class CheckTest {
 
   @Test
   void theNamesInATorchScriptAreShown() throws Exception {
-    Files.copy(TestArtifact.TORCHSCRIPT.resolve("sum-and-product.pt"), directory.resolve("model.pt"));
-    assertThat(Check.run(config(directory, Map.of()))).contains("names       inputs left, right; outputs product, sum");
-    Files.writeString(directory.resolve("model.json"),
+    Files.copy(
+        TestArtifact.TORCHSCRIPT.resolve("sum-and-product.pt"), directory.resolve("model.pt"));
+    assertThat(Check.run(config(directory, Map.of())))
+        .contains("names       inputs left, right; outputs product, sum");
+    Files.writeString(
+        directory.resolve("model.json"),
         "{\"format\": 1, \"files\": [{\"path\": \"model.pt\"}], \"outputs\": [\"sum\", \"product\"]}");
     Files.writeString(directory.resolve("sample.json"), "{\"left\": 1, \"right\": 2}");
-    assertThat(Check.run(config(directory, Map.of()))).contains("names       inputs left, right; outputs sum, product");
+    assertThat(Check.run(config(directory, Map.of())))
+        .contains("names       inputs left, right; outputs sum, product");
   }
 
   @Test
   void theBatchesThatTheServerFormsAreMeasuredAndNoOthers() {
-    assertThat(Check.batches(new BatchLimits(1, Integer.MAX_VALUE, Duration.ZERO, 1, Duration.ZERO), 28)).isEmpty();
-    assertThat(Check.batches(new BatchLimits(6, Integer.MAX_VALUE, Duration.ZERO, 1, Duration.ZERO), 28)).containsExactly(2, 4, 6);
-    assertThat(Check.batches(new BatchLimits(32, 16_384, Duration.ZERO, 1, Duration.ZERO), 28)).containsExactly(2, 4, 8, 16, 32);
-    assertThat(Check.batches(new BatchLimits(32, 100, Duration.ZERO, 1, Duration.ZERO), 28)).containsExactly(2, 3);
-    assertThat(Check.batches(new BatchLimits(Integer.MAX_VALUE, Integer.MAX_VALUE, Duration.ZERO, 1, Duration.ZERO), 1)).endsWith(512, 1024);
+    assertThat(
+            Check.batches(
+                new BatchLimits(1, Integer.MAX_VALUE, Duration.ZERO, 1, Duration.ZERO), 28))
+        .isEmpty();
+    assertThat(
+            Check.batches(
+                new BatchLimits(6, Integer.MAX_VALUE, Duration.ZERO, 1, Duration.ZERO), 28))
+        .containsExactly(2, 4, 6);
+    assertThat(Check.batches(new BatchLimits(32, 16_384, Duration.ZERO, 1, Duration.ZERO), 28))
+        .containsExactly(2, 4, 8, 16, 32);
+    assertThat(Check.batches(new BatchLimits(32, 100, Duration.ZERO, 1, Duration.ZERO), 28))
+        .containsExactly(2, 3);
+    assertThat(
+            Check.batches(
+                new BatchLimits(
+                    Integer.MAX_VALUE, Integer.MAX_VALUE, Duration.ZERO, 1, Duration.ZERO),
+                1))
+        .endsWith(512, 1024);
   }
 
   @Test
@@ -95,7 +123,9 @@ class CheckTest {
         .anyMatch(line -> line.contains("traced for gpu, and this server uses cpu"))
         .anyMatch(line -> line.contains("tokenizer.json can't be loaded as a tokenizer"));
 
-    Files.writeString(directory.resolve("model.json"), model.replace("\"task\"", "\"tusk\"").replace("\"fp32\"", "8").replace("\"int8\"", "8"));
+    Files.writeString(
+        directory.resolve("model.json"),
+        model.replace("\"task\"", "\"tusk\"").replace("\"fp32\"", "8").replace("\"int8\"", "8"));
     assertThat(problems(Map.of("INSTANCE_TYPE", "inf2")))
         .hasSize(3)
         .anyMatch(line -> line.contains("INSTANCE_TYPE=inf2 asks for inf2"))
@@ -106,13 +136,18 @@ class CheckTest {
   @Test
   @Timeout(600)
   void aSampleThatIsNoRegularFileIsNamed() throws Exception {
-    Files.copy(TestArtifact.TORCHSCRIPT.resolve("sum-and-product.pt"), directory.resolve("model.pt"));
+    Files.copy(
+        TestArtifact.TORCHSCRIPT.resolve("sum-and-product.pt"), directory.resolve("model.pt"));
     Pipes.make(directory.resolve("sample.json"));
-    assertThat(problems(Map.of())).containsExactly("sample.json: found a pipe, socket or device, expected a regular file");
+    assertThat(problems(Map.of()))
+        .containsExactly("sample.json: found a pipe, socket or device, expected a regular file");
     Files.delete(directory.resolve("sample.json"));
     Files.writeString(directory.resolve("sample.csv"), "1,2");
     Pipes.make(directory.resolve("sample-response.json"));
-    assertThat(problems(Map.of())).singleElement().asString().startsWith("sample-response.json: found a pipe");
+    assertThat(problems(Map.of()))
+        .singleElement()
+        .asString()
+        .startsWith("sample-response.json: found a pipe");
   }
 
   @Test
@@ -120,11 +155,14 @@ class CheckTest {
   @Timeout(60)
   void aHookThatDoesNotEndIsLeftBehindAtTheDeadline() throws Exception {
     HookProbe.reset();
-    CodeArtifact.hooks(directory, "@Override public List<String> inputFn(InvocationRequest request) { HookProbe.spin(); return null; }")
+    CodeArtifact.hooks(
+            directory,
+            "@Override public List<String> inputFn(InvocationRequest request) { HookProbe.spin(); return null; }")
         .file("sample.txt", "a");
     try {
-      assertThat(problems(Map.of("SAGEMAKER_MODEL_SERVER_TIMEOUT_SECONDS", "1"))).containsExactly(
-          "sample.txt: found no answer within 1 s while inputFn (code/Inference.java) ran, expected one; serve answers 504 then (--timeout)");
+      assertThat(problems(Map.of("SAGEMAKER_MODEL_SERVER_TIMEOUT_SECONDS", "1")))
+          .containsExactly(
+              "sample.txt: found no answer within 1 s while inputFn (code/Inference.java) ran, expected one; serve answers 504 then (--timeout)");
     } finally {
       HookProbe.endSpinning();
     }
@@ -132,45 +170,65 @@ class CheckTest {
 
   @Test
   void hooksHaveTheClassesAndTypesThatTheyHaveInServe() throws Exception {
-    CodeArtifact.hooks(directory, """
+    CodeArtifact.hooks(
+            directory,
+            """
         @Override public List<MediaType> requestTypes() { return List.of(MediaType.TEXT); }
         @Override public List<MediaType> responseTypes() { return List.of(MediaType.CSV, MediaType.JSON); }
         @Override public Object modelFn(ModelContext context) { return place(); }
         @Override public List<String> predictFn(List<String> records, Object model) { return List.of(model + " " + place()); }
         private static String place() { return Thread.currentThread().getContextClassLoader().getName(); }
-        """).file("sample.txt", "a");
+        """)
+        .file("sample.txt", "a");
     assertThat(Check.run(config(directory, Map.of())))
         .contains("sample      code code")
-        .contains("asked as    POST /invocations with Content-Type text/plain and no Accept, within 60 s; answered as application/json");
+        .contains(
+            "asked as    POST /invocations with Content-Type text/plain and no Accept, within 60 s; answered as application/json");
   }
 
   @Test
   void anAnswerThatIsNoTextIsNotWrittenToTheTerminal() throws Exception {
-    CodeArtifact.hooks(directory, """
+    CodeArtifact.hooks(
+            directory,
+            """
         @Override public InvocationResponse outputFn(List<String> predictions, InvocationRequest request) {
           return InvocationResponse.of(new byte[] {(byte) 0x89, 'P', 'N', 'G', 27}, MediaType.parse("image/png").orElseThrow());
         }
-        """).file("sample.txt", "a");
+        """)
+        .file("sample.txt", "a");
     assertThat(Check.run(config(directory, Map.of()))).contains("sample      image/png, 5 bytes");
   }
 
   @Test
   @Tag("RUN-14")
   void aSampleThatServeWouldRefuseIsNamed() throws Exception {
-    CodeArtifact.hooks(directory, "@Override public List<String> predictFn(List<String> records, Object model) { return null; }")
+    CodeArtifact.hooks(
+            directory,
+            "@Override public List<String> predictFn(List<String> records, Object model) { return null; }")
         .file("sample.txt", "a");
-    assertThat(problems(Map.of())).singleElement().asString()
-        .endsWith("sample.txt: the model does not answer it: predictFn (code/Inference.java) returned null, expected a list of predictions");
+    assertThat(problems(Map.of()))
+        .singleElement()
+        .asString()
+        .endsWith(
+            "sample.txt: the model does not answer it: predictFn (code/Inference.java) returned null, expected a list of predictions");
   }
 
   @Test
   void theExitCodesAreInTheHelp() {
     var help = new CommandLine(CheckCommand.spec()).getUsageMessage();
-    assertThat(help).contains("--timeout", "--default-accept", "--bad-records").containsPattern("0 +serve would start").containsPattern("1 +it would not").containsPattern("2 +an option");
+    assertThat(help)
+        .contains("--timeout", "--default-accept", "--bad-records")
+        .containsPattern("0 +serve would start")
+        .containsPattern("1 +it would not")
+        .containsPattern("2 +an option");
   }
 
   private List<String> problems(Map<String, String> environment) {
-    return catchThrowableOfType(StartException.class, () -> Check.run(config(directory, environment))).getMessage().lines().toList();
+    return catchThrowableOfType(
+            StartException.class, () -> Check.run(config(directory, environment)))
+        .getMessage()
+        .lines()
+        .toList();
   }
 
   private static ServerConfig config(Path artifact, Map<String, String> environment) {

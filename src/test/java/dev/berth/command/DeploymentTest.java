@@ -23,9 +23,13 @@ class DeploymentTest {
   @Test
   void aProfileDecidesHowWorkersShareTheCores() throws Exception {
     assertThat(plan(Map.of()).workers()).isEqualTo(workers(CORES, CpuProfile.ADAPTIVE));
-    assertThat(plan(Map.of("BERTH_CPU_PROFILE", "latency")).workers()).isEqualTo(workers(1, CpuProfile.LATENCY));
-    assertThat(plan(Map.of("BERTH_CPU_PROFILE", "throughput")).workers()).isEqualTo(workers(CORES, CpuProfile.THROUGHPUT));
-    assertThat(plan(Map.of("BERTH_CPU_PROFILE", "throughput", "SAGEMAKER_MODEL_SERVER_WORKERS", "7")).workers())
+    assertThat(plan(Map.of("BERTH_CPU_PROFILE", "latency")).workers())
+        .isEqualTo(workers(1, CpuProfile.LATENCY));
+    assertThat(plan(Map.of("BERTH_CPU_PROFILE", "throughput")).workers())
+        .isEqualTo(workers(CORES, CpuProfile.THROUGHPUT));
+    assertThat(
+            plan(Map.of("BERTH_CPU_PROFILE", "throughput", "SAGEMAKER_MODEL_SERVER_WORKERS", "7"))
+                .workers())
         .isEqualTo(workers(7, CpuProfile.THROUGHPUT));
   }
 
@@ -35,7 +39,11 @@ class DeploymentTest {
     TestArtifact.compiled(directory, "cpu", "waves-1x128.pt", "waves-4x128.pt", "waves-2x384.pt");
     var artifact = directory.toString();
     assertThat(plan(Map.of("BERTH_MODEL_DIR", artifact)).limits().maxBatchSize()).isEqualTo(4);
-    assertThat(plan(Map.of("BERTH_MODEL_DIR", artifact, "BERTH_MAX_BATCH_SIZE", "9")).limits().maxBatchSize()).isEqualTo(9);
+    assertThat(
+            plan(Map.of("BERTH_MODEL_DIR", artifact, "BERTH_MAX_BATCH_SIZE", "9"))
+                .limits()
+                .maxBatchSize())
+        .isEqualTo(9);
   }
 
   private static List<Accelerator> workers(int count, CpuProfile profile) {
@@ -43,7 +51,10 @@ class DeploymentTest {
   }
 
   private static Deployment plan(Map<String, String> environment) throws Exception {
-    var all = new HashMap<>(Map.of("INSTANCE_TYPE", "cpu", "BERTH_MODEL_DIR", TestServer.SAMPLE_ARTIFACT.toString()));
+    var all =
+        new HashMap<>(
+            Map.of(
+                "INSTANCE_TYPE", "cpu", "BERTH_MODEL_DIR", TestServer.SAMPLE_ARTIFACT.toString()));
     all.putAll(environment);
     var config = Configuration.read(all, Map.of(), Path.of(".")).config();
     var deployment = Deployment.plan(config);

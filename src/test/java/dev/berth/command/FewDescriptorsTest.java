@@ -23,8 +23,8 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/// A server in a process of 320 file descriptors, and more clients than that. Its jars take some 130 of them, twice while hooks are
-/// compiled.
+/// A server in a process of 320 file descriptors, and more clients than that. Its jars take some
+/// 130 of them, twice while hooks are compiled.
 @Tag("packaged")
 @Timeout(600)
 class FewDescriptorsTest {
@@ -32,14 +32,18 @@ class FewDescriptorsTest {
   /// Less than the 10 s after which the server closes connections whose head is not whole.
   private static final Duration LIMIT = Duration.ofSeconds(8);
 
-  private static final String QUESTION = "{\"question\": \"Who came?\", \"context\": \"Bob came.\"}";
+  private static final String QUESTION =
+      "{\"question\": \"Who came?\", \"context\": \"Bob came.\"}";
 
-  @TempDir
-  private Path directory;
+  @TempDir private Path directory;
 
   @ParameterizedTest
-  @ValueSource(strings = {"", "POST /invocations HTTP/1.1\r\nHost: x\r\n",
-      "POST /invocations HTTP/1.1\r\nHost: x\r\nContent-Length: 10\r\n\r\na"})
+  @ValueSource(
+      strings = {
+        "",
+        "POST /invocations HTTP/1.1\r\nHost: x\r\n",
+        "POST /invocations HTTP/1.1\r\nHost: x\r\nContent-Length: 10\r\n\r\na"
+      })
   void fourHundredClientsThatSendHalfARequestKeepNobodyOut(String half) throws Exception {
     try (var server = serve(TestServer.SAMPLE_ARTIFACT).awaitReady()) {
       var clients = new ArrayList<RawConnection>();
@@ -58,7 +62,9 @@ class FewDescriptorsTest {
   @Test
   void hooksThatTakeAllDescriptorsDoNotKeepTheHealthCheckOut() throws Exception {
     Files.createDirectory(directory.resolve("code"));
-    Files.writeString(directory.resolve("code/Inference.java"), """
+    Files.writeString(
+        directory.resolve("code/Inference.java"),
+        """
         import dev.berth.hooks.*;
         import java.io.*;
         import java.util.*;
@@ -92,18 +98,29 @@ class FewDescriptorsTest {
     try (var server = serve(directory).awaitReady()) {
       var idle = new ArrayList<RawConnection>();
       for (int i = 0; i < 5; i++) {
-        var connection = new RawConnection(server.port()).send("GET /ping HTTP/1.1\r\nHost: x\r\n\r\n");
+        var connection =
+            new RawConnection(server.port()).send("GET /ping HTTP/1.1\r\nHost: x\r\n\r\n");
         assertThat(connection.readResponse()).startsWith("HTTP/1.1 200");
         idle.add(connection);
       }
-      assertThat(server.client().send(server.invocation("all").build(), BodyHandlers.ofString()).statusCode()).isEqualTo(200);
+      assertThat(
+              server
+                  .client()
+                  .send(server.invocation("all").build(), BodyHandlers.ofString())
+                  .statusCode())
+          .isEqualTo(200);
       for (int i = 0; i < 5; i++) {
-        try (var connection = new RawConnection(server.port()).send("GET /ping HTTP/1.1\r\nHost: x\r\n\r\n")) {
+        try (var connection =
+            new RawConnection(server.port()).send("GET /ping HTTP/1.1\r\nHost: x\r\n\r\n")) {
           assertThat(connection.readResponse()).startsWith("HTTP/1.1 200");
         }
       }
       // The log is written by a thread of its own.
-      await().until(() -> (server.err() + server.out()).matches("(?s).*can't accept connections.*Too many open files.*"));
+      await()
+          .until(
+              () ->
+                  (server.err() + server.out())
+                      .matches("(?s).*can't accept connections.*Too many open files.*"));
       for (var connection : idle) {
         connection.close();
       }
@@ -111,7 +128,8 @@ class FewDescriptorsTest {
   }
 
   /// Each on a connection of its own: an idle one may have made way.
-  private static void assertThatEverybodyIsAnswered(ServeProcess server) throws IOException, InterruptedException {
+  private static void assertThatEverybodyIsAnswered(ServeProcess server)
+      throws IOException, InterruptedException {
     try (var client = HttpClient.newHttpClient()) {
       var ping = HttpRequest.newBuilder(server.uri("/ping")).timeout(LIMIT).build();
       assertThat(client.send(ping, BodyHandlers.ofString()).statusCode()).isEqualTo(200);

@@ -21,8 +21,7 @@ import org.junit.jupiter.params.provider.MethodSource;
 /// The artifact's sample is asked before `/ping` is 200, whatever hooks it has.
 class FirstSampleTest {
 
-  @TempDir
-  Path directory;
+  @TempDir Path directory;
 
   @BeforeEach
   void reset() {
@@ -31,26 +30,40 @@ class FirstSampleTest {
 
   @Test
   void eachModelIsAskedOnceBeforeItServes() throws Exception {
-    var artifact = CodeArtifact.hooks(directory, """
+    var artifact =
+        CodeArtifact.hooks(
+                directory,
+                """
         @Override public Object modelFn(ModelContext context) { HookProbe.note("modelFn"); return new Object(); }
         @Override public List<String> predictFn(List<String> records, Object model) {
           HookProbe.note("predictFn " + records);
           return records;
         }
-        """).file("sample.txt", "one\ntwo");
+        """)
+            .file("sample.txt", "one\ntwo");
     try (var server = artifact.server().set("SAGEMAKER_MODEL_SERVER_WORKERS", "2").start()) {
-      assertThat(HookProbe.NOTES).containsExactly(
-          "modelFn", "predictFn [one]", "predictFn [two]", "modelFn", "predictFn [one]", "predictFn [two]");
+      assertThat(HookProbe.NOTES)
+          .containsExactly(
+              "modelFn",
+              "predictFn [one]",
+              "predictFn [two]",
+              "modelFn",
+              "predictFn [one]",
+              "predictFn [two]");
       assertThat(server.get("/ping").statusCode()).isEqualTo(200);
     }
   }
 
   @Test
   void aModelThatWorkersShareIsAskedOnce() throws Exception {
-    var artifact = CodeArtifact.hooks(directory, """
+    var artifact =
+        CodeArtifact.hooks(
+                directory,
+                """
         @Override public Object modelFn(ModelContext context) { return null; }
         @Override public List<String> predictFn(List<String> records, Object model) { HookProbe.note("asked"); return records; }
-        """).file("sample.txt", "one");
+        """)
+            .file("sample.txt", "one");
     try (var _ = artifact.server().set("SAGEMAKER_MODEL_SERVER_WORKERS", "2").start()) {
       assertThat(HookProbe.NOTES).containsExactly("asked");
     }
@@ -58,37 +71,52 @@ class FirstSampleTest {
 
   static Stream<Arguments> failures() {
     return Stream.of(
-        Arguments.of("List<String> inputFn(InvocationRequest request) { throw new BadInputException(\"body: expected more\"); }",
+        Arguments.of(
+            "List<String> inputFn(InvocationRequest request) { throw new BadInputException(\"body: expected more\"); }",
             "body: expected more"),
-        Arguments.of("List<String> inputFn(InvocationRequest request) { return null; }",
+        Arguments.of(
+            "List<String> inputFn(InvocationRequest request) { return null; }",
             "inputFn (code/Inference.java) returned null, expected a list of records"),
-        Arguments.of("List<String> predictFn(List<String> records, Object model) { throw new IllegalStateException(\"boom\"); }",
+        Arguments.of(
+            "List<String> predictFn(List<String> records, Object model) { throw new IllegalStateException(\"boom\"); }",
             "predictFn (code/Inference.java) failed at Inference.java:2: boom"),
-        Arguments.of("List<String> predictFn(List<String> records, Object model) { return List.of(); }",
+        Arguments.of(
+            "List<String> predictFn(List<String> records, Object model) { return List.of(); }",
             "predictFn (code/Inference.java) failed: found 0 predictions, expected 1, one for each record"),
-        Arguments.of("List<String> predictFn(List<String> records, Object model) { return Arrays.asList((String) null); }",
+        Arguments.of(
+            "List<String> predictFn(List<String> records, Object model) { return Arrays.asList((String) null); }",
             "predictFn (code/Inference.java) failed: found 1 predictions, some of them null, expected 1"),
-        Arguments.of("InvocationResponse outputFn(List<String> predictions, InvocationRequest request) { return null; }",
+        Arguments.of(
+            "InvocationResponse outputFn(List<String> predictions, InvocationRequest request) { return null; }",
             "outputFn (code/Inference.java) returned null, expected a response"),
-        Arguments.of("List<MediaType> requestTypes() { return List.of(MediaType.CSV); }",
+        Arguments.of(
+            "List<MediaType> requestTypes() { return List.of(MediaType.CSV); }",
             "Content-Type: found \"text/plain\", expected one of [text/csv]"));
   }
 
   @ParameterizedTest
   @MethodSource("failures")
   @Tag("RUN-14")
-  void aSampleThatIsNotAnsweredIsNamedAndNothingIsServed(String hook, String problem) throws Exception {
-    var artifact = CodeArtifact.hooks(directory, "@Override public " + hook).file("sample.txt", "one");
+  void aSampleThatIsNotAnsweredIsNamedAndNothingIsServed(String hook, String problem)
+      throws Exception {
+    var artifact =
+        CodeArtifact.hooks(directory, "@Override public " + hook).file("sample.txt", "one");
     assertStartFails(artifact.server(), "sample.txt: the model does not answer it: " + problem);
   }
 
   @Test
   @Tag("RUN-14")
   void anotherResponseThanTheSamplesOwnIsRefused() throws Exception {
-    var artifact = CodeArtifact.hooks(directory, "").file("sample.txt", "one").file("sample-response.json", "\"TWO\"");
-    assertStartFails(artifact.server(), "sample-response.json: found a response to sample.txt that is not JSON: ONE");
+    var artifact =
+        CodeArtifact.hooks(directory, "")
+            .file("sample.txt", "one")
+            .file("sample-response.json", "\"TWO\"");
+    assertStartFails(
+        artifact.server(),
+        "sample-response.json: found a response to sample.txt that is not JSON: ONE");
     artifact.file("sample.txt", "1").file("sample-response.json", "2");
-    assertStartFails(artifact.server(), "sample-response.json: found another response to sample.txt: 1");
+    assertStartFails(
+        artifact.server(), "sample-response.json: found another response to sample.txt: 1");
     artifact.file("sample-response.json", "1.0001");
     artifact.server().start().close();
   }
@@ -98,10 +126,13 @@ class FirstSampleTest {
   void aModelWithoutCodeIsAskedToo() throws Exception {
     Files.copy(TestArtifact.TORCHSCRIPT.resolve("two-columns.pt"), directory.resolve("model.pt"));
     Files.writeString(directory.resolve("sample.json"), "[[1, 2, 3]]");
-    assertStartFails(TestServer.artifact(directory), "sample.json: the model does not answer it: the model does not take [float32[1, 3]]");
+    assertStartFails(
+        TestServer.artifact(directory),
+        "sample.json: the model does not answer it: the model does not take [float32[1, 3]]");
   }
 
-  private static void assertStartFails(TestServer.Builder builder, String problem) throws Exception {
+  private static void assertStartFails(TestServer.Builder builder, String problem)
+      throws Exception {
     try (var server = builder.startWithoutWaiting()) {
       var thrown = catchThrowableOfType(StartException.class, () -> server.server().awaitReady());
       assertThat(thrown).hasMessageContaining(problem);

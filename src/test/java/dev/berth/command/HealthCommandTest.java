@@ -19,7 +19,8 @@ class HealthCommandTest {
   private final ByteArrayOutputStream printed = new ByteArrayOutputStream();
 
   private int health(Map<String, String> environment, Map<String, String> flags) {
-    return new HealthCommand(environment, new PrintStream(printed, true, StandardCharsets.UTF_8)).run(flags);
+    return new HealthCommand(environment, new PrintStream(printed, true, StandardCharsets.UTF_8))
+        .run(flags);
   }
 
   private String printed() {
@@ -30,7 +31,9 @@ class HealthCommandTest {
   void aServerThatIsReadyIsHealthyAndNothingIsSaid() throws Exception {
     try (var server = TestServer.sample().start()) {
       var port = String.valueOf(server.port());
-      assertThat(health(Map.of("SAGEMAKER_BIND_TO_PORT", port, "BERTH_HOST", "127.0.0.1"), Map.of())).isZero();
+      assertThat(
+              health(Map.of("SAGEMAKER_BIND_TO_PORT", port, "BERTH_HOST", "127.0.0.1"), Map.of()))
+          .isZero();
       assertThat(health(Map.of("PORT", "1"), Map.of("--port", port))).isZero();
       assertThat(printed()).isEmpty();
     }
@@ -40,13 +43,16 @@ class HealthCommandTest {
   void aServerThatCannotServeIsNot() throws Exception {
     try (var server = TestServer.artifact(Path.of("docs")).startWithoutWaiting()) {
       assertThat(health(Map.of("PORT", String.valueOf(server.port())), Map.of())).isEqualTo(1);
-      assertThat(printed()).startsWith("http://127.0.0.1:%d/ping: found 503, expected 200: {".formatted(server.port()));
+      assertThat(printed())
+          .startsWith(
+              "http://127.0.0.1:%d/ping: found 503, expected 200: {".formatted(server.port()));
     }
   }
 
   @Test
   void whereNobodyListensThereIsNoHealth() throws Exception {
-    assertThat(health(Map.of("PORT", String.valueOf(ServeProcess.freePort())), Map.of())).isEqualTo(1);
+    assertThat(health(Map.of("PORT", String.valueOf(ServeProcess.freePort())), Map.of()))
+        .isEqualTo(1);
     assertThat(printed()).contains("/ping: java.net.ConnectException").hasLineCount(1);
   }
 
@@ -54,9 +60,10 @@ class HealthCommandTest {
   void aPortThatNobodyKnowsIsAProblem() {
     assertThat(health(Map.of("PORT", "0"), Map.of())).isEqualTo(2);
     assertThat(health(Map.of("PORT", "x"), Map.of())).isEqualTo(2);
-    assertThat(printed().lines()).containsExactly(
-        "port: found 0, expected the one that the server listens on",
-        "PORT: found \"x\", expected a whole number from 0 to 65535");
+    assertThat(printed().lines())
+        .containsExactly(
+            "port: found 0, expected the one that the server listens on",
+            "PORT: found \"x\", expected a whole number from 0 to 65535");
   }
 
   @Test
@@ -64,7 +71,9 @@ class HealthCommandTest {
   void theLauncherRunsIt() throws Exception {
     try (var health = ServeProcess.serve(Map.of(), "health")) {
       assertThat(health.exitCode()).isEqualTo(1);
-      assertThat(health.err()).startsWith("http://127.0.0.1:%d/ping: ".formatted(health.port())).hasLineCount(1);
+      assertThat(health.err())
+          .startsWith("http://127.0.0.1:%d/ping: ".formatted(health.port()))
+          .hasLineCount(1);
       assertThat(health.out()).isEmpty();
     }
   }

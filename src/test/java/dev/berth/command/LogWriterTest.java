@@ -93,20 +93,23 @@ class LogWriterTest {
   @Test
   void aWriteThatFailsLosesItsEventOnly() {
     var lines = new ByteArrayOutputStream();
-    var full = LogWriter.to(new OutputStream() {
-      @Override
-      public void write(int b) throws IOException {
-        throw new IOException("no space left on device");
-      }
+    var full =
+        LogWriter.to(
+            new OutputStream() {
+              @Override
+              public void write(int b) throws IOException {
+                throw new IOException("no space left on device");
+              }
 
-      @Override
-      public void write(byte[] bytes, int offset, int length) throws IOException {
-        if (new String(bytes, offset, length, StandardCharsets.UTF_8).startsWith("bad")) {
-          throw new IOException("no space left on device");
-        }
-        lines.write(bytes, offset, length);
-      }
-    }, lost -> bytes("lost " + lost));
+              @Override
+              public void write(byte[] bytes, int offset, int length) throws IOException {
+                if (new String(bytes, offset, length, StandardCharsets.UTF_8).startsWith("bad")) {
+                  throw new IOException("no space left on device");
+                }
+                lines.write(bytes, offset, length);
+              }
+            },
+            lost -> bytes("lost " + lost));
     full.write(bytes("bad"), 0, 4);
     full.write(bytes("good"), 0, 5);
     full.close();

@@ -46,11 +46,9 @@ class ModelMemoryTest {
   private static final BatchLimits LIMITS =
       new BatchLimits(8, Integer.MAX_VALUE, Duration.ZERO, 128, Duration.ofMillis(300));
 
-  @TempDir
-  Path root;
+  @TempDir Path root;
 
-  @TempDir
-  Path artifact;
+  @TempDir Path artifact;
 
   private final ServingMetrics metrics = new ServingMetrics();
   private final HookPool hooks = new HookPool(metrics);
@@ -60,7 +58,9 @@ class ModelMemoryTest {
   @AfterEach
   void close() throws Exception {
     registry.close(Duration.ZERO);
-    try (metrics; hooks; workers) {
+    try (metrics;
+        hooks;
+        workers) {
       // In this order.
     }
   }
@@ -73,7 +73,8 @@ class ModelMemoryTest {
     store.load("m1", TestServer.SAMPLE_ARTIFACT);
     used(430);
     assertThatThrownBy(() -> store.load("m7", TestServer.SAMPLE_ARTIFACT))
-        .hasMessage("model \"m7\" needs about 64 MB, found 18 MB free of 512 MB (cgroup), unload another first")
+        .hasMessage(
+            "model \"m7\" needs about 64 MB, found 18 MB free of 512 MB (cgroup), unload another first")
         .satisfies(ModelMemoryTest::isShort);
     assertThat(store.list()).extracting(ManyModels.Entry::name).containsExactly("m1");
     store.enter("m1").close();
@@ -87,25 +88,33 @@ class ModelMemoryTest {
   @Tag("MME-03")
   void aModelThatNeedsMoreThanThereIsAtAllSaysSo() throws Exception {
     group(60, 1);
-    assertThatThrownBy(() -> store(QuestionAnsweringHandler::new).load("m", TestServer.SAMPLE_ARTIFACT))
-        .hasMessage("model \"m\" needs about 64 MB, found 0 MB free of 60 MB (cgroup), take a machine with more memory");
+    assertThatThrownBy(
+            () -> store(QuestionAnsweringHandler::new).load("m", TestServer.SAMPLE_ARTIFACT))
+        .hasMessage(
+            "model \"m\" needs about 64 MB, found 0 MB free of 60 MB (cgroup), take a machine with more memory");
   }
 
   @Test
   void aModelThatIsBeingLoadedHasItsPlace() throws Exception {
     used(340);
     var gate = new Gate(1);
-    var store = store(directory -> directory.equals(artifact) ? new TextHandler() : new TextHandler() {
-      @Override
-      public Object modelFn(ModelContext context) throws Exception {
-        gate.pass();
-        return this;
-      }
-    });
+    var store =
+        store(
+            directory ->
+                directory.equals(artifact)
+                    ? new TextHandler()
+                    : new TextHandler() {
+                      @Override
+                      public Object modelFn(ModelContext context) throws Exception {
+                        gate.pass();
+                        return this;
+                      }
+                    });
     var first = CompletableFuture.runAsync(() -> load(store, "first", TestServer.SAMPLE_ARTIFACT));
     gate.awaitArrival();
     // 108 MB less the 68.6 that the first one may still take.
-    assertThatThrownBy(() -> store.load("second", TestServer.SAMPLE_ARTIFACT)).hasMessageContaining("found 44 MB free");
+    assertThatThrownBy(() -> store.load("second", TestServer.SAMPLE_ARTIFACT))
+        .hasMessageContaining("found 44 MB free");
     store.load("small", artifact);
     gate.open();
     first.get();
@@ -114,15 +123,19 @@ class ModelMemoryTest {
   @Test
   void aModelThatTakesWhatMustStayFreeIsUnloaded() throws Exception {
     used(200);
-    var store = store(directory -> new TextHandler() {
-      @Override
-      public Object modelFn(ModelContext context) throws Exception {
-        used(480);
-        return this;
-      }
-    });
+    var store =
+        store(
+            directory ->
+                new TextHandler() {
+                  @Override
+                  public Object modelFn(ModelContext context) throws Exception {
+                    used(480);
+                    return this;
+                  }
+                });
     assertThatThrownBy(() -> store.load("large", artifact))
-        .hasMessage("model \"large\" needs 32 MB more than there were, found 0 MB free of 512 MB (cgroup), unload another first")
+        .hasMessage(
+            "model \"large\" needs 32 MB more than there were, found 0 MB free of 512 MB (cgroup), unload another first")
         .satisfies(ModelMemoryTest::isShort);
     assertThat(store.list()).isEmpty();
     assertThat(registry.all()).isEmpty();
@@ -141,7 +154,8 @@ class ModelMemoryTest {
     }
     used(400);
     assertThatThrownBy(() -> store.load("again", artifact))
-        .hasMessageMatching("model \"again\" needs about (9|10|11)\\d MB, found 48 MB free of 512 MB \\(cgroup\\), unload.+");
+        .hasMessageMatching(
+            "model \"again\" needs about (9|10|11)\\d MB, found 48 MB free of 512 MB \\(cgroup\\), unload.+");
     Files.writeString(artifact.resolve("weights.bin"), "00");
     store.load("other files", artifact);
   }
@@ -172,23 +186,34 @@ class ModelMemoryTest {
     used(200);
     assertShort(new OutOfMemoryError("Java heap space"), "Java heap space");
     assertShort(new InsufficientMemoryException("gpu 0 is full"), "gpu 0 is full");
-    assertShort(new IllegalStateException(new InsufficientMemoryException("gpu 0 is full")), "gpu 0 is full");
+    assertShort(
+        new IllegalStateException(new InsufficientMemoryException("gpu 0 is full")),
+        "gpu 0 is full");
   }
 
   @Test
   void aLoadThatFailsForAnotherReasonKeepsIt() {
     used(200);
     var store = store(directory -> failing(new IllegalStateException("no key")));
-    assertThatThrownBy(() -> store.load("m", artifact)).hasMessageContaining("no key")
-        .isInstanceOfSatisfying(ServingException.class, e -> assertThat(e.type()).isEqualTo(ErrorType.INTERNAL));
+    assertThatThrownBy(() -> store.load("m", artifact))
+        .hasMessageContaining("no key")
+        .isInstanceOfSatisfying(
+            ServingException.class, e -> assertThat(e.type()).isEqualTo(ErrorType.INTERNAL));
   }
 
   /// As with a GPU, of which this machine has none: the weights are there and not in the host.
   @Test
   void withAGpuTheHostNeedsRoomForTheRest() {
     var file = TestServer.SAMPLE_ARTIFACT.resolve("model.pt");
-    assertThat(ModelMemory.host(List.of(new Accelerator.Gpu(0)), new HostMemory()).need().apply(file).kept()).isZero();
-    var devices = ModelMemory.devices(List.of(new Accelerator.Gpu(0), new Accelerator.Gpu(0), new Accelerator.Gpu(1)));
+    assertThat(
+            ModelMemory.host(List.of(new Accelerator.Gpu(0)), new HostMemory())
+                .need()
+                .apply(file)
+                .kept())
+        .isZero();
+    var devices =
+        ModelMemory.devices(
+            List.of(new Accelerator.Gpu(0), new Accelerator.Gpu(0), new Accelerator.Gpu(1)));
     assertThat(devices).hasSize(2);
     assertThat(devices.getFirst().need().apply(file).kept()).isBetween(24 * MB, 48 * MB);
     assertThat(ModelMemory.devices(CPU)).isEmpty();
@@ -214,8 +239,10 @@ class ModelMemoryTest {
   }
 
   private static void isShort(Throwable thrown) {
-    assertThat(thrown).isInstanceOfSatisfying(ServingException.class,
-        e -> assertThat(e.type()).isEqualTo(ErrorType.INSUFFICIENT_MEMORY));
+    assertThat(thrown)
+        .isInstanceOfSatisfying(
+            ServingException.class,
+            e -> assertThat(e.type()).isEqualTo(ErrorType.INSUFFICIENT_MEMORY));
   }
 
   private static void load(ModelStore store, String name, Path directory) {
@@ -227,11 +254,21 @@ class ModelMemoryTest {
   }
 
   private ModelStore store(Function<Path, InferenceHandler<?, ?, ?>> handler) {
-    var room = ModelMemory.guard(
-        (model, directory, _) -> model.load(
-            directory, handler.apply(directory), workers, LIMITS, FirstRequest.NONE, new SessionRoom(1, 1)),
-        CPU, new HostMemory(root, () -> 0), OptionalLong.empty());
-    return new ModelStore(registry, hooks, metrics, room, Duration.ofMinutes(5), Duration.ofSeconds(10));
+    var room =
+        ModelMemory.guard(
+            (model, directory, _) ->
+                model.load(
+                    directory,
+                    handler.apply(directory),
+                    workers,
+                    LIMITS,
+                    FirstRequest.NONE,
+                    new SessionRoom(1, 1)),
+            CPU,
+            new HostMemory(root, () -> 0),
+            OptionalLong.empty());
+    return new ModelStore(
+        registry, hooks, metrics, room, Duration.ofMinutes(5), Duration.ofSeconds(10));
   }
 
   /// Of 512 MB, of which 64 must stay free.

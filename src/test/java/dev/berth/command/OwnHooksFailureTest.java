@@ -24,8 +24,8 @@ import org.junit.jupiter.params.provider.Arguments;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.MethodSource;
 
-/// Hooks of an artifact that fail while they are served: the answer names the hook, its file and the line, and the next
-/// request is answered.
+/// Hooks of an artifact that fail while they are served: the answer names the hook, its file and
+/// the line, and the next request is answered.
 class OwnHooksFailureTest {
 
   private static final ObjectMapper JSON = new ObjectMapper();
@@ -33,7 +33,8 @@ class OwnHooksFailureTest {
   /// Its hooks do what a record asks for: `predictFn throw` lets predictFn throw.
   private static final Path ARTIFACT = Path.of("src/test/resources/artifacts/faulty-hooks");
 
-  private static final List<String> ALL = List.of("inputFn", "length", "predictFn", "outputFn", "transformFn");
+  private static final List<String> ALL =
+      List.of("inputFn", "length", "predictFn", "outputFn", "transformFn");
 
   private static TestServer hooks;
   private static TestServer transform;
@@ -52,28 +53,58 @@ class OwnHooksFailureTest {
   }
 
   static Stream<Arguments> faults() {
-    return ALL.stream().flatMap(hook -> Stream.of(
-        arguments(hook, "throw", 500, "HOOK failed at Faults.java:LINE: boom"),
-        arguments(hook, "checked", 500, "HOOK failed at Faults.java:LINE: disk"),
-        arguments(hook, "cause", 500, "HOOK failed at Faults.java:LINE: java.io.IOException: disk"),
-        arguments(hook, "argument", 500, "HOOK failed at Faults.java:LINE: odd"),
-        arguments(hook, "nothing", 500, "HOOK failed at Faults.java:LINE: IllegalStateException"),
-        arguments(hook, "long", 500, "HOOK failed at Faults.java:LINE: ä\n\"ä\n\""),
-        arguments(hook, "bad input", 400, "line 1: found 悪, expected 良"),
-        arguments(hook, "memory", 507, "HOOK ran out of memory: heap"),
-        arguments(hook, "error", 500, "HOOK failed at Faults.java:LINE: OwnError"),
-        arguments(hook, "overflow", 500, "HOOK failed at Faults.java:"),
-        arguments(hook, "gone", 500,
-            "HOOK failed at Faults.java:LINE: NoClassDefFoundError: com/acme/Gone; put the jar that has this class into code/lib"),
-        arguments(hook, "not found", 500,
-            "HOOK failed at Faults.java:LINE: ClassNotFoundException: com.acme.Gone; "
-                + "put the jar that has this class into code/lib"),
-        arguments(hook, "broken", 500, "HOOK failed at Faults.java:"),
-        arguments(hook, "silent", 500, "HOOK failed at Faults.java:"),
-        arguments(hook, "interrupted", 500, "HOOK failed at Faults.java:LINE: by itself"),
-        arguments(hook, "exit", 500, "HOOK failed at Faults.java:LINE: it called exit(1), which would have ended"),
-        arguments(hook, "runtime exit", 500, "HOOK failed at Faults.java:LINE: it called exit(2), which would have"),
-        arguments(hook, "halt", 500, "HOOK failed at Faults.java:LINE: it called exit(3), which would have")));
+    return ALL.stream()
+        .flatMap(
+            hook ->
+                Stream.of(
+                    arguments(hook, "throw", 500, "HOOK failed at Faults.java:LINE: boom"),
+                    arguments(hook, "checked", 500, "HOOK failed at Faults.java:LINE: disk"),
+                    arguments(
+                        hook,
+                        "cause",
+                        500,
+                        "HOOK failed at Faults.java:LINE: java.io.IOException: disk"),
+                    arguments(hook, "argument", 500, "HOOK failed at Faults.java:LINE: odd"),
+                    arguments(
+                        hook,
+                        "nothing",
+                        500,
+                        "HOOK failed at Faults.java:LINE: IllegalStateException"),
+                    arguments(hook, "long", 500, "HOOK failed at Faults.java:LINE: ä\n\"ä\n\""),
+                    arguments(hook, "bad input", 400, "line 1: found 悪, expected 良"),
+                    arguments(hook, "memory", 507, "HOOK ran out of memory: heap"),
+                    arguments(hook, "error", 500, "HOOK failed at Faults.java:LINE: OwnError"),
+                    arguments(hook, "overflow", 500, "HOOK failed at Faults.java:"),
+                    arguments(
+                        hook,
+                        "gone",
+                        500,
+                        "HOOK failed at Faults.java:LINE: NoClassDefFoundError: com/acme/Gone; put the jar that has this class into code/lib"),
+                    arguments(
+                        hook,
+                        "not found",
+                        500,
+                        "HOOK failed at Faults.java:LINE: ClassNotFoundException: com.acme.Gone; "
+                            + "put the jar that has this class into code/lib"),
+                    arguments(hook, "broken", 500, "HOOK failed at Faults.java:"),
+                    arguments(hook, "silent", 500, "HOOK failed at Faults.java:"),
+                    arguments(
+                        hook, "interrupted", 500, "HOOK failed at Faults.java:LINE: by itself"),
+                    arguments(
+                        hook,
+                        "exit",
+                        500,
+                        "HOOK failed at Faults.java:LINE: it called exit(1), which would have ended"),
+                    arguments(
+                        hook,
+                        "runtime exit",
+                        500,
+                        "HOOK failed at Faults.java:LINE: it called exit(2), which would have"),
+                    arguments(
+                        hook,
+                        "halt",
+                        500,
+                        "HOOK failed at Faults.java:LINE: it called exit(3), which would have")));
   }
 
   @ParameterizedTest
@@ -82,7 +113,8 @@ class OwnHooksFailureTest {
   @Tag("ERR-04")
   @Tag("ERR-05")
   @Tag("ERR-06")
-  void whatAHookThrowsIsAnsweredWithItsPlace(String hook, String fault, int status, String message) throws Exception {
+  void whatAHookThrowsIsAnsweredWithItsPlace(String hook, String fault, int status, String message)
+      throws Exception {
     var response = serverOf(hook).invoke(hook + " " + fault);
     assertThat(response.statusCode()).as(response.body()).isEqualTo(status);
     assertThat(message(response))
@@ -93,7 +125,10 @@ class OwnHooksFailureTest {
   }
 
   @ParameterizedTest
-  @CsvSource(delimiter = '|', textBlock = """
+  @CsvSource(
+      delimiter = '|',
+      textBlock =
+          """
       inputFn null              | inputFn (FILE) returned null, expected a list of records
       inputFn null record       | inputFn (FILE) returned null as record 2 of 3, expected a record
       length negative           | length (FILE) returned -1, expected a positive number
@@ -106,7 +141,8 @@ class OwnHooksFailureTest {
       transformFn null          | transformFn (code/Transform.java) failed: found null, expected a response
       """)
   @Tag("ERR-02")
-  void whatAHookMustNotReturnIsAnsweredWithWhatItShould(String fault, String message) throws Exception {
+  void whatAHookMustNotReturnIsAnsweredWithWhatItShould(String fault, String message)
+      throws Exception {
     var server = serverOf(fault.split(" ")[0]);
     var response = server.invoke(fault);
     assertThat(response.statusCode()).as(response.body()).isEqualTo(500);
@@ -125,7 +161,8 @@ class OwnHooksFailureTest {
   void aHookThatDoesNotEndIsLeftBehindAtTheDeadline() throws Exception {
     HookProbe.reset();
     HookProbe.LOCK.lock();
-    try (var hooks = patient("Inference.java").start(); var transform = patient("Transform.java").start()) {
+    try (var hooks = patient("Inference.java").start();
+        var transform = patient("Transform.java").start()) {
       var responses = new HashMap<String, CompletableFuture<HttpResponse<String>>>();
       for (var hook : ALL) {
         var server = hook.equals("transformFn") ? transform : hooks;
@@ -137,10 +174,13 @@ class OwnHooksFailureTest {
         var late = response.getValue().get();
         assertThat(late.statusCode()).as(response.getKey() + ": " + late.body()).isEqualTo(504);
         assertThat(message(late))
-            .isEqualTo("the request's time ran out while %s ran", shown(response.getKey().split(" ")[0]));
+            .isEqualTo(
+                "the request's time ran out while %s ran", shown(response.getKey().split(" ")[0]));
       }
       var interrupted = ALL.stream().map(hook -> hook + " interrupted").toList();
-      await().untilAsserted(() -> assertThat(HookProbe.NOTES).containsExactlyInAnyOrderElementsOf(interrupted));
+      await()
+          .untilAsserted(
+              () -> assertThat(HookProbe.NOTES).containsExactlyInAnyOrderElementsOf(interrupted));
       assertFine(hooks);
       assertFine(transform);
       HookProbe.endSpinning();
@@ -151,13 +191,14 @@ class OwnHooksFailureTest {
     }
   }
 
-  /// Nobody can end a thread that only computes. Requests are refused in time, `/ping` tells that the process lives,
-  /// and the worker goes on when the hook ends at last.
+  /// Nobody can end a thread that only computes. Requests are refused in time, `/ping` tells that
+  /// the process lives, and the worker goes on when the hook ends at last.
   @Test
   @Tag("slow")
   void aPredictFnThatNeverEndsHoldsItsWorker() throws Exception {
     HookProbe.reset();
-    try (var server = impatient("Inference.java").set("SAGEMAKER_MODEL_SERVER_WORKERS", "1").start()) {
+    try (var server =
+        impatient("Inference.java").set("SAGEMAKER_MODEL_SERVER_WORKERS", "1").start()) {
       assertThat(message(server.invoke("predictFn spin")))
           .contains("ran out while predictFn (code/Inference.java) ran");
       var waiting = server.invoke("fine");
@@ -189,14 +230,18 @@ class OwnHooksFailureTest {
   }
 
   private static String shown(String hook) {
-    return "%s (code/%s.java)".formatted(hook, hook.equals("transformFn") ? "Transform" : "Inference");
+    return "%s (code/%s.java)"
+        .formatted(hook, hook.equals("transformFn") ? "Transform" : "Inference");
   }
 
   /// The line of a fault.
   private static String line(String fault) throws IOException {
     var lines = Files.readAllLines(ARTIFACT.resolve("code/Faults.java"));
-    return lines.stream().filter(line -> line.contains("case \"%s\"".formatted(fault))).findFirst()
-        .map(line -> String.valueOf(lines.indexOf(line) + 1)).orElseThrow();
+    return lines.stream()
+        .filter(line -> line.contains("case \"%s\"".formatted(fault)))
+        .findFirst()
+        .map(line -> String.valueOf(lines.indexOf(line) + 1))
+        .orElseThrow();
   }
 
   private static String message(HttpResponse<String> response) throws IOException {

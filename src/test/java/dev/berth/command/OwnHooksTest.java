@@ -15,12 +15,11 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/// Artifacts with hooks of their own, served. What is wrong with hooks stands in `OwnHooksFailureTest` and
-/// `OwnHooksStartTest`.
+/// Artifacts with hooks of their own, served. What is wrong with hooks stands in
+/// `OwnHooksFailureTest` and `OwnHooksStartTest`.
 class OwnHooksTest {
 
-  @TempDir
-  Path directory;
+  @TempDir Path directory;
 
   @BeforeEach
   void reset() {
@@ -31,7 +30,11 @@ class OwnHooksTest {
   @Tag("HOOK-01")
   @Tag("HOOK-03")
   void hooksAreCalledInTheirOrderWithWhatTheyNeed() throws Exception {
-    var artifact = new CodeArtifact(directory).source("Inference.java", """
+    var artifact =
+        new CodeArtifact(directory)
+            .source(
+                "Inference.java",
+                """
         public final class Inference implements InferenceHandler<String, Integer, Double>, AutoCloseable {
           public Inference() { HookProbe.note("made"); }
           @Override public String modelFn(ModelContext context) {
@@ -59,24 +62,41 @@ class OwnHooksTest {
           @Override public void close() { HookProbe.note("closed"); }
         }
         """);
-    try (var server = artifact.server()
-        .set("SAGEMAKER_MODEL_SERVER_WORKERS", "1").set("BERTH_MAX_BATCH_SIZE", "4").start()) {
+    try (var server =
+        artifact
+            .server()
+            .set("SAGEMAKER_MODEL_SERVER_WORKERS", "1")
+            .set("BERTH_MAX_BATCH_SIZE", "4")
+            .start()) {
       var response = server.invoke("1,2", "Content-Type", "text/csv", "Accept", "text/plain");
       assertThat(response.body()).isEqualTo("<[0.5, 1.0]>");
-      assertThat(response.headers().firstValue("Content-Type")).as("the hook's own, and not that of Accept")
+      assertThat(response.headers().firstValue("Content-Type"))
+          .as("the hook's own, and not that of Accept")
           .contains("application/xml; charset=utf-8");
-      assertThat(response.headers().firstValue("X-Amzn-SageMaker-Custom-Attributes")).contains("halves=2");
+      assertThat(response.headers().firstValue("X-Amzn-SageMaker-Custom-Attributes"))
+          .contains("halves=2");
     }
-    assertThat(HookProbe.NOTES).containsExactly(
-        "made", "modelFn " + directory + " Cpu", "warmUpFn model", "inputFn 1,2 text/csv", "length 1", "length 2",
-        "predictFn [1, 2] model", "outputFn [0.5, 1.0] text/plain", "closed");
+    assertThat(HookProbe.NOTES)
+        .containsExactly(
+            "made",
+            "modelFn " + directory + " Cpu",
+            "warmUpFn model",
+            "inputFn 1,2 text/csv",
+            "length 1",
+            "length 2",
+            "predictFn [1, 2] model",
+            "outputFn [0.5, 1.0] text/plain",
+            "closed");
   }
 
   @Test
   void theProgramIsTheOneThatTheEnvironmentNames() throws Exception {
-    var artifact = new CodeArtifact(directory)
-        .source("Inference.java", "class Inference extends TextHandler {}")
-        .source("com/acme/Own.java", """
+    var artifact =
+        new CodeArtifact(directory)
+            .source("Inference.java", "class Inference extends TextHandler {}")
+            .source(
+                "com/acme/Own.java",
+                """
             package com.acme;
             class Own extends TextHandler {
               @Override public List<String> predictFn(List<String> records, Object model) { return List.of("own"); }
@@ -91,13 +111,19 @@ class OwnHooksTest {
 
   @Test
   void modelJsonMayNameTheClass() throws Exception {
-    var artifact = new CodeArtifact(directory)
-        .file("model.json", "{\"handler\": \"com.acme.Own\"}")
-        .jar("hooks.jar", Jar.of("com.acme.Own", """
+    var artifact =
+        new CodeArtifact(directory)
+            .file("model.json", "{\"handler\": \"com.acme.Own\"}")
+            .jar(
+                "hooks.jar",
+                Jar.of(
+                    "com.acme.Own",
+                    """
             package com.acme;
             public class Own extends dev.berth.testing.TextHandler {}
             """));
-    try (var log = new CapturedLog(); var server = artifact.server().start()) {
+    try (var log = new CapturedLog();
+        var server = artifact.server().start()) {
       assertThat(server.invoke("a").body()).isEqualTo("A");
       assertThat(log.text()).contains("hooks: com.acme.Own of code/hooks.jar");
     }
@@ -105,7 +131,12 @@ class OwnHooksTest {
 
   @Test
   void aHookOfTheBuiltInHandlerIsChanged() throws Exception {
-    var artifact = new CodeArtifact(directory).withSample().source("Inference.java", """
+    var artifact =
+        new CodeArtifact(directory)
+            .withSample()
+            .source(
+                "Inference.java",
+                """
         public final class Inference extends QuestionAnsweringHandler {
           private static final ObjectMapper JSON = new ObjectMapper();
           public Inference(Path modelDirectory) { super(modelDirectory); }
@@ -121,16 +152,22 @@ class OwnHooksTest {
     var question = "{\"question\": \"Who came?\", \"context\": \"Bob came.\"}";
     try (var server = artifact.server().start()) {
       var response = server.invoke(question, "Content-Type", "application/json");
-      assertThat(new ObjectMapper().readTree(response.body()).path("shouted").textValue()).startsWith("BOB");
+      assertThat(new ObjectMapper().readTree(response.body()).path("shouted").textValue())
+          .startsWith("BOB");
       assertThat(server.invoke("a", "Content-Type", "image/png").statusCode())
-          .as("the other hooks are as they were").isEqualTo(415);
+          .as("the other hooks are as they were")
+          .isEqualTo(415);
       assertThat(server.invoke(question, "Accept", "image/png").statusCode()).isEqualTo(406);
     }
   }
 
   @Test
   void aTransformHandlerAnswersWholeRequests() throws Exception {
-    var artifact = new CodeArtifact(directory).source("Inference.java", """
+    var artifact =
+        new CodeArtifact(directory)
+            .source(
+                "Inference.java",
+                """
         public final class Inference implements TransformHandler<String> {
           @Override public String modelFn(ModelContext context) { return "model"; }
           @Override public InvocationResponse transformFn(InvocationRequest request, String model) throws IOException {
@@ -140,25 +177,42 @@ class OwnHooksTest {
         }
         """);
     try (var server = artifact.server().start()) {
-      var response = server.invoke(
-          "body", "Content-Type", "text/plain", "Accept", "text/html", "X-Amzn-SageMaker-Custom-Attributes", "a=1");
+      var response =
+          server.invoke(
+              "body",
+              "Content-Type",
+              "text/plain",
+              "Accept",
+              "text/html",
+              "X-Amzn-SageMaker-Custom-Attributes",
+              "a=1");
       assertThat(response.body()).isEqualTo("model body text/plain text/html a=1");
       assertThat(response.headers().firstValue("Content-Type")).contains("text/csv");
       assertThat(server.invoke("").body())
-          .as("an empty body is a request too").isEqualTo("model  application/json application/json none");
+          .as("an empty body is a request too")
+          .isEqualTo("model  application/json application/json none");
     }
   }
 
   @Test
   void codeThatIsNotJavaLeavesTheBuiltInHandler() throws Exception {
-    new CodeArtifact(directory).withSample().file("code/inference.py", "def model_fn(model_dir): pass");
-    try (var log = new CapturedLog(); var server = TestServer.artifact(directory).start()) {
-      assertThat(server.invoke("{\"question\": \"Who came?\", \"context\": \"Bob came.\"}").body()).contains("Bob");
+    new CodeArtifact(directory)
+        .withSample()
+        .file("code/inference.py", "def model_fn(model_dir): pass");
+    try (var log = new CapturedLog();
+        var server = TestServer.artifact(directory).start()) {
+      assertThat(server.invoke("{\"question\": \"Who came?\", \"context\": \"Bob came.\"}").body())
+          .contains("Bob");
       assertThat(log.text()).contains("code/ has hooks in Python, which are not run");
     }
-    try (var server = TestServer.artifact(directory).set("SAGEMAKER_PROGRAM", "inference.py").startWithoutWaiting()) {
-      assertThatThrownBy(() -> server.server().awaitReady()).isInstanceOf(StartException.class)
-          .hasMessageContaining("SAGEMAKER_PROGRAM: found inference.py, expected a .java file of code/: Python does not");
+    try (var server =
+        TestServer.artifact(directory)
+            .set("SAGEMAKER_PROGRAM", "inference.py")
+            .startWithoutWaiting()) {
+      assertThatThrownBy(() -> server.server().awaitReady())
+          .isInstanceOf(StartException.class)
+          .hasMessageContaining(
+              "SAGEMAKER_PROGRAM: found inference.py, expected a .java file of code/: Python does not");
       assertThat(server.get("/ping").statusCode()).isEqualTo(503);
     }
   }

@@ -18,13 +18,13 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/// `serve` with a cache of classes beside its jar. The JVM would run the cache's classes whatever the jar holds.
+/// `serve` with a cache of classes beside its jar. The JVM would run the cache's classes whatever
+/// the jar holds.
 class ServeCacheTest {
 
   private static final Instant NOW = Instant.now();
 
-  @TempDir
-  private Path home;
+  @TempDir private Path home;
 
   private Path jar;
   private Path cache;
@@ -49,18 +49,25 @@ class ServeCacheTest {
   void aJarThatIsNewerThanTheCacheIsRunWithout() throws Exception {
     jarThatPrints("two", NOW);
 
-    assertThat(serve("-Xlog:class+load")).contains("two").doesNotContain("Printer source: shared objects file");
+    assertThat(serve("-Xlog:class+load"))
+        .contains("two")
+        .doesNotContain("Printer source: shared objects file");
   }
 
   private void jarThatPrints(String word, Instant modified) throws IOException {
-    var source = Files.writeString(home.resolve("Printer.java"), """
+    var source =
+        Files.writeString(
+            home.resolve("Printer.java"),
+            """
         class Printer {
           public static void main(String[] arguments) {
             System.out.println("%s");
           }
         }
-        """.formatted(word));
-    assertThat(ToolProvider.getSystemJavaCompiler().run(null, null, null, source.toString())).isZero();
+        """
+                .formatted(word));
+    assertThat(ToolProvider.getSystemJavaCompiler().run(null, null, null, source.toString()))
+        .isZero();
     var manifest = new Manifest();
     manifest.getMainAttributes().put(Attributes.Name.MANIFEST_VERSION, "1.0");
     manifest.getMainAttributes().put(Attributes.Name.MAIN_CLASS, "Printer");

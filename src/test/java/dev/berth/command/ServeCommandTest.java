@@ -15,12 +15,21 @@ class ServeCommandTest {
   @Test
   @Tag("RUN-14")
   void theCompilersErrorComesFirstAndKeepsItsLines(@TempDir Path directory) throws Exception {
-    var artifact = CodeArtifact.hooks(directory, "@Override public Object modelFn(ModelContext context) { return com.acme.Gone.text(); }");
+    var artifact =
+        CodeArtifact.hooks(
+            directory,
+            "@Override public Object modelFn(ModelContext context) { return com.acme.Gone.text(); }");
     try (var server = artifact.server().startWithoutWaiting()) {
-      var reason = catchThrowableOfType(StartException.class, () -> server.server().awaitReady()).getMessage();
-      assertThat(ServeCommand.shown(reason).lines()).hasSize(4).first().asString()
+      var reason =
+          catchThrowableOfType(StartException.class, () -> server.server().awaitReady())
+              .getMessage();
+      assertThat(ServeCommand.shown(reason).lines())
+          .hasSize(4)
+          .first()
+          .asString()
           .endsWith("code/Inference.java:2:72: package com.acme does not exist");
-      assertThat(ServeCommand.shown(reason)).endsWith("^\n  put the jar that has this package into code/lib");
+      assertThat(ServeCommand.shown(reason))
+          .endsWith("^\n  put the jar that has this package into code/lib");
     }
   }
 

@@ -26,18 +26,33 @@ class ServeLibrariesTest {
     TestArtifact.compiled(directory, "cpu", "neuron-1x128.pt", "neuron-2x384.pt");
     try (var server = ServeProcess.serve(Map.of(), "--model-dir", directory.toString())) {
       assertThat(server.exitCode()).isEqualTo(1);
-      assertThat(server.err().lines()).singleElement().asString()
-          .contains("Unknown builtin op: berth_test::negate").contains("--extra-libraries");
+      assertThat(server.err().lines())
+          .singleElement()
+          .asString()
+          .contains("Unknown builtin op: berth_test::negate")
+          .contains("--extra-libraries");
     }
     var library = TestArtifact.OPERATORS.toString();
-    try (var server = ServeProcess.serve(
-        Map.of("PYTORCH_EXTRA_LIBRARY_PATH", library), "--model-dir", directory.toString()).awaitReady()) {
-      assertThat(server.client().send(server.invocation(BOB).build(), BodyHandlers.ofString()).body()).contains("\"answer\":");
+    try (var server =
+        ServeProcess.serve(
+                Map.of("PYTORCH_EXTRA_LIBRARY_PATH", library), "--model-dir", directory.toString())
+            .awaitReady()) {
+      assertThat(
+              server.client().send(server.invocation(BOB).build(), BodyHandlers.ofString()).body())
+          .contains("\"answer\":");
     }
     // A flag wins, and blanks do not matter.
-    try (var server = ServeProcess.serve(Map.of("PYTORCH_EXTRA_LIBRARY_PATH", "/none.so"), "--model-dir", directory.toString(),
-        "--extra-libraries", library + " , " + library).awaitReady()) {
-      assertThat(server.client().send(server.invocation(BOB).build(), BodyHandlers.ofString()).body()).contains("\"answer\":");
+    try (var server =
+        ServeProcess.serve(
+                Map.of("PYTORCH_EXTRA_LIBRARY_PATH", "/none.so"),
+                "--model-dir",
+                directory.toString(),
+                "--extra-libraries",
+                library + " , " + library)
+            .awaitReady()) {
+      assertThat(
+              server.client().send(server.invocation(BOB).build(), BodyHandlers.ofString()).body())
+          .contains("\"answer\":");
     }
   }
 
@@ -46,10 +61,16 @@ class ServeLibrariesTest {
     try (var server = ServeProcess.serve(Map.of("PYTORCH_EXTRA_LIBRARY_PATH", "")).awaitReady()) {
       assertThat(server.out()).contains("extra-libraries = none (default)");
     }
-    var broken = Files.writeString(directory.resolve("libops.so"), "no library, and longer than the header of one: " + "x".repeat(64));
+    var broken =
+        Files.writeString(
+            directory.resolve("libops.so"),
+            "no library, and longer than the header of one: " + "x".repeat(64));
     try (var server = ServeProcess.serve(Map.of("PYTORCH_EXTRA_LIBRARY_PATH", broken.toString()))) {
       assertThat(server.exitCode()).isEqualTo(1);
-      assertThat(server.err().lines()).last().asString().contains(broken + " can't be loaded beside libtorch");
+      assertThat(server.err().lines())
+          .last()
+          .asString()
+          .contains(broken + " can't be loaded beside libtorch");
     }
   }
 
@@ -61,10 +82,18 @@ class ServeLibrariesTest {
     }
     Path libtorch;
     try (var files = Files.walk(cache)) {
-      libtorch = files.filter(file -> file.endsWith("libtorch_cpu.so")).findFirst().orElseThrow().getParent();
+      libtorch =
+          files
+              .filter(file -> file.endsWith("libtorch_cpu.so"))
+              .findFirst()
+              .orElseThrow()
+              .getParent();
     }
-    try (var server = ServeProcess.serve(Map.of("PYTORCH_LIBRARY_PATH", libtorch.toString())).awaitReady()) {
-      assertThat(server.client().send(server.invocation(BOB).build(), BodyHandlers.ofString()).body()).contains("Bob");
+    try (var server =
+        ServeProcess.serve(Map.of("PYTORCH_LIBRARY_PATH", libtorch.toString())).awaitReady()) {
+      assertThat(
+              server.client().send(server.invocation(BOB).build(), BodyHandlers.ofString()).body())
+          .contains("Bob");
     }
   }
 
@@ -77,11 +106,18 @@ class ServeLibrariesTest {
     try (var server = ServeProcess.serve(Map.of("PYTORCH_LIBRARY_PATH", directory.toString()))) {
       assertThat(server.exitCode()).isEqualTo(1);
       // The JVM may say something of its own about such a file first.
-      assertThat(server.err().lines()).last().asString().contains("libtorch can't be loaded: " + directory);
+      assertThat(server.err().lines())
+          .last()
+          .asString()
+          .contains("libtorch can't be loaded: " + directory);
     }
-    try (var server = ServeProcess.serve(Map.of("PYTORCH_LIBRARY_PATH", directory.resolve("none").toString()))) {
+    try (var server =
+        ServeProcess.serve(Map.of("PYTORCH_LIBRARY_PATH", directory.resolve("none").toString()))) {
       assertThat(server.exitCode()).isEqualTo(1);
-      assertThat(server.err().lines()).singleElement().asString().contains("PYTORCH_LIBRARY_PATH: found no libtorch.so");
+      assertThat(server.err().lines())
+          .singleElement()
+          .asString()
+          .contains("PYTORCH_LIBRARY_PATH: found no libtorch.so");
     }
   }
 }

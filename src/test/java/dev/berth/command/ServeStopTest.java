@@ -21,8 +21,7 @@ class ServeStopTest {
 
   private static final String FOR_EVER = "new CountDownLatch(1).await();";
 
-  @TempDir
-  private Path directory;
+  @TempDir private Path directory;
 
   @Test
   @Tag("RUN-06")
@@ -64,11 +63,19 @@ class ServeStopTest {
   private ServeProcess serve() throws IOException {
     return ServeProcess.start(
         Map.of("INSTANCE_TYPE", "cpu", "BERTH_DRAIN_SECONDS", "1"),
-        List.of("env", "--default-signal=HUP,INT,TERM", "./serve", "--model-dir", directory.toString()));
+        List.of(
+            "env",
+            "--default-signal=HUP,INT,TERM",
+            "./serve",
+            "--model-dir",
+            directory.toString()));
   }
 
   private static void send(String signal, ServeProcess server) throws Exception {
-    var kill = new ProcessBuilder("kill", "-" + signal, String.valueOf(server.process().pid())).inheritIO().start();
+    var kill =
+        new ProcessBuilder("kill", "-" + signal, String.valueOf(server.process().pid()))
+            .inheritIO()
+            .start();
     assertThat(kill.waitFor()).isZero();
   }
 
@@ -77,7 +84,9 @@ class ServeStopTest {
   /// @param constructor the statements of their constructor
   /// @param close those of `close`
   private void hooks(String constructor, String close) throws IOException {
-    Files.writeString(Files.createDirectory(directory.resolve("code")).resolve("Inference.java"), """
+    Files.writeString(
+        Files.createDirectory(directory.resolve("code")).resolve("Inference.java"),
+        """
         import dev.berth.hooks.*;
         import java.util.List;
         import java.util.concurrent.CountDownLatch;
@@ -91,6 +100,7 @@ class ServeStopTest {
             return InvocationResponse.of(predictions.getFirst(), MediaType.TEXT);
           }
         }
-        """.formatted(constructor, close));
+        """
+            .formatted(constructor, close));
   }
 }

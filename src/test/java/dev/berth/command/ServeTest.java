@@ -67,9 +67,17 @@ class ServeTest {
   void arunningRequestIsAnsweredBeforeTheServerStops() throws Exception {
     try (var server = ServeProcess.serve(PATIENT).awaitReady()) {
       var context = "The sea was calm and the sky was grey that day. ".repeat(400);
-      var long_ = JSON.writeValueAsString(Map.of("question", "How was the sea?", "context", context));
-      var running = server.client().sendAsync(server.invocation(long_).build(), BodyHandlers.ofString());
-      await().until(() -> server.get("/metrics").body().contains("berth_queue_wait_seconds_count{model=\"model\"} 1"));
+      var long_ =
+          JSON.writeValueAsString(Map.of("question", "How was the sea?", "context", context));
+      var running =
+          server.client().sendAsync(server.invocation(long_).build(), BodyHandlers.ofString());
+      await()
+          .until(
+              () ->
+                  server
+                      .get("/metrics")
+                      .body()
+                      .contains("berth_queue_wait_seconds_count{model=\"model\"} 1"));
       server.terminate();
       assertThat(running.get().statusCode()).isEqualTo(200);
       assertThat(running.get().body()).contains("\"answer\":");
@@ -80,19 +88,29 @@ class ServeTest {
   @Test
   @Tag("RUN-08")
   void connectionsAreAcceptedAtOnceWhileTheServerIsBusy() throws Exception {
-    var busy = started.client().sendAsync(
-        started.invocation(JSON.writeValueAsString(Map.of("question", "Who?", "context", "Bob came. ".repeat(4_000)))).build(),
-        BodyHandlers.ofString());
+    var busy =
+        started
+            .client()
+            .sendAsync(
+                started
+                    .invocation(
+                        JSON.writeValueAsString(
+                            Map.of("question", "Who?", "context", "Bob came. ".repeat(4_000))))
+                    .build(),
+                BodyHandlers.ofString());
     var connections = new ArrayList<Socket>();
     try {
       for (int i = 0; i < 100; i++) {
         var socket = new Socket();
         connections.add(socket);
         socket.connect(new InetSocketAddress("127.0.0.1", started.port()), 250);
-        socket.getOutputStream().write("GET /ping HTTP/1.1\r\nHost: x\r\n\r\n".getBytes(StandardCharsets.US_ASCII));
+        socket
+            .getOutputStream()
+            .write("GET /ping HTTP/1.1\r\nHost: x\r\n\r\n".getBytes(StandardCharsets.US_ASCII));
       }
       for (var socket : connections) {
-        assertThat(new String(socket.getInputStream().readNBytes(12), StandardCharsets.US_ASCII)).isEqualTo("HTTP/1.1 200");
+        assertThat(new String(socket.getInputStream().readNBytes(12), StandardCharsets.US_ASCII))
+            .isEqualTo("HTTP/1.1 200");
       }
       assertThat(busy).isNotDone();
     } finally {
@@ -122,7 +140,9 @@ class ServeTest {
     environment.put("AWS_SECRET_ACCESS_KEY", "secret-value");
     environment.put("SAGEMAKER_MODEL_SERVER_WORKER", "secret-value");
     try (var server = ServeProcess.serve(environment).awaitReady()) {
-      assertThat(server.client().send(server.invocation(BOB).build(), BodyHandlers.ofString()).body()).contains("Bob");
+      assertThat(
+              server.client().send(server.invocation(BOB).build(), BodyHandlers.ofString()).body())
+          .contains("Bob");
       assertThat(server.terminate().exitCode()).isZero();
       assertThat(server.out())
           .contains("SAGEMAKER_MODEL_SERVER_WORKER: did you mean SAGEMAKER_MODEL_SERVER_WORKERS?")
@@ -138,11 +158,16 @@ class ServeTest {
   @Tag("HOOK-04")
   void aBrokenModelIsNamedInOneLineAndEndsTheProcess(@TempDir Path directory) throws Exception {
     Files.copy(TestServer.SAMPLE_ARTIFACT.resolve("model.json"), directory.resolve("model.json"));
-    Files.copy(TestServer.SAMPLE_ARTIFACT.resolve("tokenizer.json"), directory.resolve("tokenizer.json"));
+    Files.copy(
+        TestServer.SAMPLE_ARTIFACT.resolve("tokenizer.json"), directory.resolve("tokenizer.json"));
     Files.writeString(directory.resolve("model.pt"), "no TorchScript");
     try (var server = ServeProcess.serve(Map.of(), "--model-dir", directory.toString())) {
       assertThat(server.exitCode()).isEqualTo(1);
-      assertThat(server.err().lines()).singleElement().asString().contains("model.pt").contains("TorchScript");
+      assertThat(server.err().lines())
+          .singleElement()
+          .asString()
+          .contains("model.pt")
+          .contains("TorchScript");
       assertThat(server.out()).doesNotContain("ERROR").doesNotContain("\tat ");
     }
   }
@@ -152,7 +177,11 @@ class ServeTest {
   void aDeviceThatIsNotThereIsNamedAndEndsTheProcess() throws Exception {
     try (var server = ServeProcess.serve(Map.of("INSTANCE_TYPE", "ml.inf2.xlarge"))) {
       assertThat(server.exitCode()).isEqualTo(1);
-      assertThat(server.err().lines()).singleElement().asString().contains("ml.inf2.xlarge").contains("/dev/neuron0");
+      assertThat(server.err().lines())
+          .singleElement()
+          .asString()
+          .contains("ml.inf2.xlarge")
+          .contains("/dev/neuron0");
     }
   }
 
@@ -161,10 +190,16 @@ class ServeTest {
     copySample(directory);
     var model = Files.readString(directory.resolve("model.json"));
     Files.delete(directory.resolve("model.json"));
-    Files.writeString(directory.resolve("model.json"), model.replace("\"target\": \"cpu\"", "\"target\": \"gpu\""));
-    try (var server = ServeProcess.serve(Map.of("INSTANCE_TYPE", "cpu"), "--model-dir", directory.toString())) {
+    Files.writeString(
+        directory.resolve("model.json"),
+        model.replace("\"target\": \"cpu\"", "\"target\": \"gpu\""));
+    try (var server =
+        ServeProcess.serve(Map.of("INSTANCE_TYPE", "cpu"), "--model-dir", directory.toString())) {
       assertThat(server.exitCode()).isEqualTo(1);
-      assertThat(server.err()).contains("traced for gpu").contains("uses cpu").contains("--target cpu");
+      assertThat(server.err())
+          .contains("traced for gpu")
+          .contains("uses cpu")
+          .contains("--target cpu");
     }
   }
 
@@ -173,15 +208,22 @@ class ServeTest {
   void aTarballBesideTheModelDoesNotMatter(@TempDir Path directory) throws Exception {
     copySample(directory);
     Files.writeString(directory.resolve("model.tar.gz"), "packed");
-    try (var server = ServeProcess.serve(Map.of(), "serve", "--model-dir", directory.toString()).awaitReady()) {
+    try (var server =
+        ServeProcess.serve(Map.of(), "serve", "--model-dir", directory.toString()).awaitReady()) {
       assertThat(server.get("/ping").statusCode()).isEqualTo(200);
     }
   }
 
   @Test
   void everyWrongSettingIsNamedAtOnce() throws Exception {
-    var environment = Map.of(
-        "SAGEMAKER_MODEL_SERVER_TIMEOUT_SECONDS", "soon", "BERTH_QUEUE_CAPACITY", "-1", "BERTH_MAX_BATCH_SIZ", "4");
+    var environment =
+        Map.of(
+            "SAGEMAKER_MODEL_SERVER_TIMEOUT_SECONDS",
+            "soon",
+            "BERTH_QUEUE_CAPACITY",
+            "-1",
+            "BERTH_MAX_BATCH_SIZ",
+            "4");
     try (var server = ServeProcess.serve(environment, "--workers", "many")) {
       assertThat(server.exitCode()).isEqualTo(2);
       assertThat(server.err())
@@ -197,7 +239,11 @@ class ServeTest {
   void helpShowsEverySettingWithItsVariableAndDefault() throws Exception {
     try (var server = ServeProcess.serve(Map.of(), "--help")) {
       assertThat(server.exitCode()).isZero();
-      assertThat(server.out()).contains("--port").contains("SAGEMAKER_BIND_TO_PORT").contains("8080").contains("BERTH_BAD_RECORDS");
+      assertThat(server.out())
+          .contains("--port")
+          .contains("SAGEMAKER_BIND_TO_PORT")
+          .contains("8080")
+          .contains("BERTH_BAD_RECORDS");
     }
   }
 
@@ -211,21 +257,31 @@ class ServeTest {
 
   @Test
   void aPortThatIsTakenIsNamed() throws Exception {
-    try (var second = ServeProcess.serve(Map.of("SAGEMAKER_BIND_TO_PORT", String.valueOf(started.port())))) {
+    try (var second =
+        ServeProcess.serve(Map.of("SAGEMAKER_BIND_TO_PORT", String.valueOf(started.port())))) {
       assertThat(second.exitCode()).isEqualTo(1);
-      assertThat(second.err().lines()).singleElement().asString().contains("port " + started.port());
+      assertThat(second.err().lines())
+          .singleElement()
+          .asString()
+          .contains("port " + started.port());
       assertThat(second.out()).doesNotContain("ERROR").doesNotContain("\tat ");
     }
   }
 
   @Test
   void aHookThatFailsAtTheStartIsLoggedOnceWithItsStack(@TempDir Path directory) throws Exception {
-    hooks(directory, "public Void modelFn(ModelContext context) { throw new IllegalStateException(\"no weights\"); }");
-    try (var server = ServeProcess.serve(Map.of("INSTANCE_TYPE", "cpu"), "--model-dir", directory.toString())) {
+    hooks(
+        directory,
+        "public Void modelFn(ModelContext context) { throw new IllegalStateException(\"no weights\"); }");
+    try (var server =
+        ServeProcess.serve(Map.of("INSTANCE_TYPE", "cpu"), "--model-dir", directory.toString())) {
       assertThat(server.exitCode()).isEqualTo(1);
       assertThat(server.err()).isEmpty();
-      assertThat(server.out().lines().filter(line -> line.contains("ERROR"))).singleElement().asString()
-          .contains("modelFn (code/Inference.java) failed at Inference.java:4: java.lang.IllegalStateException: no weights");
+      assertThat(server.out().lines().filter(line -> line.contains("ERROR")))
+          .singleElement()
+          .asString()
+          .contains(
+              "modelFn (code/Inference.java) failed at Inference.java:4: java.lang.IllegalStateException: no weights");
       assertThat(server.out()).contains("Inference.modelFn(Inference.java:4)");
     }
   }
@@ -242,12 +298,18 @@ class ServeTest {
 
   /// Each of these has silenced a server for good.
   @ParameterizedTest
-  @ValueSource(strings = {
-      "System.setOut(new java.io.PrintStream(java.io.OutputStream.nullOutputStream()));", "System.setOut(null);",
-      "System.out.close();", "System.out.close(); System.err.close();"})
+  @ValueSource(
+      strings = {
+        "System.setOut(new java.io.PrintStream(java.io.OutputStream.nullOutputStream()));",
+            "System.setOut(null);",
+        "System.out.close();", "System.out.close(); System.err.close();"
+      })
   @Tag("OBS-01")
-  void aHookCanNeitherSilenceTheLogNorPrintBesideIt(String statement, @TempDir Path directory) throws Exception {
-    hooks(directory, """
+  void aHookCanNeitherSilenceTheLogNorPrintBesideIt(String statement, @TempDir Path directory)
+      throws Exception {
+    hooks(
+        directory,
+        """
         public Void modelFn(ModelContext context) { System.out.println("loading"); return null; }
         public List<String> inputFn(InvocationRequest request) {
           System.out.println("reading " + request.inferenceId());
@@ -255,23 +317,35 @@ class ServeTest {
           %s
           return List.of("a");
         }
-        """.formatted(statement));
+        """
+            .formatted(statement));
     var environment = Map.of("INSTANCE_TYPE", "cpu", "BERTH_LOG_FORMAT", "json");
-    try (var server = ServeProcess.serve(environment, "--model-dir", directory.toString()).awaitReady()) {
+    try (var server =
+        ServeProcess.serve(environment, "--model-dir", directory.toString()).awaitReady()) {
       var request = server.invocation("x").header("X-Amzn-SageMaker-Inference-Id", "abc").build();
-      assertThat(server.client().send(request, BodyHandlers.ofString()).statusCode()).isEqualTo(200);
+      assertThat(server.client().send(request, BodyHandlers.ofString()).statusCode())
+          .isEqualTo(200);
       assertThat(server.terminate().exitCode()).isZero();
       var events = new ArrayList<String>();
       for (var line : server.out().lines().toList()) {
         var event = JSON.readTree(line);
-        events.add("%s %s %s %s".formatted(
-            event.path("level").asText(), event.path("logger").asText(),
-            event.path("message").asText(), event.path("request_id").asText()));
+        events.add(
+            "%s %s %s %s"
+                .formatted(
+                    event.path("level").asText(), event.path("logger").asText(),
+                    event.path("message").asText(), event.path("request_id").asText()));
       }
-      assertThat(events).contains(
-          "INFO stdout loading ", "INFO stdout reading abc abc", "WARN stderr odd abc", "WARN stderr   odder abc");
-      assertThat(events).anyMatch(event ->
-          event.startsWith("INFO dev.berth.http.RequestLog POST /invocations 200") && event.endsWith(" abc"));
+      assertThat(events)
+          .contains(
+              "INFO stdout loading ",
+              "INFO stdout reading abc abc",
+              "WARN stderr odd abc",
+              "WARN stderr   odder abc");
+      assertThat(events)
+          .anyMatch(
+              event ->
+                  event.startsWith("INFO dev.berth.http.RequestLog POST /invocations 200")
+                      && event.endsWith(" abc"));
       assertThat(events).last().asString().contains("stopped");
       assertThat(server.err()).isEmpty();
     }
@@ -283,7 +357,8 @@ class ServeTest {
   void logsAreOneJsonObjectALineWhenAskedFor() throws Exception {
     try (var server = ServeProcess.serve(Map.of("BERTH_LOG_FORMAT", "json")).awaitReady()) {
       var request = server.invocation(BOB).header("X-Amzn-SageMaker-Inference-Id", "abc").build();
-      assertThat(server.client().send(request, BodyHandlers.ofString()).statusCode()).isEqualTo(200);
+      assertThat(server.client().send(request, BodyHandlers.ofString()).statusCode())
+          .isEqualTo(200);
       assertThat(server.terminate().exitCode()).isZero();
       var ids = new ArrayList<String>();
       for (var line : server.out().lines().toList()) {
@@ -305,16 +380,30 @@ class ServeTest {
 
   @Test
   void settingsAreShownOnceWithTheirOrigin() throws Exception {
-    try (var server = ServeProcess.serve(Map.of("SAGEMAKER_MODEL_SERVER_WORKERS", "1"), "--queue-capacity", "7").awaitReady()) {
-      assertThat(server.out().lines().filter(line -> line.contains("workers") && line.contains("SAGEMAKER_MODEL_SERVER_WORKERS"))).hasSize(1);
-      assertThat(server.out()).containsPattern("queue-capacity.*7.*--queue-capacity").containsPattern("metrics-path.*/metrics.*default");
+    try (var server =
+        ServeProcess.serve(Map.of("SAGEMAKER_MODEL_SERVER_WORKERS", "1"), "--queue-capacity", "7")
+            .awaitReady()) {
+      assertThat(
+              server
+                  .out()
+                  .lines()
+                  .filter(
+                      line ->
+                          line.contains("workers")
+                              && line.contains("SAGEMAKER_MODEL_SERVER_WORKERS")))
+          .hasSize(1);
+      assertThat(server.out())
+          .containsPattern("queue-capacity.*7.*--queue-capacity")
+          .containsPattern("metrics-path.*/metrics.*default");
     }
   }
 
   /// Writes hooks that answer every request alike, but for the ones that are given.
   private static void hooks(Path directory, String own) throws IOException {
     var input = "public List<String> inputFn(InvocationRequest request) { return List.of(\"a\"); }";
-    Files.writeString(Files.createDirectory(directory.resolve("code")).resolve("Inference.java"), """
+    Files.writeString(
+        Files.createDirectory(directory.resolve("code")).resolve("Inference.java"),
+        """
         import dev.berth.hooks.*;
         import java.util.List;
         public final class Inference implements InferenceHandler<Void, String, String> {
@@ -324,7 +413,8 @@ class ServeTest {
             return InvocationResponse.of(String.join("\\n", predictions), MediaType.TEXT);
           }
         }
-        """.formatted(own, own.contains("inputFn") ? "" : input));
+        """
+            .formatted(own, own.contains("inputFn") ? "" : input));
   }
 
   private static void copySample(Path directory) throws IOException {
@@ -339,8 +429,12 @@ class ServeTest {
   private static Set<Integer> listeningPorts(long pid) throws IOException {
     Set<String> inodes;
     try (var descriptors = Files.list(Path.of("/proc", String.valueOf(pid), "fd"))) {
-      inodes = descriptors.map(ServeTest::linkTarget).filter(target -> target.startsWith("socket:["))
-          .map(target -> target.substring(8, target.length() - 1)).collect(Collectors.toSet());
+      inodes =
+          descriptors
+              .map(ServeTest::linkTarget)
+              .filter(target -> target.startsWith("socket:["))
+              .map(target -> target.substring(8, target.length() - 1))
+              .collect(Collectors.toSet());
     }
     return Stream.of("tcp", "tcp6")
         .flatMap(table -> lines(Path.of("/proc/net", table)).stream().skip(1))

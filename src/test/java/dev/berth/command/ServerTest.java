@@ -58,7 +58,9 @@ class ServerTest {
     var handler = new FakeClosingHandler();
     try (var _ = TestServer.with(handler).set("SAGEMAKER_MODEL_SERVER_WORKERS", "3").start()) {
       assertThat(handler.contexts).extracting(ModelContext::worker).containsExactly(0, 1, 2);
-      assertThat(handler.contexts).extracting(ModelContext::modelDirectory).containsOnly(TestServer.SAMPLE_ARTIFACT);
+      assertThat(handler.contexts)
+          .extracting(ModelContext::modelDirectory)
+          .containsOnly(TestServer.SAMPLE_ARTIFACT);
     }
     assertThat(handler.closed).containsExactly("model", "model", "model", "handler");
   }
@@ -67,18 +69,21 @@ class ServerTest {
   @Tag("HOOK-04")
   @Tag("RUN-14")
   void aModelThatCannotBeLoadedIsNeverReadyAndLeavesNothingOpen() throws Exception {
-    var handler = new FakeClosingHandler() {
-      @Override
-      public Object modelFn(ModelContext context) throws Exception {
-        if (context.worker() == 1) {
-          throw new IllegalStateException("no weights");
-        }
-        return super.modelFn(context);
-      }
-    };
-    try (var server = TestServer.with(handler).set("SAGEMAKER_MODEL_SERVER_WORKERS", "2").startWithoutWaiting()) {
+    var handler =
+        new FakeClosingHandler() {
+          @Override
+          public Object modelFn(ModelContext context) throws Exception {
+            if (context.worker() == 1) {
+              throw new IllegalStateException("no weights");
+            }
+            return super.modelFn(context);
+          }
+        };
+    try (var server =
+        TestServer.with(handler).set("SAGEMAKER_MODEL_SERVER_WORKERS", "2").startWithoutWaiting()) {
       assertThatThrownBy(() -> server.server().awaitReady())
-          .isInstanceOf(StartException.class).hasMessageContaining("no weights");
+          .isInstanceOf(StartException.class)
+          .hasMessageContaining("no weights");
       assertThat(server.get("/ping").statusCode()).isEqualTo(503);
       assertThat(server.invoke("a").statusCode()).isEqualTo(503);
       assertThat(server.get("/execution-parameters").statusCode()).isEqualTo(503);
@@ -88,14 +93,17 @@ class ServerTest {
 
   @Test
   void aWarmUpThatFailsStopsTheStart() throws Exception {
-    var handler = new TextHandler() {
-      @Override
-      public void warmUpFn(Object model) {
-        throw new IllegalStateException("cold");
-      }
-    };
+    var handler =
+        new TextHandler() {
+          @Override
+          public void warmUpFn(Object model) {
+            throw new IllegalStateException("cold");
+          }
+        };
     try (var server = TestServer.with(handler).startWithoutWaiting()) {
-      assertThatThrownBy(() -> server.server().awaitReady()).isInstanceOf(StartException.class).hasMessageContaining("cold");
+      assertThatThrownBy(() -> server.server().awaitReady())
+          .isInstanceOf(StartException.class)
+          .hasMessageContaining("cold");
     }
   }
 
@@ -103,11 +111,14 @@ class ServerTest {
   @Tag("RUN-07")
   void aStoppingServerAnswersWhatItHasTakenAndRefusesTheRest() throws Exception {
     var gate = new Gate(1);
-    var server = TestServer.with(new GatedHandler(gate)).set("SAGEMAKER_MODEL_SERVER_WORKERS", "1").start();
+    var server =
+        TestServer.with(new GatedHandler(gate)).set("SAGEMAKER_MODEL_SERVER_WORKERS", "1").start();
     var running = server.invokeAsync("running");
     gate.awaitArrival();
     var waiting = server.invokeAsync("waiting");
-    await().until(() -> server.get("/metrics").body().contains("berth_queue_depth{model=\"model\"} 1.0"));
+    await()
+        .until(
+            () -> server.get("/metrics").body().contains("berth_queue_depth{model=\"model\"} 1.0"));
     var stopped = closeInBackground(server);
     await().until(() -> server.get("/ping").statusCode() == 503);
     assertThat(server.invoke("late").statusCode()).isEqualTo(503);
@@ -130,21 +141,26 @@ class ServerTest {
   @Test
   @Tag("slow")
   void aClientThatTakesItsResponseTooSlowlyDoesNotKeepTheServerFromStopping() throws Exception {
-    var handler = new TextHandler() {
-      @Override
-      public List<String> predictFn(List<String> records, Object model) {
-        return List.of("x".repeat(100_000_000));
-      }
-    };
+    var handler =
+        new TextHandler() {
+          @Override
+          public List<String> predictFn(List<String> records, Object model) {
+            return List.of("x".repeat(100_000_000));
+          }
+        };
     var server = TestServer.with(handler).set("BERTH_DRAIN_SECONDS", "1").start();
-    try (var log = new CapturedLog(); var client = new RawConnection(server.port())) {
+    try (var log = new CapturedLog();
+        var client = new RawConnection(server.port())) {
       client.send("POST /invocations HTTP/1.1\r\nHost: x\r\nContent-Length: 1\r\n\r\na");
       assertThat(client.readLine()).isEqualTo("HTTP/1.1 200 OK");
       var stopped = closeInBackground(server);
-      await().pollInterval(Duration.ofMillis(50)).until(() -> {
-        client.socket().getInputStream().readNBytes(100_000);
-        return stopped.isDone();
-      });
+      await()
+          .pollInterval(Duration.ofMillis(50))
+          .until(
+              () -> {
+                client.socket().getInputStream().readNBytes(100_000);
+                return stopped.isDone();
+              });
       stopped.get();
       assertThat(log.text()).contains("cut off responses");
     }
@@ -155,18 +171,19 @@ class ServerTest {
   @Tag("RUN-07")
   void aStoppingServerWaitsForBodiesThatAreStillBeingReadAndForHooks() throws Exception {
     var gate = new Gate(1);
-    var handler = new TextHandler() {
-      @Override
-      public List<String> inputFn(InvocationRequest request) throws IOException {
-        var records = super.inputFn(request);
-        try {
-          gate.pass();
-        } catch (InterruptedException e) {
-          throw new IllegalStateException(e);
-        }
-        return records;
-      }
-    };
+    var handler =
+        new TextHandler() {
+          @Override
+          public List<String> inputFn(InvocationRequest request) throws IOException {
+            var records = super.inputFn(request);
+            try {
+              gate.pass();
+            } catch (InterruptedException e) {
+              throw new IllegalStateException(e);
+            }
+            return records;
+          }
+        };
     var server = TestServer.with(handler).start();
     try (var upload = new RawConnection(server.port())) {
       upload.send("POST /invocations HTTP/1.1\r\nHost: x\r\nContent-Length: 4\r\n\r\nsl");
@@ -185,19 +202,26 @@ class ServerTest {
   @Test
   @Tag("PING-09")
   void aWorkerThatIsLostDoesNotTakeTheSharedModelWithIt() throws Exception {
-    var handler = new QuestionAnsweringHandler(TestServer.SAMPLE_ARTIFACT) {
-      @Override
-      public List<QuestionAnswer> predictFn(List<QuestionRecord> records, SpanModel model) {
-        if (records.getFirst() instanceof QuestionRecord.Rejected) {
-          throw new ModelUnusableException("the device is gone");
-        }
-        return super.predictFn(records, model);
-      }
-    };
-    try (var server = TestServer.with(handler)
-        .set("SAGEMAKER_MODEL_SERVER_WORKERS", "2").set("BERTH_BAD_RECORDS", "keep").start()) {
-      assertThat(server.invoke("no json", "Content-Type", "application/jsonlines").statusCode()).isEqualTo(500);
-      await().until(() -> server.get("/metrics").body().contains("berth_workers{model=\"model\"} 1.0"));
+    var handler =
+        new QuestionAnsweringHandler(TestServer.SAMPLE_ARTIFACT) {
+          @Override
+          public List<QuestionAnswer> predictFn(List<QuestionRecord> records, SpanModel model) {
+            if (records.getFirst() instanceof QuestionRecord.Rejected) {
+              throw new ModelUnusableException("the device is gone");
+            }
+            return super.predictFn(records, model);
+          }
+        };
+    try (var server =
+        TestServer.with(handler)
+            .set("SAGEMAKER_MODEL_SERVER_WORKERS", "2")
+            .set("BERTH_BAD_RECORDS", "keep")
+            .start()) {
+      assertThat(server.invoke("no json", "Content-Type", "application/jsonlines").statusCode())
+          .isEqualTo(500);
+      await()
+          .until(
+              () -> server.get("/metrics").body().contains("berth_workers{model=\"model\"} 1.0"));
       assertThat(server.get("/ping").statusCode()).isEqualTo(200);
       var question = "{\"question\": \"Who came?\", \"context\": \"Bob came.\"}";
       assertThat(server.invoke(question).body()).contains("Bob");
@@ -205,12 +229,13 @@ class ServerTest {
   }
 
   private static CompletableFuture<Void> closeInBackground(TestServer server) {
-    return CompletableFuture.runAsync(() -> {
-      try {
-        server.server().close();
-      } catch (Exception e) {
-        throw new IllegalStateException(e);
-      }
-    });
+    return CompletableFuture.runAsync(
+        () -> {
+          try {
+            server.server().close();
+          } catch (Exception e) {
+            throw new IllegalStateException(e);
+          }
+        });
   }
 }

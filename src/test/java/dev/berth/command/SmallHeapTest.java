@@ -25,11 +25,13 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
-/// Requests that would fill a heap of 400 MB, the one of a container of 1 GB. Each ended the process or starved others.
+/// Requests that would fill a heap of 400 MB, the one of a container of 1 GB. Each ended the
+/// process or starved others.
 @Tag("slow")
 class SmallHeapTest {
 
-  private static final String QUESTION = "{\"question\": \"Who came?\", \"context\": \"Bob came.\"}";
+  private static final String QUESTION =
+      "{\"question\": \"Who came?\", \"context\": \"Bob came.\"}";
 
   private ServeProcess server;
 
@@ -40,8 +42,17 @@ class SmallHeapTest {
   /// @param timeout of requests, in seconds
   private void start(String model, String timeout) throws IOException {
     var java = Path.of(System.getProperty("java.home"), "bin", "java").toString();
-    var command = List.of(java, "-Xmx400m", "-cp", System.getProperty("java.class.path"), Main.class.getName());
-    var environment = Map.of("BERTH_MODEL_DIR", model, "INSTANCE_TYPE", "cpu", "SAGEMAKER_MODEL_SERVER_TIMEOUT_SECONDS", timeout);
+    var command =
+        List.of(
+            java, "-Xmx400m", "-cp", System.getProperty("java.class.path"), Main.class.getName());
+    var environment =
+        Map.of(
+            "BERTH_MODEL_DIR",
+            model,
+            "INSTANCE_TYPE",
+            "cpu",
+            "SAGEMAKER_MODEL_SERVER_TIMEOUT_SECONDS",
+            timeout);
     server = ServeProcess.start(environment, command).awaitReady();
   }
 
@@ -51,7 +62,12 @@ class SmallHeapTest {
   }
 
   private CompletableFuture<HttpResponse<String>> send(String type, byte[] body) {
-    var request = server.invocation("").header("Content-Type", type).POST(BodyPublishers.ofByteArray(body)).build();
+    var request =
+        server
+            .invocation("")
+            .header("Content-Type", type)
+            .POST(BodyPublishers.ofByteArray(body))
+            .build();
     return server.client().sendAsync(request, BodyHandlers.ofString());
   }
 
@@ -60,21 +76,35 @@ class SmallHeapTest {
   }
 
   private void assertServes() throws Exception {
-    await().untilAsserted(() -> {
-      var answer = server.client().send(server.invocation(QUESTION).build(), BodyHandlers.ofString());
-      assertThat(answer.body()).startsWith("{\"answer\":\"Bob\"");
-    });
+    await()
+        .untilAsserted(
+            () -> {
+              var answer =
+                  server
+                      .client()
+                      .send(server.invocation(QUESTION).build(), BodyHandlers.ofString());
+              assertThat(answer.body()).startsWith("{\"answer\":\"Bob\"");
+            });
     assertThat(server.get("/ping").statusCode()).isEqualTo(200);
   }
 
   @Test
   void manySmallRecordsAreRefused() throws Exception {
     start("model-artifact");
-    for (var body : List.of("a,b b b b\n".repeat(1_600_000), ",".repeat(16_000_000), "\n".repeat(16_000_000) + "a,b")) {
+    for (var body :
+        List.of(
+            "a,b b b b\n".repeat(1_600_000),
+            ",".repeat(16_000_000),
+            "\n".repeat(16_000_000) + "a,b")) {
       assertThat(send("text/csv", ascii(body)).get().statusCode()).isEqualTo(413);
     }
-    assertThat(send("application/json", ascii("[" + "[],".repeat(6_500_000) + "[]]")).get().statusCode()).isEqualTo(413);
-    assertThat(send("application/jsonlines", ascii("{}\n".repeat(5_000_000))).get().statusCode()).isEqualTo(413);
+    assertThat(
+            send("application/json", ascii("[" + "[],".repeat(6_500_000) + "[]]"))
+                .get()
+                .statusCode())
+        .isEqualTo(413);
+    assertThat(send("application/jsonlines", ascii("{}\n".repeat(5_000_000))).get().statusCode())
+        .isEqualTo(413);
     var answers = "[" + QUESTION.replace("}", ", \"parameters\": {\"top_k\": 1000}}") + "]";
     assertThat(send("application/json", ascii(answers)).get().statusCode()).isEqualTo(200);
     assertServes();
@@ -93,11 +123,13 @@ class SmallHeapTest {
     assertServes();
   }
 
-  /// A character whose normal form has 18: the tokenizer hands over more tokens than there are characters.
+  /// A character whose normal form has 18: the tokenizer hands over more tokens than there are
+  /// characters.
   @Test
   void aTextOfMoreTokensThanCharactersEndsNothing() throws Exception {
     start("model-artifact", "8");
-    var context = "{\"question\": \"Who came?\", \"context\": \"%s\"}".formatted("\uFDFA ".repeat(400_000));
+    var context =
+        "{\"question\": \"Who came?\", \"context\": \"%s\"}".formatted("\uFDFA ".repeat(400_000));
     var response = send("application/json", context.getBytes(StandardCharsets.UTF_8)).get();
     assertThat(response.statusCode()).as(response.body()).isIn(200, 413, 503, 504);
     assertServes();
@@ -113,7 +145,8 @@ class SmallHeapTest {
       zip.putNextEntry(new ZipEntry("x.npy"));
       zip.write(new byte[250 << 20]);
     }
-    var all = Stream.generate(() -> send("application/x-npz", archive.toByteArray())).limit(30).toList();
+    var all =
+        Stream.generate(() -> send("application/x-npz", archive.toByteArray())).limit(30).toList();
     assertThat(server.get("/ping").statusCode()).isEqualTo(200);
     for (var one : all) {
       assertThat(one.get().statusCode()).as(one.get().body()).isIn(400, 413, 503);
@@ -127,10 +160,14 @@ class SmallHeapTest {
     var stalled = new ArrayList<RawConnection>();
     try {
       for (int i = 0; i < 20; i++) {
-        stalled.add(new RawConnection(server.port())
-            .send("POST /invocations HTTP/1.1\r\nHost: x\r\nContent-Length: 25000000\r\n\r\n").send(new byte[6_000_000]));
+        stalled.add(
+            new RawConnection(server.port())
+                .send("POST /invocations HTTP/1.1\r\nHost: x\r\nContent-Length: 25000000\r\n\r\n")
+                .send(new byte[6_000_000]));
       }
-      var large = "{\"question\": \"Who came?\", \"context\": \"Bob came.\"%s}".formatted(" ".repeat(2_000_000));
+      var large =
+          "{\"question\": \"Who came?\", \"context\": \"Bob came.\"%s}"
+              .formatted(" ".repeat(2_000_000));
       var answer = send("application/json", ascii(large)).get();
       assertThat(answer.body()).startsWith("{\"answer\":\"Bob\"");
       assertServes();

@@ -32,7 +32,8 @@ class StalledLogTest {
   private static final File ERRORS = new File("target", "stalled-log.log");
   private static final Pattern LOST = Pattern.compile("(\\d+) events of the log were lost");
 
-  private final HttpClient client = HttpClient.newBuilder().version(HttpClient.Version.HTTP_1_1).build();
+  private final HttpClient client =
+      HttpClient.newBuilder().version(HttpClient.Version.HTTP_1_1).build();
 
   @Test
   @Tag("OBS-01")
@@ -78,13 +79,20 @@ class StalledLogTest {
   }
 
   private static Process serve(int port) throws IOException {
-    var command = List.of(
-        Path.of("serve").toAbsolutePath().toString(), "--port", String.valueOf(port),
-        "--model-dir", TestServer.SAMPLE_ARTIFACT.toString());
-    return new ProcessBuilder(command).redirectError(ProcessBuilder.Redirect.appendTo(ERRORS)).start();
+    var command =
+        List.of(
+            Path.of("serve").toAbsolutePath().toString(),
+            "--port",
+            String.valueOf(port),
+            "--model-dir",
+            TestServer.SAMPLE_ARTIFACT.toString());
+    return new ProcessBuilder(command)
+        .redirectError(ProcessBuilder.Redirect.appendTo(ERRORS))
+        .start();
   }
 
-  private static long readUntilLost(BufferedReader reader, ArrayList<String> lines) throws Exception {
+  private static long readUntilLost(BufferedReader reader, ArrayList<String> lines)
+      throws Exception {
     while (true) {
       lines.add(reader.readLine());
       var lost = LOST.matcher(lines.getLast());
@@ -95,22 +103,33 @@ class StalledLogTest {
   }
 
   private int get(int port, String path) throws Exception {
-    return client.send(HttpRequest.newBuilder(uri(port, path)).build(), BodyHandlers.discarding()).statusCode();
+    return client
+        .send(HttpRequest.newBuilder(uri(port, path)).build(), BodyHandlers.discarding())
+        .statusCode();
   }
 
   /// Its line has two ids of 64 characters, in quotes.
   private int invoke(int port) throws Exception {
-    var request = HttpRequest.newBuilder(uri(port, "/invocations"))
-        .header("x-amzn-RequestId", "one ".repeat(15) + "four")
-        .header("X-Amzn-SageMaker-Inference-Id", "two ".repeat(15) + "four")
-        .POST(BodyPublishers.ofString("no JSON")).build();
+    var request =
+        HttpRequest.newBuilder(uri(port, "/invocations"))
+            .header("x-amzn-RequestId", "one ".repeat(15) + "four")
+            .header("X-Amzn-SageMaker-Inference-Id", "two ".repeat(15) + "four")
+            .POST(BodyPublishers.ofString("no JSON"))
+            .build();
     return client.send(request, BodyHandlers.discarding()).statusCode();
   }
 
   private long dropped(int port) throws Exception {
-    var metrics = client.send(HttpRequest.newBuilder(uri(port, "/metrics")).build(), BodyHandlers.ofString()).body();
-    return metrics.lines().filter(line -> line.startsWith("berth_log_lines_dropped_total "))
-        .mapToLong(line -> (long) Double.parseDouble(line.split(" ")[1])).findFirst().orElseThrow();
+    var metrics =
+        client
+            .send(HttpRequest.newBuilder(uri(port, "/metrics")).build(), BodyHandlers.ofString())
+            .body();
+    return metrics
+        .lines()
+        .filter(line -> line.startsWith("berth_log_lines_dropped_total "))
+        .mapToLong(line -> (long) Double.parseDouble(line.split(" ")[1]))
+        .findFirst()
+        .orElseThrow();
   }
 
   private static long descriptors(Process process) throws Exception {

@@ -40,8 +40,8 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
-/// Versions of a model that take each other's place under load. The parts of the server are put together here, so that they
-/// look for changes more often.
+/// Versions of a model that take each other's place under load. The parts of the server are put
+/// together here, so that they look for changes more often.
 @Tag("slow")
 @Timeout(300)
 class SwappingTest {
@@ -49,18 +49,28 @@ class SwappingTest {
   private static final int SWAPS = 20;
   private static final Duration LONGEST = Duration.ofMinutes(2);
 
-  @TempDir
-  Path models;
+  @TempDir Path models;
 
-  @TempDir
-  Path versions;
+  @TempDir Path versions;
 
   @Test
   void everyRequestIsAnsweredByOneVersionAndTheOldOnesAreFreed() throws Exception {
     HookProbe.reset();
     point(0);
-    var config = Configuration.read(Map.of("BERTH_MODELS", models.toString(), "SAGEMAKER_BIND_TO_PORT", "0",
-        "BERTH_HOST", "127.0.0.1", "INSTANCE_TYPE", "cpu"), Map.of(), Path.of(".")).config();
+    var config =
+        Configuration.read(
+                Map.of(
+                    "BERTH_MODELS",
+                    models.toString(),
+                    "SAGEMAKER_BIND_TO_PORT",
+                    "0",
+                    "BERTH_HOST",
+                    "127.0.0.1",
+                    "INSTANCE_TYPE",
+                    "cpu"),
+                Map.of(),
+                Path.of("."))
+            .config();
     var loader = new ArtifactLoader(config);
     var registry = new ModelRegistry();
     try (var metrics = new ServingMetrics();
@@ -68,23 +78,39 @@ class SwappingTest {
         var workers = loader.prepare(metrics);
         var client = HttpClient.newHttpClient();
         var threads = Executors.newFixedThreadPool(8)) {
-      var store = new ModelStore(registry, hooks, metrics, loader, Duration.ofMinutes(5), Duration.ofMinutes(1));
+      var store =
+          new ModelStore(
+              registry, hooks, metrics, loader, Duration.ofMinutes(5), Duration.ofMinutes(1));
       var directory = new ModelDirectory(models, store, false, Duration.ofMillis(20));
       var served = new Served.Many(directory);
       var health = new Health(Optional::empty, hooks, new HeapWatch(metrics));
-      try (var http = HttpServer.start(config, health, served, metrics, Tracing.OFF,
-          new Page(config, served, registry, _ -> Optional.empty()))) {
+      try (var http =
+          HttpServer.start(
+              config,
+              health,
+              served,
+              metrics,
+              Tracing.OFF,
+              new Page(config, served, registry, _ -> Optional.empty()))) {
         directory.start();
-        var request = HttpRequest.newBuilder(URI.create("http://127.0.0.1:%d/models/m/invoke".formatted(http.port())))
-            .POST(BodyPublishers.ofString("x")).build();
+        var request =
+            HttpRequest.newBuilder(
+                    URI.create("http://127.0.0.1:%d/models/m/invoke".formatted(http.port())))
+                .POST(BodyPublishers.ofString("x"))
+                .build();
         swapUnderLoad(client, request, threads);
-        await().atMost(LONGEST).untilAsserted(() -> {
-          System.gc();
-          // Others keep the threads busy, so that none of them ends for want of work.
-          assertThat(client.send(request, BodyHandlers.ofString()).body()).isEqualTo("version " + SWAPS);
-          assertThat(HookProbe.LOADERS).hasSize(SWAPS + 1);
-          assertThat(HookProbe.LOADERS.subList(0, SWAPS)).allSatisfy(loaded -> assertThat(loaded.refersTo(null)).isTrue());
-        });
+        await()
+            .atMost(LONGEST)
+            .untilAsserted(
+                () -> {
+                  System.gc();
+                  // Others keep the threads busy, so that none of them ends for want of work.
+                  assertThat(client.send(request, BodyHandlers.ofString()).body())
+                      .isEqualTo("version " + SWAPS);
+                  assertThat(HookProbe.LOADERS).hasSize(SWAPS + 1);
+                  assertThat(HookProbe.LOADERS.subList(0, SWAPS))
+                      .allSatisfy(loaded -> assertThat(loaded.refersTo(null)).isTrue());
+                });
         assertThat(metrics.scrape()).contains("berth_models_loaded 1.0");
         directory.stop();
         registry.close(Duration.ofSeconds(20));
@@ -93,20 +119,29 @@ class SwappingTest {
     }
   }
 
-  private void swapUnderLoad(HttpClient client, HttpRequest request, ExecutorService threads) throws Exception {
+  private void swapUnderLoad(HttpClient client, HttpRequest request, ExecutorService threads)
+      throws Exception {
     var ended = new AtomicBoolean();
-    var asking = IntStream.range(0, 8).<Future<?>>mapToObj(_ -> threads.submit(() -> {
-      while (!ended.get()) {
-        assertAnswer(client.send(request, BodyHandlers.ofString()));
-      }
-      return null;
-    })).toList();
+    var asking =
+        IntStream.range(0, 8)
+            .<Future<?>>mapToObj(
+                _ ->
+                    threads.submit(
+                        () -> {
+                          while (!ended.get()) {
+                            assertAnswer(client.send(request, BodyHandlers.ofString()));
+                          }
+                          return null;
+                        }))
+            .toList();
     try {
       assertThat(client.send(request, BodyHandlers.ofString()).body()).isEqualTo("version 0");
       for (int version = 1; version <= SWAPS; version++) {
         point(version);
         var expected = "version " + version;
-        await().atMost(LONGEST).until(() -> client.send(request, BodyHandlers.ofString()).body().equals(expected));
+        await()
+            .atMost(LONGEST)
+            .until(() -> client.send(request, BodyHandlers.ofString()).body().equals(expected));
       }
     } finally {
       ended.set(true);
@@ -123,15 +158,23 @@ class SwappingTest {
 
   /// Has the link of the model lead to a version, from one moment to the next.
   private void point(int version) throws IOException {
-    var artifact = CodeArtifact.hooks(versions.resolve("v" + version), """
+    var artifact =
+        CodeArtifact.hooks(
+            versions.resolve("v" + version),
+            """
         static { HookProbe.saw(Inference.class); }
         static final ThreadLocal<Object> LOCAL = new ThreadLocal<>();
         @Override public List<String> predictFn(List<String> records, Object model) {
           LOCAL.set(this);
           return records.stream().map(record -> "version %d").toList();
         }
-        """.formatted(version));
+        """
+                .formatted(version));
     var link = Files.createSymbolicLink(versions.resolve("link"), artifact.directory());
-    Files.move(link, models.resolve("m"), StandardCopyOption.ATOMIC_MOVE, StandardCopyOption.REPLACE_EXISTING);
+    Files.move(
+        link,
+        models.resolve("m"),
+        StandardCopyOption.ATOMIC_MOVE,
+        StandardCopyOption.REPLACE_EXISTING);
   }
 }

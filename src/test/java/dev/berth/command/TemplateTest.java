@@ -24,11 +24,11 @@ import org.junit.platform.launcher.core.LauncherDiscoveryRequestBuilder;
 import org.junit.platform.launcher.core.LauncherFactory;
 import org.junit.platform.launcher.listeners.SummaryGeneratingListener;
 
-/// What `serve init` writes, served and tested as its README says. `InitCommandTest` runs the command.
+/// What `serve init` writes, served and tested as its README says. `InitCommandTest` runs the
+/// command.
 class TemplateTest {
 
-  @TempDir
-  private Path directory;
+  @TempDir private Path directory;
 
   @ParameterizedTest
   @EnumSource(Template.class)
@@ -36,28 +36,34 @@ class TemplateTest {
     var artifact = directory.resolve("new/artifact");
     var written = template.write(artifact, TestServer.SAMPLE_ARTIFACT);
     assertThat(written.missing()).isEmpty();
-    assertThat(written.added()).contains("pom.xml", "code/Inference.java")
+    assertThat(written.added())
+        .contains("pom.xml", "code/Inference.java")
         .allSatisfy(file -> assertThat(artifact.resolve(file)).exists());
     try (var server = TestServer.artifact(artifact).start()) {
       var image = template == Template.IMAGE;
-      var response = server.send(HttpRequest.newBuilder(server.uri("/invocations"))
-          .POST(BodyPublishers.ofFile(artifact.resolve(image ? "sample.png" : "sample.json")))
-          .header("Content-Type", image ? "application/x-image" : "application/json")
-          .build());
+      var response =
+          server.send(
+              HttpRequest.newBuilder(server.uri("/invocations"))
+                  .POST(
+                      BodyPublishers.ofFile(artifact.resolve(image ? "sample.png" : "sample.json")))
+                  .header("Content-Type", image ? "application/x-image" : "application/json")
+                  .build());
       assertThat(response.statusCode()).as(response.body()).isEqualTo(200);
       if (template == Template.PICTURE) {
         assertThat(response.headers().firstValue("Content-Type")).contains("image/png");
         return;
       }
-      assertThat(response.body()).isEqualTo(switch (template) {
-        case TEXT -> "{\"label\":\"positive\",\"score\":0.622}";
-        case STREAMING -> "{\"text\":\"the ship sails at dawn\"}";
-        case PICTURE -> throw new IllegalStateException("its bytes are no text");
-        case QA -> "{\"answers\":[{\"answer\":\"Warsaw\",\"sure\":true}]}";
-        case IMAGE -> "{\"predictions\":7}";
-        case TENSOR -> "{\"prices\":[520.0,270.0]}";
-        case RECOMMENDER -> "{\"films\":[\"Aliens\",\"Solaris\",\"Notorious\"]}";
-      });
+      assertThat(response.body())
+          .isEqualTo(
+              switch (template) {
+                case TEXT -> "{\"label\":\"positive\",\"score\":0.622}";
+                case STREAMING -> "{\"text\":\"the ship sails at dawn\"}";
+                case PICTURE -> throw new IllegalStateException("its bytes are no text");
+                case QA -> "{\"answers\":[{\"answer\":\"Warsaw\",\"sure\":true}]}";
+                case IMAGE -> "{\"predictions\":7}";
+                case TENSOR -> "{\"prices\":[520.0,270.0]}";
+                case RECOMMENDER -> "{\"films\":[\"Aliens\",\"Solaris\",\"Notorious\"]}";
+              });
     }
   }
 
@@ -68,18 +74,34 @@ class TemplateTest {
     var classes = Files.createDirectory(directory.resolve("target"));
     var compiler = ToolProvider.getSystemJavaCompiler();
     try (var files = compiler.getStandardFileManager(null, null, null)) {
-      var sources = files.getJavaFileObjects(directory.resolve("code/Inference.java"), directory.resolve("test/InferenceTest.java"));
-      var options = List.of("-Xlint:all,-processing,-try", "-Werror", "-d", classes.toString(), "-classpath", System.getProperty("java.class.path"));
+      var sources =
+          files.getJavaFileObjects(
+              directory.resolve("code/Inference.java"),
+              directory.resolve("test/InferenceTest.java"));
+      var options =
+          List.of(
+              "-Xlint:all,-processing,-try",
+              "-Werror",
+              "-d",
+              classes.toString(),
+              "-classpath",
+              System.getProperty("java.class.path"));
       assertThat(compiler.getTask(null, files, null, options, null, sources).call()).isTrue();
     }
     System.setProperty("artifact", directory.toString());
     try (var loader = new URLClassLoader(new URL[] {classes.toUri().toURL()})) {
       var summary = new SummaryGeneratingListener();
-      LauncherFactory.create().execute(
-          LauncherDiscoveryRequestBuilder.request().selectors(selectClass(loader.loadClass("InferenceTest"))).build(), summary);
+      LauncherFactory.create()
+          .execute(
+              LauncherDiscoveryRequestBuilder.request()
+                  .selectors(selectClass(loader.loadClass("InferenceTest")))
+                  .build(),
+              summary);
       var failures = new StringWriter();
       summary.getSummary().printFailuresTo(new PrintWriter(failures));
-      assertThat(summary.getSummary().getTestsSucceededCount()).as(failures.toString()).isPositive();
+      assertThat(summary.getSummary().getTestsSucceededCount())
+          .as(failures.toString())
+          .isPositive();
       assertThat(summary.getSummary().getTotalFailureCount()).as(failures.toString()).isZero();
     } finally {
       System.clearProperty("artifact");
@@ -90,7 +112,8 @@ class TemplateTest {
   void thePomNamesThisVersionOfBerth() throws Exception {
     Template.TENSOR.write(directory, TestServer.SAMPLE_ARTIFACT);
     assertThat(Files.readString(directory.resolve("pom.xml")))
-        .contains("<groupId>dev.berth</groupId>").contains("<artifactId>berth-hooks</artifactId>", "<artifactId>berth</artifactId>")
+        .contains("<groupId>dev.berth</groupId>")
+        .contains("<artifactId>berth-hooks</artifactId>", "<artifactId>berth</artifactId>")
         .doesNotContain("${project.");
   }
 
@@ -98,17 +121,22 @@ class TemplateTest {
   void whatIsThereAlreadyStays() throws Exception {
     var file = Files.writeString(directory.resolve("README.md"), "mine");
     var written = Template.TENSOR.write(directory, TestServer.SAMPLE_ARTIFACT);
-    assertThat(written.added()).containsExactly("pom.xml", "code/Inference.java", "test/InferenceTest.java");
+    assertThat(written.added())
+        .containsExactly("pom.xml", "code/Inference.java", "test/InferenceTest.java");
     assertThat(file).hasContent("mine");
-    assertThat(directory.toFile().list()).containsExactlyInAnyOrder("README.md", "pom.xml", "code", "test");
+    assertThat(directory.toFile().list())
+        .containsExactlyInAnyOrder("README.md", "pom.xml", "code", "test");
     assertThat(Template.TENSOR.write(directory, TestServer.SAMPLE_ARTIFACT).added()).isEmpty();
-    assertThatThrownBy(() -> Template.TENSOR.write(file, TestServer.SAMPLE_ARTIFACT)).isInstanceOf(FileAlreadyExistsException.class);
+    assertThatThrownBy(() -> Template.TENSOR.write(file, TestServer.SAMPLE_ARTIFACT))
+        .isInstanceOf(FileAlreadyExistsException.class);
   }
 
   @Test
   void anArtifactWithHooksGetsNoOthers() throws Exception {
-    Files.writeString(Files.createDirectory(directory.resolve("code")).resolve("Model.java"), "mine");
-    assertThat(Template.RECOMMENDER.write(directory, TestServer.SAMPLE_ARTIFACT).added()).containsExactly("pom.xml");
+    Files.writeString(
+        Files.createDirectory(directory.resolve("code")).resolve("Model.java"), "mine");
+    assertThat(Template.RECOMMENDER.write(directory, TestServer.SAMPLE_ARTIFACT).added())
+        .containsExactly("pom.xml");
     assertThat(directory.resolve("code").toFile().list()).containsExactly("Model.java");
   }
 

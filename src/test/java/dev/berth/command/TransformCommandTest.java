@@ -19,8 +19,8 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/// `./transform` in a process of its own, as a user runs it. `JobRunnerTest` is about what becomes of the objects,
-/// [KilledJobTest] about processes that are killed.
+/// `./transform` in a process of its own, as a user runs it. `JobRunnerTest` is about what becomes
+/// of the objects, [KilledJobTest] about processes that are killed.
 @Tag("packaged")
 class TransformCommandTest {
 
@@ -31,8 +31,7 @@ class TransformCommandTest {
   private static final String RECOMMENDER = "examples/recommender";
   private static final String QUERY = "{\"user_id\": \"114521\", \"k\": 3}\n";
 
-  @TempDir
-  private Path directory;
+  @TempDir private Path directory;
 
   private Path in;
   private Path out;
@@ -47,21 +46,34 @@ class TransformCommandTest {
 
   @Test
   void picturesAreRecognizedEachInAFileOfItsOwn() throws Exception {
-    try (var job = transform(
-        "--model-dir", MNIST, "--input", "examples/mnist/digits", "--output", out.toString(),
-        "--content-type", "application/x-image", "--report", report.toString())) {
+    try (var job =
+        transform(
+            "--model-dir",
+            MNIST,
+            "--input",
+            "examples/mnist/digits",
+            "--output",
+            out.toString(),
+            "--content-type",
+            "application/x-image",
+            "--report",
+            report.toString())) {
       assertThat(job.exitCode()).as(job.err()).isZero();
       assertThat(job.out())
-          .containsPattern("objects +40\n").containsPattern("succeeded +40\n").containsPattern("failed +0\n");
+          .containsPattern("objects +40\n")
+          .containsPattern("succeeded +40\n")
+          .containsPattern("failed +0\n");
       assertThat(job.err()).isEmpty();
     }
     var outputs = files(out);
     assertThat(outputs).hasSize(40);
     outputs.forEach((name, text) -> assertThat(text).as(name).matches("\\{\"predictions\":[0-9]}"));
     // The first of each name is the digit that it shows.
-    assertThat(outputs.entrySet().stream()
-        .filter(entry -> entry.getValue().contains(":" + entry.getKey().charAt(0) + "}")))
-        .as("those that are recognized").hasSizeGreaterThan(36);
+    assertThat(
+            outputs.entrySet().stream()
+                .filter(entry -> entry.getValue().contains(":" + entry.getKey().charAt(0) + "}")))
+        .as("those that are recognized")
+        .hasSizeGreaterThan(36);
     assertThat(report().path("objects").asInt()).isEqualTo(40);
     assertThat(report().path("complete").asBoolean()).isTrue();
   }
@@ -69,7 +81,10 @@ class TransformCommandTest {
   @Test
   void aJobIsReadFromTheJsonOfItsCall() throws Exception {
     Files.writeString(in.resolve("a.jsonl"), QUERY.repeat(5));
-    var file = Files.writeString(directory.resolve("job.json"), """
+    var file =
+        Files.writeString(
+            directory.resolve("job.json"),
+            """
         {
           "TransformJobName": "recommendations",
           "ModelName": "recommender",
@@ -88,55 +103,114 @@ class TransformCommandTest {
             "InputFilter": "$", "OutputFilter": "$['user_id','SageMakerOutput']", "JoinSource": "Input"
           }
         }
-        """.formatted(in, out));
-    try (var job = transform("--model-dir", RECOMMENDER, "--job", file.toString(), "--report", report.toString())) {
+        """
+                .formatted(in, out));
+    try (var job =
+        transform(
+            "--model-dir", RECOMMENDER, "--job", file.toString(), "--report", report.toString())) {
       assertThat(job.exitCode()).as(job.err()).isZero();
     }
     var lines = Files.readAllLines(out.resolve("a.jsonl.out"));
-    assertThat(lines).hasSize(5).allSatisfy(line -> {
-      var json = JSON.readTree(line);
-      assertThat(json.properties()).extracting(Map.Entry::getKey).containsExactly("user_id", "SageMakerOutput");
-      assertThat(json.path("SageMakerOutput").path("recommendations")).hasSize(3);
-    });
+    assertThat(lines)
+        .hasSize(5)
+        .allSatisfy(
+            line -> {
+              var json = JSON.readTree(line);
+              assertThat(json.properties())
+                  .extracting(Map.Entry::getKey)
+                  .containsExactly("user_id", "SageMakerOutput");
+              assertThat(json.path("SageMakerOutput").path("recommendations")).hasSize(3);
+            });
   }
 
   @Test
   void anObjectThatFailsIsNamedAndTheJobEndsWithOne() throws Exception {
     Files.writeString(in.resolve("fine.jsonl"), QUERY.repeat(3));
-    Files.writeString(in.resolve("poisoned.jsonl"), QUERY + "{\"user_id\": \"114521\", \"k\": 5000}\n" + QUERY);
+    Files.writeString(
+        in.resolve("poisoned.jsonl"), QUERY + "{\"user_id\": \"114521\", \"k\": 5000}\n" + QUERY);
     try (var job = recommend(out, "--batch-strategy", "SingleRecord")) {
       assertThat(job.exitCode()).isEqualTo(1);
-      assertThat(job.err().lines()).as(job.err())
-          .filteredOn(line -> line.startsWith("failed: ")).singleElement().asString()
-          .startsWith("failed: poisoned.jsonl: record 2: status 400: ").contains("k: found 5000");
+      assertThat(job.err().lines())
+          .as(job.err())
+          .filteredOn(line -> line.startsWith("failed: "))
+          .singleElement()
+          .asString()
+          .startsWith("failed: poisoned.jsonl: record 2: status 400: ")
+          .contains("k: found 5000");
       assertThat(job.out())
-          .containsPattern("succeeded +1\n").containsPattern("failed +1\n").containsPattern("records +3\n");
+          .containsPattern("succeeded +1\n")
+          .containsPattern("failed +1\n")
+          .containsPattern("records +3\n");
     }
-    assertThat(out.toFile().list()).as("the failed object's first answer is kept").containsExactlyInAnyOrder("fine.jsonl.out", ".berth-parts");
+    assertThat(out.toFile().list())
+        .as("the failed object's first answer is kept")
+        .containsExactlyInAnyOrder("fine.jsonl.out", ".berth-parts");
     var written = report();
     assertThat(written.path("complete").asBoolean()).isFalse();
     assertThat(written.path("succeeded").asInt()).isEqualTo(1);
     assertThat(written.path("failed").asInt()).isEqualTo(1);
     assertThat(written.path("records").asInt()).isEqualTo(3);
-    assertThat(written.path("failures")).singleElement().satisfies(failure -> {
-      assertThat(failure.path("key").asText()).isEqualTo("poisoned.jsonl");
-      assertThat(failure.path("status").asText()).isEqualTo("FAILED");
-      assertThat(failure.path("failure").asText()).startsWith("record 2: ").contains("k: found 5000");
-    });
+    assertThat(written.path("failures"))
+        .singleElement()
+        .satisfies(
+            failure -> {
+              assertThat(failure.path("key").asText()).isEqualTo("poisoned.jsonl");
+              assertThat(failure.path("status").asText()).isEqualTo("FAILED");
+              assertThat(failure.path("failure").asText())
+                  .startsWith("record 2: ")
+                  .contains("k: found 5000");
+            });
   }
 
   @Test
   void whatIsWrittenWronglyEndsWithTwoBeforeAnythingIsDone() throws Exception {
-    refused("--split-typ", "--input", in.toString(), "--output", out.toString(), "--split-typ", "Line");
-    refused("--split-type (TransformInput.SplitType): found Lines", "--input", in.toString(), "--output", out.toString(), "--split-type", "Lines");
+    refused(
+        "--split-typ", "--input", in.toString(), "--output", out.toString(), "--split-typ", "Line");
+    refused(
+        "--split-type (TransformInput.SplitType): found Lines",
+        "--input",
+        in.toString(),
+        "--output",
+        out.toString(),
+        "--split-type",
+        "Lines");
     refused("--output", "--input", in.toString());
     refused("none.json", "--job", directory.resolve("none.json").toString());
     refused("--report", "--input", in.toString(), "--output", out.toString(), "--report", "/");
-    refused("--endpoint-url", "--input", in.toString(), "--output", out.toString(), "--endpoint-url", "nowhere");
-    refused("--endpoint", "--input", in.toString(), "--output", out.toString(), "--endpoint", "localhost:8080");
-    refused("--endpoint", "--input", in.toString(), "--output", out.toString(), "--endpoint", "not a url");
-    refused("--model-dir: found it with --endpoint", "--input", in.toString(), "--output", out.toString(), "--endpoint",
-        "http://localhost:8080", "--model-dir", RECOMMENDER);
+    refused(
+        "--endpoint-url",
+        "--input",
+        in.toString(),
+        "--output",
+        out.toString(),
+        "--endpoint-url",
+        "nowhere");
+    refused(
+        "--endpoint",
+        "--input",
+        in.toString(),
+        "--output",
+        out.toString(),
+        "--endpoint",
+        "localhost:8080");
+    refused(
+        "--endpoint",
+        "--input",
+        in.toString(),
+        "--output",
+        out.toString(),
+        "--endpoint",
+        "not a url");
+    refused(
+        "--model-dir: found it with --endpoint",
+        "--input",
+        in.toString(),
+        "--output",
+        out.toString(),
+        "--endpoint",
+        "http://localhost:8080",
+        "--model-dir",
+        RECOMMENDER);
     assertThat(out).doesNotExist();
   }
 
@@ -144,7 +218,14 @@ class TransformCommandTest {
   void aModelThatCannotBeLoadedEndsWithOne() throws Exception {
     Files.writeString(in.resolve("a.jsonl"), QUERY);
     var empty = Files.createDirectory(directory.resolve("empty"));
-    try (var job = transform("--model-dir", empty.toString(), "--input", in.toString(), "--output", out.toString())) {
+    try (var job =
+        transform(
+            "--model-dir",
+            empty.toString(),
+            "--input",
+            in.toString(),
+            "--output",
+            out.toString())) {
       assertThat(job.exitCode()).as(job.err()).isEqualTo(1);
       assertThat(job.err()).contains(empty.toString()).doesNotContain("\tat ");
     }
@@ -155,10 +236,24 @@ class TransformCommandTest {
   void aServerThatIsUpIsUsed() throws Exception {
     Files.writeString(in.resolve("a.jsonl"), QUERY.repeat(4));
     try (var server = ServeProcess.serve(ENVIRONMENT, "--model-dir", RECOMMENDER).awaitReady()) {
-      try (var job = transform(
-          "--endpoint", "http://127.0.0.1:" + server.port(), "--input", in.toString(), "--output", out.toString(),
-          "--content-type", "application/jsonlines", "--accept", "application/jsonlines", "--split-type", "Line",
-          "--assemble-with", "Line", "--report", report.toString())) {
+      try (var job =
+          transform(
+              "--endpoint",
+              "http://127.0.0.1:" + server.port(),
+              "--input",
+              in.toString(),
+              "--output",
+              out.toString(),
+              "--content-type",
+              "application/jsonlines",
+              "--accept",
+              "application/jsonlines",
+              "--split-type",
+              "Line",
+              "--assemble-with",
+              "Line",
+              "--report",
+              report.toString())) {
         assertThat(job.exitCode()).as(job.err()).isZero();
       }
       assertThat(server.get("/metrics").body()).contains("berth_");
@@ -173,9 +268,12 @@ class TransformCommandTest {
       Files.writeString(in.resolve("%03d.jsonl".formatted(i)), QUERY.repeat(50));
     }
     Files.writeString(report, "{\"status\": \"Completed\"}");
-    try (var job = recommend(out, "--batch-strategy", "SingleRecord", "--max-concurrent-transforms", "1")) {
+    try (var job =
+        recommend(out, "--batch-strategy", "SingleRecord", "--max-concurrent-transforms", "1")) {
       await().until(() -> Files.exists(out.resolve("000.jsonl.out")));
-      assertThat(report().path("status").asText()).as("not that of another run").isEqualTo("InProgress");
+      assertThat(report().path("status").asText())
+          .as("not that of another run")
+          .isEqualTo("InProgress");
       job.terminate();
       assertThat(job.exitCode()).isEqualTo(143);
       assertThat(job.out()).containsPattern("status +Stopped");
@@ -191,13 +289,21 @@ class TransformCommandTest {
     Files.writeString(in.resolve("b.jsonl"), QUERY.repeat(500));
     Files.writeString(in.resolve("c.jsonl"), QUERY.repeat(400));
     var pod = Map.of("AWS_BATCH_JOB_ARRAY_INDEX", "1", "AWS_BATCH_JOB_ARRAY_SIZE", "2");
-    var command = List.of(Path.of("transform").toAbsolutePath().toString(), "--input", in.toString(), "--output", out.toString(), "--dry-run");
+    var command =
+        List.of(
+            Path.of("transform").toAbsolutePath().toString(),
+            "--input",
+            in.toString(),
+            "--output",
+            out.toString(),
+            "--dry-run");
     try (var job = ServeProcess.start(pod, command)) {
       assertThat(job.exitCode()).as(job.err()).isZero();
-      assertThat(job.out().lines()).satisfiesExactly(
-          header -> assertThat(header).matches("instance +objects +MB"),
-          first -> assertThat(first).matches("0 +1 +0\\.\\d"),
-          second -> assertThat(second).matches("1 +2 +0\\.\\d  this one; 0 have their output"));
+      assertThat(job.out().lines())
+          .satisfiesExactly(
+              header -> assertThat(header).matches("instance +objects +MB"),
+              first -> assertThat(first).matches("0 +1 +0\\.\\d"),
+              second -> assertThat(second).matches("1 +2 +0\\.\\d  this one; 0 have their output"));
     }
     assertThat(out).doesNotExist();
     assertThat(report).doesNotExist();
@@ -210,11 +316,24 @@ class TransformCommandTest {
   }
 
   private ServeProcess recommend(Path output, String... more) throws IOException {
-    var arguments = Stream.of(
-        "--model-dir", RECOMMENDER,
-        "--input", in.toString(), "--output", output.toString(), "--report", report.toString(),
-        "--content-type", "application/jsonlines", "--accept", "application/jsonlines", "--split-type", "Line",
-        "--assemble-with", "Line");
+    var arguments =
+        Stream.of(
+            "--model-dir",
+            RECOMMENDER,
+            "--input",
+            in.toString(),
+            "--output",
+            output.toString(),
+            "--report",
+            report.toString(),
+            "--content-type",
+            "application/jsonlines",
+            "--accept",
+            "application/jsonlines",
+            "--split-type",
+            "Line",
+            "--assemble-with",
+            "Line");
     return transform(Stream.concat(arguments, Stream.of(more)).toArray(String[]::new));
   }
 

@@ -27,24 +27,30 @@ class WatchTest {
   private static final int EDITS = 20;
   private static final Duration LONGEST = Duration.ofMinutes(1);
 
-  @TempDir
-  Path directory;
+  @TempDir Path directory;
 
   @Test
   @Tag("slow")
   void twentyEditsUnderLoadFailNoRequest() throws Exception {
     HookProbe.reset();
     answer("version 0");
-    try (var server = watching().start(); var threads = Executors.newFixedThreadPool(4)) {
+    try (var server = watching().start();
+        var threads = Executors.newFixedThreadPool(4)) {
       var ended = new AtomicBoolean();
-      var asking = IntStream.range(0, 4).<Future<?>>mapToObj(_ -> threads.submit(() -> {
-        while (!ended.get()) {
-          var answer = server.invoke("x");
-          assertThat(answer.statusCode()).as(answer.body()).isEqualTo(200);
-          assertThat(answer.body()).matches("version \\d+");
-        }
-        return null;
-      })).toList();
+      var asking =
+          IntStream.range(0, 4)
+              .<Future<?>>mapToObj(
+                  _ ->
+                      threads.submit(
+                          () -> {
+                            while (!ended.get()) {
+                              var answer = server.invoke("x");
+                              assertThat(answer.statusCode()).as(answer.body()).isEqualTo(200);
+                              assertThat(answer.body()).matches("version \\d+");
+                            }
+                            return null;
+                          }))
+              .toList();
       try {
         for (int edit = 1; edit <= EDITS; edit++) {
           answer("version " + edit);
@@ -56,12 +62,17 @@ class WatchTest {
       for (var one : asking) {
         one.get();
       }
-      await().atMost(LONGEST).untilAsserted(() -> {
-        System.gc();
-        // A request keeps the threads of hooks busy, so that none of them ends for want of work.
-        assertThat(server.invoke("x").body()).isEqualTo("version " + EDITS);
-        assertThat(HookProbe.LOADERS.subList(0, EDITS)).allSatisfy(loaded -> assertThat(loaded.refersTo(null)).isTrue());
-      });
+      await()
+          .atMost(LONGEST)
+          .untilAsserted(
+              () -> {
+                System.gc();
+                // A request keeps the threads of hooks busy, so that none of them ends for want of
+                // work.
+                assertThat(server.invoke("x").body()).isEqualTo("version " + EDITS);
+                assertThat(HookProbe.LOADERS.subList(0, EDITS))
+                    .allSatisfy(loaded -> assertThat(loaded.refersTo(null)).isTrue());
+              });
       assertThat(server.get("/metrics").body()).contains("berth_models_loaded 1.0");
       assertThat(server.get("/execution-parameters").statusCode()).isEqualTo(200);
     }
@@ -70,12 +81,23 @@ class WatchTest {
   @Test
   void aVersionThatDoesNotCompileLeavesTheOneBefore() throws Exception {
     answer("right");
-    try (var server = watching().start(); var log = new CapturedLog()) {
-      CodeArtifact.hooks(directory,
+    try (var server = watching().start();
+        var log = new CapturedLog()) {
+      CodeArtifact.hooks(
+          directory,
           "@Override public List<String> predictFn(List<String> records, Object model) { return word; }");
-      await().atMost(LONGEST).untilAsserted(() -> assertThat(log.text())
-          .contains("code/Inference.java:2:", "cannot find symbol", "the version before serves on"));
-      await().atMost(LONGEST).untilAsserted(() -> assertThat(log.text()).contains("could not be loaded from"));
+      await()
+          .atMost(LONGEST)
+          .untilAsserted(
+              () ->
+                  assertThat(log.text())
+                      .contains(
+                          "code/Inference.java:2:",
+                          "cannot find symbol",
+                          "the version before serves on"));
+      await()
+          .atMost(LONGEST)
+          .untilAsserted(() -> assertThat(log.text()).contains("could not be loaded from"));
       assertThat(server.invoke("x").body()).isEqualTo("right");
       assertThat(server.get("/ping").statusCode()).isEqualTo(200);
       answer("right again");
@@ -88,10 +110,15 @@ class WatchTest {
   void aSampleThatIsAnsweredOtherwiseLeavesTheVersionBefore() throws Exception {
     answer("[1]");
     new CodeArtifact(directory).file("sample.json", "[]").file("sample-response.json", "[1]");
-    try (var server = watching().start(); var log = new CapturedLog()) {
+    try (var server = watching().start();
+        var log = new CapturedLog()) {
       answer("[2]");
-      await().atMost(LONGEST).untilAsserted(() -> assertThat(log.text())
-          .contains("sample-response.json", "the version before serves on"));
+      await()
+          .atMost(LONGEST)
+          .untilAsserted(
+              () ->
+                  assertThat(log.text())
+                      .contains("sample-response.json", "the version before serves on"));
       assertThat(server.invoke("x").body()).isEqualTo("[1]");
     }
   }
@@ -100,14 +127,18 @@ class WatchTest {
   void theFirstVersionMayBeBroken() throws Exception {
     CodeArtifact.hooks(directory, "int word = ;");
     try (var server = watching().start()) {
-      assertThat(server.get("/ping")).satisfies(ping -> {
-        assertThat(ping.statusCode()).isEqualTo(503);
-        assertThat(ping.body()).contains("code/Inference.java:2:12");
-      });
-      assertThat(server.invoke("x")).satisfies(answer -> {
-        assertThat(answer.statusCode()).isEqualTo(503);
-        assertThat(answer.body()).contains("code/Inference.java:2:12");
-      });
+      assertThat(server.get("/ping"))
+          .satisfies(
+              ping -> {
+                assertThat(ping.statusCode()).isEqualTo(503);
+                assertThat(ping.body()).contains("code/Inference.java:2:12");
+              });
+      assertThat(server.invoke("x"))
+          .satisfies(
+              answer -> {
+                assertThat(answer.statusCode()).isEqualTo(503);
+                assertThat(answer.body()).contains("code/Inference.java:2:12");
+              });
       answer("right");
       await().atMost(LONGEST).until(() -> server.get("/ping").statusCode() == 200);
       assertThat(server.invoke("x").body()).isEqualTo("right");
@@ -123,7 +154,9 @@ class WatchTest {
       awaitAnswer(server, "first");
       try (var log = new CapturedLog()) {
         hang();
-        await().atMost(LONGEST).untilAsserted(() -> assertThat(log.text()).contains("model \"model\" has changed\n"));
+        await()
+            .atMost(LONGEST)
+            .untilAsserted(() -> assertThat(log.text()).contains("model \"model\" has changed\n"));
         answer("second");
         awaitAnswer(server, "second");
       }
@@ -135,7 +168,10 @@ class WatchTest {
   }
 
   private void awaitAnswer(TestServer server, String expected) {
-    await().atMost(LONGEST).pollInterval(Duration.ofMillis(20)).until(() -> isAnswer(server.invoke("x"), expected));
+    await()
+        .atMost(LONGEST)
+        .pollInterval(Duration.ofMillis(20))
+        .until(() -> isAnswer(server.invoke("x"), expected));
   }
 
   private static boolean isAnswer(HttpResponse<String> response, String expected) {
@@ -143,17 +179,22 @@ class WatchTest {
   }
 
   private void hang() throws IOException {
-    CodeArtifact.hooks(directory, """
+    CodeArtifact.hooks(
+        directory,
+        """
         @Override public Object modelFn(ModelContext context) throws Exception { new CountDownLatch(1).await(); return null; }
         """);
   }
 
   private void answer(String text) throws IOException {
-    CodeArtifact.hooks(directory, """
+    CodeArtifact.hooks(
+        directory,
+        """
         static { HookProbe.saw(Inference.class); }
         @Override public List<String> predictFn(List<String> records, Object model) {
           return records.stream().map(record -> "%s").toList();
         }
-        """.formatted(text));
+        """
+            .formatted(text));
   }
 }

@@ -13,7 +13,8 @@ import org.junit.jupiter.api.Test;
 class ConfigurationDocTest {
 
   private static final Path PAGE = Path.of("docs/configuration.md");
-  private static final String BEGIN = "<!-- settings: made from Settings.java by ConfigurationDocTest -->\n";
+  private static final String BEGIN =
+      "<!-- settings: made from Settings.java by ConfigurationDocTest -->\n";
   private static final String END = "<!-- end of settings -->";
 
   private static final String UPDATE =
@@ -50,8 +51,10 @@ class ConfigurationDocTest {
 
   private static String row(Setting<?> setting) {
     var flag = setting.flag().map(known -> "`" + known.name() + "`").orElse("–");
-    var variables = setting.variables().stream().map(known -> "`" + known.name() + "`").collect(joining(", "));
+    var variables =
+        setting.variables().stream().map(known -> "`" + known.name() + "`").collect(joining(", "));
     var value = setting.sources().getFirst().syntax().expected();
-    return "| %s | %s | %s | %s | %s |\n".formatted(flag, variables, value, setting.defaultText(), setting.meaning());
+    return "| %s | %s | %s | %s | %s |\n"
+        .formatted(flag, variables, value, setting.defaultText(), setting.meaning());
   }
 }

@@ -26,11 +26,17 @@ class ContentTypesTest {
 
   @Test
   void everyMediaTypeAndFileEndingIsThereOnce() {
-    assertThat(ContentTypes.all()).flatExtracting(ContentType::mediaTypes).doesNotHaveDuplicates()
+    assertThat(ContentTypes.all())
+        .flatExtracting(ContentType::mediaTypes)
+        .doesNotHaveDuplicates()
         .allSatisfy(type -> assertThat(type.isRange()).isFalse())
         .allSatisfy(type -> assertThat(type).isEqualTo(type.withoutParameters()));
-    assertThat(ContentTypes.all()).flatExtracting(ContentType::fileEndings).doesNotHaveDuplicates()
-        .contains("json", "jsonl", "csv", "txt", "npy", "npz", "png", "jpg", "jpeg", "gif", "bmp", "webp");
+    assertThat(ContentTypes.all())
+        .flatExtracting(ContentType::fileEndings)
+        .doesNotHaveDuplicates()
+        .contains(
+            "json", "jsonl", "csv", "txt", "npy", "npz", "png", "jpg", "jpeg", "gif", "bmp",
+            "webp");
     assertThat(ContentTypes.all()).allSatisfy(type -> assertThat(type.mediaTypes()).isNotEmpty());
   }
 
@@ -39,7 +45,8 @@ class ContentTypesTest {
     for (var name : ContentTypes.mediaTypes(ContentType.class)) {
       var type = ContentTypes.reading(request(name.toString()), ContentType.class);
       assertThat(type.mediaTypes()).contains(name);
-      assertThat(ContentTypes.reading(request(name + "; charset=utf-8"), ContentType.class)).isSameAs(type);
+      assertThat(ContentTypes.reading(request(name + "; charset=utf-8"), ContentType.class))
+          .isSameAs(type);
     }
   }
 
@@ -48,8 +55,9 @@ class ContentTypesTest {
     var picture = request("image/png");
     assertThatThrownBy(() -> ContentTypes.reading(picture, DocumentReader.class))
         .isInstanceOf(UnsupportedMediaTypeException.class)
-        .hasMessage("Content-Type: found image/png, expected one of "
-            + "[application/json, application/jsonlines, application/jsonl, application/x-ndjson, text/csv]");
+        .hasMessage(
+            "Content-Type: found image/png, expected one of "
+                + "[application/json, application/jsonlines, application/jsonl, application/x-ndjson, text/csv]");
     assertThatThrownBy(() -> ContentTypes.writing(picture, TensorWriter.class))
         .isInstanceOf(NotAcceptableException.class)
         .hasMessageStartingWith("Accept: found image/png, expected one of [application/json,")
@@ -60,14 +68,22 @@ class ContentTypesTest {
   @Test
   void tensorsComeBackAsTheyWere() throws IOException {
     var inputs = new TensorInputs(List.of("x"), List.of(ElementType.FLOAT32));
-    var records = List.of(List.of(Tensor.of(new float[] {1, 2}, 2)), List.of(Tensor.of(new float[] {3, 4}, 2)));
-    var predictions = new TensorPredictions(records, List.of("x"), Instances.Form.LIST, Collections.emptySortedMap());
+    var records =
+        List.of(
+            List.of(Tensor.of(new float[] {1, 2}, 2)), List.of(Tensor.of(new float[] {3, 4}, 2)));
+    var predictions =
+        new TensorPredictions(
+            records, List.of("x"), Instances.Form.LIST, Collections.emptySortedMap());
     for (var name : ContentTypes.mediaTypes(TensorWriter.class)) {
       var request = request(name.toString());
-      var body = ContentTypes.writing(request, TensorWriter.class).writeTensors(predictions, name).body();
-      var read = ContentTypes.reading(request, TensorReader.class)
-          .readTensors(request.withBody(new ByteArrayInputStream(body)), inputs);
-      assertThat(IntStream.range(0, read.count()).mapToObj(read.record())).as(name.toString()).containsExactlyElementsOf(records);
+      var body =
+          ContentTypes.writing(request, TensorWriter.class).writeTensors(predictions, name).body();
+      var read =
+          ContentTypes.reading(request, TensorReader.class)
+              .readTensors(request.withBody(new ByteArrayInputStream(body)), inputs);
+      assertThat(IntStream.range(0, read.count()).mapToObj(read.record()))
+          .as(name.toString())
+          .containsExactlyElementsOf(records);
     }
   }
 
@@ -79,14 +95,18 @@ class ContentTypesTest {
     var songs = List.of(new Song("Cry, cry", "Eve"), new Song("Is \"it\"?", "Bob"));
     for (var name : ContentTypes.mediaTypes(DocumentWriter.class)) {
       var request = request(name.toString());
-      var body = ContentTypes.writing(request, DocumentWriter.class)
-          .writeDocuments(songs, fields, Instances.Form.LIST, name).body();
-      var read = ContentTypes.reading(request, DocumentReader.class)
-          .readDocuments(request.withBody(new ByteArrayInputStream(body)), fields);
-      var documents = switch (read) {
-        case Documents.Body(var json) -> json.valueStream().toList();
-        case Documents.Records(var all) -> all.stream().map(Documents.Document::json).toList();
-      };
+      var body =
+          ContentTypes.writing(request, DocumentWriter.class)
+              .writeDocuments(songs, fields, Instances.Form.LIST, name)
+              .body();
+      var read =
+          ContentTypes.reading(request, DocumentReader.class)
+              .readDocuments(request.withBody(new ByteArrayInputStream(body)), fields);
+      var documents =
+          switch (read) {
+            case Documents.Body(var json) -> json.valueStream().toList();
+            case Documents.Records(var all) -> all.stream().map(Documents.Document::json).toList();
+          };
       assertThat(documents).as(name.toString()).isEqualTo(songs.stream().map(Json::tree).toList());
     }
   }
@@ -105,6 +125,7 @@ class ContentTypesTest {
 
   private static InvocationRequest request(String name, boolean keepBadRecords) {
     var type = MediaType.parse(name).orElseThrow();
-    return new InvocationRequest(InputStream.nullInputStream(), type, type, Optional.empty(), "test", keepBadRecords);
+    return new InvocationRequest(
+        InputStream.nullInputStream(), type, type, Optional.empty(), "test", keepBadRecords);
   }
 }

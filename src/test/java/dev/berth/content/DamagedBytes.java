@@ -7,7 +7,8 @@ import java.util.Arrays;
 import java.util.Random;
 import java.util.function.Consumer;
 
-/// Cuts and changes valid bytes at every place, and checks that a reader gives a value or says what is wrong.
+/// Cuts and changes valid bytes at every place, and checks that a reader gives a value or says what
+/// is wrong.
 public final class DamagedBytes {
 
   private static final int CHANGES_PER_BYTE = 4;

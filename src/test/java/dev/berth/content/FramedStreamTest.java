@@ -28,7 +28,8 @@ class FramedStreamTest {
   @Tag("BAT-13")
   void recordIoIsReadBareOrWithItsFrames() {
     var framed = RecordIo.write(RECORDS);
-    assertThat(recordIo(framed, Frames.STRIPPED, Integer.MAX_VALUE)).containsExactlyElementsOf(RECORDS);
+    assertThat(recordIo(framed, Frames.STRIPPED, Integer.MAX_VALUE))
+        .containsExactlyElementsOf(RECORDS);
     var kept = recordIo(framed, Frames.KEPT, Integer.MAX_VALUE);
     assertThat(kept).hasSameSizeAs(RECORDS);
     assertThat(concatenated(kept)).isEqualTo(framed);
@@ -41,7 +42,8 @@ class FramedStreamTest {
   @Tag("BAT-14")
   void tfRecordsAreReadBareOrWithTheirFrames() {
     var framed = TfRecord.write(RECORDS);
-    assertThat(tfRecord(framed, Frames.STRIPPED, Integer.MAX_VALUE)).containsExactlyElementsOf(RECORDS);
+    assertThat(tfRecord(framed, Frames.STRIPPED, Integer.MAX_VALUE))
+        .containsExactlyElementsOf(RECORDS);
     var kept = tfRecord(framed, Frames.KEPT, Integer.MAX_VALUE);
     assertThat(kept).hasSameSizeAs(RECORDS);
     assertThat(concatenated(kept)).isEqualTo(framed);
@@ -56,22 +58,28 @@ class FramedStreamTest {
     var recordIo = RecordIo.write(bodies);
     assertThat(recordIo(recordIo, Frames.STRIPPED, 5)).hasSize(2);
     assertThat(recordIo(recordIo, Frames.KEPT, 16)).hasSize(2);
-    assertRefused(() -> recordIo(recordIo, Frames.STRIPPED, 4),
+    assertRefused(
+        () -> recordIo(recordIo, Frames.STRIPPED, 4),
         "record 2, offset 12: found 5 bytes, expected at most 4 in one record");
-    assertRefused(() -> recordIo(recordIo, Frames.KEPT, 15),
+    assertRefused(
+        () -> recordIo(recordIo, Frames.KEPT, 15),
         "record 2, offset 12: found 16 bytes, expected at most 15 in one record");
     var cut = Arrays.copyOf(recordIo, 20);
-    assertRefused(() -> recordIo(cut, Frames.STRIPPED, 4),
+    assertRefused(
+        () -> recordIo(cut, Frames.STRIPPED, 4),
         "record 2, offset 12: found 5 bytes, expected at most 4 in one record");
 
     var tfRecord = TfRecord.write(bodies);
     assertThat(tfRecord(tfRecord, Frames.STRIPPED, 5)).hasSize(2);
     assertThat(tfRecord(tfRecord, Frames.KEPT, 21)).hasSize(2);
-    assertRefused(() -> tfRecord(tfRecord, Frames.STRIPPED, 4),
+    assertRefused(
+        () -> tfRecord(tfRecord, Frames.STRIPPED, 4),
         "record 2, offset 19: found 5 bytes, expected at most 4 in one record");
-    assertRefused(() -> tfRecord(tfRecord, Frames.KEPT, 20),
+    assertRefused(
+        () -> tfRecord(tfRecord, Frames.KEPT, 20),
         "record 2, offset 19: found 5 bytes, expected at most 4 in one record");
-    assertRefused(() -> tfRecord(tfRecord, Frames.KEPT, 7),
+    assertRefused(
+        () -> tfRecord(tfRecord, Frames.KEPT, 7),
         "record 1, offset 0: found 3 bytes, expected at most 0 in one record");
   }
 
@@ -81,32 +89,41 @@ class FramedStreamTest {
     var record = concatenated(List.of(MAGIC, MAGIC, MAGIC, MAGIC));
     var framed = RecordIo.write(List.of(record));
     assertThat(recordIo(framed, Frames.STRIPPED, 16)).containsExactly(record);
-    assertRefused(() -> recordIo(framed, Frames.STRIPPED, 15),
+    assertRefused(
+        () -> recordIo(framed, Frames.STRIPPED, 15),
         "record 1, offset 32: found 16 bytes, expected at most 15 in one record");
-    assertRefused(() -> recordIo(framed, Frames.KEPT, 39),
+    assertRefused(
+        () -> recordIo(framed, Frames.KEPT, 39),
         "record 1, offset 32: found 40 bytes, expected at most 39 in one record");
   }
 
   @Test
   void truncatedStreamsNameTheRecordAndTheOffset() {
     var recordIo = RecordIo.write(List.of(new byte[4], new byte[8]));
-    assertRefused(() -> recordIo(Arrays.copyOf(recordIo, 15), Frames.KEPT, 100),
+    assertRefused(
+        () -> recordIo(Arrays.copyOf(recordIo, 15), Frames.KEPT, 100),
         "record 2, offset 12: found 3 bytes, expected 8 for the magic number and the length");
-    assertRefused(() -> recordIo(Arrays.copyOf(recordIo, 25), Frames.KEPT, 100),
+    assertRefused(
+        () -> recordIo(Arrays.copyOf(recordIo, 25), Frames.KEPT, 100),
         "record 2, offset 20: found 5 bytes, expected 8 with the padding, as the length says");
     var tfRecord = TfRecord.write(List.of(new byte[4], new byte[8]));
-    assertRefused(() -> tfRecord(Arrays.copyOf(tfRecord, 30), Frames.KEPT, 100),
+    assertRefused(
+        () -> tfRecord(Arrays.copyOf(tfRecord, 30), Frames.KEPT, 100),
         "record 2, offset 20: found 10 bytes, expected 12 for the length and its checksum");
-    assertRefused(() -> tfRecord(Arrays.copyOf(tfRecord, 43), Frames.KEPT, 100),
+    assertRefused(
+        () -> tfRecord(Arrays.copyOf(tfRecord, 43), Frames.KEPT, 100),
         "record 2, offset 32: found 11 bytes, expected 8 and a checksum of 4, as the length says");
   }
 
   @Test
   void damagedStreamsAreReadOrRefused() {
-    var records = List.of("abc".getBytes(), concatenated(List.of(MAGIC, new byte[3], MAGIC)), new byte[0]);
+    var records =
+        List.of("abc".getBytes(), concatenated(List.of(MAGIC, new byte[3], MAGIC)), new byte[0]);
     for (var frames : Frames.values()) {
-      DamagedBytes.areReadOrRefused(RecordIo.write(records), bytes -> recordIo(bytes, frames, 1000));
-      DamagedBytes.areReadOrRefused(TfRecord.write(records), bytes -> tfRecord(bytes, frames, 1000));
+      DamagedBytes.areReadOrRefused(
+          RecordIo.write(records), bytes -> recordIo(bytes, frames, 1000));
+      DamagedBytes.areReadOrRefused(
+          TfRecord.write(records), bytes -> tfRecord(bytes, frames, 1000));
     }
   }
 

@@ -11,10 +11,17 @@ class JsonLimitsTest {
 
   @Test
   void deepNestingLongNumbersAndLongNamesAreNamedWithTheirLimit() {
-    refused("[".repeat(1001) + "]".repeat(1001), "body: found JSON that is nested too deep, expected at most 1000 levels");
-    refused("1".repeat(1001), "body: found a number that is too long, expected at most 1000 digits");
-    refused("1.5" + "1".repeat(1001), "body: found a number that is too long, expected at most 1000 digits");
-    refused("{\"%s\": 1}".formatted("n".repeat(50_001)), "body: found a name that is too long, expected at most 50000 characters");
+    refused(
+        "[".repeat(1001) + "]".repeat(1001),
+        "body: found JSON that is nested too deep, expected at most 1000 levels");
+    refused(
+        "1".repeat(1001), "body: found a number that is too long, expected at most 1000 digits");
+    refused(
+        "1.5" + "1".repeat(1001),
+        "body: found a number that is too long, expected at most 1000 digits");
+    refused(
+        "{\"%s\": 1}".formatted("n".repeat(50_001)),
+        "body: found a name that is too long, expected at most 50000 characters");
   }
 
   @Test
@@ -25,6 +32,8 @@ class JsonLimitsTest {
   }
 
   private static void refused(String text, String message) {
-    assertThatThrownBy(() -> Json.parse(text, "body")).isInstanceOf(BadInputException.class).hasMessage(message);
+    assertThatThrownBy(() -> Json.parse(text, "body"))
+        .isInstanceOf(BadInputException.class)
+        .hasMessage(message);
   }
 }

@@ -23,11 +23,24 @@ class LineRangeTest {
 
   @Test
   void twoRangesHaveAllLinesWhereverTheyAreCut() throws IOException {
-    for (var text : List.of("ab\ncd\nef\n", "ab\ncd\nef", "ab\r\ncd\r\n", "\n\nab\n \n\ncd\n\n\n", "a", "\n", "", "\n\n\n", "ab\n\n\n", "é\n日本\n")) {
+    for (var text :
+        List.of(
+            "ab\ncd\nef\n",
+            "ab\ncd\nef",
+            "ab\r\ncd\r\n",
+            "\n\nab\n \n\ncd\n\n\n",
+            "a",
+            "\n",
+            "",
+            "\n\n\n",
+            "ab\n\n\n",
+            "é\n日本\n")) {
       var whole = whole(text);
       int length = text.getBytes(UTF_8).length;
       for (int cut = 0; cut <= length; cut++) {
-        assertThat(ranges(text, List.of(0, cut, length))).as("%s cut at %d", text, cut).isEqualTo(whole);
+        assertThat(ranges(text, List.of(0, cut, length)))
+            .as("%s cut at %d", text, cut)
+            .isEqualTo(whole);
       }
     }
   }
@@ -38,27 +51,41 @@ class LineRangeTest {
     for (int i = 0; i < 2000; i++) {
       var text = new StringBuilder();
       for (int line = random.nextInt(12); line > 0; line--) {
-        text.append(random.nextInt(3) == 0 ? " ".repeat(random.nextInt(2)) : "x".repeat(random.nextInt(9))).append(random.nextInt(4) == 0 ? "\r\n" : "\n");
+        text.append(
+                random.nextInt(3) == 0
+                    ? " ".repeat(random.nextInt(2))
+                    : "x".repeat(random.nextInt(9)))
+            .append(random.nextInt(4) == 0 ? "\r\n" : "\n");
       }
       text.append("x".repeat(random.nextInt(3)));
-      var cuts = new ArrayList<>(IntStream.range(0, random.nextInt(9)).map(_ -> random.nextInt(text.length() + 1)).sorted().boxed().toList());
+      var cuts =
+          new ArrayList<>(
+              IntStream.range(0, random.nextInt(9))
+                  .map(_ -> random.nextInt(text.length() + 1))
+                  .sorted()
+                  .boxed()
+                  .toList());
       cuts.addFirst(0);
       cuts.addLast(text.length());
-      assertThat(ranges(text.toString(), cuts)).as("%s cut at %s", text, cuts).isEqualTo(whole(text.toString()));
+      assertThat(ranges(text.toString(), cuts))
+          .as("%s cut at %s", text, cuts)
+          .isEqualTo(whole(text.toString()));
     }
   }
 
   @Test
   void moreBlankLinesThanAreHeldAreTheSameRecords() throws IOException {
     for (var text : List.of("a\n" + "\n".repeat(150_000) + "b", "a\n" + "\n".repeat(150_000))) {
-      assertThat(ranges(text, List.of(0, 1, 2, 3, 70_000, 100_000, text.length()))).isEqualTo(whole(text));
+      assertThat(ranges(text, List.of(0, 1, 2, 3, 70_000, 100_000, text.length())))
+          .isEqualTo(whole(text));
     }
   }
 
   @Test
   void aLineThatIsTooLongIsNamedByItsPlaceInTheObject() {
     var text = "ab\ncd\nefghijkl\nm\n";
-    assertThatThrownBy(() -> range(text, 4, 17, 5)).isInstanceOf(BadInputException.class)
+    assertThatThrownBy(() -> range(text, 4, 17, 5))
+        .isInstanceOf(BadInputException.class)
         .hasMessage("record 3: found more than 5 bytes, expected at most 5 in one record");
   }
 
@@ -78,8 +105,11 @@ class LineRangeTest {
   private static List<Line> range(String text, int start, int end, int most) throws IOException {
     var bytes = text.getBytes(UTF_8);
     int before = Math.max(0, start - 1);
-    long newlines = new String(Arrays.copyOf(bytes, before), UTF_8).chars().filter(c -> c == '\n').count();
-    var range = new LineRange(new ByteArrayInputStream(bytes, before, bytes.length), start, end, newlines, most);
+    long newlines =
+        new String(Arrays.copyOf(bytes, before), UTF_8).chars().filter(c -> c == '\n').count();
+    var range =
+        new LineRange(
+            new ByteArrayInputStream(bytes, before, bytes.length), start, end, newlines, most);
     return lines(range, range.linesBefore());
   }
 

@@ -42,22 +42,27 @@ class NpzTest {
 
   @Test
   void whatIsWrittenComesBack() {
-    assertThat(Npz.read(Npz.write(both()))).containsExactly(Map.entry("second", SECOND), Map.entry("first/ä", FIRST));
+    assertThat(Npz.read(Npz.write(both())))
+        .containsExactly(Map.entry("second", SECOND), Map.entry("first/ä", FIRST));
     assertThat(Npz.write(both())).isEqualTo(Npz.write(both()));
   }
 
   @Test
   @Tag("HOOK-05")
   void pickledObjectsAreRefused() {
-    assertThatThrownBy(() -> Npz.read(NpyFiles.read("object.npz"))).isInstanceOf(BadInputException.class)
-        .hasMessage("array \"arr_0.npy\": offset 20: found the type \"|O\", expected numbers: "
-            + "pickled objects are refused because they can run code");
+    assertThatThrownBy(() -> Npz.read(NpyFiles.read("object.npz")))
+        .isInstanceOf(BadInputException.class)
+        .hasMessage(
+            "array \"arr_0.npy\": offset 20: found the type \"|O\", expected numbers: "
+                + "pickled objects are refused because they can run code");
   }
 
-  /// An archive without compression that was written to a pipe says nowhere at its front how long its arrays are.
+  /// An archive without compression that was written to a pipe says nowhere at its front how long
+  /// its arrays are.
   @Test
   void uncompressedArchivesFromAPipeAreRefused() {
-    assertThatThrownBy(() -> Npz.read(NpyFiles.read("piped.npz"))).isInstanceOf(BadInputException.class)
+    assertThatThrownBy(() -> Npz.read(NpyFiles.read("piped.npz")))
+        .isInstanceOf(BadInputException.class)
         .hasMessageStartingWith("array 1: found a broken ZIP archive (");
   }
 
@@ -65,9 +70,12 @@ class NpzTest {
   void allArraysTogetherMayUnpackToTheLimitAndNoFurther() throws IOException {
     var archive = compressed("a.npy", Npy.write(FIRST), "b.npy", Npy.write(FIRST));
     assertThat(Npz.read(archive, 2 * ONE_FILE)).hasSize(2);
-    assertThatThrownBy(() -> Npz.read(archive, 2 * ONE_FILE - 1)).isInstanceOf(BadInputException.class)
-        .hasMessage("array \"b.npy\": found too much, expected at most 263 bytes unpacked for all arrays");
-    assertThatThrownBy(() -> Npz.read(archive, ONE_FILE - 1)).isInstanceOf(BadInputException.class)
+    assertThatThrownBy(() -> Npz.read(archive, 2 * ONE_FILE - 1))
+        .isInstanceOf(BadInputException.class)
+        .hasMessage(
+            "array \"b.npy\": found too much, expected at most 263 bytes unpacked for all arrays");
+    assertThatThrownBy(() -> Npz.read(archive, ONE_FILE - 1))
+        .isInstanceOf(BadInputException.class)
         .hasMessageContaining("array \"a.npy\": found too much");
     assertThat(Npz.read(archive, Integer.MAX_VALUE)).hasSize(2);
   }
@@ -75,15 +83,18 @@ class NpzTest {
   @Test
   void otherFilesAreRefused() throws IOException {
     var archive = compressed("readme.txt", new byte[1]);
-    assertThatThrownBy(() -> Npz.read(archive)).isInstanceOf(BadInputException.class)
-        .hasMessage("array \"readme.txt\": found another file, expected arrays alone, each named ….npy");
+    assertThatThrownBy(() -> Npz.read(archive))
+        .isInstanceOf(BadInputException.class)
+        .hasMessage(
+            "array \"readme.txt\": found another file, expected arrays alone, each named ….npy");
   }
 
   @Test
   void twoArraysOfOneNameAreRefused() throws IOException {
     var archive = compressed("a.npy", Npy.write(FIRST), "b.npy", Npy.write(FIRST));
     rename(archive, "b.npy", "a.npy");
-    assertThatThrownBy(() -> Npz.read(archive)).isInstanceOf(BadInputException.class)
+    assertThatThrownBy(() -> Npz.read(archive))
+        .isInstanceOf(BadInputException.class)
         .hasMessage("array \"a.npy\": found a second array of this name, expected one");
   }
 
@@ -91,15 +102,18 @@ class NpzTest {
   void namesThatAreNotUtf8AreRefused() {
     var archive = Npz.write(both());
     rename(archive, "first/ä.npy", "first/\u00ff\u00ff.npy");
-    assertThatThrownBy(() -> Npz.read(archive)).isInstanceOf(BadInputException.class)
+    assertThatThrownBy(() -> Npz.read(archive))
+        .isInstanceOf(BadInputException.class)
         .hasMessageStartingWith("array 2: found a broken ZIP archive (");
   }
 
   @Test
   void whatIsNoArchiveIsRefused() {
-    assertThatThrownBy(() -> Npz.read(NpyFiles.read("i4-5.npy"))).isInstanceOf(BadInputException.class)
+    assertThatThrownBy(() -> Npz.read(NpyFiles.read("i4-5.npy")))
+        .isInstanceOf(BadInputException.class)
         .hasMessage("found 148 bytes without the end of a ZIP archive, expected an .npz file");
-    assertThatThrownBy(() -> Npz.read(new byte[0])).isInstanceOf(BadInputException.class)
+    assertThatThrownBy(() -> Npz.read(new byte[0]))
+        .isInstanceOf(BadInputException.class)
         .hasMessage("found 0 bytes without the end of a ZIP archive, expected an .npz file");
   }
 
@@ -107,21 +121,25 @@ class NpzTest {
   void archivesThatLackArraysAreRefused() {
     var archive = Npz.write(both());
     archive[0] = 0;
-    assertThatThrownBy(() -> Npz.read(archive)).isInstanceOf(BadInputException.class)
+    assertThatThrownBy(() -> Npz.read(archive))
+        .isInstanceOf(BadInputException.class)
         .hasMessage("found 0 arrays, expected 2 as the archive's end says");
-    assertThatThrownBy(() -> Npz.read(Arrays.copyOf(Npz.write(both()), 200))).isInstanceOf(BadInputException.class);
+    assertThatThrownBy(() -> Npz.read(Arrays.copyOf(Npz.write(both()), 200)))
+        .isInstanceOf(BadInputException.class);
   }
 
   @Test
   void changedArraysAreFoundByTheirChecksum() {
     var archive = NpyFiles.read("stored.npz");
     archive[40 + 138] ^= 1;
-    assertThatThrownBy(() -> Npz.read(archive)).isInstanceOf(BadInputException.class)
+    assertThatThrownBy(() -> Npz.read(archive))
+        .isInstanceOf(BadInputException.class)
         .hasMessageStartingWith("array 1: found a broken ZIP archive (invalid entry CRC");
   }
 
   @ParameterizedTest
-  @ValueSource(strings = {"stored.npz", "compressed.npz", "piped.npz", "piped-compressed.npz", "empty.npz"})
+  @ValueSource(
+      strings = {"stored.npz", "compressed.npz", "piped.npz", "piped-compressed.npz", "empty.npz"})
   void damagedArchivesAreReadOrRefused(String name) {
     DamagedBytes.areReadOrRefused(NpyFiles.read(name), bytes -> Npz.read(bytes, 1 << 20));
   }

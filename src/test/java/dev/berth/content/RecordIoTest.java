@@ -21,9 +21,10 @@ class RecordIoTest {
   @Test
   @Tag("BAT-13")
   void framedRecordsAndBareRecordsAreTheSame() {
-    var records = IntStream.range(0, 9)
-        .mapToObj(length -> "x".repeat(length).getBytes(StandardCharsets.UTF_8))
-        .toList();
+    var records =
+        IntStream.range(0, 9)
+            .mapToObj(length -> "x".repeat(length).getBytes(StandardCharsets.UTF_8))
+            .toList();
     assertThat(RecordIo.read(RecordIo.write(records))).containsExactlyElementsOf(records);
     for (var record : records) {
       assertThat(RecordIo.read(record)).containsExactly(record);
@@ -36,7 +37,8 @@ class RecordIoTest {
   @Tag("BAT-13")
   void theFramingIsThatOfTheSdk() {
     var framed = bytes(MAGIC + "05000000" + "6162636465000000" + MAGIC + "00000000");
-    assertThat(RecordIo.read(framed)).containsExactly("abcde".getBytes(StandardCharsets.UTF_8), new byte[0]);
+    assertThat(RecordIo.read(framed))
+        .containsExactly("abcde".getBytes(StandardCharsets.UTF_8), new byte[0]);
     assertThat(RecordIo.write(RecordIo.read(framed))).isEqualTo(framed);
     assertThat(RecordIo.write(List.of())).isEmpty();
   }
@@ -72,34 +74,41 @@ class RecordIoTest {
   }
 
   @ParameterizedTest
-  @CsvSource(delimiter = '|', value = {
-    "M|record 1, offset 0: found 4 bytes, expected 8 for the magic number and the length",
-    "M 04000000 000000|record 1, offset 8: found 3 bytes, expected 4 with the padding, as the length says",
-    "M 01000000 61|record 1, offset 8: found 1 bytes, expected 4 with the padding, as the length says",
-    "M ffffff1f|record 1, offset 8: found 0 bytes, expected 536870912 with the padding, as the length says",
-    "M 00000000 00000000 00|record 2, offset 8: found 5 bytes, expected 8 for the magic number and the length",
-    "M 00000000 61626364 00000000|record 2, offset 8: found 0x64636261, expected the magic number 0xced7230a",
-    "M 00000040|record 1, offset 0: found the continuation flag 2, expected 0 or 1 at the beginning of a record",
-    "M 000000e0|record 1, offset 0: found the continuation flag 7, expected 0 or 1 at the beginning of a record",
-    "M 00000020|record 1, offset 8: found 0 bytes, expected 8 for the magic number and the length",
-    "M 00000020 M 00000000|record 1, offset 8: found the continuation flag 0, expected 2 or 3 within a record",
-    "M 00000020 M 00000040|record 1, offset 16: found 0 bytes, expected 8 for the magic number and the length",
-  })
+  @CsvSource(
+      delimiter = '|',
+      value = {
+        "M|record 1, offset 0: found 4 bytes, expected 8 for the magic number and the length",
+        "M 04000000 000000|record 1, offset 8: found 3 bytes, expected 4 with the padding, as the length says",
+        "M 01000000 61|record 1, offset 8: found 1 bytes, expected 4 with the padding, as the length says",
+        "M ffffff1f|record 1, offset 8: found 0 bytes, expected 536870912 with the padding, as the length says",
+        "M 00000000 00000000 00|record 2, offset 8: found 5 bytes, expected 8 for the magic number and the length",
+        "M 00000000 61626364 00000000|record 2, offset 8: found 0x64636261, expected the magic number 0xced7230a",
+        "M 00000040|record 1, offset 0: found the continuation flag 2, expected 0 or 1 at the beginning of a record",
+        "M 000000e0|record 1, offset 0: found the continuation flag 7, expected 0 or 1 at the beginning of a record",
+        "M 00000020|record 1, offset 8: found 0 bytes, expected 8 for the magic number and the length",
+        "M 00000020 M 00000000|record 1, offset 8: found the continuation flag 0, expected 2 or 3 within a record",
+        "M 00000020 M 00000040|record 1, offset 16: found 0 bytes, expected 8 for the magic number and the length",
+      })
   void brokenFramesAreRefused(String body, String message) {
-    assertThatThrownBy(() -> RecordIo.read(bytes(body.replace("M", MAGIC)))).isInstanceOf(BadInputException.class)
+    assertThatThrownBy(() -> RecordIo.read(bytes(body.replace("M", MAGIC))))
+        .isInstanceOf(BadInputException.class)
         .hasMessage(message);
   }
 
   @Test
   void recordsTooLongForTheLengthWordAreNotWritten() {
     assertThat(RecordIo.lengthWord(3, (1 << 29) - 1)).isEqualTo(0x7fffffff);
-    assertThatThrownBy(() -> RecordIo.lengthWord(0, 1 << 29)).isInstanceOf(IllegalArgumentException.class)
+    assertThatThrownBy(() -> RecordIo.lengthWord(0, 1 << 29))
+        .isInstanceOf(IllegalArgumentException.class)
         .hasMessage("found a record of 536870912 bytes, expected at most 536870911 in RecordIO");
   }
 
   @Test
   void damagedBodiesAreReadOrRefused() {
-    var body = RecordIo.write(List.of(bytes("616263"), bytes(MAGIC + "00000000" + MAGIC + "61" + MAGIC), new byte[0]));
+    var body =
+        RecordIo.write(
+            List.of(
+                bytes("616263"), bytes(MAGIC + "00000000" + MAGIC + "61" + MAGIC), new byte[0]));
     DamagedBytes.areReadOrRefused(body, RecordIo::read);
   }
 

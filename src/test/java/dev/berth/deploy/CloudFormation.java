@@ -27,20 +27,31 @@ import org.yaml.snakeyaml.nodes.Node;
 import org.yaml.snakeyaml.nodes.ScalarNode;
 import org.yaml.snakeyaml.nodes.SequenceNode;
 
-/// A template of CloudFormation for given parameters: its intrinsic functions are done, and its resources are compared with
-/// AWS's schemas.
+/// A template of CloudFormation for given parameters: its intrinsic functions are done, and its
+/// resources are compared with AWS's schemas.
 ///
-/// What a template asks for and is not there, such as a condition, a resource or an attribute, is an [IllegalArgumentException].
+/// What a template asks for and is not there, such as a condition, a resource or an attribute, is
+/// an [IllegalArgumentException].
 final class CloudFormation {
 
   static final ObjectMapper JSON = new ObjectMapper();
 
-  private static final Path SCHEMAS = Path.of("src/test/resources/cloudformation/resource-schemas.json");
+  private static final Path SCHEMAS =
+      Path.of("src/test/resources/cloudformation/resource-schemas.json");
   private static final Pattern VARIABLE = Pattern.compile("\\$\\{([^}]+)}");
   private static final Object NO_VALUE = new Object();
-  private static final Map<String, String> PSEUDO = Map.of(
-      "AWS::AccountId", "123456789012", "AWS::Partition", "aws", "AWS::Region", "eu-west-1", "AWS::StackName", "berth-qa",
-      "AWS::URLSuffix", "amazonaws.com");
+  private static final Map<String, String> PSEUDO =
+      Map.of(
+          "AWS::AccountId",
+          "123456789012",
+          "AWS::Partition",
+          "aws",
+          "AWS::Region",
+          "eu-west-1",
+          "AWS::StackName",
+          "berth-qa",
+          "AWS::URLSuffix",
+          "amazonaws.com");
 
   private final Map<String, Object> template;
   private final Map<String, Object> parameters = new TreeMap<>();
@@ -49,15 +60,22 @@ final class CloudFormation {
   CloudFormation(Map<String, Object> template, Map<String, String> given) throws IOException {
     this.template = template;
     this.schemas = JSON.readTree(SCHEMAS.toFile()).path("resources");
-    section("Parameters").forEach((name, value) -> {
-      var parameter = map(value);
-      var text = String.valueOf(Objects.requireNonNull(given.getOrDefault(name, text(parameter.get("Default"))), name));
-      parameters.put(name, switch (parameter.get("Type").toString()) {
-        case "Number" -> Long.valueOf(text);
-        case "CommaDelimitedList" -> List.of(text.split(","));
-        default -> text;
-      });
-    });
+    section("Parameters")
+        .forEach(
+            (name, value) -> {
+              var parameter = map(value);
+              var text =
+                  String.valueOf(
+                      Objects.requireNonNull(
+                          given.getOrDefault(name, text(parameter.get("Default"))), name));
+              parameters.put(
+                  name,
+                  switch (parameter.get("Type").toString()) {
+                    case "Number" -> Long.valueOf(text);
+                    case "CommaDelimitedList" -> List.of(text.split(","));
+                    default -> text;
+                  });
+            });
     for (var name : given.keySet()) {
       known(parameters.containsKey(name), "parameter", name);
     }
@@ -75,25 +93,31 @@ final class CloudFormation {
   /// The resources whose conditions hold, resolved, by their logical ids.
   Map<String, Map<String, Object>> resources() {
     var resources = new LinkedHashMap<String, Map<String, Object>>();
-    section("Resources").forEach((id, value) -> {
-      if (isThere(id)) {
-        resources.put(id, map(resolve(value)));
-      }
-    });
+    section("Resources")
+        .forEach(
+            (id, value) -> {
+              if (isThere(id)) {
+                resources.put(id, map(resolve(value)));
+              }
+            });
     resolve(template.getOrDefault("Outputs", Map.of()));
     return resources;
   }
 
-  /// What the template's own rules find wrong with the parameters, and AWS's schemas with the resources.
+  /// What the template's own rules find wrong with the parameters, and AWS's schemas with the
+  /// resources.
   List<String> problems() throws IOException {
     var problems = new ArrayList<>(refusals());
     for (var resource : resources().entrySet()) {
       var type = resource.getValue().get("Type").toString();
       known(schemas.has(type), "resource type", type);
-      var schema = SchemaRegistry.withDefaultDialect(SpecificationVersion.DRAFT_2020_12)
-          .getSchema(schemas.path(type).path("schema").toString(), InputFormat.JSON);
-      var properties = JSON.writeValueAsString(resource.getValue().getOrDefault("Properties", Map.of()));
-      schema.validate(properties, InputFormat.JSON).stream().map(Error::toString)
+      var schema =
+          SchemaRegistry.withDefaultDialect(SpecificationVersion.DRAFT_2020_12)
+              .getSchema(schemas.path(type).path("schema").toString(), InputFormat.JSON);
+      var properties =
+          JSON.writeValueAsString(resource.getValue().getOrDefault("Properties", Map.of()));
+      schema.validate(properties, InputFormat.JSON).stream()
+          .map(Error::toString)
           .forEach(problem -> problems.add(resource.getKey() + problem));
     }
     return problems;
@@ -101,7 +125,8 @@ final class CloudFormation {
 
   private List<String> refusals() {
     var refusals = new ArrayList<String>();
-    section("Rules").values().stream().map(CloudFormation::map)
+    section("Rules").values().stream()
+        .map(CloudFormation::map)
         .filter(rule -> (Boolean) resolve(rule.get("RuleCondition")))
         .flatMap(rule -> ((List<?>) rule.get("Assertions")).stream().map(CloudFormation::map))
         .filter(assertion -> !(Boolean) resolve(assertion.get("Assert")))
@@ -127,19 +152,22 @@ final class CloudFormation {
         yield function(entry.getKey(), entry.getValue(), mapping);
       }
       case Map<?, ?> mapping -> entries(mapping);
-      case List<?> list -> list.stream().map(this::resolve).filter(item -> item != NO_VALUE).toList();
+      case List<?> list ->
+          list.stream().map(this::resolve).filter(item -> item != NO_VALUE).toList();
       default -> value;
     };
   }
 
   private Map<String, Object> entries(Map<?, ?> mapping) {
     var resolved = new LinkedHashMap<String, Object>();
-    map(mapping).forEach((key, value) -> {
-      var property = resolve(value);
-      if (property != NO_VALUE) {
-        resolved.put(key, property);
-      }
-    });
+    map(mapping)
+        .forEach(
+            (key, value) -> {
+              var property = resolve(value);
+              if (property != NO_VALUE) {
+                resolved.put(key, property);
+              }
+            });
     return resolved;
   }
 
@@ -153,13 +181,17 @@ final class CloudFormation {
         var choice = (List<?>) argument;
         yield resolve(choice.get(condition(choice.get(0).toString()) ? 1 : 2));
       }
-      case "Fn::Equals" -> resolved(argument).stream().map(Object::toString).distinct().count() == 1;
-      case "Fn::EachMemberEquals" -> strings(resolved(argument).get(0)).stream().allMatch(resolved(argument).get(1)::equals);
+      case "Fn::Equals" ->
+          resolved(argument).stream().map(Object::toString).distinct().count() == 1;
+      case "Fn::EachMemberEquals" ->
+          strings(resolved(argument).get(0)).stream().allMatch(resolved(argument).get(1)::equals);
       case "Fn::Not" -> !(Boolean) resolved(argument).get(0);
       case "Fn::And" -> resolved(argument).stream().allMatch(Boolean.TRUE::equals);
       case "Fn::Or" -> resolved(argument).stream().anyMatch(Boolean.TRUE::equals);
-      case "Fn::Join" -> String.join(resolved(argument).get(0).toString(), strings(resolved(argument).get(1)));
-      case "Fn::Select" -> strings(resolved(argument).get(1)).get((Integer) resolved(argument).get(0));
+      case "Fn::Join" ->
+          String.join(resolved(argument).get(0).toString(), strings(resolved(argument).get(1)));
+      case "Fn::Select" ->
+          strings(resolved(argument).get(1)).get((Integer) resolved(argument).get(0));
       case "Fn::Split" -> {
         var parts = resolved(argument);
         yield List.of(parts.get(1).toString().split(Pattern.quote(parts.get(0).toString())));
@@ -191,7 +223,10 @@ final class CloudFormation {
     var parts = reference.split("\\.", 2);
     var type = map(section("Resources").get(resource(parts[0]))).get("Type").toString();
     var attributes = schemas.path(type).path("attributes");
-    known(JSON.convertValue(attributes, List.class).contains(parts[1]), "attribute of " + type, parts[1]);
+    known(
+        JSON.convertValue(attributes, List.class).contains(parts[1]),
+        "attribute of " + type,
+        parts[1]);
     return reference;
   }
 
@@ -204,7 +239,9 @@ final class CloudFormation {
   }
 
   private String substitute(String text, Map<String, Object> variables) {
-    return VARIABLE.matcher(text).replaceAll(match -> Matcher.quoteReplacement(variable(match, variables)));
+    return VARIABLE
+        .matcher(text)
+        .replaceAll(match -> Matcher.quoteReplacement(variable(match, variables)));
   }
 
   private String variable(MatchResult match, Map<String, Object> variables) {
@@ -246,13 +283,17 @@ final class CloudFormation {
 
     WithShortForms(LoaderOptions options) {
       super(options);
-      yamlMultiConstructors.put("!", new AbstractConstruct() {
-        @Override
-        public Object construct(Node node) {
-          var name = node.getTag().getValue().substring(1);
-          return Map.of(name.equals("Ref") || name.equals("Condition") ? name : "Fn::" + name, argument(node));
-        }
-      });
+      yamlMultiConstructors.put(
+          "!",
+          new AbstractConstruct() {
+            @Override
+            public Object construct(Node node) {
+              var name = node.getTag().getValue().substring(1);
+              return Map.of(
+                  name.equals("Ref") || name.equals("Condition") ? name : "Fn::" + name,
+                  argument(node));
+            }
+          });
     }
 
     private Object argument(Node node) {

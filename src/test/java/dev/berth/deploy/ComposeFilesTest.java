@@ -16,7 +16,8 @@ import org.yaml.snakeyaml.LoaderOptions;
 import org.yaml.snakeyaml.Yaml;
 import org.yaml.snakeyaml.constructor.SafeConstructor;
 
-/// What stands in the files of `deploy/compose` about each other and about Berth. `ComposeTest` runs what can be run.
+/// What stands in the files of `deploy/compose` about each other and about Berth. `ComposeTest`
+/// runs what can be run.
 class ComposeFilesTest {
 
   private static final Path COMPOSE = Path.of("deploy/compose");
@@ -24,8 +25,15 @@ class ComposeFilesTest {
   @Test
   void whatIsMountedIsThere() throws Exception {
     var services = read("compose.yaml").path("services");
-    var mounted = services.propertyStream().flatMap(service -> texts(service.getValue().path("volumes")))
-        .map(volume -> volume.replace("${MODEL:-../../model-artifact}", "../../model-artifact").split(":")[0]).toList();
+    var mounted =
+        services
+            .propertyStream()
+            .flatMap(service -> texts(service.getValue().path("volumes")))
+            .map(
+                volume ->
+                    volume.replace("${MODEL:-../../model-artifact}", "../../model-artifact")
+                        .split(":")[0])
+            .toList();
     assertThat(mounted).isNotEmpty().allSatisfy(path -> assertThat(COMPOSE.resolve(path)).exists());
   }
 
@@ -41,15 +49,21 @@ class ComposeFilesTest {
   @Test
   void grafanaAsksPrometheusAndFindsTheDashboards() throws Exception {
     var grafana = read("compose.yaml").at("/services/grafana");
-    assertThat(read("grafana/datasource.yaml").at("/datasources/0/url").asText()).isEqualTo("http://prometheus:9090");
+    assertThat(read("grafana/datasource.yaml").at("/datasources/0/url").asText())
+        .isEqualTo("http://prometheus:9090");
     var folder = read("grafana/dashboards.yaml").at("/providers/0/options/path").asText();
     assertThat(texts(grafana.path("volumes"))).anyMatch(volume -> volume.contains(":" + folder));
   }
 
   @Test
   void nobodyElseReachesThePorts() throws Exception {
-    read("compose.yaml").path("services").forEach(service ->
-        assertThat(texts(service.path("ports"))).isNotEmpty().allMatch(port -> port.startsWith("127.0.0.1:")));
+    read("compose.yaml")
+        .path("services")
+        .forEach(
+            service ->
+                assertThat(texts(service.path("ports")))
+                    .isNotEmpty()
+                    .allMatch(port -> port.startsWith("127.0.0.1:")));
   }
 
   private static Stream<String> texts(JsonNode list) {
@@ -59,6 +73,8 @@ class ComposeFilesTest {
   private static JsonNode read(String file) throws IOException {
     var options = new LoaderOptions();
     options.setAllowDuplicateKeys(false);
-    return new ObjectMapper().valueToTree(new Yaml(new SafeConstructor(options)).load(Files.readString(COMPOSE.resolve(file))));
+    return new ObjectMapper()
+        .valueToTree(
+            new Yaml(new SafeConstructor(options)).load(Files.readString(COMPOSE.resolve(file))));
   }
 }

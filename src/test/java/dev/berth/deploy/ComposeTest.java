@@ -18,12 +18,14 @@ import org.testcontainers.containers.BindMode;
 import org.testcontainers.containers.GenericContainer;
 import org.testcontainers.containers.Network;
 
-/// `deploy/compose`, as far as it runs without the images of Prometheus and Grafana: Debian has Prometheus, and not Grafana.
+/// `deploy/compose`, as far as it runs without the images of Prometheus and Grafana: Debian has
+/// Prometheus, and not Grafana.
 @Tag("packaged")
 class ComposeTest {
 
   private static final Path COMPOSE = Path.of("deploy/compose").toAbsolutePath();
-  private static final Path RULES = Path.of("deploy/dashboards/prometheus-rules.yml").toAbsolutePath();
+  private static final Path RULES =
+      Path.of("deploy/dashboards/prometheus-rules.yml").toAbsolutePath();
 
   @BeforeAll
   static void buildTheImages() throws Exception {
@@ -42,29 +44,50 @@ class ComposeTest {
   @Test
   void prometheusReadsTheMetricsOfAServer() throws Exception {
     try (var network = Network.newNetwork();
-        var server = BerthImage.serving().withNetwork(network).withNetworkAliases("berth")
-            .withCreateContainerCmdModifier(ComposeTest::takeRights);
-        var prometheus = new GenericContainer<>(DeployTools.IMAGE).withNetwork(network)
-            .withFileSystemBind(COMPOSE.resolve("prometheus.yaml").toString(), "/etc/berth/prometheus.yml", BindMode.READ_ONLY)
-            .withFileSystemBind(RULES.toString(), "/etc/berth/rules.yml", BindMode.READ_ONLY)
-            .withCommand("prometheus", "--config.file=/etc/berth/prometheus.yml", "--storage.tsdb.path=/tmp/data")) {
+        var server =
+            BerthImage.serving()
+                .withNetwork(network)
+                .withNetworkAliases("berth")
+                .withCreateContainerCmdModifier(ComposeTest::takeRights);
+        var prometheus =
+            new GenericContainer<>(DeployTools.IMAGE)
+                .withNetwork(network)
+                .withFileSystemBind(
+                    COMPOSE.resolve("prometheus.yaml").toString(),
+                    "/etc/berth/prometheus.yml",
+                    BindMode.READ_ONLY)
+                .withFileSystemBind(RULES.toString(), "/etc/berth/rules.yml", BindMode.READ_ONLY)
+                .withCommand(
+                    "prometheus",
+                    "--config.file=/etc/berth/prometheus.yml",
+                    "--storage.tsdb.path=/tmp/data")) {
       server.start();
       BerthImage.awaitReady(server, 8080);
       prometheus.start();
-      await().atMost(BerthImage.LONGEST).untilAsserted(() -> {
-        assertThat(ask(prometheus, "up{job=\"berth\"}")).contains("=> 1 @");
-        assertThat(ask(prometheus, "berth_models_loaded")).contains("instance=\"berth:8080\"").contains("=> 1 @");
-      });
+      await()
+          .atMost(BerthImage.LONGEST)
+          .untilAsserted(
+              () -> {
+                assertThat(ask(prometheus, "up{job=\"berth\"}")).contains("=> 1 @");
+                assertThat(ask(prometheus, "berth_models_loaded"))
+                    .contains("instance=\"berth:8080\"")
+                    .contains("=> 1 @");
+              });
     }
   }
 
   private static void takeRights(CreateContainerCmd command) {
-    command.withUser("10001:10001").getHostConfig().withReadonlyRootfs(true).withCapDrop(Capability.ALL)
+    command
+        .withUser("10001:10001")
+        .getHostConfig()
+        .withReadonlyRootfs(true)
+        .withCapDrop(Capability.ALL)
         .withSecurityOpts(List.of("no-new-privileges:true"));
   }
 
   private static String ask(GenericContainer<?> prometheus, String query) throws Exception {
-    var answer = prometheus.execInContainer("promtool", "query", "instant", "http://localhost:9090", query);
+    var answer =
+        prometheus.execInContainer("promtool", "query", "instant", "http://localhost:9090", query);
     return answer.getStdout() + answer.getStderr();
   }
 }

@@ -8,8 +8,8 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 
-/// Answers the calls that make an endpoint, as SageMaker does, and keeps them. It looks at no parameter: AWS's SDK has checked
-/// them by its models.
+/// Answers the calls that make an endpoint, as SageMaker does, and keeps them. It looks at no
+/// parameter: AWS's SDK has checked them by its models.
 final class FakeSageMaker implements AutoCloseable {
 
   private static final ObjectMapper JSON = new ObjectMapper();
@@ -27,18 +27,28 @@ final class FakeSageMaker implements AutoCloseable {
   private record Answer(int status, Map<String, Object> body) {}
 
   FakeSageMaker() {
-    server = Javalin.create(config -> config.routes.post("/", context -> {
-      var action = context.header("X-Amz-Target").replace("SageMaker.", "");
-      var answer = answer(action, JSON.readTree(context.body()));
-      context.status(answer.status()).contentType("application/x-amz-json-1.1").result(JSON.writeValueAsString(answer.body()));
-    })).start("127.0.0.1", 0);
+    server =
+        Javalin.create(
+                config ->
+                    config.routes.post(
+                        "/",
+                        context -> {
+                          var action = context.header("X-Amz-Target").replace("SageMaker.", "");
+                          var answer = answer(action, JSON.readTree(context.body()));
+                          context
+                              .status(answer.status())
+                              .contentType("application/x-amz-json-1.1")
+                              .result(JSON.writeValueAsString(answer.body()));
+                        }))
+            .start("127.0.0.1", 0);
   }
 
   int port() {
     return server.port();
   }
 
-  /// What the endpoint's status is, one for each time that it is asked for after a change; then `InService`.
+  /// What the endpoint's status is, one for each time that it is asked for after a change; then
+  /// `InService`.
   synchronized void statuses(String... next) {
     statuses.clear();
     statuses.addAll(List.of(next));
@@ -64,7 +74,8 @@ final class FakeSageMaker implements AutoCloseable {
   private synchronized Answer answer(String action, JsonNode parameters) {
     calls.add(new Call(action, parameters));
     if (action.equals(refusal)) {
-      return problem("AccessDeniedException", "User is not authorized to perform: sagemaker:" + action);
+      return problem(
+          "AccessDeniedException", "User is not authorized to perform: sagemaker:" + action);
     }
     var kind = action.replaceFirst("Create|Describe|Update", "");
     var id = kind + " " + parameters.path(kind + "Name").asText();
@@ -72,14 +83,25 @@ final class FakeSageMaker implements AutoCloseable {
       if (!(rollsBack && action.startsWith("Update"))) {
         things.put(id, parameters);
       }
-      return new Answer(200, Map.of(kind + "Arn", "arn:aws:sagemaker:eu-west-1:123456789012:" + kind));
+      return new Answer(
+          200, Map.of(kind + "Arn", "arn:aws:sagemaker:eu-west-1:123456789012:" + kind));
     }
     if (!things.containsKey(id)) {
       return problem("ValidationException", "Could not find " + id);
     }
-    var body = new HashMap<String, Object>(Map.of(
-        "CreationTime", 0, "LastModifiedTime", 0, "ExecutionRoleArn", "arn:aws:iam::123456789012:role/berth"));
-    things.get(id).propertyStream().forEach(property -> body.put(property.getKey(), property.getValue()));
+    var body =
+        new HashMap<String, Object>(
+            Map.of(
+                "CreationTime",
+                0,
+                "LastModifiedTime",
+                0,
+                "ExecutionRoleArn",
+                "arn:aws:iam::123456789012:role/berth"));
+    things
+        .get(id)
+        .propertyStream()
+        .forEach(property -> body.put(property.getKey(), property.getValue()));
     if (kind.equals("Endpoint")) {
       var status = statuses.isEmpty() ? "InService" : statuses.removeFirst();
       body.put("EndpointStatus", status);

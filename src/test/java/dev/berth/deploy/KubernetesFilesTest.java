@@ -31,8 +31,8 @@ import org.yaml.snakeyaml.LoaderOptions;
 import org.yaml.snakeyaml.Yaml;
 import org.yaml.snakeyaml.constructor.SafeConstructor;
 
-/// `deploy/kubernetes`, `deploy/kserve` and the job of `deploy/batch`, compared with the APIs of Kubernetes and KServe, and with
-/// Berth.
+/// `deploy/kubernetes`, `deploy/kserve` and the job of `deploy/batch`, compared with the APIs of
+/// Kubernetes and KServe, and with Berth.
 class KubernetesFilesTest {
 
   private static final ObjectMapper JSON = new ObjectMapper();
@@ -43,13 +43,26 @@ class KubernetesFilesTest {
   private static final Path KSERVE_SCHEMAS = Path.of("src/test/resources/kserve/schemas.json");
 
   /// The classes that are generated from the OpenAPI document of Kubernetes, by `apiVersion`.
-  private static final Map<String, String> VERSIONS = Map.of(
-      "apps/v1", "V1", "v1", "V1", "policy/v1", "V1", "autoscaling/v2", "V2", "networking.k8s.io/v1", "V1", "batch/v1", "V1");
+  private static final Map<String, String> VERSIONS =
+      Map.of(
+          "apps/v1",
+          "V1",
+          "v1",
+          "V1",
+          "policy/v1",
+          "V1",
+          "autoscaling/v2",
+          "V2",
+          "networking.k8s.io/v1",
+          "V1",
+          "batch/v1",
+          "V1");
 
   static Stream<Path> objects() {
     return Stream.concat(
         Stream.of("deployment", "service", "disruption-budget", "autoscaler", "network-policy")
-            .map(name -> KUBERNETES.resolve(name + ".yaml")), Stream.of(JOB));
+            .map(name -> KUBERNETES.resolve(name + ".yaml")),
+        Stream.of(JOB));
   }
 
   @ParameterizedTest
@@ -63,7 +76,8 @@ class KubernetesFilesTest {
   void kustomizeTakesThemAll() throws Exception {
     var kustomization = read(Files.readString(KUBERNETES.resolve("kustomization.yaml")));
     var taken = texts(kustomization.path("resources")).map(KUBERNETES::resolve).toList();
-    assertThat(taken).containsExactlyInAnyOrderElementsOf(objects().filter(file -> !file.equals(JOB)).toList());
+    assertThat(taken)
+        .containsExactlyInAnyOrderElementsOf(objects().filter(file -> !file.equals(JOB)).toList());
     assertThat(kustomization.at("/images/0/name")).isEqualTo(container().path("image"));
   }
 
@@ -80,11 +94,14 @@ class KubernetesFilesTest {
   void kserveFindsTheRuntimeForTheModel() throws Exception {
     var runtime = read(Files.readString(RUNTIME)).path("spec");
     var model = read(Files.readString(SERVICE)).at("/spec/predictor/model");
-    assertThat(runtime.at("/supportedModelFormats/0/name")).isEqualTo(model.at("/modelFormat/name"));
-    assertThat(runtime.at("/supportedModelFormats/0/version")).isEqualTo(model.at("/modelFormat/version"));
+    assertThat(runtime.at("/supportedModelFormats/0/name"))
+        .isEqualTo(model.at("/modelFormat/name"));
+    assertThat(runtime.at("/supportedModelFormats/0/version"))
+        .isEqualTo(model.at("/modelFormat/version"));
     assertThat(runtime.at("/protocolVersions/0")).isEqualTo(model.path("protocolVersion"));
     assertThat(runtime.at("/containers/0/name").asText()).isEqualTo("kserve-container");
-    assertThat(variables(runtime.at("/containers/0")).get("BERTH_MODEL_DIR")).isEqualTo("/mnt/models");
+    assertThat(variables(runtime.at("/containers/0")).get("BERTH_MODEL_DIR"))
+        .isEqualTo("/mnt/models");
   }
 
   @Test
@@ -96,29 +113,36 @@ class KubernetesFilesTest {
         .isGreaterThanOrEqualTo(config.lameDuck().plus(config.drain()).plusSeconds(5));
     // KServe has the grace period of Kubernetes.
     var kserve = config(read(Files.readString(RUNTIME)).at("/spec/containers/0"));
-    assertThat(kserve.lameDuck().plus(kserve.drain()).plusSeconds(5)).isLessThanOrEqualTo(Duration.ofSeconds(30));
+    assertThat(kserve.lameDuck().plus(kserve.drain()).plusSeconds(5))
+        .isLessThanOrEqualTo(Duration.ofSeconds(30));
   }
 
   @Test
   void noProbeKillsAModelThatLoads() throws Exception {
-    for (var container : List.of(container(), read(Files.readString(RUNTIME)).at("/spec/containers/0"))) {
+    for (var container :
+        List.of(container(), read(Files.readString(RUNTIME)).at("/spec/containers/0"))) {
       var startup = container.path("startupProbe");
-      assertThat(startup.path("periodSeconds").asInt() * startup.path("failureThreshold").asInt()).isGreaterThanOrEqualTo(600);
+      assertThat(startup.path("periodSeconds").asInt() * startup.path("failureThreshold").asInt())
+          .isGreaterThanOrEqualTo(600);
       var liveness = container.path("livenessProbe");
-      assertThat(liveness.path("periodSeconds").asInt() * liveness.path("failureThreshold").asInt()).isGreaterThanOrEqualTo(60);
+      assertThat(liveness.path("periodSeconds").asInt() * liveness.path("failureThreshold").asInt())
+          .isGreaterThanOrEqualTo(60);
       for (var probe : List.of("startupProbe", "readinessProbe", "livenessProbe")) {
         assertThat(container.path(probe).at("/httpGet/path").asText()).isEqualTo("/ping");
         assertThat(container.path(probe).at("/httpGet/port").asText()).isIn("http", "8080");
       }
-      assertThat(container.at("/ports/0/containerPort").asInt()).isEqualTo(config(container).port());
+      assertThat(container.at("/ports/0/containerPort").asInt())
+          .isEqualTo(config(container).port());
     }
   }
 
   @Test
   void aPodMayDoNothing() throws Exception {
-    assertThat(deployment().at("/spec/template/spec/securityContext/runAsNonRoot").asBoolean()).isTrue();
+    assertThat(deployment().at("/spec/template/spec/securityContext/runAsNonRoot").asBoolean())
+        .isTrue();
     var batch = read(Files.readString(JOB)).at("/spec/template/spec/containers/0");
-    for (var container : List.of(container(), read(Files.readString(RUNTIME)).at("/spec/containers/0"), batch)) {
+    for (var container :
+        List.of(container(), read(Files.readString(RUNTIME)).at("/spec/containers/0"), batch)) {
       var security = container.path("securityContext");
       assertThat(security.path("readOnlyRootFilesystem").asBoolean()).isTrue();
       assertThat(security.path("allowPrivilegeEscalation").asBoolean(true)).isFalse();
@@ -136,9 +160,12 @@ class KubernetesFilesTest {
     assertThat(object("service").at("/spec/selector")).isEqualTo(labels);
     assertThat(object("disruption-budget").at("/spec/selector/matchLabels")).isEqualTo(labels);
     assertThat(object("network-policy").at("/spec/podSelector/matchLabels")).isEqualTo(labels);
-    assertThat(object("autoscaler").at("/spec/scaleTargetRef/name")).isEqualTo(deployment().at("/metadata/name"));
-    assertThat(object("service").at("/spec/ports/0/targetPort")).isEqualTo(container().at("/ports/0/name"));
-    assertThat(object("network-policy").at("/spec/ingress/0/ports/0/port")).isEqualTo(container().at("/ports/0/name"));
+    assertThat(object("autoscaler").at("/spec/scaleTargetRef/name"))
+        .isEqualTo(deployment().at("/metadata/name"));
+    assertThat(object("service").at("/spec/ports/0/targetPort"))
+        .isEqualTo(container().at("/ports/0/name"));
+    assertThat(object("network-policy").at("/spec/ingress/0/ports/0/port"))
+        .isEqualTo(container().at("/ports/0/name"));
   }
 
   /// From Berth over Prometheus and its adapter to the autoscaler.
@@ -149,38 +176,47 @@ class KubernetesFilesTest {
     assertThat(rule.path("seriesQuery").asText()).startsWith(metric + "{");
     var annotations = deployment().at("/spec/template/metadata/annotations");
     try (var server = TestServer.sample().start()) {
-      assertThat(server.get(annotations.path("prometheus.io/path").asText()).body()).contains("\n" + metric + "{model=");
+      assertThat(server.get(annotations.path("prometheus.io/path").asText()).body())
+          .contains("\n" + metric + "{model=");
     }
   }
 
   /// So that the tests above mean something.
   @ParameterizedTest
-  @CsvSource(delimiter = '|', value = {
-      "deployment|failureThreshold|failureTreshold|failureTreshold",
-      "deployment|drop:|dropp:|dropp",
-      "deployment|matchLabels|matchLabel|matchLabel",
-      "disruption-budget|maxUnavailable|maxUnavailble|maxUnavailble",
-      "autoscaler|maxReplicas:|maxReplica:|maxReplica",
-      "network-policy|podSelector: {}|podSelectors: {}|podSelectors"})
+  @CsvSource(
+      delimiter = '|',
+      value = {
+        "deployment|failureThreshold|failureTreshold|failureTreshold",
+        "deployment|drop:|dropp:|dropp",
+        "deployment|matchLabels|matchLabel|matchLabel",
+        "disruption-budget|maxUnavailable|maxUnavailble|maxUnavailble",
+        "autoscaler|maxReplicas:|maxReplica:|maxReplica",
+        "network-policy|podSelector: {}|podSelectors: {}|podSelectors"
+      })
   void aMistakeIsNoticed(String name, String right, String wrong, String message) throws Exception {
     var text = Files.readString(KUBERNETES.resolve(name + ".yaml"));
     assertThat(text).contains(right);
     var object = read(text.replaceFirst(Pattern.quote(right), wrong));
-    assertThatThrownBy(() -> check(object.path("apiVersion").asText(), object.path("kind").asText(), object))
+    assertThatThrownBy(
+            () -> check(object.path("apiVersion").asText(), object.path("kind").asText(), object))
         .hasMessageContaining(message);
   }
 
   @Test
   void aMistakeInKservesObjectsIsNoticed() throws Exception {
-    assertThat(kserveProblems(Files.readString(RUNTIME).replace("autoSelect", "autoselect"))).contains("autoselect");
-    assertThat(kserveProblems(Files.readString(SERVICE).replace("modelFormat", "format"))).contains("modelFormat");
+    assertThat(kserveProblems(Files.readString(RUNTIME).replace("autoSelect", "autoselect")))
+        .contains("autoselect");
+    assertThat(kserveProblems(Files.readString(SERVICE).replace("modelFormat", "format")))
+        .contains("modelFormat");
   }
 
   private static void check(String version, String kind, JsonNode object) throws Exception {
     var type = Class.forName("io.kubernetes.client.openapi.models." + VERSIONS.get(version) + kind);
     try {
-      type.getMethod("validateJsonElement", JsonElement.class).invoke(null, JsonParser.parseString(object.toString()));
-      assertThat(type.getMethod("fromJson", String.class).invoke(null, object.toString())).isNotNull();
+      type.getMethod("validateJsonElement", JsonElement.class)
+          .invoke(null, JsonParser.parseString(object.toString()));
+      assertThat(type.getMethod("fromJson", String.class).invoke(null, object.toString()))
+          .isNotNull();
     } catch (InvocationTargetException e) {
       throw new IllegalArgumentException(e.getCause());
     }
@@ -191,20 +227,29 @@ class KubernetesFilesTest {
     var type = object.path("apiVersion").asText() + "/" + object.path("kind").asText();
     var schema = JSON.readTree(KSERVE_SCHEMAS.toFile()).path("schemas").path(type);
     assertThat(schema.isMissingNode()).as(type).isFalse();
-    return String.join("\n", SchemaRegistry.withDefaultDialect(SpecificationVersion.DRAFT_2020_12)
-        .getSchema(schema.toString(), InputFormat.JSON).validate(object.toString(), InputFormat.JSON).stream()
-        .map(Object::toString).toList());
+    return String.join(
+        "\n",
+        SchemaRegistry.withDefaultDialect(SpecificationVersion.DRAFT_2020_12)
+            .getSchema(schema.toString(), InputFormat.JSON)
+            .validate(object.toString(), InputFormat.JSON)
+            .stream()
+            .map(Object::toString)
+            .toList());
   }
 
   private static HttpConfig config(JsonNode container) {
     var variables = variables(container);
-    variables.remove("BERTH_MODEL_DIR");   // a directory of the container
+    variables.remove("BERTH_MODEL_DIR"); // a directory of the container
     return Configuration.read(variables, Map.of(), Path.of(".")).config().http();
   }
 
   private static Map<String, String> variables(JsonNode container) {
     var variables = new HashMap<String, String>();
-    container.path("env").forEach(variable -> variables.put(variable.path("name").asText(), variable.path("value").asText()));
+    container
+        .path("env")
+        .forEach(
+            variable ->
+                variables.put(variable.path("name").asText(), variable.path("value").asText()));
     return variables;
   }
 

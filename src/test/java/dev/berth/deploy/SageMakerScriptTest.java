@@ -17,16 +17,15 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/// `deploy/sagemaker/deploy.py` with AWS's SDK for Python, whose models check every parameter, against a server that stands in
-/// for SageMaker.
+/// `deploy/sagemaker/deploy.py` with AWS's SDK for Python, whose models check every parameter,
+/// against a server that stands in for SageMaker.
 @Tag("packaged")
 class SageMakerScriptTest {
 
   private static final Path DIRECTORY = Path.of("deploy/sagemaker").toAbsolutePath();
   private static final String ROLE = "arn:aws:iam::123456789012:role/berth";
 
-  @TempDir
-  private Path directory;
+  @TempDir private Path directory;
 
   private FakeSageMaker sagemaker;
 
@@ -55,11 +54,21 @@ class SageMakerScriptTest {
     assertThat(run.code()).as(run.err()).isZero();
     assertThat(run.out()).startsWith("qa is in service with qa-");
     var calls = sagemaker.calls();
-    assertThat(actions(calls)).containsExactly("DescribeModel", "CreateModel", "DescribeEndpointConfig", "CreateEndpointConfig",
-        "DescribeEndpoint", "CreateEndpoint", "DescribeEndpoint", "DescribeEndpoint", "DescribeEndpoint",
-        "DescribeEndpoint");
+    assertThat(actions(calls))
+        .containsExactly(
+            "DescribeModel",
+            "CreateModel",
+            "DescribeEndpointConfig",
+            "CreateEndpointConfig",
+            "DescribeEndpoint",
+            "CreateEndpoint",
+            "DescribeEndpoint",
+            "DescribeEndpoint",
+            "DescribeEndpoint",
+            "DescribeEndpoint");
     var model = calls.get(1).parameters();
-    assertThat(model.at("/PrimaryContainer/ModelDataUrl").asText()).isEqualTo("s3://my-bucket/model.tar.gz");
+    assertThat(model.at("/PrimaryContainer/ModelDataUrl").asText())
+        .isEqualTo("s3://my-bucket/model.tar.gz");
     assertThat(model.at("/PrimaryContainer/Mode").asText()).isEqualTo("SingleModel");
     assertThat(model.path("ExecutionRoleArn").asText()).isEqualTo(ROLE);
     var variant = calls.get(3).parameters().at("/ProductionVariants/0");
@@ -73,7 +82,8 @@ class SageMakerScriptTest {
 
     sagemaker.statuses("InService", "Updating");
     assertThat(deploy("--instance-type", "ml.c5.xlarge").code()).isZero();
-    assertThat(actions(sagemaker.calls())).filteredOn(action -> !action.startsWith("Describe"))
+    assertThat(actions(sagemaker.calls()))
+        .filteredOn(action -> !action.startsWith("Describe"))
         .containsExactly("CreateEndpointConfig", "UpdateEndpoint");
   }
 
@@ -84,7 +94,10 @@ class SageMakerScriptTest {
     assertThat(variant.has("ServerlessConfig")).isTrue();
     assertThat(variant.has("InstanceType")).isFalse();
     assertThat(deploy("--kind", "async").code()).isZero();
-    assertThat(made("CreateEndpointConfig").at("/AsyncInferenceConfig/OutputConfig/S3OutputPath").asText())
+    assertThat(
+            made("CreateEndpointConfig")
+                .at("/AsyncInferenceConfig/OutputConfig/S3OutputPath")
+                .asText())
         .isEqualTo("s3://my-bucket/async/");
     assertThat(deploy("--kind", "multi-model").code()).isZero();
     assertThat(made("CreateModel").at("/PrimaryContainer/Mode").asText()).isEqualTo("MultiModel");
@@ -94,7 +107,8 @@ class SageMakerScriptTest {
   void aProblemIsOneLine() throws Exception {
     assertFails(deploy("--role", "berth"), "Invalid length for parameter ExecutionRoleArn");
     // Debian's SDK is older than the parameter.
-    assertFails(deploy("--inference-ami", "al2-ami-sagemaker-inference-gpu-3-1"), "InferenceAmiVersion");
+    assertFails(
+        deploy("--inference-ami", "al2-ami-sagemaker-inference-gpu-3-1"), "InferenceAmiVersion");
     sagemaker.statuses("Failed");
     assertFails(deploy(), "The container did not pass the ping health check");
     assertThat(deploy().code()).isZero();
@@ -110,7 +124,11 @@ class SageMakerScriptTest {
   }
 
   private JsonNode made(String action) {
-    return sagemaker.calls().stream().filter(call -> call.action().equals(action)).findFirst().orElseThrow().parameters();
+    return sagemaker.calls().stream()
+        .filter(call -> call.action().equals(action))
+        .findFirst()
+        .orElseThrow()
+        .parameters();
   }
 
   private static List<String> actions(List<FakeSageMaker.Call> calls) {
@@ -118,11 +136,30 @@ class SageMakerScriptTest {
   }
 
   private Run deploy(String... options) throws Exception {
-    var command = new ArrayList<>(List.of(
-        "docker", "run", "--rm", "--network", "host", "-v", DIRECTORY + ":/deploy:ro", DeployTools.IMAGE,
-        "python3", "/deploy/deploy.py", "qa", "--image", "123456789012.dkr.ecr.eu-west-1.amazonaws.com/berth:cpu",
-        "--artifact", "s3://my-bucket/model.tar.gz", "--role", ROLE, "--poll-seconds", "0",
-        "--endpoint-url", "http://127.0.0.1:" + sagemaker.port()));
+    var command =
+        new ArrayList<>(
+            List.of(
+                "docker",
+                "run",
+                "--rm",
+                "--network",
+                "host",
+                "-v",
+                DIRECTORY + ":/deploy:ro",
+                DeployTools.IMAGE,
+                "python3",
+                "/deploy/deploy.py",
+                "qa",
+                "--image",
+                "123456789012.dkr.ecr.eu-west-1.amazonaws.com/berth:cpu",
+                "--artifact",
+                "s3://my-bucket/model.tar.gz",
+                "--role",
+                ROLE,
+                "--poll-seconds",
+                "0",
+                "--endpoint-url",
+                "http://127.0.0.1:" + sagemaker.port()));
     command.addAll(List.of(options));
     var err = directory.resolve("err");
     var process = new ProcessBuilder(command).redirectError(err.toFile()).start();

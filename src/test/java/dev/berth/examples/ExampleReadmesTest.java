@@ -16,8 +16,8 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
-/// Does what each example's README says: starts its server, sends each request, and compares the answer with the one that
-/// it shows.
+/// Does what each example's README says: starts its server, sends each request, and compares the
+/// answer with the one that it shows.
 @Tag("slow")
 class ExampleReadmesTest {
 
@@ -28,18 +28,29 @@ class ExampleReadmesTest {
   private static final double TOLERANCE = 0.01;
 
   @ParameterizedTest
-  @CsvSource({"recommender,3", "mnist,2", "image-classification,3", "embeddings,2", "text-generation,2", "tabular,3", "text-to-image,1"})
+  @CsvSource({
+    "recommender,3",
+    "mnist,2",
+    "image-classification,3",
+    "embeddings,2",
+    "text-generation,2",
+    "tabular,3",
+    "text-to-image,1"
+  })
   void itsCommandsGiveTheAnswersThatItShows(String name, int commands) throws Exception {
     var example = Path.of("examples", name);
     var blocks = BLOCK.matcher(Files.readString(example.resolve("README.md"))).results().toList();
-    assertThat(blocks.getFirst().group(2)).endsWith("./serve --model-dir examples/%s\n".formatted(name));
+    assertThat(blocks.getFirst().group(2))
+        .endsWith("./serve --model-dir examples/%s\n".formatted(name));
     int tried = 0;
     try (var server = TestServer.artifact(example).start()) {
       for (int i = 0; i + 1 < blocks.size(); i++) {
         var command = blocks.get(i).group(2);
         if (command.contains("curl ") && blocks.get(i + 1).group(1).equals("json")) {
           var answer = values(run(command.replace("localhost:8080", "127.0.0.1:" + server.port())));
-          assertThat(answer).usingElementComparator(ExampleReadmesTest::compare).isEqualTo(values(blocks.get(i + 1).group(2)));
+          assertThat(answer)
+              .usingElementComparator(ExampleReadmesTest::compare)
+              .isEqualTo(values(blocks.get(i + 1).group(2)));
           tried++;
         }
       }
@@ -50,21 +61,32 @@ class ExampleReadmesTest {
   @Test
   void everyExampleHasItsReadmeTried() throws IOException {
     try (var examples = Files.list(Path.of("examples"))) {
-      assertThat(examples.filter(Files::isDirectory).map(example -> example.getFileName().toString()))
-          .containsExactlyInAnyOrder("recommender", "mnist", "image-classification", "embeddings", "text-generation", "tabular",
+      assertThat(
+              examples.filter(Files::isDirectory).map(example -> example.getFileName().toString()))
+          .containsExactlyInAnyOrder(
+              "recommender",
+              "mnist",
+              "image-classification",
+              "embeddings",
+              "text-generation",
+              "tabular",
               "text-to-image");
     }
   }
 
   /// The JSON of each line.
   private static List<JsonNode> values(String lines) {
-    return lines.lines().map(line -> {
-      try {
-        return JSON.readTree(line);
-      } catch (IOException e) {
-        throw new IllegalArgumentException(line, e);
-      }
-    }).toList();
+    return lines
+        .lines()
+        .map(
+            line -> {
+              try {
+                return JSON.readTree(line);
+              } catch (IOException e) {
+                throw new IllegalArgumentException(line, e);
+              }
+            })
+        .toList();
   }
 
   private static int compare(JsonNode a, JsonNode b) {
@@ -72,7 +94,10 @@ class ExampleReadmesTest {
   }
 
   private static int compareLeaves(JsonNode a, JsonNode b) {
-    boolean same = a.isNumber() && b.isNumber() ? Math.abs(a.doubleValue() - b.doubleValue()) < TOLERANCE : a.equals(b);
+    boolean same =
+        a.isNumber() && b.isNumber()
+            ? Math.abs(a.doubleValue() - b.doubleValue()) < TOLERANCE
+            : a.equals(b);
     return same ? 0 : 1;
   }
 

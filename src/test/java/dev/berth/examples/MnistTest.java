@@ -43,7 +43,9 @@ class MnistTest {
   void eachPictureIsReadRightly() throws Exception {
     assertThat(digits).hasSize(40);
     for (var digit : digits) {
-      assertThat(invoke(Files.readAllBytes(digit), "application/x-image")).as(digit.toString()).isEqualTo(answer(digit));
+      assertThat(invoke(Files.readAllBytes(digit), "application/x-image"))
+          .as(digit.toString())
+          .isEqualTo(answer(digit));
       assertThat(invoke(Files.readAllBytes(digit), "image/png")).isEqualTo(answer(digit));
     }
   }
@@ -53,7 +55,8 @@ class MnistTest {
     var images = Path.of("src/test/resources/images");
     for (var name : List.of("rgb.jpg", "still.gif", "rgb.bmp", "lossless.webp")) {
       var format = name.substring(name.indexOf('.') + 1).replace("jpg", "jpeg");
-      assertThat(invoke(Files.readAllBytes(images.resolve(name)), "image/" + format)).startsWith("{\"predictions\":");
+      assertThat(invoke(Files.readAllBytes(images.resolve(name)), "image/" + format))
+          .startsWith("{\"predictions\":");
     }
   }
 
@@ -66,18 +69,27 @@ class MnistTest {
     }
     assertThat(invoke(RecordIo.write(records), "application/x-recordio"))
         .isEqualTo(digits.stream().map(MnistTest::answer).collect(Collectors.joining("\n")));
-    assertThat(invoke(records.getFirst(), "application/x-recordio")).isEqualTo(answer(digits.getFirst()));
+    assertThat(invoke(records.getFirst(), "application/x-recordio"))
+        .isEqualTo(answer(digits.getFirst()));
   }
 
   @Test
   void jsonLinesAreAnsweredLineByLine() throws Exception {
     var lines = new ArrayList<String>();
     for (var digit : digits) {
-      lines.add("{\"image\": \"%s\"}".formatted(Base64.getEncoder().encodeToString(Files.readAllBytes(digit))));
+      lines.add(
+          "{\"image\": \"%s\"}"
+              .formatted(Base64.getEncoder().encodeToString(Files.readAllBytes(digit))));
     }
-    assertThat(invoke(String.join("\n", lines).getBytes(StandardCharsets.UTF_8), "application/jsonlines"))
+    assertThat(
+            invoke(
+                String.join("\n", lines).getBytes(StandardCharsets.UTF_8), "application/jsonlines"))
         .isEqualTo(digits.stream().map(MnistTest::answer).collect(Collectors.joining("\n")));
-    assertThat(server.invoke(lines.getFirst() + "\n{\"image\": 7}", "Content-Type", "application/jsonlines").body())
+    assertThat(
+            server
+                .invoke(
+                    lines.getFirst() + "\n{\"image\": 7}", "Content-Type", "application/jsonlines")
+                .body())
         .contains("line 2: image: found 7, expected base64");
   }
 
@@ -86,7 +98,13 @@ class MnistTest {
   }
 
   private static String invoke(byte[] body, String type) throws Exception {
-    var response = server.invoke(BodyPublishers.ofByteArray(body), "Content-Type", type, "Accept", "application/jsonlines, */*;q=0.1");
+    var response =
+        server.invoke(
+            BodyPublishers.ofByteArray(body),
+            "Content-Type",
+            type,
+            "Accept",
+            "application/jsonlines, */*;q=0.1");
     assertThat(response.statusCode()).as(response.body()).isEqualTo(200);
     return response.body();
   }

@@ -13,22 +13,22 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/// Asks with OpenAI's own client, which npm installs: the program of `examples/text-generation`, and one for embeddings. Skips
-/// itself without npm.
+/// Asks with OpenAI's own client, which npm installs: the program of `examples/text-generation`,
+/// and one for embeddings. Skips itself without npm.
 @Tag("packaged")
 class OpenAiClientTest {
 
   private static final String CLIENT = "openai@7.57.0";
 
-  @TempDir
-  private Path directory;
+  @TempDir private Path directory;
 
   @Test
   @Tag("OAI-01")
   void itsRequestsAreAnsweredAndItsErrorsSayWhatIsWrong() throws Exception {
     installTheClient();
     // A module finds packages beside itself.
-    var program = Files.copy(Path.of("examples/text-generation/client.mjs"), directory.resolve("client.mjs"));
+    var program =
+        Files.copy(Path.of("examples/text-generation/client.mjs"), directory.resolve("client.mjs"));
     String printed;
     try (var server = TestServer.artifact(Path.of("examples/text-generation")).start()) {
       printed = run("node", program.toString(), server.uri("/v1").toString());
@@ -45,7 +45,10 @@ class OpenAiClientTest {
   @Tag("OAI-01")
   void embeddingsOfTheTaskAreThoseOfInvocations() throws Exception {
     installTheClient();
-    var program = Files.writeString(directory.resolve("embeddings.mjs"), """
+    var program =
+        Files.writeString(
+            directory.resolve("embeddings.mjs"),
+            """
         import OpenAI from "openai";
         const client = new OpenAI({baseURL: process.argv[2], apiKey: "none", maxRetries: 0});
         const answer = await client.embeddings.create({model: "mine", input: ["The lamp.", "It works."]});
@@ -56,12 +59,17 @@ class OpenAiClientTest {
           console.log(error.message);
         }
         """);
-    try (var server = TestServer.artifact(Path.of("src/test/resources/tasks/sentence-embeddings-bert")).start()) {
+    try (var server =
+        TestServer.artifact(Path.of("src/test/resources/tasks/sentence-embeddings-bert")).start()) {
       var lines = run("node", program.toString(), server.uri("/v1").toString()).lines().toList();
-      var own = server.invoke("[\"The lamp.\", \"It works.\"]", "Content-Type", "application/json").body();
+      var own =
+          server
+              .invoke("[\"The lamp.\", \"It works.\"]", "Content-Type", "application/json")
+              .body();
       assertThat(floats(lines.getFirst())).isDeepEqualTo(floats(own));
       assertThat(lines.getLast())
-          .isEqualTo("400 input[0]: found token ids, expected a text; they are those of another tokenizer");
+          .isEqualTo(
+              "400 input[0]: found token ids, expected a text; they are those of another tokenizer");
     }
   }
 
@@ -87,7 +95,8 @@ class OpenAiClientTest {
 
   private String run(String... command) throws IOException, InterruptedException {
     var log = directory.resolve("command.log");
-    var process = new ProcessBuilder(command).redirectErrorStream(true).redirectOutput(log.toFile()).start();
+    var process =
+        new ProcessBuilder(command).redirectErrorStream(true).redirectOutput(log.toFile()).start();
     int code = process.waitFor();
     var printed = Files.readString(log);
     assertThat(code).as("%s%n%s", List.of(command), printed).isZero();

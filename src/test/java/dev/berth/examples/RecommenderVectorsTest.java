@@ -32,7 +32,8 @@ class RecommenderVectorsTest {
     try (var server = TestServer.artifact(EXAMPLE).start()) {
       for (var user : List.of("114521", "113001", "115000")) {
         for (int k : new int[] {1, 10, 1000}) {
-          assertThat(items(server, "{\"user_id\": \"%s\", \"k\": %d}".formatted(user, k))).isEqualTo(sorted(user, k));
+          assertThat(items(server, "{\"user_id\": \"%s\", \"k\": %d}".formatted(user, k)))
+              .isEqualTo(sorted(user, k));
         }
       }
     }
@@ -44,8 +45,9 @@ class RecommenderVectorsTest {
     var scores = new HashMap<String, Float>();
     vectors("items.csv.gz").forEach((item, other) -> scores.put(item, dotProduct(vector, other)));
     return scores.entrySet().stream()
-        .sorted(Map.Entry.<String, Float>comparingByValue(Comparator.reverseOrder())
-            .thenComparing(Map.Entry.comparingByKey()))
+        .sorted(
+            Map.Entry.<String, Float>comparingByValue(Comparator.reverseOrder())
+                .thenComparing(Map.Entry.comparingByKey()))
         .limit(k)
         .map(entry -> Map.entry(entry.getKey(), Math.round(entry.getValue() * 100.0) / 100.0))
         .toList();
@@ -60,30 +62,40 @@ class RecommenderVectorsTest {
           .containsExactly(Map.entry("100", 1.0), Map.entry("9", 0.5), Map.entry("10", 0.5));
       assertThat(items(few, "{\"user_id\": \"bob\"}"))
           .as("all, where there are fewer than ten")
-          .containsExactly(Map.entry("8", 0.0), Map.entry("9", -0.5), Map.entry("10", -0.5), Map.entry("11", -0.5),
+          .containsExactly(
+              Map.entry("8", 0.0),
+              Map.entry("9", -0.5),
+              Map.entry("10", -0.5),
+              Map.entry("11", -0.5),
               Map.entry("100", -1.0));
     }
   }
 
   @ParameterizedTest
-  @CsvSource(delimiter = '|', textBlock = """
+  @CsvSource(
+      delimiter = '|',
+      textBlock =
+          """
       9,1           | items.csv.gz: row 2: found 2 columns, expected 3 as in the header
       9,1,x         | items.csv.gz: row 2: v1: found x, expected a number
       9,1,NaN       | items.csv.gz: row 2: v1: found NaN, expected a number
       9,1,1;9,1,1   | items.csv.gz: row 3: found the id 9 again, expected another
       ''            | items.csv.gz: row 1: found no vector, expected id,v0,v1,… in every row under a header
       """)
-  void vectorsThatAreWrongEndTheStart(String rows, String problem, @TempDir Path directory) throws Exception {
+  void vectorsThatAreWrongEndTheStart(String rows, String problem, @TempDir Path directory)
+      throws Exception {
     write(directory, "users.csv.gz", HEADER + "ann,1,0\n");
     write(directory, "items.csv.gz", HEADER + rows.replace(';', '\n'));
     assertDoesNotStart(directory, problem);
   }
 
   @Test
-  void vectorsThatDoNotFitOrAreNotGzippedOrMissingEndTheStart(@TempDir Path directory) throws Exception {
+  void vectorsThatDoNotFitOrAreNotGzippedOrMissingEndTheStart(@TempDir Path directory)
+      throws Exception {
     write(directory, "users.csv.gz", HEADER + "ann,1,0\n");
     write(directory, "items.csv.gz", "id,v0\n9,1\n");
-    assertDoesNotStart(directory, "items.csv.gz: found vectors of 1 numbers, expected 2 as in users.csv.gz");
+    assertDoesNotStart(
+        directory, "items.csv.gz: found vectors of 1 numbers, expected 2 as in users.csv.gz");
     Files.writeString(directory.resolve("users.csv.gz"), HEADER + "ann,1,0\n");
     assertDoesNotStart(directory, "users.csv.gz: row 1: Not in GZIP format");
     Files.delete(directory.resolve("users.csv.gz"));
@@ -117,13 +129,17 @@ class RecommenderVectorsTest {
     var vectors = new HashMap<String, float[]>();
     try (var gzip = new GZIPInputStream(Files.newInputStream(EXAMPLE.resolve(file)))) {
       var text = new String(gzip.readAllBytes(), StandardCharsets.UTF_8);
-      text.lines().skip(1).map(line -> line.split(",")).forEach(row -> {
-        var vector = new float[row.length - 1];
-        for (int i = 0; i < vector.length; i++) {
-          vector[i] = Float.parseFloat(row[i + 1]);
-        }
-        vectors.put(row[0], vector);
-      });
+      text.lines()
+          .skip(1)
+          .map(line -> line.split(","))
+          .forEach(
+              row -> {
+                var vector = new float[row.length - 1];
+                for (int i = 0; i < vector.length; i++) {
+                  vector[i] = Float.parseFloat(row[i + 1]);
+                }
+                vectors.put(row[0], vector);
+              });
     }
     return vectors;
   }
@@ -136,7 +152,8 @@ class RecommenderVectorsTest {
     return sum;
   }
 
-  private static List<Map.Entry<String, Double>> items(TestServer server, String body) throws Exception {
+  private static List<Map.Entry<String, Double>> items(TestServer server, String body)
+      throws Exception {
     return RecommenderTest.items(JSON.readTree(server.invoke(body).body()));
   }
 }

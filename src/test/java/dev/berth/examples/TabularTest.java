@@ -42,8 +42,7 @@ class TabularTest {
   private static final String ARROW = "application/vnd.apache.arrow.stream";
   private static final ObjectMapper JSON = new ObjectMapper();
 
-  @TempDir
-  private static Path artifact;
+  @TempDir private static Path artifact;
 
   private static TestServer server;
 
@@ -55,8 +54,16 @@ class TabularTest {
       copy(EXAMPLE, "code/" + source + ".java");
     }
     var libraries = Files.createDirectory(code.resolve("lib"));
-    for (var one : new Class<?>[] {InputFile.class, Snappy.class, ArrowStreamReader.class, BufferAllocator.class,
-        UnsafeAllocationManager.class, Schema.class, FlatBufferBuilder.class}) {
+    for (var one :
+        new Class<?>[] {
+          InputFile.class,
+          Snappy.class,
+          ArrowStreamReader.class,
+          BufferAllocator.class,
+          UnsafeAllocationManager.class,
+          Schema.class,
+          FlatBufferBuilder.class
+        }) {
       var jar = Path.of(one.getProtectionDomain().getCodeSource().getLocation().toURI());
       Files.copy(jar, libraries.resolve(jar.getFileName()));
     }
@@ -75,19 +82,24 @@ class TabularTest {
   @ParameterizedTest
   @CsvSource({"flats.parquet," + PARQUET, "flats.arrow," + ARROW})
   void tablesAreAnsweredByPrices(String file, String type) throws Exception {
-    assertThat(ask(Files.readAllBytes(EXAMPLE.resolve(file)), type).body()).isEqualTo("{\"prices\":[520.0,232.5,870.0]}");
+    assertThat(ask(Files.readAllBytes(EXAMPLE.resolve(file)), type).body())
+        .isEqualTo("{\"prices\":[520.0,232.5,870.0]}");
   }
 
   @Test
   void anArrowStreamIsAnsweredByOne() throws Exception {
-    var request = HttpRequest.newBuilder(server.uri("/invocations")).headers("Content-Type", PARQUET, "Accept", ARROW)
-        .POST(BodyPublishers.ofFile(EXAMPLE.resolve("flats.parquet"))).build();
+    var request =
+        HttpRequest.newBuilder(server.uri("/invocations"))
+            .headers("Content-Type", PARQUET, "Accept", ARROW)
+            .POST(BodyPublishers.ofFile(EXAMPLE.resolve("flats.parquet")))
+            .build();
     var answer = server.send(request, BodyHandlers.ofByteArray());
     assertThat(answer.headers().firstValue("Content-Type")).contains(ARROW);
     try (var allocator = new RootAllocator();
         var reader = new ArrowStreamReader(new ByteArrayInputStream(answer.body()), allocator)) {
       assertThat(reader.loadNextBatch()).isTrue();
-      assertThat(reader.getVectorSchemaRoot().contentToTSVString()).isEqualTo("price\n520.0\n232.5\n870.0\n");
+      assertThat(reader.getVectorSchemaRoot().contentToTSVString())
+          .isEqualTo("price\n520.0\n232.5\n870.0\n");
     }
   }
 
@@ -95,33 +107,46 @@ class TabularTest {
   void aSmallFileOfVeryManyRowsIsRefused() throws Exception {
     var file = Files.readAllBytes(resource());
     assertThat(file).hasSizeLessThan(10_000);
-    assertThat(refusal(ask(file, PARQUET))).isEqualTo("body: found 200000 rows, expected at most 100000");
+    assertThat(refusal(ask(file, PARQUET)))
+        .isEqualTo("body: found 200000 rows, expected at most 100000");
   }
 
   private static Path resource() throws URISyntaxException {
     return Path.of(TabularTest.class.getResource("/tabular/200000-rows.parquet").toURI());
   }
 
-  /// A page that says that it unpacks to 2 GiB, one whose Snappy has more bytes than it says, and a list that says that it
-  /// has 4 billion elements.
+  /// A page that says that it unpacks to 2 GiB, one whose Snappy has more bytes than it says, and a
+  /// list that says that it has 4 billion elements.
   @ParameterizedTest
-  @CsvSource(delimiter = '|', textBlock = """
+  @CsvSource(
+      delimiter = '|',
+      textBlock =
+          """
       150015feffffff0f150000         | 3602191c191c3c7616260800000000     | body: found pages that unpack to 2147483647,
       1500151415082c15020000e8070000 | 3602191c191c3c4502361e260800000000 | body: found a page that unpacks to another size
       15001500                       | 29fcffffffff0f                     | body: found a list of 4294967295,
       """)
-  void aSizeThatIsNotThereIsNotBelieved(String pages, String footer, String message) throws Exception {
+  void aSizeThatIsNotThereIsNotBelieved(String pages, String footer, String message)
+      throws Exception {
     var page = HexFormat.of().parseHex(pages);
     var tail = HexFormat.of().parseHex(footer);
-    var file = ByteBuffer.allocate(12 + page.length + tail.length).order(ByteOrder.LITTLE_ENDIAN)
-        .put("PAR1".getBytes()).put(page).put(tail).putInt(tail.length).put("PAR1".getBytes()).array();
+    var file =
+        ByteBuffer.allocate(12 + page.length + tail.length)
+            .order(ByteOrder.LITTLE_ENDIAN)
+            .put("PAR1".getBytes())
+            .put(page)
+            .put(tail)
+            .putInt(tail.length)
+            .put("PAR1".getBytes())
+            .array();
     assertThat(refusal(ask(file, PARQUET))).startsWith(message);
   }
 
   @Test
   void aMessageThatIsNotThereIsNotBelieved() throws Exception {
     var stream = HexFormat.of().parseHex("ffffffff" + "ffffff7f");
-    assertThat(refusal(ask(stream, ARROW))).isEqualTo("body: found a message of 2147483647 bytes, of which 0 are there");
+    assertThat(refusal(ask(stream, ARROW)))
+        .isEqualTo("body: found a message of 2147483647 bytes, of which 0 are there");
   }
 
   @ParameterizedTest

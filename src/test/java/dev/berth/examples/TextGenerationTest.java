@@ -29,7 +29,8 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
-/// The language model of `examples/`, asked over HTTP. `expected.json` has what the plain loop of Python writes.
+/// The language model of `examples/`, asked over HTTP. `expected.json` has what the plain loop of
+/// Python writes.
 class TextGenerationTest {
 
   private static final Path EXAMPLE = Path.of("examples/text-generation");
@@ -56,7 +57,8 @@ class TextGenerationTest {
     for (var reference : references) {
       assertThat(text(ask(reference.path("body")))).isEqualTo(reference.path("text").textValue());
       if (reference.path("body").has("prompt")) {
-        assertThat(JSON.readTree(ask(generated(reference)).body()).at("/details/token_ids")).isEqualTo(reference.path("ids"));
+        assertThat(JSON.readTree(ask(generated(reference)).body()).at("/details/token_ids"))
+            .isEqualTo(reference.path("ids"));
       }
     }
   }
@@ -64,12 +66,16 @@ class TextGenerationTest {
   @Test
   @Tag("STR-02")
   void sixteenAtOnceHaveTheTokensThatEachHasAlone() {
-    var asked = IntStream.range(0, 48).mapToObj(i -> references.get(i % references.size())).toList();
+    var asked =
+        IntStream.range(0, 48).mapToObj(i -> references.get(i % references.size())).toList();
     for (int from = 0; from < asked.size(); from += 16) {
-      var answers = asked.subList(from, from + 16).stream()
-          .map(reference -> askAsync(streamed(reference.path("body")))).toList();
+      var answers =
+          asked.subList(from, from + 16).stream()
+              .map(reference -> askAsync(streamed(reference.path("body"))))
+              .toList();
       for (int i = 0; i < answers.size(); i++) {
-        assertThat(text(chunks(answers.get(i).join()))).isEqualTo(asked.get(from + i).path("text").textValue());
+        assertThat(text(chunks(answers.get(i).join())))
+            .isEqualTo(asked.get(from + i).path("text").textValue());
       }
     }
   }
@@ -85,7 +91,10 @@ class TextGenerationTest {
       var tokens = lines.subList(0, lines.size() - 1);
       assertThat(tokens.stream().map(token -> token.at("/token/id").longValue()))
           .containsExactlyElementsOf(longs(reference.path("ids")));
-      var text = tokens.stream().map(token -> token.at("/token/text").textValue()).collect(Collectors.joining());
+      var text =
+          tokens.stream()
+              .map(token -> token.at("/token/text").textValue())
+              .collect(Collectors.joining());
       assertThat(text).isEqualTo(reference.path("text").textValue());
       assertThat(lines.getLast().path("generated_text").textValue()).isEqualTo(text);
     }
@@ -95,7 +104,8 @@ class TextGenerationTest {
   void noPartHasHalfACharacter() {
     for (var question : List.of("Say hello in Japanese.", "Smile, please.")) {
       var chunks = chunks(ask(streamed(chat(question, Map.of("max_tokens", 40)))));
-      var parts = chunks.stream().map(chunk -> chunk.at("/choices/0/delta/content").asText()).toList();
+      var parts =
+          chunks.stream().map(chunk -> chunk.at("/choices/0/delta/content").asText()).toList();
       assertThat(parts).noneMatch(part -> part.contains("\uFFFD"));
       assertThat(String.join("", parts).codePoints()).anyMatch(character -> character > 0x3000);
     }
@@ -103,7 +113,11 @@ class TextGenerationTest {
 
   @Test
   void aStopWordAndWhatFollowsItIsNotShown() throws Exception {
-    var reference = references.stream().filter(each -> each.path("body").has("prompt")).findFirst().orElseThrow();
+    var reference =
+        references.stream()
+            .filter(each -> each.path("body").has("prompt"))
+            .findFirst()
+            .orElseThrow();
     var text = reference.path("text").textValue();
     // Begins within one token and ends within another.
     var stop = text.substring(text.length() / 2, text.length() / 2 + 7);
@@ -123,13 +137,22 @@ class TextGenerationTest {
 
   @Test
   void plainTextIsAnsweredByPlainText() throws Exception {
-    var reference = references.stream().filter(each -> each.path("body").has("prompt")).findFirst().orElseThrow();
+    var reference =
+        references.stream()
+            .filter(each -> each.path("body").has("prompt"))
+            .findFirst()
+            .orElseThrow();
     var prompt = reference.at("/body/prompt").textValue();
     var whole = ask(prompt, "Content-Type", "text/plain", "Accept", "text/plain");
     assertThat(whole.headers().firstValue("Content-Type")).contains("text/plain");
     assertThat(whole.body()).startsWith(reference.path("text").textValue());
-    var streamed = ask(
-        json(Map.of("inputs", prompt, "stream", true)).toString(), "Content-Type", "application/json", "Accept", "text/plain");
+    var streamed =
+        ask(
+            json(Map.of("inputs", prompt, "stream", true)).toString(),
+            "Content-Type",
+            "application/json",
+            "Accept",
+            "text/plain");
     assertThat(streamed.headers().firstValue("Transfer-Encoding")).contains("chunked");
     assertThat(streamed.body()).isEqualTo(whole.body());
   }
@@ -137,7 +160,8 @@ class TextGenerationTest {
   @Test
   @Tag("OAI-01")
   void openAisBodiesAreAnsweredInItsForms() throws Exception {
-    var question = chat("What is the capital of France?", Map.of("model", "small", "max_tokens", 5));
+    var question =
+        chat("What is the capital of France?", Map.of("model", "small", "max_tokens", 5));
     var whole = JSON.readTree(post("/v1/chat/completions", question).body());
     assertThat(whole.path("object").textValue()).isEqualTo("chat.completion");
     assertThat(whole.path("id").textValue()).startsWith("chatcmpl-");
@@ -145,17 +169,20 @@ class TextGenerationTest {
     assertThat(whole.at("/choices/0/message/role").textValue()).isEqualTo("assistant");
     assertThat(whole.at("/choices/0/finish_reason").textValue()).isEqualTo("length");
     assertThat(whole.at("/usage/completion_tokens").intValue()).isEqualTo(5);
-    assertThat(whole.at("/usage/total_tokens").intValue()).isEqualTo(whole.at("/usage/prompt_tokens").intValue() + 5);
+    assertThat(whole.at("/usage/total_tokens").intValue())
+        .isEqualTo(whole.at("/usage/prompt_tokens").intValue() + 5);
 
     question.put("stream", true).putObject("stream_options").put("include_usage", true);
     var streamed = post("/v1/chat/completions", question);
     assertThat(streamed.headers().firstValue("Content-Type")).contains("text/event-stream");
     assertThat(streamed.body()).endsWith("\n\ndata: [DONE]\n\n");
     var chunks = chunks(streamed);
-    assertThat(chunks).allSatisfy(chunk -> {
-      assertThat(chunk.path("object").textValue()).isEqualTo("chat.completion.chunk");
-      assertThat(chunk.path("id")).isEqualTo(chunks.getFirst().path("id"));
-    });
+    assertThat(chunks)
+        .allSatisfy(
+            chunk -> {
+              assertThat(chunk.path("object").textValue()).isEqualTo("chat.completion.chunk");
+              assertThat(chunk.path("id")).isEqualTo(chunks.getFirst().path("id"));
+            });
     assertThat(chunks.getFirst().at("/choices/0/delta/role").textValue()).isEqualTo("assistant");
     assertThat(chunks.getLast().path("choices")).isEmpty();
     assertThat(chunks.getLast().path("usage")).isEqualTo(whole.path("usage"));
@@ -169,31 +196,39 @@ class TextGenerationTest {
 
   @Test
   void aTextGoesOnUntilTheModelCanReadNoMore() throws Exception {
-    var answer = JSON.readTree(ask(json(Map.of("inputs", "In the beginning"))).body()).path("details");
+    var answer =
+        JSON.readTree(ask(json(Map.of("inputs", "In the beginning"))).body()).path("details");
     if (answer.path("finish_reason").textValue().equals("length")) {
-      assertThat(answer.path("prompt_tokens").intValue() + answer.path("generated_tokens").intValue()).isEqualTo(512);
+      assertThat(
+              answer.path("prompt_tokens").intValue() + answer.path("generated_tokens").intValue())
+          .isEqualTo(512);
     }
-    var longest = json(Map.of("inputs", "and ".repeat(200), "parameters", Map.of("max_new_tokens", 20)));
-    assertThat(JSON.readTree(ask(longest).body()).at("/details/generated_tokens").intValue()).isEqualTo(20);
+    var longest =
+        json(Map.of("inputs", "and ".repeat(200), "parameters", Map.of("max_new_tokens", 20)));
+    assertThat(JSON.readTree(ask(longest).body()).at("/details/generated_tokens").intValue())
+        .isEqualTo(20);
   }
 
   @ParameterizedTest
   @Tag("ERR-01")
-  @CsvSource(delimiter = '|', quoteCharacter = '`', value = {
-    "7 | body: found 7, expected an object with messages, prompt or inputs",
-    "{\"inputs\": \"\"} | inputs: found an empty text, expected one to go on with",
-    "{\"prompt\": [\"a\", \"b\"]} | prompt: found a list, expected a text",
-    "{\"messages\": []} | messages: found an empty list, expected a list of messages",
-    "{\"messages\": [{\"role\": \"u\"}]} | messages[0].role: found the text \"u\", expected one of [system, user, assistant]",
-    "{\"messages\": [{\"role\": \"user\"}]} | messages[0].content: found nothing, expected a text",
-    "{\"prompt\": \"a\", \"n\": 2} | n: found 2, expected a whole number from 1 to 1",
-    "{\"prompt\": \"a\", \"temperature\": -1} | temperature: found -1, expected a number from 0 to 2",
-    "{\"prompt\": \"a\", \"stream\": 1} | stream: found 1, expected true or false",
-    "{\"prompt\": \"a\", \"seed\": 0.5} | seed: found 0.5, expected a whole number of 64 bits",
-    "{\"prompt\": \"a\", \"stop\": [\"\"]} | stop: found [\"\"], expected at most 4 words, none of them empty",
-    "{\"prompt\": \"a\", \"max_tokens\": 512} | max_tokens: found 512, expected a whole number from 1 to 511",
-    "{\"inputs\": \"a\", \"parameters\": {\"n\": 1.5}} | parameters.n: found 1.5, expected a whole number from 1 to 1",
-  })
+  @CsvSource(
+      delimiter = '|',
+      quoteCharacter = '`',
+      value = {
+        "7 | body: found 7, expected an object with messages, prompt or inputs",
+        "{\"inputs\": \"\"} | inputs: found an empty text, expected one to go on with",
+        "{\"prompt\": [\"a\", \"b\"]} | prompt: found a list, expected a text",
+        "{\"messages\": []} | messages: found an empty list, expected a list of messages",
+        "{\"messages\": [{\"role\": \"u\"}]} | messages[0].role: found the text \"u\", expected one of [system, user, assistant]",
+        "{\"messages\": [{\"role\": \"user\"}]} | messages[0].content: found nothing, expected a text",
+        "{\"prompt\": \"a\", \"n\": 2} | n: found 2, expected a whole number from 1 to 1",
+        "{\"prompt\": \"a\", \"temperature\": -1} | temperature: found -1, expected a number from 0 to 2",
+        "{\"prompt\": \"a\", \"stream\": 1} | stream: found 1, expected true or false",
+        "{\"prompt\": \"a\", \"seed\": 0.5} | seed: found 0.5, expected a whole number of 64 bits",
+        "{\"prompt\": \"a\", \"stop\": [\"\"]} | stop: found [\"\"], expected at most 4 words, none of them empty",
+        "{\"prompt\": \"a\", \"max_tokens\": 512} | max_tokens: found 512, expected a whole number from 1 to 511",
+        "{\"inputs\": \"a\", \"parameters\": {\"n\": 1.5}} | parameters.n: found 1.5, expected a whole number from 1 to 1",
+      })
   void whatIsWrongWithABodyIsNamed(String body, String message) throws Exception {
     var answer = ask(body, "Content-Type", "application/json");
     assertThat(answer.statusCode()).isEqualTo(400);
@@ -204,42 +239,65 @@ class TextGenerationTest {
   void aPromptThatTheModelCanNotReadIsRefused() throws Exception {
     var answer = ask(json(Map.of("inputs", "and it came to pass ".repeat(300), "stream", true)));
     assertThat(answer.statusCode()).isEqualTo(400);
-    assertThat(answer.body()).contains("tokens, expected at most 511, as the model reads 512 with its own");
+    assertThat(answer.body())
+        .contains("tokens, expected at most 511, as the model reads 512 with its own");
   }
 
-  /// The cache is 4 KB a token, in native memory, so that of 400 tokens is more than all sessions may have here.
+  /// The cache is 4 KB a token, in native memory, so that of 400 tokens is more than all sessions
+  /// may have here.
   @Test
   void theCacheOfASessionCountsAsMemoryOfSessions() throws Exception {
     try (var small = TestServer.artifact(EXAMPLE).set("BERTH_SESSION_MEMORY_MB", "1").start()) {
-      var text = json(Map.of("inputs", "and ".repeat(400), "parameters", Map.of("max_new_tokens", 1)));
-      var answer = small.invoke(
-          text.toString(), "Content-Type", "application/json", "X-Amzn-SageMaker-Session-Id", "NEW_SESSION");
+      var text =
+          json(Map.of("inputs", "and ".repeat(400), "parameters", Map.of("max_new_tokens", 1)));
+      var answer =
+          small.invoke(
+              text.toString(),
+              "Content-Type",
+              "application/json",
+              "X-Amzn-SageMaker-Session-Id",
+              "NEW_SESSION");
       assertThat(answer.statusCode()).isEqualTo(200);
-      await().untilAsserted(() -> assertThat(small.get("/metrics").body())
-          .contains("berth_sessions_closed_total{model=\"model\",reason=\"memory\"} 1.0"));
+      await()
+          .untilAsserted(
+              () ->
+                  assertThat(small.get("/metrics").body())
+                      .contains(
+                          "berth_sessions_closed_total{model=\"model\",reason=\"memory\"} 1.0"));
     }
   }
 
   @Test
   @Tag("SES-01")
   void theSecondTurnOfASessionCostsOnlyItsOwnTokens() throws Exception {
-    var opened = server.invoke("{\"requestType\":\"NEW_SESSION\"}",
-        "Content-Type", "application/json", "X-Amzn-SageMaker-Session-Id", "NEW_SESSION");
+    var opened =
+        server.invoke(
+            "{\"requestType\":\"NEW_SESSION\"}",
+            "Content-Type",
+            "application/json",
+            "X-Amzn-SageMaker-Session-Id",
+            "NEW_SESSION");
     assertThat(opened.statusCode()).as(opened.body()).isEqualTo(200);
     var header = opened.headers().firstValue("X-Amzn-SageMaker-New-Session-Id").orElseThrow();
     var session = header.substring(0, header.indexOf(';'));
 
-    var first = json(ask(chat("My name is Clara.", Map.of()), "X-Amzn-SageMaker-Session-Id", session).body());
+    var first =
+        json(
+            ask(chat("My name is Clara.", Map.of()), "X-Amzn-SageMaker-Session-Id", session)
+                .body());
     assertThat(first.at("/usage/prompt_tokens_details/cached_tokens").intValue()).isZero();
     var question = chat("What is my name?", Map.of());
     var second = json(ask(question, "X-Amzn-SageMaker-Session-Id", session).body());
-    assertThat(second.at("/choices/0/message/content").textValue()).isEqualTo("Your name is Clara.");
+    assertThat(second.at("/choices/0/message/content").textValue())
+        .isEqualTo("Your name is Clara.");
     // The mark at the end of the first answer was chosen, and not read yet.
     int before = first.at("/usage/total_tokens").intValue() - 1;
-    assertThat(second.at("/usage/prompt_tokens_details/cached_tokens").intValue()).isEqualTo(before);
+    assertThat(second.at("/usage/prompt_tokens_details/cached_tokens").intValue())
+        .isEqualTo(before);
 
     // The same as without a session, where the client sends all that was said.
-    var messages = (ArrayNode) json(chat("My name is Clara.", Map.of()).toString()).path("messages");
+    var messages =
+        (ArrayNode) json(chat("My name is Clara.", Map.of()).toString()).path("messages");
     messages.add(first.at("/choices/0/message")).add(question.at("/messages/0"));
     var whole = json(ask(json(Map.of("messages", messages))).body());
     assertThat(whole.at("/choices/0/message")).isEqualTo(second.at("/choices/0/message"));
@@ -251,24 +309,33 @@ class TextGenerationTest {
   @Test
   @Tag("OAI-01")
   void theClientOfOpenAiUnderstandsTheAnswers() throws Exception {
-    assumeTrue(new ProcessBuilder("python3", "-c", "import openai").start().waitFor() == 0, "python3 has no module openai");
-    var client = new ProcessBuilder(
-        "python3", EXAMPLE.resolve("client.py").toString(), "http://127.0.0.1:%d/v1".formatted(server.port()))
-        .redirectErrorStream(true).start();
+    assumeTrue(
+        new ProcessBuilder("python3", "-c", "import openai").start().waitFor() == 0,
+        "python3 has no module openai");
+    var client =
+        new ProcessBuilder(
+                "python3",
+                EXAMPLE.resolve("client.py").toString(),
+                "http://127.0.0.1:%d/v1".formatted(server.port()))
+            .redirectErrorStream(true)
+            .start();
     var output = new String(client.getInputStream().readAllBytes());
     assertThat(client.waitFor()).as(output).isZero();
     var lines = output.lines().toList();
     assertThat(lines).as(output).hasSize(4);
     assertThat(lines.get(0)).isEqualTo(lines.get(1)).contains("Paris");
     assertThat(lines.get(2)).startsWith("In the beginning");
-    assertThat(lines.get(3)).startsWith("400: ").contains("temperature: found 9, expected a number from 0 to 2");
+    assertThat(lines.get(3))
+        .startsWith("400: ")
+        .contains("temperature: found 9, expected a number from 0 to 2");
   }
 
   @Test
   void theFilesFitEachOther() throws IOException {
     var shape = JSON.readTree(EXAMPLE.resolve("text.json").toFile());
     var vocabulary = JSON.readTree(EXAMPLE.resolve("tokenizer.json").toFile()).at("/model/vocab");
-    assertThat(vocabulary.size() + shape.path("marks").size()).isEqualTo(shape.path("vocabulary").intValue());
+    assertThat(vocabulary.size() + shape.path("marks").size())
+        .isEqualTo(shape.path("vocabulary").intValue());
     assertThat(Files.size(EXAMPLE.resolve("model.pt"))).isLessThan(6_000_000);
   }
 
@@ -276,7 +343,8 @@ class TextGenerationTest {
     return askAsync(body, headers).join();
   }
 
-  private static CompletableFuture<HttpResponse<String>> askAsync(JsonNode body, String... headers) {
+  private static CompletableFuture<HttpResponse<String>> askAsync(
+      JsonNode body, String... headers) {
     var all = new ArrayList<>(List.of("Content-Type", "application/json"));
     all.addAll(List.of(headers));
     return server.invokeAsync(body.toString(), all.toArray(String[]::new));
@@ -287,8 +355,11 @@ class TextGenerationTest {
   }
 
   private static HttpResponse<String> post(String path, JsonNode body) throws Exception {
-    return server.send(HttpRequest.newBuilder(server.uri(path)).header("Content-Type", "application/json")
-        .POST(BodyPublishers.ofString(body.toString())).build());
+    return server.send(
+        HttpRequest.newBuilder(server.uri(path))
+            .header("Content-Type", "application/json")
+            .POST(BodyPublishers.ofString(body.toString()))
+            .build());
   }
 
   private static ObjectNode chat(String question, Map<String, Object> parameters) {
@@ -310,19 +381,25 @@ class TextGenerationTest {
 
   private static String text(HttpResponse<String> whole) {
     var choice = json(whole.body()).at("/choices/0");
-    return choice.has("text") ? choice.path("text").textValue() : choice.at("/message/content").textValue();
+    return choice.has("text")
+        ? choice.path("text").textValue()
+        : choice.at("/message/content").textValue();
   }
 
   private static String text(List<JsonNode> chunks) {
-    return chunks.stream().map(chunk -> chunk.at("/choices/0"))
-        .map(choice -> choice.path("text").asText() + choice.at("/delta/content").asText()).collect(Collectors.joining());
+    return chunks.stream()
+        .map(chunk -> chunk.at("/choices/0"))
+        .map(choice -> choice.path("text").asText() + choice.at("/delta/content").asText())
+        .collect(Collectors.joining());
   }
 
   /// The events of a stream but for the last, which is `[DONE]`.
   private static List<JsonNode> chunks(HttpResponse<String> streamed) {
     var events = List.of(streamed.body().split("\n\n"));
     assertThat(events.getLast()).as(streamed.body()).isEqualTo("data: [DONE]");
-    return events.subList(0, events.size() - 1).stream().map(event -> json(event.substring("data: ".length()))).toList();
+    return events.subList(0, events.size() - 1).stream()
+        .map(event -> json(event.substring("data: ".length())))
+        .toList();
   }
 
   private static List<Long> longs(JsonNode numbers) {

@@ -30,7 +30,8 @@ class TextToImageTest {
 
   private static final Path EXAMPLE = Path.of("examples/text-to-image");
   private static final ObjectMapper JSON = new ObjectMapper();
-  private static final String PROMPT = "{\"prompt\": \"a big red circle on a white background\", \"seed\": %d, \"steps\": 4}";
+  private static final String PROMPT =
+      "{\"prompt\": \"a big red circle on a white background\", \"seed\": %d, \"steps\": 4}";
 
   private static TestServer server;
 
@@ -46,7 +47,9 @@ class TextToImageTest {
 
   @Test
   void aPromptIsAnsweredAsStableDiffusionAnswersOnBedrock() throws Exception {
-    var answer = json("{\"prompt\": \"An orange ring, on a BLACK background.\", \"seed\": 4294967295, \"steps\": 2, \"n\": 2}");
+    var answer =
+        json(
+            "{\"prompt\": \"An orange ring, on a BLACK background.\", \"seed\": 4294967295, \"steps\": 2, \"n\": 2}");
     assertThat(answer.path("seeds")).hasToString("[4294967295,0]");
     assertThat(answer.path("images")).hasSize(2);
     for (var image : answer.path("images")) {
@@ -59,7 +62,13 @@ class TextToImageTest {
   @Test
   void thePictureShowsWhatThePromptNames() throws Exception {
     for (int seed = 1; seed < 4; seed++) {
-      var rgb = Image.read(picture("{\"prompt\": \"a big red circle on a white background\", \"seed\": %d}".formatted(seed))).rgb().data();
+      var rgb =
+          Image.read(
+                  picture(
+                      "{\"prompt\": \"a big red circle on a white background\", \"seed\": %d}"
+                          .formatted(seed)))
+              .rgb()
+              .data();
       int red = 0;
       int white = 0;
       for (int i = 0; i < rgb.remaining(); i += 3) {
@@ -78,19 +87,35 @@ class TextToImageTest {
     assertThat(picture(PROMPT.formatted(7))).isEqualTo(alone);
     assertThat(picture(PROMPT.formatted(8))).isNotEqualTo(alone);
     var company = IntStream.range(0, 12).mapToObj(seed -> PROMPT.formatted(seed)).toList();
-    var requests = IntStream.range(0, 3)
-        .mapToObj(_ -> server.invokeAsync(String.join("\n", company), "Content-Type", "application/jsonlines",
-            "Accept", "application/jsonlines"))
-        .toList();
+    var requests =
+        IntStream.range(0, 3)
+            .mapToObj(
+                _ ->
+                    server.invokeAsync(
+                        String.join("\n", company),
+                        "Content-Type",
+                        "application/jsonlines",
+                        "Accept",
+                        "application/jsonlines"))
+            .toList();
     for (var request : requests) {
       var lines = request.join().body().split("\n");
       assertThat(lines).hasSize(12);
       assertThat(JSON.readTree(lines[7]).path("images").path(0).binaryValue()).isEqualTo(alone);
       assertThat(JSON.readTree(lines[8]).path("images").path(0).binaryValue()).isNotEqualTo(alone);
     }
-    try (var other = TestServer.artifact(EXAMPLE).set("SAGEMAKER_MODEL_SERVER_WORKERS", "1").set("BERTH_CPU_PROFILE", "latency").start()) {
-      assertThat(JSON.readTree(other.invoke(PROMPT.formatted(7)).body()).path("images").path(0).binaryValue())
-          .as("with another number of threads").isEqualTo(alone);
+    try (var other =
+        TestServer.artifact(EXAMPLE)
+            .set("SAGEMAKER_MODEL_SERVER_WORKERS", "1")
+            .set("BERTH_CPU_PROFILE", "latency")
+            .start()) {
+      assertThat(
+              JSON.readTree(other.invoke(PROMPT.formatted(7)).body())
+                  .path("images")
+                  .path(0)
+                  .binaryValue())
+          .as("with another number of threads")
+          .isEqualTo(alone);
     }
   }
 
@@ -98,11 +123,13 @@ class TextToImageTest {
   void aSeedThatWasChosenIsSaidSoThatThePictureCanBeMadeAgain() throws Exception {
     var prompt = "{\"prompt\": \"two small stars\", \"steps\": 2%s}";
     var chosen = json(prompt.formatted(""));
-    assertThat(json(prompt.formatted(", \"seed\": " + chosen.path("seeds").path(0)))).isEqualTo(chosen);
+    assertThat(json(prompt.formatted(", \"seed\": " + chosen.path("seeds").path(0))))
+        .isEqualTo(chosen);
     var bare = bytes(prompt.formatted(""), "Accept", "image/png");
     var seed = bare.headers().firstValue("X-Amzn-SageMaker-Custom-Attributes").orElseThrow();
     assertThat(seed).matches("seed=\\d+");
-    assertThat(picture(prompt.formatted(", \"seed\": " + seed.substring(5)))).isEqualTo(bare.body());
+    assertThat(picture(prompt.formatted(", \"seed\": " + seed.substring(5))))
+        .isEqualTo(bare.body());
     assertThat(json(prompt.formatted("")).path("seeds")).isNotEqualTo(chosen.path("seeds"));
   }
 
@@ -114,14 +141,17 @@ class TextToImageTest {
     var jpeg = bytes("a red circle", "Content-Type", "text/plain", "Accept", "image/jpeg");
     assertThat(jpeg.headers().firstValue("Content-Type")).contains("image/jpeg");
     assertThat(jpeg.body()).startsWith(0xff, 0xd8, 0xff);
-    assertThat(bytes("[" + PROMPT.formatted(7) + "]", "Accept", "image/*").body()).isEqualTo(png.body());
+    assertThat(bytes("[" + PROMPT.formatted(7) + "]", "Accept", "image/*").body())
+        .isEqualTo(png.body());
     var inJson = json("{\"prompt\": \"a red circle\", \"steps\": 1, \"output_format\": \"jpeg\"}");
     assertThat(inJson.path("images").path(0).binaryValue()).startsWith(0xff, 0xd8, 0xff);
   }
 
   @Test
   void severalPicturesAreAnArchive() throws Exception {
-    var prompts = "[%s, {\"prompt\": \"two blue crosses\", \"seed\": 3, \"steps\": 2, \"n\": 2}]".formatted(PROMPT.formatted(7));
+    var prompts =
+        "[%s, {\"prompt\": \"two blue crosses\", \"seed\": 3, \"steps\": 2, \"n\": 2}]"
+            .formatted(PROMPT.formatted(7));
     var archive = bytes(prompts, "Accept", "application/zip");
     assertThat(archive.headers().firstValue("Content-Type")).contains("application/zip");
     var names = new ArrayList<String>();
@@ -141,29 +171,47 @@ class TextToImageTest {
 
   @Test
   void severalPicturesAreTheFilesOfAMultipartBody() throws Exception {
-    var answer = bytes("[%s, %s]".formatted(PROMPT.formatted(7), PROMPT.formatted(8)), "Accept", "multipart/mixed");
+    var answer =
+        bytes(
+            "[%s, %s]".formatted(PROMPT.formatted(7), PROMPT.formatted(8)),
+            "Accept",
+            "multipart/mixed");
     var type = answer.headers().firstValue("Content-Type").orElseThrow();
     assertThat(type).matches("multipart/mixed; boundary=[\\w-]+");
-    var parts = new String(answer.body(), StandardCharsets.ISO_8859_1).split("\r\n?--" + type.substring(type.indexOf('=') + 1));
+    var parts =
+        new String(answer.body(), StandardCharsets.ISO_8859_1)
+            .split("\r\n?--" + type.substring(type.indexOf('=') + 1));
     assertThat(parts).hasSize(3);
-    assertThat(parts[1]).contains("Content-Type: image/png\r\n", "filename=\"2-seed-8.png\"\r\n\r\n");
-    assertThat(parts[1].substring(parts[1].indexOf("\r\n\r\n") + 4).getBytes(StandardCharsets.ISO_8859_1))
+    assertThat(parts[1])
+        .contains("Content-Type: image/png\r\n", "filename=\"2-seed-8.png\"\r\n\r\n");
+    assertThat(
+            parts[1]
+                .substring(parts[1].indexOf("\r\n\r\n") + 4)
+                .getBytes(StandardCharsets.ISO_8859_1))
         .isEqualTo(picture(PROMPT.formatted(8)));
     assertThat(parts[2]).isEqualTo("--\r\n");
   }
 
   @Test
   void whatCantBeWrittenIsNotAcceptable() throws Exception {
-    var several = server.invoke("[%1$s, %1$s]".formatted(PROMPT.formatted(7)), "Accept", "image/png");
+    var several =
+        server.invoke("[%1$s, %1$s]".formatted(PROMPT.formatted(7)), "Accept", "image/png");
     assertThat(several.statusCode()).isEqualTo(406);
-    assertThat(several.body()).contains("Accept: found image/png for 2 files, expected application/zip or multipart/mixed");
+    assertThat(several.body())
+        .contains(
+            "Accept: found image/png for 2 files, expected application/zip or multipart/mixed");
     var csv = server.invoke(PROMPT.formatted(7), "Accept", "text/csv");
     assertThat(csv.statusCode()).isEqualTo(406);
-    assertThat(csv.body()).contains("application/json", "application/zip", "multipart/mixed", "image/png", "image/jpeg");
+    assertThat(csv.body())
+        .contains(
+            "application/json", "application/zip", "multipart/mixed", "image/png", "image/jpeg");
   }
 
   @ParameterizedTest
-  @CsvSource(delimiter = '|', textBlock = """
+  @CsvSource(
+      delimiter = '|',
+      textBlock =
+          """
       {"prompt": "a red circle", "steps": 0}         | steps: found 0, expected a whole number from 1 to 100
       {"prompt": "a red circle", "steps": 101}       | steps: found 101, expected a whole number from 1 to 100
       {"prompt": "a red circle", "steps": 2.5}       | steps: found 2.5, expected a whole number from 1 to 100
@@ -180,7 +228,8 @@ class TextToImageTest {
       {}                                             | prompt: found nothing, expected a text
       "a red circle"                                 | body: found the text \\"a red circle\\", expected an object with a prompt
       [{"prompt": "a ring"}, {"prompt": "no ring"}]  | [1].prompt: found the word \\"no\\"
-      """, quoteCharacter = '`')
+      """,
+      quoteCharacter = '`')
   void whatIsWrongIsNamed(String body, String message) throws Exception {
     var answer = server.invoke(body);
     assertThat(answer.statusCode()).isEqualTo(400);
@@ -189,7 +238,13 @@ class TextToImageTest {
 
   @Test
   void aBadLineIsNamed() throws Exception {
-    assertThat(server.invoke(PROMPT.formatted(7) + "\n{\"prompt\": \"a dog\"}", "Content-Type", "application/jsonlines").body())
+    assertThat(
+            server
+                .invoke(
+                    PROMPT.formatted(7) + "\n{\"prompt\": \"a dog\"}",
+                    "Content-Type",
+                    "application/jsonlines")
+                .body())
         .contains("line 2: prompt: found the word \\\"dog\\\"");
   }
 
@@ -211,8 +266,16 @@ class TextToImageTest {
 
   private static HttpResponse<byte[]> bytes(String body, String... headers) throws Exception {
     URI uri = server.uri("/invocations");
-    var answer = server.send(HttpRequest.newBuilder(uri).POST(BodyPublishers.ofString(body)).headers(headers).build(), BodyHandlers.ofByteArray());
-    assertThat(answer.statusCode()).as(new String(answer.body(), StandardCharsets.UTF_8)).isEqualTo(200);
+    var answer =
+        server.send(
+            HttpRequest.newBuilder(uri)
+                .POST(BodyPublishers.ofString(body))
+                .headers(headers)
+                .build(),
+            BodyHandlers.ofByteArray());
+    assertThat(answer.statusCode())
+        .as(new String(answer.body(), StandardCharsets.UTF_8))
+        .isEqualTo(200);
     return answer;
   }
 }

@@ -29,9 +29,15 @@ enum Decoder {
   PNG(Decoder::picture, files("images", ".png")),
   BMP(Decoder::picture, files("images", ".bmp")),
   WEBP(Decoder::picture, files("images", ".webp")),
-  CSV(bytes -> Csv.rows(new String(bytes, StandardCharsets.UTF_8)), texts("a,b\n\"c \"\"d\"\"\",\"e\nf\"\r\n,\n")),
-  JSON_PATH(JsonPathFilterFuzz::read, texts("$", "$.a[0,1:]", "$['a','b']", "$.*", "$.a[1].b[-1]", "$.a[:2][ * ]")),
-  ACCEPT(AcceptFuzz::read, texts("*/*", "text/csv;q=0.5, application/json;q=1.000", "text/*; x=\"a,b\", */*;q=0"));
+  CSV(
+      bytes -> Csv.rows(new String(bytes, StandardCharsets.UTF_8)),
+      texts("a,b\n\"c \"\"d\"\"\",\"e\nf\"\r\n,\n")),
+  JSON_PATH(
+      JsonPathFilterFuzz::read,
+      texts("$", "$.a[0,1:]", "$['a','b']", "$.*", "$.a[1].b[-1]", "$.a[:2][ * ]")),
+  ACCEPT(
+      AcceptFuzz::read,
+      texts("*/*", "text/csv;q=0.5, application/json;q=1.000", "text/*; x=\"a,b\", */*;q=0"));
 
   /// Throws what it likes.
   interface Reader {
@@ -44,7 +50,8 @@ enum Decoder {
   private static final long MOST_PIXELS = 10_000;
 
   /// What clients are not to see: names of exceptions and of packages.
-  private static final Pattern INTERNALS = Pattern.compile("Exception|\\b(?:java|javax|sun|jdk)\\.");
+  private static final Pattern INTERNALS =
+      Pattern.compile("Exception|\\b(?:java|javax|sun|jdk)\\.");
 
   private final Reader reader;
   private final List<byte[]> examples;
@@ -83,7 +90,11 @@ enum Decoder {
 
   private static List<byte[]> files(String directory, String ending) {
     try (var files = Files.list(Path.of("src", "test", "resources", directory))) {
-      return files.filter(file -> file.toString().endsWith(ending)).sorted().map(Decoder::bytes).toList();
+      return files
+          .filter(file -> file.toString().endsWith(ending))
+          .sorted()
+          .map(Decoder::bytes)
+          .toList();
     } catch (IOException e) {
       throw new UncheckedIOException(e);
     }

@@ -13,15 +13,17 @@ import java.util.Random;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
-/// Each decoder reads or refuses what several random changes make of valid bytes, and takes memory in proportion to them.
-/// `reliability/decoders` does the same for as long as one likes, and finds new paths by itself.
+/// Each decoder reads or refuses what several random changes make of valid bytes, and takes memory
+/// in proportion to them. `reliability/decoders` does the same for as long as one likes, and finds
+/// new paths by itself.
 class DecoderTest {
 
   private static final int INPUTS = 4_000;
 
-  /// What a decoder may allocate for an input: some times its bytes, and a picture or an archive of the largest size that
-  /// the decoders are told to take.
+  /// What a decoder may allocate for an input: some times its bytes, and a picture or an archive of
+  /// the largest size that the decoders are told to take.
   private static final long FACTOR = 200;
+
   private static final long CONSTANT = 8 * Decoder.MEBIBYTE;
 
   private static final ThreadMXBean MEMORY = (ThreadMXBean) ManagementFactory.getThreadMXBean();
@@ -34,7 +36,8 @@ class DecoderTest {
       decoder.readOrRefuse(example);
     }
     for (int i = 0; i < INPUTS; i++) {
-      var bytes = changed(decoder.examples().get(random.nextInt(decoder.examples().size())), random);
+      var bytes =
+          changed(decoder.examples().get(random.nextInt(decoder.examples().size())), random);
       long before = MEMORY.getCurrentThreadAllocatedBytes();
       try {
         decoder.readOrRefuse(bytes);
@@ -53,16 +56,27 @@ class DecoderTest {
       int from = random.nextInt(bytes.length + 1);
       int to = Math.min(bytes.length, from + (1 << random.nextInt(6)));
       var taken = Arrays.copyOfRange(bytes, from, to);
-      bytes = switch (random.nextInt(5)) {
-        case 0 -> joined(Arrays.copyOf(bytes, from));
-        case 1 -> joined(Arrays.copyOf(bytes, from), Arrays.copyOfRange(bytes, to, bytes.length));
-        case 2 -> joined(Arrays.copyOf(bytes, to), taken, taken, Arrays.copyOfRange(bytes, from, bytes.length));
-        default -> {
-          // Lengths and offsets that nobody means are made of these.
-          Arrays.fill(taken, List.of((byte) 0, (byte) 0xff, (byte) 0x7f, (byte) random.nextInt()).get(random.nextInt(4)));
-          yield joined(Arrays.copyOf(bytes, from), taken, Arrays.copyOfRange(bytes, to, bytes.length));
-        }
-      };
+      bytes =
+          switch (random.nextInt(5)) {
+            case 0 -> joined(Arrays.copyOf(bytes, from));
+            case 1 ->
+                joined(Arrays.copyOf(bytes, from), Arrays.copyOfRange(bytes, to, bytes.length));
+            case 2 ->
+                joined(
+                    Arrays.copyOf(bytes, to),
+                    taken,
+                    taken,
+                    Arrays.copyOfRange(bytes, from, bytes.length));
+            default -> {
+              // Lengths and offsets that nobody means are made of these.
+              Arrays.fill(
+                  taken,
+                  List.of((byte) 0, (byte) 0xff, (byte) 0x7f, (byte) random.nextInt())
+                      .get(random.nextInt(4)));
+              yield joined(
+                  Arrays.copyOf(bytes, from), taken, Arrays.copyOfRange(bytes, to, bytes.length));
+            }
+          };
     }
     return bytes;
   }

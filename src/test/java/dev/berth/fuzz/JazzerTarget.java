@@ -16,7 +16,8 @@ public final class JazzerTarget {
   public static void fuzzerInitialize() throws IOException {
     decoder = Decoder.valueOf(System.getProperty("decoder").toUpperCase(Locale.ROOT));
     for (int i = 0; i < decoder.examples().size(); i++) {
-      Files.write(Path.of(System.getProperty("corpus")).resolve("example-" + i), decoder.examples().get(i));
+      Files.write(
+          Path.of(System.getProperty("corpus")).resolve("example-" + i), decoder.examples().get(i));
     }
   }
 

@@ -26,9 +26,11 @@ class LocalStreamTest {
   @Test
   void whatARecordFailsWithComesOutAndNothingStaysOpen() throws Exception {
     try (var model = LocalModel.load(handler, Path.of("."))) {
-      assertThatThrownBy(() -> model.invoke(MediaType.JSON, "abc\na?")).isInstanceOf(BadInputException.class)
+      assertThatThrownBy(() -> model.invoke(MediaType.JSON, "abc\na?"))
+          .isInstanceOf(BadInputException.class)
           .hasMessage("line: found a ?, expected letters");
-      assertThatThrownBy(() -> model.invoke(MediaType.JSON, "abc\n0")).isInstanceOf(BadInputException.class);
+      assertThatThrownBy(() -> model.invoke(MediaType.JSON, "abc\n0"))
+          .isInstanceOf(BadInputException.class);
       assertThatThrownBy(() -> model.invoke(MediaType.JSON, "!")).hasMessage("no such letter");
     }
     assertThat(handler.open()).isZero();
@@ -36,14 +38,16 @@ class LocalStreamTest {
 
   @Test
   void aPartAfterTheEndIsRefused() {
-    var late = new SpellingHandler() {
-      @Override
-      public void stepFn(List<PartStream<Spelling, String>> streams, Object model) {
-        streams.getFirst().end();
-        streams.getFirst().emit("late");
-      }
-    };
-    assertThatThrownBy(() -> late.predictFn(List.of("abc"), late)).isInstanceOf(IllegalStateException.class)
+    var late =
+        new SpellingHandler() {
+          @Override
+          public void stepFn(List<PartStream<Spelling, String>> streams, Object model) {
+            streams.getFirst().end();
+            streams.getFirst().emit("late");
+          }
+        };
+    assertThatThrownBy(() -> late.predictFn(List.of("abc"), late))
+        .isInstanceOf(IllegalStateException.class)
         .hasMessage("found a part after the end of its stream");
     assertThat(late.open()).isZero();
   }

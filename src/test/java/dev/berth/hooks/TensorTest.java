@@ -41,9 +41,12 @@ class TensorTest {
     assertThat(tensor.as(ElementType.INT32).longs()).containsExactly(0, -2);
     assertThat(Tensor.ofUnsigned(new byte[] {-1}, 1).longs()).containsExactly(255);
     assertThat(Tensor.of(new int[] {-1}, 1).as(ElementType.INT8).longs()).containsExactly(-1);
-    assertThat(Tensor.of(new double[] {-2.7, 2.7}, 2).as(ElementType.INT64).longs()).containsExactly(-2, 2);
-    assertThat(Tensor.of(new double[] {0.5, 0}, 2).as(ElementType.BOOL).longs()).containsExactly(1, 0);
-    assertThatThrownBy(() -> Tensor.of(new float[] {1}, 1).longs()).isInstanceOf(IllegalStateException.class)
+    assertThat(Tensor.of(new double[] {-2.7, 2.7}, 2).as(ElementType.INT64).longs())
+        .containsExactly(-2, 2);
+    assertThat(Tensor.of(new double[] {0.5, 0}, 2).as(ElementType.BOOL).longs())
+        .containsExactly(1, 0);
+    assertThatThrownBy(() -> Tensor.of(new float[] {1}, 1).longs())
+        .isInstanceOf(IllegalStateException.class)
         .hasMessage("found elements of type float32, expected whole numbers");
   }
 
@@ -55,25 +58,32 @@ class TensorTest {
     assertThat(stacked.unstack()).isEqualTo(rows);
     assertThat(Tensor.stack(stacked.unstack())).isEqualTo(stacked).hasSameHashCodeAs(stacked);
     assertThat(Tensor.of(new float[0], 0, 7).unstack()).isEmpty();
-    assertThat(Tensor.stack(List.of(Tensor.of(new float[] {9})))).isEqualTo(Tensor.of(new float[] {9}, 1));
+    assertThat(Tensor.stack(List.of(Tensor.of(new float[] {9}))))
+        .isEqualTo(Tensor.of(new float[] {9}, 1));
   }
 
   @Test
   void whatDoesNotFitIsRefused() {
-    assertThatThrownBy(() -> Tensor.of(new float[5], 2, 3)).hasMessage("data: found 20 bytes, expected 24 for float32[2, 3]");
-    assertThatThrownBy(() -> Tensor.of(new float[6], -2, -3)).hasMessageContaining("no negative length");
-    assertThatThrownBy(() -> Tensor.of(new float[0], 1 << 20, 1 << 20)).isInstanceOf(ArithmeticException.class);
+    assertThatThrownBy(() -> Tensor.of(new float[5], 2, 3))
+        .hasMessage("data: found 20 bytes, expected 24 for float32[2, 3]");
+    assertThatThrownBy(() -> Tensor.of(new float[6], -2, -3))
+        .hasMessageContaining("no negative length");
+    assertThatThrownBy(() -> Tensor.of(new float[0], 1 << 20, 1 << 20))
+        .isInstanceOf(ArithmeticException.class);
     assertThatThrownBy(() -> Tensor.stack(List.of())).isInstanceOf(IllegalArgumentException.class);
-    assertThatThrownBy(() -> Tensor.stack(List.of(Tensor.of(new float[1], 1), Tensor.of(new int[1], 1))))
+    assertThatThrownBy(
+            () -> Tensor.stack(List.of(Tensor.of(new float[1], 1), Tensor.of(new int[1], 1))))
         .hasMessage("found int32[1] beside float32[1], expected tensors of one kind");
-    assertThatThrownBy(() -> Tensor.of(new float[1]).unstack()).isInstanceOf(IllegalStateException.class);
+    assertThatThrownBy(() -> Tensor.of(new float[1]).unstack())
+        .isInstanceOf(IllegalStateException.class);
     assertThat(ElementType.named("complex64")).isEmpty();
   }
 
   @Test
   void nobodyCanChangeIt() {
     var tensor = Tensor.of(new float[] {1}, 1);
-    assertThatThrownBy(() -> tensor.data().putFloat(0, 2)).isInstanceOf(ReadOnlyBufferException.class);
+    assertThatThrownBy(() -> tensor.data().putFloat(0, 2))
+        .isInstanceOf(ReadOnlyBufferException.class);
     tensor.shape()[0] = 7;
     assertThat(tensor.shape()).containsExactly(1);
     var bytes = new byte[] {1};

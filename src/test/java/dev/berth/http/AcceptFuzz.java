@@ -14,7 +14,9 @@ public final class AcceptFuzz {
 
   public static void read(byte[] bytes) {
     try {
-      Accept.choose(Optional.of(new String(bytes, StandardCharsets.ISO_8859_1)), List.of(MediaType.JSON, MediaType.CSV),
+      Accept.choose(
+          Optional.of(new String(bytes, StandardCharsets.ISO_8859_1)),
+          List.of(MediaType.JSON, MediaType.CSV),
           MediaType.JSON);
     } catch (ServingException e) {
       if (e.type() != ErrorType.NOT_ACCEPTABLE) {

@@ -15,28 +15,33 @@ import org.junit.jupiter.params.provider.ValueSource;
 
 class AcceptTest {
 
-  private static final List<MediaType> OFFERED = List.of(MediaType.JSON, MediaType.JSON_LINES, MediaType.CSV);
+  private static final List<MediaType> OFFERED =
+      List.of(MediaType.JSON, MediaType.JSON_LINES, MediaType.CSV);
 
   @ParameterizedTest
-  @CsvSource(delimiter = '|', value = {
-      "*/* | application/jsonlines",
-      "'' | application/jsonlines",
-      "application/* | application/jsonlines",
-      "text/* | text/csv",
-      "image/png, text/csv | text/csv",
-      "text/csv, application/json | text/csv",
-      "text/csv;q=0.1, application/json | application/json",
-      "text/csv;q=0.1, */*;q=0.01 | text/csv",
-      "*/*, application/jsonlines;q=0 | application/json",
-      "*/*, application/jsonlines;q=0, application/json;q=0 | text/csv",
-      "*/*, application/json;q=0.1, application/jsonlines;q=0.1, text/csv;q=0.2 | text/csv",
-      "application/json;q=0.5, text/*;q=0.4, */*;q=0 | application/json",
-      "TEXT/CSV | text/csv",
-      "text/csv;q=nonsense | text/csv",
-      "text/html;a=\",\", text/csv | text/csv",
-      "rubbish, application/json | application/json"})
+  @CsvSource(
+      delimiter = '|',
+      value = {
+        "*/* | application/jsonlines",
+        "'' | application/jsonlines",
+        "application/* | application/jsonlines",
+        "text/* | text/csv",
+        "image/png, text/csv | text/csv",
+        "text/csv, application/json | text/csv",
+        "text/csv;q=0.1, application/json | application/json",
+        "text/csv;q=0.1, */*;q=0.01 | text/csv",
+        "*/*, application/jsonlines;q=0 | application/json",
+        "*/*, application/jsonlines;q=0, application/json;q=0 | text/csv",
+        "*/*, application/json;q=0.1, application/jsonlines;q=0.1, text/csv;q=0.2 | text/csv",
+        "application/json;q=0.5, text/*;q=0.4, */*;q=0 | application/json",
+        "TEXT/CSV | text/csv",
+        "text/csv;q=nonsense | text/csv",
+        "text/html;a=\",\", text/csv | text/csv",
+        "rubbish, application/json | application/json"
+      })
   void theBestOfWhatIsOfferedWins(String header, String chosen) {
-    assertThat(Accept.choose(Optional.of(header), OFFERED, MediaType.JSON_LINES)).hasToString(chosen);
+    assertThat(Accept.choose(Optional.of(header), OFFERED, MediaType.JSON_LINES))
+        .hasToString(chosen);
   }
 
   @Test
@@ -51,7 +56,8 @@ class AcceptTest {
 
   @Test
   void hooksThatDeclareNothingGetTheTypeThatTheCallerLikesBest() {
-    var chosen = Accept.choose(Optional.of("image/png;q=0.5, image/jpeg"), List.of(), MediaType.JSON);
+    var chosen =
+        Accept.choose(Optional.of("image/png;q=0.5, image/jpeg"), List.of(), MediaType.JSON);
     assertThat(chosen).hasToString("image/jpeg");
   }
 
@@ -59,7 +65,8 @@ class AcceptTest {
   @ValueSource(strings = {"application/x-unknown", "rubbish", "text/csv;q=0", "image/*", "*/*;q=0"})
   void nothingAcceptableSaysWhatIsOffered(String header) {
     assertThatThrownBy(() -> Accept.choose(Optional.of(header), OFFERED, MediaType.JSON))
-        .isInstanceOfSatisfying(ServingException.class, e -> assertThat(e.type()).isEqualTo(ErrorType.NOT_ACCEPTABLE))
+        .isInstanceOfSatisfying(
+            ServingException.class, e -> assertThat(e.type()).isEqualTo(ErrorType.NOT_ACCEPTABLE))
         .hasMessageContaining(header)
         .hasMessageContaining("application/jsonlines");
   }
@@ -67,7 +74,9 @@ class AcceptTest {
   @ParameterizedTest
   @ValueSource(strings = {",", "\"", "a/b;c=\"\\\\", "*/*,"})
   void aHeaderMadeToCostTimeIsRefusedByItsLength(String unit) {
-    assertThatThrownBy(() -> Accept.choose(Optional.of("a/b," + unit.repeat(30_000)), OFFERED, MediaType.JSON))
-        .isInstanceOf(ServingException.class).hasMessageContaining("expected at most 1024");
+    assertThatThrownBy(
+            () -> Accept.choose(Optional.of("a/b," + unit.repeat(30_000)), OFFERED, MediaType.JSON))
+        .isInstanceOf(ServingException.class)
+        .hasMessageContaining("expected at most 1024");
   }
 }

@@ -26,7 +26,8 @@ import org.junit.jupiter.params.provider.ValueSource;
 class BatchTransformTest {
 
   private static final ObjectMapper JSON = new ObjectMapper();
-  private static final List<String> CITIES = List.of("Paris", "London", "Berlin", "Madrid", "Rome", "Vienna", "Oslo", "Tokyo");
+  private static final List<String> CITIES =
+      List.of("Paris", "London", "Berlin", "Madrid", "Rome", "Vienna", "Oslo", "Tokyo");
 
   private static TestServer batch;
 
@@ -48,10 +49,13 @@ class BatchTransformTest {
     var response = batch.get("/execution-parameters");
     assertThat(response.headers().firstValue("Content-Type")).contains("application/json");
     var json = JSON.readTree(response.body());
-    assertThat(json.fieldNames()).toIterable().containsExactlyInAnyOrder("MaxConcurrentTransforms", "BatchStrategy", "MaxPayloadInMB");
+    assertThat(json.fieldNames())
+        .toIterable()
+        .containsExactlyInAnyOrder("MaxConcurrentTransforms", "BatchStrategy", "MaxPayloadInMB");
     assertThat(json.path("MaxConcurrentTransforms").isInt()).isTrue();
     assertThat(json.path("MaxPayloadInMB").isInt()).isTrue();
-    assertThat(json.path("MaxConcurrentTransforms").asInt() * json.path("MaxPayloadInMB").asInt()).isBetween(1, 100);
+    assertThat(json.path("MaxConcurrentTransforms").asInt() * json.path("MaxPayloadInMB").asInt())
+        .isBetween(1, 100);
     assertThat(json.path("BatchStrategy").asText()).isEqualTo("MULTI_RECORD");
   }
 
@@ -59,14 +63,16 @@ class BatchTransformTest {
   @Tag("BAT-02")
   @Tag("BAT-04")
   void executionParametersFollowThePlatformsVariables() throws Exception {
-    try (var server = TestServer.with(new TextHandler())
-        .set("SAGEMAKER_BATCH", "true")
-        .set("SAGEMAKER_BATCH_STRATEGY", "SINGLE_RECORD")
-        .set("SAGEMAKER_MAX_CONCURRENT_TRANSFORMS", "10")
-        .set("SAGEMAKER_MAX_PAYLOAD_IN_MB", "20")
-        .start()) {
+    try (var server =
+        TestServer.with(new TextHandler())
+            .set("SAGEMAKER_BATCH", "true")
+            .set("SAGEMAKER_BATCH_STRATEGY", "SINGLE_RECORD")
+            .set("SAGEMAKER_MAX_CONCURRENT_TRANSFORMS", "10")
+            .set("SAGEMAKER_MAX_PAYLOAD_IN_MB", "20")
+            .start()) {
       assertThat(server.get("/execution-parameters").body())
-          .isEqualTo("{\"MaxConcurrentTransforms\":10,\"BatchStrategy\":\"SINGLE_RECORD\",\"MaxPayloadInMB\":10}");
+          .isEqualTo(
+              "{\"MaxConcurrentTransforms\":10,\"BatchStrategy\":\"SINGLE_RECORD\",\"MaxPayloadInMB\":10}");
     }
   }
 
@@ -76,12 +82,18 @@ class BatchTransformTest {
   void localModeGetsItsSpellingOrA404() throws Exception {
     // As local mode writes it, and nobody else.
     try (var server = TestServer.with(new TextHandler()).set("SAGEMAKER_BATCH", "True").start()) {
-      assertThat(server.get("/execution-parameters").body()).contains("\"BatchStrategy\":\"MultiRecord\"");
+      assertThat(server.get("/execution-parameters").body())
+          .contains("\"BatchStrategy\":\"MultiRecord\"");
     }
-    try (var server = TestServer.with(new TextHandler()).set("BERTH_EXECUTION_PARAMETERS", "local-mode").start()) {
-      assertThat(server.get("/execution-parameters").body()).contains("\"BatchStrategy\":\"MultiRecord\"");
+    try (var server =
+        TestServer.with(new TextHandler())
+            .set("BERTH_EXECUTION_PARAMETERS", "local-mode")
+            .start()) {
+      assertThat(server.get("/execution-parameters").body())
+          .contains("\"BatchStrategy\":\"MultiRecord\"");
     }
-    try (var server = TestServer.with(new TextHandler()).set("BERTH_EXECUTION_PARAMETERS", "off").start()) {
+    try (var server =
+        TestServer.with(new TextHandler()).set("BERTH_EXECUTION_PARAMETERS", "off").start()) {
       assertThat(server.get("/execution-parameters").statusCode()).isEqualTo(404);
     }
   }
@@ -90,7 +102,8 @@ class BatchTransformTest {
   @ValueSource(strings = {"", "\n", "\r\n"})
   @Tag("BAT-06")
   void oneLineIsOnePredictionWithAndWithoutItsNewline(String end) throws Exception {
-    var response = batch.invoke("Who came?,Bob came." + end, "Content-Type", "text/csv", "Accept", "text/csv");
+    var response =
+        batch.invoke("Who came?,Bob came." + end, "Content-Type", "text/csv", "Accept", "text/csv");
     assertThat(response.body()).startsWith("Bob,").doesNotContain("\n");
   }
 
@@ -100,8 +113,11 @@ class BatchTransformTest {
   @Tag("BAT-10")
   void linesAreAnsweredInTheirOrderWithoutABlankLineAtTheEnd(String newline) throws Exception {
     for (var last : List.of("", newline)) {
-      var body = CITIES.stream().map(BatchTransformTest::line).collect(Collectors.joining(newline)) + last;
-      var response = batch.invoke(body, "Content-Type", "application/jsonlines", "Accept", "application/jsonlines");
+      var body =
+          CITIES.stream().map(BatchTransformTest::line).collect(Collectors.joining(newline)) + last;
+      var response =
+          batch.invoke(
+              body, "Content-Type", "application/jsonlines", "Accept", "application/jsonlines");
       assertThat(answers(response)).isEqualTo(CITIES);
       assertThat(response.body()).doesNotEndWith("\n");
     }
@@ -114,13 +130,15 @@ class BatchTransformTest {
     var twoLines = line("Paris") + "\n" + line("Rome") + "\n";
     for (var type : List.of("application/jsonlines", "text/csv")) {
       // AssembleWith=Line adds a newline after each response.
-      var response = batch.invoke(twoLines, "Content-Type", "application/jsonlines", "Accept", type);
+      var response =
+          batch.invoke(twoLines, "Content-Type", "application/jsonlines", "Accept", type);
       assertThat((response.body() + "\n" + response.body() + "\n").split("\n", -1)).hasSize(5);
     }
     try (var server = TestServer.sample().set("BERTH_TRAILING_NEWLINE", "true").start()) {
       for (var type : List.of("application/jsonlines", "text/csv")) {
         // AssembleWith=None joins the bytes as they are.
-        var response = server.invoke(twoLines, "Content-Type", "application/jsonlines", "Accept", type);
+        var response =
+            server.invoke(twoLines, "Content-Type", "application/jsonlines", "Accept", type);
         assertThat((response.body() + response.body()).split("\n", -1)).hasSize(5);
       }
     }
@@ -129,7 +147,8 @@ class BatchTransformTest {
   @Test
   @Tag("BAT-08")
   void blankLinesAtTheEndDoNotCountAndOneAmongOthersIsABadRecord() throws Exception {
-    var headers = new String[] {"Content-Type", "application/jsonlines", "Accept", "application/jsonlines"};
+    var headers =
+        new String[] {"Content-Type", "application/jsonlines", "Accept", "application/jsonlines"};
     assertThat(answers(batch.invoke(line("Paris") + "\n\n\n", headers))).containsExactly("Paris");
     var refused = batch.invoke(line("Paris") + "\n\n" + line("Rome"), headers);
     assertThat(refused.statusCode()).isEqualTo(400);
@@ -140,17 +159,27 @@ class BatchTransformTest {
   @Tag("BAT-16")
   void oneBadRecordFailsTheRequestOrKeepsItsPlaceAsTheOperatorChose() throws Exception {
     var body = line("Paris") + "\n{\"question\": 5}\n\n" + line("Rome");
-    var lines = new String[] {"Content-Type", "application/jsonlines", "Accept", "application/jsonlines"};
+    var lines =
+        new String[] {"Content-Type", "application/jsonlines", "Accept", "application/jsonlines"};
     assertThat(batch.invoke(body, lines).statusCode()).isEqualTo(400);
     try (var server = TestServer.sample().set("BERTH_BAD_RECORDS", "keep").start()) {
       var kept = server.invoke(body, lines).body().split("\n");
       assertThat(kept).hasSize(4);
       assertThat(JSON.readTree(kept[0]).path("answer").asText()).isEqualTo("Paris");
-      assertThat(JSON.readTree(kept[1]).path("error").asText()).contains("line 2").contains("question");
-      assertThat(JSON.readTree(kept[2]).path("error").asText()).contains("line 3: found a blank line");
+      assertThat(JSON.readTree(kept[1]).path("error").asText())
+          .contains("line 2")
+          .contains("question");
+      assertThat(JSON.readTree(kept[2]).path("error").asText())
+          .contains("line 3: found a blank line");
       assertThat(JSON.readTree(kept[3]).path("answer").asText()).isEqualTo("Rome");
 
-      var csv = server.invoke("Who came?,Bob came.\nonly one column\n", "Content-Type", "text/csv", "Accept", "text/csv");
+      var csv =
+          server.invoke(
+              "Who came?,Bob came.\nonly one column\n",
+              "Content-Type",
+              "text/csv",
+              "Accept",
+              "text/csv");
       assertThat(csv.body().split("\n")[1]).contains("ERROR: row 2: found 1 column");
 
       var json = server.invoke("[" + line("Paris") + ", 5]", "Content-Type", "application/json");
@@ -164,20 +193,24 @@ class BatchTransformTest {
     var posts = new HashMap<String, CompletableFuture<HttpResponse<String>>>();
     for (var city : CITIES) {
       var body = IntStream.range(0, 20).mapToObj(_ -> line(city)).collect(Collectors.joining("\n"));
-      posts.put(city, batch.invokeAsync(body, "Content-Type", "application/jsonlines", "Accept", "application/jsonlines"));
+      posts.put(
+          city,
+          batch.invokeAsync(
+              body, "Content-Type", "application/jsonlines", "Accept", "application/jsonlines"));
     }
     for (var post : posts.entrySet()) {
       assertThat(answers(post.getValue().get())).hasSize(20).containsOnly(post.getKey());
     }
   }
 
-  /// The job's longest InvocationsTimeoutInSeconds. A request of nine minutes was run by hand; here, that nothing on
-  /// its way ends it earlier.
+  /// The job's longest InvocationsTimeoutInSeconds. A request of nine minutes was run by hand;
+  /// here, that nothing on its way ends it earlier.
   @Test
   @Tag("BAT-18")
   void nothingEndsARequestBeforeTheJobDoes() {
     var longest = Duration.ofSeconds(3600);
-    var config = Configuration.read(Map.of("SAGEMAKER_BATCH", "True"), Map.of(), Path.of(".")).config();
+    var config =
+        Configuration.read(Map.of("SAGEMAKER_BATCH", "True"), Map.of(), Path.of(".")).config();
     assertThat(config.batching().timeout()).isEqualTo(longest);
     assertThat(HttpServer.idle(config)).isGreaterThan(longest);
   }
@@ -192,17 +225,23 @@ class BatchTransformTest {
   }
 
   private static String line(String city) {
-    return "{\"question\": \"Where does Anna live?\", \"context\": \"Anna lives in %s.\"}".formatted(city);
+    return "{\"question\": \"Where does Anna live?\", \"context\": \"Anna lives in %s.\"}"
+        .formatted(city);
   }
 
   private static List<String> answers(HttpResponse<String> response) throws Exception {
     assertThat(response.statusCode()).as(response.body()).isEqualTo(200);
-    return response.body().lines().map(line -> {
-      try {
-        return JSON.readTree(line).path("answer").asText();
-      } catch (Exception e) {
-        throw new AssertionError(line, e);
-      }
-    }).toList();
+    return response
+        .body()
+        .lines()
+        .map(
+            line -> {
+              try {
+                return JSON.readTree(line).path("answer").asText();
+              } catch (Exception e) {
+                throw new AssertionError(line, e);
+              }
+            })
+        .toList();
   }
 }

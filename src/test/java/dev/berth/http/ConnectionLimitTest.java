@@ -11,12 +11,14 @@ class ConnectionLimitTest {
 
   @Test
   void aLargeMachineHasTheMost() {
-    assertThat(limit(8 * GIB, 1_048_576, 100)).isEqualTo(new ConnectionLimit(10_000, "there are never more"));
+    assertThat(limit(8 * GIB, 1_048_576, 100))
+        .isEqualTo(new ConnectionLimit(10_000, "there are never more"));
   }
 
   @Test
   void theHeapLimitsIt() {
-    assertThat(limit(GIB / 2, 1_048_576, 100)).isEqualTo(new ConnectionLimit(2048, "the heap has 512 MiB"));
+    assertThat(limit(GIB / 2, 1_048_576, 100))
+        .isEqualTo(new ConnectionLimit(2048, "the heap has 512 MiB"));
   }
 
   @Test

@@ -24,8 +24,10 @@ class ConnectionsTest {
 
   private static final String PING = "GET /ping HTTP/1.1\r\nHost: x\r\n\r\n";
   private static final String HALF = "GET /ping HTTP/1.1\r\nHost: x\r\n";
-  private static final String BODY = "POST /invocations HTTP/1.1\r\nHost: x\r\nContent-Length: 10\r\n\r\na";
-  private static final String REQUEST = "POST /invocations HTTP/1.1\r\nHost: x\r\nContent-Length: 1\r\n\r\na";
+  private static final String BODY =
+      "POST /invocations HTTP/1.1\r\nHost: x\r\nContent-Length: 10\r\n\r\na";
+  private static final String REQUEST =
+      "POST /invocations HTTP/1.1\r\nHost: x\r\nContent-Length: 1\r\n\r\na";
 
   @Test
   @Tag("slow")
@@ -39,12 +41,17 @@ class ConnectionsTest {
       assertThat(second.send(PING).readResponse()).startsWith("HTTP/1.1 200");
       second.send(HALF);
       dripping.send(HALF + "X: ");
-      await().pollInterval(Duration.ofMillis(200)).until(() -> {
-        var answered = dripping.socket().getInputStream().available() > 0;
-        return answered || dripping.send("x") == null;
-      });
+      await()
+          .pollInterval(Duration.ofMillis(200))
+          .until(
+              () -> {
+                var answered = dripping.socket().getInputStream().available() > 0;
+                return answered || dripping.send("x") == null;
+              });
       for (var slow : List.of(dripping, second)) {
-        assertThat(slow.readResponse()).startsWith("HTTP/1.1 408").contains("Connection: close", "\"code\":408", "within 10 s");
+        assertThat(slow.readResponse())
+            .startsWith("HTTP/1.1 408")
+            .contains("Connection: close", "\"code\":408", "within 10 s");
         assertThat(slow.readLine()).isNull();
       }
       assertThat(silent.readAll()).isEmpty();
@@ -56,7 +63,8 @@ class ConnectionsTest {
   @Test
   void whatIsWaitedForLongestMakesWayHeadsFirstThenIdleOnesThenBodies() throws Exception {
     var gate = new Gate(1);
-    try (var server = TestServer.with(new GatedHandler(gate)).set("BERTH_MAX_CONNECTIONS", "3").start();
+    try (var server =
+            TestServer.with(new GatedHandler(gate)).set("BERTH_MAX_CONNECTIONS", "3").start();
         var log = new CapturedLog();
         var body = new RawConnection(server.port()).send(BODY);
         var idle = new RawConnection(server.port());
@@ -72,61 +80,84 @@ class ConnectionsTest {
         assertThat(connection.readResponse()).startsWith("HTTP/1.1 200").endsWith("A");
         connection.close();
       }
-      assertThat(log.text()).containsOnlyOnce("all 3 connections are in use, which is the most because max-connections is 3");
-      assertThat(server.get("/metrics").body()).contains("berth_connections_dropped_total{reason=\"made_way\"} 3.0");
+      assertThat(log.text())
+          .containsOnlyOnce(
+              "all 3 connections are in use, which is the most because max-connections is 3");
+      assertThat(server.get("/metrics").body())
+          .contains("berth_connections_dropped_total{reason=\"made_way\"} 3.0");
     }
   }
 
   /// Tried again where the machine stood still for so long that the new connection was an old one.
   @Test
   void aNewConnectionThatHasSentNothingYetStaysWhileAnIdleOneCanGo() throws Exception {
-    try (var server = TestServer.with(new TextHandler()).set("BERTH_MAX_CONNECTIONS", "2").start()) {
-      await().ignoreExceptionsInstanceOf(IOException.class).untilAsserted(() -> {
-        try (var idle = new RawConnection(server.port())) {
-          assertThat(idle.send(PING).readResponse()).startsWith("HTTP/1.1 200");
-          try (var fresh = new RawConnection(server.port()); var next = new RawConnection(server.port())) {
-            assertThat(next.send(REQUEST).readResponse()).startsWith("HTTP/1.1 200").endsWith("A");
-            assertThat(fresh.send(REQUEST).readResponse()).startsWith("HTTP/1.1 200").endsWith("A");
-            assertThat(idle.socket().getInputStream().read()).isEqualTo(-1);
-          }
-        }
-      });
+    try (var server =
+        TestServer.with(new TextHandler()).set("BERTH_MAX_CONNECTIONS", "2").start()) {
+      await()
+          .ignoreExceptionsInstanceOf(IOException.class)
+          .untilAsserted(
+              () -> {
+                try (var idle = new RawConnection(server.port())) {
+                  assertThat(idle.send(PING).readResponse()).startsWith("HTTP/1.1 200");
+                  try (var fresh = new RawConnection(server.port());
+                      var next = new RawConnection(server.port())) {
+                    assertThat(next.send(REQUEST).readResponse())
+                        .startsWith("HTTP/1.1 200")
+                        .endsWith("A");
+                    assertThat(fresh.send(REQUEST).readResponse())
+                        .startsWith("HTTP/1.1 200")
+                        .endsWith("A");
+                    assertThat(idle.socket().getInputStream().read()).isEqualTo(-1);
+                  }
+                }
+              });
     }
   }
 
   @Test
   void whileAllAreBusyPingIsAnsweredAndTheRestIs503() throws Exception {
     var gate = new Gate(2);
-    try (var server = TestServer.with(new GatedHandler(gate))
-            .set("SAGEMAKER_MODEL_SERVER_WORKERS", "2").set("BERTH_MAX_CONNECTIONS", "2")
-            .set("AIP_HEALTH_ROUTE", "/health").start();
+    try (var server =
+            TestServer.with(new GatedHandler(gate))
+                .set("SAGEMAKER_MODEL_SERVER_WORKERS", "2")
+                .set("BERTH_MAX_CONNECTIONS", "2")
+                .set("AIP_HEALTH_ROUTE", "/health")
+                .start();
         var one = new RawConnection(server.port()).send(REQUEST);
         var other = new RawConnection(server.port()).send(REQUEST);
         var health = new RawConnection(server.port())) {
       gate.awaitArrival();
       for (int i = 0; i < 3; i++) {
-        assertThat(health.send(PING).readResponse()).startsWith("HTTP/1.1 200").doesNotContain("Connection: close");
-        assertThat(health.send(PING.replace("/ping", "/health")).readResponse()).startsWith("HTTP/1.1 200");
+        assertThat(health.send(PING).readResponse())
+            .startsWith("HTTP/1.1 200")
+            .doesNotContain("Connection: close");
+        assertThat(health.send(PING.replace("/ping", "/health")).readResponse())
+            .startsWith("HTTP/1.1 200");
       }
       var refused = Stream.generate(() -> request(server)).limit(50).toList();
       for (var connection : refused) {
-        assertThat(connection.readResponse()).startsWith("HTTP/1.1 503").contains("overloaded", "Retry-After: 1", "Connection: close");
+        assertThat(connection.readResponse())
+            .startsWith("HTTP/1.1 503")
+            .contains("overloaded", "Retry-After: 1", "Connection: close");
         connection.close();
       }
       gate.open();
       assertThat(one.readResponse()).startsWith("HTTP/1.1 200").endsWith("A");
       assertThat(other.readResponse()).startsWith("HTTP/1.1 200").endsWith("A");
-      await().untilAsserted(() -> {
-        try (var next = new RawConnection(server.port()).send(REQUEST)) {
-          assertThat(next.readResponse()).startsWith("HTTP/1.1 200").endsWith("A");
-        }
-      });
+      await()
+          .untilAsserted(
+              () -> {
+                try (var next = new RawConnection(server.port()).send(REQUEST)) {
+                  assertThat(next.readResponse()).startsWith("HTTP/1.1 200").endsWith("A");
+                }
+              });
     }
   }
 
   @Test
   void aConnectionBeyondTheLimitServesOnceAnotherHasMadeWay() throws Exception {
-    try (var server = TestServer.with(new TextHandler()).set("BERTH_MAX_CONNECTIONS", "2").start()) {
+    try (var server =
+        TestServer.with(new TextHandler()).set("BERTH_MAX_CONNECTIONS", "2").start()) {
       var half = new ArrayList<RawConnection>();
       for (int i = 0; i < 200; i++) {
         half.add(new RawConnection(server.port()).send(HALF));
@@ -145,18 +176,27 @@ class ConnectionsTest {
 
   @Test
   void anAddressHasNoMoreThanItMayHave() throws Exception {
-    try (var server = TestServer.with(new TextHandler()).set("BERTH_MAX_CONNECTIONS_PER_ADDRESS", "2").start();
+    try (var server =
+            TestServer.with(new TextHandler())
+                .set("BERTH_MAX_CONNECTIONS_PER_ADDRESS", "2")
+                .start();
         var one = new RawConnection(server.port())) {
       var two = new RawConnection(server.port());
       assertThat(two.send(PING).readResponse()).startsWith("HTTP/1.1 200");
       try (var three = new RawConnection(server.port())) {
-        assertThat(three.readResponse()).startsWith("HTTP/1.1 503")
-            .contains("this address has 2 connections, and max-connections-per-address allows no more");
+        assertThat(three.readResponse())
+            .startsWith("HTTP/1.1 503")
+            .contains(
+                "this address has 2 connections, and max-connections-per-address allows no more");
         assertThat(three.readLine()).isNull();
       }
       assertThat(one.send(PING).readResponse()).startsWith("HTTP/1.1 200");
       two.close();
-      await().untilAsserted(() -> assertThat(server.get("/metrics").body()).contains("berth_connections 2.0", "reason=\"address\"} "));
+      await()
+          .untilAsserted(
+              () ->
+                  assertThat(server.get("/metrics").body())
+                      .contains("berth_connections 2.0", "reason=\"address\"} "));
     }
   }
 
@@ -170,6 +210,12 @@ class ConnectionsTest {
 
   /// Besides the one that asks.
   private static void awaitConnections(TestServer server, int count) {
-    await().until(() -> server.get("/metrics").body().contains("berth_connections %d.0".formatted(count + 1)));
+    await()
+        .until(
+            () ->
+                server
+                    .get("/metrics")
+                    .body()
+                    .contains("berth_connections %d.0".formatted(count + 1)));
   }
 }

@@ -14,9 +14,13 @@ class ErrorsTest {
   @ParameterizedTest
   @ValueSource(strings = {"x", "\u0000", "\"", "界", "😀"})
   void aLongMessageIsCutToWhatSageMakerHandsOn(String unit) throws Exception {
-    var body = new String(Errors.body(ErrorType.BAD_INPUT, unit.repeat(5000)), StandardCharsets.UTF_8);
+    var body =
+        new String(Errors.body(ErrorType.BAD_INPUT, unit.repeat(5000)), StandardCharsets.UTF_8);
     assertThat(body.length()).isBetween(1000, 2048);
-    assertThat(new ObjectMapper().readTree(body).path("message").asText()).startsWith(unit).endsWith("…").doesNotContain("\ufffd");
+    assertThat(new ObjectMapper().readTree(body).path("message").asText())
+        .startsWith(unit)
+        .endsWith("…")
+        .doesNotContain("\ufffd");
   }
 
   @ParameterizedTest
@@ -24,6 +28,8 @@ class ErrorsTest {
   void everyTypeHasAnErrorStatusAndTheMessageStandsFirst(ErrorType type) {
     assertThat(Errors.status(type)).isBetween(400, 599);
     assertThat(new String(Errors.body(type, "why"), StandardCharsets.UTF_8))
-        .isEqualTo("{\"message\":\"why\",\"type\":\"%s\",\"code\":%d}", type.name().toLowerCase(), Errors.status(type));
+        .isEqualTo(
+            "{\"message\":\"why\",\"type\":\"%s\",\"code\":%d}",
+            type.name().toLowerCase(), Errors.status(type));
   }
 }

@@ -25,17 +25,19 @@ import java.util.concurrent.CompletableFuture;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-/// A client that has closed its side may wait for its answer, as `nc -N` does and proxies do, or may have left. Each of
-/// these requests waits in the queue until its client has closed.
+/// A client that has closed its side may wait for its answer, as `nc -N` does and proxies do, or
+/// may have left. Each of these requests waits in the queue until its client has closed.
 @Timeout(600)
 class HalfClosedClientsTest {
 
-  private static final String REQUEST = "POST /invocations HTTP/1.1\r\nHost: x\r\nContent-Length: 1\r\n\r\n";
+  private static final String REQUEST =
+      "POST /invocations HTTP/1.1\r\nHost: x\r\nContent-Length: 1\r\n\r\n";
   private static final String INTERIM = "HTTP/1.1 100 Continue\r\n\r\n";
 
   @Test
   void aClientThatClosesItsSideIsAnswered() throws Exception {
-    try (var server = new BusyServer(); var client = new RawConnection(server.port())) {
+    try (var server = new BusyServer();
+        var client = new RawConnection(server.port())) {
       client.send(REQUEST + "b").socket().shutdownOutput();
       server.awaitQueued(1);
       server.openGate();
@@ -45,18 +47,22 @@ class HalfClosedClientsTest {
 
   @Test
   void aRequestThatWasSentAlongIsAnsweredToo() throws Exception {
-    try (var server = new BusyServer(); var client = new RawConnection(server.port())) {
+    try (var server = new BusyServer();
+        var client = new RawConnection(server.port())) {
       client.send(REQUEST + "b" + REQUEST + "c").socket().shutdownOutput();
       server.awaitQueued(1);
       server.openGate();
-      assertThat(client.readAll().replace(INTERIM, "")).matches("(?s)HTTP/1.1 200.*\r\n\r\nBHTTP/1.1 200.*\r\n\r\nC");
+      assertThat(client.readAll().replace(INTERIM, ""))
+          .matches("(?s)HTTP/1.1 200.*\r\n\r\nBHTTP/1.1 200.*\r\n\r\nC");
     }
   }
 
   @Test
   void aClientThatWasToldToSendItsBodyIsAnswered() throws Exception {
-    try (var server = new BusyServer(); var client = new RawConnection(server.port())) {
-      client.send("POST /invocations HTTP/1.1\r\nHost: x\r\nContent-Length: 1\r\nExpect: 100-continue\r\n\r\n");
+    try (var server = new BusyServer();
+        var client = new RawConnection(server.port())) {
+      client.send(
+          "POST /invocations HTTP/1.1\r\nHost: x\r\nContent-Length: 1\r\nExpect: 100-continue\r\n\r\n");
       assertThat(client.readResponse()).startsWith("HTTP/1.1 100");
       client.send("b").socket().shutdownOutput();
       server.awaitQueued(1);
@@ -80,7 +86,9 @@ class HalfClosedClientsTest {
         try (var client = clients.get(i)) {
           var all = client.readAll();
           assertThat(all.split("100 Continue", -1)).hasSizeLessThanOrEqualTo(4);
-          assertThat(finalResponse(all)).startsWith("HTTP/1.1 200").endsWith("\r\n\r\n" + (char) ('A' + i % 26));
+          assertThat(finalResponse(all))
+              .startsWith("HTTP/1.1 200")
+              .endsWith("\r\n\r\n" + (char) ('A' + i % 26));
         }
       }
     }
@@ -115,8 +123,12 @@ class HalfClosedClientsTest {
   /// It could not be asked.
   @Test
   void aClientOfHttp10ThatClosesItsSideIsAnswered() throws Exception {
-    try (var server = new BusyServer(); var client = new RawConnection(server.port())) {
-      client.send("POST /invocations HTTP/1.0\r\nHost: x\r\nContent-Length: 1\r\n\r\nb").socket().shutdownOutput();
+    try (var server = new BusyServer();
+        var client = new RawConnection(server.port())) {
+      client
+          .send("POST /invocations HTTP/1.0\r\nHost: x\r\nContent-Length: 1\r\n\r\nb")
+          .socket()
+          .shutdownOutput();
       server.awaitQueued(1);
       server.openGate();
       assertThat(client.readAll()).startsWith("HTTP/1.1 200");
@@ -126,8 +138,14 @@ class HalfClosedClientsTest {
 
   @Test
   void theClientOfTheJdkUnderstandsTheQuestion() throws Exception {
-    try (var server = new BusyServer(); var proxy = new HalfClosingProxy(server.port()); var client = HttpClient.newHttpClient()) {
-      var request = HttpRequest.newBuilder(proxy.uri()).POST(BodyPublishers.ofString("b")).version(HttpClient.Version.HTTP_1_1).build();
+    try (var server = new BusyServer();
+        var proxy = new HalfClosingProxy(server.port());
+        var client = HttpClient.newHttpClient()) {
+      var request =
+          HttpRequest.newBuilder(proxy.uri())
+              .POST(BodyPublishers.ofString("b"))
+              .version(HttpClient.Version.HTTP_1_1)
+              .build();
       var answer = client.sendAsync(request, BodyHandlers.ofString());
       server.awaitQueued(1);
       proxy.closeItsSide();
@@ -144,15 +162,23 @@ class HalfClosedClientsTest {
 
   @Test
   void pythonUnderstandsTheQuestion() throws Exception {
-    assertThat(answerOfProgram("python3", "-c", """
+    assertThat(
+            answerOfProgram(
+                "python3",
+                "-c",
+                """
         import sys, urllib.request
-        print(urllib.request.urlopen(sys.argv[1], data=b"b").read().decode(), end="")""")).isEqualTo("B");
+        print(urllib.request.urlopen(sys.argv[1], data=b"b").read().decode(), end="")"""))
+        .isEqualTo("B");
   }
 
   /// What a program prints that asks for `b` the URL that is its last argument.
   private static String answerOfProgram(String... command) throws Exception {
-    assumeTrue(new ProcessBuilder("sh", "-c", "command -v " + command[0]).start().waitFor() == 0, command[0] + " is there");
-    try (var server = new BusyServer(); var proxy = new HalfClosingProxy(server.port())) {
+    assumeTrue(
+        new ProcessBuilder("sh", "-c", "command -v " + command[0]).start().waitFor() == 0,
+        command[0] + " is there");
+    try (var server = new BusyServer();
+        var proxy = new HalfClosingProxy(server.port())) {
       var all = new ArrayList<>(List.of(command));
       all.add(proxy.uri().toString());
       var process = new ProcessBuilder(all).redirectErrorStream(true).start();
@@ -197,7 +223,9 @@ class HalfClosedClientsTest {
     }
 
     void awaitQueued(int count) {
-      await().until(() -> metrics().contains("berth_queue_depth{model=\"model\"} %d.0".formatted(count)));
+      await()
+          .until(
+              () -> metrics().contains("berth_queue_depth{model=\"model\"} %d.0".formatted(count)));
     }
 
     void openGate() {
@@ -219,14 +247,16 @@ class HalfClosedClientsTest {
 
     HalfClosingProxy(int port) throws IOException {
       this.upstream = new Socket("127.0.0.1", port);
-      Thread.ofVirtual().start(() -> {
-        try (var client = listener.accept()) {
-          Thread.ofVirtual().start(() -> copy(client, upstream));
-          upstream.getInputStream().transferTo(client.getOutputStream());
-        } catch (IOException e) {
-          throw new UncheckedIOException(e);
-        }
-      });
+      Thread.ofVirtual()
+          .start(
+              () -> {
+                try (var client = listener.accept()) {
+                  Thread.ofVirtual().start(() -> copy(client, upstream));
+                  upstream.getInputStream().transferTo(client.getOutputStream());
+                } catch (IOException e) {
+                  throw new UncheckedIOException(e);
+                }
+              });
     }
 
     URI uri() {

@@ -31,15 +31,19 @@ import org.junit.jupiter.api.io.TempDir;
 class ModelsAtHomeTest {
 
   private static final ObjectMapper JSON = new ObjectMapper();
-  private static final String QUESTION = """
+  private static final String QUESTION =
+      """
       {"question": "What is the capital of France?", "context": "The capital of France is Paris."}""";
-  private static final String NOTING_LOAD = """
+  private static final String NOTING_LOAD =
+      """
       @Override public Object modelFn(ModelContext context) { HookProbe.note("modelFn"); return this; }
       """;
-  private static final String SPINNING_LOAD = """
+  private static final String SPINNING_LOAD =
+      """
       @Override public Object modelFn(ModelContext context) { HookProbe.note("modelFn"); HookProbe.spin(); return this; }
       """;
-  private static final String SPINNING_PREDICTION = """
+  private static final String SPINNING_PREDICTION =
+      """
       @Override public List<String> predictFn(List<String> records, Object model) throws Exception {
         HookProbe.note("predictFn");
         HookProbe.spin();
@@ -49,11 +53,9 @@ class ModelsAtHomeTest {
 
   private static final Duration LONGEST = Duration.ofMinutes(2);
 
-  @TempDir
-  Path models;
+  @TempDir Path models;
 
-  @TempDir
-  Path elsewhere;
+  @TempDir Path elsewhere;
 
   @BeforeEach
   void reset() {
@@ -76,14 +78,25 @@ class ModelsAtHomeTest {
     text("a b%+c", "");
     Files.createSymbolicLink(models.resolve("qa"), TestServer.SAMPLE_ARTIFACT);
     try (var server = lazy().start()) {
-      assertThat(statuses(server)).isEqualTo(Map.of("a b%+c", "not loaded", "qa", "not loaded", "upper", "not loaded"));
-      assertThat(server.ask("qa", QUESTION, "Content-Type", "application/json").body()).contains("Paris");
+      assertThat(statuses(server))
+          .isEqualTo(Map.of("a b%+c", "not loaded", "qa", "not loaded", "upper", "not loaded"));
+      assertThat(server.ask("qa", QUESTION, "Content-Type", "application/json").body())
+          .contains("Paris");
       assertThat(server.ask("a b%+c", "a").body()).isEqualTo("A");
-      assertThat(statuses(server)).isEqualTo(Map.of("a b%+c", "loaded", "qa", "loaded", "upper", "not loaded"));
+      assertThat(statuses(server))
+          .isEqualTo(Map.of("a b%+c", "loaded", "qa", "loaded", "upper", "not loaded"));
       assertThat(server.describe("upper").body())
-          .isEqualTo("{\"modelName\":\"upper\",\"modelUrl\":\"%s\",\"status\":\"not loaded\"}".formatted(models.resolve("upper")));
-      assertStatus(server.describe("other"), 404, "model \\\"other\\\" is neither loaded nor a directory of " + models);
-      assertStatus(server.ask("other", "a"), 404, "model \\\"other\\\" is neither loaded nor a directory of " + models);
+          .isEqualTo(
+              "{\"modelName\":\"upper\",\"modelUrl\":\"%s\",\"status\":\"not loaded\"}"
+                  .formatted(models.resolve("upper")));
+      assertStatus(
+          server.describe("other"),
+          404,
+          "model \\\"other\\\" is neither loaded nor a directory of " + models);
+      assertStatus(
+          server.ask("other", "a"),
+          404,
+          "model \\\"other\\\" is neither loaded nor a directory of " + models);
       assertStatus(server.invoke("a"), 404, "POST /models/{name}/invoke asks one");
       assertStatus(server.get("/models?limit=1"), 200, "\"modelName\":\"a b%+c\"", "nextPageToken");
     }
@@ -96,7 +109,8 @@ class ModelsAtHomeTest {
     text(".hidden", "");
     Files.writeString(models.resolve("README"), "models");
     Files.writeString(models.resolve("packed.tar.gz"), "");
-    try (var log = new CapturedLog(); var server = lazy().start()) {
+    try (var log = new CapturedLog();
+        var server = lazy().start()) {
       assertThat(statuses(server)).containsOnlyKeys("good");
       assertThat(log.text())
           .contains("models: \"a?b\" is not served, because its name has characters")
@@ -107,8 +121,13 @@ class ModelsAtHomeTest {
   @Test
   void requestsWaitForTheSameLoad() throws Exception {
     text("slow", SPINNING_LOAD);
-    try (var server = lazy().start(); var _ = endOfSpinning()) {
-      var answers = List.of(server.askAsync("slow", "a"), server.askAsync("slow", "b"), server.askAsync("slow", "c"));
+    try (var server = lazy().start();
+        var _ = endOfSpinning()) {
+      var answers =
+          List.of(
+              server.askAsync("slow", "a"),
+              server.askAsync("slow", "b"),
+              server.askAsync("slow", "c"));
       awaitNotes("modelFn");
       assertThat(statuses(server)).containsEntry("slow", "loading");
       assertThat(answers).noneMatch(answer -> answer.isDone());
@@ -122,7 +141,8 @@ class ModelsAtHomeTest {
   @Tag("slow")
   void aRequestWhoseTimeIsOverIsRejectedAndTheLoadGoesOn() throws Exception {
     text("slow", SPINNING_LOAD);
-    try (var server = lazy().set("SAGEMAKER_MODEL_SERVER_TIMEOUT_SECONDS", "2").start(); var _ = endOfSpinning()) {
+    try (var server = lazy().set("SAGEMAKER_MODEL_SERVER_TIMEOUT_SECONDS", "2").start();
+        var _ = endOfSpinning()) {
       var late = server.ask("slow", "a");
       assertStatus(late, 503, "model \\\"slow\\\" is being loaded still; that goes on, ask again");
       assertThat(late.headers().firstValue("Retry-After")).contains("1");
@@ -137,7 +157,8 @@ class ModelsAtHomeTest {
   @Tag("slow")
   void aLoadThatTakesTooLongIsGivenUp() throws Exception {
     text("slow", SPINNING_LOAD);
-    try (var server = lazy().set("BERTH_LOAD_TIMEOUT_SECONDS", "2").start(); var _ = endOfSpinning()) {
+    try (var server = lazy().set("BERTH_LOAD_TIMEOUT_SECONDS", "2").start();
+        var _ = endOfSpinning()) {
       assertStatus(server.ask("slow", "a"), 503, "model \\\"slow\\\" was not loaded within 2 s");
       assertStatus(server.ask("slow", "a"), 503, "is being loaded, although its time is over");
       HookProbe.endSpinning();
@@ -151,9 +172,13 @@ class ModelsAtHomeTest {
     Files.createDirectory(models.resolve("empty"));
     try (var server = lazy().start()) {
       var refused = server.ask("empty", "a");
-      assertStatus(refused, 503, "model \\\"empty\\\" could not be loaded: model artifact " + models.resolve("empty"));
+      assertStatus(
+          refused,
+          503,
+          "model \\\"empty\\\" could not be loaded: model artifact " + models.resolve("empty"));
       assertThat(statuses(server)).containsEntry("empty", "failed");
-      assertStatus(server.describe("empty"), 200, "\"problem\":\"model \\\"empty\\\" could not be loaded");
+      assertStatus(
+          server.describe("empty"), 200, "\"problem\":\"model \\\"empty\\\" could not be loaded");
       assertStatus(server.ask("empty", "a"), 503, "could not be loaded");
       assertStatus(server.load("empty", models.resolve("empty")), 400, "could not be loaded");
       assertThat(server.get("/ping").statusCode()).isEqualTo(200);
@@ -164,7 +189,9 @@ class ModelsAtHomeTest {
 
   @Test
   void hooksThatFailAreTriedAgainByTheNextRequest() throws Exception {
-    text("moody", """
+    text(
+        "moody",
+        """
         @Override public Object modelFn(ModelContext context) {
           HookProbe.note("modelFn");
           if (HookProbe.NOTES.size() == 1) { throw new IllegalStateException("no network"); }
@@ -183,20 +210,28 @@ class ModelsAtHomeTest {
   @Tag("slow")
   void atStartAllThatFitAreLoadedBeforeTheServerIsReady() throws Exception {
     text("a", SPINNING_LOAD);
-    text("b", "@Override public Object modelFn(ModelContext context) { throw new IllegalStateException(\"no key\"); }");
+    text(
+        "b",
+        "@Override public Object modelFn(ModelContext context) { throw new IllegalStateException(\"no key\"); }");
     sized("c", "");
     sized("d", "");
     sized("e", "");
     var builder = lazy().set("BERTH_LOAD_MODELS", "start").set("BERTH_MODELS_MEMORY", "130");
-    try (var server = builder.startWithoutWaiting(); var _ = endOfSpinning()) {
+    try (var server = builder.startWithoutWaiting();
+        var _ = endOfSpinning()) {
       awaitNotes("modelFn");
       assertStatus(server.get("/ping"), 503, "the server is starting");
       HookProbe.endSpinning();
       server.server().awaitReady();
       assertThat(server.get("/ping").statusCode()).isEqualTo(200);
-      assertThat(statuses(server)).isEqualTo(
-          Map.of("a", "loaded", "b", "failed", "c", "loaded", "d", "loaded", "e", "failed"));
-      assertStatus(server.describe("e"), 200, "model \\\"e\\\" needs about", "MB free of 130 MB (models-memory)");
+      assertThat(statuses(server))
+          .isEqualTo(
+              Map.of("a", "loaded", "b", "failed", "c", "loaded", "d", "loaded", "e", "failed"));
+      assertStatus(
+          server.describe("e"),
+          200,
+          "model \\\"e\\\" needs about",
+          "MB free of 130 MB (models-memory)");
       assertThat(server.get("/metrics").body()).contains("berth_model_evictions_total 0.0");
       assertThat(server.ask("e", "a").body()).isEqualTo("A");
 
@@ -210,14 +245,17 @@ class ModelsAtHomeTest {
     for (var name : List.of("a", "b", "c")) {
       sized(name, "");
     }
-    try (var server = lazy().set("BERTH_MODELS_MEMORY", "130").start(); var log = new CapturedLog()) {
+    try (var server = lazy().set("BERTH_MODELS_MEMORY", "130").start();
+        var log = new CapturedLog()) {
       for (var name : List.of("a", "b", "a", "c")) {
         assertThat(server.ask(name, "x").body()).isEqualTo("X");
       }
-      assertThat(statuses(server)).isEqualTo(Map.of("a", "loaded", "b", "not loaded", "c", "loaded"));
+      assertThat(statuses(server))
+          .isEqualTo(Map.of("a", "loaded", "b", "not loaded", "c", "loaded"));
       assertThat(log.text()).contains("model \"b\" makes way", "model \"b\" is unloaded");
       assertThat(server.ask("b", "x").body()).isEqualTo("X");
-      assertThat(statuses(server)).isEqualTo(Map.of("a", "not loaded", "b", "loaded", "c", "loaded"));
+      assertThat(statuses(server))
+          .isEqualTo(Map.of("a", "not loaded", "b", "loaded", "c", "loaded"));
       assertThat(server.get("/metrics").body()).contains("berth_model_evictions_total 2.0");
     }
   }
@@ -226,15 +264,22 @@ class ModelsAtHomeTest {
   void aModelThatAnswersNeverMakesWay() throws Exception {
     sized("busy", SPINNING_PREDICTION);
     sized("other", "");
-    try (var server = lazy().set("BERTH_MODELS_MEMORY", "80").start(); var _ = endOfSpinning()) {
+    try (var server = lazy().set("BERTH_MODELS_MEMORY", "80").start();
+        var _ = endOfSpinning()) {
       var running = server.askAsync("busy", "a");
       awaitNotes("predictFn");
-      assertStatus(server.ask("other", "a"), 507, "model \\\"other\\\" needs about", " MB, found ",
+      assertStatus(
+          server.ask("other", "a"),
+          507,
+          "model \\\"other\\\" needs about",
+          " MB, found ",
           "MB free of 80 MB (models-memory), idle models could free 0 MB more");
       assertThat(statuses(server)).containsEntry("busy", "loaded");
       HookProbe.endSpinning();
       assertThat(running.join().body()).isEqualTo("A");
-      await().atMost(LONGEST).untilAsserted(() -> assertThat(server.ask("other", "a").body()).isEqualTo("A"));
+      await()
+          .atMost(LONGEST)
+          .untilAsserted(() -> assertThat(server.ask("other", "a").body()).isEqualTo("A"));
       assertThat(statuses(server)).isEqualTo(Map.of("busy", "not loaded", "other", "loaded"));
       assertStatus(server.unload("other"), 200);
       assertThat(statuses(server)).containsEntry("other", "not loaded");
@@ -247,7 +292,10 @@ class ModelsAtHomeTest {
     text("small", "");
     try (var server = lazy().set("BERTH_MODELS_MEMORY", "10").start()) {
       assertThat(server.ask("small", "a").body()).isEqualTo("A");
-      assertStatus(server.ask("large", "a"), 507, "found 10 MB free of 10 MB (models-memory), raise --models-memory");
+      assertStatus(
+          server.ask("large", "a"),
+          507,
+          "found 10 MB free of 10 MB (models-memory), raise --models-memory");
       assertThat(statuses(server)).isEqualTo(Map.of("large", "failed", "small", "loaded"));
     }
   }
@@ -260,7 +308,8 @@ class ModelsAtHomeTest {
     }
     try (var server = lazy().set("BERTH_MODELS_MEMORY", "130").start()) {
       for (int i = 0; i < 10; i++) {
-        var answers = List.of("a", "b", "c", "d").stream().map(name -> server.askAsync(name, name)).toList();
+        var answers =
+            List.of("a", "b", "c", "d").stream().map(name -> server.askAsync(name, name)).toList();
         for (var answer : answers) {
           assertThat(answer.join().statusCode()).as(answer.join().body()).isIn(200, 507);
         }
@@ -275,7 +324,10 @@ class ModelsAtHomeTest {
     var other = CodeArtifact.hooks(elsewhere.resolve("other"), "").directory();
     try (var server = lazy().start()) {
       assertStatus(server.unload("mine"), 404, "model \\\"mine\\\" is not loaded");
-      assertStatus(server.load("mine", other), 409, "model \\\"mine\\\" is the one of " + models.resolve("mine"));
+      assertStatus(
+          server.load("mine", other),
+          409,
+          "model \\\"mine\\\" is the one of " + models.resolve("mine"));
       assertStatus(server.load("mine", models.resolve("mine")), 200, "\"status\":\"loaded\"");
       assertStatus(server.load("mine", models.resolve("mine")), 409, "is loaded already");
       assertStatus(server.unload("mine"), 200);
@@ -295,18 +347,31 @@ class ModelsAtHomeTest {
   @Tag("slow")
   void aNewVersionIsServedWithoutARestartAndRequestsEndOnTheOldOne() throws Exception {
     text("m", SPINNING_PREDICTION);
-    try (var server = lazy().set("SAGEMAKER_MODEL_SERVER_WORKERS", "2").start(); var _ = endOfSpinning(); var log = new CapturedLog()) {
+    try (var server = lazy().set("SAGEMAKER_MODEL_SERVER_WORKERS", "2").start();
+        var _ = endOfSpinning();
+        var log = new CapturedLog()) {
       var running = server.askAsync("m", "a");
       awaitNotes("predictFn");
       answering("m", "second");
-      await().atMost(LONGEST).untilAsserted(() -> assertThat(log.events())
-          .filteredOn(event -> event.getFormattedMessage().startsWith("model \"m\" is loaded from")).hasSize(2));
+      await()
+          .atMost(LONGEST)
+          .untilAsserted(
+              () ->
+                  assertThat(log.events())
+                      .filteredOn(
+                          event ->
+                              event.getFormattedMessage().startsWith("model \"m\" is loaded from"))
+                      .hasSize(2));
       assertThat(server.ask("m", "b").body()).isEqualTo("second");
       assertThat(running).isNotDone();
       HookProbe.endSpinning();
       assertThat(running.join().body()).isEqualTo("A");
-      await().atMost(LONGEST).untilAsserted(() ->
-          assertThat(log.text()).contains("model \"m\" is unloaded, as a newer version is there"));
+      await()
+          .atMost(LONGEST)
+          .untilAsserted(
+              () ->
+                  assertThat(log.text())
+                      .contains("model \"m\" is unloaded, as a newer version is there"));
       assertThat(server.get("/metrics").body()).contains("berth_models_loaded 1.0");
     }
   }
@@ -315,15 +380,25 @@ class ModelsAtHomeTest {
   @Tag("slow")
   void aVersionThatCannotBeLoadedLeavesTheOneBefore() throws Exception {
     answering("m", "first");
-    try (var server = lazy().start(); var log = new CapturedLog()) {
+    try (var server = lazy().start();
+        var log = new CapturedLog()) {
       assertThat(server.ask("m", "a").body()).isEqualTo("first");
       text("m", "Missing field;");
-      await().atMost(LONGEST).untilAsserted(() -> assertStatus(server.describe("m"), 200,
-          "\"status\":\"loaded\"", "\"problem\":\"serves the version before: model \\\"m\\\" could not be loaded"));
+      await()
+          .atMost(LONGEST)
+          .untilAsserted(
+              () ->
+                  assertStatus(
+                      server.describe("m"),
+                      200,
+                      "\"status\":\"loaded\"",
+                      "\"problem\":\"serves the version before: model \\\"m\\\" could not be loaded"));
       assertThat(server.ask("m", "a").body()).isEqualTo("first");
       text("new", "");
       await().atMost(LONGEST).until(() -> server.ask("new", "a").statusCode() == 200);
-      assertThat(log.events()).filteredOn(event -> event.getFormattedMessage().contains("could not be loaded from")).hasSize(1);
+      assertThat(log.events())
+          .filteredOn(event -> event.getFormattedMessage().contains("could not be loaded from"))
+          .hasSize(1);
       answering("m", "third");
       await().atMost(LONGEST).until(() -> server.ask("m", "a").body().equals("third"));
       assertThat(server.describe("m").body()).doesNotContain("problem");
@@ -334,14 +409,18 @@ class ModelsAtHomeTest {
   @Tag("slow")
   void aDirectoryThatIsRemovedIsUnloaded() throws Exception {
     text("m", SPINNING_PREDICTION);
-    try (var server = lazy().start(); var _ = endOfSpinning(); var log = new CapturedLog()) {
+    try (var server = lazy().start();
+        var _ = endOfSpinning();
+        var log = new CapturedLog()) {
       var running = server.askAsync("m", "a");
       awaitNotes("predictFn");
       delete(models.resolve("m"));
       await().atMost(LONGEST).until(() -> statuses(server).get("m").equals("not loaded"));
       HookProbe.endSpinning();
       assertThat(running.join().body()).isEqualTo("A");
-      await().atMost(LONGEST).untilAsserted(() -> assertThat(log.text()).contains("model \"m\" is not in " + models));
+      await()
+          .atMost(LONGEST)
+          .untilAsserted(() -> assertThat(log.text()).contains("model \"m\" is not in " + models));
       assertStatus(server.ask("m", "a"), 404, "is neither loaded nor a directory of");
       assertThat(statuses(server)).isEmpty();
     }
@@ -356,7 +435,10 @@ class ModelsAtHomeTest {
   }
 
   private void answering(String name, String answer) throws IOException {
-    text(name, "@Override public List<String> predictFn(List<String> records, Object model) { return List.of(\"%s\"); }".formatted(answer));
+    text(
+        name,
+        "@Override public List<String> predictFn(List<String> records, Object model) { return List.of(\"%s\"); }"
+            .formatted(answer));
   }
 
   /// With files that tell how much memory they need: about 64 MB to load, and 39 MB then.

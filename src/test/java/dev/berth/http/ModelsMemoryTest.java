@@ -21,22 +21,23 @@ import org.junit.jupiter.api.io.TempDir;
 @Tag("slow")
 class ModelsMemoryTest {
 
-  private static final String QUESTION = """
+  private static final String QUESTION =
+      """
       {"question": "What is the capital of France?", "context": "The capital of France is Paris."}""";
 
   private static final int LOADS = 200;
   private static final long MB = 1L << 20;
 
-  @TempDir
-  Path directory;
+  @TempDir Path directory;
 
   @BeforeEach
   void reset() {
     HookProbe.reset();
   }
 
-  /// A copy of the sample takes 35 MB, so what a hundred loads leave behind is less than a quarter of one. By hand the whole
-  /// resident set grew by 3 MB between the second quarter of 200 loads and the last; it varies by 8 MB.
+  /// A copy of the sample takes 35 MB, so what a hundred loads leave behind is less than a quarter
+  /// of one. By hand the whole resident set grew by 3 MB between the second quarter of 200 loads
+  /// and the last; it varies by 8 MB.
   @Test
   @Tag("MME-13")
   @EnabledOnOs(OS.LINUX)
@@ -70,7 +71,10 @@ class ModelsMemoryTest {
   @Test
   @Tag("MME-13")
   void ownHooksMayBeLoadedAndUnloadedForEver() throws Exception {
-    var artifact = CodeArtifact.hooks(directory, """
+    var artifact =
+        CodeArtifact.hooks(
+            directory,
+            """
         private static final ThreadLocal<Object> LOCAL = new ThreadLocal<>();
         { HookProbe.saw(Inference.class); }
         @Override public List<String> predictFn(List<String> records, Object model) throws Exception {
@@ -85,17 +89,23 @@ class ModelsMemoryTest {
         assertThat(server.unload("m").statusCode()).isEqualTo(200);
       }
       assertThat(HookProbe.LOADERS).hasSize(20);
-      await().untilAsserted(() -> {
-        System.gc();
-        assertThat(HookProbe.LOADERS).allSatisfy(loader -> assertThat(loader.refersTo(null)).isTrue());
-      });
+      await()
+          .untilAsserted(
+              () -> {
+                System.gc();
+                assertThat(HookProbe.LOADERS)
+                    .allSatisfy(loader -> assertThat(loader.refersTo(null)).isTrue());
+              });
     }
   }
 
   @Test
   @Tag("MME-19")
   void aBatchThatTheAcceleratorHasNoMemoryForIs507() throws Exception {
-    var artifact = CodeArtifact.hooks(directory, """
+    var artifact =
+        CodeArtifact.hooks(
+            directory,
+            """
         @Override public List<String> predictFn(List<String> records, Object model) throws Exception {
           if (records.contains("large")) { throw new InsufficientMemoryException("CUDA out of memory"); }
           return super.predictFn(records, model);
@@ -114,7 +124,10 @@ class ModelsMemoryTest {
   @Test
   @Tag("MME-03")
   void aModelThatHasNoMemoryLeftWhileItIsLoadedIs507() throws Exception {
-    var artifact = CodeArtifact.hooks(directory, """
+    var artifact =
+        CodeArtifact.hooks(
+            directory,
+            """
         @Override public Object modelFn(ModelContext context) {
           throw new InsufficientMemoryException("gpu 0 is full");
         }
@@ -123,7 +136,8 @@ class ModelsMemoryTest {
       server.load("stays", TestServer.SAMPLE_ARTIFACT);
       var answer = server.load("m", artifact.directory());
       assertThat(answer.statusCode()).isEqualTo(507);
-      assertThat(answer.body()).contains("model \\\"m\\\" ran out of memory while it was loaded: gpu 0 is full");
+      assertThat(answer.body())
+          .contains("model \\\"m\\\" ran out of memory while it was loaded: gpu 0 is full");
       assertThat(server.ask("stays", QUESTION).body()).contains("Paris");
     }
   }
@@ -141,8 +155,11 @@ class ModelsMemoryTest {
   }
 
   private static long kilobytes(String name) throws Exception {
-    return Files.readAllLines(Path.of("/proc/self/status")).stream().filter(line -> line.startsWith(name))
-        .mapToLong(line -> Long.parseLong(line.replaceAll("\\D+", ""))).findFirst().orElseThrow();
+    return Files.readAllLines(Path.of("/proc/self/status")).stream()
+        .filter(line -> line.startsWith(name))
+        .mapToLong(line -> Long.parseLong(line.replaceAll("\\D+", "")))
+        .findFirst()
+        .orElseThrow();
   }
 
   private static int openFiles() throws Exception {

@@ -29,11 +29,11 @@ import org.junit.jupiter.params.provider.ValueSource;
 class ModelsTest {
 
   private static final ObjectMapper JSON = new ObjectMapper();
-  private static final String QUESTION = """
+  private static final String QUESTION =
+      """
       {"question": "What is the capital of France?", "context": "The capital of France is Paris."}""";
 
-  @TempDir
-  static Path directory;
+  @TempDir static Path directory;
 
   private static TestServer server;
   private static Path text;
@@ -70,7 +70,8 @@ class ModelsTest {
     assertAnswers("m1");
     var again = server.load("m1", TestServer.SAMPLE_ARTIFACT);
     assertThat(again.statusCode()).isEqualTo(409);
-    assertThat(again.body()).contains("model \\\"m1\\\" is loaded already", "\"type\":\"conflict\"", "\"code\":409");
+    assertThat(again.body())
+        .contains("model \\\"m1\\\" is loaded already", "\"type\":\"conflict\"", "\"code\":409");
 
     var entry = "{\"modelName\":\"m1\",\"modelUrl\":\"%s\"}".formatted(TestServer.SAMPLE_ARTIFACT);
     assertThat(server.get("/models").body()).isEqualTo("{\"models\":[%s]}".formatted(entry));
@@ -88,8 +89,18 @@ class ModelsTest {
   }
 
   private static void assertAnswers(String model) {
-    var answer = server.ask(model, QUESTION, "Content-Type", "application/json", "Accept", "application/json",
-        "X-Amzn-SageMaker-Custom-Attributes", "trace=1", "X-Amzn-SageMaker-Target-Model", "dir/m1.tar.gz");
+    var answer =
+        server.ask(
+            model,
+            QUESTION,
+            "Content-Type",
+            "application/json",
+            "Accept",
+            "application/json",
+            "X-Amzn-SageMaker-Custom-Attributes",
+            "trace=1",
+            "X-Amzn-SageMaker-Target-Model",
+            "dir/m1.tar.gz");
     assertThat(answer.statusCode()).as(answer.body()).isEqualTo(200);
     assertThat(answer.body()).contains("Paris");
   }
@@ -100,22 +111,30 @@ class ModelsTest {
     server.load("same", TestServer.SAMPLE_ARTIFACT);
     try (var one = TestServer.sample().set("SAGEMAKER_MODEL_SERVER_WORKERS", "1").start()) {
       assertSame(server.ask("same", QUESTION), one.invoke(QUESTION), 200);
-      var lines = new String[] {"Content-Type", "application/jsonlines", "Accept", "application/jsonlines"};
+      var lines =
+          new String[] {"Content-Type", "application/jsonlines", "Accept", "application/jsonlines"};
       assertSame(server.ask("same", QUESTION, lines), one.invoke(QUESTION, lines), 200);
       assertSame(server.ask("same", "{"), one.invoke("{"), 400);
-      assertSame(server.ask("same", QUESTION, "Accept", "image/png"), one.invoke(QUESTION, "Accept", "image/png"), 406);
       assertSame(
-          server.ask("same", QUESTION, "Content-Type", "image/png"), one.invoke(QUESTION, "Content-Type", "image/png"), 415);
+          server.ask("same", QUESTION, "Accept", "image/png"),
+          one.invoke(QUESTION, "Accept", "image/png"),
+          406);
+      assertSame(
+          server.ask("same", QUESTION, "Content-Type", "image/png"),
+          one.invoke(QUESTION, "Content-Type", "image/png"),
+          415);
     } finally {
       server.unload("same");
     }
   }
 
-  private static void assertSame(HttpResponse<String> found, HttpResponse<String> expected, int status) {
+  private static void assertSame(
+      HttpResponse<String> found, HttpResponse<String> expected, int status) {
     assertThat(found.statusCode()).as(found.body()).isEqualTo(status);
     assertThat(found.statusCode()).isEqualTo(expected.statusCode());
     assertThat(found.body()).isEqualTo(expected.body());
-    assertThat(found.headers().firstValue("Content-Type")).isEqualTo(expected.headers().firstValue("Content-Type"));
+    assertThat(found.headers().firstValue("Content-Type"))
+        .isEqualTo(expected.headers().firstValue("Content-Type"));
   }
 
   @Test
@@ -124,18 +143,29 @@ class ModelsTest {
     server.load("logged", text);
     try (var log = new CapturedLog()) {
       server.ask("logged", "a", "X-Amzn-SageMaker-Target-Model", "dir/a.tar.gz");
-      assertThat(server.ask("logged", "a", "X-Amzn-SageMaker-Target-Model", "a b").statusCode()).isEqualTo(200);
+      assertThat(server.ask("logged", "a", "X-Amzn-SageMaker-Target-Model", "a b").statusCode())
+          .isEqualTo(200);
       server.unload("logged");
       assertThat(log.text())
-          .contains("POST /models/logged/invoke for dir/a.tar.gz 200", "/invoke for \"a b\" 200", "model \"logged\" is unloaded");
-      assertThat(log.events()).anySatisfy(event ->
-          assertThat(event.getMDCPropertyMap()).containsEntry("target_model", "dir/a.tar.gz"));
+          .contains(
+              "POST /models/logged/invoke for dir/a.tar.gz 200",
+              "/invoke for \"a b\" 200",
+              "model \"logged\" is unloaded");
+      assertThat(log.events())
+          .anySatisfy(
+              event ->
+                  assertThat(event.getMDCPropertyMap())
+                      .containsEntry("target_model", "dir/a.tar.gz"));
     }
   }
 
   @ParameterizedTest
   @Tag("MME-04")
-  @CsvSource(delimiter = '|', quoteCharacter = '`', textBlock = """
+  @CsvSource(
+      delimiter = '|',
+      quoteCharacter = '`',
+      textBlock =
+          """
       {"url": "/tmp"}                              | model_name: found nothing, expected a string
       {"model_name": "m"}                          | url: found nothing, expected a string
       {"model_name": null, "url": "/tmp"}          | model_name: found null, expected a string
@@ -166,7 +196,9 @@ class ModelsTest {
   @Test
   @Tag("MME-04")
   void aLoadMayHaveFieldsThatNobodyKnowsAndNoContentType() throws Exception {
-    var body = "{\"model_name\": \"extra\", \"url\": \"%s\", \"preload\": {\"pin\": true}}".formatted(text);
+    var body =
+        "{\"model_name\": \"extra\", \"url\": \"%s\", \"preload\": {\"pin\": true}}"
+            .formatted(text);
     assertThat(post(body, null).statusCode()).isEqualTo(200);
     assertThat(server.unload("extra").statusCode()).isEqualTo(200);
     assertThat(post(body, "application/json; charset=utf-8").statusCode()).isEqualTo(200);
@@ -204,24 +236,33 @@ class ModelsTest {
   @Tag("MME-12")
   @Tag("MME-14")
   void aModelThatIsNotLoadedIs404() throws Exception {
-    for (var response : List.of(server.describe("nope"), server.ask("nope", "a"), server.unload("nope"))) {
+    for (var response :
+        List.of(server.describe("nope"), server.ask("nope", "a"), server.unload("nope"))) {
       assertThat(response.statusCode()).isEqualTo(404);
-      assertThat(response.body()).contains("model \\\"nope\\\" is not loaded", "\"type\":\"not_found\"");
+      assertThat(response.body())
+          .contains("model \\\"nope\\\" is not loaded", "\"type\":\"not_found\"");
     }
   }
 
   @ParameterizedTest
   @Tag("MME-18")
-  @ValueSource(strings = {
-      "0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef", "a-b_c.d~", "a b+c", "a%2Fb", "dir/model.tar.gz",
-      "100%", "invoke", "Größe 模型 😀", "a?b#c;d", "..."})
+  @ValueSource(
+      strings = {
+        "0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef", "a-b_c.d~", "a b+c",
+            "a%2Fb", "dir/model.tar.gz",
+        "100%", "invoke", "Größe 模型 😀", "a?b#c;d", "..."
+      })
   void anyNameWorksEverywhere(String name) throws Exception {
     var loaded = server.load(name, text);
     assertThat(loaded.statusCode()).as(loaded.body()).isEqualTo(200);
     assertThat(server.load(name, text).statusCode()).isEqualTo(409);
-    assertThat(JSON.readTree(server.describe(name).body()).get("modelName").textValue()).isEqualTo(name);
-    assertThat(server.ask(name, "paris", "Content-Type", "text/plain", "Accept", "text/plain").body()).isEqualTo("PARIS");
-    assertThat(JSON.readTree(server.get("/models").body()).findValuesAsText("modelName")).containsExactly(name);
+    assertThat(JSON.readTree(server.describe(name).body()).get("modelName").textValue())
+        .isEqualTo(name);
+    assertThat(
+            server.ask(name, "paris", "Content-Type", "text/plain", "Accept", "text/plain").body())
+        .isEqualTo("PARIS");
+    assertThat(JSON.readTree(server.get("/models").body()).findValuesAsText("modelName"))
+        .containsExactly(name);
     assertThat(server.unload(name).statusCode()).isEqualTo(200);
     assertThat(server.describe(name).statusCode()).isEqualTo(404);
   }
@@ -234,7 +275,8 @@ class ModelsTest {
     for (var name : names) {
       assertThat(server.load(name, text).statusCode()).isEqualTo(200);
     }
-    assertThat(pages("?limit=3")).containsExactly(names.subList(0, 3), names.subList(3, 6), names.subList(6, 7));
+    assertThat(pages("?limit=3"))
+        .containsExactly(names.subList(0, 3), names.subList(3, 6), names.subList(6, 7));
     assertThat(pages("?limit=7")).containsExactly(names);
     assertThat(pages("?limit=1000")).containsExactly(names);
     assertThat(pages("?limit=99999999999999999999")).containsExactly(names);
@@ -247,7 +289,8 @@ class ModelsTest {
     var token = first.get("nextPageToken");
     assertThat(token.isTextual()).isTrue();
     var rest = JSON.readTree(server.get("/models?next_page_token=" + token.textValue()).body());
-    assertThat(rest.findValuesAsText("modelName")).containsExactly("page-20", "page-3", "page-5", "page-6");
+    assertThat(rest.findValuesAsText("modelName"))
+        .containsExactly("page-20", "page-3", "page-5", "page-6");
     assertThat(rest.has("nextPageToken")).isFalse();
     for (var name : server.get("/models").body().split("\"modelName\":\"")) {
       if (name.startsWith("page-")) {
@@ -283,23 +326,44 @@ class ModelsTest {
 
   @ParameterizedTest
   @Tag("MME-08")
-  @ValueSource(strings = {"limit=x", "limit=0", "limit=-1", "limit=1.5", "limit=", "limit=%F0", "next_page_token=3",
-      "next_page_token=YWZ0ZXI", "next_page_token=%20", "next_page_token=", "next_page_token=YWZ0ZXI6bQ=="})
+  @ValueSource(
+      strings = {
+        "limit=x",
+        "limit=0",
+        "limit=-1",
+        "limit=1.5",
+        "limit=",
+        "limit=%F0",
+        "next_page_token=3",
+        "next_page_token=YWZ0ZXI",
+        "next_page_token=%20",
+        "next_page_token=",
+        "next_page_token=YWZ0ZXI6bQ=="
+      })
   void aPageThatCannotBeIsRejected(String query) throws Exception {
     var response = server.get("/models?" + query);
     assertThat(response.statusCode()).as(response.body()).isEqualTo(400);
-    assertThat(response.body()).contains(query.startsWith("limit") ? "limit: found" : "next_page_token: found");
+    assertThat(response.body())
+        .contains(query.startsWith("limit") ? "limit: found" : "next_page_token: found");
   }
 
   @ParameterizedTest
-  @CsvSource(delimiter = '|', textBlock = """
+  @CsvSource(
+      delimiter = '|',
+      textBlock =
+          """
       PUT    | /models           | GET, POST
       DELETE | /models           | GET, POST
       POST   | /models/m1        | DELETE, GET
       GET    | /models/m1/invoke | POST
       """)
-  void aWrongMethodIs405AndSaysWhichAreRight(String method, String path, String allowed) throws Exception {
-    var response = server.send(HttpRequest.newBuilder(server.uri(path)).method(method, BodyPublishers.noBody()).build());
+  void aWrongMethodIs405AndSaysWhichAreRight(String method, String path, String allowed)
+      throws Exception {
+    var response =
+        server.send(
+            HttpRequest.newBuilder(server.uri(path))
+                .method(method, BodyPublishers.noBody())
+                .build());
     assertThat(response.statusCode()).isEqualTo(405);
     assertThat(response.headers().firstValue("Allow")).contains(allowed);
     assertThat(response.body()).contains("%s %s: expected %s".formatted(method, path, allowed));
@@ -310,7 +374,8 @@ class ModelsTest {
   void thePathsOfOneModelSayWhatToCallInstead(String path) throws Exception {
     for (var response : List.of(server.get(path), server.invoke("a"))) {
       assertThat(response.statusCode()).isEqualTo(404);
-      assertThat(response.body()).contains("this server has many models; POST /models/{name}/invoke asks one");
+      assertThat(response.body())
+          .contains("this server has many models; POST /models/{name}/invoke asks one");
     }
   }
 
@@ -320,22 +385,28 @@ class ModelsTest {
     server.ask("some-name", "a");
     server.get("/models/some-name/other");
     assertThat(server.get("/metrics").body())
-        .contains("route=\"/models/{name}\",status=\"404\"", "route=\"/models/{name}/invoke\",status=\"404\"")
+        .contains(
+            "route=\"/models/{name}\",status=\"404\"",
+            "route=\"/models/{name}/invoke\",status=\"404\"")
         .doesNotContain("some-name");
   }
 
   @Test
   @Tag("MME-21")
   void aServerWithOneModelSaysHowToStartOneWithMany() throws Exception {
-    try (var one = CodeArtifact.hooks(Files.createDirectory(directory.resolve("one")), "").server().start()) {
-      for (var response : List.of(one.get("/models"), one.load("m", text), one.unload("m"), one.ask("m", "a"))) {
+    try (var one =
+        CodeArtifact.hooks(Files.createDirectory(directory.resolve("one")), "").server().start()) {
+      for (var response :
+          List.of(one.get("/models"), one.load("m", text), one.unload("m"), one.ask("m", "a"))) {
         assertThat(response.statusCode()).isEqualTo(404);
-        assertThat(response.body()).contains("SAGEMAKER_MULTI_MODEL=true starts one", "\"type\":\"not_found\"");
+        assertThat(response.body())
+            .contains("SAGEMAKER_MULTI_MODEL=true starts one", "\"type\":\"not_found\"");
       }
     }
   }
 
-  private static HttpResponse<String> post(String body, String contentType) throws IOException, InterruptedException {
+  private static HttpResponse<String> post(String body, String contentType)
+      throws IOException, InterruptedException {
     var request = HttpRequest.newBuilder(server.uri("/models")).POST(BodyPublishers.ofString(body));
     if (contentType != null) {
       request.header("Content-Type", contentType);

@@ -43,7 +43,8 @@ class OutOfMemoryTest {
     }
 
     @Override
-    public InvocationResponse outputFn(List<String> predictions, InvocationRequest request) throws IOException {
+    public InvocationResponse outputFn(List<String> predictions, InvocationRequest request)
+        throws IOException {
       takeAllIn("outputFn", predictions);
       return super.outputFn(predictions, request);
     }
@@ -61,7 +62,8 @@ class OutOfMemoryTest {
   @ParameterizedTest
   @ValueSource(strings = {"inputFn", "predictFn", "outputFn"})
   void pingIs503FromThenOnAndTheLogSaysWhyOnce(String hook) throws Exception {
-    try (var server = TestServer.with(new FakeGreedyHandler(hook)).start(); var log = new CapturedLog()) {
+    try (var server = TestServer.with(new FakeGreedyHandler(hook)).start();
+        var log = new CapturedLog()) {
       assertThat(server.get("/ping").statusCode()).isEqualTo(200);
       var failed = server.invoke("greedy");
       assertThat(failed.statusCode()).isEqualTo(507);
@@ -72,20 +74,30 @@ class OutOfMemoryTest {
       assertThat(ping.statusCode()).isEqualTo(503);
       assertThat(ping.body()).contains("the JVM ran out of memory: Java heap space");
       assertThat(server.invoke("fine").body()).isEqualTo("FINE");
-      await().untilAsserted(() -> assertThat(log.events().stream()
-          .filter(event -> event.getFormattedMessage().startsWith("the JVM ran out of memory"))).hasSize(1));
+      await()
+          .untilAsserted(
+              () ->
+                  assertThat(
+                          log.events().stream()
+                              .filter(
+                                  event ->
+                                      event
+                                          .getFormattedMessage()
+                                          .startsWith("the JVM ran out of memory")))
+                      .hasSize(1));
       assertThat(server.get("/metrics").body()).contains("berth_out_of_memory_total 2.0");
     }
   }
 
   @Test
   void anErrorThatAHookMakesItselfIsItsRequestsAlone() throws Exception {
-    var handler = new TextHandler() {
-      @Override
-      public List<String> predictFn(List<String> records, Object model) {
-        throw new OutOfMemoryError("no room in the cache");
-      }
-    };
+    var handler =
+        new TextHandler() {
+          @Override
+          public List<String> predictFn(List<String> records, Object model) {
+            throw new OutOfMemoryError("no room in the cache");
+          }
+        };
     try (var server = TestServer.with(handler).start()) {
       assertThat(server.invoke("a").statusCode()).isEqualTo(507);
       assertThat(server.get("/ping").statusCode()).isEqualTo(200);

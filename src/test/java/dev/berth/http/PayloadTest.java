@@ -28,17 +28,18 @@ import org.junit.jupiter.params.provider.ValueSource;
 class PayloadTest {
 
   /// Answers how many bytes it got, read as a stream.
-  private static final TextHandler COUNTING = new TextHandler() {
-    @Override
-    public List<String> inputFn(InvocationRequest request) throws IOException {
-      long count = 0;
-      var buffer = new byte[8192];
-      for (int n; (n = request.body().read(buffer)) >= 0; ) {
-        count += n;
-      }
-      return List.of(String.valueOf(count));
-    }
-  };
+  private static final TextHandler COUNTING =
+      new TextHandler() {
+        @Override
+        public List<String> inputFn(InvocationRequest request) throws IOException {
+          long count = 0;
+          var buffer = new byte[8192];
+          for (int n; (n = request.body().read(buffer)) >= 0; ) {
+            count += n;
+          }
+          return List.of(String.valueOf(count));
+        }
+      };
 
   @ParameterizedTest
   @ValueSource(ints = {6_291_456, 25_000_000, 25 << 20})
@@ -46,7 +47,8 @@ class PayloadTest {
   @Tag("INV-07")
   void bodiesAsLargeAsThePlatformSendsAreTaken(int size) throws Exception {
     try (var server = TestServer.with(COUNTING).start()) {
-      assertThat(server.invoke(BodyPublishers.ofByteArray(new byte[size])).body()).isEqualTo(String.valueOf(size));
+      assertThat(server.invoke(BodyPublishers.ofByteArray(new byte[size])).body())
+          .isEqualTo(String.valueOf(size));
     }
   }
 
@@ -55,7 +57,9 @@ class PayloadTest {
   @Tag("INV-07")
   void theSampleModelReadsAQuestionInABodyOf25Megabytes() throws Exception {
     try (var server = TestServer.sample().start()) {
-      var question = "{\"question\": \"Who came?\", \"context\": \"Bob came.\"%s}".formatted(" ".repeat(25 << 20));
+      var question =
+          "{\"question\": \"Who came?\", \"context\": \"Bob came.\"%s}"
+              .formatted(" ".repeat(25 << 20));
       assertThat(server.invoke(question).body()).startsWith("{\"answer\":\"Bob\"");
     }
   }
@@ -67,8 +71,12 @@ class PayloadTest {
       var body = new byte[20 << 20];
       var declared = server.invoke(BodyPublishers.ofByteArray(body));
       assertThat(declared.statusCode()).isEqualTo(413);
-      assertThat(declared.body()).contains("20971520").contains("1048576").contains("SAGEMAKER_MAX_PAYLOAD_IN_MB");
-      var chunked = server.invoke(BodyPublishers.ofInputStream(() -> new ByteArrayInputStream(body)));
+      assertThat(declared.body())
+          .contains("20971520")
+          .contains("1048576")
+          .contains("SAGEMAKER_MAX_PAYLOAD_IN_MB");
+      var chunked =
+          server.invoke(BodyPublishers.ofInputStream(() -> new ByteArrayInputStream(body)));
       assertThat(chunked.statusCode()).isEqualTo(413);
       assertThat(server.get("/ping").statusCode()).isEqualTo(200);
       assertThat(server.invoke("abc").body()).isEqualTo("3");
@@ -79,7 +87,8 @@ class PayloadTest {
   @Tag("INV-09")
   void thePayloadLimitFollowsItsVariable() throws Exception {
     try (var server = TestServer.with(COUNTING).set("SAGEMAKER_MAX_PAYLOAD_IN_MB", "50").start()) {
-      assertThat(server.invoke(BodyPublishers.ofByteArray(new byte[45 << 20])).body()).isEqualTo(String.valueOf(45 << 20));
+      assertThat(server.invoke(BodyPublishers.ofByteArray(new byte[45 << 20])).body())
+          .isEqualTo(String.valueOf(45 << 20));
     }
   }
 
@@ -88,7 +97,11 @@ class PayloadTest {
   void aChunkedBodyIsAnsweredAsOneWithALength() throws Exception {
     try (var server = TestServer.with(new TextHandler()).start()) {
       var bytes = "a\nb".getBytes(StandardCharsets.UTF_8);
-      assertThat(server.invoke(BodyPublishers.ofInputStream(() -> new ByteArrayInputStream(bytes))).body()).isEqualTo("A\nB");
+      assertThat(
+              server
+                  .invoke(BodyPublishers.ofInputStream(() -> new ByteArrayInputStream(bytes)))
+                  .body())
+          .isEqualTo("A\nB");
     }
   }
 
@@ -116,7 +129,8 @@ class PayloadTest {
 
   @Test
   void aCallerWhoLeavesInTheMiddleOfItsAnswerHarmsNobody() throws Exception {
-    try (var server = TestServer.with(answering(30 << 20)).start(); var log = new CapturedLog()) {
+    try (var server = TestServer.with(answering(30 << 20)).start();
+        var log = new CapturedLog()) {
       try (var connection = new RawConnection(server.port())) {
         connection.send("POST /invocations HTTP/1.1\r\nHost: x\r\nContent-Length: 1\r\n\r\na");
         assertThat(connection.readLine()).startsWith("HTTP/1.1 200");
@@ -141,7 +155,8 @@ class PayloadTest {
 
   @Test
   void aBodyThatEndsEarlyIsTheCallersFault() throws Exception {
-    try (var server = TestServer.with(COUNTING).start(); var log = new CapturedLog()) {
+    try (var server = TestServer.with(COUNTING).start();
+        var log = new CapturedLog()) {
       try (var connection = new RawConnection(server.port())) {
         connection.send("POST /invocations HTTP/1.1\r\nHost: x\r\nContent-Length: 10\r\n\r\nabc");
         connection.socket().shutdownOutput();
@@ -157,8 +172,14 @@ class PayloadTest {
   void aLargeBodyThatIsRefusedEarlyIsToldWhy() throws Exception {
     try (var server = TestServer.sample().start()) {
       var body = new byte[40 << 20];
-      assertThat(server.invoke(BodyPublishers.ofByteArray(body), "Content-Type", "image/png").statusCode()).isEqualTo(415);
-      assertThat(server.invoke(BodyPublishers.ofByteArray(body), "Accept", "image/png").statusCode()).isEqualTo(406);
+      assertThat(
+              server
+                  .invoke(BodyPublishers.ofByteArray(body), "Content-Type", "image/png")
+                  .statusCode())
+          .isEqualTo(415);
+      assertThat(
+              server.invoke(BodyPublishers.ofByteArray(body), "Accept", "image/png").statusCode())
+          .isEqualTo(406);
     }
   }
 
@@ -168,7 +189,8 @@ class PayloadTest {
   void aCallerWhoAsksFirstNeedNotSendWhatIsTooLarge() throws Exception {
     try (var server = TestServer.with(COUNTING).set("SAGEMAKER_MAX_PAYLOAD_IN_MB", "1").start();
         var connection = new RawConnection(server.port())) {
-      connection.send("POST /invocations HTTP/1.1\r\nHost: x\r\nContent-Length: 200000000\r\nExpect: 100-continue\r\n\r\n");
+      connection.send(
+          "POST /invocations HTTP/1.1\r\nHost: x\r\nContent-Length: 200000000\r\nExpect: 100-continue\r\n\r\n");
       assertThat(connection.readResponse()).startsWith("HTTP/1.1 413");
     }
   }
@@ -176,20 +198,26 @@ class PayloadTest {
   @Test
   @Tag("INV-12")
   void aBodyThatTakesLongerThanTheRequestMayIs504() throws Exception {
-    try (var server = TestServer.with(COUNTING).set("SAGEMAKER_MODEL_SERVER_TIMEOUT_SECONDS", "1").start();
+    try (var server =
+            TestServer.with(COUNTING).set("SAGEMAKER_MODEL_SERVER_TIMEOUT_SECONDS", "1").start();
         var connection = new RawConnection(server.port())) {
       connection.send("POST /invocations HTTP/1.1\r\nHost: x\r\nContent-Length: 1000\r\n\r\n");
-      var response = CompletableFuture.supplyAsync(() -> {
-        try {
-          return connection.readResponse();
-        } catch (IOException e) {
-          throw new UncheckedIOException(e);
-        }
-      });
-      await().pollInterval(Duration.ofMillis(50)).until(() -> {
-        connection.send("x");
-        return response.isDone();
-      });
+      var response =
+          CompletableFuture.supplyAsync(
+              () -> {
+                try {
+                  return connection.readResponse();
+                } catch (IOException e) {
+                  throw new UncheckedIOException(e);
+                }
+              });
+      await()
+          .pollInterval(Duration.ofMillis(50))
+          .until(
+              () -> {
+                connection.send("x");
+                return response.isDone();
+              });
       assertThat(response.get()).startsWith("HTTP/1.1 504").contains("its body");
     }
   }
@@ -197,9 +225,13 @@ class PayloadTest {
   @Test
   void manyLargePayloadsAtOnceWaitForEachOther() throws Exception {
     try (var server = TestServer.sample().start()) {
-      var question = "{\"question\": \"Who came?\", \"context\": \"Bob came.\"%s}".formatted(" ".repeat(30 << 20));
+      var question =
+          "{\"question\": \"Who came?\", \"context\": \"Bob came.\"%s}"
+              .formatted(" ".repeat(30 << 20));
       var all = Stream.generate(() -> server.invokeAsync(question)).limit(6).toList();
-      assertThat(all).allSatisfy(response -> assertThat(response.get().body()).startsWith("{\"answer\":\"Bob\""));
+      assertThat(all)
+          .allSatisfy(
+              response -> assertThat(response.get().body()).startsWith("{\"answer\":\"Bob\""));
     }
   }
 }

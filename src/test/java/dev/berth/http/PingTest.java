@@ -45,7 +45,10 @@ class PingTest {
   @Tag("PING-03")
   void postIsAnsweredLikeGet() throws Exception {
     try (var server = TestServer.with(new TextHandler()).start()) {
-      var post = HttpRequest.newBuilder(server.uri("/ping")).POST(HttpRequest.BodyPublishers.noBody()).build();
+      var post =
+          HttpRequest.newBuilder(server.uri("/ping"))
+              .POST(HttpRequest.BodyPublishers.noBody())
+              .build();
       assertThat(server.send(post).statusCode()).isEqualTo(200);
     }
   }
@@ -54,13 +57,14 @@ class PingTest {
   @Tag("PING-04")
   void whileTheModelLoadsItIs503AndSoAreInvocations() throws Exception {
     var gate = new Gate(1);
-    var handler = new TextHandler() {
-      @Override
-      public Object modelFn(ModelContext context) throws Exception {
-        gate.pass();
-        return this;
-      }
-    };
+    var handler =
+        new TextHandler() {
+          @Override
+          public Object modelFn(ModelContext context) throws Exception {
+            gate.pass();
+            return this;
+          }
+        };
     try (var server = TestServer.with(handler).startWithoutWaiting()) {
       gate.awaitArrival();
       assertThat(ping(server).statusCode()).isEqualTo(503);
@@ -77,7 +81,10 @@ class PingTest {
   @Tag("PING-06")
   void aServerWhoseWorkersAreAllBusyIsHealthy() throws Exception {
     var gate = new Gate(2);
-    try (var server = TestServer.with(new GatedHandler(gate)).set("SAGEMAKER_MODEL_SERVER_WORKERS", "2").start()) {
+    try (var server =
+        TestServer.with(new GatedHandler(gate))
+            .set("SAGEMAKER_MODEL_SERVER_WORKERS", "2")
+            .start()) {
       var busy = new ArrayList<CompletableFuture<?>>();
       for (int i = 0; i < 20; i++) {
         busy.add(server.invokeAsync("a"));
@@ -96,15 +103,16 @@ class PingTest {
   @Tag("PING-06")
   void hooksThatComputeWithoutEndOnEveryRequestThreadDoNotDelayIt() throws Exception {
     var stop = new AtomicBoolean();
-    var handler = new TextHandler() {
-      @Override
-      public List<String> inputFn(InvocationRequest request) {
-        while (!stop.get()) {
-          Thread.onSpinWait();
-        }
-        return List.of("a");
-      }
-    };
+    var handler =
+        new TextHandler() {
+          @Override
+          public List<String> inputFn(InvocationRequest request) {
+            while (!stop.get()) {
+              Thread.onSpinWait();
+            }
+            return List.of("a");
+          }
+        };
     try (var server = TestServer.with(handler).start()) {
       var busy = new ArrayList<CompletableFuture<?>>();
       for (int i = 0; i < 100; i++) {
@@ -126,7 +134,8 @@ class PingTest {
   @Tag("PING-07")
   @Tag("OBS-02")
   void ahundredPingsAreAll200AndLeaveNoLine() throws Exception {
-    try (var server = TestServer.with(new TextHandler()).start(); var log = new CapturedLog()) {
+    try (var server = TestServer.with(new TextHandler()).start();
+        var log = new CapturedLog()) {
       for (int i = 0; i < 100; i++) {
         assertThat(ping(server).statusCode()).isEqualTo(200);
       }
@@ -137,12 +146,13 @@ class PingTest {
   @Test
   @Tag("PING-09")
   void whenTheLastWorkerIsLostItIs503ForGood() throws Exception {
-    var handler = new TextHandler() {
-      @Override
-      public List<String> predictFn(List<String> records, Object model) {
-        throw new ModelUnusableException("the device is gone");
-      }
-    };
+    var handler =
+        new TextHandler() {
+          @Override
+          public List<String> predictFn(List<String> records, Object model) {
+            throw new ModelUnusableException("the device is gone");
+          }
+        };
     try (var server = TestServer.with(handler).set("SAGEMAKER_MODEL_SERVER_WORKERS", "1").start()) {
       var failed = server.invoke("a");
       assertThat(failed.statusCode()).isEqualTo(500);
@@ -155,7 +165,8 @@ class PingTest {
   @Test
   @Tag("PING-10")
   void aClientThatHangsUpLeavesNoErrorAndNoConnection() throws Exception {
-    try (var server = TestServer.with(new TextHandler()).start(); var log = new CapturedLog()) {
+    try (var server = TestServer.with(new TextHandler()).start();
+        var log = new CapturedLog()) {
       for (int i = 0; i < 50; i++) {
         try (var connection = new RawConnection(server.port())) {
           connection.socket().setSoLinger(true, 0);
@@ -171,10 +182,16 @@ class PingTest {
   @ValueSource(strings = {"AHC/2.0", "Go-http-client/1.1"})
   @Tag("PING-11")
   void thePlatformsClientsReuseTheirConnection(String userAgent) throws Exception {
-    try (var server = TestServer.with(new TextHandler()).start(); var connection = new RawConnection(server.port())) {
+    try (var server = TestServer.with(new TextHandler()).start();
+        var connection = new RawConnection(server.port())) {
       for (int i = 0; i < 3; i++) {
-        connection.send("GET /ping HTTP/1.1\r\nHost: 169.254.255.131:8080\r\nUser-Agent: " + userAgent + "\r\nConnection: keep-alive\r\n\r\n");
-        assertThat(connection.readResponse()).startsWith("HTTP/1.1 200").doesNotContain("Connection: close");
+        connection.send(
+            "GET /ping HTTP/1.1\r\nHost: 169.254.255.131:8080\r\nUser-Agent: "
+                + userAgent
+                + "\r\nConnection: keep-alive\r\n\r\n");
+        assertThat(connection.readResponse())
+            .startsWith("HTTP/1.1 200")
+            .doesNotContain("Connection: close");
       }
     }
   }

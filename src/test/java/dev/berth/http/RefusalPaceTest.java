@@ -46,13 +46,14 @@ class RefusalPaceTest {
   @Tag("INV-13")
   void whoeverComesAgainAtOnceIsAnsweredEachTime() throws Exception {
     var loading = new CountDownLatch(1);
-    var handler = new TextHandler() {
-      @Override
-      public Object modelFn(ModelContext context) throws Exception {
-        loading.await();
-        return super.modelFn(context);
-      }
-    };
+    var handler =
+        new TextHandler() {
+          @Override
+          public Object modelFn(ModelContext context) throws Exception {
+            loading.await();
+            return super.modelFn(context);
+          }
+        };
     try (var server = TestServer.with(handler).startWithoutWaiting()) {
       for (int i = 0; i < 100; i++) {
         var response = server.invoke("a");

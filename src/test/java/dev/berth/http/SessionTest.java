@@ -30,8 +30,11 @@ class SessionTest {
   private static final String CLOSED_ID = "X-Amzn-SageMaker-Closed-Session-Id";
   private static final String OPEN = "{\"requestType\":\"NEW_SESSION\"}";
   private static final String CLOSE = "{\"requestType\":\"CLOSE\"}";
+
   /// The API's own, `NewSessionResponseHeader`.
-  private static final String PATTERN = "^[a-zA-Z0-9](-*[a-zA-Z0-9])*;\\sExpires=\\d{4}-\\d\\d-\\d\\dT\\d\\d:\\d\\d:\\d\\dZ$";
+  private static final String PATTERN =
+      "^[a-zA-Z0-9](-*[a-zA-Z0-9])*;\\sExpires=\\d{4}-\\d\\d-\\d\\dT\\d\\d:\\d\\d:\\d\\dZ$";
+
   private static final Duration LONG = Duration.ofMinutes(20);
 
   @Test
@@ -46,7 +49,8 @@ class SessionTest {
       assertThat(response.headers().firstValue(ID)).hasValue(value);
       assertThat(value).matches(PATTERN).hasSizeLessThanOrEqualTo(256);
       var expires = Instant.parse(value.substring(value.indexOf('=') + 1));
-      assertThat(expires).isBetween(Instant.now().plus(LONG).minusSeconds(30), Instant.now().plus(LONG));
+      assertThat(expires)
+          .isBetween(Instant.now().plus(LONG).minusSeconds(30), Instant.now().plus(LONG));
       assertThat(response.body()).contains(value.split(";")[0]);
     }
   }
@@ -80,19 +84,21 @@ class SessionTest {
 
   @Test
   void aSessionWhoseFirstRequestFailsIsClosed() throws Exception {
-    var handler = new RememberingHandler(LONG) {
-      @Override
-      public List<String> inputFn(InvocationRequest request) {
-        throw new BadInputException("text: found nothing, expected a word");
-      }
-    };
+    var handler =
+        new RememberingHandler(LONG) {
+          @Override
+          public List<String> inputFn(InvocationRequest request) {
+            throw new BadInputException("text: found nothing, expected a word");
+          }
+        };
     try (var server = TestServer.with(handler).start()) {
       var response = server.invoke("a", ID, "NEW_SESSION", "Content-Type", "text/plain");
 
       assertThat(response.statusCode()).isEqualTo(400);
       assertThat(response.headers().firstValue(NEW_ID)).isEmpty();
       await().until(() -> handler.closed() == 1);
-      assertThat(server.get("/metrics").body()).contains("berth_sessions_closed_total{model=\"model\",reason=\"failed\"} 1.0");
+      assertThat(server.get("/metrics").body())
+          .contains("berth_sessions_closed_total{model=\"model\",reason=\"failed\"} 1.0");
     }
   }
 
@@ -149,7 +155,10 @@ class SessionTest {
   }
 
   @ParameterizedTest
-  @CsvSource(delimiter = '|', textBlock = """
+  @CsvSource(
+      delimiter = '|',
+      textBlock =
+          """
       NEW_SESSION | {"requestType": "NEW_SESSION", "x": 1} | found 2 members
       NEW_SESSION | {"requestType": "CLOSE"}               | expected the id of a session
       abc         | {"requestType": "CLOSE", "x": 1}       | found 2 members
@@ -158,7 +167,8 @@ class SessionTest {
       -ab         | a                                      | expected NEW_SESSION or the id
       """)
   @Tag("SES-07")
-  void whatTheProtocolDoesNotHaveIsRejected(String id, String body, String message) throws Exception {
+  void whatTheProtocolDoesNotHaveIsRejected(String id, String body, String message)
+      throws Exception {
     var handler = new RememberingHandler(LONG);
     try (var server = TestServer.with(handler).start()) {
       assertRejected(server.invoke(body, ID, id), message);
@@ -171,8 +181,10 @@ class SessionTest {
     try (var server = TestServer.with(new RememberingHandler(LONG)).start()) {
       var id = open(server);
 
-      var answers = IntStream.range(0, 50)
-          .mapToObj(i -> server.invokeAsync("a", ID, id, "Content-Type", "text/plain")).toList();
+      var answers =
+          IntStream.range(0, 50)
+              .mapToObj(i -> server.invokeAsync("a", ID, id, "Content-Type", "text/plain"))
+              .toList();
 
       assertThat(answers).extracting(answer -> answer.join().statusCode()).containsOnly(200);
       assertThat(ask(server, id, "b").body()).isEqualTo("A,".repeat(50) + "B");
@@ -183,17 +195,21 @@ class SessionTest {
   @Tag("slow")
   void aRequestWaitsForItsTurnUntilItsOwnDeadlineAndOthersDoNot() throws Exception {
     var gate = new Gate(1);
-    var handler = new RememberingHandler(LONG) {
-      @Override
-      public List<String> predictFn(List<String> records, Object model) throws Exception {
-        if (records.contains("slow")) {
-          passWhateverInterrupts(gate);
-        }
-        return super.predictFn(records, model);
-      }
-    };
-    try (var server = TestServer.with(handler).set("SAGEMAKER_MODEL_SERVER_TIMEOUT_SECONDS", "2")
-        .set("SAGEMAKER_MODEL_SERVER_WORKERS", "2").start()) {
+    var handler =
+        new RememberingHandler(LONG) {
+          @Override
+          public List<String> predictFn(List<String> records, Object model) throws Exception {
+            if (records.contains("slow")) {
+              passWhateverInterrupts(gate);
+            }
+            return super.predictFn(records, model);
+          }
+        };
+    try (var server =
+        TestServer.with(handler)
+            .set("SAGEMAKER_MODEL_SERVER_TIMEOUT_SECONDS", "2")
+            .set("SAGEMAKER_MODEL_SERVER_WORKERS", "2")
+            .start()) {
       var id = open(server);
       var slow = server.invokeAsync("slow", ID, id, "Content-Type", "text/plain");
       gate.awaitArrival();
@@ -204,17 +220,21 @@ class SessionTest {
       assertThat(ask(server, open(server), "b").body()).isEqualTo("B");
       assertThat(slow.join().statusCode()).isEqualTo(504);
 
-      // The hook was left behind in the session, which nobody else enters or frees before it has ended.
+      // The hook was left behind in the session, which nobody else enters or frees before it has
+      // ended.
       assertThat(handler.closed()).isZero();
       gate.open();
-      await().untilAsserted(() -> assertThat(server.invoke(CLOSE, ID, id).statusCode()).isEqualTo(200));
+      await()
+          .untilAsserted(
+              () -> assertThat(server.invoke(CLOSE, ID, id).statusCode()).isEqualTo(200));
       assertThat(handler.closed()).isEqualTo(1);
     }
   }
 
   @Test
   void beyondTheMostSessionsANewOneIsRejected() throws Exception {
-    try (var server = TestServer.with(new RememberingHandler(LONG)).set("BERTH_MAX_SESSIONS", "2").start()) {
+    try (var server =
+        TestServer.with(new RememberingHandler(LONG)).set("BERTH_MAX_SESSIONS", "2").start()) {
       var id = open(server);
       open(server);
 
@@ -248,17 +268,19 @@ class SessionTest {
 
   @Test
   void aHookThatFailsToOpenFailsItsRequestOnly() throws Exception {
-    var handler = new RememberingHandler(LONG) {
-      @Override
-      public Notes openSession(InvocationRequest request) throws Exception {
-        if (request.customAttributes().isPresent()) {
-          throw new IllegalStateException("no room");
-        }
-        return super.openSession(request);
-      }
-    };
+    var handler =
+        new RememberingHandler(LONG) {
+          @Override
+          public Notes openSession(InvocationRequest request) throws Exception {
+            if (request.customAttributes().isPresent()) {
+              throw new IllegalStateException("no room");
+            }
+            return super.openSession(request);
+          }
+        };
     try (var server = TestServer.with(handler).set("BERTH_MAX_SESSIONS", "1").start()) {
-      var failed = server.invoke(OPEN, ID, "NEW_SESSION", "X-Amzn-SageMaker-Custom-Attributes", "x");
+      var failed =
+          server.invoke(OPEN, ID, "NEW_SESSION", "X-Amzn-SageMaker-Custom-Attributes", "x");
 
       assertThat(failed.statusCode()).isEqualTo(500);
       assertThat(failed.body()).contains("openSession failed").contains("no room");
@@ -280,15 +302,18 @@ class SessionTest {
 
   @Test
   void hooksSeeThePathAndTheQuery() throws Exception {
-    var handler = new TextHandler() {
-      @Override
-      public List<String> inputFn(InvocationRequest request) {
-        return List.of(request.path() + "?" + request.query().orElse(""));
-      }
-    };
+    var handler =
+        new TextHandler() {
+          @Override
+          public List<String> inputFn(InvocationRequest request) {
+            return List.of(request.path() + "?" + request.query().orElse(""));
+          }
+        };
     try (var server = TestServer.with(handler).start()) {
-      var request = HttpRequest.newBuilder(server.uri("/invocations?a=b%20c"))
-          .POST(HttpRequest.BodyPublishers.ofString("x")).build();
+      var request =
+          HttpRequest.newBuilder(server.uri("/invocations?a=b%20c"))
+              .POST(HttpRequest.BodyPublishers.ofString("x"))
+              .build();
       assertThat(server.send(request).body()).isEqualTo("/INVOCATIONS?A=B%20C");
     }
   }
@@ -311,7 +336,10 @@ class SessionTest {
   }
 
   private static HttpResponse<String> ask(TestServer server, String id, String text) {
-    return server.invokeAsync(text, ID, id, "Content-Type", "text/plain").orTimeout(60, TimeUnit.SECONDS).join();
+    return server
+        .invokeAsync(text, ID, id, "Content-Type", "text/plain")
+        .orTimeout(60, TimeUnit.SECONDS)
+        .join();
   }
 
   private static void assertRejected(HttpResponse<String> response, String message) {

@@ -50,7 +50,8 @@ class SocketTest {
   @Tag("BIDI-01")
   void anotherClientTalksToTheSameHooks() throws Exception {
     var received = new LinkedBlockingQueue<String>();
-    try (var server = TestServer.with(new TextHandler()).start(); var client = HttpClient.newHttpClient()) {
+    try (var server = TestServer.with(new TextHandler()).start();
+        var client = HttpClient.newHttpClient()) {
       var socket = connect(client, server, received);
 
       socket.sendText("one", true).join();
@@ -67,9 +68,12 @@ class SocketTest {
   @Tag("BIDI-02")
   void aPingIsAnsweredWithItsPayloadAlsoWhileAnAnswerIsMade() throws Exception {
     var gate = new Gate(1);
-    try (var server = TestServer.with(new GatedHandler(gate)).start(); var socket = open(server)) {
+    try (var server = TestServer.with(new GatedHandler(gate)).start();
+        var socket = open(server)) {
       socket.frame(true, RawSocket.PING, "are you there".getBytes(StandardCharsets.UTF_8));
-      assertThat(socket.read()).returns(RawSocket.PONG, RawSocket.Frame::opcode).returns("are you there", RawSocket.Frame::text);
+      assertThat(socket.read())
+          .returns(RawSocket.PONG, RawSocket.Frame::opcode)
+          .returns("are you there", RawSocket.Frame::text);
 
       socket.text("slow");
       gate.awaitArrival();
@@ -83,43 +87,50 @@ class SocketTest {
   @Test
   @Tag("BIDI-03")
   void fragmentsAreOneMessageAndAPingMayComeBetween() throws Exception {
-    try (var server = TestServer.with(new TextHandler()).start(); var socket = open(server)) {
+    try (var server = TestServer.with(new TextHandler()).start();
+        var socket = open(server)) {
       var snowman = "☃".getBytes(StandardCharsets.UTF_8);
-      socket.frame(false, RawSocket.TEXT, new byte[] {'a', snowman[0]})
+      socket
+          .frame(false, RawSocket.TEXT, new byte[] {'a', snowman[0]})
           .frame(false, RawSocket.CONTINUATION, new byte[] {snowman[1]})
           .frame(true, RawSocket.PING, new byte[0])
           .frame(true, RawSocket.CONTINUATION, new byte[] {snowman[2], 'b'});
 
       assertThat(socket.read().opcode()).isEqualTo(RawSocket.PONG);
-      assertThat(socket.read()).returns(RawSocket.TEXT, RawSocket.Frame::opcode).returns("A☃B", RawSocket.Frame::text);
+      assertThat(socket.read())
+          .returns(RawSocket.TEXT, RawSocket.Frame::opcode)
+          .returns("A☃B", RawSocket.Frame::text);
     }
   }
 
   @Test
   @Tag("BIDI-04")
   void bytesAreBytesBothWays() throws Exception {
-    var handler = new TextHandler() {
-      @Override
-      public List<String> inputFn(InvocationRequest request) throws IOException {
-        assertThat(request.contentType()).isEqualTo(MediaType.BYTES);
-        return List.of(new String(request.bytes(), StandardCharsets.ISO_8859_1));
-      }
+    var handler =
+        new TextHandler() {
+          @Override
+          public List<String> inputFn(InvocationRequest request) throws IOException {
+            assertThat(request.contentType()).isEqualTo(MediaType.BYTES);
+            return List.of(new String(request.bytes(), StandardCharsets.ISO_8859_1));
+          }
 
-      @Override
-      public List<String> predictFn(List<String> records, Object model) {
-        return records;
-      }
+          @Override
+          public List<String> predictFn(List<String> records, Object model) {
+            return records;
+          }
 
-      @Override
-      public InvocationResponse outputFn(List<String> predictions, InvocationRequest request) {
-        return InvocationResponse.of(predictions.getFirst().getBytes(StandardCharsets.ISO_8859_1), request.accept());
-      }
-    };
+          @Override
+          public InvocationResponse outputFn(List<String> predictions, InvocationRequest request) {
+            return InvocationResponse.of(
+                predictions.getFirst().getBytes(StandardCharsets.ISO_8859_1), request.accept());
+          }
+        };
     var all = new byte[256];
     for (int i = 0; i < all.length; i++) {
       all[i] = (byte) i;
     }
-    try (var server = TestServer.with(handler).start(); var socket = open(server)) {
+    try (var server = TestServer.with(handler).start();
+        var socket = open(server)) {
       socket.frame(true, RawSocket.BINARY, all);
 
       var frame = socket.read();
@@ -131,11 +142,14 @@ class SocketTest {
   @Test
   void partsAreFramesAndAnEmptyOneFollowsTheLast() throws Exception {
     var handler = new CountingStream();
-    try (var server = TestServer.with(handler).start(); var socket = open(server)) {
+    try (var server = TestServer.with(handler).start();
+        var socket = open(server)) {
       socket.text("3").text("1");
 
       for (var expected : List.of("1", "2", "3", "", "1", "")) {
-        assertThat(socket.read()).returns(expected, RawSocket.Frame::text).returns(RawSocket.TEXT, RawSocket.Frame::opcode)
+        assertThat(socket.read())
+            .returns(expected, RawSocket.Frame::text)
+            .returns(RawSocket.TEXT, RawSocket.Frame::opcode)
             .returns(true, RawSocket.Frame::last);
       }
       await().until(() -> handler.open() == 0);
@@ -144,56 +158,73 @@ class SocketTest {
 
   @Test
   void whatFailsBeforeTheFirstPartIsAnErrorFrameAndTheSocketStaysOpen() throws Exception {
-    try (var server = TestServer.with(new CountingStream()).start(); var socket = open(server)) {
+    try (var server = TestServer.with(new CountingStream()).start();
+        var socket = open(server)) {
       socket.text("x");
-      assertThat(socket.read().text()).isEqualTo(
-          "{\"error\":{\"message\":\"body: found no number, expected one\",\"type\":\"bad_input\",\"code\":400}}");
+      assertThat(socket.read().text())
+          .isEqualTo(
+              "{\"error\":{\"message\":\"body: found no number, expected one\",\"type\":\"bad_input\",\"code\":400}}");
       socket.text("3!1");
       assertThat(socket.read().text()).contains("\"code\":500").contains("part 1 failed");
       socket.text("1");
       assertThat(socket.read().text()).isEqualTo("1");
       assertThat(server.get("/metrics").body())
-          .contains("berth_requests_total{route=\"/invocations-bidirectional-stream\",status=\"101\"} 1.0")
-          .contains("berth_requests_total{route=\"/invocations-bidirectional-stream\",status=\"400\"} 1.0")
+          .contains(
+              "berth_requests_total{route=\"/invocations-bidirectional-stream\",status=\"101\"} 1.0")
+          .contains(
+              "berth_requests_total{route=\"/invocations-bidirectional-stream\",status=\"400\"} 1.0")
           .contains("berth_model_requests_total{model=\"model\",status=\"500\"} 1.0");
     }
   }
 
   @Test
   void whatFailsAfterTheFirstPartClosesTheSocket() throws Exception {
-    try (var server = TestServer.with(new CountingStream()).start(); var socket = open(server)) {
+    try (var server = TestServer.with(new CountingStream()).start();
+        var socket = open(server)) {
       socket.text("3!2");
       assertThat(socket.read().text()).isEqualTo("1");
-      assertThat(socket.read()).returns(1011, RawSocket.Frame::code)
+      assertThat(socket.read())
+          .returns(1011, RawSocket.Frame::code)
           .satisfies(frame -> assertThat(frame.reason()).contains("part 2 failed"));
     }
   }
 
   @Test
   void invalidUtf8ClosesWith1007() throws Exception {
-    try (var server = TestServer.with(new TextHandler()).start(); var socket = open(server)) {
+    try (var server = TestServer.with(new TextHandler()).start();
+        var socket = open(server)) {
       socket.frame(true, RawSocket.TEXT, new byte[] {'a', (byte) 0xff});
-      assertThat(socket.read()).returns(RawSocket.CLOSE, RawSocket.Frame::opcode).returns(1007, RawSocket.Frame::code);
+      assertThat(socket.read())
+          .returns(RawSocket.CLOSE, RawSocket.Frame::opcode)
+          .returns(1007, RawSocket.Frame::code);
     }
   }
 
   @Test
   void aMissingMaskClosesWith1002() throws Exception {
-    try (var server = TestServer.with(new TextHandler()).start(); var socket = open(server)) {
+    try (var server = TestServer.with(new TextHandler()).start();
+        var socket = open(server)) {
       socket.send((byte) 0x81, (byte) 1, (byte) 'a');
-      assertThat(socket.read()).returns(RawSocket.CLOSE, RawSocket.Frame::opcode).returns(1002, RawSocket.Frame::code);
+      assertThat(socket.read())
+          .returns(RawSocket.CLOSE, RawSocket.Frame::opcode)
+          .returns(1002, RawSocket.Frame::code);
     }
   }
 
   @Test
   void aMessageThatIsTooLargeClosesWith1009AndItsReason() throws Exception {
-    try (var server = TestServer.with(new TextHandler()).set("SAGEMAKER_MAX_REQUEST_SIZE", "1000").start();
-        var whole = open(server); var fragments = open(server)) {
+    try (var server =
+            TestServer.with(new TextHandler()).set("SAGEMAKER_MAX_REQUEST_SIZE", "1000").start();
+        var whole = open(server);
+        var fragments = open(server)) {
       whole.frame(true, RawSocket.TEXT, new byte[1001]);
-      assertThat(whole.read()).returns(1009, RawSocket.Frame::code)
+      assertThat(whole.read())
+          .returns(1009, RawSocket.Frame::code)
           .satisfies(frame -> assertThat(frame.reason()).contains("1000 bytes"));
 
-      fragments.frame(false, RawSocket.BINARY, new byte[600]).frame(false, RawSocket.CONTINUATION, new byte[600]);
+      fragments
+          .frame(false, RawSocket.BINARY, new byte[600])
+          .frame(false, RawSocket.CONTINUATION, new byte[600]);
       assertThat(fragments.read()).returns(1009, RawSocket.Frame::code);
       assertNothingIsTaken(server);
     }
@@ -203,17 +234,28 @@ class SocketTest {
   @Test
   @Tag("slow")
   void announcedFramesTakeNoMemoryBeforeTheyCome() throws Exception {
-    try (var server = TestServer.with(new TextHandler()).set("SAGEMAKER_MODEL_SERVER_TIMEOUT_SECONDS", "2").start()) {
+    try (var server =
+        TestServer.with(new TextHandler())
+            .set("SAGEMAKER_MODEL_SERVER_TIMEOUT_SECONDS", "2")
+            .start()) {
       var sockets = new ArrayList<RawSocket>();
       for (int i = 0; i < 50; i++) {
         var socket = open(server);
         sockets.add(socket);
-        socket.send(ByteBuffer.allocate(14).put((byte) 0x82).put((byte) (0x80 | 127)).putLong(100_000_000).putInt(0).array())
+        socket
+            .send(
+                ByteBuffer.allocate(14)
+                    .put((byte) 0x82)
+                    .put((byte) (0x80 | 127))
+                    .putLong(100_000_000)
+                    .putInt(0)
+                    .array())
             .send(new byte[10]);
       }
       assertThat(server.get("/ping").statusCode()).isEqualTo(200);
       for (var socket : sockets) {
-        assertThat(socket.read()).returns(1008, RawSocket.Frame::code)
+        assertThat(socket.read())
+            .returns(1008, RawSocket.Frame::code)
             .satisfies(frame -> assertThat(frame.reason()).contains("was not whole within 2 s"));
         socket.close();
       }
@@ -226,7 +268,8 @@ class SocketTest {
   void aReaderThatDoesNotReadPausesItsOwnAnswerAndNobodyElses() throws Exception {
     var handler = new CountingStream();
     try (var server = TestServer.with(handler).set("BERTH_STREAM_PART_TIMEOUT", "2").start();
-        var lazy = open(server); var other = open(server)) {
+        var lazy = open(server);
+        var other = open(server)) {
       lazy.text("∞");
       lazy.read();
       awaitQuiet(handler);
@@ -262,7 +305,8 @@ class SocketTest {
   @Test
   void noMoreIsReadThanMayWait() throws Exception {
     var gate = new Gate(1);
-    try (var server = TestServer.with(new GatedHandler(gate)).start(); var socket = open(server)) {
+    try (var server = TestServer.with(new GatedHandler(gate)).start();
+        var socket = open(server)) {
       for (int i = 0; i < 30; i++) {
         socket.text("m" + i);
       }
@@ -270,7 +314,7 @@ class SocketTest {
       // Behind the messages that nobody reads yet.
       socket.frame(true, RawSocket.PING, new byte[0]);
       gate.open();
-      for (int i = 0; i < 30;) {
+      for (int i = 0; i < 30; ) {
         var frame = socket.read();
         if (frame.opcode() == RawSocket.TEXT) {
           assertThat(frame.text()).isEqualTo("M" + i);
@@ -283,7 +327,10 @@ class SocketTest {
   @Test
   void aMessageThatWaitedTooLongGetsAnErrorFrame() throws Exception {
     var gate = new Gate(1);
-    try (var server = TestServer.with(new GatedHandler(gate)).set("SAGEMAKER_MODEL_SERVER_TIMEOUT_SECONDS", "1").start();
+    try (var server =
+            TestServer.with(new GatedHandler(gate))
+                .set("SAGEMAKER_MODEL_SERVER_TIMEOUT_SECONDS", "1")
+                .start();
         var socket = open(server)) {
       socket.text("one").text("two");
       assertThat(socket.read().text()).contains("\"code\":504");
@@ -296,7 +343,8 @@ class SocketTest {
   void aSocketHasASessionOfItsOwnThatEndsWithIt() throws Exception {
     var handler = new RememberingHandler(LONG);
     try (var server = TestServer.with(handler).start()) {
-      try (var one = open(server); var two = open(server)) {
+      try (var one = open(server);
+          var two = open(server)) {
         assertThat(one.text("a").read().text()).isEqualTo("A");
         assertThat(two.text("x").read().text()).isEqualTo("X");
         assertThat(one.text("b").read().text()).isEqualTo("A,B");
@@ -318,7 +366,8 @@ class SocketTest {
       try (var second = open(server, ID, id)) {
         assertThat(second.text("b").read().text()).isEqualTo("A,B");
       }
-      assertThat(server.invoke("c", ID, id, "Content-Type", "text/plain").body()).isEqualTo("A,B,C");
+      assertThat(server.invoke("c", ID, id, "Content-Type", "text/plain").body())
+          .isEqualTo("A,B,C");
       assertThat(handler.closed()).isZero();
 
       try (var unknown = RawSocket.open(server.port(), PATH, ID, "abc")) {
@@ -331,8 +380,10 @@ class SocketTest {
   @Test
   void aHandshakeThatFailsLeavesNoSession() throws Exception {
     var handler = new RememberingHandler(LONG);
-    try (var server = TestServer.with(handler).start(); var refused = new RawConnection(server.port())) {
-      refused.send("""
+    try (var server = TestServer.with(handler).start();
+        var refused = new RawConnection(server.port())) {
+      refused.send(
+          """
           GET %s HTTP/1.1\r
           Host: localhost\r
           Upgrade: websocket\r
@@ -340,23 +391,31 @@ class SocketTest {
           Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r
           Sec-WebSocket-Version: 12\r
           \r
-          """.formatted(PATH));
+          """
+              .formatted(PATH));
       assertThat(refused.readLine()).startsWith("HTTP/1.1 4");
       await().until(() -> handler.closed() == handler.opened());
     }
   }
 
   @ParameterizedTest
-  @CsvSource({"/chat/completions?model=a%20b, 101", "/ping, 404", "/metrics, 404", "/invocations, 404", "/models/a/invoke, 404"})
+  @CsvSource({
+    "/chat/completions?model=a%20b, 101",
+    "/ping, 404",
+    "/metrics, 404",
+    "/invocations, 404",
+    "/models/a/invoke, 404"
+  })
   void pathsWithoutARouteAreTakenWhereTheHooksCanTalk(String path, int status) throws Exception {
-    var handler = new RememberingHandler(LONG) {
-      @Override
-      public List<String> inputFn(InvocationRequest request) {
-        assertThat(request.header("x-amzn-sagemaker-target-variant")).contains("a");
-        assertThat(request.remaining()).isBetween(Duration.ofMillis(1), Duration.ofMinutes(10));
-        return List.of(request.path() + "?" + request.query().orElse(""));
-      }
-    };
+    var handler =
+        new RememberingHandler(LONG) {
+          @Override
+          public List<String> inputFn(InvocationRequest request) {
+            assertThat(request.header("x-amzn-sagemaker-target-variant")).contains("a");
+            assertThat(request.remaining()).isBetween(Duration.ofMillis(1), Duration.ofMinutes(10));
+            return List.of(request.path() + "?" + request.query().orElse(""));
+          }
+        };
     try (var server = TestServer.with(handler).start();
         var socket = RawSocket.open(server.port(), path, "X-Amzn-SageMaker-Target-Variant", "a")) {
       assertThat(socket.head()).startsWith("HTTP/1.1 " + status);
@@ -370,7 +429,8 @@ class SocketTest {
 
   @Test
   void otherHooksAnswerAtOnePathOnly() throws Exception {
-    try (var server = TestServer.with(new TextHandler()).start(); var socket = RawSocket.open(server.port(), "/chat")) {
+    try (var server = TestServer.with(new TextHandler()).start();
+        var socket = RawSocket.open(server.port(), "/chat")) {
       assertThat(socket.head()).startsWith("HTTP/1.1 404");
       assertThat(socket.body()).contains("expected " + PATH);
       assertThat(server.get(PATH).statusCode()).isEqualTo(400);
@@ -381,7 +441,8 @@ class SocketTest {
   void aServerThatStopsAnswersWhatItHasAndClosesWith1001() throws Exception {
     var gate = new Gate(1);
     var server = TestServer.with(new GatedHandler(gate)).start();
-    try (var idle = open(server); var busy = open(server)) {
+    try (var idle = open(server);
+        var busy = open(server)) {
       busy.text("last");
       gate.awaitArrival();
       var stop = Thread.ofVirtual().start(() -> stop(server));
@@ -426,7 +487,8 @@ class SocketTest {
   }
 
   /// Counts the sessions, too.
-  private static final class CountingInSessions extends CountingStream implements SessionHandler<AutoCloseable> {
+  private static final class CountingInSessions extends CountingStream
+      implements SessionHandler<AutoCloseable> {
     private final AtomicInteger opened = new AtomicInteger();
     private final AtomicInteger closed = new AtomicInteger();
 
@@ -475,46 +537,57 @@ class SocketTest {
   /// Until no more parts are made.
   private static void awaitQuiet(CountingStream handler) {
     var last = new int[1];
-    await().pollInterval(Duration.ofMillis(200)).until(() -> {
-      int before = last[0];
-      last[0] = handler.parts();
-      return last[0] == before;
-    });
+    await()
+        .pollInterval(Duration.ofMillis(200))
+        .until(
+            () -> {
+              int before = last[0];
+              last[0] = handler.parts();
+              return last[0] == before;
+            });
   }
 
   /// No socket, and nothing of the account of requests.
   private static void assertNothingIsTaken(TestServer server) {
     var process = ProcessMemory.ofThisProcess();
-    await().untilAsserted(() -> {
-      assertMetric(server, "berth_sockets 0.0");
-      for (var part : List.of(process.few(), process.medium(), process.large())) {
-        var all = part.tryTake(part.bytes());
-        all.ifPresent(MemoryShare::close);
-        assertThat(all).isPresent();
-      }
-    });
+    await()
+        .untilAsserted(
+            () -> {
+              assertMetric(server, "berth_sockets 0.0");
+              for (var part : List.of(process.few(), process.medium(), process.large())) {
+                var all = part.tryTake(part.bytes());
+                all.ifPresent(MemoryShare::close);
+                assertThat(all).isPresent();
+              }
+            });
   }
 
   private static void assertMetric(TestServer server, String line) throws Exception {
     assertThat(server.get("/metrics").body()).contains(line);
   }
 
-  private static WebSocket connect(HttpClient client, TestServer server, BlockingQueue<String> received) {
+  private static WebSocket connect(
+      HttpClient client, TestServer server, BlockingQueue<String> received) {
     var uri = URI.create("ws://127.0.0.1:%d%s".formatted(server.port(), PATH));
-    return client.newWebSocketBuilder().buildAsync(uri, new WebSocket.Listener() {
-      @Override
-      public CompletionStage<?> onText(WebSocket socket, CharSequence data, boolean last) {
-        received.add(data.toString());
-        socket.request(1);
-        return null;
-      }
+    return client
+        .newWebSocketBuilder()
+        .buildAsync(
+            uri,
+            new WebSocket.Listener() {
+              @Override
+              public CompletionStage<?> onText(WebSocket socket, CharSequence data, boolean last) {
+                received.add(data.toString());
+                socket.request(1);
+                return null;
+              }
 
-      @Override
-      public CompletionStage<?> onClose(WebSocket socket, int code, String reason) {
-        received.add("closed " + code);
-        return null;
-      }
-    }).join();
+              @Override
+              public CompletionStage<?> onClose(WebSocket socket, int code, String reason) {
+                received.add("closed " + code);
+                return null;
+              }
+            })
+        .join();
   }
 
   private static String next(BlockingQueue<String> received) throws InterruptedException {

@@ -38,13 +38,18 @@ class SplitRecordsTest {
 
   @Test
   void outputFnGetsOnePredictionForEachRecord() throws Exception {
-    try (var server = TestServer.with(new Words()).start(); var log = new CapturedLog()) {
+    try (var server = TestServer.with(new Words()).start();
+        var log = new CapturedLog()) {
       assertThat(server.invoke("a\nb c d\ne").body()).isEqualTo("A\nB-C-D of b c d\nE");
       assertThat(server.invoke("a\nb").body()).isEqualTo("A\nB");
       assertThat(server.invoke("").body()).isEmpty();
-      await().untilAsserted(() -> assertThat(log.text()).contains(": 3 records, ").contains(": 2 records, "));
-      assertThat(server.get("/metrics").body()).contains(
-          "berth_records_total{model=\"model\"} 5.0", "berth_batch_size_sum{model=\"model\"} 7.0");
+      await()
+          .untilAsserted(
+              () -> assertThat(log.text()).contains(": 3 records, ").contains(": 2 records, "));
+      assertThat(server.get("/metrics").body())
+          .contains(
+              "berth_records_total{model=\"model\"} 5.0",
+              "berth_batch_size_sum{model=\"model\"} 7.0");
     }
   }
 
@@ -58,27 +63,37 @@ class SplitRecordsTest {
   @Test
   void recordsOfManyPiecesKeepNobodyWaitingAndFillNoQueue() throws Exception {
     var gate = new Gate(1);
-    var handler = new Words() {
-      @Override
-      public List<String> predictFn(List<String> records, Object model) throws Exception {
-        gate.pass();
-        if (records.contains("last")) {
-          last.pass();
-        }
-        return super.predictFn(records, model);
-      }
+    var handler =
+        new Words() {
+          @Override
+          public List<String> predictFn(List<String> records, Object model) throws Exception {
+            gate.pass();
+            if (records.contains("last")) {
+              last.pass();
+            }
+            return super.predictFn(records, model);
+          }
 
-      private final Gate last = new Gate(1);
-    };
-    try (var server = TestServer.with(handler)
-        .set("SAGEMAKER_MODEL_SERVER_WORKERS", "1").set("BERTH_QUEUE_CAPACITY", "4").start()) {
+          private final Gate last = new Gate(1);
+        };
+    try (var server =
+        TestServer.with(handler)
+            .set("SAGEMAKER_MODEL_SERVER_WORKERS", "1")
+            .set("BERTH_QUEUE_CAPACITY", "4")
+            .start()) {
       var large = "a ".repeat(500) + "last";
       var first = server.invokeAsync(large);
       gate.awaitArrival();
       var second = server.invokeAsync(large);
-      await().until(() -> server.get("/metrics").body().contains("berth_queue_depth{model=\"model\"} 2.0"));
+      await()
+          .until(
+              () ->
+                  server.get("/metrics").body().contains("berth_queue_depth{model=\"model\"} 2.0"));
       var small = server.invokeAsync("b");
-      await().until(() -> server.get("/metrics").body().contains("berth_queue_depth{model=\"model\"} 3.0"));
+      await()
+          .until(
+              () ->
+                  server.get("/metrics").body().contains("berth_queue_depth{model=\"model\"} 3.0"));
       gate.open();
 
       assertThat(small.get().body()).isEqualTo("B");
@@ -90,32 +105,36 @@ class SplitRecordsTest {
   }
 
   @ParameterizedTest
-  @CsvSource(delimiter = '|', value = {
-      "none | split returned [], expected one record or several",
-      "null | split returned null, expected one record or several",
-      "hole | split returned [a, null], expected one record or several",
-      "lost | join returned null, expected a prediction",
-      "fail | join failed"})
+  @CsvSource(
+      delimiter = '|',
+      value = {
+        "none | split returned [], expected one record or several",
+        "null | split returned null, expected one record or several",
+        "hole | split returned [a, null], expected one record or several",
+        "lost | join returned null, expected a prediction",
+        "fail | join failed"
+      })
   void whatSplitAndJoinMustNotDoIsToldByTheirNames(String record, String message) throws Exception {
-    var handler = new TextHandler() {
-      @Override
-      public List<String> split(String record) {
-        return switch (record) {
-          case "none" -> List.of();
-          case "null" -> null;
-          case "hole" -> Arrays.asList("a", null);
-          default -> List.of("a", "b");
-        };
-      }
+    var handler =
+        new TextHandler() {
+          @Override
+          public List<String> split(String record) {
+            return switch (record) {
+              case "none" -> List.of();
+              case "null" -> null;
+              case "hole" -> Arrays.asList("a", null);
+              default -> List.of("a", "b");
+            };
+          }
 
-      @Override
-      public String join(String record, List<String> parts) {
-        if (record.equals("fail")) {
-          throw new IllegalStateException("no glue");
-        }
-        return null;
-      }
-    };
+          @Override
+          public String join(String record, List<String> parts) {
+            if (record.equals("fail")) {
+              throw new IllegalStateException("no glue");
+            }
+            return null;
+          }
+        };
     try (var server = TestServer.with(handler).start()) {
       var response = server.invoke(record);
       assertThat(response.statusCode()).isEqualTo(500);
@@ -125,15 +144,16 @@ class SplitRecordsTest {
 
   @Test
   void aPieceThatFailsFailsItsRequestAlone() throws Exception {
-    var handler = new Words() {
-      @Override
-      public List<String> predictFn(List<String> records, Object model) throws Exception {
-        if (records.contains("bad")) {
-          throw new IllegalStateException("a bad piece");
-        }
-        return super.predictFn(records, model);
-      }
-    };
+    var handler =
+        new Words() {
+          @Override
+          public List<String> predictFn(List<String> records, Object model) throws Exception {
+            if (records.contains("bad")) {
+              throw new IllegalStateException("a bad piece");
+            }
+            return super.predictFn(records, model);
+          }
+        };
     try (var server = TestServer.with(handler).set("SAGEMAKER_TS_BATCH_SIZE", "8").start()) {
       var failing = server.invokeAsync("a bad b");
       assertThat(server.invoke("c d").body()).isEqualTo("C-D of c d");

@@ -51,12 +51,13 @@ class StoppingTest {
   }
 
   private static CompletableFuture<Void> stop(TestServer server) {
-    return CompletableFuture.runAsync(() -> {
-      try {
-        server.server().close();
-      } catch (Exception e) {
-        throw new IllegalStateException(e);
-      }
-    });
+    return CompletableFuture.runAsync(
+        () -> {
+          try {
+            server.server().close();
+          } catch (Exception e) {
+            throw new IllegalStateException(e);
+          }
+        });
   }
 }

@@ -23,7 +23,6 @@ import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.Map;
 import java.util.Random;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CopyOnWriteArrayList;
@@ -55,11 +54,14 @@ class StreamTest {
   @Tag("STR-01")
   void theFirstPartLeavesBeforeTheSecondIsMade() throws Exception {
     var handler = new SteppedHandler();
-    try (var server = TestServer.with(handler).start(); var client = new RawConnection(server.port())) {
+    try (var server = TestServer.with(handler).start();
+        var client = new RawConnection(server.port())) {
       client.send(post("ab", EVENTS));
       handler.allowed.release();
       var head = head(client);
-      assertThat(head).startsWith("HTTP/1.1 200").contains("Transfer-Encoding: chunked", "Content-Type: text/event-stream");
+      assertThat(head)
+          .startsWith("HTTP/1.1 200")
+          .contains("Transfer-Encoding: chunked", "Content-Type: text/event-stream");
       assertThat(client.readLine()).isEqualTo("9");
       assertThat(client.readLine()).isEqualTo("data: A");
       assertThat(handler.steps()).hasSize(1);
@@ -75,7 +77,10 @@ class StreamTest {
   @Tag("STR-02")
   void whateverPiecesAReaderTakesTheContentIsTheSame() throws Exception {
     var random = new Random(22);
-    var text = random.ints(20_000, 'a', 'z' + 1).collect(StringBuilder::new, StringBuilder::appendCodePoint, StringBuilder::append);
+    var text =
+        random
+            .ints(20_000, 'a', 'z' + 1)
+            .collect(StringBuilder::new, StringBuilder::appendCodePoint, StringBuilder::append);
     try (var server = TestServer.with(new SpellingHandler()).start()) {
       var body = stream(server, text.toString(), LINES).body();
       var all = new ByteArrayOutputStream();
@@ -87,7 +92,8 @@ class StreamTest {
         }
         all.write(piece, 0, count);
       }
-      assertThat(all.toString(StandardCharsets.UTF_8).replace("\n", "")).isEqualTo(text.toString().toUpperCase());
+      assertThat(all.toString(StandardCharsets.UTF_8).replace("\n", ""))
+          .isEqualTo(text.toString().toUpperCase());
     }
   }
 
@@ -98,7 +104,8 @@ class StreamTest {
       var refused = server.invoke("?", "Accept", EVENTS);
       assertThat(refused.statusCode()).isEqualTo(400);
       assertThat(refused.body()).contains("line: found a ?, expected letters");
-      assertThat(refused.headers().firstValue("Content-Type")).hasValueSatisfying(type -> assertThat(type).startsWith("application/json"));
+      assertThat(refused.headers().firstValue("Content-Type"))
+          .hasValueSatisfying(type -> assertThat(type).startsWith("application/json"));
       var notBegun = server.invoke("0", "Accept", EVENTS);
       assertThat(notBegun.statusCode()).isEqualTo(400);
       assertThat(notBegun.body()).contains("line: found a 0, expected letters");
@@ -113,22 +120,30 @@ class StreamTest {
   @Test
   @Tag("STR-04")
   void aFailureAfterTheFirstPartIsToldInAnEventOrALine() throws Exception {
-    try (var log = new CapturedLog(); var server = TestServer.with(new SpellingHandler()).start()) {
+    try (var log = new CapturedLog();
+        var server = TestServer.with(new SpellingHandler()).start()) {
       assertThat(server.invoke("a!", "Accept", EVENTS).body())
-          .startsWith("data: A\n\nevent: error\ndata: {\"error\":{\"message\":\"stepFn failed").endsWith("\"code\":500}}\n\n");
+          .startsWith("data: A\n\nevent: error\ndata: {\"error\":{\"message\":\"stepFn failed")
+          .endsWith("\"code\":500}}\n\n");
       assertThat(server.invoke("ab?", "Accept", LINES).body())
-          .isEqualTo("A\nB\n{\"error\":{\"message\":\"line: found a ?, expected letters\",\"type\":\"bad_input\",\"code\":400}}\n");
+          .isEqualTo(
+              "A\nB\n{\"error\":{\"message\":\"line: found a ?, expected letters\",\"type\":\"bad_input\",\"code\":400}}\n");
       await().untilAsserted(() -> assertThat(log.text()).contains("200 in", "BAD_INPUT"));
-      assertThat(log.events().stream().filter(event -> event.getThrowableProxy() != null)).hasSize(1);
+      assertThat(log.events().stream().filter(event -> event.getThrowableProxy() != null))
+          .hasSize(1);
     }
   }
 
   @Test
   @Tag("STR-04")
   void aFailureAfterTheFirstPartCutsOffWhatCannotTellIt() throws Exception {
-    try (var server = TestServer.with(new SpellingHandler()).start(); var client = new RawConnection(server.port())) {
+    try (var server = TestServer.with(new SpellingHandler()).start();
+        var client = new RawConnection(server.port())) {
       client.send(post("ab!", "text/plain"));
-      assertThat(client.readAll()).startsWith("HTTP/1.1 200").contains("A").doesNotEndWith("0\r\n\r\n");
+      assertThat(client.readAll())
+          .startsWith("HTTP/1.1 200")
+          .contains("A")
+          .doesNotEndWith("0\r\n\r\n");
     }
   }
 
@@ -136,22 +151,29 @@ class StreamTest {
   @Tag("slow")
   @Tag("STR-05")
   void partsMayGoOnLongAfterTheTimeForTheFirst() throws Exception {
-    var handler = new SpellingHandler() {
-      @Override
-      public void stepFn(List<PartStream<Spelling, String>> streams, Object model) throws Exception {
-        super.stepFn(streams, model);
-        streams.forEach(stream -> stream.pause(Duration.ofMillis(300)));
-      }
-    };
-    try (var server = TestServer.with(handler).set("SAGEMAKER_MODEL_SERVER_TIMEOUT_SECONDS", "1").start()) {
-      assertThat(server.invoke("abcdefghij", "Accept", LINES).body()).isEqualTo("A\nB\nC\nD\nE\nF\nG\nH\nI\nJ\n");
+    var handler =
+        new SpellingHandler() {
+          @Override
+          public void stepFn(List<PartStream<Spelling, String>> streams, Object model)
+              throws Exception {
+            super.stepFn(streams, model);
+            streams.forEach(stream -> stream.pause(Duration.ofMillis(300)));
+          }
+        };
+    try (var server =
+        TestServer.with(handler).set("SAGEMAKER_MODEL_SERVER_TIMEOUT_SECONDS", "1").start()) {
+      assertThat(server.invoke("abcdefghij", "Accept", LINES).body())
+          .isEqualTo("A\nB\nC\nD\nE\nF\nG\nH\nI\nJ\n");
     }
   }
 
   @Test
   @Tag("slow")
   void anAnswerWithoutAFirstPartInTimeIs504() throws Exception {
-    try (var server = TestServer.with(new SpellingHandler()).set("SAGEMAKER_MODEL_SERVER_TIMEOUT_SECONDS", "1").start()) {
+    try (var server =
+        TestServer.with(new SpellingHandler())
+            .set("SAGEMAKER_MODEL_SERVER_TIMEOUT_SECONDS", "1")
+            .start()) {
       assertThat(server.invoke("_a", "Accept", LINES).statusCode()).isEqualTo(504);
       assertThat(server.invoke("_a").statusCode()).isEqualTo(504);
     }
@@ -162,23 +184,29 @@ class StreamTest {
   void anAnswerIsEndedWhenAPartOrTheWholeTakesTooLong() throws Exception {
     var handler = new SpellingHandler();
     try (var server = TestServer.with(handler).set("BERTH_STREAM_PART_TIMEOUT", "1").start()) {
-      assertThat(server.invoke("a_b", "Accept", LINES).body()).startsWith("A\n{\"error\":").contains("deadline_exceeded");
+      assertThat(server.invoke("a_b", "Accept", LINES).body())
+          .startsWith("A\n{\"error\":")
+          .contains("deadline_exceeded");
       await().until(() -> handler.open() == 0);
     }
-    var endless = new SpellingHandler() {
-      @Override
-      public Spelling beginFn(String line, Object model) {
-        return super.beginFn("a".repeat(1 << 20), model);
-      }
+    var endless =
+        new SpellingHandler() {
+          @Override
+          public Spelling beginFn(String line, Object model) {
+            return super.beginFn("a".repeat(1 << 20), model);
+          }
 
-      @Override
-      public void stepFn(List<PartStream<Spelling, String>> streams, Object model) throws Exception {
-        super.stepFn(streams, model);
-        streams.forEach(stream -> stream.pause(Duration.ofMillis(10)));
-      }
-    };
+          @Override
+          public void stepFn(List<PartStream<Spelling, String>> streams, Object model)
+              throws Exception {
+            super.stepFn(streams, model);
+            streams.forEach(stream -> stream.pause(Duration.ofMillis(10)));
+          }
+        };
     try (var server = TestServer.with(endless).set("BERTH_STREAM_TIMEOUT", "2").start()) {
-      assertThat(server.invoke("a", "Accept", LINES).body()).startsWith("A\nA\n").contains("deadline_exceeded");
+      assertThat(server.invoke("a", "Accept", LINES).body())
+          .startsWith("A\nA\n")
+          .contains("deadline_exceeded");
       await().until(() -> endless.open() == 0);
     }
   }
@@ -196,19 +224,24 @@ class StreamTest {
         }
         await().until(() -> handler.open() == 0);
       }
-      await().untilAsserted(() -> assertThat(server.get("/metrics").body()).contains("berth_streams{model=\"model\"} 0"));
+      await()
+          .untilAsserted(
+              () ->
+                  assertThat(server.get("/metrics").body())
+                      .contains("berth_streams{model=\"model\"} 0"));
     }
   }
 
   @Test
   @Tag("STR-07")
   void eventsHaveADataLineForEachLineOfAPart() throws Exception {
-    var handler = new SpellingHandler() {
-      @Override
-      public byte[] partFn(String part, int record, InvocationRequest request) {
-        return (part + "1\n" + part + "2\r\n\r" + record).getBytes(StandardCharsets.UTF_8);
-      }
-    };
+    var handler =
+        new SpellingHandler() {
+          @Override
+          public byte[] partFn(String part, int record, InvocationRequest request) {
+            return (part + "1\n" + part + "2\r\n\r" + record).getBytes(StandardCharsets.UTF_8);
+          }
+        };
     try (var server = TestServer.with(handler).start()) {
       var response = server.invoke("a", "Accept", EVENTS);
       assertThat(response.body()).isEqualTo("data: A1\ndata: A2\ndata: \ndata: 0\n\n");
@@ -231,7 +264,8 @@ class StreamTest {
 
   @Test
   void aBatchTransformJobGetsWholeAnswers() throws Exception {
-    try (var server = TestServer.with(new SpellingHandler()).set("SAGEMAKER_BATCH", "true").start()) {
+    try (var server =
+        TestServer.with(new SpellingHandler()).set("SAGEMAKER_BATCH", "true").start()) {
       assertThat(server.invoke("abc", "Accept", LINES).body()).isEqualTo("ABC");
       assertThat(server.invoke("a!", "Accept", LINES).statusCode()).isEqualTo(500);
     }
@@ -239,15 +273,18 @@ class StreamTest {
 
   @Test
   void partsOfSeveralRecordsShareAnAnswer() throws Exception {
-    var handler = new SpellingHandler() {
-      @Override
-      public byte[] partFn(String part, int record, InvocationRequest request) {
-        return "%d%s".formatted(record, part).getBytes(StandardCharsets.UTF_8);
-      }
-    };
+    var handler =
+        new SpellingHandler() {
+          @Override
+          public byte[] partFn(String part, int record, InvocationRequest request) {
+            return "%d%s".formatted(record, part).getBytes(StandardCharsets.UTF_8);
+          }
+        };
     try (var server = TestServer.with(handler).start()) {
       assertThat(server.invoke("abc\n\nde", "Accept", LINES).body().lines())
-          .containsExactlyInAnyOrder("0A", "0B", "0C", "2D", "2E").containsSubsequence("0A", "0B", "0C").containsSubsequence("2D", "2E");
+          .containsExactlyInAnyOrder("0A", "0B", "0C", "2D", "2E")
+          .containsSubsequence("0A", "0B", "0C")
+          .containsSubsequence("2D", "2E");
     }
   }
 
@@ -273,23 +310,25 @@ class StreamTest {
     }
   }
 
-  /// A worker that has taken the last record is the only one that knows of it until it has begun it.
+  /// A worker that has taken the last record is the only one that knows of it until it has begun
+  /// it.
   @Test
   void aRecordThatIsBegunWhileAnotherWorkerGoesIdleGoesOn() throws Exception {
     var slow = new Gate(1);
-    var handler = new SpellingHandler() {
-      @Override
-      public Spelling beginFn(String line, Object model) {
-        if (line.startsWith("slow")) {
-          try {
-            slow.pass();
-          } catch (InterruptedException e) {
-            throw new IllegalStateException(e);
+    var handler =
+        new SpellingHandler() {
+          @Override
+          public Spelling beginFn(String line, Object model) {
+            if (line.startsWith("slow")) {
+              try {
+                slow.pass();
+              } catch (InterruptedException e) {
+                throw new IllegalStateException(e);
+              }
+            }
+            return super.beginFn(line, model);
           }
-        }
-        return super.beginFn(line, model);
-      }
-    };
+        };
     try (var server = TestServer.with(handler).set("SAGEMAKER_MODEL_SERVER_WORKERS", "2").start()) {
       var first = server.invokeAsync("slow", "Accept", LINES);
       slow.awaitArrival();
@@ -303,10 +342,17 @@ class StreamTest {
   @Tag("SES-03")
   void aStreamIsInItsSessionUntilItsLastPart() throws Exception {
     var handler = new Remembering();
-    try (var server = TestServer.with(handler).start(); var client = new RawConnection(server.port())) {
-      var id = server.invoke("a", "X-Amzn-SageMaker-Session-Id", "NEW_SESSION", "Accept", LINES)
-          .headers().firstValue("X-Amzn-SageMaker-Session-Id").orElseThrow().split(";")[0];
-      client.send(post("b_c", LINES).replace("Host: x", "Host: x\r\nX-Amzn-SageMaker-Session-Id: " + id));
+    try (var server = TestServer.with(handler).start();
+        var client = new RawConnection(server.port())) {
+      var id =
+          server
+              .invoke("a", "X-Amzn-SageMaker-Session-Id", "NEW_SESSION", "Accept", LINES)
+              .headers()
+              .firstValue("X-Amzn-SageMaker-Session-Id")
+              .orElseThrow()
+              .split(";")[0];
+      client.send(
+          post("b_c", LINES).replace("Host: x", "Host: x\r\nX-Amzn-SageMaker-Session-Id: " + id));
       assertThat(head(client)).startsWith("HTTP/1.1 200");
       var second = server.invokeAsync("d", "X-Amzn-SageMaker-Session-Id", id, "Accept", LINES);
       assertThat(handler.lines).containsExactly("a", "b_c");
@@ -317,7 +363,8 @@ class StreamTest {
   }
 
   /// Has its session remember the lines that it was asked.
-  private static final class Remembering extends SpellingHandler implements SessionHandler<List<String>> {
+  private static final class Remembering extends SpellingHandler
+      implements SessionHandler<List<String>> {
     private final List<String> lines = new CopyOnWriteArrayList<>();
 
     @Override
@@ -337,8 +384,15 @@ class StreamTest {
   @Test
   void noMoreThanABatchMayHoldAreInAStep() throws Exception {
     var handler = new SpellingHandler();
-    try (var server = TestServer.with(handler).set("SAGEMAKER_MODEL_SERVER_WORKERS", "1").set("BERTH_MAX_BATCH_SIZE", "3").start()) {
-      var answers = IntStream.range(0, 10).mapToObj(i -> server.invokeAsync("abcd", "Accept", LINES)).toList();
+    try (var server =
+        TestServer.with(handler)
+            .set("SAGEMAKER_MODEL_SERVER_WORKERS", "1")
+            .set("BERTH_MAX_BATCH_SIZE", "3")
+            .start()) {
+      var answers =
+          IntStream.range(0, 10)
+              .mapToObj(i -> server.invokeAsync("abcd", "Accept", LINES))
+              .toList();
       answers.forEach(answer -> assertThat(answer.join().body()).isEqualTo("A\nB\nC\nD\n"));
       assertThat(handler.steps()).allSatisfy(step -> assertThat(step).hasSizeLessThanOrEqualTo(3));
     }
@@ -347,8 +401,11 @@ class StreamTest {
   @Test
   void aSlowReaderSlowsItsOwnStreamAndNobodyElses() throws Exception {
     var handler = new SpellingHandler();
-    try (var server = TestServer.with(handler)
-            .set("SAGEMAKER_MODEL_SERVER_WORKERS", "1").set("BERTH_MAX_BATCH_SIZE", "2").start();
+    try (var server =
+            TestServer.with(handler)
+                .set("SAGEMAKER_MODEL_SERVER_WORKERS", "1")
+                .set("BERTH_MAX_BATCH_SIZE", "2")
+                .start();
         var one = new RawConnection(server.port());
         var two = new RawConnection(server.port());
         var three = new RawConnection(server.port())) {
@@ -358,10 +415,13 @@ class StreamTest {
         assertThat(head(client)).startsWith("HTTP/1.1 200");
       }
       assertThat(server.invoke("abc", "Accept", LINES).body()).isEqualTo("A\nB\nC\n");
-      await().until(() -> {
-        int before = handler.steps().size();
-        return server.invoke("abc").body().equals("ABC") && handler.steps().size() == before + 3;
-      });
+      await()
+          .until(
+              () -> {
+                int before = handler.steps().size();
+                return server.invoke("abc").body().equals("ABC")
+                    && handler.steps().size() == before + 3;
+              });
       await().until(() -> handler.open() == 3);
       assertThat(handler.steps()).hasSizeLessThan(1 << 14);
     }
@@ -385,22 +445,32 @@ class StreamTest {
   @Test
   void aRecordThatThrowsFailsItsOwnStreamOnly() throws Exception {
     var gate = new Gate(1);
-    var handler = new SpellingHandler() {
-      @Override
-      public void stepFn(List<PartStream<Spelling, String>> streams, Object model) throws Exception {
-        gate.pass();
-        super.stepFn(streams, model);
-      }
-    };
+    var handler =
+        new SpellingHandler() {
+          @Override
+          public void stepFn(List<PartStream<Spelling, String>> streams, Object model)
+              throws Exception {
+            gate.pass();
+            super.stepFn(streams, model);
+          }
+        };
     try (var server = TestServer.with(handler).set("SAGEMAKER_MODEL_SERVER_WORKERS", "1").start()) {
-      var answers = List.of("abcdefgh", "ab!", "a#b", "abc?", "xyz").stream()
-          .map(text -> server.invokeAsync(text, "Accept", LINES)).toList();
+      var answers =
+          List.of("abcdefgh", "ab!", "a#b", "abc?", "xyz").stream()
+              .map(text -> server.invokeAsync(text, "Accept", LINES))
+              .toList();
       gate.awaitArrival();
       gate.open();
       assertThat(answers.get(0).join().body()).isEqualTo("A\nB\nC\nD\nE\nF\nG\nH\n");
-      assertThat(answers.get(1).join().body()).startsWith("A\nB\n{\"error\"").contains("no such letter");
-      assertThat(answers.get(2).join().body()).startsWith("A\n{\"error\"").contains("can't encode #");
-      assertThat(answers.get(3).join().body()).startsWith("A\nB\nC\n{\"error\"").contains("found a ?");
+      assertThat(answers.get(1).join().body())
+          .startsWith("A\nB\n{\"error\"")
+          .contains("no such letter");
+      assertThat(answers.get(2).join().body())
+          .startsWith("A\n{\"error\"")
+          .contains("can't encode #");
+      assertThat(answers.get(3).join().body())
+          .startsWith("A\nB\nC\n{\"error\"")
+          .contains("found a ?");
       assertThat(answers.get(4).join().body()).isEqualTo("X\nY\nZ\n");
     }
     assertThat(handler.open()).isZero();
@@ -410,22 +480,30 @@ class StreamTest {
   @Tag("slow")
   void aStepThatHangsForOneRecordFailsThatOneOnly() throws Exception {
     var allowed = new Semaphore(2);
-    var handler = new SpellingHandler() {
-      @Override
-      public void stepFn(List<PartStream<Spelling, String>> streams, Object model) throws Exception {
-        allowed.acquire();
-        if (streams.stream().anyMatch(stream -> stream.state().line().startsWith("hang"))) {
-          Thread.sleep(Duration.ofMinutes(10));
-        }
-        super.stepFn(streams, model);
-      }
-    };
-    try (var server = TestServer.with(handler).set("SAGEMAKER_MODEL_SERVER_WORKERS", "1")
-        .set("SAGEMAKER_MODEL_SERVER_TIMEOUT_SECONDS", "10").set("BERTH_STREAM_PART_TIMEOUT", "3600").start()) {
+    var handler =
+        new SpellingHandler() {
+          @Override
+          public void stepFn(List<PartStream<Spelling, String>> streams, Object model)
+              throws Exception {
+            allowed.acquire();
+            if (streams.stream().anyMatch(stream -> stream.state().line().startsWith("hang"))) {
+              Thread.sleep(Duration.ofMinutes(10));
+            }
+            super.stepFn(streams, model);
+          }
+        };
+    try (var server =
+        TestServer.with(handler)
+            .set("SAGEMAKER_MODEL_SERVER_WORKERS", "1")
+            .set("SAGEMAKER_MODEL_SERVER_TIMEOUT_SECONDS", "10")
+            .set("BERTH_STREAM_PART_TIMEOUT", "3600")
+            .start()) {
       var good = server.invokeAsync("abcdefgh\nxyz", "Accept", LINES);
       await().until(() -> handler.steps().size() == 2);
       var hanging = server.invokeAsync("hang", "Accept", LINES);
-      await().until(() -> server.get("/metrics").body().contains("berth_queue_depth{model=\"model\"} 1"));
+      await()
+          .until(
+              () -> server.get("/metrics").body().contains("berth_queue_depth{model=\"model\"} 1"));
       allowed.release(1000);
       assertThat(good.join().body().lines()).contains("A", "H", "X", "Z").hasSize(11);
       assertThat(hanging.join().statusCode()).isEqualTo(504);
@@ -442,7 +520,10 @@ class StreamTest {
       failAnywhere(server, random);
       leftovers.assertNone();
       await().until(() -> handler.open() == 0);
-      assertThat(server.invoke("abc", "Accept", LINES, "X-Amzn-SageMaker-Session-Id", "NEW_SESSION").body())
+      assertThat(
+              server
+                  .invoke("abc", "Accept", LINES, "X-Amzn-SageMaker-Session-Id", "NEW_SESSION")
+                  .body())
           .isEqualTo("A\nB\nC\n");
     }
   }
@@ -453,8 +534,13 @@ class StreamTest {
     var expected = new ArrayList<String>();
     for (int i = 0; i < 200; i++) {
       int at = random.nextInt(30);
-      answers.add(server.invokeAsync("a".repeat(at) + "!?#".charAt(i % 3) + "b".repeat(10),
-          "Accept", LINES, "X-Amzn-SageMaker-Session-Id", "NEW_SESSION"));
+      answers.add(
+          server.invokeAsync(
+              "a".repeat(at) + "!?#".charAt(i % 3) + "b".repeat(10),
+              "Accept",
+              LINES,
+              "X-Amzn-SageMaker-Session-Id",
+              "NEW_SESSION"));
       expected.add("A\n".repeat(at));
     }
     for (int i = 0; i < 200; i++) {
@@ -463,7 +549,10 @@ class StreamTest {
       var session = answer.headers().firstValue("X-Amzn-SageMaker-Session-Id");
       assertThat(session.isPresent()).isEqualTo(answer.statusCode() == 200);
       if (session.isPresent()) {
-        server.invoke("{\"requestType\": \"CLOSE\"}", "X-Amzn-SageMaker-Session-Id", session.get().split(";")[0]);
+        server.invoke(
+            "{\"requestType\": \"CLOSE\"}",
+            "X-Amzn-SageMaker-Session-Id",
+            session.get().split(";")[0]);
       }
     }
   }
@@ -510,13 +599,18 @@ class StreamTest {
     assertThat(handler.open()).isZero();
   }
 
-  private static HttpResponse<InputStream> stream(TestServer server, String body, String accept) throws Exception {
-    var request = HttpRequest.newBuilder(server.uri("/invocations")).header("Accept", accept).POST(BodyPublishers.ofString(body));
+  private static HttpResponse<InputStream> stream(TestServer server, String body, String accept)
+      throws Exception {
+    var request =
+        HttpRequest.newBuilder(server.uri("/invocations"))
+            .header("Accept", accept)
+            .POST(BodyPublishers.ofString(body));
     return server.send(request.build(), BodyHandlers.ofInputStream());
   }
 
   private static String post(String body, String accept) {
-    return "POST /invocations HTTP/1.1\r\nHost: x\r\nAccept: %s\r\nContent-Length: %d\r\n\r\n%s".formatted(accept, body.length(), body);
+    return "POST /invocations HTTP/1.1\r\nHost: x\r\nAccept: %s\r\nContent-Length: %d\r\n\r\n%s"
+        .formatted(accept, body.length(), body);
   }
 
   private static String head(RawConnection client) throws IOException {
@@ -528,6 +622,12 @@ class StreamTest {
   }
 
   private static void awaitMetric(TestServer server, String name, String value) {
-    await().until(() -> server.get("/metrics").body().contains("%s{model=\"model\"} %s".formatted(name, value)));
+    await()
+        .until(
+            () ->
+                server
+                    .get("/metrics")
+                    .body()
+                    .contains("%s{model=\"model\"} %s".formatted(name, value)));
   }
 }

@@ -63,19 +63,24 @@ class StuckHooksTest {
   @Tag("PING-09")
   void whenPredictFnEndsOnNoWorkerPingIs503AndRequestsAreRefusedAtOnce() throws Exception {
     var handler = new FakeWedgedHandler("predictFn");
-    try (var server = start(handler); var log = new CapturedLog()) {
+    try (var server = start(handler);
+        var log = new CapturedLog()) {
       var wedged = wedge(server, handler, 2);
       assertThat(wedged).allSatisfy(caller -> assertThat(caller.get().statusCode()).isEqualTo(504));
       await().untilAsserted(() -> assertThat(server.get("/ping").statusCode()).isEqualTo(503));
 
       assertThat(server.get("/ping").body()).contains("no worker left that can predict");
       assertThat(server.invoke("fine").statusCode()).isEqualTo(503);
-      assertThat(server.get("/metrics").body()).contains(
-          "berth_workers{model=\"model\"} 0.0", "berth_stuck_hooks{model=\"model\"} 2.0");
-      assertThat(log.events().stream().filter(event -> event.getFormattedMessage().startsWith("predictFn is stuck")))
+      assertThat(server.get("/metrics").body())
+          .contains("berth_workers{model=\"model\"} 0.0", "berth_stuck_hooks{model=\"model\"} 2.0");
+      assertThat(
+              log.events().stream()
+                  .filter(event -> event.getFormattedMessage().startsWith("predictFn is stuck")))
           .hasSize(2)
-          .allSatisfy(event -> assertThat(ThrowableProxyUtil.asString(event.getThrowableProxy()))
-              .contains("FakeWedgedHandler.wedgeIn"));
+          .allSatisfy(
+              event ->
+                  assertThat(ThrowableProxyUtil.asString(event.getThrowableProxy()))
+                      .contains("FakeWedgedHandler.wedgeIn"));
 
       handler.end.countDown();
       await().untilAsserted(() -> assertThat(server.get("/ping").statusCode()).isEqualTo(200));
@@ -91,7 +96,11 @@ class StuckHooksTest {
       var wedged = wedge(server, handler, 32);
       assertThat(wedged).allSatisfy(caller -> assertThat(caller.get().statusCode()).isEqualTo(504));
       // Some of their threads are replaced.
-      await().untilAsserted(() -> assertThat(server.get("/metrics").body()).contains("berth_stuck_hooks{model=\"model\"} 32.0"));
+      await()
+          .untilAsserted(
+              () ->
+                  assertThat(server.get("/metrics").body())
+                      .contains("berth_stuck_hooks{model=\"model\"} 32.0"));
       assertThat(server.get("/ping").statusCode()).isEqualTo(200);
       assertServes(server);
 
@@ -106,7 +115,8 @@ class StuckHooksTest {
   }
 
   /// @param hooks how many are to hang, those before included
-  private static List<CompletableFuture<HttpResponse<String>>> wedge(TestServer server, FakeWedgedHandler handler, int hooks) {
+  private static List<CompletableFuture<HttpResponse<String>>> wedge(
+      TestServer server, FakeWedgedHandler handler, int hooks) {
     return TestServer.hang(hooks, handler.wedged::get, () -> server.invokeAsync("wedge"));
   }
 

@@ -10,21 +10,25 @@ import org.junit.jupiter.params.provider.CsvSource;
 class TextTest {
 
   @ParameterizedTest
-  @CsvSource(delimiter = '|', quoteCharacter = '~', value = {
-      "question: found the text \"SECRET\", expected a list | question: expected a list",
-      "line 3: context: found 7, expected a text | line 3: context: expected a text",
-      "found 2 values, expected 3 | expected 3",
-      "body: found 0xff at offset 3, which is no UTF-8; expected UTF-8 text | body: expected UTF-8 text",
-      "body: found \"a, expected SECRET\", expected text | body: expected text",
-      "body: found \"a: found SECRET\", expected text | body: expected text",
-      "array \"SECRET\": found a second array, expected one | array: expected one",
-      "body: found 5 bytes, expected at most 4; raise X (0: no limit) | body: expected at most 4; raise X (0: no limit)",
-      "body: not JSON at column 1: Unrecognized token 'SECRET' | body",
-      "For input string \"SECRET\" | For input string",
-      "Unknown city 'SECRET' | Unknown city",
-      "Unknown city «SECRET» | Unknown city",
-      "the request's time ran out while it was queued | the request's time ran out while it was queued",
-      "\"/SECRET\": no such path | ~~"})
+  @CsvSource(
+      delimiter = '|',
+      quoteCharacter = '~',
+      value = {
+        "question: found the text \"SECRET\", expected a list | question: expected a list",
+        "line 3: context: found 7, expected a text | line 3: context: expected a text",
+        "found 2 values, expected 3 | expected 3",
+        "body: found 0xff at offset 3, which is no UTF-8; expected UTF-8 text | body: expected UTF-8 text",
+        "body: found \"a, expected SECRET\", expected text | body: expected text",
+        "body: found \"a: found SECRET\", expected text | body: expected text",
+        "array \"SECRET\": found a second array, expected one | array: expected one",
+        "body: found 5 bytes, expected at most 4; raise X (0: no limit) | body: expected at most 4; raise X (0: no limit)",
+        "body: not JSON at column 1: Unrecognized token 'SECRET' | body",
+        "For input string \"SECRET\" | For input string",
+        "Unknown city 'SECRET' | Unknown city",
+        "Unknown city «SECRET» | Unknown city",
+        "the request's time ran out while it was queued | the request's time ran out while it was queued",
+        "\"/SECRET\": no such path | ~~"
+      })
   @Tag("OBS-05")
   void theLogHasThePlaceAndTheExpectationAndNotWhatWasFound(String message, String logged) {
     assertThat(Text.withoutExcerpts(message)).isEqualTo(logged);
@@ -33,18 +37,24 @@ class TextTest {
   @Test
   void aMessageOfAnyLengthIsCut() {
     assertThat(Text.withoutExcerpts("a".repeat(1000))).hasSize(201).endsWith("…");
-    assertThat(Text.withoutExcerpts("x: found y, expected " + "z".repeat(1000))).hasSize(201).startsWith("x: expected z");
+    assertThat(Text.withoutExcerpts("x: found y, expected " + "z".repeat(1000)))
+        .hasSize(201)
+        .startsWith("x: expected z");
     assertThat(Text.withoutExcerpts(": found ".repeat(1_000_000))).isEmpty();
     assertThat(Text.withoutExcerpts(null)).isEmpty();
   }
 
   @ParameterizedTest
-  @CsvSource(delimiter = '|', quoteCharacter = '~', value = {
-      "/invocations | /invocations",
-      "/a/b.c:d=e@f+g-h_i | /a/b.c:d=e@f+g-h_i",
-      "/x] ERROR Worker - ends [ | \"/x] ERROR Worker - ends [\"",
-      "/a\"b\\c | \"/a\\\"b\\\\c\"",
-      "/%41 | \"/%41\""})
+  @CsvSource(
+      delimiter = '|',
+      quoteCharacter = '~',
+      value = {
+        "/invocations | /invocations",
+        "/a/b.c:d=e@f+g-h_i | /a/b.c:d=e@f+g-h_i",
+        "/x] ERROR Worker - ends [ | \"/x] ERROR Worker - ends [\"",
+        "/a\"b\\c | \"/a\\\"b\\\\c\"",
+        "/%41 | \"/%41\""
+      })
   void whatAClientSentIsQuotedUnlessItIsPlain(String sent, String logged) {
     assertThat(Text.logged(sent)).isEqualTo(logged);
     assertThat(Text.logged("/" + "a".repeat(1000))).hasSize(101).endsWith("…");

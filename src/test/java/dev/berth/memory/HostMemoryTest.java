@@ -15,8 +15,7 @@ class HostMemoryTest {
 
   private static final long MB = 1L << 20;
 
-  @TempDir
-  Path root;
+  @TempDir Path root;
 
   @Test
   void aMachineWithoutAContainerHasWhatTheKernelSays() throws IOException {
@@ -39,8 +38,12 @@ class HostMemoryTest {
   void theGroupOfAContainerInVersion2() throws IOException {
     machine(24_684_084, 19_800_468);
     file("proc/self/cgroup", "0::/\n");
-    group("sys/fs/cgroup", 512 * MB + "", 400 * MB, "anon 314572800\nfile 104857600\n"
-        + "file_mapped 20971520\ninactive_file 52428800\nactive_file 31457280\nslab_reclaimable 1048576\n");
+    group(
+        "sys/fs/cgroup",
+        512 * MB + "",
+        400 * MB,
+        "anon 314572800\nfile 104857600\n"
+            + "file_mapped 20971520\ninactive_file 52428800\nactive_file 31457280\nslab_reclaimable 1048576\n");
     // 112 and, of the 80 of files, the 60 that are not mapped.
     assertThat(memory(0)).isEqualTo(new MemoryReading((112 + 60 - 64) * MB, 512 * MB, "cgroup"));
   }
@@ -121,8 +124,10 @@ class HostMemoryTest {
   }
 
   private void machine(long totalKb, long availableKb) throws IOException {
-    file("proc/meminfo", "MemTotal:       %d kB\nMemFree:        17714036 kB\nMemAvailable:   %d kB\nHugePages_Total:       0\n"
-        .formatted(totalKb, availableKb));
+    file(
+        "proc/meminfo",
+        "MemTotal:       %d kB\nMemFree:        17714036 kB\nMemAvailable:   %d kB\nHugePages_Total:       0\n"
+            .formatted(totalKb, availableKb));
   }
 
   private void group(String path, String max, long current, String stat) throws IOException {
@@ -135,8 +140,10 @@ class HostMemoryTest {
   private void version1(String path, long limit, long usage) throws IOException {
     file(path + "/memory.limit_in_bytes", limit + "\n");
     file(path + "/memory.usage_in_bytes", usage + "\n");
-    file(path + "/memory.stat", "cache 9715712\nmapped_file 7499776\ninactive_file 4096\nactive_file 626688\n"
-        + "total_mapped_file 20971520\ntotal_inactive_file 52428800\ntotal_active_file 31457280\n");
+    file(
+        path + "/memory.stat",
+        "cache 9715712\nmapped_file 7499776\ninactive_file 4096\nactive_file 626688\n"
+            + "total_mapped_file 20971520\ntotal_inactive_file 52428800\ntotal_active_file 31457280\n");
   }
 
   private void file(String path, String text) throws IOException {

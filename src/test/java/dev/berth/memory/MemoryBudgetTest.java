@@ -73,13 +73,19 @@ class MemoryBudgetTest {
   @Test
   void thoseThatHaveNoRoomBesideEachOtherComeOneAfterAnother() throws Exception {
     var inside = new AtomicInteger();
-    var all = IntStream.range(0, 50).mapToObj(i -> threads.submit(() -> {
-      try (var _ = budget.take(i % 2 == 0 ? 51 : 5_000_000_000L)) {
-        assertThat(inside.incrementAndGet()).isEqualTo(1);
-        Thread.yield();
-        return inside.decrementAndGet();
-      }
-    })).toList();
+    var all =
+        IntStream.range(0, 50)
+            .mapToObj(
+                i ->
+                    threads.submit(
+                        () -> {
+                          try (var _ = budget.take(i % 2 == 0 ? 51 : 5_000_000_000L)) {
+                            assertThat(inside.incrementAndGet()).isEqualTo(1);
+                            Thread.yield();
+                            return inside.decrementAndGet();
+                          }
+                        }))
+            .toList();
     for (var each : all) {
       assertThat(each.get()).isZero();
     }

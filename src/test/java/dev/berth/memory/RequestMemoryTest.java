@@ -15,8 +15,10 @@ class RequestMemoryTest {
   private static final long LATER = 1_000_000_000_000L;
 
   private final AtomicLong clock = new AtomicLong();
+
   /// Medium requests have up to 10 MiB, all of them 100; large ones 360, bodies 140.
   private final ProcessMemory process = ProcessMemory.ofHeap(1000 * MEBIBYTE, clock::get);
+
   private final AtomicInteger waits = new AtomicInteger();
 
   private RequestMemory request() {
@@ -47,7 +49,8 @@ class RequestMemoryTest {
 
   @Test
   void whenTheFirstPartIsFullASmallRequestTakesOfTheNext() {
-    try (var _ = process.few().tryTake(process.few().bytes()).orElseThrow(); var request = request()) {
+    try (var _ = process.few().tryTake(process.few().bytes()).orElseThrow();
+        var request = request()) {
       request.add(1);
       assertThat(process.medium().tryTake(process.medium().bytes())).isEmpty();
     }
@@ -68,10 +71,13 @@ class RequestMemoryTest {
 
   @Test
   void aRequestThatGrowsLargeUnexpectedlyDoesNotWait() {
-    try (var _ = process.large().tryTake(360 * MEBIBYTE).orElseThrow(); var request = request()) {
+    try (var _ = process.large().tryTake(360 * MEBIBYTE).orElseThrow();
+        var request = request()) {
       request.add(5 * MEBIBYTE);
       assertThatThrownBy(() -> request.add(50 * MEBIBYTE))
-          .isInstanceOf(MemoryShortException.class).hasMessageContaining("needs 62 MB").hasMessageEndingWith("try again later");
+          .isInstanceOf(MemoryShortException.class)
+          .hasMessageContaining("needs 62 MB")
+          .hasMessageEndingWith("try again later");
     }
     assertThat(waits).hasValue(0);
     assertNothingIsHeld();
@@ -94,14 +100,17 @@ class RequestMemoryTest {
   @Test
   void whoseDeadlineComesWhileItWaitsIsToldToComeAgain() {
     clock.set(LATER);
-    try (var _ = process.large().tryTake(360 * MEBIBYTE).orElseThrow(); var request = request()) {
-      assertThatThrownBy(() -> request.expect(50 * MEBIBYTE)).hasMessageEndingWith("try again later");
+    try (var _ = process.large().tryTake(360 * MEBIBYTE).orElseThrow();
+        var request = request()) {
+      assertThatThrownBy(() -> request.expect(50 * MEBIBYTE))
+          .hasMessageEndingWith("try again later");
     }
   }
 
   @Test
   void whoIsInterruptedWhileItWaitsStaysInterrupted() {
-    try (var _ = process.large().tryTake(360 * MEBIBYTE).orElseThrow(); var request = request()) {
+    try (var _ = process.large().tryTake(360 * MEBIBYTE).orElseThrow();
+        var request = request()) {
       Thread.currentThread().interrupt();
       assertThatThrownBy(() -> request.expect(50 * MEBIBYTE)).hasMessageContaining("interrupted");
       assertThat(Thread.interrupted()).isTrue();
@@ -113,11 +122,13 @@ class RequestMemoryTest {
     try (var request = request()) {
       for (long bytes : new long[] {361 * MEBIBYTE, Long.MAX_VALUE, -1}) {
         assertThatThrownBy(() -> request.add(bytes))
-            .hasMessage("the request: found data that need more memory than the 360 MB that there are for one, "
-                + "expected fewer or smaller records")
+            .hasMessage(
+                "the request: found data that need more memory than the 360 MB that there are for one, "
+                    + "expected fewer or smaller records")
             .matches(e -> ((MemoryShortException) e).isTooLarge());
       }
-      assertThatThrownBy(() -> request.receive(141 * MEBIBYTE)).matches(e -> ((MemoryShortException) e).isTooLarge());
+      assertThatThrownBy(() -> request.receive(141 * MEBIBYTE))
+          .matches(e -> ((MemoryShortException) e).isTooLarge());
       // What is only expected may turn out to be less.
       request.expect(361 * MEBIBYTE);
     }
@@ -127,14 +138,15 @@ class RequestMemoryTest {
   @Test
   void whatIsHeldIsGivenBackBefore() {
     try (var request = request()) {
-      request.run(() -> {
-        try (var _ = RequestMemory.hold(300 * MEBIBYTE)) {
-          RequestMemory.charge(MEBIBYTE);
-          assertThat(process.large().tryTake(60 * MEBIBYTE)).isEmpty();
-        }
-        process.large().tryTake(350 * MEBIBYTE).orElseThrow().close();
-        RequestMemory.charge(300 * MEBIBYTE);
-      });
+      request.run(
+          () -> {
+            try (var _ = RequestMemory.hold(300 * MEBIBYTE)) {
+              RequestMemory.charge(MEBIBYTE);
+              assertThat(process.large().tryTake(60 * MEBIBYTE)).isEmpty();
+            }
+            process.large().tryTake(350 * MEBIBYTE).orElseThrow().close();
+            RequestMemory.charge(300 * MEBIBYTE);
+          });
     }
     assertNothingIsHeld();
   }
@@ -148,7 +160,8 @@ class RequestMemoryTest {
       assertThat(all.tryTake(1)).isEmpty();
     }
     assertUntouched(all);
-    assertThatThrownBy(() -> RequestMemory.hold(all.bytes() + 1)).isInstanceOf(MemoryShortException.class);
+    assertThatThrownBy(() -> RequestMemory.hold(all.bytes() + 1))
+        .isInstanceOf(MemoryShortException.class);
   }
 
   @Test
@@ -167,22 +180,28 @@ class RequestMemoryTest {
   @Test
   void theRequestsOfOneModelHoldNoMoreThanHalfOfAPart() {
     var wedged = new ModelMemory();
-    try (var first = request(); var second = request(); var other = request()) {
+    try (var first = request();
+        var second = request();
+        var other = request()) {
       first.countFor(wedged);
       second.countFor(wedged);
       other.countFor(new ModelMemory());
       first.add(150 * MEBIBYTE);
       // It does not wait, or those of other models would wait behind it.
       assertThatThrownBy(() -> second.expect(50 * MEBIBYTE))
-          .isInstanceOf(MemoryShortException.class).hasMessageContaining("needs 51 MB").hasMessageEndingWith("try again later");
+          .isInstanceOf(MemoryShortException.class)
+          .hasMessageContaining("needs 51 MB")
+          .hasMessageEndingWith("try again later");
       second.expect(5 * MEBIBYTE);
       other.expect(150 * MEBIBYTE);
       first.receive(60 * MEBIBYTE);
-      assertThatThrownBy(() -> second.receive(20 * MEBIBYTE)).isInstanceOf(MemoryShortException.class);
+      assertThatThrownBy(() -> second.receive(20 * MEBIBYTE))
+          .isInstanceOf(MemoryShortException.class);
       other.receive(60 * MEBIBYTE);
     }
     assertNothingIsHeld();
-    try (var again = request(); var second = request()) {
+    try (var again = request();
+        var second = request()) {
       again.countFor(wedged);
       second.countFor(wedged);
       again.add(100 * MEBIBYTE);

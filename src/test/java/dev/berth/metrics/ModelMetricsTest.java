@@ -23,22 +23,24 @@ class ModelMetricsTest {
 
   @Test
   void everyInstrumentIsThereBeforeTheFirstRequest() {
-    assertThat(series()).extracting(line -> line.split("[{]", 2)[0]).contains(
-        "berth_records_total",
-        "berth_batch_size_count",
-        "berth_queue_depth",
-        "berth_queue_wait_seconds_count",
-        "berth_decode_seconds_count",
-        "berth_predict_seconds_count",
-        "berth_encode_seconds_count",
-        "berth_tokens_total",
-        "berth_padding_tokens_total",
-        "berth_workers",
-        "berth_stuck_hooks",
-        "berth_overloaded_total",
-        "berth_expired_total",
-        "berth_abandoned_total",
-        "berth_model_request_seconds_count");
+    assertThat(series())
+        .extracting(line -> line.split("[{]", 2)[0])
+        .contains(
+            "berth_records_total",
+            "berth_batch_size_count",
+            "berth_queue_depth",
+            "berth_queue_wait_seconds_count",
+            "berth_decode_seconds_count",
+            "berth_predict_seconds_count",
+            "berth_encode_seconds_count",
+            "berth_tokens_total",
+            "berth_padding_tokens_total",
+            "berth_workers",
+            "berth_stuck_hooks",
+            "berth_overloaded_total",
+            "berth_expired_total",
+            "berth_abandoned_total",
+            "berth_model_request_seconds_count");
   }
 
   @Test
@@ -46,20 +48,22 @@ class ModelMetricsTest {
     metrics.recordsQueued(5);
     metrics.recordsDequeued(2);
 
-    assertThat(series()).contains("berth_records_total{model=\"qa\"} 5.0", "berth_queue_depth{model=\"qa\"} 3.0");
+    assertThat(series())
+        .contains("berth_records_total{model=\"qa\"} 5.0", "berth_queue_depth{model=\"qa\"} 3.0");
   }
 
   @Test
   void paddingIsWhatABatchCostsBeyondItsLengths() {
     metrics.batchPredicted(3, 60, 90, Duration.ofMillis(40));
 
-    assertThat(series()).contains(
-        "berth_tokens_total{model=\"qa\"} 60.0",
-        "berth_padding_tokens_total{model=\"qa\"} 30.0",
-        "berth_batch_size_bucket{model=\"qa\",le=\"2.0\"} 0",
-        "berth_batch_size_bucket{model=\"qa\",le=\"4.0\"} 1",
-        "berth_predict_seconds_bucket{model=\"qa\",le=\"0.02\"} 0",
-        "berth_predict_seconds_bucket{model=\"qa\",le=\"0.05\"} 1");
+    assertThat(series())
+        .contains(
+            "berth_tokens_total{model=\"qa\"} 60.0",
+            "berth_padding_tokens_total{model=\"qa\"} 30.0",
+            "berth_batch_size_bucket{model=\"qa\",le=\"2.0\"} 0",
+            "berth_batch_size_bucket{model=\"qa\",le=\"4.0\"} 1",
+            "berth_predict_seconds_bucket{model=\"qa\",le=\"0.02\"} 0",
+            "berth_predict_seconds_bucket{model=\"qa\",le=\"0.05\"} 1");
   }
 
   @Test
@@ -80,18 +84,19 @@ class ModelMetricsTest {
     metrics.requestCompleted(200, Duration.ofMillis(1));
     metrics.requestCompleted(503, Duration.ofMillis(1));
 
-    assertThat(series()).contains(
-        "berth_decode_seconds_count{model=\"qa\"} 1",
-        "berth_encode_seconds_count{model=\"qa\"} 1",
-        "berth_queue_wait_seconds_count{model=\"qa\"} 1",
-        "berth_workers{model=\"qa\"} 1.0",
-        "berth_stuck_hooks{model=\"qa\"} 1.0",
-        "berth_overloaded_total{model=\"qa\"} 1.0",
-        "berth_expired_total{model=\"qa\"} 1.0",
-        "berth_abandoned_total{model=\"qa\"} 4.0",
-        "berth_model_requests_total{model=\"qa\",status=\"200\"} 2.0",
-        "berth_model_requests_total{model=\"qa\",status=\"503\"} 1.0",
-        "berth_model_request_seconds_count{model=\"qa\"} 3");
+    assertThat(series())
+        .contains(
+            "berth_decode_seconds_count{model=\"qa\"} 1",
+            "berth_encode_seconds_count{model=\"qa\"} 1",
+            "berth_queue_wait_seconds_count{model=\"qa\"} 1",
+            "berth_workers{model=\"qa\"} 1.0",
+            "berth_stuck_hooks{model=\"qa\"} 1.0",
+            "berth_overloaded_total{model=\"qa\"} 1.0",
+            "berth_expired_total{model=\"qa\"} 1.0",
+            "berth_abandoned_total{model=\"qa\"} 4.0",
+            "berth_model_requests_total{model=\"qa\",status=\"200\"} 2.0",
+            "berth_model_requests_total{model=\"qa\",status=\"503\"} 1.0",
+            "berth_model_request_seconds_count{model=\"qa\"} 3");
   }
 
   @Test
@@ -100,7 +105,8 @@ class ModelMetricsTest {
     metrics.recordsQueued(1);
     other.recordsQueued(2);
 
-    assertThat(series()).contains("berth_queue_depth{model=\"qa\"} 1.0", "berth_queue_depth{model=\"other\"} 2.0");
+    assertThat(series())
+        .contains("berth_queue_depth{model=\"qa\"} 1.0", "berth_queue_depth{model=\"other\"} 2.0");
   }
 
   @Test
@@ -110,7 +116,8 @@ class ModelMetricsTest {
     next.recordsQueued(2);
     metrics.close();
 
-    assertThat(series()).contains("berth_records_total{model=\"qa\"} 3.0", "berth_queue_depth{model=\"qa\"} 3.0");
+    assertThat(series())
+        .contains("berth_records_total{model=\"qa\"} 3.0", "berth_queue_depth{model=\"qa\"} 3.0");
     next.close();
     assertThat(series()).isEmpty();
   }
@@ -122,7 +129,8 @@ class ModelMetricsTest {
     process.ofModel("qa").recordsQueued(1);
     metrics.recordsDequeued(4);
 
-    assertThat(series()).contains("berth_records_total{model=\"qa\"} 1.0", "berth_queue_depth{model=\"qa\"} 1.0");
+    assertThat(series())
+        .contains("berth_records_total{model=\"qa\"} 1.0", "berth_queue_depth{model=\"qa\"} 1.0");
   }
 
   @Test
@@ -138,14 +146,20 @@ class ModelMetricsTest {
   void aThousandModelsLeaveNoSeries() throws Exception {
     var start = new CountDownLatch(1);
     try (var threads = Executors.newFixedThreadPool(4)) {
-      List<? extends Future<?>> models = IntStream.range(0, 1000).mapToObj(number -> threads.submit(() -> {
-        start.await();
-        try (var model = process.ofModel("model-" + number / 2)) {
-          model.requestCompleted(200 + number % 2, Duration.ofMillis(1));
-          model.recordsQueued(1);
-        }
-        return null;
-      })).toList();
+      List<? extends Future<?>> models =
+          IntStream.range(0, 1000)
+              .mapToObj(
+                  number ->
+                      threads.submit(
+                          () -> {
+                            start.await();
+                            try (var model = process.ofModel("model-" + number / 2)) {
+                              model.requestCompleted(200 + number % 2, Duration.ofMillis(1));
+                              model.recordsQueued(1);
+                            }
+                            return null;
+                          }))
+              .toList();
       start.countDown();
       for (var model : models) {
         model.get();

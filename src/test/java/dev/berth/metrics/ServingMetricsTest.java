@@ -18,12 +18,13 @@ class ServingMetricsTest {
 
   @Test
   void everyInstrumentThatHasNoLabelsIsThereFromTheStart() {
-    assertThat(names()).contains(
-        "berth_model_load_seconds_count",
-        "berth_models_loaded",
-        "berth_model_evictions_total",
-        "berth_connections",
-        "berth_out_of_memory_total");
+    assertThat(names())
+        .contains(
+            "berth_model_load_seconds_count",
+            "berth_models_loaded",
+            "berth_model_evictions_total",
+            "berth_connections",
+            "berth_out_of_memory_total");
   }
 
   @Test
@@ -35,8 +36,12 @@ class ServingMetricsTest {
 
   @Test
   void theVirtualMachineAndTheProcessAreMeasuredToo() {
-    assertThat(names()).contains(
-        "jvm_memory_used_bytes", "jvm_threads_live_threads", "process_cpu_usage", "process_uptime_seconds");
+    assertThat(names())
+        .contains(
+            "jvm_memory_used_bytes",
+            "jvm_threads_live_threads",
+            "process_cpu_usage",
+            "process_uptime_seconds");
   }
 
   @Test
@@ -47,7 +52,8 @@ class ServingMetricsTest {
     metrics.connectionDropped("made_way");
 
     assertThat(metrics.scrape().lines())
-        .contains("berth_connections 1.0", "berth_connections_dropped_total{reason=\"made_way\"} 1.0");
+        .contains(
+            "berth_connections 1.0", "berth_connections_dropped_total{reason=\"made_way\"} 1.0");
   }
 
   @Test
@@ -56,13 +62,14 @@ class ServingMetricsTest {
     metrics.requestCompleted("/invocations", 200, Duration.ofMillis(30));
     metrics.requestCompleted("/invocations", 503, Duration.ofMillis(1));
 
-    assertThat(metrics.scrape().lines()).contains(
-        "berth_requests_total{route=\"/invocations\",status=\"200\"} 2.0",
-        "berth_requests_total{route=\"/invocations\",status=\"503\"} 1.0",
-        "berth_request_seconds_count{route=\"/invocations\"} 3",
-        "berth_request_seconds_bucket{route=\"/invocations\",le=\"0.001\"} 1",
-        "berth_request_seconds_bucket{route=\"/invocations\",le=\"0.005\"} 2",
-        "berth_request_seconds_bucket{route=\"/invocations\",le=\"60.0\"} 3");
+    assertThat(metrics.scrape().lines())
+        .contains(
+            "berth_requests_total{route=\"/invocations\",status=\"200\"} 2.0",
+            "berth_requests_total{route=\"/invocations\",status=\"503\"} 1.0",
+            "berth_request_seconds_count{route=\"/invocations\"} 3",
+            "berth_request_seconds_bucket{route=\"/invocations\",le=\"0.001\"} 1",
+            "berth_request_seconds_bucket{route=\"/invocations\",le=\"0.005\"} 2",
+            "berth_request_seconds_bucket{route=\"/invocations\",le=\"60.0\"} 3");
   }
 
   @Test
@@ -73,17 +80,22 @@ class ServingMetricsTest {
     metrics.modelEvicted();
     metrics.modelUnloaded();
 
-    assertThat(metrics.scrape().lines()).contains(
-        "berth_models_loaded 1.0",
-        "berth_model_loads_total{result=\"loaded\"} 2.0",
-        "berth_model_loads_total{result=\"bad_input\"} 1.0",
-        "berth_model_evictions_total 1.0",
-        "berth_model_load_seconds_sum 7.04",
-        "berth_model_load_seconds_bucket{le=\"0.05\"} 1",
-        "berth_model_load_seconds_bucket{le=\"10.0\"} 2");
+    assertThat(metrics.scrape().lines())
+        .contains(
+            "berth_models_loaded 1.0",
+            "berth_model_loads_total{result=\"loaded\"} 2.0",
+            "berth_model_loads_total{result=\"bad_input\"} 1.0",
+            "berth_model_evictions_total 1.0",
+            "berth_model_load_seconds_sum 7.04",
+            "berth_model_load_seconds_bucket{le=\"0.05\"} 1",
+            "berth_model_load_seconds_bucket{le=\"10.0\"} 2");
   }
 
   private Stream<String> names() {
-    return metrics.scrape().lines().filter(line -> !line.startsWith("#")).map(line -> line.split("[{ ]", 2)[0]);
+    return metrics
+        .scrape()
+        .lines()
+        .filter(line -> !line.startsWith("#"))
+        .map(line -> line.split("[{ ]", 2)[0]);
   }
 }

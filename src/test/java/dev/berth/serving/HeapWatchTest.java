@@ -42,8 +42,11 @@ class HeapWatchTest {
       assertThat(watch.problem()).as("not less than a quarter").isPresent();
       pass(10, 100);
       assertThat(watch.problem()).isEmpty();
-      assertThat(log.events()).extracting(ILoggingEvent::getLevel).containsExactly(Level.ERROR, Level.WARN);
-      assertThat(log.events().getFirst().getFormattedMessage()).matches("collecting garbage has taken 5\\d % of the last 10 s.*503.*");
+      assertThat(log.events())
+          .extracting(ILoggingEvent::getLevel)
+          .containsExactly(Level.ERROR, Level.WARN);
+      assertThat(log.events().getFirst().getFormattedMessage())
+          .matches("collecting garbage has taken 5\\d % of the last 10 s.*503.*");
     }
   }
 
@@ -60,17 +63,27 @@ class HeapWatchTest {
   }
 
   @ParameterizedTest
-  @ValueSource(strings = {
-      "Java heap space", "GC overhead limit exceeded", "Metaspace", "Compressed class space",
-      "unable to create native thread: possibly out of memory or process/resource limits reached"})
+  @ValueSource(
+      strings = {
+        "Java heap space",
+        "GC overhead limit exceeded",
+        "Metaspace",
+        "Compressed class space",
+        "unable to create native thread: possibly out of memory or process/resource limits reached"
+      })
   void anOutOfMemoryErrorOfTheJvmIsAProblemForGood(String message) {
     try (var log = new CapturedLog()) {
       metrics.caught(new OutOfMemoryError(message));
       metrics.caught(new OutOfMemoryError("Metaspace"));
       pass(30, 0);
       assertThat(watch.problem()).contains("the JVM ran out of memory: " + message);
-      assertThat(log.events()).singleElement().extracting(ILoggingEvent::getFormattedMessage)
-          .isEqualTo("the JVM ran out of memory: " + message + "; /ping is 503 until the process is replaced");
+      assertThat(log.events())
+          .singleElement()
+          .extracting(ILoggingEvent::getFormattedMessage)
+          .isEqualTo(
+              "the JVM ran out of memory: "
+                  + message
+                  + "; /ping is 503 until the process is replaced");
       assertThat(metrics.scrape().lines()).contains("berth_out_of_memory_total 2.0");
     }
   }

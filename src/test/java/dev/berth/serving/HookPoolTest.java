@@ -52,9 +52,15 @@ class HookPoolTest {
   void aHookRunsOnAThreadOfThePoolWithTheContextOfItsRequest() throws Exception {
     String thread = call(MINUTE, _ -> Thread.currentThread().getName());
     assertThat(thread).startsWith("berth-hook-");
-    assertThatThrownBy(() -> call(MINUTE, _ -> {
-      throw new IllegalStateException("boom");
-    })).isInstanceOf(ExecutionException.class).hasRootCauseMessage("boom");
+    assertThatThrownBy(
+            () ->
+                call(
+                    MINUTE,
+                    _ -> {
+                      throw new IllegalStateException("boom");
+                    }))
+        .isInstanceOf(ExecutionException.class)
+        .hasRootCauseMessage("boom");
   }
 
   @Test
@@ -63,7 +69,8 @@ class HookPoolTest {
     var deadline = Deadline.in(Duration.ofSeconds(1), now::get);
     now.addAndGet(Duration.ofSeconds(2).toNanos());
 
-    assertThatThrownBy(() -> call("outputFn", deadline, _ -> ran.add("late"))).hasMessage("it waited for outputFn to run");
+    assertThatThrownBy(() -> call("outputFn", deadline, _ -> ran.add("late")))
+        .hasMessage("it waited for outputFn to run");
     assertThat(inside.awaitNone(MINUTE)).isTrue();
     assertThat(ran).isEmpty();
   }
@@ -71,11 +78,16 @@ class HookPoolTest {
   @Test
   @Tag("slow")
   void aHookThatDoesNotEndInTimeIsNamed() {
-    assertThatThrownBy(() -> call(Duration.ofSeconds(2), run -> {
-      run.enters("length");
-      end.await();
-      return "late";
-    })).hasMessage("length ran");
+    assertThatThrownBy(
+            () ->
+                call(
+                    Duration.ofSeconds(2),
+                    run -> {
+                      run.enters("length");
+                      end.await();
+                      return "late";
+                    }))
+        .hasMessage("length ran");
   }
 
   @Test
@@ -138,11 +150,18 @@ class HookPoolTest {
   @Test
   void aLargeHookThatWaitsLetsTheNextOneRun() throws Exception {
     var gate = new Gate(1);
-    var first = requests.submit(() -> call("inputFn", Deadline.in(MINUTE, now::get), true, _ -> {
-      HookPool.mayBlock();
-      gate.pass();
-      return "waited";
-    }));
+    var first =
+        requests.submit(
+            () ->
+                call(
+                    "inputFn",
+                    Deadline.in(MINUTE, now::get),
+                    true,
+                    _ -> {
+                      HookPool.mayBlock();
+                      gate.pass();
+                      return "waited";
+                    }));
     gate.awaitArrival();
     var second = new Gate(1);
     var next = large(second);
@@ -154,20 +173,31 @@ class HookPoolTest {
   }
 
   private Future<String> large(Gate gate) {
-    return requests.submit(() -> call("inputFn", Deadline.in(MINUTE, now::get), true, _ -> {
-      gate.pass();
-      return "large";
-    }));
+    return requests.submit(
+        () ->
+            call(
+                "inputFn",
+                Deadline.in(MINUTE, now::get),
+                true,
+                _ -> {
+                  gate.pass();
+                  return "large";
+                }));
   }
 
   @Test
   void whoeverWaitsForTheHooksOfAModelWaitsForThoseLeftBehind() throws Exception {
-    assertThatThrownBy(() -> call(Duration.ofMillis(10), _ -> {
-      while (end.getCount() > 0) {
-        Thread.onSpinWait();
-      }
-      return "late";
-    })).hasMessageContaining("inputFn");
+    assertThatThrownBy(
+            () ->
+                call(
+                    Duration.ofMillis(10),
+                    _ -> {
+                      while (end.getCount() > 0) {
+                        Thread.onSpinWait();
+                      }
+                      return "late";
+                    }))
+        .hasMessageContaining("inputFn");
     assertThat(inside.awaitNone(Duration.ZERO)).isFalse();
 
     end.countDown();
@@ -183,9 +213,19 @@ class HookPoolTest {
       for (var gate : gates) {
         gate.awaitArrival();
       }
-      var waiting = requests.submit(() -> call(shared, wedged, "inputFn", Deadline.in(MINUTE, now::get), false, _ -> "later"));
+      var waiting =
+          requests.submit(
+              () ->
+                  call(
+                      shared,
+                      wedged,
+                      "inputFn",
+                      Deadline.in(MINUTE, now::get),
+                      false,
+                      _ -> "later"));
 
-      // Of the four that are left the next model has two, and the one after it one and its least share.
+      // Of the four that are left the next model has two, and the one after it one and its least
+      // share.
       for (var model : List.of("second", "third", "fourth", "fifth")) {
         var both = List.of(new Gate(1), new Gate(1));
         var scope = scope(model, inside);
@@ -214,19 +254,33 @@ class HookPoolTest {
       }
       assertThat(shared.problem(wedged)).isEmpty();
       now.addAndGet(MINUTE.multipliedBy(2).toNanos());
-      assertThat(shared.findStuck(Duration.ofSeconds(1))).extracting(HookPool.Run::model).containsExactly("wedged", "wedged");
+      assertThat(shared.findStuck(Duration.ofSeconds(1)))
+          .extracting(HookPool.Run::model)
+          .containsExactly("wedged", "wedged");
 
-      assertThat(shared.problem(wedged)).hasValue("2 hooks of wedged do not end; it serves again when fewer than 2 are left");
-      assertThatThrownBy(() -> call(shared, wedged, "outputFn", Deadline.in(MINUTE, now::get), false, _ -> "never"))
-          .isInstanceOf(ServingException.class).hasMessageStartingWith("2 hooks of wedged do not end");
+      assertThat(shared.problem(wedged))
+          .hasValue("2 hooks of wedged do not end; it serves again when fewer than 2 are left");
+      assertThatThrownBy(
+              () ->
+                  call(
+                      shared,
+                      wedged,
+                      "outputFn",
+                      Deadline.in(MINUTE, now::get),
+                      false,
+                      _ -> "never"))
+          .isInstanceOf(ServingException.class)
+          .hasMessageStartingWith("2 hooks of wedged do not end");
       var fine = scope("fine", inside);
-      String answer = call(shared, fine, "inputFn", Deadline.in(MINUTE, now::get), false, _ -> "fine");
+      String answer =
+          call(shared, fine, "inputFn", Deadline.in(MINUTE, now::get), false, _ -> "fine");
       assertThat(answer).isEqualTo("fine");
       assertThat(shared.hasThreads()).isTrue();
 
       end.countDown();
       await().until(() -> shared.problem(wedged).isEmpty());
-      String again = call(shared, wedged, "inputFn", Deadline.in(MINUTE, now::get), false, _ -> "again");
+      String again =
+          call(shared, wedged, "inputFn", Deadline.in(MINUTE, now::get), false, _ -> "again");
       assertThat(again).isEqualTo("again");
     }
   }
@@ -240,9 +294,26 @@ class HookPoolTest {
         wedge(shared, wedged, gate);
         gate.awaitArrival();
       }
-      assertThatThrownBy(() -> call(shared, wedged, "inputFn", Deadline.in(Duration.ofMillis(20), now::get), false, _ -> "late"))
+      assertThatThrownBy(
+              () ->
+                  call(
+                      shared,
+                      wedged,
+                      "inputFn",
+                      Deadline.in(Duration.ofMillis(20), now::get),
+                      false,
+                      _ -> "late"))
           .hasMessage("it waited for inputFn to run");
-      var next = requests.submit(() -> call(shared, wedged, "inputFn", Deadline.in(MINUTE, now::get), false, _ -> "next"));
+      var next =
+          requests.submit(
+              () ->
+                  call(
+                      shared,
+                      wedged,
+                      "inputFn",
+                      Deadline.in(MINUTE, now::get),
+                      false,
+                      _ -> "next"));
       gates.forEach(Gate::open);
       end.countDown();
       assertThat(next.get()).isEqualTo("next");
@@ -257,7 +328,8 @@ class HookPoolTest {
       gate.awaitArrival();
       // No thread is left for it, and there may be no more.
       var ran = new CountDownLatch(1);
-      shared.start(scope, "inputFn", Map.of(), Deadline.in(MINUTE, now::get), false, _ -> ran.countDown());
+      shared.start(
+          scope, "inputFn", Map.of(), Deadline.in(MINUTE, now::get), false, _ -> ran.countDown());
       shared.renew();
       assertThat(ran.await(30, TimeUnit.SECONDS)).isTrue();
       gate.open();
@@ -272,7 +344,8 @@ class HookPoolTest {
     gate.awaitArrival();
     // As a worker starts outputFn while the thread of the request sleeps.
     var ran = new CountDownLatch(1);
-    pool.start(scope, "outputFn", Map.of(), Deadline.in(MINUTE, now::get), false, _ -> ran.countDown());
+    pool.start(
+        scope, "outputFn", Map.of(), Deadline.in(MINUTE, now::get), false, _ -> ran.countDown());
     assertThat(ran.await(30, TimeUnit.SECONDS)).isTrue();
     gate.open();
   }
@@ -287,20 +360,29 @@ class HookPoolTest {
   }
 
   private Future<?> wedge(HookPool pool, HookPool.Scope scope, Gate gate) {
-    return requests.submit(() -> call(pool, scope, "inputFn", Deadline.in(MINUTE, now::get), false, _ -> {
-      gate.pass();
-      while (end.getCount() > 0) {
-        Thread.onSpinWait();
-      }
-      return List.of();
-    }));
+    return requests.submit(
+        () ->
+            call(
+                pool,
+                scope,
+                "inputFn",
+                Deadline.in(MINUTE, now::get),
+                false,
+                _ -> {
+                  gate.pass();
+                  while (end.getCount() > 0) {
+                    Thread.onSpinWait();
+                  }
+                  return List.of();
+                }));
   }
 
   private <T> T call(Duration time, Hook<T> hook) throws InterruptedException, ExecutionException {
     return call("inputFn", Deadline.in(time, now::get), hook);
   }
 
-  private <T> T call(String name, Deadline deadline, Hook<T> hook) throws InterruptedException, ExecutionException {
+  private <T> T call(String name, Deadline deadline, Hook<T> hook)
+      throws InterruptedException, ExecutionException {
     return call(name, deadline, false, hook);
   }
 
@@ -311,16 +393,28 @@ class HookPoolTest {
   }
 
   private static <T> T call(
-      HookPool pool, HookPool.Scope scope, String name, Deadline deadline, boolean large, Hook<T> hook)
+      HookPool pool,
+      HookPool.Scope scope,
+      String name,
+      Deadline deadline,
+      boolean large,
+      Hook<T> hook)
       throws InterruptedException, ExecutionException {
     var result = new CompletableFuture<T>();
-    var run = pool.start(scope, name, Map.of(), deadline, large, now -> {
-      try {
-        result.complete(hook.run(now));
-      } catch (Throwable e) {
-        result.completeExceptionally(e);
-      }
-    });
+    var run =
+        pool.start(
+            scope,
+            name,
+            Map.of(),
+            deadline,
+            large,
+            now -> {
+              try {
+                result.complete(hook.run(now));
+              } catch (Throwable e) {
+                result.completeExceptionally(e);
+              }
+            });
     try {
       return result.get(deadline.nanosLeft(), TimeUnit.NANOSECONDS);
     } catch (TimeoutException e) {

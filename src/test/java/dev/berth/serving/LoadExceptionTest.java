@@ -13,21 +13,36 @@ class LoadExceptionTest {
   @Test
   void aHookThatTakesLongIsNamedInTheLog() throws Exception {
     try (var log = new CapturedLog()) {
-      var result = LoadException.during("modelFn (code/Inference.java)", Duration.ofMillis(1), () -> {
-        await().until(() -> log.events().size() > 2);
-        return "model";
-      });
+      var result =
+          LoadException.during(
+              "modelFn (code/Inference.java)",
+              Duration.ofMillis(1),
+              () -> {
+                await().until(() -> log.events().size() > 2);
+                return "model";
+              });
       assertThat(result).isEqualTo("model");
-      assertThat(log.events()).allSatisfy(event -> assertThat(event.getFormattedMessage())
-          .startsWith("modelFn (code/Inference.java) still runs after 0 s; /ping is 503 until it ends"));
+      assertThat(log.events())
+          .allSatisfy(
+              event ->
+                  assertThat(event.getFormattedMessage())
+                      .startsWith(
+                          "modelFn (code/Inference.java) still runs after 0 s; /ping is 503 until it ends"));
     }
   }
 
   @Test
   void whatAHookThrowsIsTheCause() {
     var thrown = new StackOverflowError();
-    assertThatThrownBy(() -> LoadException.during("warmUpFn", () -> {
-      throw thrown;
-    })).isInstanceOf(LoadException.class).hasMessage("warmUpFn failed: java.lang.StackOverflowError").hasCause(thrown);
+    assertThatThrownBy(
+            () ->
+                LoadException.during(
+                    "warmUpFn",
+                    () -> {
+                      throw thrown;
+                    }))
+        .isInstanceOf(LoadException.class)
+        .hasMessage("warmUpFn failed: java.lang.StackOverflowError")
+        .hasCause(thrown);
   }
 }

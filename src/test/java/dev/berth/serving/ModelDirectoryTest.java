@@ -32,18 +32,31 @@ class ModelDirectoryTest {
   private static final BatchLimits LIMITS =
       new BatchLimits(8, Integer.MAX_VALUE, Duration.ZERO, 128, Duration.ofMillis(300));
 
-  @TempDir
-  Path root;
+  @TempDir Path root;
 
   private final ServingMetrics metrics = new ServingMetrics();
   private final HookPool hooks = HookPool.shared(metrics);
   private final ModelRegistry registry = new ModelRegistry();
-  private final Workers workers = Workers.on(List.of(new Accelerator.Cpu(1, CpuProfile.ADAPTIVE)), metrics);
+  private final Workers workers =
+      Workers.on(List.of(new Accelerator.Cpu(1, CpuProfile.ADAPTIVE)), metrics);
   private final List<String> loads = new CopyOnWriteArrayList<>();
-  private final ModelStore store = new ModelStore(registry, hooks, metrics, (model, directory, _) -> {
-    loads.add(Files.readString(directory.resolve("file")));
-    model.load(directory, new TextHandler(), workers, LIMITS, FirstRequest.NONE, new SessionRoom(1, 1));
-  }, Duration.ofMinutes(5), Duration.ofSeconds(10));
+  private final ModelStore store =
+      new ModelStore(
+          registry,
+          hooks,
+          metrics,
+          (model, directory, _) -> {
+            loads.add(Files.readString(directory.resolve("file")));
+            model.load(
+                directory,
+                new TextHandler(),
+                workers,
+                LIMITS,
+                FirstRequest.NONE,
+                new SessionRoom(1, 1));
+          },
+          Duration.ofMinutes(5),
+          Duration.ofSeconds(10));
   private ModelDirectory models;
 
   @BeforeEach
@@ -55,7 +68,9 @@ class ModelDirectoryTest {
   void close() throws Exception {
     models.stop();
     registry.close(Duration.ZERO);
-    try (metrics; hooks; workers) {
+    try (metrics;
+        hooks;
+        workers) {
       // In this order.
     }
   }
@@ -68,8 +83,10 @@ class ModelDirectoryTest {
     assertThat(models.list()).isEmpty();
     write("m/file", "22");
     models.look(false);
-    assertThatThrownBy(this::enter).hasMessage("model \"m\" is neither loaded nor a directory of " + root)
-        .isInstanceOfSatisfying(ServingException.class, e -> assertThat(e.type()).isEqualTo(ErrorType.NOT_FOUND));
+    assertThatThrownBy(this::enter)
+        .hasMessage("model \"m\" is neither loaded nor a directory of " + root)
+        .isInstanceOfSatisfying(
+            ServingException.class, e -> assertThat(e.type()).isEqualTo(ErrorType.NOT_FOUND));
     models.look(false);
     enter();
     assertThat(loads).containsExactly("22");
@@ -127,8 +144,12 @@ class ModelDirectoryTest {
       models.look(false);
       models.look(false);
       models.look(false);
-      assertThat(log.events()).singleElement().satisfies(event ->
-          assertThat(event.getFormattedMessage()).contains(root + " can't be read, what was there before stays"));
+      assertThat(log.events())
+          .singleElement()
+          .satisfies(
+              event ->
+                  assertThat(event.getFormattedMessage())
+                      .contains(root + " can't be read, what was there before stays"));
     } finally {
       Files.move(root.resolveSibling("aside"), root);
     }
@@ -142,7 +163,12 @@ class ModelDirectoryTest {
     write("m/code/Inference.java", "1");
     var directory = root.resolve("m");
     var before = ArtifactFiles.edited(directory);
-    for (var file : List.of("m/code/.Inference.java.swp", "m/code/Inference.java~", "m/target/classes/A.class", "m/.git/index")) {
+    for (var file :
+        List.of(
+            "m/code/.Inference.java.swp",
+            "m/code/Inference.java~",
+            "m/target/classes/A.class",
+            "m/.git/index")) {
       write(file, "1");
     }
     assertThat(ArtifactFiles.edited(directory)).isEqualTo(before);

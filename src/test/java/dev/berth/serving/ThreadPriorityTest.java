@@ -23,7 +23,8 @@ class ThreadPriorityTest {
     try (var worker = Executors.newSingleThreadExecutor()) {
       worker.submit(ThreadPriority::lower).get();
       assertThat(worker.submit(ThreadPriorityTest::nice).get()).isEqualTo(usual + 5);
-      assertThat(worker.submit(() -> onAThread(ThreadPriorityTest::nice)).get()).isEqualTo(usual + 5);
+      assertThat(worker.submit(() -> onAThread(ThreadPriorityTest::nice)).get())
+          .isEqualTo(usual + 5);
     }
     assertThat(nice()).isEqualTo(usual);
     assertThat(onAThread(ThreadPriorityTest::nice)).isEqualTo(usual);

@@ -19,8 +19,7 @@ class LocalStorageTest {
 
   private final Storage storage = new Storage(S3Options.DEFAULT);
 
-  @TempDir
-  private Path directory;
+  @TempDir private Path directory;
 
   @AfterEach
   void close() {
@@ -29,16 +28,21 @@ class LocalStorageTest {
 
   @Test
   void aDirectoryIsListedWithAllBelowInTheOrderThatS3Has() throws IOException {
-    for (var key : List.of("b.csv", "a/x", "a.txt", "a/b/y", "a-/z", "😀", "\uffee", "é é+%20", "c/d/e/f/g")) {
+    for (var key :
+        List.of("b.csv", "a/x", "a.txt", "a/b/y", "a-/z", "😀", "\uffee", "é é+%20", "c/d/e/f/g")) {
       file(key, key);
     }
-    assertThat(keys(directory)).containsExactly("a-/z", "a.txt", "a/b/y", "a/x", "b.csv", "c/d/e/f/g", "é é+%20", "\uffee", "😀");
+    assertThat(keys(directory))
+        .containsExactly(
+            "a-/z", "a.txt", "a/b/y", "a/x", "b.csv", "c/d/e/f/g", "é é+%20", "\uffee", "😀");
     try (var objects = storage.list(location(directory))) {
-      assertThat(objects).allSatisfy(object -> {
-        assertThat(object.location()).isEqualTo(location(directory).resolve(object.key()));
-        assertThat(storage.open(object.location())).hasContent(object.key());
-        assertThat(storage.size(object.location())).hasValue(object.size());
-      });
+      assertThat(objects)
+          .allSatisfy(
+              object -> {
+                assertThat(object.location()).isEqualTo(location(directory).resolve(object.key()));
+                assertThat(storage.open(object.location())).hasContent(object.key());
+                assertThat(storage.size(object.location())).hasValue(object.size());
+              });
     }
   }
 
@@ -85,7 +89,8 @@ class LocalStorageTest {
 
   @Test
   void whatIsNeitherAFileNorADirectoryIsNotListed() throws Exception {
-    assumeTrue(new ProcessBuilder("mkfifo", directory.resolve("pipe").toString()).start().waitFor() == 0);
+    assumeTrue(
+        new ProcessBuilder("mkfifo", directory.resolve("pipe").toString()).start().waitFor() == 0);
     assertThat(keys(directory)).isEmpty();
   }
 
@@ -106,8 +111,10 @@ class LocalStorageTest {
   @Test
   void whatIsNotThereCannotBeListedOrReadAndHasNoSize() {
     var location = location(directory.resolve("none"));
-    assertThatThrownBy(() -> storage.list(location)).hasMessage(location + ": can't be listed: no such file or directory");
-    assertThatThrownBy(() -> storage.open(location)).hasMessage(location + ": can't be read: no such file or directory");
+    assertThatThrownBy(() -> storage.list(location))
+        .hasMessage(location + ": can't be listed: no such file or directory");
+    assertThatThrownBy(() -> storage.open(location))
+        .hasMessage(location + ": can't be read: no such file or directory");
     assertThat(storage.size(location)).isEmpty();
     assertThat(storage.exists(location)).isFalse();
     assertThat(storage.exists(location(directory))).isFalse();
@@ -117,7 +124,8 @@ class LocalStorageTest {
   void aDirectoryCannotBeReadOrWritten() throws IOException {
     file("a/b", "");
     var location = location(directory.resolve("a"));
-    assertThatThrownBy(() -> storage.open(location)).hasMessage(location + ": can't be read: found a directory, expected a file");
+    assertThatThrownBy(() -> storage.open(location))
+        .hasMessage(location + ": can't be read: found a directory, expected a file");
     assertThatThrownBy(() -> storage.create(location))
         .hasMessage(location + ": can't be written: found a directory, expected a file or nothing");
   }
@@ -128,7 +136,8 @@ class LocalStorageTest {
     try (var writer = storage.create(location)) {
       file("a/b", "");
       assertThatThrownBy(writer::commit)
-          .isInstanceOf(StorageException.class).hasMessageStartingWith(location + ": can't be written: ");
+          .isInstanceOf(StorageException.class)
+          .hasMessageStartingWith(location + ": can't be written: ");
     }
     assertThat(all()).containsExactly("a", "a/b");
   }
@@ -139,7 +148,9 @@ class LocalStorageTest {
     var location = location(directory.resolve("a/b/c"));
     assertThatThrownBy(() -> storage.create(location))
         .isInstanceOf(StorageException.class)
-        .hasMessage("%s: can't be written: found a file at %s, expected a directory", location, directory.resolve("a"));
+        .hasMessage(
+            "%s: can't be written: found a file at %s, expected a directory",
+            location, directory.resolve("a"));
   }
 
   @Test
@@ -147,7 +158,9 @@ class LocalStorageTest {
     var location = location(file("a", "text"));
     var in = storage.open(location);
     in.close();
-    assertThatThrownBy(in::read).isInstanceOf(StorageException.class).hasMessageContaining("/a: can't be read: Closed");
+    assertThatThrownBy(in::read)
+        .isInstanceOf(StorageException.class)
+        .hasMessageContaining("/a: can't be read: Closed");
   }
 
   @Test
@@ -156,7 +169,8 @@ class LocalStorageTest {
     assumeTrue(storage.exists(location));
     try (var in = (LocalReader) storage.open(location)) {
       assertThatThrownBy(in::read)
-          .isInstanceOfSatisfying(StorageException.class, e -> assertThat(e.isRetryable()).isFalse())
+          .isInstanceOfSatisfying(
+              StorageException.class, e -> assertThat(e.isRetryable()).isFalse())
           .hasMessage("/proc/self/mem: can't be read: Input/output error");
     }
   }
@@ -167,32 +181,38 @@ class LocalStorageTest {
     // Not even root may; the reason is another one where it is mounted to be read only.
     assertThatThrownBy(() -> storage.create(Location.of("/sys/berth")))
         .isInstanceOf(StorageException.class)
-        .hasMessageMatching("/sys/berth: can't be written: (permission denied|Read-only file system)");
+        .hasMessageMatching(
+            "/sys/berth: can't be written: (permission denied|Read-only file system)");
   }
 
   @Test
   void missingPermissionsAreSaid() throws IOException {
     file("a/b", "");
-    Files.setPosixFilePermissions(directory.resolve("a"), PosixFilePermissions.fromString("---------"));
+    Files.setPosixFilePermissions(
+        directory.resolve("a"), PosixFilePermissions.fromString("---------"));
     try {
       assumeTrue(!Files.isReadable(directory.resolve("a")), "root may do everything");
-      assertThatThrownBy(() -> keys(directory)).hasMessage(directory + "/a: can't be listed: permission denied");
+      assertThatThrownBy(() -> keys(directory))
+          .hasMessage(directory + "/a: can't be listed: permission denied");
       assertThatThrownBy(() -> storage.open(location(directory.resolve("a/b"))))
           .hasMessage(directory + "/a/b: can't be read: permission denied");
       assertThatThrownBy(() -> storage.create(location(directory.resolve("a/c"))))
           .hasMessage(directory + "/a/c: can't be written: permission denied");
     } finally {
-      Files.setPosixFilePermissions(directory.resolve("a"), PosixFilePermissions.fromString("rwx------"));
+      Files.setPosixFilePermissions(
+          directory.resolve("a"), PosixFilePermissions.fromString("rwx------"));
     }
   }
 
   @Test
   void aFullDiskIsSaidAndNothingStays() throws IOException {
-    try (var disk = Jimfs.newFileSystem(Configuration.unix().toBuilder().setMaxSize(1 << 20).build())) {
+    try (var disk =
+        Jimfs.newFileSystem(Configuration.unix().toBuilder().setMaxSize(1 << 20).build())) {
       var location = new Location.Local(disk.getPath("/out/x"), "out/x");
       try (var writer = storage.create(location)) {
         assertThatThrownBy(() -> writer.write(new byte[2 << 20]))
-            .isInstanceOf(StorageException.class).hasMessage("out/x: can't be written: out of disk space");
+            .isInstanceOf(StorageException.class)
+            .hasMessage("out/x: can't be written: out of disk space");
         assertThatThrownBy(writer::commit)
             .isInstanceOf(IllegalStateException.class)
             .hasMessage("out/x: found a writer that has failed, expected an open one");

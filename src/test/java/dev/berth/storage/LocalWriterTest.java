@@ -17,8 +17,7 @@ class LocalWriterTest {
 
   private final Storage storage = new Storage(S3Options.DEFAULT);
 
-  @TempDir
-  private Path directory;
+  @TempDir private Path directory;
 
   @AfterEach
   void close() {
@@ -71,13 +70,20 @@ class LocalWriterTest {
 
   @Test
   void leftoversOfKilledWritersOfAFileAreRemovedWhenItIsWrittenAgain() throws IOException {
-    for (var name : List.of(
-        ".a.part-0123456789abcdef", ".a.part-00000000000000ff", ".b.part-0123456789abcdef", ".a.part-x", ".a.part",
-        "a.part-0123456789abcdef")) {
+    for (var name :
+        List.of(
+            ".a.part-0123456789abcdef",
+            ".a.part-00000000000000ff",
+            ".b.part-0123456789abcdef",
+            ".a.part-x",
+            ".a.part",
+            "a.part-0123456789abcdef")) {
       Files.createFile(directory.resolve(name));
     }
     write("a", "");
-    assertThat(all()).containsExactly(".a.part", ".a.part-x", ".b.part-0123456789abcdef", "a", "a.part-0123456789abcdef");
+    assertThat(all())
+        .containsExactly(
+            ".a.part", ".a.part-x", ".b.part-0123456789abcdef", "a", "a.part-0123456789abcdef");
     write("b", "");
     assertThat(all()).containsExactly(".a.part", ".a.part-x", "a", "a.part-0123456789abcdef", "b");
   }
@@ -87,14 +93,16 @@ class LocalWriterTest {
     var killed = storage.create(location("a"));
     killed.write(new byte[100_000]);
     assertThat(all()).singleElement().asString().matches("\\.a\\.part-[0-9a-f]{16}");
-    try (var rerun = new Storage(S3Options.DEFAULT); var writer = rerun.create(location("a"))) {
+    try (var rerun = new Storage(S3Options.DEFAULT);
+        var writer = rerun.create(location("a"))) {
       writer.write(bytes("whole"));
       writer.commit();
     }
     assertThat(all()).containsExactly("a");
     // It was alive after all.
     assertThatThrownBy(killed::commit)
-        .isInstanceOf(StorageException.class).hasMessageEndingWith("a: can't be written: another writer of it has begun meanwhile");
+        .isInstanceOf(StorageException.class)
+        .hasMessageEndingWith("a: can't be written: another writer of it has begun meanwhile");
     killed.close();
     assertThat(storage.open(location("a"))).hasContent("whole");
   }
@@ -103,12 +111,15 @@ class LocalWriterTest {
   void aNameMayBeAsLongAsTheFileSystemTakes() throws IOException {
     var name = "é".repeat(127);
     var killed = storage.create(location(name));
-    try (var rerun = new Storage(S3Options.DEFAULT); var writer = rerun.create(location(name))) {
+    try (var rerun = new Storage(S3Options.DEFAULT);
+        var writer = rerun.create(location(name))) {
       writer.commit();
     }
     assertThat(all()).containsExactly(name);
     killed.close();
-    assertThatThrownBy(() -> write(name + "é", "")).isInstanceOf(StorageException.class).hasMessageEndingWith("File name too long");
+    assertThatThrownBy(() -> write(name + "é", ""))
+        .isInstanceOf(StorageException.class)
+        .hasMessageEndingWith("File name too long");
     assertThat(all()).containsExactly(name);
   }
 
@@ -129,10 +140,12 @@ class LocalWriterTest {
   void aWriterThatIsDoneTakesNothingMore() {
     var committed = storage.create(location("a"));
     committed.commit();
-    assertThatThrownBy(() -> committed.write(1)).hasMessageEndingWith("a: found a writer that has committed, expected an open one");
+    assertThatThrownBy(() -> committed.write(1))
+        .hasMessageEndingWith("a: found a writer that has committed, expected an open one");
     assertThatThrownBy(committed::commit).isInstanceOf(IllegalStateException.class);
     committed.close();
-    assertThatThrownBy(() -> committed.write(1)).hasMessageEndingWith("a: found a writer that has been closed, expected an open one");
+    assertThatThrownBy(() -> committed.write(1))
+        .hasMessageEndingWith("a: found a writer that has been closed, expected an open one");
     committed.close();
     assertThat(storage.exists(location("a"))).isTrue();
   }

@@ -45,12 +45,16 @@ class S3ErrorsTest {
   void aBucketOrAnObjectThatIsNotThereIsNamed() {
     try (var storage = new Storage(server.options())) {
       var nowhere = Location.of("s3://nowhere/a");
-      for (ThrowingCallable call : List.<ThrowingCallable>of(
-          () -> storage.list(nowhere), () -> storage.open(nowhere), () -> write(storage, nowhere, new byte[1]),
-          () -> write(storage, nowhere, MORE_THAN_A_PART))) {
+      for (ThrowingCallable call :
+          List.<ThrowingCallable>of(
+              () -> storage.list(nowhere),
+              () -> storage.open(nowhere),
+              () -> write(storage, nowhere, new byte[1]),
+              () -> write(storage, nowhere, MORE_THAN_A_PART))) {
         assertPermanent(call).hasMessage("s3://nowhere/a: no such bucket");
       }
-      assertPermanent(() -> storage.open(Location.of("s3://bucket/none"))).hasMessage("s3://bucket/none: no such object");
+      assertPermanent(() -> storage.open(Location.of("s3://bucket/none")))
+          .hasMessage("s3://bucket/none: no such object");
     }
   }
 
@@ -59,24 +63,33 @@ class S3ErrorsTest {
     var bucket = Location.of("s3://bucket/");
     try (var storage = new Storage(server.options())) {
       assertThat(storage.size(bucket)).isEmpty();
-      assertPermanent(() -> storage.open(bucket)).hasMessage("s3://bucket/: can't be read: found a bucket, expected an object");
-      assertPermanent(() -> storage.create(bucket)).hasMessage("s3://bucket/: can't be written: found a bucket, expected an object");
+      assertPermanent(() -> storage.open(bucket))
+          .hasMessage("s3://bucket/: can't be read: found a bucket, expected an object");
+      assertPermanent(() -> storage.create(bucket))
+          .hasMessage("s3://bucket/: can't be written: found a bucket, expected an object");
     }
   }
 
   @Test
   void whoMayNotIsToldSo() {
     try (var storage = new Storage(server.options().withAnonymous(true))) {
-      for (ThrowingCallable call : List.<ThrowingCallable>of(
-          () -> storage.list(OBJECT), () -> storage.open(OBJECT), () -> write(storage, OBJECT, new byte[1]))) {
-        assertPermanent(call).hasMessageStartingWith("s3://bucket/object: access denied (403 AccessDenied): ");
+      for (ThrowingCallable call :
+          List.<ThrowingCallable>of(
+              () -> storage.list(OBJECT),
+              () -> storage.open(OBJECT),
+              () -> write(storage, OBJECT, new byte[1]))) {
+        assertPermanent(call)
+            .hasMessageStartingWith("s3://bucket/object: access denied (403 AccessDenied): ");
       }
-      assertPermanent(() -> storage.size(OBJECT)).hasMessageStartingWith("s3://bucket/object: access denied (403");
+      assertPermanent(() -> storage.size(OBJECT))
+          .hasMessageStartingWith("s3://bucket/object: access denied (403");
     }
-    try (var _ = new SystemProperties(Map.of("aws.secretAccessKey", "wrong")); var storage = new Storage(server.options())) {
+    try (var _ = new SystemProperties(Map.of("aws.secretAccessKey", "wrong"));
+        var storage = new Storage(server.options())) {
       for (var bytes : List.of(new byte[1], MORE_THAN_A_PART)) {
         assertPermanent(() -> write(storage, OBJECT, bytes))
-            .hasMessageStartingWith("s3://bucket/object: access denied (403 SignatureDoesNotMatch): ");
+            .hasMessageStartingWith(
+                "s3://bucket/object: access denied (403 SignatureDoesNotMatch): ");
       }
     }
   }
@@ -85,7 +98,8 @@ class S3ErrorsTest {
   void aLongExplanationIsCut() {
     var location = new Location.S3("bucket", "object", "s3://bucket/object");
     var cause = SdkClientException.create("why\n ".repeat(100));
-    assertThat(S3Errors.of(location, cause)).hasMessage("s3://bucket/object: " + "why ".repeat(60) + "…");
+    assertThat(S3Errors.of(location, cause))
+        .hasMessage("s3://bucket/object: " + "why ".repeat(60) + "…");
   }
 
   @Test
@@ -105,21 +119,30 @@ class S3ErrorsTest {
     try (var socket = new ServerSocket(0, 1, InetAddress.getLoopbackAddress())) {
       closed = socket.getLocalPort();
     }
-    try (var storage = new Storage(server.options().withEndpoint(URI.create("http://127.0.0.1:" + closed)))) {
+    try (var storage =
+        new Storage(server.options().withEndpoint(URI.create("http://127.0.0.1:" + closed)))) {
       assertRetryable(() -> storage.list(OBJECT))
-          .hasMessageStartingWith("s3://bucket/object: the connection failed: ").hasMessageContaining("refused");
+          .hasMessageStartingWith("s3://bucket/object: the connection failed: ")
+          .hasMessageContaining("refused");
     }
-    try (var storage = new Storage(server.options().withEndpoint(URI.create("http://no-such-host.invalid")))) {
+    try (var storage =
+        new Storage(server.options().withEndpoint(URI.create("http://no-such-host.invalid")))) {
       assertRetryable(() -> storage.list(OBJECT))
-          .hasMessageStartingWith("s3://bucket/object: can't be reached: unknown host no-such-host.invalid");
+          .hasMessageStartingWith(
+              "s3://bucket/object: can't be reached: unknown host no-such-host.invalid");
     }
   }
 
   @Test
   void aServerThatSpeaksNoTlsIsSaid() {
-    try (var storage = new Storage(server.options()
-        .withEndpoint(URI.create(server.endpoint().toString().replace("http:", "https:"))))) {
-      assertPermanent(() -> storage.list(OBJECT)).hasMessageStartingWith("s3://bucket/object: can't be reached: ");
+    try (var storage =
+        new Storage(
+            server
+                .options()
+                .withEndpoint(
+                    URI.create(server.endpoint().toString().replace("http:", "https:"))))) {
+      assertPermanent(() -> storage.list(OBJECT))
+          .hasMessageStartingWith("s3://bucket/object: can't be reached: ");
     }
   }
 
@@ -127,13 +150,15 @@ class S3ErrorsTest {
   void anAnswerWithoutTheSizeOfTheObjectIsRefused() throws IOException {
     try (var odd = new OddServer(0, 4)) {
       assertPermanent(() -> odd.storage.open(OBJECT))
-          .hasMessage("s3://bucket/object: found an answer without the object's size, expected a Content-Length");
+          .hasMessage(
+              "s3://bucket/object: found an answer without the object's size, expected a Content-Length");
     }
   }
 
   @Test
   void anAnswerWithAnotherRangeThanTheOneThatWasAskedForIsRefused() throws IOException {
-    try (var odd = new OddServer(10, 4); var in = odd.storage.open(OBJECT)) {
+    try (var odd = new OddServer(10, 4);
+        var in = odd.storage.open(OBJECT)) {
       assertPermanent(in::readAllBytes)
           .hasMessage("s3://bucket/object: found an answer without a range, expected bytes 4-9/10");
     }
@@ -149,11 +174,13 @@ class S3ErrorsTest {
     }
   }
 
-  private static void assertAnswered(int status, String code, String message, boolean retryable) throws IOException {
+  private static void assertAnswered(int status, String code, String message, boolean retryable)
+      throws IOException {
     try (var proxy = new FaultyProxy(server.endpoint(), _ -> new Fault.Answer(status, code));
         var storage = new Storage(server.options().withEndpoint(proxy.endpoint()))) {
       assertThatThrownBy(() -> storage.open(OBJECT))
-          .isInstanceOfSatisfying(StorageException.class, e -> assertThat(e.isRetryable()).isEqualTo(retryable))
+          .isInstanceOfSatisfying(
+              StorageException.class, e -> assertThat(e.isRetryable()).isEqualTo(retryable))
           .hasMessage("s3://bucket/object: " + message);
       assertThat(proxy.requests()).hasSize(retryable ? S3Server.IMPATIENT.attempts() : 1);
     }
@@ -176,20 +203,28 @@ class S3ErrorsTest {
     }
   }
 
-  /// A server that says that an object has so many bytes (0: does not say it), sends fewer and knows no ranges.
+  /// A server that says that an object has so many bytes (0: does not say it), sends fewer and
+  /// knows no ranges.
   private static final class OddServer implements AutoCloseable {
-    private final HttpServer http = HttpServer.create(new InetSocketAddress(InetAddress.getLoopbackAddress(), 0), 0);
+    private final HttpServer http =
+        HttpServer.create(new InetSocketAddress(InetAddress.getLoopbackAddress(), 0), 0);
     private final Storage storage;
 
     private OddServer(long declared, int sent) throws IOException {
-      http.createContext("/", exchange -> {
-        exchange.sendResponseHeaders(200, declared);
-        exchange.getResponseBody().write(new byte[sent]);
-        exchange.getResponseBody().flush();
-        exchange.close();
-      });
+      http.createContext(
+          "/",
+          exchange -> {
+            exchange.sendResponseHeaders(200, declared);
+            exchange.getResponseBody().write(new byte[sent]);
+            exchange.getResponseBody().flush();
+            exchange.close();
+          });
       http.start();
-      storage = new Storage(server.options().withEndpoint(URI.create("http://127.0.0.1:" + http.getAddress().getPort())));
+      storage =
+          new Storage(
+              server
+                  .options()
+                  .withEndpoint(URI.create("http://127.0.0.1:" + http.getAddress().getPort())));
     }
 
     @Override

@@ -47,15 +47,22 @@ class S3FaultsTest {
   /// What may happen to the first attempts of every request. All of it is survived.
   static Stream<Fault> faults() {
     return Stream.of(
-        Fault.slowDown(), new Fault.Answer(500, "InternalError"), new Fault.CutRequest(0), new Fault.CutRequest(100_000),
-        new Fault.LoseAnswer(), new Fault.CutAnswer(0), new Fault.CutAnswer(100), new Fault.CutAnswer(100_000));
+        Fault.slowDown(),
+        new Fault.Answer(500, "InternalError"),
+        new Fault.CutRequest(0),
+        new Fault.CutRequest(100_000),
+        new Fault.LoseAnswer(),
+        new Fault.CutAnswer(0),
+        new Fault.CutAnswer(100),
+        new Fault.CutAnswer(100_000));
   }
 
   @ParameterizedTest
   @Tag("slow")
   @MethodSource("faults")
   void whatIsWrittenThroughAFaultyConnectionIsWhole(Fault fault) throws IOException {
-    try (var proxy = twice(fault); var storage = storage(proxy)) {
+    try (var proxy = twice(fault);
+        var storage = storage(proxy)) {
       for (int size : new int[] {0, 1000, BYTES.length}) {
         write(storage, OBJECT, size);
         assertThat(server.bytes(BUCKET, "object")).isEqualTo(Arrays.copyOf(BYTES, size));
@@ -68,7 +75,9 @@ class S3FaultsTest {
   @Tag("slow")
   @MethodSource("faults")
   void whatIsReadThroughAFaultyConnectionIsWhole(Fault fault) throws IOException {
-    try (var proxy = twice(fault); var storage = storage(proxy); var in = storage.open(LARGE)) {
+    try (var proxy = twice(fault);
+        var storage = storage(proxy);
+        var in = storage.open(LARGE)) {
       assertThat(in.readAllBytes()).isEqualTo(BYTES);
     }
   }
@@ -78,7 +87,9 @@ class S3FaultsTest {
   void whatIsListedThroughAFaultyConnectionIsWhole(Fault fault) throws IOException {
     var keys = IntStream.range(0, 1500).mapToObj("list/%04d"::formatted).toList();
     keys.forEach(key -> server.put(BUCKET, key, "x"));
-    try (var proxy = twice(fault); var storage = storage(proxy); var objects = storage.list(Location.of("s3://faults/list"))) {
+    try (var proxy = twice(fault);
+        var storage = storage(proxy);
+        var objects = storage.list(Location.of("s3://faults/list"))) {
       assertThat(objects.map(object -> "list/" + object.key())).containsExactlyElementsOf(keys);
       assertThat(storage.size(Location.of("s3://faults/list/0000"))).hasValue(1);
       assertThat(storage.size(Location.of("s3://faults/none"))).isEmpty();
@@ -87,7 +98,9 @@ class S3FaultsTest {
 
   @Test
   void anObjectWhoseConnectionIsLostAgainAndAgainIsReadToItsEnd() throws IOException {
-    try (var proxy = proxy(_ -> new Fault.CutAnswer(700_000)); var storage = storage(proxy); var in = storage.open(LARGE)) {
+    try (var proxy = proxy(_ -> new Fault.CutAnswer(700_000));
+        var storage = storage(proxy);
+        var in = storage.open(LARGE)) {
       assertThat(in.readAllBytes()).isEqualTo(BYTES);
       assertThat(proxy.requests()).hasSize(BYTES.length / 700_000 + 1);
     }
@@ -96,10 +109,13 @@ class S3FaultsTest {
   @Test
   @Tag("slow")
   void anObjectOfWhichHardlyAnythingComesIsGivenUp() throws IOException {
-    try (var proxy = proxy(_ -> new Fault.CutAnswer(100)); var storage = storage(proxy); var in = storage.open(LARGE)) {
+    try (var proxy = proxy(_ -> new Fault.CutAnswer(100));
+        var storage = storage(proxy);
+        var in = storage.open(LARGE)) {
       assertThatThrownBy(in::readAllBytes)
           .isInstanceOfSatisfying(StorageException.class, e -> assertThat(e.isRetryable()).isTrue())
-          .hasMessageStartingWith("s3://faults/large: the connection was lost 6 times, last after 600 of 20971520 bytes: ");
+          .hasMessageStartingWith(
+              "s3://faults/large: the connection was lost 6 times, last after 600 of 20971520 bytes: ");
       assertThat(proxy.requests()).hasSize(S3Server.IMPATIENT.attempts());
     }
   }
@@ -113,7 +129,8 @@ class S3FaultsTest {
       assertThat(in.readNBytes(100_000)).containsOnly(0);
       server.put(BUCKET, "replaced", BYTES);
       assertThatThrownBy(in::read)
-          .isInstanceOfSatisfying(StorageException.class, e -> assertThat(e.isRetryable()).isFalse())
+          .isInstanceOfSatisfying(
+              StorageException.class, e -> assertThat(e.isRetryable()).isFalse())
           .hasMessage("s3://faults/replaced: changed while it was read");
     }
   }
@@ -121,9 +138,12 @@ class S3FaultsTest {
   @Test
   @Tag("slow")
   void aConnectionThatFallsSilentIsTakenForLost() throws IOException {
-    var patience = new RetryPolicy(6, Duration.ofMillis(1), Duration.ofMillis(4), Duration.ofSeconds(1));
-    try (var proxy = proxy(request -> request.attempt() == 1 ? new Fault.Stall(10_000) : new Fault.Pass());
-        var storage = new Storage(server.options().withEndpoint(proxy.endpoint()).withRetries(patience));
+    var patience =
+        new RetryPolicy(6, Duration.ofMillis(1), Duration.ofMillis(4), Duration.ofSeconds(1));
+    try (var proxy =
+            proxy(request -> request.attempt() == 1 ? new Fault.Stall(10_000) : new Fault.Pass());
+        var storage =
+            new Storage(server.options().withEndpoint(proxy.endpoint()).withRetries(patience));
         var in = storage.open(LARGE)) {
       assertThat(in.readAllBytes()).isEqualTo(BYTES);
     }
@@ -132,8 +152,10 @@ class S3FaultsTest {
   @Test
   void anAnswerMayComeByteByByte() throws IOException {
     server.put(BUCKET, "slow", Arrays.copyOf(BYTES, 10_000));
-    try (var proxy = proxy(_ -> new Fault.Trickle()); var storage = storage(proxy)) {
-      assertThat(storage.open(Location.of("s3://faults/slow"))).hasBinaryContent(Arrays.copyOf(BYTES, 10_000));
+    try (var proxy = proxy(_ -> new Fault.Trickle());
+        var storage = storage(proxy)) {
+      assertThat(storage.open(Location.of("s3://faults/slow")))
+          .hasBinaryContent(Arrays.copyOf(BYTES, 10_000));
       assertThat(storage.list(Location.of("s3://faults/slow"))).hasSize(1);
       write(storage, OBJECT, 9 << 20);
     }
@@ -143,26 +165,44 @@ class S3FaultsTest {
   @Test
   void manyObjectsAreCopiedAtOnceThroughEveryFault() throws Exception {
     var keys = IntStream.range(0, 40).mapToObj("copy/in/%02d"::formatted).toList();
-    keys.forEach(key -> server.put(BUCKET, key, Arrays.copyOfRange(BYTES, key.hashCode() & 0xff, key.hashCode() & 0xfffff)));
+    keys.forEach(
+        key ->
+            server.put(
+                BUCKET,
+                key,
+                Arrays.copyOfRange(BYTES, key.hashCode() & 0xff, key.hashCode() & 0xfffff)));
     var faults = faults().toList();
-    Function<Request, Fault> schedule = request -> {
-      int chosen = Math.floorMod(new Random(request.hashCode()).nextInt(), 2 * faults.size());
-      return chosen < faults.size() && request.attempt() < 4 ? faults.get(chosen) : new Fault.Pass();
-    };
+    Function<Request, Fault> schedule =
+        request -> {
+          int chosen = Math.floorMod(new Random(request.hashCode()).nextInt(), 2 * faults.size());
+          return chosen < faults.size() && request.attempt() < 4
+              ? faults.get(chosen)
+              : new Fault.Pass();
+        };
     try (var proxy = proxy(schedule);
         var storage = storage(proxy);
         var threads = Executors.newVirtualThreadPerTaskExecutor();
         var objects = storage.list(Location.of("s3://faults/copy/in/"))) {
-      var copies = objects.map(object -> threads.submit(() -> {
-        try (var in = storage.open(object.location());
-            var out = storage.create(Location.of("s3://faults/copy/out").resolve(object.key()))) {
-          in.transferTo(out);
-          out.commit();
-        }
-        return object.key();
-      })).toList();
+      var copies =
+          objects
+              .map(
+                  object ->
+                      threads.submit(
+                          () -> {
+                            try (var in = storage.open(object.location());
+                                var out =
+                                    storage.create(
+                                        Location.of("s3://faults/copy/out")
+                                            .resolve(object.key()))) {
+                              in.transferTo(out);
+                              out.commit();
+                            }
+                            return object.key();
+                          }))
+              .toList();
       for (var copy : copies) {
-        assertThat(server.bytes(BUCKET, "copy/out/" + copy.get())).isEqualTo(server.bytes(BUCKET, "copy/in/" + copy.get()));
+        assertThat(server.bytes(BUCKET, "copy/out/" + copy.get()))
+            .isEqualTo(server.bytes(BUCKET, "copy/in/" + copy.get()));
       }
       assertThat(copies).hasSameSizeAs(keys);
     }

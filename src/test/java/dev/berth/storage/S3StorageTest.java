@@ -48,10 +48,12 @@ class S3StorageTest {
     assertThat(keys("s3://prefixes/in/")).containsExactly("a.csv", "b/c.csv");
     assertThat(keys("s3://prefixes/in")).containsExactly("in-2/x", "in.csv", "a.csv", "b/c.csv");
     assertThat(keys("s3://prefixes/in/b/c.csv")).containsExactly("c.csv");
-    assertThat(keys("s3://prefixes")).containsExactly("in-2/x", "in.csv", "in/a.csv", "in/b/c.csv", "other");
+    assertThat(keys("s3://prefixes"))
+        .containsExactly("in-2/x", "in.csv", "in/a.csv", "in/b/c.csv", "other");
     assertThat(keys("s3://prefixes/none")).isEmpty();
     try (var objects = storage.list(Location.of("s3://prefixes/in/b"))) {
-      assertThat(objects).containsExactly(new StoredObject(Location.of("s3://prefixes/in/b/c.csv"), "c.csv", 10));
+      assertThat(objects)
+          .containsExactly(new StoredObject(Location.of("s3://prefixes/in/b/c.csv"), "c.csv", 10));
     }
   }
 
@@ -59,19 +61,35 @@ class S3StorageTest {
   void keysMayHoldAnyCharacter() throws IOException {
     server.createBucket("characters");
     var out = Location.of("s3://characters/out put/");
-    var keys = List.of(" leading", "%20", "+", "a b+c%2Bd", "a&b=c?d#e", "é/日本", "\"<'>", "control\u0001\n", "😀");
+    var keys =
+        List.of(
+            " leading",
+            "%20",
+            "+",
+            "a b+c%2Bd",
+            "a&b=c?d#e",
+            "é/日本",
+            "\"<'>",
+            "control\u0001\n",
+            "😀");
     for (var key : keys) {
       write(out.resolve(key), key.getBytes());
     }
-    assertThat(server.keys("characters")).containsExactlyInAnyOrderElementsOf(keys.stream().map("out put/"::concat).toList());
+    assertThat(server.keys("characters"))
+        .containsExactlyInAnyOrderElementsOf(keys.stream().map("out put/"::concat).toList());
     try (var objects = storage.list(out)) {
       var found = objects.toList();
-      assertThat(found).extracting(StoredObject::key).containsExactlyElementsOf(keys.stream().sorted(LocalListing.KEY_ORDER).toList());
-      assertThat(found).allSatisfy(object -> {
-        assertThat(object.location()).hasToString("s3://characters/out put/" + object.key());
-        assertThat(storage.size(object.location())).hasValue(object.size());
-        assertThat(storage.open(object.location())).hasContent(object.key());
-      });
+      assertThat(found)
+          .extracting(StoredObject::key)
+          .containsExactlyElementsOf(keys.stream().sorted(LocalListing.KEY_ORDER).toList());
+      assertThat(found)
+          .allSatisfy(
+              object -> {
+                assertThat(object.location())
+                    .hasToString("s3://characters/out put/" + object.key());
+                assertThat(storage.size(object.location())).hasValue(object.size());
+                assertThat(storage.open(object.location())).hasContent(object.key());
+              });
     }
   }
 
@@ -84,15 +102,23 @@ class S3StorageTest {
         assertThat(in).hasContent("abcdef".substring(from));
       }
     }
-    assertThatThrownBy(() -> storage.open(object, 6)).isInstanceOf(StorageException.class).hasMessageStartingWith("s3://places/abc: ");
+    assertThatThrownBy(() -> storage.open(object, 6))
+        .isInstanceOf(StorageException.class)
+        .hasMessageStartingWith("s3://places/abc: ");
   }
 
   @Test
   void objectsAreJoinedWhateverTheirLengths() throws Exception {
     server.createBucket("joined");
     var random = new Random(7);
-    for (var sizes : List.of(List.of(0), List.of(3, 0, 4), List.of(5 << 20), List.of(6 << 20, 1 << 20, 0, 5 << 20, 3, 12 << 20, 1),
-        List.of(1 << 20, 1 << 20, 1 << 20, 9 << 20), List.of((5 << 20) - 1, 2, 5 << 20, 7))) {
+    for (var sizes :
+        List.of(
+            List.of(0),
+            List.of(3, 0, 4),
+            List.of(5 << 20),
+            List.of(6 << 20, 1 << 20, 0, 5 << 20, 3, 12 << 20, 1),
+            List.of(1 << 20, 1 << 20, 1 << 20, 9 << 20),
+            List.of((5 << 20) - 1, 2, 5 << 20, 7))) {
       var all = new ByteArrayOutputStream();
       for (int i = 0; i < sizes.size(); i++) {
         var bytes = new byte[sizes.get(i)];
@@ -111,8 +137,13 @@ class S3StorageTest {
   @Test
   void aServerThatCannotCopyGetsTheBytes() throws Exception {
     server.createBucket("read").put("read", "in/a", new byte[6 << 20]).put("read", "in/b", "end");
-    try (var proxy = new FaultyProxy(server.endpoint(), request -> request.method().equals("PUT") && request.target().contains("partNumber")
-            ? new Fault.Answer(501, "NotImplemented") : new Fault.Pass());
+    try (var proxy =
+            new FaultyProxy(
+                server.endpoint(),
+                request ->
+                    request.method().equals("PUT") && request.target().contains("partNumber")
+                        ? new Fault.Answer(501, "NotImplemented")
+                        : new Fault.Pass());
         var slow = new Storage(server.options().withEndpoint(proxy.endpoint()))) {
       slow.join(listed("s3://read/in/"), Location.of("s3://read/whole"), Optional.empty());
     }
@@ -122,12 +153,19 @@ class S3StorageTest {
 
   @Test
   void joiningTwiceAtOnceIsJoiningOnce() throws Exception {
-    server.createBucket("twice").put("twice", "in/a", new byte[6 << 20]).put("twice", "in/b", "end");
+    server
+        .createBucket("twice")
+        .put("twice", "in/a", new byte[6 << 20])
+        .put("twice", "in/b", "end");
     var parts = listed("s3://twice/in/");
     try (var threads = Executors.newVirtualThreadPerTaskExecutor()) {
       for (int i = 0; i < 5; i++) {
         var whole = Location.of("s3://twice/whole-" + i);
-        var joins = Stream.generate(() -> threads.submit(() -> storage.join(parts, whole, Optional.empty()))).limit(3).toList();
+        var joins =
+            Stream.generate(
+                    () -> threads.submit(() -> storage.join(parts, whole, Optional.empty())))
+                .limit(3)
+                .toList();
         int failed = 0;
         for (var join : joins) {
           try {
@@ -138,7 +176,9 @@ class S3StorageTest {
           }
         }
         assertThat(failed).as("one of them makes it").isLessThan(3);
-        assertThat(server.bytes("twice", "whole-" + i)).hasSize((6 << 20) + 3).endsWith("end".getBytes());
+        assertThat(server.bytes("twice", "whole-" + i))
+            .hasSize((6 << 20) + 3)
+            .endsWith("end".getBytes());
       }
     }
     assertThat(server.unfinishedUploads("twice")).isEmpty();
@@ -206,13 +246,15 @@ class S3StorageTest {
     in.close();
     in.close();
     assertThatThrownBy(in::read)
-        .isInstanceOf(IllegalStateException.class).hasMessage("s3://bytes/a: found a stream that has been closed, expected an open one");
+        .isInstanceOf(IllegalStateException.class)
+        .hasMessage("s3://bytes/a: found a stream that has been closed, expected an open one");
   }
 
   @Test
   void anObjectHasTheContentTypeThatItIsGiven() throws IOException {
     server.createBucket("types");
-    try (var writer = storage.create(Location.of("s3://types/lines"), Optional.of("application/jsonlines"));
+    try (var writer =
+            storage.create(Location.of("s3://types/lines"), Optional.of("application/jsonlines"));
         var large = storage.create(Location.of("s3://types/large"), Optional.of("text/csv"))) {
       writer.write('{');
       writer.commit();
@@ -227,7 +269,8 @@ class S3StorageTest {
 
   @Test
   void aPublicServerIsAskedWithoutASignature() throws Exception {
-    try (var open = S3Server.startPublic(); var anonymous = new Storage(open.options().withAnonymous(true))) {
+    try (var open = S3Server.startPublic();
+        var anonymous = new Storage(open.options().withAnonymous(true))) {
       open.createBucket("open").put("open", "a", "text");
       assertThat(anonymous.open(Location.of("s3://open/a"))).hasContent("text");
     }

@@ -44,11 +44,13 @@ class S3WriterTest {
 
   @Test
   void anObjectIsWrittenInOneRequestWhereItFitsAndElseInParts() throws IOException {
-    try (var proxy = proxy(_ -> new Fault.Pass()); var storage = storage(proxy)) {
+    try (var proxy = proxy(_ -> new Fault.Pass());
+        var storage = storage(proxy)) {
       write(storage, 8);
       assertThat(proxy.requests()).extracting(Request::method).containsExactly("PUT");
       write(storage, 17);
-      assertThat(proxy.requests()).extracting(Request::method)
+      assertThat(proxy.requests())
+          .extracting(Request::method)
           // The listing of unfinished uploads is among them.
           .containsExactly("PUT", "POST", "GET", "PUT", "PUT", "PUT", "POST");
     }
@@ -62,19 +64,28 @@ class S3WriterTest {
     assertThat(S3Writer.partBytes(1000)).isEqualTo(8 << 20);
     assertThat(S3Writer.partBytes(1001)).isEqualTo(16 << 20);
     assertThat(S3Writer.partBytes(S3Writer.MOST_PARTS)).isEqualTo(1 << 30);
-    assertThat(IntStream.rangeClosed(1, S3Writer.MOST_PARTS).mapToLong(S3Writer::partBytes).sum()).isBetween(3900L << 30, 4L << 40);
+    assertThat(IntStream.rangeClosed(1, S3Writer.MOST_PARTS).mapToLong(S3Writer::partBytes).sum())
+        .isBetween(3900L << 30, 4L << 40);
   }
 
   @Test
   @Tag("slow")
   void anObjectLargerThanTheHeapIsWrittenAndRead() throws Exception {
-    var command = new ArrayList<>(List.of(
-        Path.of(System.getProperty("java.home"), "bin", "java").toString(), "-Xmx48m", "-XX:+ExitOnOutOfMemoryError",
-        // The parser of the JDK, as without the libraries of tests.
-        "-Djavax.xml.stream.XMLInputFactory=com.sun.xml.internal.stream.XMLInputFactoryImpl",
-        "-cp", System.getProperty("java.class.path")));
-    S3Server.credentials().forEach(credential -> command.add("-D%s=%s".formatted(credential.name(), credential.value())));
-    command.addAll(List.of(SmallHeap.class.getName(), server.endpoint().toString(), OBJECT.toString()));
+    var command =
+        new ArrayList<>(
+            List.of(
+                Path.of(System.getProperty("java.home"), "bin", "java").toString(),
+                "-Xmx48m",
+                "-XX:+ExitOnOutOfMemoryError",
+                // The parser of the JDK, as without the libraries of tests.
+                "-Djavax.xml.stream.XMLInputFactory=com.sun.xml.internal.stream.XMLInputFactoryImpl",
+                "-cp",
+                System.getProperty("java.class.path")));
+    S3Server.credentials()
+        .forEach(
+            credential -> command.add("-D%s=%s".formatted(credential.name(), credential.value())));
+    command.addAll(
+        List.of(SmallHeap.class.getName(), server.endpoint().toString(), OBJECT.toString()));
     var process = new ProcessBuilder(command).redirectErrorStream(true).start();
     var printed = new String(process.getInputStream().readAllBytes());
     assertThat(process.waitFor()).as(printed).isZero();
@@ -98,16 +109,25 @@ class S3WriterTest {
 
   @Test
   void afterAPartThatCannotBeSentNothingIsLeft() throws IOException {
-    try (var proxy = proxy(request -> request.target().contains("partNumber=2") ? Fault.slowDown() : new Fault.Pass());
+    try (var proxy =
+            proxy(
+                request ->
+                    request.target().contains("partNumber=2")
+                        ? Fault.slowDown()
+                        : new Fault.Pass());
         var storage = storage(proxy)) {
       try (var writer = storage.create(OBJECT)) {
         assertThatThrownBy(() -> writeTo(writer, 30))
-            .isInstanceOfSatisfying(StorageException.class, e -> assertThat(e.isRetryable()).isTrue())
+            .isInstanceOfSatisfying(
+                StorageException.class, e -> assertThat(e.isRetryable()).isTrue())
             .hasMessage("s3://bucket/out/object: S3 failed (503 SlowDown): as scheduled");
-        assertThatThrownBy(writer::commit).isInstanceOf(IllegalStateException.class).hasMessageContaining("has failed");
+        assertThatThrownBy(writer::commit)
+            .isInstanceOf(IllegalStateException.class)
+            .hasMessageContaining("has failed");
         assertThat(server.unfinishedUploads(BUCKET)).containsExactly("out/object");
       }
-      assertThat(proxy.requests()).filteredOn(request -> request.target().contains("partNumber=2"))
+      assertThat(proxy.requests())
+          .filteredOn(request -> request.target().contains("partNumber=2"))
           .hasSize(S3Server.IMPATIENT.attempts());
     }
     assertThat(server.unfinishedUploads(BUCKET)).isEmpty();
@@ -116,32 +136,47 @@ class S3WriterTest {
 
   @Test
   void afterAnUploadThatCannotBeBegunNothingIsLeft() throws IOException {
-    try (var proxy = proxy(request -> request.method().equals("POST") ? new Fault.LoseAnswer() : new Fault.Pass());
+    try (var proxy =
+            proxy(
+                request ->
+                    request.method().equals("POST") ? new Fault.LoseAnswer() : new Fault.Pass());
         var storage = storage(proxy);
         var writer = storage.create(OBJECT)) {
       assertThatThrownBy(() -> writeTo(writer, 9))
-          .isInstanceOf(StorageException.class).hasMessageStartingWith("s3://bucket/out/object: the connection failed: ");
+          .isInstanceOf(StorageException.class)
+          .hasMessageStartingWith("s3://bucket/out/object: the connection failed: ");
     }
     assertThat(server.unfinishedUploads(BUCKET)).isEmpty();
   }
 
   @Test
   void anUploadWhoseEndIsNeverAnsweredIsAnErrorAndLeavesNoParts() throws IOException {
-    try (var proxy = proxy(request -> request.target().contains("uploadId") && request.method().equals("POST")
-            ? new Fault.LoseAnswer() : new Fault.Pass());
+    try (var proxy =
+            proxy(
+                request ->
+                    request.target().contains("uploadId") && request.method().equals("POST")
+                        ? new Fault.LoseAnswer()
+                        : new Fault.Pass());
         var storage = storage(proxy);
         var writer = storage.create(OBJECT)) {
       writeTo(writer, 9);
       assertThatThrownBy(writer::commit)
-          .isInstanceOfSatisfying(StorageException.class, e -> assertThat(e.isRetryable()).isTrue());
+          .isInstanceOfSatisfying(
+              StorageException.class, e -> assertThat(e.isRetryable()).isTrue());
     }
     assertThat(server.unfinishedUploads(BUCKET)).isEmpty();
   }
 
   @Test
   void anErrorInAnAnswerThatSays200IsSeen() throws IOException {
-    try (var proxy = proxy(request -> request.target().contains("uploadId") && request.method().equals("POST") && request.attempt() == 1
-            ? new Fault.Answer(200, "InternalError") : new Fault.Pass());
+    try (var proxy =
+            proxy(
+                request ->
+                    request.target().contains("uploadId")
+                            && request.method().equals("POST")
+                            && request.attempt() == 1
+                        ? new Fault.Answer(200, "InternalError")
+                        : new Fault.Pass());
         var storage = storage(proxy)) {
       write(storage, 9);
     }
@@ -155,11 +190,14 @@ class S3WriterTest {
       var other = storage.create(Location.of("s3://bucket/out/object2"));
       writeTo(killed, 9);
       writeTo(other, 9);
-      assertThat(server.unfinishedUploads(BUCKET)).containsExactlyInAnyOrder("out/object", "out/object2");
+      assertThat(server.unfinishedUploads(BUCKET))
+          .containsExactlyInAnyOrder("out/object", "out/object2");
       write(storage, 10);
       assertThat(server.unfinishedUploads(BUCKET)).containsExactly("out/object2");
       // It was alive after all.
-      assertThatThrownBy(killed::commit).isInstanceOf(StorageException.class).hasMessageContaining("404 NoSuchUpload");
+      assertThatThrownBy(killed::commit)
+          .isInstanceOf(StorageException.class)
+          .hasMessageContaining("404 NoSuchUpload");
       killed.close();
       other.close();
     }
@@ -167,7 +205,12 @@ class S3WriterTest {
 
   @Test
   void whoMayNotListUploadsMayWrite() throws IOException {
-    try (var proxy = proxy(request -> request.method().equals("GET") ? new Fault.Answer(403, "AccessDenied") : new Fault.Pass());
+    try (var proxy =
+            proxy(
+                request ->
+                    request.method().equals("GET")
+                        ? new Fault.Answer(403, "AccessDenied")
+                        : new Fault.Pass());
         var storage = storage(proxy)) {
       write(storage, 9);
     }
@@ -176,35 +219,50 @@ class S3WriterTest {
 
   @Test
   void partsThatCannotBeRemovedAreSaid() throws IOException {
-    try (var proxy = proxy(request -> request.method().equals("DELETE") ? new Fault.Answer(403, "AccessDenied") : new Fault.Pass());
+    try (var proxy =
+            proxy(
+                request ->
+                    request.method().equals("DELETE")
+                        ? new Fault.Answer(403, "AccessDenied")
+                        : new Fault.Pass());
         var storage = storage(proxy)) {
       var writer = storage.create(OBJECT);
       writeTo(writer, 9);
       assertThatThrownBy(writer::close)
-          .isInstanceOf(StorageException.class).hasMessage("s3://bucket/out/object: access denied (403 AccessDenied): as scheduled");
+          .isInstanceOf(StorageException.class)
+          .hasMessage("s3://bucket/out/object: access denied (403 AccessDenied): as scheduled");
     }
   }
 
   @Test
   void anInterruptedWriterFailsAndCleansUp() throws Exception {
     var gate = new Gate(1);
-    try (var proxy = proxy(request -> request.target().contains("partNumber=1") ? silence(gate) : new Fault.Pass());
+    try (var proxy =
+            proxy(
+                request ->
+                    request.target().contains("partNumber=1") ? silence(gate) : new Fault.Pass());
         var storage = storage(proxy)) {
       var seen = new ArrayList<Throwable>();
-      var thread = Thread.ofVirtual().start(() -> {
-        try (var writer = storage.create(OBJECT)) {
-          writeTo(writer, 17);
-        } catch (RuntimeException | IOException e) {
-          seen.add(e);
-          seen.addAll(List.of(e.getSuppressed()));
-        }
-        assertThat(Thread.currentThread().isInterrupted()).isTrue();
-        seen.add(null);
-      });
+      var thread =
+          Thread.ofVirtual()
+              .start(
+                  () -> {
+                    try (var writer = storage.create(OBJECT)) {
+                      writeTo(writer, 17);
+                    } catch (RuntimeException | IOException e) {
+                      seen.add(e);
+                      seen.addAll(List.of(e.getSuppressed()));
+                    }
+                    assertThat(Thread.currentThread().isInterrupted()).isTrue();
+                    seen.add(null);
+                  });
       gate.awaitArrival();
       thread.interrupt();
       thread.join();
-      assertThat(seen).hasSize(2).first().isInstanceOf(StorageException.class)
+      assertThat(seen)
+          .hasSize(2)
+          .first()
+          .isInstanceOf(StorageException.class)
           .hasToString("dev.berth.storage.StorageException: s3://bucket/out/object: interrupted");
     }
     assertThat(server.unfinishedUploads(BUCKET)).isEmpty();

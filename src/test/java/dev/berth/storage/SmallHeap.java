@@ -16,7 +16,8 @@ final class SmallHeap {
   public static void main(String[] args) throws Exception {
     var bytes = new byte[1 << 16];
     new Random(1).nextBytes(bytes);
-    var options = S3Options.DEFAULT.withEndpoint(URI.create(args[0])).withRetries(S3Server.IMPATIENT);
+    var options =
+        S3Options.DEFAULT.withEndpoint(URI.create(args[0])).withRetries(S3Server.IMPATIENT);
     try (var storage = new Storage(options)) {
       var object = Location.of(args[1]);
       try (var writer = storage.create(object)) {
@@ -25,7 +26,8 @@ final class SmallHeap {
         }
         writer.commit();
       }
-      try (var objects = storage.list(object); var in = storage.open(objects.findFirst().orElseThrow().location())) {
+      try (var objects = storage.list(object);
+          var in = storage.open(objects.findFirst().orElseThrow().location())) {
         for (int read = 0; read < OBJECT_BYTES; read += bytes.length) {
           if (!Arrays.equals(in.readNBytes(bytes.length), bytes)) {
             throw new IllegalStateException("found other bytes at %d".formatted(read));

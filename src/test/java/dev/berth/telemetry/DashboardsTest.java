@@ -31,14 +31,22 @@ class DashboardsTest {
   private static final Path DASHBOARDS = Path.of("deploy/dashboards");
   private static final Pattern METRIC = Pattern.compile("\\b(?:berth|jvm|process)_[a-z_]+");
   private static final JsonMapper JSON = new JsonMapper();
+
   /// Statuses of requests that fail. They have the same series as that of one that does not.
   private static final Set<String> STATUSES = Set.of("200", "400", "500", "503", "504");
 
   /// A metric of CloudWatch: its name, and its dimensions.
   private record Metric(String name, Map<String, String> dimensions) {
     Metric {
-      dimensions = dimensions.entrySet().stream().collect(Collectors.toUnmodifiableMap(
-          Map.Entry::getKey, entry -> entry.getKey().equals("status") ? status(entry.getValue()) : entry.getValue()));
+      dimensions =
+          dimensions.entrySet().stream()
+              .collect(
+                  Collectors.toUnmodifiableMap(
+                      Map.Entry::getKey,
+                      entry ->
+                          entry.getKey().equals("status")
+                              ? status(entry.getValue())
+                              : entry.getValue()));
     }
 
     private static String status(String status) {
@@ -53,10 +61,20 @@ class DashboardsTest {
     var text = Files.readString(DASHBOARDS.resolve(file));
     try (var server = TestServer.with(new TextHandler()).start()) {
       server.invoke("a");
-      await().untilAsserted(() -> assertThat(server.get("/metrics").body()).contains("berth_model_requests_total"));
-      var known = server.get("/metrics").body().lines().filter(line -> !line.startsWith("#"))
-          .map(line -> line.split("[{ ]")[0]).collect(Collectors.toSet());
-      var asked = METRIC.matcher(text).results().map(match -> match.group()).collect(Collectors.toSet());
+      await()
+          .untilAsserted(
+              () ->
+                  assertThat(server.get("/metrics").body()).contains("berth_model_requests_total"));
+      var known =
+          server
+              .get("/metrics")
+              .body()
+              .lines()
+              .filter(line -> !line.startsWith("#"))
+              .map(line -> line.split("[{ ]")[0])
+              .collect(Collectors.toSet());
+      var asked =
+          METRIC.matcher(text).results().map(match -> match.group()).collect(Collectors.toSet());
       assertThat(asked).hasSizeGreaterThan(8).isSubsetOf(known);
     }
   }
@@ -72,7 +90,8 @@ class DashboardsTest {
       for (int x = 0; x < place.get("w").asInt(); x++) {
         for (int y = 0; y < place.get("h").asInt(); y++) {
           assertThat(cells.add(List.of(place.get("x").asInt() + x, place.get("y").asInt() + y)))
-              .as(panel.get("title").asText()).isTrue();
+              .as(panel.get("title").asText())
+              .isTrue();
         }
       }
       panel.path("targets").forEach(target -> assertThat(target.get("expr").asText()).isNotBlank());
@@ -99,26 +118,43 @@ class DashboardsTest {
       assertThat(alarm.get("AlarmDescription").asText()).isNotBlank();
       asked.add(metric(alarm));
     }
-    asked.add(metric(json("target-tracking.json").at(
-        "/ScalingPolicy/TargetTrackingScalingPolicyConfiguration/CustomizedMetricSpecification")));
-    assertThat(asked).hasSizeGreaterThan(25).allSatisfy(metric -> assertThat(known).contains(metric));
+    asked.add(
+        metric(
+            json("target-tracking.json")
+                .at(
+                    "/ScalingPolicy/TargetTrackingScalingPolicyConfiguration/CustomizedMetricSpecification")));
+    assertThat(asked)
+        .hasSizeGreaterThan(25)
+        .allSatisfy(metric -> assertThat(known).contains(metric));
   }
 
   private static Metric metric(JsonNode node) {
     var dimensions = new HashMap<String, String>();
-    node.get("Dimensions").forEach(dimension -> dimensions.put(dimension.get("Name").asText(), dimension.get("Value").asText()));
+    node.get("Dimensions")
+        .forEach(
+            dimension ->
+                dimensions.put(dimension.get("Name").asText(), dimension.get("Value").asText()));
     return new Metric(node.get("MetricName").asText(), dimensions);
   }
 
   private static JsonNode json(String file) throws IOException {
-    return JSON.readTree(Files.readString(DASHBOARDS.resolve(file))
-        .replace("${EndpointName}", "demo").replace("${VariantName}", "AllTraffic").replace("${AWS::Region}", "eu-west-1"));
+    return JSON.readTree(
+        Files.readString(DASHBOARDS.resolve(file))
+            .replace("${EndpointName}", "demo")
+            .replace("${VariantName}", "AllTraffic")
+            .replace("${AWS::Region}", "eu-west-1"));
   }
 
   /// What a server with the names of an endpoint prints.
   private static Set<Metric> printed() throws Exception {
-    try (var server = ServeProcess.java(Map.of("BERTH_METRICS_FORMAT", "emf",
-        "BERTH_METRICS_DIMENSIONS", "EndpointName=demo,VariantName=AllTraffic")).awaitReady()) {
+    try (var server =
+        ServeProcess.java(
+                Map.of(
+                    "BERTH_METRICS_FORMAT",
+                    "emf",
+                    "BERTH_METRICS_DIMENSIONS",
+                    "EndpointName=demo,VariantName=AllTraffic"))
+            .awaitReady()) {
       server.invokeSample();
       assertThat(server.terminate().exitCode()).isZero();
       var metrics = new HashSet<Metric>();
@@ -126,8 +162,9 @@ class DashboardsTest {
         var names = EmfRules.check(line);
         var document = JSON.readTree(line);
         var dimensions = new HashMap<String, String>();
-        document.at("/_aws/CloudWatchMetrics/0/Dimensions/0").forEach(
-            name -> dimensions.put(name.asText(), document.get(name.asText()).asText()));
+        document
+            .at("/_aws/CloudWatchMetrics/0/Dimensions/0")
+            .forEach(name -> dimensions.put(name.asText(), document.get(name.asText()).asText()));
         names.forEach(name -> metrics.add(new Metric(name, dimensions)));
       }
       return metrics;

@@ -15,25 +15,39 @@ import java.time.Duration;
 import java.time.Instant;
 import java.util.List;
 import java.util.Map;
-import java.util.stream.IntStream;
 import java.util.stream.Collectors;
+import java.util.stream.IntStream;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /// Metrics in CloudWatch's Embedded Metric Format.
 class EmfTest {
 
-  private static final Map<String, String> DIMENSIONS = Map.of("EndpointName", "demo", "VariantName", "AllTraffic");
+  private static final Map<String, String> DIMENSIONS =
+      Map.of("EndpointName", "demo", "VariantName", "AllTraffic");
   private static final JsonMapper JSON = new JsonMapper();
 
   @Test
   @Tag("slow")
   void aServerPrintsThemOnLinesOfTheirOwn() throws Exception {
-    try (var server = ServeProcess.java(Map.of(
-        "BERTH_METRICS_FORMAT", "emf", "BERTH_METRICS_INTERVAL_SECONDS", "1", "BERTH_LOG_FORMAT", "json",
-        "BERTH_METRICS_DIMENSIONS", "EndpointName=demo,VariantName=AllTraffic")).awaitReady()) {
+    try (var server =
+        ServeProcess.java(
+                Map.of(
+                    "BERTH_METRICS_FORMAT",
+                    "emf",
+                    "BERTH_METRICS_INTERVAL_SECONDS",
+                    "1",
+                    "BERTH_LOG_FORMAT",
+                    "json",
+                    "BERTH_METRICS_DIMENSIONS",
+                    "EndpointName=demo,VariantName=AllTraffic"))
+            .awaitReady()) {
       server.invokeSample();
-      await().until(() -> documents(server).stream().anyMatch(line -> line.contains("berth_predict_seconds")));
+      await()
+          .until(
+              () ->
+                  documents(server).stream()
+                      .anyMatch(line -> line.contains("berth_predict_seconds")));
       server.invokeSample();
       assertThat(server.terminate().exitCode()).isZero();
       double records = 0;
@@ -52,7 +66,11 @@ class EmfTest {
   }
 
   private static List<String> documents(ServeProcess server) throws IOException {
-    return server.out().lines().filter(line -> line.startsWith("{\"_aws\"") && line.endsWith("}")).toList();
+    return server
+        .out()
+        .lines()
+        .filter(line -> line.startsWith("{\"_aws\"") && line.endsWith("}"))
+        .toList();
   }
 
   @Test
@@ -66,19 +84,27 @@ class EmfTest {
       assertThat(ofModel.get("berth_requests_in_flight").asDouble()).isZero();
       assertThat(ofModel.get("vllm:e2e_request_latency_seconds")).isNull();
       var latency = ofModel.get("berth_model_request_seconds");
-      assertThat(latency.get("Values")).extracting(JsonNode::asDouble).containsExactly(0.005, 0.02, 60.0);
-      assertThat(latency.get("Counts")).extracting(JsonNode::asDouble).containsExactly(2.0, 1.0, 1.0);
+      assertThat(latency.get("Values"))
+          .extracting(JsonNode::asDouble)
+          .containsExactly(0.005, 0.02, 60.0);
+      assertThat(latency.get("Counts"))
+          .extracting(JsonNode::asDouble)
+          .containsExactly(2.0, 1.0, 1.0);
       assertThat(latency.get("Sum").asDouble()).isEqualTo(70.021);
-      assertThat(first.get("answers 200").get("berth_model_requests_total").asDouble()).isEqualTo(4);
+      assertThat(first.get("answers 200").get("berth_model_requests_total").asDouble())
+          .isEqualTo(4);
       assertThat(first.get("").get("berth_models_loaded").asDouble()).isZero();
 
       entered(model, 503, 1);
       var second = documents(documents, metrics);
-      assertThat(second.get("answers").get("berth_model_request_seconds").get("Count").asDouble()).isEqualTo(1);
+      assertThat(second.get("answers").get("berth_model_request_seconds").get("Count").asDouble())
+          .isEqualTo(1);
       assertThat(second.get("answers 200").get("berth_model_requests_total").asDouble()).isZero();
-      assertThat(second.get("answers 503").get("berth_model_requests_total").asDouble()).isEqualTo(1);
+      assertThat(second.get("answers 503").get("berth_model_requests_total").asDouble())
+          .isEqualTo(1);
       // Nothing has come, so there is no latency.
-      assertThat(documents(documents, metrics).get("answers").get("berth_model_request_seconds")).isNull();
+      assertThat(documents(documents, metrics).get("answers").get("berth_model_request_seconds"))
+          .isNull();
     }
   }
 
@@ -88,10 +114,12 @@ class EmfTest {
       var documents = new EmfDocuments(Map.of());
       var model = metrics.ofModel("a");
       model.recordsQueued(5);
-      assertThat(documents(documents, metrics).get("a").get("berth_records_total").asDouble()).isEqualTo(5);
+      assertThat(documents(documents, metrics).get("a").get("berth_records_total").asDouble())
+          .isEqualTo(5);
       model.close();
       metrics.ofModel("a").recordsQueued(2);
-      assertThat(documents(documents, metrics).get("a").get("berth_records_total").asDouble()).isEqualTo(2);
+      assertThat(documents(documents, metrics).get("a").get("berth_records_total").asDouble())
+          .isEqualTo(2);
     }
   }
 
@@ -99,7 +127,12 @@ class EmfTest {
   void aNameThatNoDimensionMayHaveIsMadeOneAndManyMetricsAreSeveralDocuments() throws Exception {
     try (var metrics = new ServingMetrics()) {
       var model = metrics.ofModel("モデル " + "a".repeat(2000));
-      IntStream.range(0, 150).forEach(i -> model.hookInstrument(ModelMetrics.Kind.COUNTER, "metric" + i, "", true).record(1));
+      IntStream.range(0, 150)
+          .forEach(
+              i ->
+                  model
+                      .hookInstrument(ModelMetrics.Kind.COUNTER, "metric" + i, "", true)
+                      .record(1));
       metrics.ofModel("\u0007");
       var lines = new EmfDocuments(DIMENSIONS).of(metrics.snapshots(), Instant.now());
       assertThat(lines).filteredOn(line -> line.contains("??? aaa")).hasSize(2);
@@ -117,14 +150,23 @@ class EmfTest {
   }
 
   /// By model and status.
-  private static Map<String, JsonNode> documents(EmfDocuments documents, ServingMetrics metrics) throws Exception {
+  private static Map<String, JsonNode> documents(EmfDocuments documents, ServingMetrics metrics)
+      throws Exception {
     var lines = documents.of(metrics.snapshots(), Instant.now());
     for (var line : lines) {
       EmfRules.check(line);
     }
-    return lines.stream().map(EmfTest::parsed).filter(document -> !document.has("model_name")).collect(Collectors.toMap(
-        document -> "%s %s".formatted(document.path("model").asText(), document.path("status").asText()).strip(),
-        document -> document));
+    return lines.stream()
+        .map(EmfTest::parsed)
+        .filter(document -> !document.has("model_name"))
+        .collect(
+            Collectors.toMap(
+                document ->
+                    "%s %s"
+                        .formatted(
+                            document.path("model").asText(), document.path("status").asText())
+                        .strip(),
+                document -> document));
   }
 
   private static JsonNode parsed(String line) {

@@ -36,7 +36,8 @@ class TracingTest {
       step.failed(null);
     }
     trace.queued();
-    try (var batch = trace.batch("batch", REQUESTS, SIZE, 0); var predict = batch.step("predictFn")) {
+    try (var batch = trace.batch("batch", REQUESTS, SIZE, 0);
+        var predict = batch.step("predictFn")) {
       predict.failed(null);
     }
     trace.records(1);

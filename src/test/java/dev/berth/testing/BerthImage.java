@@ -21,7 +21,8 @@ import org.testcontainers.containers.startupcheck.StartupCheckStrategy;
 
 /// The image, built from this checkout as the README says, and its containers.
 ///
-/// Requests are made inside a container, since some have no network, unless a test has its own way in.
+/// Requests are made inside a container, since some have no network, unless a test has its own way
+/// in.
 public final class BerthImage {
 
   public static final String NAME = "berth-test";
@@ -34,12 +35,13 @@ public final class BerthImage {
 
   private static final Path LOG = Path.of("target", "docker-build.log");
 
-  private static final StartupCheckStrategy EVEN_IF_IT_HAS_ENDED = new StartupCheckStrategy() {
-    @Override
-    public StartupStatus checkStartupState(DockerClient client, String container) {
-      return StartupStatus.SUCCESSFUL;
-    }
-  };
+  private static final StartupCheckStrategy EVEN_IF_IT_HAS_ENDED =
+      new StartupCheckStrategy() {
+        @Override
+        public StartupStatus checkStartupState(DockerClient client, String container) {
+          return StartupStatus.SUCCESSFUL;
+        }
+      };
 
   private static boolean built;
 
@@ -56,7 +58,8 @@ public final class BerthImage {
     }
   }
 
-  /// Skips the calling test, and says so, where no Docker engine answers; fails it if there has to be one.
+  /// Skips the calling test, and says so, where no Docker engine answers; fails it if there has to
+  /// be one.
   public static void needsDocker() {
     boolean available = DockerClientFactory.instance().isDockerAvailable();
     if ("true".equals(System.getenv("REQUIRE_DOCKER"))) {
@@ -75,7 +78,8 @@ public final class BerthImage {
 
   public static GenericContainer<?> serving(Path artifact) {
     return new GenericContainer<>(NAME)
-        .withFileSystemBind(artifact.toAbsolutePath().toString(), "/opt/ml/model", BindMode.READ_ONLY)
+        .withFileSystemBind(
+            artifact.toAbsolutePath().toString(), "/opt/ml/model", BindMode.READ_ONLY)
         .withStartupTimeout(LONGEST)
         .withCommand("serve");
   }
@@ -85,21 +89,32 @@ public final class BerthImage {
     assertAnswers(container, 8080, "\"answer\":\"Bob\"");
   }
 
-  public static void assertAnswers(GenericContainer<?> container, int port, String expected) throws Exception {
+  public static void assertAnswers(GenericContainer<?> container, int port, String expected)
+      throws Exception {
     awaitReady(container, port);
     assertThat(ask(container, port)).contains(expected);
   }
 
   public static void awaitReady(GenericContainer<?> container, int port) {
-    await().atMost(LONGEST).until(() -> {
-      assertThat(isRunning(container)).as(container.getLogs()).isTrue();
-      return wget(container, uri(port, "/ping")).getExitCode() == 0;
-    });
+    await()
+        .atMost(LONGEST)
+        .until(
+            () -> {
+              assertThat(isRunning(container)).as(container.getLogs()).isTrue();
+              return wget(container, uri(port, "/ping")).getExitCode() == 0;
+            });
   }
 
-  private static String ask(GenericContainer<?> container, int port) throws IOException, InterruptedException {
-    var answer = wget(
-        container, "--header", "Content-Type: application/json", "--post-data", BODY, uri(port, "/invocations"));
+  private static String ask(GenericContainer<?> container, int port)
+      throws IOException, InterruptedException {
+    var answer =
+        wget(
+            container,
+            "--header",
+            "Content-Type: application/json",
+            "--post-data",
+            BODY,
+            uri(port, "/invocations"));
     assertThat(answer.getExitCode()).as(answer.getStderr()).isZero();
     return answer.getStdout();
   }
@@ -109,14 +124,20 @@ public final class BerthImage {
   }
 
   /// Ends with 0 where the answer is 200, and prints its body.
-  private static ExecResult wget(GenericContainer<?> container, String... arguments) throws IOException, InterruptedException {
+  private static ExecResult wget(GenericContainer<?> container, String... arguments)
+      throws IOException, InterruptedException {
     return container.execInContainer(
-        Stream.concat(Stream.of("busybox", "wget", "-q", "-O", "-"), Arrays.stream(arguments)).toArray(String[]::new));
+        Stream.concat(Stream.of("busybox", "wget", "-q", "-O", "-"), Arrays.stream(arguments))
+            .toArray(String[]::new));
   }
 
   /// Sends a signal to the server, which is process 1.
   public static void signal(GenericContainer<?> container, String name) {
-    container.getDockerClient().killContainerCmd(container.getContainerId()).withSignal(name).exec();
+    container
+        .getDockerClient()
+        .killContainerCmd(container.getContainerId())
+        .withSignal(name)
+        .exec();
   }
 
   /// Waits for the end and gives the exit code.
@@ -134,7 +155,8 @@ public final class BerthImage {
     }
   }
 
-  /// Asked of the engine; Testcontainers takes a container that was started again for one that has ended.
+  /// Asked of the engine; Testcontainers takes a container that was started again for one that has
+  /// ended.
   private static boolean isRunning(GenericContainer<?> container) {
     return container.getCurrentContainerInfo().getState().getRunning();
   }
@@ -149,7 +171,8 @@ public final class BerthImage {
 
   /// Runs a command here, not in a container, and fails with what it printed.
   public static void run(List<String> command, Path log) throws IOException, InterruptedException {
-    var builder = new ProcessBuilder(command).redirectErrorStream(true).redirectOutput(log.toFile());
+    var builder =
+        new ProcessBuilder(command).redirectErrorStream(true).redirectOutput(log.toFile());
     // Docker before version 23 builds with BuildKit only if it is told to.
     builder.environment().put("DOCKER_BUILDKIT", "1");
     int code = builder.start().waitFor();

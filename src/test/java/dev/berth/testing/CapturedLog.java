@@ -12,13 +12,14 @@ public final class CapturedLog implements AutoCloseable {
 
   private final Logger root = (Logger) LoggerFactory.getLogger(org.slf4j.Logger.ROOT_LOGGER_NAME);
   private final List<ILoggingEvent> events = new CopyOnWriteArrayList<>();
-  private final AppenderBase<ILoggingEvent> appender = new AppenderBase<>() {
-    @Override
-    protected void append(ILoggingEvent event) {
-      event.prepareForDeferredProcessing();
-      events.add(event);
-    }
-  };
+  private final AppenderBase<ILoggingEvent> appender =
+      new AppenderBase<>() {
+        @Override
+        protected void append(ILoggingEvent event) {
+          event.prepareForDeferredProcessing();
+          events.add(event);
+        }
+      };
 
   public CapturedLog() {
     appender.setContext(root.getLoggerContext());

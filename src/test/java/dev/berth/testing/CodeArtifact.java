@@ -39,31 +39,44 @@ public record CodeArtifact(Path directory) {
   public static final String SERVICE = "META-INF/services/dev.berth.hooks.InferenceHandler";
 
   /// What every source here may use.
-  private static final String IMPORTS = Stream.of(
-          "com.fasterxml.jackson.databind.*", "dev.berth.hooks.*", "dev.berth.handler.qa.*", "dev.berth.testing.*",
-          "java.io.*", "java.nio.file.*", "java.util.*", "java.util.concurrent.*", "java.util.concurrent.locks.*")
-      .map("import %s;"::formatted)
-      .collect(Collectors.joining(" "));
+  private static final String IMPORTS =
+      Stream.of(
+              "com.fasterxml.jackson.databind.*",
+              "dev.berth.hooks.*",
+              "dev.berth.handler.qa.*",
+              "dev.berth.testing.*",
+              "java.io.*",
+              "java.nio.file.*",
+              "java.util.*",
+              "java.util.concurrent.*",
+              "java.util.concurrent.locks.*")
+          .map("import %s;"::formatted)
+          .collect(Collectors.joining(" "));
 
-  /// An artifact with one source: a class that answers in upper case, but for the hooks that are given.
+  /// An artifact with one source: a class that answers in upper case, but for the hooks that are
+  /// given.
   ///
-  /// @param hooks methods of `Inference`, in place of those of the same name in [TextHandler], and whatever they need
+  /// @param hooks methods of `Inference`, in place of those of the same name in [TextHandler], and
+  ///   whatever they need
   public static CodeArtifact hooks(Path directory, String hooks) throws IOException {
     return new CodeArtifact(directory)
         .source("Inference.java", "public class Inference extends TextHandler {\n" + hooks + "}\n");
   }
 
-  /// An artifact that answers in upper case, with its handler in a jar. It loads without the compiler, which takes most of
-  /// the time of a load: for tests that load many times.
+  /// An artifact that answers in upper case, with its handler in a jar. It loads without the
+  /// compiler, which takes most of the time of a load: for tests that load many times.
   public static CodeArtifact compiled(Path directory) throws IOException {
     var handler = "public class Inference extends dev.berth.testing.TextHandler {}";
     return new CodeArtifact(Files.createDirectories(directory))
         .jar("hooks.jar", Jar.of("Inference", handler).service("Inference"));
   }
 
-  /// Writes a file of `code/`. The imports that sources need stand before its first line, and change no line number.
+  /// Writes a file of `code/`. The imports that sources need stand before its first line, and
+  /// change no line number.
   public CodeArtifact source(String file, String text) throws IOException {
-    return file("code/" + file, text.startsWith("package ") ? text.replaceFirst("\n", IMPORTS + "\n") : IMPORTS + text);
+    return file(
+        "code/" + file,
+        text.startsWith("package ") ? text.replaceFirst("\n", IMPORTS + "\n") : IMPORTS + text);
   }
 
   public CodeArtifact file(String file, String text) throws IOException {
@@ -98,7 +111,8 @@ public record CodeArtifact(Path directory) {
   /// @param program the value of `SAGEMAKER_PROGRAM`, or null
   /// @param className the class that `model.json` names, or null
   public HookCode code(String program, String className) {
-    return HookCode.find(directory, Optional.ofNullable(program), Optional.ofNullable(className)).orElseThrow();
+    return HookCode.find(directory, Optional.ofNullable(program), Optional.ofNullable(className))
+        .orElseThrow();
   }
 
   public HookCode code() {
@@ -115,11 +129,15 @@ public record CodeArtifact(Path directory) {
     }
   }
 
-  private static <M, I, O> String answer(InferenceHandler<M, I, O> handler, String body) throws Exception {
+  private static <M, I, O> String answer(InferenceHandler<M, I, O> handler, String body)
+      throws Exception {
     var accelerator = new Accelerator.Cpu(1, CpuProfile.ADAPTIVE);
-    var model = handler.modelFn(new ModelContext(Path.of("."), accelerator, 0, List.of(accelerator)));
+    var model =
+        handler.modelFn(new ModelContext(Path.of("."), accelerator, 0, List.of(accelerator)));
     var bytes = new ByteArrayInputStream(body.getBytes(StandardCharsets.UTF_8));
-    var request = new InvocationRequest(bytes, MediaType.TEXT, MediaType.TEXT, Optional.empty(), "test", false);
+    var request =
+        new InvocationRequest(
+            bytes, MediaType.TEXT, MediaType.TEXT, Optional.empty(), "test", false);
     var response = handler.outputFn(handler.predictFn(handler.inputFn(request), model), request);
     return new String(response.body(), StandardCharsets.UTF_8);
   }
@@ -169,7 +187,8 @@ public record CodeArtifact(Path directory) {
       var manifest = new Manifest();
       manifest.getMainAttributes().put(Attributes.Name.MANIFEST_VERSION, "1.0");
       manifest.getMainAttributes().put(Attributes.Name.MULTI_RELEASE, "true");
-      try (var out = new JarOutputStream(Files.newOutputStream(jar), manifest); var written = Files.walk(classes)) {
+      try (var out = new JarOutputStream(Files.newOutputStream(jar), manifest);
+          var written = Files.walk(classes)) {
         for (var file : written.filter(Files::isRegularFile).toList()) {
           add(out, classes.relativize(file).toString(), Files.readAllBytes(file));
         }
@@ -185,20 +204,28 @@ public record CodeArtifact(Path directory) {
       }
       var compiler = ToolProvider.getSystemJavaCompiler();
       var sourceDirectory = Files.createDirectory(classes.resolveSibling("sources"));
-      var files = sources.entrySet().stream().map(source -> written(sourceDirectory, source)).toList();
-      var classPath = Stream
-          .concat(this.classPath.stream().map(Path::toString), Stream.of(System.getProperty("java.class.path")))
-          .collect(Collectors.joining(File.pathSeparator));
+      var files =
+          sources.entrySet().stream().map(source -> written(sourceDirectory, source)).toList();
+      var classPath =
+          Stream.concat(
+                  this.classPath.stream().map(Path::toString),
+                  Stream.of(System.getProperty("java.class.path")))
+              .collect(Collectors.joining(File.pathSeparator));
       var messages = new StringWriter();
       try (var manager = compiler.getStandardFileManager(null, null, null)) {
-        var options = Arrays.asList("-d", classes.toString(), "-classpath", classPath, "-proc:none");
-        var task = compiler.getTask(messages, manager, null, options, null, manager.getJavaFileObjectsFromPaths(files));
+        var options =
+            Arrays.asList("-d", classes.toString(), "-classpath", classPath, "-proc:none");
+        var task =
+            compiler.getTask(
+                messages, manager, null, options, null, manager.getJavaFileObjectsFromPaths(files));
         assertThat(task.call()).as(messages.toString()).isTrue();
       }
     }
 
     private static Path written(Path directory, Map.Entry<String, String> source) {
-      var file = directory.resolve(source.getKey().substring(source.getKey().lastIndexOf('.') + 1) + ".java");
+      var file =
+          directory.resolve(
+              source.getKey().substring(source.getKey().lastIndexOf('.') + 1) + ".java");
       try {
         return Files.writeString(file, source.getValue());
       } catch (IOException e) {

@@ -12,10 +12,13 @@ public final class Compose {
 
   private Compose() {}
 
-  /// The words that it is called by, in the order of AWS's SDK. Skips the calling test where there is none; fails it if there has
-  /// to be one.
+  /// The words that it is called by, in the order of AWS's SDK. Skips the calling test where there
+  /// is none; fails it if there has to be one.
   public static List<String> command() {
-    var found = List.of(List.of("docker", "compose"), List.of("docker-compose")).stream().filter(Compose::works).findFirst();
+    var found =
+        List.of(List.of("docker", "compose"), List.of("docker-compose")).stream()
+            .filter(Compose::works)
+            .findFirst();
     if ("true".equals(System.getenv("REQUIRE_DOCKER"))) {
       assertThat(found).as("Docker Compose, which REQUIRE_DOCKER=true asks for").isPresent();
     }
@@ -27,8 +30,12 @@ public final class Compose {
     var version = new ArrayList<>(command);
     version.add("version");
     try {
-      return new ProcessBuilder(version).redirectErrorStream(true).redirectOutput(ProcessBuilder.Redirect.DISCARD)
-          .start().waitFor() == 0;
+      return new ProcessBuilder(version)
+              .redirectErrorStream(true)
+              .redirectOutput(ProcessBuilder.Redirect.DISCARD)
+              .start()
+              .waitFor()
+          == 0;
     } catch (IOException e) {
       return false;
     } catch (InterruptedException e) {

@@ -11,9 +11,10 @@ import java.nio.charset.StandardCharsets;
 import java.util.List;
 import java.util.concurrent.atomic.AtomicInteger;
 
-/// Counts part by part. The record `5` is answered by the parts 1 to 5, and `5!3` fails instead of its third one. Of
-/// `∞` there is no end.
-public class CountingStream implements StreamingHandler<Object, String, String, CountingStream.Count> {
+/// Counts part by part. The record `5` is answered by the parts 1 to 5, and `5!3` fails instead of
+/// its third one. Of `∞` there is no end.
+public class CountingStream
+    implements StreamingHandler<Object, String, String, CountingStream.Count> {
 
   private final AtomicInteger open = new AtomicInteger();
   private final AtomicInteger parts = new AtomicInteger();

@@ -16,7 +16,9 @@ public final class DeployTools {
   /// Builds it, once for all tests. To be called after [BerthImage#needsDocker].
   public static synchronized void build() throws IOException, InterruptedException {
     if (!built) {
-      BerthImage.run(List.of("docker", "build", "-t", IMAGE, "src/test/deploy"), Path.of("target", "docker-build-deploy.log"));
+      BerthImage.run(
+          List.of("docker", "build", "-t", IMAGE, "src/test/deploy"),
+          Path.of("target", "docker-build-deploy.log"));
       built = true;
     }
   }

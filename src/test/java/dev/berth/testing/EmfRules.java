@@ -9,12 +9,14 @@ import java.util.HashSet;
 import java.util.List;
 import java.util.Set;
 
-/// What CloudWatch's specification of the Embedded Metric Format asks of a document, as far as a server can break it.
+/// What CloudWatch's specification of the Embedded Metric Format asks of a document, as far as a
+/// server can break it.
 public final class EmfRules {
 
   private static final JsonMapper JSON = new JsonMapper();
   private static final int MOST_BYTES = 1 << 20;
-  private static final Set<String> UNITS = Set.of("Seconds", "Count", "Bytes", "Milliseconds", "Percent", "None");
+  private static final Set<String> UNITS =
+      Set.of("Seconds", "Count", "Bytes", "Milliseconds", "Percent", "None");
 
   private EmfRules() {}
 
@@ -27,7 +29,9 @@ public final class EmfRules {
     assertThat(aws.get("Timestamp").isIntegralNumber()).isTrue();
     var names = new HashSet<String>();
     for (var directive : aws.get("CloudWatchMetrics")) {
-      assertThat(directive.get("Namespace").asText()).matches("[!-9;-~][!-~]{0,254}").doesNotStartWith("AWS/");
+      assertThat(directive.get("Namespace").asText())
+          .matches("[!-9;-~][!-~]{0,254}")
+          .doesNotStartWith("AWS/");
       assertThat(directive.get("Dimensions").size()).isPositive();
       for (var set : directive.get("Dimensions")) {
         assertThat(set.isArray()).isTrue();
@@ -59,11 +63,15 @@ public final class EmfRules {
       assertThat(value.asDouble()).as(name).isFinite();
       return;
     }
-    assertThat(value.get("Values").size()).as(name).isBetween(1, 100).isEqualTo(value.get("Counts").size());
+    assertThat(value.get("Values").size())
+        .as(name)
+        .isBetween(1, 100)
+        .isEqualTo(value.get("Counts").size());
     double count = 0;
     for (int i = 0; i < value.get("Values").size(); i++) {
       assertThat(value.get("Values").get(i).isNumber()).as(name).isTrue();
-      assertThat(value.get("Values").get(i).asDouble()).as(name)
+      assertThat(value.get("Values").get(i).asDouble())
+          .as(name)
           .isBetween(value.get("Min").asDouble(), value.get("Max").asDouble());
       assertThat(value.get("Counts").get(i).asDouble()).as(name).isPositive();
       count += value.get("Counts").get(i).asDouble();

@@ -19,8 +19,9 @@ import java.util.function.Function;
 
 /// A proxy of HTTP/1.1 in front of a server, on real sockets, that fails as a schedule says.
 ///
-/// The schedule sees each request with the number of its attempt, so that what goes wrong does not hang on how threads
-/// happen to run: `request -> request.attempt() == 1 ? new SlowDown() : new Pass()`.
+/// The schedule sees each request with the number of its attempt, so that what goes wrong does not
+/// hang on how threads happen to run: `request -> request.attempt() == 1 ? new SlowDown() : new
+/// Pass()`.
 public final class FaultyProxy implements AutoCloseable {
 
   /// @param attempt how often this method and target have come, with this one
@@ -32,11 +33,12 @@ public final class FaultyProxy implements AutoCloseable {
     /// Nothing.
     record Pass() implements Fault {}
 
-    /// The server does not see the request; S3's error comes back. A client that asks whether it may send the body
-    /// (`Expect`) is told before it does, and the connection ends.
+    /// The server does not see the request; S3's error comes back. A client that asks whether it
+    /// may send the body (`Expect`) is told before it does, and the connection ends.
     record Answer(int status, String code) implements Fault {}
 
-    /// The connection ends when so many bytes of the request's body have come. The server does not see it.
+    /// The connection ends when so many bytes of the request's body have come. The server does not
+    /// see it.
     record CutRequest(long bytes) implements Fault {}
 
     /// The server does what it is asked to, and the connection ends without an answer.
@@ -108,7 +110,8 @@ public final class FaultyProxy implements AutoCloseable {
 
   private void serve(Socket client) {
     open.add(client);
-    try (client; var upstream = new Socket(server.getHost(), server.getPort())) {
+    try (client;
+        var upstream = new Socket(server.getHost(), server.getPort())) {
       open.add(upstream);
       client.setTcpNoDelay(true);
       upstream.setTcpNoDelay(true);
@@ -122,7 +125,11 @@ public final class FaultyProxy implements AutoCloseable {
   }
 
   private synchronized Request count(HttpHead head) {
-    var request = new Request(head.word(0), head.word(1), attempts.merge(head.word(0) + head.word(1), 1, Integer::sum));
+    var request =
+        new Request(
+            head.word(0),
+            head.word(1),
+            attempts.merge(head.word(0) + head.word(1), 1, Integer::sum));
     requests.add(request);
     return request;
   }
@@ -193,16 +200,25 @@ public final class FaultyProxy implements AutoCloseable {
             toClient.write(value);
           }
         }
-        case Fault.Pass _, Fault.Answer _, Fault.CutRequest _, Fault.LoseAnswer _, Fault.Silence _ -> toClient.write(body);
+        case Fault.Pass _,
+            Fault.Answer _,
+            Fault.CutRequest _,
+            Fault.LoseAnswer _,
+            Fault.Silence _ ->
+            toClient.write(body);
       }
       return true;
     }
   }
 
-  private static void answer(Fault.Answer answer, HttpHead request, OutputStream out) throws IOException {
-    var body = "<?xml version=\"1.0\"?><Error><Code>%s</Code><Message>as scheduled</Message></Error>".formatted(answer.code);
-    out.write("HTTP/1.1 %d Fault\r\nContent-Type: application/xml\r\nContent-Length: %d\r\n\r\n%s"
-        .formatted(answer.status, body.length(), request.word(0).equals("HEAD") ? "" : body)
-        .getBytes(StandardCharsets.ISO_8859_1));
+  private static void answer(Fault.Answer answer, HttpHead request, OutputStream out)
+      throws IOException {
+    var body =
+        "<?xml version=\"1.0\"?><Error><Code>%s</Code><Message>as scheduled</Message></Error>"
+            .formatted(answer.code);
+    out.write(
+        "HTTP/1.1 %d Fault\r\nContent-Type: application/xml\r\nContent-Length: %d\r\n\r\n%s"
+            .formatted(answer.status, body.length(), request.word(0).equals("HEAD") ? "" : body)
+            .getBytes(StandardCharsets.ISO_8859_1));
   }
 }

@@ -4,7 +4,8 @@ import java.time.Duration;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 
-/// A gate that a hook waits at until the test opens it, and that tells the test when a hook has come.
+/// A gate that a hook waits at until the test opens it, and that tells the test when a hook has
+/// come.
 public final class Gate {
 
   private static final Duration LONGEST = Duration.ofMinutes(5);

@@ -29,7 +29,8 @@ public final class GrpcClient implements AutoCloseable {
 
   private static FileDescriptor proto() {
     try (var file = GrpcClient.class.getResourceAsStream("/protocol/inference.desc")) {
-      return FileDescriptor.buildFrom(FileDescriptorSet.parseFrom(file).getFile(0), new FileDescriptor[0]);
+      return FileDescriptor.buildFrom(
+          FileDescriptorSet.parseFrom(file).getFile(0), new FileDescriptor[0]);
     } catch (Exception e) {
       throw new IllegalStateException(e);
     }
@@ -59,31 +60,37 @@ public final class GrpcClient implements AutoCloseable {
 
   /// Calls a method with any bytes.
   public byte[] call(String method, byte[] request) {
-    var bytes = new MethodDescriptor.Marshaller<byte[]>() {
-      @Override
-      public InputStream stream(byte[] message) {
-        return new ByteArrayInputStream(message);
-      }
+    var bytes =
+        new MethodDescriptor.Marshaller<byte[]>() {
+          @Override
+          public InputStream stream(byte[] message) {
+            return new ByteArrayInputStream(message);
+          }
 
-      @Override
-      public byte[] parse(InputStream stream) {
-        try {
-          return stream.readAllBytes();
-        } catch (IOException e) {
-          throw new UncheckedIOException(e);
-        }
-      }
-    };
-    return ClientCalls.blockingUnaryCall(channel, MethodDescriptor.<byte[], byte[]>newBuilder()
-        .setType(MethodDescriptor.MethodType.UNARY)
-        .setFullMethodName("inference.GRPCInferenceService/" + method)
-        .setRequestMarshaller(bytes)
-        .setResponseMarshaller(bytes)
-        .build(), CallOptions.DEFAULT, request);
+          @Override
+          public byte[] parse(InputStream stream) {
+            try {
+              return stream.readAllBytes();
+            } catch (IOException e) {
+              throw new UncheckedIOException(e);
+            }
+          }
+        };
+    return ClientCalls.blockingUnaryCall(
+        channel,
+        MethodDescriptor.<byte[], byte[]>newBuilder()
+            .setType(MethodDescriptor.MethodType.UNARY)
+            .setFullMethodName("inference.GRPCInferenceService/" + method)
+            .setRequestMarshaller(bytes)
+            .setResponseMarshaller(bytes)
+            .build(),
+        CallOptions.DEFAULT,
+        request);
   }
 
   public ListenableFuture<DynamicMessage> callAsync(String method, String request) {
-    return ClientCalls.futureUnaryCall(channel.newCall(method(method), CallOptions.DEFAULT), message(method + "Request", request));
+    return ClientCalls.futureUnaryCall(
+        channel.newCall(method(method), CallOptions.DEFAULT), message(method + "Request", request));
   }
 
   private static MethodDescriptor<DynamicMessage, DynamicMessage> method(String name) {
@@ -95,7 +102,8 @@ public final class GrpcClient implements AutoCloseable {
         .build();
   }
 
-  private record Marshaller(Descriptor type) implements MethodDescriptor.Marshaller<DynamicMessage> {
+  private record Marshaller(Descriptor type)
+      implements MethodDescriptor.Marshaller<DynamicMessage> {
 
     @Override
     public InputStream stream(DynamicMessage message) {

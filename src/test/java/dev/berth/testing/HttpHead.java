@@ -36,7 +36,10 @@ record HttpHead(String first, List<String> headers) {
   }
 
   Optional<String> header(String name) {
-    return headers.stream().filter(line -> isNamed(line, name)).map(line -> line.substring(name.length() + 1).strip()).findFirst();
+    return headers.stream()
+        .filter(line -> isNamed(line, name))
+        .map(line -> line.substring(name.length() + 1).strip())
+        .findFirst();
   }
 
   long contentLength() {
@@ -45,15 +48,21 @@ record HttpHead(String first, List<String> headers) {
 
   HttpHead without(String... names) {
     return new HttpHead(
-        first, headers.stream().filter(line -> Stream.of(names).noneMatch(name -> isNamed(line, name))).toList());
+        first,
+        headers.stream()
+            .filter(line -> Stream.of(names).noneMatch(name -> isNamed(line, name)))
+            .toList());
   }
 
   HttpHead with(String name, String value) {
-    return new HttpHead(first, Stream.concat(headers.stream(), Stream.of(name + ": " + value)).toList());
+    return new HttpHead(
+        first, Stream.concat(headers.stream(), Stream.of(name + ": " + value)).toList());
   }
 
   void write(OutputStream out) throws IOException {
-    out.write((first + "\r\n" + String.join("\r\n", headers) + "\r\n\r\n").getBytes(StandardCharsets.ISO_8859_1));
+    out.write(
+        (first + "\r\n" + String.join("\r\n", headers) + "\r\n\r\n")
+            .getBytes(StandardCharsets.ISO_8859_1));
     out.flush();
   }
 

@@ -5,7 +5,8 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
 
-/// The tiny Japanese BERT of `trace/japanese_bert_artifact.py`, with the tiny dictionary of MeCab that it leaves out.
+/// The tiny Japanese BERT of `trace/japanese_bert_artifact.py`, with the tiny dictionary of MeCab
+/// that it leaves out.
 public final class JapaneseArtifact {
 
   private static final Path RESOURCES = Path.of("src/test/resources").toAbsolutePath();
@@ -14,8 +15,11 @@ public final class JapaneseArtifact {
 
   /// Puts the artifact into an empty directory.
   public static Path write(Path directory) throws IOException {
-    for (var name : List.of("model.json", "model.pt", "tokenizer.json", "sample.json", "sample-response.json")) {
-      Files.copy(RESOURCES.resolve("artifacts/japanese-bert").resolve(name), directory.resolve(name));
+    for (var name :
+        List.of(
+            "model.json", "model.pt", "tokenizer.json", "sample.json", "sample-response.json")) {
+      Files.copy(
+          RESOURCES.resolve("artifacts/japanese-bert").resolve(name), directory.resolve(name));
     }
     var dictionary = Files.createDirectory(directory.resolve("mecab"));
     for (var name : List.of("sys.dic", "unk.dic", "matrix.bin", "char.bin")) {

@@ -13,12 +13,13 @@ import java.lang.management.ManagementFactory;
 import java.nio.file.Files;
 import java.util.List;
 
-/// Finds what requests have left behind in a server: sockets, sessions, streams, threads, buffers, and what they took of the
-/// account of memory.
+/// Finds what requests have left behind in a server: sockets, sessions, streams, threads, buffers,
+/// and what they took of the account of memory.
 public final class Leftovers {
 
   /// Carriers of virtual threads, and hook threads that have not ended yet.
   private static final int THREADS = 50;
+
   /// What Jetty keeps in its pool. Two hundred connections with a buffer each would be more.
   private static final long BUFFER_BYTES = 2 << 20;
 
@@ -32,26 +33,38 @@ public final class Leftovers {
     this.bufferBytes = bufferBytes();
   }
 
-  /// Remembers what there is now. Jetty's pool has its buffers after requests like those that will be looked at.
+  /// Remembers what there is now. Jetty's pool has its buffers after requests like those that will
+  /// be looked at.
   public static Leftovers since(TestServer server) {
     return new Leftovers(server);
   }
 
   /// Waits until nothing is left, and fails where that takes too long.
   public void assertNone() {
-    await().untilAsserted(() -> {
-      var process = ProcessMemory.ofThisProcess();
-      for (var part : List.of(process.few(), process.medium(), process.large(), process.arriving())) {
-        var all = part.tryTake(part.bytes());
-        all.ifPresent(MemoryShare::close);
-        assertThat(all).isPresent();
-      }
-      assertThat(server.get("/metrics").body().lines()
-          .filter(line -> line.matches("berth_(sockets|sessions|streams|queue_depth)(\\{.*)? .*"))).allMatch(line -> line.endsWith(" 0.0"));
-      assertThat(virtualThreads()).isEmpty();
-      assertThat(platformThreads()).isLessThan(threads + THREADS);
-      assertThat(bufferBytes()).isLessThan(bufferBytes + BUFFER_BYTES);
-    });
+    await()
+        .untilAsserted(
+            () -> {
+              var process = ProcessMemory.ofThisProcess();
+              for (var part :
+                  List.of(process.few(), process.medium(), process.large(), process.arriving())) {
+                var all = part.tryTake(part.bytes());
+                all.ifPresent(MemoryShare::close);
+                assertThat(all).isPresent();
+              }
+              assertThat(
+                      server
+                          .get("/metrics")
+                          .body()
+                          .lines()
+                          .filter(
+                              line ->
+                                  line.matches(
+                                      "berth_(sockets|sessions|streams|queue_depth)(\\{.*)? .*")))
+                  .allMatch(line -> line.endsWith(" 0.0"));
+              assertThat(virtualThreads()).isEmpty();
+              assertThat(platformThreads()).isLessThan(threads + THREADS);
+              assertThat(bufferBytes()).isLessThan(bufferBytes + BUFFER_BYTES);
+            });
   }
 
   private static int platformThreads() {
@@ -62,8 +75,12 @@ public final class Leftovers {
   private static List<String> virtualThreads() throws IOException {
     var directory = Files.createTempDirectory("berth-threads");
     var dump = directory.resolve("threads.txt");
-    ManagementFactory.getPlatformMXBean(HotSpotDiagnosticMXBean.class).dumpThreads(dump.toString(), ThreadDumpFormat.TEXT_PLAIN);
-    var found = Files.readAllLines(dump).stream().filter(line -> line.matches("#\\d+ \"berth-(request|socket|session).*")).toList();
+    ManagementFactory.getPlatformMXBean(HotSpotDiagnosticMXBean.class)
+        .dumpThreads(dump.toString(), ThreadDumpFormat.TEXT_PLAIN);
+    var found =
+        Files.readAllLines(dump).stream()
+            .filter(line -> line.matches("#\\d+ \"berth-(request|socket|session).*"))
+            .toList();
     Files.delete(dump);
     Files.delete(directory);
     return found;
@@ -71,6 +88,8 @@ public final class Leftovers {
 
   private static long bufferBytes() {
     return ManagementFactory.getPlatformMXBeans(BufferPoolMXBean.class).stream()
-        .filter(pool -> pool.getName().equals("direct")).mapToLong(BufferPoolMXBean::getMemoryUsed).sum();
+        .filter(pool -> pool.getName().equals("direct"))
+        .mapToLong(BufferPoolMXBean::getMemoryUsed)
+        .sum();
   }
 }

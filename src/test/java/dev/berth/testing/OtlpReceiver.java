@@ -20,38 +20,56 @@ import java.util.Map;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.stream.Collectors;
 
-/// A collector: it takes OTLP over HTTP on a free port, reads it with the protocol's own classes, and keeps it.
+/// A collector: it takes OTLP over HTTP on a free port, reads it with the protocol's own classes,
+/// and keeps it.
 public final class OtlpReceiver implements AutoCloseable {
 
   private final HttpServer http;
   private final List<Span> spans = new CopyOnWriteArrayList<>();
   private final List<LogRecord> logs = new CopyOnWriteArrayList<>();
   private final List<Resource> resources = new CopyOnWriteArrayList<>();
+
   /// Those of the latest export.
   private volatile List<Metric> metrics = List.of();
 
   public OtlpReceiver() throws IOException {
     http = HttpServer.create(new InetSocketAddress(InetAddress.getLoopbackAddress(), 0), 0);
-    http.createContext("/v1/traces", exchange -> {
-      var export = ExportTraceServiceRequest.parseFrom(exchange.getRequestBody());
-      export.getResourceSpansList().forEach(from -> {
-        resources.add(from.getResource());
-        from.getScopeSpansList().forEach(scope -> spans.addAll(scope.getSpansList()));
-      });
-      answer(exchange);
-    });
-    http.createContext("/v1/metrics", exchange -> {
-      var export = ExportMetricsServiceRequest.parseFrom(exchange.getRequestBody());
-      metrics = export.getResourceMetricsList().stream()
-          .flatMap(from -> from.getScopeMetricsList().stream()).flatMap(scope -> scope.getMetricsList().stream()).toList();
-      answer(exchange);
-    });
-    http.createContext("/v1/logs", exchange -> {
-      var export = ExportLogsServiceRequest.parseFrom(exchange.getRequestBody());
-      export.getResourceLogsList().forEach(from ->
-          from.getScopeLogsList().forEach(scope -> logs.addAll(scope.getLogRecordsList())));
-      answer(exchange);
-    });
+    http.createContext(
+        "/v1/traces",
+        exchange -> {
+          var export = ExportTraceServiceRequest.parseFrom(exchange.getRequestBody());
+          export
+              .getResourceSpansList()
+              .forEach(
+                  from -> {
+                    resources.add(from.getResource());
+                    from.getScopeSpansList().forEach(scope -> spans.addAll(scope.getSpansList()));
+                  });
+          answer(exchange);
+        });
+    http.createContext(
+        "/v1/metrics",
+        exchange -> {
+          var export = ExportMetricsServiceRequest.parseFrom(exchange.getRequestBody());
+          metrics =
+              export.getResourceMetricsList().stream()
+                  .flatMap(from -> from.getScopeMetricsList().stream())
+                  .flatMap(scope -> scope.getMetricsList().stream())
+                  .toList();
+          answer(exchange);
+        });
+    http.createContext(
+        "/v1/logs",
+        exchange -> {
+          var export = ExportLogsServiceRequest.parseFrom(exchange.getRequestBody());
+          export
+              .getResourceLogsList()
+              .forEach(
+                  from ->
+                      from.getScopeLogsList()
+                          .forEach(scope -> logs.addAll(scope.getLogRecordsList())));
+          answer(exchange);
+        });
     http.start();
   }
 
@@ -87,11 +105,16 @@ public final class OtlpReceiver implements AutoCloseable {
   }
 
   public static Map<String, String> attributes(List<KeyValue> attributes) {
-    return attributes.stream().collect(Collectors.toMap(KeyValue::getKey, pair -> switch (pair.getValue().getValueCase()) {
-      case STRING_VALUE -> pair.getValue().getStringValue();
-      case INT_VALUE -> Long.toString(pair.getValue().getIntValue());
-      default -> pair.getValue().toString();
-    }));
+    return attributes.stream()
+        .collect(
+            Collectors.toMap(
+                KeyValue::getKey,
+                pair ->
+                    switch (pair.getValue().getValueCase()) {
+                      case STRING_VALUE -> pair.getValue().getStringValue();
+                      case INT_VALUE -> Long.toString(pair.getValue().getIntValue());
+                      default -> pair.getValue().toString();
+                    }));
   }
 
   public static String hex(ByteString id) {

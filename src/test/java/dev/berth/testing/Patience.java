@@ -5,7 +5,8 @@ import org.awaitility.Awaitility;
 import org.junit.platform.launcher.LauncherSession;
 import org.junit.platform.launcher.LauncherSessionListener;
 
-/// How all tests wait: often, and long enough for a machine that does something else as well. JUnit finds this class.
+/// How all tests wait: often, and long enough for a machine that does something else as well. JUnit
+/// finds this class.
 public final class Patience implements LauncherSessionListener {
 
   @Override

@@ -42,7 +42,9 @@ public final class RawConnection implements AutoCloseable {
     while ((b = in.read()) >= 0 && b != '\n') {
       line.write(b);
     }
-    return b < 0 && line.size() == 0 ? null : line.toString(StandardCharsets.ISO_8859_1).stripTrailing();
+    return b < 0 && line.size() == 0
+        ? null
+        : line.toString(StandardCharsets.ISO_8859_1).stripTrailing();
   }
 
   /// Everything until the server closes the connection.

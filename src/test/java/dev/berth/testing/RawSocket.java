@@ -8,7 +8,8 @@ import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
 import java.util.Arrays;
 
-/// A WebSocket frame by frame (RFC 6455), for what no client will send, and to see each frame that comes.
+/// A WebSocket frame by frame (RFC 6455), for what no client will send, and to see each frame that
+/// comes.
 public final class RawSocket implements AutoCloseable {
 
   public static final int CONTINUATION = 0;
@@ -46,14 +47,17 @@ public final class RawSocket implements AutoCloseable {
     this.in = new DataInputStream(socket.getInputStream());
     this.out = socket.getOutputStream();
     socket.setSoTimeout(30_000);
-    var request = new StringBuilder("""
+    var request =
+        new StringBuilder(
+            """
         GET %s HTTP/1.1\r
         Host: localhost\r
         Upgrade: websocket\r
         Connection: Upgrade\r
         Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r
         Sec-WebSocket-Version: 13\r
-        """.formatted(path));
+        """
+                .formatted(path));
     for (int i = 0; i < headers.length; i += 2) {
       request.append(headers[i]).append(": ").append(headers[i + 1]).append("\r\n");
     }

@@ -9,8 +9,10 @@ import java.util.List;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.atomic.AtomicInteger;
 
-/// Remembers the lines of a session, and answers with all of them. Without a session, as [TextHandler] does.
-public class RememberingHandler extends TextHandler implements SessionHandler<RememberingHandler.Notes> {
+/// Remembers the lines of a session, and answers with all of them. Without a session, as
+/// [TextHandler] does.
+public class RememberingHandler extends TextHandler
+    implements SessionHandler<RememberingHandler.Notes> {
 
   /// What a session remembers.
   public final class Notes implements AutoCloseable {

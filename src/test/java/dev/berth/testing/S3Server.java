@@ -25,8 +25,8 @@ import software.amazon.awssdk.services.s3.model.MultipartUpload;
 import software.amazon.awssdk.services.s3.model.PutObjectRequest;
 import software.amazon.awssdk.services.s3.model.S3Object;
 
-/// A server of S3's protocol on a free port of the loopback interface, S3Proxy, which keeps its objects in memory and
-/// checks signatures. Tests look into it past the protocol.
+/// A server of S3's protocol on a free port of the loopback interface, S3Proxy, which keeps its
+/// objects in memory and checks signatures. Tests look into it past the protocol.
 public final class S3Server implements AutoCloseable {
 
   /// Retries that take no time.
@@ -44,14 +44,15 @@ public final class S3Server implements AutoCloseable {
   }
 
   private S3Server(AuthenticationType authentication) throws Exception {
-    proxy = S3Proxy.builder()
-        .blobStore(store)
-        .endpoint(URI.create("http://127.0.0.1:0"))
-        .awsAuthentication(authentication, IDENTITY, SECRET)
-        // Jetty's threads wait for slow clients; the default is 200.
-        .jettyMaxThreads(40)
-        .stopTimeout(0)
-        .build();
+    proxy =
+        S3Proxy.builder()
+            .blobStore(store)
+            .endpoint(URI.create("http://127.0.0.1:0"))
+            .awsAuthentication(authentication, IDENTITY, SECRET)
+            // Jetty's threads wait for slow clients; the default is 200.
+            .jettyMaxThreads(40)
+            .stopTimeout(0)
+            .build();
     proxy.start();
   }
 
@@ -71,7 +72,8 @@ public final class S3Server implements AutoCloseable {
 
   /// The credentials of [#start], for other processes.
   public static List<Credential> credentials() {
-    return List.of(new Credential("aws.accessKeyId", IDENTITY), new Credential("aws.secretAccessKey", SECRET));
+    return List.of(
+        new Credential("aws.accessKeyId", IDENTITY), new Credential("aws.secretAccessKey", SECRET));
   }
 
   public URI endpoint() {
@@ -89,7 +91,12 @@ public final class S3Server implements AutoCloseable {
   }
 
   public S3Server put(String bucket, String key, byte[] bytes) {
-    var request = PutObjectRequest.builder().bucket(bucket).key(key).contentLength((long) bytes.length).build();
+    var request =
+        PutObjectRequest.builder()
+            .bucket(bucket)
+            .key(key)
+            .contentLength((long) bytes.length)
+            .build();
     store.putBlob(request, new ByteArrayInputStream(bytes));
     return this;
   }
@@ -124,7 +131,9 @@ public final class S3Server implements AutoCloseable {
     ListObjectsV2Response page = null;
     do {
       var token = page == null ? null : page.nextContinuationToken();
-      page = store.list(ListObjectsV2Request.builder().bucket(bucket).continuationToken(token).build());
+      page =
+          store.list(
+              ListObjectsV2Request.builder().bucket(bucket).continuationToken(token).build());
       page.contents().stream().map(S3Object::key).forEach(keys::add);
     } while (page.isTruncated());
     return keys;
@@ -133,7 +142,8 @@ public final class S3Server implements AutoCloseable {
   /// The texts of the objects below a prefix, by what follows it.
   public Map<String, String> texts(String bucket, String prefix) {
     var texts = new TreeMap<String, String>();
-    keys(bucket).stream().filter(key -> key.startsWith(prefix))
+    keys(bucket).stream()
+        .filter(key -> key.startsWith(prefix))
         .forEach(key -> texts.put(key.substring(prefix.length()), text(bucket, key)));
     return texts;
   }

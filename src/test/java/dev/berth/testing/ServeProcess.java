@@ -28,7 +28,8 @@ public final class ServeProcess implements AutoCloseable {
   private final int port;
   private final Path out;
   private final Path err;
-  private final HttpClient client = HttpClient.newBuilder().version(HttpClient.Version.HTTP_1_1).build();
+  private final HttpClient client =
+      HttpClient.newBuilder().version(HttpClient.Version.HTTP_1_1).build();
 
   private ServeProcess(Process process, int port, Path out, Path err) {
     this.process = process;
@@ -38,7 +39,8 @@ public final class ServeProcess implements AutoCloseable {
   }
 
   /// Runs `./serve` on a free port.
-  public static ServeProcess serve(Map<String, String> environment, String... arguments) throws IOException {
+  public static ServeProcess serve(Map<String, String> environment, String... arguments)
+      throws IOException {
     var command = new ArrayList<>(List.of(Path.of("serve").toAbsolutePath().toString()));
     command.addAll(List.of(arguments));
     return start(environment, command);
@@ -47,19 +49,34 @@ public final class ServeProcess implements AutoCloseable {
   /// Runs the classes that are tested, with the sample model, where no jar need be built.
   ///
   /// @param options of java
-  public static ServeProcess java(Map<String, String> environment, String... options) throws IOException {
-    var command = new ArrayList<>(List.of(Path.of(System.getProperty("java.home"), "bin", "java").toString(),
-        "--enable-native-access=ALL-UNNAMED", "-Xmx512m", "-cp", System.getProperty("java.class.path")));
+  public static ServeProcess java(Map<String, String> environment, String... options)
+      throws IOException {
+    var command =
+        new ArrayList<>(
+            List.of(
+                Path.of(System.getProperty("java.home"), "bin", "java").toString(),
+                "--enable-native-access=ALL-UNNAMED",
+                "-Xmx512m",
+                "-cp",
+                System.getProperty("java.class.path")));
     command.addAll(List.of(options));
-    command.addAll(List.of("dev.berth.Main", "--model-dir", TestServer.SAMPLE_ARTIFACT.toString(), "--host", "127.0.0.1"));
+    command.addAll(
+        List.of(
+            "dev.berth.Main",
+            "--model-dir",
+            TestServer.SAMPLE_ARTIFACT.toString(),
+            "--host",
+            "127.0.0.1"));
     return start(environment, command);
   }
 
-  public static ServeProcess start(Map<String, String> environment, List<String> command) throws IOException {
+  public static ServeProcess start(Map<String, String> environment, List<String> command)
+      throws IOException {
     int port = freePort();
     var out = Files.createTempFile("berth-out", ".log");
     var err = Files.createTempFile("berth-err", ".log");
-    var builder = new ProcessBuilder(command).redirectOutput(out.toFile()).redirectError(err.toFile());
+    var builder =
+        new ProcessBuilder(command).redirectOutput(out.toFile()).redirectError(err.toFile());
     builder.environment().put("SAGEMAKER_BIND_TO_PORT", String.valueOf(port));
     builder.environment().putAll(environment);
     return new ServeProcess(builder.start(), port, out, err);
@@ -89,12 +106,16 @@ public final class ServeProcess implements AutoCloseable {
 
   /// Waits until `/ping` is 200. A process that ends before fails the wait with what it printed.
   public ServeProcess awaitReady() {
-    await().atMost(LONGEST).until(() -> {
-      if (!process.isAlive()) {
-        throw new IllegalStateException("it ended with %d:%n%s%n%s".formatted(process.exitValue(), out(), err()));
-      }
-      return answersPing();
-    });
+    await()
+        .atMost(LONGEST)
+        .until(
+            () -> {
+              if (!process.isAlive()) {
+                throw new IllegalStateException(
+                    "it ended with %d:%n%s%n%s".formatted(process.exitValue(), out(), err()));
+              }
+              return answersPing();
+            });
     return this;
   }
 
@@ -109,9 +130,12 @@ public final class ServeProcess implements AutoCloseable {
   /// Asks the sample model its sample.
   public void invokeSample() throws IOException, InterruptedException {
     var request = invocation(Files.readString(TestServer.SAMPLE_ARTIFACT.resolve("sample.json")));
-    var response = client.send(request.header("Content-Type", "application/json").build(), BodyHandlers.ofString());
+    var response =
+        client.send(
+            request.header("Content-Type", "application/json").build(), BodyHandlers.ofString());
     if (response.statusCode() != 200) {
-      throw new IllegalStateException("found %d: %s".formatted(response.statusCode(), response.body()));
+      throw new IllegalStateException(
+          "found %d: %s".formatted(response.statusCode(), response.body()));
     }
   }
 

@@ -15,10 +15,12 @@ import java.util.Optional;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.atomic.AtomicInteger;
 
-/// Spells lines: every line of the body is a record, and each of its letters a part, in upper case. Some letters go wrong:
-/// `!` makes `stepFn` throw, `?` fails the record, `#` makes `partFn` throw, `_` says nothing for a long time, and `%` is a part of 16 KiB.
-/// A line that begins with `0` is refused by `beginFn`.
-public class SpellingHandler implements StreamingHandler<Object, String, String, SpellingHandler.Spelling> {
+/// Spells lines: every line of the body is a record, and each of its letters a part, in upper case.
+/// Some letters go wrong: `!` makes `stepFn` throw, `?` fails the record, `#` makes `partFn` throw,
+/// `_` says nothing for a long time, and `%` is a part of 16 KiB. A line that begins with `0` is
+/// refused by `beginFn`.
+public class SpellingHandler
+    implements StreamingHandler<Object, String, String, SpellingHandler.Spelling> {
 
   /// How far a line has been spelt.
   public final class Spelling implements AutoCloseable {
@@ -122,6 +124,8 @@ public class SpellingHandler implements StreamingHandler<Object, String, String,
   /// Plain text is streamed too.
   @Override
   public Optional<MediaType> streamedAs(InvocationRequest request) {
-    return request.accept().equals(MediaType.TEXT) ? Optional.of(MediaType.TEXT) : StreamingHandler.super.streamedAs(request);
+    return request.accept().equals(MediaType.TEXT)
+        ? Optional.of(MediaType.TEXT)
+        : StreamingHandler.super.streamedAs(request);
   }
 }

@@ -10,10 +10,11 @@ public final class SystemProperties implements AutoCloseable {
 
   /// @param properties an empty value for a property that is not to be there
   public SystemProperties(Map<String, String> properties) {
-    properties.forEach((name, value) -> {
-      before.put(name, System.getProperty(name, ""));
-      set(name, value);
-    });
+    properties.forEach(
+        (name, value) -> {
+          before.put(name, System.getProperty(name, ""));
+          set(name, value);
+        });
   }
 
   @Override

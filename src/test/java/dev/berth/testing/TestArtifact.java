@@ -8,13 +8,16 @@ import java.nio.file.Path;
 import java.util.function.Consumer;
 import java.util.regex.Pattern;
 
-/// Model artifacts made of the sample's tokenizer and of the TorchScript files that `trace/fixtures.py` makes.
+/// Model artifacts made of the sample's tokenizer and of the TorchScript files that
+/// `trace/fixtures.py` makes.
 public final class TestArtifact {
 
   public static final Path TORCHSCRIPT = Path.of("src/test/resources/torchscript").toAbsolutePath();
 
-  /// The library of the operators that the files named `neuron-…` use, as Neuron's own use those of libtorchneuron.so.
-  public static final Path OPERATORS = Path.of("src/test/resources/native/linux-x86_64/libtestops.so").toAbsolutePath();
+  /// The library of the operators that the files named `neuron-…` use, as Neuron's own use those of
+  /// libtorchneuron.so.
+  public static final Path OPERATORS =
+      Path.of("src/test/resources/native/linux-x86_64/libtestops.so").toAbsolutePath();
 
   private static final ObjectMapper JSON = new ObjectMapper();
   private static final Pattern SHAPE = Pattern.compile("(\\d+)x(\\d+)\\.pt");
@@ -26,25 +29,29 @@ public final class TestArtifact {
     return write(directory, model -> addFile(directory, model, file));
   }
 
-  /// An artifact of compiled shapes, which the files have in their names: `waves-4x128.pt` takes 4 rows of 128 tokens.
+  /// An artifact of compiled shapes, which the files have in their names: `waves-4x128.pt` takes 4
+  /// rows of 128 tokens.
   public static Path compiled(Path directory, String target, String... files) throws IOException {
-    return write(directory, model -> {
-      model.put("shapes", "compiled").put("target", target);
-      for (var file : files) {
-        var shape = SHAPE.matcher(file);
-        if (!shape.find()) {
-          throw new IllegalArgumentException(file);
-        }
-        addFile(directory, model, file)
-            .put("batch", Integer.parseInt(shape.group(1)))
-            .put("sequence", Integer.parseInt(shape.group(2)));
-      }
-    });
+    return write(
+        directory,
+        model -> {
+          model.put("shapes", "compiled").put("target", target);
+          for (var file : files) {
+            var shape = SHAPE.matcher(file);
+            if (!shape.find()) {
+              throw new IllegalArgumentException(file);
+            }
+            addFile(directory, model, file)
+                .put("batch", Integer.parseInt(shape.group(1)))
+                .put("sequence", Integer.parseInt(shape.group(2)));
+          }
+        });
   }
 
   private static Path write(Path directory, Consumer<ObjectNode> change) throws IOException {
     copy(directory, TestServer.SAMPLE_ARTIFACT.resolve("tokenizer.json"));
-    var model = (ObjectNode) JSON.readTree(TestServer.SAMPLE_ARTIFACT.resolve("model.json").toFile());
+    var model =
+        (ObjectNode) JSON.readTree(TestServer.SAMPLE_ARTIFACT.resolve("model.json").toFile());
     model.withArray("files").removeAll();
     change.accept(model);
     JSON.writeValue(directory.resolve("model.json").toFile(), model);

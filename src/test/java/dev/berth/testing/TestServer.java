@@ -26,14 +26,15 @@ import java.util.concurrent.CompletableFuture;
 import java.util.function.IntSupplier;
 import java.util.function.Supplier;
 
-/// A real server on a free port of the loopback interface, configured by environment variables as users do it, with a
-/// real HTTP client to talk to it.
+/// A real server on a free port of the loopback interface, configured by environment variables as
+/// users do it, with a real HTTP client to talk to it.
 public final class TestServer implements AutoCloseable {
 
   public static final Path SAMPLE_ARTIFACT = Path.of("model-artifact").toAbsolutePath();
 
   private final Server server;
-  private final HttpClient client = HttpClient.newBuilder().version(HttpClient.Version.HTTP_1_1).build();
+  private final HttpClient client =
+      HttpClient.newBuilder().version(HttpClient.Version.HTTP_1_1).build();
 
   private TestServer(Server server) {
     this.server = server;
@@ -67,13 +68,15 @@ public final class TestServer implements AutoCloseable {
   /// What to start.
   public static final class Builder {
     private final InferenceHandler<?, ?, ?> handler;
-    private final Map<String, String> environment = new HashMap<>(Map.of(
-        "SAGEMAKER_BIND_TO_PORT", "0",
-        "BERTH_HOST", "127.0.0.1",
-        "INSTANCE_TYPE", "cpu",
-        // Some machines take a minute for what others do in two seconds.
-        "SAGEMAKER_MODEL_SERVER_TIMEOUT_SECONDS", "600",
-        "BERTH_MODEL_DIR", SAMPLE_ARTIFACT.toString()));
+    private final Map<String, String> environment =
+        new HashMap<>(
+            Map.of(
+                "SAGEMAKER_BIND_TO_PORT", "0",
+                "BERTH_HOST", "127.0.0.1",
+                "INSTANCE_TYPE", "cpu",
+                // Some machines take a minute for what others do in two seconds.
+                "SAGEMAKER_MODEL_SERVER_TIMEOUT_SECONDS", "600",
+                "BERTH_MODEL_DIR", SAMPLE_ARTIFACT.toString()));
 
     private Builder(InferenceHandler<?, ?, ?> handler) {
       this.handler = handler;
@@ -116,27 +119,33 @@ public final class TestServer implements AutoCloseable {
   /// Posts to `/invocations`.
   ///
   /// @param headers name, value, name, value, …
-  public HttpResponse<String> invoke(String body, String... headers) throws IOException, InterruptedException {
+  public HttpResponse<String> invoke(String body, String... headers)
+      throws IOException, InterruptedException {
     return invoke(BodyPublishers.ofString(body), headers);
   }
 
-  public HttpResponse<String> invoke(BodyPublisher body, String... headers) throws IOException, InterruptedException {
+  public HttpResponse<String> invoke(BodyPublisher body, String... headers)
+      throws IOException, InterruptedException {
     return client.send(request(body, headers), BodyHandlers.ofString());
   }
 
   public CompletableFuture<HttpResponse<String>> invokeAsync(String body, String... headers) {
-    return client.sendAsync(request(BodyPublishers.ofString(body), headers), BodyHandlers.ofString());
+    return client.sendAsync(
+        request(BodyPublishers.ofString(body), headers), BodyHandlers.ofString());
   }
 
   /// Posts to `/models`.
-  public HttpResponse<String> load(String name, Path directory) throws IOException, InterruptedException {
+  public HttpResponse<String> load(String name, Path directory)
+      throws IOException, InterruptedException {
     return loadAsync(name, directory).join();
   }
 
   public CompletableFuture<HttpResponse<String>> loadAsync(String name, Path directory) {
     var body = Json.write(Map.of("model_name", name, "url", directory.toString()));
-    var request = HttpRequest.newBuilder(uri("/models")).header("Content-Type", "application/json")
-        .POST(BodyPublishers.ofString(body));
+    var request =
+        HttpRequest.newBuilder(uri("/models"))
+            .header("Content-Type", "application/json")
+            .POST(BodyPublishers.ofString(body));
     return client.sendAsync(request.build(), BodyHandlers.ofString());
   }
 
@@ -145,8 +154,11 @@ public final class TestServer implements AutoCloseable {
     return askAsync(name, body, headers).join();
   }
 
-  public CompletableFuture<HttpResponse<String>> askAsync(String name, String body, String... headers) {
-    var request = request("/models/%s/invoke".formatted(encoded(name)), BodyPublishers.ofString(body), headers);
+  public CompletableFuture<HttpResponse<String>> askAsync(
+      String name, String body, String... headers) {
+    var request =
+        request(
+            "/models/%s/invoke".formatted(encoded(name)), BodyPublishers.ofString(body), headers);
     return client.sendAsync(request, BodyHandlers.ofString());
   }
 
@@ -171,12 +183,13 @@ public final class TestServer implements AutoCloseable {
     return send(request, BodyHandlers.ofString());
   }
 
-  public <T> HttpResponse<T> send(HttpRequest request, BodyHandler<T> handler) throws IOException, InterruptedException {
+  public <T> HttpResponse<T> send(HttpRequest request, BodyHandler<T> handler)
+      throws IOException, InterruptedException {
     return client.send(request, handler);
   }
 
-  /// Sends one request after another until so many hooks hang. On a busy machine the time of one may run out before its
-  /// hook begins.
+  /// Sends one request after another until so many hooks hang. On a busy machine the time of one
+  /// may run out before its hook begins.
   ///
   /// @param hanging how many hang
   public static List<CompletableFuture<HttpResponse<String>>> hang(

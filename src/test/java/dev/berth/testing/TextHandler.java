@@ -8,8 +8,8 @@ import dev.berth.hooks.ModelContext;
 import java.io.IOException;
 import java.util.List;
 
-/// The smallest handler: every line of the body is a record, and its prediction is the line in upper case. Tests
-/// override the hook that they are about.
+/// The smallest handler: every line of the body is a record, and its prediction is the line in
+/// upper case. Tests override the hook that they are about.
 public class TextHandler implements InferenceHandler<Object, String, String> {
 
   @Override
@@ -28,7 +28,8 @@ public class TextHandler implements InferenceHandler<Object, String, String> {
   }
 
   @Override
-  public InvocationResponse outputFn(List<String> predictions, InvocationRequest request) throws IOException {
+  public InvocationResponse outputFn(List<String> predictions, InvocationRequest request)
+      throws IOException {
     return InvocationResponse.of(String.join("\n", predictions), request.accept());
   }
 

@@ -29,8 +29,7 @@ class EncodingTest {
   private static final Path BERT = Path.of("model-artifact");
   private static final ObjectMapper JSON = new ObjectMapper();
 
-  @TempDir
-  private Path directory;
+  @TempDir private Path directory;
 
   @ParameterizedTest
   @ValueSource(strings = {"bert", "byte-level-bpe", "unigram"})
@@ -48,7 +47,9 @@ class EncodingTest {
   void aPairHasTheRowOfPython(String name) throws IOException {
     try (var tokenizer = load(name)) {
       for (var expected : expected(name).path("pairs")) {
-        var row = tokenizer.encode(expected.path("text").asText(), expected.path("pair").asText(), Truncation.NONE);
+        var row =
+            tokenizer.encode(
+                expected.path("text").asText(), expected.path("pair").asText(), Truncation.NONE);
         assertRow(row, expected.path("expected"), expected.path("text").asText());
       }
     }
@@ -59,17 +60,22 @@ class EncodingTest {
   void rowsAreCutAsInPython(String name) throws IOException {
     try (var tokenizer = load(name)) {
       for (var expected : expected(name).path("truncated")) {
-        var truncation = new Truncation(
-            expected.path("length").intValue(),
-            Strategy.valueOf(expected.path("strategy").asText().toUpperCase(Locale.ROOT)),
-            Side.valueOf(expected.path("side").asText().toUpperCase(Locale.ROOT)));
+        var truncation =
+            new Truncation(
+                expected.path("length").intValue(),
+                Strategy.valueOf(expected.path("strategy").asText().toUpperCase(Locale.ROOT)),
+                Side.valueOf(expected.path("side").asText().toUpperCase(Locale.ROOT)));
         var text = expected.path("text").asText();
         var pair = expected.path("pair").asText();
         if (expected.path("expected").isNull()) {
           assertThatThrownBy(() -> tokenizer.encode(text, pair, truncation))
-              .isInstanceOf(BadInputException.class).hasMessageContaining("which alone may be cut");
+              .isInstanceOf(BadInputException.class)
+              .hasMessageContaining("which alone may be cut");
         } else {
-          assertRow(tokenizer.encode(text, pair, truncation), expected.path("expected"), expected.toString());
+          assertRow(
+              tokenizer.encode(text, pair, truncation),
+              expected.path("expected"),
+              expected.toString());
         }
       }
     }
@@ -80,7 +86,10 @@ class EncodingTest {
   void aBatchIsPaddedAsInPython(String name) throws IOException {
     try (var tokenizer = load(name)) {
       var batch = expected(name).path("batch");
-      var texts = StreamSupport.stream(batch.path("texts").spliterator(), false).map(JsonNode::asText).toList();
+      var texts =
+          StreamSupport.stream(batch.path("texts").spliterator(), false)
+              .map(JsonNode::asText)
+              .toList();
       var rows = tokenizer.encodeBatch(texts).rows();
       for (int i = 0; i < texts.size(); i++) {
         assertRow(rows.get(i), batch.path("expected").path(i), texts.get(i));
@@ -104,8 +113,11 @@ class EncodingTest {
   void theTensorsOfABatchHaveARowForEachText() throws IOException {
     try (var tokenizer = load("bert")) {
       var batch = tokenizer.encodeBatch(List.of("Who came?", "Bob"));
-      assertThat(batch.ids()).isEqualTo(Tensor.of(new long[] {101, 2040, 2234, 1029, 102, 101, 3960, 102, 0, 0}, 2, 5));
-      assertThat(batch.attentionMask()).isEqualTo(Tensor.of(new long[] {1, 1, 1, 1, 1, 1, 1, 1, 0, 0}, 2, 5));
+      assertThat(batch.ids())
+          .isEqualTo(
+              Tensor.of(new long[] {101, 2040, 2234, 1029, 102, 101, 3960, 102, 0, 0}, 2, 5));
+      assertThat(batch.attentionMask())
+          .isEqualTo(Tensor.of(new long[] {1, 1, 1, 1, 1, 1, 1, 1, 0, 0}, 2, 5));
       assertThat(batch.typeIds()).isEqualTo(Tensor.of(new long[10], 2, 5));
     }
   }
@@ -115,9 +127,12 @@ class EncodingTest {
     var longText = "word ".repeat(1000);
     Files.copy(BERT.resolve("tokenizer.json"), directory.resolve("tokenizer.json"));
     assertLongest(longText, 1002);
-    Files.writeString(directory.resolve("tokenizer_config.json"), "{\"model_max_length\": 512, \"pad_token\": \"[PAD]\"}");
+    Files.writeString(
+        directory.resolve("tokenizer_config.json"),
+        "{\"model_max_length\": 512, \"pad_token\": \"[PAD]\"}");
     assertLongest(longText, 512);
-    Files.writeString(directory.resolve("model.json"), "{\"format\": 1, \"maxSequenceLength\": 128}");
+    Files.writeString(
+        directory.resolve("model.json"), "{\"format\": 1, \"maxSequenceLength\": 128}");
     assertLongest(longText, 128);
     try (var tokenizer = Tokenizer.load(directory)) {
       assertThat(tokenizer.encode(longText, tokenizer.truncation().to(16)).size()).isEqualTo(16);
@@ -133,12 +148,15 @@ class EncodingTest {
 
   @Test
   void aTokenizerWithItsOwnLengthCutsToIt() throws IOException {
-    var json = Files.readString(FILES.resolve("unigram/tokenizer.json"))
-        .replace("\"truncation\":null",
-            "\"truncation\":{\"direction\":\"Left\",\"max_length\":5,\"strategy\":\"LongestFirst\",\"stride\":0}");
+    var json =
+        Files.readString(FILES.resolve("unigram/tokenizer.json"))
+            .replace(
+                "\"truncation\":null",
+                "\"truncation\":{\"direction\":\"Left\",\"max_length\":5,\"strategy\":\"LongestFirst\",\"stride\":0}");
     Files.writeString(directory.resolve("tokenizer.json"), json);
     try (var tokenizer = Tokenizer.load(directory)) {
-      assertThat(tokenizer.truncation()).isEqualTo(new Truncation(5, Strategy.LONGEST_FIRST, Side.LEFT));
+      assertThat(tokenizer.truncation())
+          .isEqualTo(new Truncation(5, Strategy.LONGEST_FIRST, Side.LEFT));
       assertThat(tokenizer.encode("The quick brown fox").ends()).endsWith(19, 0).hasSize(5);
     }
   }
@@ -146,7 +164,8 @@ class EncodingTest {
   @Test
   void halfOfASurrogatePairIsAnUnknownCharacter() throws IOException {
     try (var tokenizer = load("bert")) {
-      assertThat(tokenizer.encode("a \ud83d b").ids()).isEqualTo(tokenizer.encode("a \ufffd b").ids());
+      assertThat(tokenizer.encode("a \ud83d b").ids())
+          .isEqualTo(tokenizer.encode("a \ufffd b").ids());
     }
   }
 
@@ -157,23 +176,27 @@ class EncodingTest {
     try (var tokenizer = Tokenizer.load(directory)) {
       assertThat(tokenizer.encodeBatch(List.of("fox", "fox")).rows()).hasSize(2);
       assertThatThrownBy(() -> tokenizer.encodeBatch(List.of("fox", "fox fox")))
-          .isInstanceOf(IllegalStateException.class).hasMessageStartingWith("tokenizer_config.json: pad_token: found nothing");
+          .isInstanceOf(IllegalStateException.class)
+          .hasMessageStartingWith("tokenizer_config.json: pad_token: found nothing");
     }
     Files.writeString(directory.resolve("special_tokens_map.json"), "{\"pad_token\": \"<fill>\"}");
     try (var tokenizer = Tokenizer.load(directory)) {
-      assertThat(tokenizer.encodeBatch(List.of("fox", "fox fox")).rows().getFirst().ids()).endsWith(1);
+      assertThat(tokenizer.encodeBatch(List.of("fox", "fox fox")).rows().getFirst().ids())
+          .endsWith(1);
     }
     Files.delete(directory.resolve("special_tokens_map.json"));
     Files.writeString(directory.resolve("tokenizer.json"), json);
     try (var tokenizer = Tokenizer.load(directory)) {
-      assertThat(tokenizer.encodeBatch(List.of("fox", "fox fox")).rows().getFirst().ids()).endsWith(1);
+      assertThat(tokenizer.encodeBatch(List.of("fox", "fox fox")).rows().getFirst().ids())
+          .endsWith(1);
     }
   }
 
   @Test
   void spacesBeforeMarksGoWhereTheTokenizerSaysSo() throws IOException {
     Files.copy(BERT.resolve("tokenizer.json"), directory.resolve("tokenizer.json"));
-    Files.writeString(directory.resolve("tokenizer_config.json"), "{\"clean_up_tokenization_spaces\": true}");
+    Files.writeString(
+        directory.resolve("tokenizer_config.json"), "{\"clean_up_tokenization_spaces\": true}");
     try (var tokenizer = Tokenizer.load(directory)) {
       assertThat(tokenizer.decode(tokenizer.encode("It doesn't matter, they've said!").ids(), true))
           .isEqualTo("it doesn't matter, they've said!");
@@ -184,9 +207,11 @@ class EncodingTest {
   @Tag("RUN-14")
   void anUnknownPostProcessorIsNamed() throws IOException {
     var json = Files.readString(FILES.resolve("byte-level-bpe/tokenizer.json"));
-    Files.writeString(directory.resolve("tokenizer.json"), json.replace("RobertaProcessing", "NoneProcessing"));
+    Files.writeString(
+        directory.resolve("tokenizer.json"), json.replace("RobertaProcessing", "NoneProcessing"));
     assertThatThrownBy(() -> Tokenizer.load(directory))
-        .hasMessageContaining("post_processor.type: found \"NoneProcessing\", expected BertProcessing, ByteLevel");
+        .hasMessageContaining(
+            "post_processor.type: found \"NoneProcessing\", expected BertProcessing, ByteLevel");
   }
 
   private static Tokenizer load(String name) throws IOException {
@@ -204,12 +229,18 @@ class EncodingTest {
     assertThat(row.ids()).as(text).isEqualTo(longs(expected.path("ids")));
     assertThat(row.typeIds()).as(text).isEqualTo(longs(expected.path("typeIds")));
     assertThat(row.attentionMask()).as(text).isEqualTo(longs(expected.path("attentionMask")));
-    assertThat(row.specialTokensMask()).as(text).isEqualTo(longs(expected.path("specialTokensMask")));
+    assertThat(row.specialTokensMask())
+        .as(text)
+        .isEqualTo(longs(expected.path("specialTokensMask")));
     var offsets = expected.path("offsets");
-    assertThat(Arrays.stream(row.starts()).asLongStream()).as(text)
-        .containsExactlyElementsOf(offsets.valueStream().map(offset -> offset.path(0).longValue()).toList());
-    assertThat(Arrays.stream(row.ends()).asLongStream()).as(text)
-        .containsExactlyElementsOf(offsets.valueStream().map(offset -> offset.path(1).longValue()).toList());
+    assertThat(Arrays.stream(row.starts()).asLongStream())
+        .as(text)
+        .containsExactlyElementsOf(
+            offsets.valueStream().map(offset -> offset.path(0).longValue()).toList());
+    assertThat(Arrays.stream(row.ends()).asLongStream())
+        .as(text)
+        .containsExactlyElementsOf(
+            offsets.valueStream().map(offset -> offset.path(1).longValue()).toList());
     assertThat(row.words()).as(text).isEqualTo(ints(expected.path("words")));
     assertThat(row.sequences()).as(text).isEqualTo(ints(expected.path("sequences")));
   }

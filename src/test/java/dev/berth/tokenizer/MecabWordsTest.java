@@ -21,8 +21,9 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/// The words of MeCab itself, recorded by `trace/japanese_dictionary.py`: 600 sentences of a handbook, 19 that were written
-/// here, 181 made of halves of two, and 200 of unknown words and odd characters.
+/// The words of MeCab itself, recorded by `trace/japanese_dictionary.py`: 600 sentences of a
+/// handbook, 19 that were written here, 181 made of halves of two, and 200 of unknown words and odd
+/// characters.
 class MecabWordsTest {
 
   private static final Path RECORDED = Path.of("src/test/resources/mecab");
@@ -35,7 +36,10 @@ class MecabWordsTest {
 
   /// Debian's `mecab-ipadic-utf8` and `unidic-mecab`, where they are installed.
   @ParameterizedTest
-  @CsvSource({"/var/lib/mecab/dic/ipadic-utf8, words-ipadic.txt.gz", "/var/lib/mecab/dic/unidic, words-unidic.txt.gz"})
+  @CsvSource({
+    "/var/lib/mecab/dic/ipadic-utf8, words-ipadic.txt.gz",
+    "/var/lib/mecab/dic/unidic, words-unidic.txt.gz"
+  })
   void realDictionariesCutAsMecabDoes(Path dictionary, String recorded) throws IOException {
     assumeThat(dictionary).exists();
     assertSameWords(dictionary, recorded);
@@ -58,11 +62,14 @@ class MecabWordsTest {
     var content = Files.readAllBytes(file);
     for (int length : new int[] {content.length - 8, 2}) {
       Files.write(file, Arrays.copyOf(content, length));
-      assertThatThrownBy(() -> MecabDictionary.open(directory)).isInstanceOf(IOException.class).hasMessageContaining(name);
+      assertThatThrownBy(() -> MecabDictionary.open(directory))
+          .isInstanceOf(IOException.class)
+          .hasMessageContaining(name);
     }
     Files.delete(file);
     assertThatThrownBy(() -> MecabDictionary.open(directory))
-        .isInstanceOf(IOException.class).hasMessageContaining(name + ": not found");
+        .isInstanceOf(IOException.class)
+        .hasMessageContaining(name + ": not found");
   }
 
   @Test
@@ -70,7 +77,8 @@ class MecabWordsTest {
     copy(directory);
     overwrite(directory.resolve("sys.dic"), 40, "EUC-JP".getBytes());
     assertThatThrownBy(() -> MecabDictionary.open(directory))
-        .isInstanceOf(IOException.class).hasMessageEndingWith("found a dictionary in EUC-JP, expected one in UTF-8");
+        .isInstanceOf(IOException.class)
+        .hasMessageEndingWith("found a dictionary in EUC-JP, expected one in UTF-8");
   }
 
   @Test
@@ -78,15 +86,20 @@ class MecabWordsTest {
     copy(directory);
     overwrite(directory.resolve("char.bin"), 4, "NOTHING\0".getBytes());
     assertThatThrownBy(() -> MecabDictionary.open(directory))
-        .isInstanceOf(IOException.class).hasMessageEndingWith("unk.dic: found no entry for the category NOTHING of char.bin");
+        .isInstanceOf(IOException.class)
+        .hasMessageEndingWith("unk.dic: found no entry for the category NOTHING of char.bin");
   }
 
   @Test
   void aDictionaryOfAnotherVersionIsRefused(@TempDir Path directory) throws IOException {
     copy(directory);
-    overwrite(directory.resolve("sys.dic"), 4, ByteBuffer.allocate(4).order(ByteOrder.LITTLE_ENDIAN).putInt(101).array());
+    overwrite(
+        directory.resolve("sys.dic"),
+        4,
+        ByteBuffer.allocate(4).order(ByteOrder.LITTLE_ENDIAN).putInt(101).array());
     assertThatThrownBy(() -> MecabDictionary.open(directory))
-        .isInstanceOf(IOException.class).hasMessageContaining("found no dictionary of MeCab 0.996");
+        .isInstanceOf(IOException.class)
+        .hasMessageContaining("found no dictionary of MeCab 0.996");
   }
 
   private static void assertSameWords(Path directory, String recorded) throws IOException {
@@ -96,7 +109,9 @@ class MecabWordsTest {
     try (var dictionary = MecabDictionary.open(directory)) {
       for (int i = 0; i < sentences.size(); i++) {
         var sentence = Normalizer.normalize(sentences.get(i), Normalizer.Form.NFKC);
-        assertThat(words(dictionary, sentence)).as(sentence).containsExactly(expected.get(i).split("\t"));
+        assertThat(words(dictionary, sentence))
+            .as(sentence)
+            .containsExactly(expected.get(i).split("\t"));
       }
     }
   }

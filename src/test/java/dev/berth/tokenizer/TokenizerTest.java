@@ -20,8 +20,11 @@ class TokenizerTest {
   @Tag("RUN-14")
   void aFileThatIsNoTokenizerIsNamed(@TempDir Path directory) throws IOException {
     var file = Files.writeString(directory.resolve("tokenizer.json"), "{}");
-    assertThatThrownBy(() -> Tokenizer.load(file)).isInstanceOf(IOException.class).hasMessageContaining(file.toString());
-    assertThatThrownBy(() -> Tokenizer.load(directory.resolve("nothing.json"))).isInstanceOf(IOException.class);
+    assertThatThrownBy(() -> Tokenizer.load(file))
+        .isInstanceOf(IOException.class)
+        .hasMessageContaining(file.toString());
+    assertThatThrownBy(() -> Tokenizer.load(directory.resolve("nothing.json")))
+        .isInstanceOf(IOException.class);
   }
 
   @Test
@@ -36,8 +39,10 @@ class TokenizerTest {
   /// A tokenizer takes 6 MB, and the JVM itself takes some meanwhile.
   @Test
   @EnabledOnOs(OS.LINUX)
-  void filesOfTheSameContentShareOneTokenizerUntilTheLastIsClosed(@TempDir Path directory) throws IOException {
-    var copy = Files.copy(Path.of("model-artifact/tokenizer.json"), directory.resolve("tokenizer.json"));
+  void filesOfTheSameContentShareOneTokenizerUntilTheLastIsClosed(@TempDir Path directory)
+      throws IOException {
+    var copy =
+        Files.copy(Path.of("model-artifact/tokenizer.json"), directory.resolve("tokenizer.json"));
     try (var last = Tokenizer.load(Path.of("model-artifact/tokenizer.json"))) {
       long one = NativeHeap.used().orElseThrow();
       var others = new ArrayList<Tokenizer>();
@@ -54,10 +59,13 @@ class TokenizerTest {
   @Test
   void anotherFileHasATokenizerOfItsOwn(@TempDir Path directory) throws IOException {
     var sample = Path.of("model-artifact/tokenizer.json");
-    var changed = Files.writeString(directory.resolve("changed.json"),
-        Files.readString(sample).replace("\"lowercase\": true", "\"lowercase\": false"));
+    var changed =
+        Files.writeString(
+            directory.resolve("changed.json"),
+            Files.readString(sample).replace("\"lowercase\": true", "\"lowercase\": false"));
     assertThat(Files.size(changed)).isNotEqualTo(Files.size(sample));
-    try (var one = Tokenizer.load(sample); var other = Tokenizer.load(changed)) {
+    try (var one = Tokenizer.load(sample);
+        var other = Tokenizer.load(changed)) {
       assertThat(other.tokens("HOW OLD?").ids()).isNotEqualTo(one.tokens("HOW OLD?").ids());
     }
   }

@@ -10,16 +10,21 @@ class ApiWordsTest {
 
   @Test
   void wordsAreThoseOfTheApi() {
-    assertThat(SplitType.values()).extracting(Enum::toString).containsExactly("None", "Line", "RecordIO", "TFRecord");
+    assertThat(SplitType.values())
+        .extracting(Enum::toString)
+        .containsExactly("None", "Line", "RecordIO", "TFRecord");
     assertThat(AssembleWith.values()).extracting(Enum::toString).containsExactly("None", "Line");
     assertThat(JoinSource.values()).extracting(Enum::toString).containsExactly("None", "Input");
-    assertThat(BatchStrategy.values()).extracting(Enum::toString).containsExactly("SingleRecord", "MultiRecord");
+    assertThat(BatchStrategy.values())
+        .extracting(Enum::toString)
+        .containsExactly("SingleRecord", "MultiRecord");
   }
 
   @Test
   void wordsAreReadInTheirOwnCaseOnly() {
     assertThat(ApiWords.parse(SplitType.class, "RecordIO")).contains(SplitType.RECORD_IO);
-    assertThat(ApiWords.parse(BatchStrategy.class, "MultiRecord")).contains(BatchStrategy.MULTI_RECORD);
+    assertThat(ApiWords.parse(BatchStrategy.class, "MultiRecord"))
+        .contains(BatchStrategy.MULTI_RECORD);
     assertThat(ApiWords.parse(SplitType.class, "recordio")).isEmpty();
     assertThat(ApiWords.parse(SplitType.class, "RECORD_IO")).isEmpty();
     assertThat(ApiWords.parse(SplitType.class, "")).isEmpty();
@@ -27,7 +32,8 @@ class ApiWordsTest {
 
   @Test
   void expectedWordsMakeASentence() {
-    assertThat(ApiWords.expected(List.of(SplitType.values()))).isEqualTo("None, Line, RecordIO or TFRecord");
+    assertThat(ApiWords.expected(List.of(SplitType.values())))
+        .isEqualTo("None, Line, RecordIO or TFRecord");
     assertThat(ApiWords.expected(List.of(JoinSource.values()))).isEqualTo("None or Input");
     assertThat(ApiWords.expected(List.of(SplitType.LINE))).isEqualTo("Line");
   }

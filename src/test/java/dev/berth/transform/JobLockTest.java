@@ -5,7 +5,6 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.awaitility.Awaitility.await;
 
 import dev.berth.storage.Location;
-import dev.berth.storage.S3Options;
 import dev.berth.storage.Storage;
 import dev.berth.testing.FaultyProxy;
 import dev.berth.testing.FaultyProxy.Fault;
@@ -40,17 +39,20 @@ import org.junit.jupiter.params.provider.ValueSource;
 /// Locks in a directory and in a real server of S3's protocol.
 class JobLockTest {
 
-  private static final JobLock.Timing PATIENT = new JobLock.Timing(Duration.ofHours(1), Duration.ofHours(1));
-  private static final JobLock.Timing NONE_COUNTS = new JobLock.Timing(Duration.ofHours(1), Duration.ZERO);
-  private static final JobLock.Timing BUSY = new JobLock.Timing(Duration.ofMillis(1), Duration.ofHours(1));
+  private static final JobLock.Timing PATIENT =
+      new JobLock.Timing(Duration.ofHours(1), Duration.ofHours(1));
+  private static final JobLock.Timing NONE_COUNTS =
+      new JobLock.Timing(Duration.ofHours(1), Duration.ZERO);
+  private static final JobLock.Timing BUSY =
+      new JobLock.Timing(Duration.ofMillis(1), Duration.ofHours(1));
   private static final ProcessName OWN = ProcessName.own();
-  private static final ProcessName ELSEWHERE = new ProcessName("worker-3", "another machine", OWN.process(), OWN.started());
+  private static final ProcessName ELSEWHERE =
+      new ProcessName("worker-3", "another machine", OWN.process(), OWN.started());
 
   private static S3Server s3;
   private static Storage storage;
 
-  @TempDir
-  private Path directory;
+  @TempDir private Path directory;
 
   private final List<String> lost = new CopyOnWriteArrayList<>();
 
@@ -71,9 +73,12 @@ class JobLockTest {
   void aSecondRunnerOnThisMachineIsRefusedAtOnce(boolean remote) throws Exception {
     var location = location(remote, "second");
     try (var _ = take(location, OWN, PATIENT)) {
-      assertThatThrownBy(() -> take(location, OWN, PATIENT)).isInstanceOf(TransformException.class).hasMessageMatching(
-          ("\\Q%s: found the lock of process %d on %s, renewed \\E\\d+\\Q s ago, which does this job. "
-              + "Wait for its end or stop it; after 3600 s without renewal the lock no longer counts\\E").formatted(location, OWN.process(), OWN.host()));
+      assertThatThrownBy(() -> take(location, OWN, PATIENT))
+          .isInstanceOf(TransformException.class)
+          .hasMessageMatching(
+              ("\\Q%s: found the lock of process %d on %s, renewed \\E\\d+\\Q s ago, which does this job. "
+                      + "Wait for its end or stop it; after 3600 s without renewal the lock no longer counts\\E")
+                  .formatted(location, OWN.process(), OWN.host()));
     }
     assertThat(storage.exists(location)).isFalse();
     take(location, OWN, PATIENT).close();
@@ -86,7 +91,8 @@ class JobLockTest {
     var location = location(remote, "renewed");
     try (var _ = take(location, ELSEWHERE, BUSY)) {
       assertThatThrownBy(() -> take(location, OWN, PATIENT))
-          .isInstanceOf(TransformException.class).hasMessageContaining("on worker-3, renewed ");
+          .isInstanceOf(TransformException.class)
+          .hasMessageContaining("on worker-3, renewed ");
     }
     assertThat(lost).isEmpty();
   }
@@ -95,10 +101,16 @@ class JobLockTest {
   @ValueSource(booleans = {false, true})
   void aStaleLockIsBrokenAndOneOfTheTwoIsTold(boolean remote) throws Exception {
     var location = location(remote, "stale");
-    try (var _ = take(location, ELSEWHERE, new JobLock.Timing(Duration.ofMillis(50), Duration.ofHours(1)));
+    try (var _ =
+            take(
+                location,
+                ELSEWHERE,
+                new JobLock.Timing(Duration.ofMillis(50), Duration.ofHours(1)));
         var _ = take(location, OWN, new JobLock.Timing(Duration.ofMillis(50), Duration.ZERO))) {
       await().until(() -> !lost.isEmpty());
-      assertThat(lost).singleElement().asString()
+      assertThat(lost)
+          .singleElement()
+          .asString()
           .startsWith(location + ": found the lock of process %d on ".formatted(OWN.process()))
           .endsWith("expected this job's: it was taken over");
     }
@@ -111,10 +123,11 @@ class JobLockTest {
     var location = location(remote, "dead");
     var ended = new ProcessBuilder("true").start();
     ended.waitFor();
-    var others = List.of(
-        new ProcessName(OWN.host(), OWN.system(), ended.pid(), 0),
-        // Its id was given again.
-        new ProcessName(OWN.host(), OWN.system(), OWN.process(), OWN.started() - 1000));
+    var others =
+        List.of(
+            new ProcessName(OWN.host(), OWN.system(), ended.pid(), 0),
+            // Its id was given again.
+            new ProcessName(OWN.host(), OWN.system(), OWN.process(), OWN.started() - 1000));
     for (var dead : others) {
       assertThat(storage.mark(location, text(dead))).isTrue();
       take(location, OWN, PATIENT).close();
@@ -127,7 +140,8 @@ class JobLockTest {
   void whatSaysNothingCountsUntilItIsOld(boolean remote) throws Exception {
     var location = location(remote, "torn");
     assertThat(storage.mark(location, "{\"ow")).isTrue();
-    assertThatThrownBy(() -> take(location, OWN, PATIENT, () -> true)).hasMessageContaining("the lock of an unknown process");
+    assertThatThrownBy(() -> take(location, OWN, PATIENT, () -> true))
+        .hasMessageContaining("the lock of an unknown process");
     take(location, OWN, NONE_COUNTS).close();
     assertThat(storage.exists(location)).isFalse();
   }
@@ -137,7 +151,8 @@ class JobLockTest {
     var location = location(false, "old");
     assertThat(storage.mark(location, text(ELSEWHERE))).isTrue();
     var file = directory.resolve("old");
-    Files.setLastModifiedTime(file, FileTime.from(Files.getLastModifiedTime(file).toInstant().minusSeconds(3601)));
+    Files.setLastModifiedTime(
+        file, FileTime.from(Files.getLastModifiedTime(file).toInstant().minusSeconds(3601)));
     take(location, OWN, PATIENT).close();
     assertThat(directory).isEmptyDirectory();
   }
@@ -146,17 +161,23 @@ class JobLockTest {
   @Test
   void ofManyThatBreakOneLockOneHasIt() throws Exception {
     var location = location(false, "many");
-    assertThat(storage.mark(location, text(new ProcessName(OWN.host(), OWN.system(), OWN.process(), 1)))).isTrue();
+    assertThat(
+            storage.mark(
+                location, text(new ProcessName(OWN.host(), OWN.system(), OWN.process(), 1))))
+        .isTrue();
     var taken = new ArrayList<CompletableFuture<JobLock>>();
     try (ExecutorService threads = Executors.newVirtualThreadPerTaskExecutor()) {
       for (int i = 0; i < 8; i++) {
-        taken.add(CompletableFuture.supplyAsync(() -> {
-          try {
-            return take(location, OWN, PATIENT);
-          } catch (InterruptedException e) {
-            throw new IllegalStateException(e);
-          }
-        }, threads));
+        taken.add(
+            CompletableFuture.supplyAsync(
+                () -> {
+                  try {
+                    return take(location, OWN, PATIENT);
+                  } catch (InterruptedException e) {
+                    throw new IllegalStateException(e);
+                  }
+                },
+                threads));
       }
     }
     var owners = taken.stream().filter(lock -> !lock.isCompletedExceptionally()).toList();
@@ -165,17 +186,22 @@ class JobLockTest {
     assertThat(storage.exists(location)).isFalse();
   }
 
-  /// Some servers know no conditions. The proxy says so, for the first attempt of each: the second one has none.
+  /// Some servers know no conditions. The proxy says so, for the first attempt of each: the second
+  /// one has none.
   @Test
   void aServerWithoutConditionsIsAskedBeforeAndAfter() throws Exception {
     var refused = new CopyOnWriteArrayList<String>();
-    try (var proxy = new FaultyProxy(s3.endpoint(), request -> {
-      if (request.method().equals("PUT") && request.attempt() % 2 == 1) {
-        refused.add(request.target());
-        return new Fault.Answer(501, "NotImplemented");
-      }
-      return new Fault.Pass();
-    }); var simple = new Storage(s3.options().withEndpoint(proxy.endpoint()))) {
+    try (var proxy =
+            new FaultyProxy(
+                s3.endpoint(),
+                request -> {
+                  if (request.method().equals("PUT") && request.attempt() % 2 == 1) {
+                    refused.add(request.target());
+                    return new Fault.Answer(501, "NotImplemented");
+                  }
+                  return new Fault.Pass();
+                });
+        var simple = new Storage(s3.options().withEndpoint(proxy.endpoint()))) {
       var location = Location.of("s3://locks/simple");
       assertThat(simple.mark(location, "one")).isTrue();
       assertThat(simple.mark(location, "two")).isFalse();
@@ -207,16 +233,18 @@ class JobLockTest {
   @ValueSource(booleans = {false, true})
   void twoRunnersOfOneJobAreOne(boolean remote) throws Exception {
     var gate = new Gate(1);
-    var slow = new TextHandler() {
-      @Override
-      public List<String> predictFn(List<String> records, Object model) throws Exception {
-        gate.pass();
-        return super.predictFn(records, model);
-      }
-    };
+    var slow =
+        new TextHandler() {
+          @Override
+          public List<String> predictFn(List<String> records, Object model) throws Exception {
+            gate.pass();
+            return super.predictFn(records, model);
+          }
+        };
     try (var server = TestServer.with(slow).set("SAGEMAKER_BATCH", "true").start();
         var threads = Executors.newVirtualThreadPerTaskExecutor()) {
-      var input = remote ? "s3://locks/job/" : Files.createDirectories(directory.resolve("in")).toString();
+      var input =
+          remote ? "s3://locks/job/" : Files.createDirectories(directory.resolve("in")).toString();
       put(remote, "job/a.txt", "words\n");
       var output = location(remote, "out").toString();
       var first = threads.submit(() -> run(input, output, 1, server.uri("/")));
@@ -224,9 +252,14 @@ class JobLockTest {
       var refused = run(input, output, 1, server.uri("/"));
       var other = threads.submit(() -> run(input, output, 2, server.uri("/")));
       gate.open();
-      assertThat(refused).extracting(JobReport::status, JobReport::objects).containsExactly(JobStatus.FAILED, 0L);
+      assertThat(refused)
+          .extracting(JobReport::status, JobReport::objects)
+          .containsExactly(JobStatus.FAILED, 0L);
       assertThat(refused.problem()).contains("/.berth-lock-0-of-1: found the lock of process ");
-      assertThat(first.get()).matches(JobReport::isComplete).extracting(JobReport::objects).isEqualTo(1L);
+      assertThat(first.get())
+          .matches(JobReport::isComplete)
+          .extracting(JobReport::objects)
+          .isEqualTo(1L);
       assertThat(other.get().problem()).as("another share has a lock of its own").isEmpty();
       assertThat(storage.exists(Location.of(output + "/.berth-lock-0-of-1"))).isFalse();
     }
@@ -235,21 +268,40 @@ class JobLockTest {
   /// What a job keeps beside its outputs is no input of the next one.
   @Test
   void locksAndPartsInS3AreNoObjects() throws Exception {
-    for (var key : List.of(
-        "chain/a", "chain/.berth-lock-0-of-1", "chain/.berth-parts/a.parts/0123456789abcdef/1-2", "chain/b.berth-x")) {
+    for (var key :
+        List.of(
+            "chain/a",
+            "chain/.berth-lock-0-of-1",
+            "chain/.berth-parts/a.parts/0123456789abcdef/1-2",
+            "chain/b.berth-x")) {
       s3.put("locks", key, key);
     }
-    var options = new EnumMap<>(Map.of(JobOption.INPUT, "s3://locks/chain/", JobOption.OUTPUT, "s3://locks/chained"));
+    var options =
+        new EnumMap<>(
+            Map.of(JobOption.INPUT, "s3://locks/chain/", JobOption.OUTPUT, "s3://locks/chained"));
     try (var objects = JobObjects.of(JobReader.read(options, Map.of(), Set.of()), storage)) {
       assertThat(objects).extracting(object -> object.key()).containsExactly("a", "b.berth-x");
     }
   }
 
   private JobReport run(String input, String output, int instances, URI endpoint) throws Exception {
-    var options = new EnumMap<>(Map.of(
-        JobOption.INPUT, input, JobOption.OUTPUT, output, JobOption.CONTENT_TYPE, "text/plain", JobOption.SPLIT_TYPE, "Line",
-        JobOption.INSTANCE_COUNT, String.valueOf(instances), JobOption.INSTANCE_INDEX, "0"));
-    return new JobRunner(JobReader.read(options, Map.of(), Set.of()), storage, new Unwatched()).run(endpoint);
+    var options =
+        new EnumMap<>(
+            Map.of(
+                JobOption.INPUT,
+                input,
+                JobOption.OUTPUT,
+                output,
+                JobOption.CONTENT_TYPE,
+                "text/plain",
+                JobOption.SPLIT_TYPE,
+                "Line",
+                JobOption.INSTANCE_COUNT,
+                String.valueOf(instances),
+                JobOption.INSTANCE_INDEX,
+                "0"));
+    return new JobRunner(JobReader.read(options, Map.of(), Set.of()), storage, new Unwatched())
+        .run(endpoint);
   }
 
   private void put(boolean remote, String key, String text) throws IOException {
@@ -261,19 +313,23 @@ class JobLockTest {
   }
 
   private Location location(boolean remote, String name) {
-    return remote ? Location.of("s3://locks/" + name) : Location.of(directory.resolve(name).toString());
+    return remote
+        ? Location.of("s3://locks/" + name)
+        : Location.of(directory.resolve(name).toString());
   }
 
   private static String text(ProcessName owner) {
-    return "{\"owner\":{\"host\":\"%s\",\"system\":\"%s\",\"process\":%d,\"started\":%d},\"run\":\"x\",\"renewals\":0}".formatted(
-        owner.host(), owner.system(), owner.process(), owner.started());
+    return "{\"owner\":{\"host\":\"%s\",\"system\":\"%s\",\"process\":%d,\"started\":%d},\"run\":\"x\",\"renewals\":0}"
+        .formatted(owner.host(), owner.system(), owner.process(), owner.started());
   }
 
-  private JobLock take(Location location, ProcessName own, JobLock.Timing timing) throws InterruptedException {
+  private JobLock take(Location location, ProcessName own, JobLock.Timing timing)
+      throws InterruptedException {
     return take(location, own, timing, () -> false);
   }
 
-  private JobLock take(Location location, ProcessName own, JobLock.Timing timing, BooleanSupplier isOver)
+  private JobLock take(
+      Location location, ProcessName own, JobLock.Timing timing, BooleanSupplier isOver)
       throws InterruptedException {
     return JobLock.take(storage, location, own, timing, isOver, lost::add);
   }

@@ -33,7 +33,8 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
-/// Jobs whose container goes away, comes back, or asks to be left alone. It is one of another make, on one port of its own.
+/// Jobs whose container goes away, comes back, or asks to be left alone. It is one of another make,
+/// on one port of its own.
 @Tag("slow")
 @Timeout(600)
 class JobPatienceTest {
@@ -50,8 +51,7 @@ class JobPatienceTest {
   private HttpServer container;
   private int port;
 
-  @TempDir
-  private Path directory;
+  @TempDir private Path directory;
 
   @BeforeEach
   void prepare() throws IOException {
@@ -88,9 +88,13 @@ class JobPatienceTest {
     write("a", "one\n");
     options.put(JobOption.PATIENCE, "0");
     port = 1;
-    assertThat(run()).extracting(JobReport::status, JobReport::objects, JobReport::problem).containsExactly(JobStatus.FAILED, 0L,
-        "http://127.0.0.1:1/prefix/ping has not been ready for 0 s (--patience): "
-            + "the connection to http://127.0.0.1:1/prefix failed: ConnectException");
+    assertThat(run())
+        .extracting(JobReport::status, JobReport::objects, JobReport::problem)
+        .containsExactly(
+            JobStatus.FAILED,
+            0L,
+            "http://127.0.0.1:1/prefix/ping has not been ready for 0 s (--patience): "
+                + "the connection to http://127.0.0.1:1/prefix failed: ConnectException");
   }
 
   @Test
@@ -100,20 +104,26 @@ class JobPatienceTest {
     }
     options.put(JobOption.INVOCATIONS_MAX_RETRIES, "1");
     var tenth = new CountDownLatch(10);
-    open((request, body) -> {
-      tenth.countDown();
-      answer(request, 200, body.toUpperCase());
-    });
+    open(
+        (request, body) -> {
+          tenth.countDown();
+          answer(request, 200, body.toUpperCase());
+        });
     var report = CompletableFuture.supplyAsync(this::run, threads);
     tenth.await();
     container.stop(0);
     // As a proxy says while nothing is behind it, and a server that is starting.
     var refused = new AtomicInteger();
-    open((request, body) -> answer(request, refused.incrementAndGet() % 2 == 0 ? 502 : 503, "not yet"));
+    open(
+        (request, body) ->
+            answer(request, refused.incrementAndGet() % 2 == 0 ? 502 : 503, "not yet"));
     await().until(() -> refused.get() > 5);
     container.stop(0);
     open((request, body) -> answer(request, 200, body.toUpperCase()));
-    assertThat(report.get()).matches(JobReport::isComplete).extracting(JobReport::succeeded).isEqualTo(20L);
+    assertThat(report.get())
+        .matches(JobReport::isComplete)
+        .extracting(JobReport::succeeded)
+        .isEqualTo(20L);
     assertThat(output("07")).isEqualTo("A7\nB7\n");
   }
 
@@ -126,7 +136,8 @@ class JobPatienceTest {
     open((request, body) -> answer(request, bodies.size() <= 5 ? 200 : 503, "busy"));
     var report = run();
     assertThat(report.status()).isEqualTo(JobStatus.FAILED);
-    assertThat(report.problem()).contains("has not answered for 1 s (--patience): status 503: busy");
+    assertThat(report.problem())
+        .contains("has not answered for 1 s (--patience): status 503: busy");
     assertThat(report.succeeded()).isEqualTo(5);
     assertThat(report.objects()).as("the others are not begun").isLessThan(20);
   }
@@ -138,15 +149,18 @@ class JobPatienceTest {
     write("c", IntStream.range(0, 100).mapToObj(i -> "word\n").reduce("", String::concat));
     options.put(JobOption.PATIENCE, "1");
     options.put(JobOption.MAX_CONCURRENT_TRANSFORMS, "2");
-    open((request, body) -> {
-      if (body.startsWith("word")) {
-        pause();
-      }
-      answer(request, body.startsWith("never") ? 429 : 200, "answer");
-    });
+    open(
+        (request, body) -> {
+          if (body.startsWith("word")) {
+            pause();
+          }
+          answer(request, body.startsWith("never") ? 429 : 200, "answer");
+        });
     var report = run();
     assertThat(report.problem()).isEmpty();
-    assertThat(report.failures()).singleElement().extracting(ObjectOutcome::key, ObjectOutcome::failure)
+    assertThat(report.failures())
+        .singleElement()
+        .extracting(ObjectOutcome::key, ObjectOutcome::failure)
         .containsExactly("b", "record 1: status 429: answer");
   }
 
@@ -154,13 +168,14 @@ class JobPatienceTest {
   void aRetryAfterIsKept() throws Exception {
     write("a", "one\n");
     var times = new ArrayList<Long>();
-    open((request, body) -> {
-      times.add(System.nanoTime());
-      if (times.size() == 1) {
-        request.getResponseHeaders().add("Retry-After", "2");
-      }
-      answer(request, times.size() == 1 ? 503 : 200, "answer");
-    });
+    open(
+        (request, body) -> {
+          times.add(System.nanoTime());
+          if (times.size() == 1) {
+            request.getResponseHeaders().add("Retry-After", "2");
+          }
+          answer(request, times.size() == 1 ? 503 : 200, "answer");
+        });
     assertThat(run()).matches(JobReport::isComplete);
     assertThat(times.get(1) - times.get(0)).isGreaterThanOrEqualTo(2_000_000_000L);
   }
@@ -171,13 +186,18 @@ class JobPatienceTest {
     options.put(JobOption.INVOCATIONS_TIMEOUT, "1");
     options.put(JobOption.INVOCATIONS_MAX_RETRIES, "0");
     var done = new CountDownLatch(1);
-    open((request, body) -> {
-      request.sendResponseHeaders(200, 10);
-      request.getResponseBody().write("abc".getBytes(UTF_8));
-      request.getResponseBody().flush();
-      awaitUninterrupted(done);
-    });
-    assertThat(run().failures()).singleElement().extracting(ObjectOutcome::failure).asString().contains("no answer within 1 s");
+    open(
+        (request, body) -> {
+          request.sendResponseHeaders(200, 10);
+          request.getResponseBody().write("abc".getBytes(UTF_8));
+          request.getResponseBody().flush();
+          awaitUninterrupted(done);
+        });
+    assertThat(run().failures())
+        .singleElement()
+        .extracting(ObjectOutcome::failure)
+        .asString()
+        .contains("no answer within 1 s");
     done.countDown();
   }
 
@@ -187,34 +207,47 @@ class JobPatienceTest {
     bedrock();
     options.put(JobOption.PATIENCE, "1");
     open((request, body) -> answer(request, bodies.size() <= 5 ? 200 : 503, "{}"));
-    assertThat(run()).extracting(JobReport::status, JobReport::succeeded, JobReport::failed)
+    assertThat(run())
+        .extracting(JobReport::status, JobReport::succeeded, JobReport::failed)
         .containsExactly(JobStatus.FAILED, 0L, 1L);
     assertThat(directory.resolve("out/day.jsonl.out")).doesNotExist();
     container.stop(0);
     open((request, body) -> answer(request, 200, "{}"));
-    assertThat(run()).extracting(JobReport::status, JobReport::records, JobReport::errors)
+    assertThat(run())
+        .extracting(JobReport::status, JobReport::records, JobReport::errors)
         .containsExactly(JobStatus.COMPLETED, 20L, 0L);
   }
 
   @Test
   void aLongObjectGoesOnWhereItsContainerDied() throws Exception {
-    write("day.jsonl", IntStream.rangeClosed(1, 60).mapToObj("{\"recordId\": \"R%d\", \"modelInput\": {\"n\": 1}}\n"::formatted)
-        .reduce("", String::concat));
+    write(
+        "day.jsonl",
+        IntStream.rangeClosed(1, 60)
+            .mapToObj("{\"recordId\": \"R%d\", \"modelInput\": {\"n\": 1}}\n"::formatted)
+            .reduce("", String::concat));
     bedrock();
     options.put(JobOption.PATIENCE, "1");
-    open((request, body) -> {
-      pause();
-      pause();
-      answer(request, bodies.size() <= 55 ? 200 : 503, "{\"usage\": {\"input_tokens\": 2}}");
-    });
+    open(
+        (request, body) -> {
+          pause();
+          pause();
+          answer(request, bodies.size() <= 55 ? 200 : 503, "{\"usage\": {\"input_tokens\": 2}}");
+        });
     assertThat(run().failed()).isEqualTo(1);
     container.stop(0);
     bodies.clear();
     open((request, body) -> answer(request, 200, "{\"usage\": {\"input_tokens\": 2}}"));
-    assertThat(run()).extracting(JobReport::status, JobReport::records).containsExactly(JobStatus.COMPLETED, 60L);
+    assertThat(run())
+        .extracting(JobReport::status, JobReport::records)
+        .containsExactly(JobStatus.COMPLETED, 60L);
     assertThat(bodies).as("those that had no answer").hasSizeLessThan(30);
-    assertThat(Files.readAllLines(directory.resolve("out/day.jsonl.out"))).hasSize(60).first().asString().contains("R1\"");
-    assertThat(Files.readString(directory.resolve("out/manifest.json.out"))).contains("\"successRecordCount\":60,", "\"inputTokenCount\":120,");
+    assertThat(Files.readAllLines(directory.resolve("out/day.jsonl.out")))
+        .hasSize(60)
+        .first()
+        .asString()
+        .contains("R1\"");
+    assertThat(Files.readString(directory.resolve("out/manifest.json.out")))
+        .contains("\"successRecordCount\":60,", "\"inputTokenCount\":120,");
     assertThat(directory.resolve("out/.berth-parts")).doesNotExist();
 
     // A journal of another job does not count, and does not stay.
@@ -233,29 +266,41 @@ class JobPatienceTest {
     bedrock();
     open((request, body) -> answer(request, 400, "no"));
     for (int i = 0; i < 2; i++) {
-      assertThat(run()).extracting(JobReport::status, JobReport::errors, JobReport::problem).containsExactly(
-          JobStatus.FAILED, 3L, "each of the 3 records has an error; --overwrite does them again");
+      assertThat(run())
+          .extracting(JobReport::status, JobReport::errors, JobReport::problem)
+          .containsExactly(
+              JobStatus.FAILED,
+              3L,
+              "each of the 3 records has an error; --overwrite does them again");
     }
     write("night.jsonl", "{\"recordId\": \"B\", \"modelInput\": {\"n\": 1}}\n");
     container.stop(0);
     open((request, body) -> answer(request, 200, "{}"));
-    assertThat(run()).extracting(JobReport::status, JobReport::errors).containsExactly(JobStatus.COMPLETED, 3L);
+    assertThat(run())
+        .extracting(JobReport::status, JobReport::errors)
+        .containsExactly(JobStatus.COMPLETED, 3L);
   }
 
   @Test
   void anOutputThatCannotBeWrittenIsFoundBeforeTheFirstCall() throws Exception {
     write("a", "one\n");
-    options.put(JobOption.OUTPUT, Files.writeString(directory.resolve("file"), "").resolve("out").toString());
+    options.put(
+        JobOption.OUTPUT,
+        Files.writeString(directory.resolve("file"), "").resolve("out").toString());
     open((request, body) -> answer(request, 200, "answer"));
-    assertThat(run()).extracting(JobReport::status, JobReport::objects).containsExactly(JobStatus.FAILED, 0L);
+    assertThat(run())
+        .extracting(JobReport::status, JobReport::objects)
+        .containsExactly(JobStatus.FAILED, 0L);
     assertThat(bodies).isEmpty();
   }
 
   @Test
   void noObjectAtAllIsAnError() throws Exception {
     open((request, body) -> answer(request, 200, "answer"));
-    assertThat(run()).extracting(JobReport::status, JobReport::problem)
-        .containsExactly(JobStatus.FAILED, directory.resolve("in") + ": found no object, expected one at least");
+    assertThat(run())
+        .extracting(JobReport::status, JobReport::problem)
+        .containsExactly(
+            JobStatus.FAILED, directory.resolve("in") + ": found no object, expected one at least");
   }
 
   @Test
@@ -275,19 +320,23 @@ class JobPatienceTest {
     }
     var begun = new CountDownLatch(1);
     var goOn = new CountDownLatch(1);
-    open((request, body) -> {
-      begun.countDown();
-      awaitUninterrupted(goOn);
-      answer(request, 200, body);
-    });
+    open(
+        (request, body) -> {
+          begun.countDown();
+          awaitUninterrupted(goOn);
+          answer(request, 200, body);
+        });
     var runner = runner();
     var report = CompletableFuture.supplyAsync(() -> run(runner), threads);
     begun.await();
     runner.stop();
     goOn.countDown();
-    assertThat(report.get()).extracting(JobReport::status, JobReport::succeeded, JobReport::problem)
-        .containsExactly(JobStatus.STOPPED, 1L, "stopped by a signal; the same command does the rest");
-    assertThat(run()).extracting(JobReport::status, JobReport::succeeded, JobReport::skipped)
+    assertThat(report.get())
+        .extracting(JobReport::status, JobReport::succeeded, JobReport::problem)
+        .containsExactly(
+            JobStatus.STOPPED, 1L, "stopped by a signal; the same command does the rest");
+    assertThat(run())
+        .extracting(JobReport::status, JobReport::succeeded, JobReport::skipped)
         .containsExactly(JobStatus.COMPLETED, 8L, 1L);
   }
 
@@ -298,15 +347,18 @@ class JobPatienceTest {
 
   /// On the port of the one before.
   private void open(Answering answering) throws IOException {
-    container = HttpServer.create(new InetSocketAddress(InetAddress.getLoopbackAddress(), port), 50);
+    container =
+        HttpServer.create(new InetSocketAddress(InetAddress.getLoopbackAddress(), port), 50);
     port = container.getAddress().getPort();
     container.setExecutor(threads);
     container.createContext("/prefix/ping", request -> answer(request, 200, ""));
-    container.createContext("/prefix/invocations", request -> {
-      var body = new String(request.getRequestBody().readAllBytes(), UTF_8);
-      bodies.add(body);
-      answering.answer(request, body);
-    });
+    container.createContext(
+        "/prefix/invocations",
+        request -> {
+          var body = new String(request.getRequestBody().readAllBytes(), UTF_8);
+          bodies.add(body);
+          answering.answer(request, body);
+        });
     container.start();
   }
 
@@ -344,7 +396,10 @@ class JobPatienceTest {
 
   private JobRunner runner() {
     try {
-      return new JobRunner(JobReader.read(options, Map.of(), Set.of()), new Storage(S3Options.DEFAULT), new Unwatched());
+      return new JobRunner(
+          JobReader.read(options, Map.of(), Set.of()),
+          new Storage(S3Options.DEFAULT),
+          new Unwatched());
     } catch (JobException e) {
       throw new IllegalStateException(String.join(", ", e.problems()), e);
     }

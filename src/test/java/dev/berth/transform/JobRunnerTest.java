@@ -51,7 +51,8 @@ class JobRunnerTest {
         if (record.equals("bad")) {
           throw new BadInputException("word: found bad, expected a better one");
         }
-        if (record.startsWith("flaky") && attempts.computeIfAbsent(record, _ -> new AtomicInteger()).incrementAndGet() < 3) {
+        if (record.startsWith("flaky")
+            && attempts.computeIfAbsent(record, _ -> new AtomicInteger()).incrementAndGet() < 3) {
           throw new IllegalStateException("not yet");
         }
       }
@@ -62,8 +63,7 @@ class JobRunnerTest {
   private static final Words WORDS = new Words();
   private static TestServer server;
 
-  @TempDir
-  private Path directory;
+  @TempDir private Path directory;
 
   private final Map<JobOption, String> options = new EnumMap<>(JobOption.class);
 
@@ -103,9 +103,13 @@ class JobRunnerTest {
     write("empty.txt", "");
     options.put(JobOption.BATCH_STRATEGY, "SingleRecord");
     var report = run();
-    assertThat(report).matches(JobReport::isComplete)
-        .extracting(JobReport::objects, JobReport::succeeded, JobReport::records).containsExactly(3L, 3L, 5002L);
-    assertThat(output("a.txt")).isEqualTo(words.stream().map(word -> word.toUpperCase() + "\n").collect(Collectors.joining()));
+    assertThat(report)
+        .matches(JobReport::isComplete)
+        .extracting(JobReport::objects, JobReport::succeeded, JobReport::records)
+        .containsExactly(3L, 3L, 5002L);
+    assertThat(output("a.txt"))
+        .isEqualTo(
+            words.stream().map(word -> word.toUpperCase() + "\n").collect(Collectors.joining()));
     assertThat(output("deep/er/b.txt")).isEqualTo("ONE\nTWO\n");
     assertThat(output("empty.txt")).isEmpty();
     assertThat(WORDS.bodies).hasSize(5002);
@@ -121,7 +125,11 @@ class JobRunnerTest {
     assertThat(WORDS.bodies).hasSize(3);
     assertThat(output("a.txt")).isEqualTo(line.toUpperCase().repeat(3000));
     write("long.txt", "y".repeat(2 << 20));
-    assertThat(run().failures()).singleElement().extracting(ObjectOutcome::failure).asString().contains("record 1");
+    assertThat(run().failures())
+        .singleElement()
+        .extracting(ObjectOutcome::failure)
+        .asString()
+        .contains("record 1");
   }
 
   @Test
@@ -133,12 +141,18 @@ class JobRunnerTest {
     options.put(JobOption.BATCH_STRATEGY, "SingleRecord");
     var report = run();
     assertThat(report.isComplete()).isFalse();
-    assertThat(report.failures()).singleElement().satisfies(failure -> {
-      assertThat(failure.key()).isEqualTo("b.txt");
-      assertThat(failure.failure()).isEqualTo("record 3: status 400: word: found bad, expected a better one");
-    });
+    assertThat(report.failures())
+        .singleElement()
+        .satisfies(
+            failure -> {
+              assertThat(failure.key()).isEqualTo("b.txt");
+              assertThat(failure.failure())
+                  .isEqualTo("record 3: status 400: word: found bad, expected a better one");
+            });
     assertThat(outputs()).containsOnlyKeys("a.txt.out", "c.txt.out");
-    assertThat(WORDS.bodies.stream().filter("bad"::equals)).as("a bad request is not sent again").hasSize(1);
+    assertThat(WORDS.bodies.stream().filter("bad"::equals))
+        .as("a bad request is not sent again")
+        .hasSize(1);
   }
 
   @Test
@@ -151,7 +165,11 @@ class JobRunnerTest {
     WORDS.attempts.clear();
     options.put(JobOption.INVOCATIONS_MAX_RETRIES, "1");
     write("b.txt", "flaky-3\n");
-    assertThat(run().failures()).singleElement().extracting(ObjectOutcome::failure).asString().contains("status 500: inputFn failed: not yet");
+    assertThat(run().failures())
+        .singleElement()
+        .extracting(ObjectOutcome::failure)
+        .asString()
+        .contains("status 500: inputFn failed: not yet");
   }
 
   @Test
@@ -191,16 +209,23 @@ class JobRunnerTest {
     write("x", "one");
     write("y", "two");
     write("z", "three");
-    var manifest = write("manifest.json", "[{\"prefix\": \"%s/\"}, \"x\", \"y\"]".formatted(directory.resolve("in")));
+    var manifest =
+        write(
+            "manifest.json",
+            "[{\"prefix\": \"%s/\"}, \"x\", \"y\"]".formatted(directory.resolve("in")));
     options.put(JobOption.INPUT, manifest.toString());
     options.put(JobOption.DATA_TYPE, "ManifestFile");
     assertThat(run().isComplete()).isTrue();
     assertThat(outputs()).containsOnlyKeys("x.out", "y.out");
     Files.writeString(manifest, "{}");
     assertThat(run().problem()).contains("found no manifest");
-    Files.writeString(manifest, "[{\"prefix\": \"%s/\"}, \"z\", \"z\"]".formatted(directory.resolve("in")));
-    assertThat(run(true).failures()).as("of two names alike the second is not lost in silence").singleElement()
-        .extracting(ObjectOutcome::failure).isEqualTo(directory.resolve("out/z.out") + " would be written twice");
+    Files.writeString(
+        manifest, "[{\"prefix\": \"%s/\"}, \"z\", \"z\"]".formatted(directory.resolve("in")));
+    assertThat(run(true).failures())
+        .as("of two names alike the second is not lost in silence")
+        .singleElement()
+        .extracting(ObjectOutcome::failure)
+        .isEqualTo(directory.resolve("out/z.out") + " would be written twice");
     assertThat(output("z")).isEqualTo("THREE\n");
     Files.writeString(manifest, "[{\"prefix\": \"s3://b/\"}, 7]");
     assertThat(run().problem()).contains("[1]: found 7, expected a name");
@@ -218,7 +243,11 @@ class JobRunnerTest {
     options.put(JobOption.COMPRESSION_TYPE, "Gzip");
     var report = run();
     assertThat(output("a.gz")).isEqualTo("ONE\nTWO\n");
-    assertThat(report.failures()).singleElement().extracting(ObjectOutcome::failure).asString().contains("not gzip");
+    assertThat(report.failures())
+        .singleElement()
+        .extracting(ObjectOutcome::failure)
+        .asString()
+        .contains("not gzip");
   }
 
   @Test
@@ -237,7 +266,8 @@ class JobRunnerTest {
   @Tag("BAT-13")
   @Tag("BAT-14")
   void binaryRecordsLoseTheirFramesWhenEachIsARequest() throws Exception {
-    var records = List.of("one".getBytes(StandardCharsets.UTF_8), "two".getBytes(StandardCharsets.UTF_8));
+    var records =
+        List.of("one".getBytes(StandardCharsets.UTF_8), "two".getBytes(StandardCharsets.UTF_8));
     options.put(JobOption.BATCH_STRATEGY, "SingleRecord");
     Files.write(directory.resolve("in/a"), RecordIo.write(records));
     options.put(JobOption.SPLIT_TYPE, "RecordIO");
@@ -264,7 +294,11 @@ class JobRunnerTest {
   @Test
   void anInputThatIsNotThereEndsTheJob() throws Exception {
     options.put(JobOption.INPUT, directory.resolve("none").toString());
-    assertThat(run()).matches(report -> !report.isComplete()).extracting(JobReport::problem).asString().contains("none");
+    assertThat(run())
+        .matches(report -> !report.isComplete())
+        .extracting(JobReport::problem)
+        .asString()
+        .contains("none");
   }
 
   private Path write(String key, String text) throws IOException {
@@ -282,7 +316,9 @@ class JobRunnerTest {
     var all = new TreeMap<String, String>();
     var files = new ArrayList<Path>();
     try (var walk = Files.walk(directory.resolve("out"))) {
-      walk.filter(Files::isRegularFile).filter(file -> !file.toString().contains(".berth-parts")).forEach(files::add);
+      walk.filter(Files::isRegularFile)
+          .filter(file -> !file.toString().contains(".berth-parts"))
+          .forEach(files::add);
     }
     for (var file : files) {
       all.put(directory.resolve("out").relativize(file).toString(), Files.readString(file));

@@ -34,12 +34,14 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/// Jobs whose records are lines: which of them are answered, and where an answer or an error stands.
+/// Jobs whose records are lines: which of them are answered, and where an answer or an error
+/// stands.
 class LineJobTest {
 
   private static final String LINES = "application/jsonlines";
 
-  /// Adds the numbers of a list. Lists of more than three are for `predictFn` to reject. The answer to a list with 99 is missing.
+  /// Adds the numbers of a list. Lists of more than three are for `predictFn` to reject. The answer
+  /// to a list with 99 is missing.
   private static final class Sums implements InferenceHandler<Object, Object, Object> {
 
     @Override
@@ -71,7 +73,9 @@ class LineJobTest {
 
     @Override
     public List<Object> predictFn(List<Object> records, Object model) {
-      return records.stream().map(record -> record instanceof JsonNode list ? sum(list) : record).toList();
+      return records.stream()
+          .map(record -> record instanceof JsonNode list ? sum(list) : record)
+          .toList();
     }
 
     private static Object sum(JsonNode list) {
@@ -85,7 +89,8 @@ class LineJobTest {
     public InvocationResponse outputFn(List<Object> sums, InvocationRequest request) {
       var left = sums.stream().filter(sum -> !sum.equals(99)).toList();
       var lines = left.stream().map(Json::write).collect(Collectors.joining("\n"));
-      return InvocationResponse.of(request.accept().equals(MediaType.JSON) ? Json.write(left) : lines, request.accept());
+      return InvocationResponse.of(
+          request.accept().equals(MediaType.JSON) ? Json.write(left) : lines, request.accept());
     }
 
     @Override
@@ -97,15 +102,18 @@ class LineJobTest {
   private static TestServer server;
   private static TestServer keeping;
 
-  @TempDir
-  private Path directory;
+  @TempDir private Path directory;
 
   private final Map<JobOption, String> options = new EnumMap<>(JobOption.class);
 
   @BeforeAll
   static void start() throws Exception {
     server = TestServer.with(new Sums()).set("SAGEMAKER_BATCH", "true").start();
-    keeping = TestServer.with(new Sums()).set("SAGEMAKER_BATCH", "true").set("BERTH_BAD_RECORDS", "keep").start();
+    keeping =
+        TestServer.with(new Sums())
+            .set("SAGEMAKER_BATCH", "true")
+            .set("BERTH_BAD_RECORDS", "keep")
+            .start();
   }
 
   @AfterAll
@@ -132,12 +140,19 @@ class LineJobTest {
   void aBlankLineBetweenTwoRequestsMovesNoAnswer() throws Exception {
     int before = ((1 << 20) - 1) / 7;
     write("[1, 2]\n".repeat(before) + "\n" + "[3, 4]\n".repeat(10) + "\n\n");
-    assertThat(run(server).failures()).singleElement().extracting(ObjectOutcome::failure).asString()
+    assertThat(run(server).failures())
+        .singleElement()
+        .extracting(ObjectOutcome::failure)
+        .asString()
         .contains("status 400: line %d: found a blank line".formatted(before + 1));
     options.put(JobOption.BAD_RECORDS, "keep");
-    assertThat(run(keeping)).matches(JobReport::isComplete).extracting(JobReport::records).isEqualTo(before + 11L);
+    assertThat(run(keeping))
+        .matches(JobReport::isComplete)
+        .extracting(JobReport::records)
+        .isEqualTo(before + 11L);
     assertThat(output()).hasSize(before + 11).startsWith("3", "3").endsWith("7", "7");
-    assertThat(output().get(before)).startsWith("{\"error\":\"line %d: found a blank line".formatted(before + 1));
+    assertThat(output().get(before))
+        .startsWith("{\"error\":\"line %d: found a blank line".formatted(before + 1));
     assertThat(output().get(before + 1)).isEqualTo("7");
   }
 
@@ -146,8 +161,11 @@ class LineJobTest {
     for (var type : List.of(LINES, "application/json", "text/csv")) {
       options.put(JobOption.ACCEPT, type);
       write("[1]\n[99]\n[3]\n");
-      assertThat(run(server).failures()).singleElement().extracting(ObjectOutcome::failure)
-          .isEqualTo("answer to the records 1 to 3: found 2 lines, expected 3, one for each record");
+      assertThat(run(server).failures())
+          .singleElement()
+          .extracting(ObjectOutcome::failure)
+          .isEqualTo(
+              "answer to the records 1 to 3: found 2 lines, expected 3, one for each record");
       write("[1]\n[2]\n");
       assertThat(run(server)).matches(JobReport::isComplete);
     }
@@ -161,10 +179,13 @@ class LineJobTest {
       options.put(JobOption.ACCEPT, type);
       write("[1]\n[2]\n");
       assertThat(run(server)).matches(JobReport::isComplete);
-      assertThat(output()).containsExactlyElementsOf(type.equals("application/json") ? List.of("[1]", "[2]") : List.of("1", "2"));
+      assertThat(output())
+          .containsExactlyElementsOf(
+              type.equals("application/json") ? List.of("[1]", "[2]") : List.of("1", "2"));
     }
     options.remove(JobOption.ACCEPT);
-    assertThat(JobReader.read(options, Map.of(), Set.of()).serverDefaults()).containsEntry("SAGEMAKER_DEFAULT_INVOCATIONS_ACCEPT", LINES);
+    assertThat(JobReader.read(options, Map.of(), Set.of()).serverDefaults())
+        .containsEntry("SAGEMAKER_DEFAULT_INVOCATIONS_ACCEPT", LINES);
   }
 
   @Test
@@ -183,9 +204,11 @@ class LineJobTest {
     for (var each : List.of(keeping, server)) {
       assertThat(run(each)).matches(JobReport::isComplete);
       assertThat(output()).hasSize(100).startsWith("0", "1").contains("40", "43", "98");
-      assertThat(output().get(41)).isEqualTo("{\"error\":\"line 42: found 4 numbers, expected 3 at most\"}");
+      assertThat(output().get(41))
+          .isEqualTo("{\"error\":\"line 42: found 4 numbers, expected 3 at most\"}");
       assertThat(output().get(42)).startsWith("{\"error\":\"line 43: ");
-      assertThat(output().get(99)).isEqualTo("{\"error\":\"line 100: found 5 numbers, expected 3 at most\"}");
+      assertThat(output().get(99))
+          .isEqualTo("{\"error\":\"line 100: found 5 numbers, expected 3 at most\"}");
     }
   }
 
@@ -197,7 +220,8 @@ class LineJobTest {
     options.put(JobOption.JOIN_SOURCE, "Input");
     options.put(JobOption.INPUT_FILTER, "$.x");
     options.put(JobOption.OUTPUT_FILTER, "$['id','SageMakerOutput']");
-    write("""
+    write(
+        """
         {"id": 1, "x": [1, 2]}
         {"id": 2, "x": [1, 2, 3, 4]}
         {"id": 3}
@@ -208,9 +232,11 @@ class LineJobTest {
       assertThat(run(each)).matches(JobReport::isComplete);
       assertThat(output()).hasSize(5);
       assertThat(output().get(0)).isEqualTo("{\"id\":1,\"SageMakerOutput\":3}");
-      assertThat(output().get(1)).isEqualTo(
-          "{\"id\":2,\"x\":[1,2,3,4],\"SageMakerOutput\":{\"error\":\"line 2: found 4 numbers, expected 3 at most\"}}");
-      assertThat(output().get(2)).startsWith("{\"id\":3,\"SageMakerOutput\":{\"error\":\"record 3, InputFilter $.x");
+      assertThat(output().get(1))
+          .isEqualTo(
+              "{\"id\":2,\"x\":[1,2,3,4],\"SageMakerOutput\":{\"error\":\"line 2: found 4 numbers, expected 3 at most\"}}");
+      assertThat(output().get(2))
+          .startsWith("{\"id\":3,\"SageMakerOutput\":{\"error\":\"record 3, InputFilter $.x");
       assertThat(output().get(3)).startsWith("{\"error\":\"record 4: found what is not JSON");
       assertThat(output().get(4)).isEqualTo("{\"id\":5,\"SageMakerOutput\":5}");
     }
@@ -231,7 +257,8 @@ class LineJobTest {
     options.put(JobOption.JOIN_SOURCE, "Input");
     assertThat(run(server)).matches(JobReport::isComplete);
     assertThat(output()).hasSize(5).startsWith("1,2,3").endsWith("5,6,11");
-    assertThat(output().get(2)).isEqualTo("1,2,3,4,\"ERROR: line 3: found 4 numbers, expected 3 at most\"");
+    assertThat(output().get(2))
+        .isEqualTo("1,2,3,4,\"ERROR: line 3: found 4 numbers, expected 3 at most\"");
   }
 
   @Test
@@ -239,8 +266,14 @@ class LineJobTest {
     options.put(JobOption.BAD_RECORDS, "keep");
     options.put(JobOption.SPLIT_TYPE, "None");
     options.put(JobOption.ASSEMBLE_WITH, "None");
-    assertThatThrownBy(() -> JobReader.read(options, Map.of(), Set.of())).isInstanceOfSatisfying(JobException.class, e ->
-        assertThat(e.problems()).singleElement().asString().startsWith("--bad-records: found keep, expected it with --split-type Line"));
+    assertThatThrownBy(() -> JobReader.read(options, Map.of(), Set.of()))
+        .isInstanceOfSatisfying(
+            JobException.class,
+            e ->
+                assertThat(e.problems())
+                    .singleElement()
+                    .asString()
+                    .startsWith("--bad-records: found keep, expected it with --split-type Line"));
   }
 
   private void write(String lines) throws IOException {
@@ -255,7 +288,8 @@ class LineJobTest {
   private JobReport run(TestServer server) throws Exception {
     var job = JobReader.read(options, Map.of(), Set.of(JobSwitch.OVERWRITE));
     try (var storage = new Storage(S3Options.DEFAULT)) {
-      return new JobRunner(job, storage, new Unwatched()).run(URI.create("http://127.0.0.1:" + server.port()));
+      return new JobRunner(job, storage, new Unwatched())
+          .run(URI.create("http://127.0.0.1:" + server.port()));
     }
   }
 }

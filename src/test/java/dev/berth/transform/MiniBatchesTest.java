@@ -30,10 +30,14 @@ class MiniBatchesTest {
 
   @Test
   void severalRecordsFillAPayloadAndOneIsAlone() throws IOException {
-    assertThat(bodies("a\nbb\nccc\ndd", multi(SplitType.LINE, 5))).containsExactly("a\nbb\n", "ccc\n", "dd");
-    assertThat(bodies("a\nbb\nccc\ndd", multi(SplitType.LINE, 6))).containsExactly("a\nbb\n", "ccc\ndd");
-    assertThat(bodies("a\nbb\nccc\nd", multi(SplitType.LINE, 100))).containsExactly("a\nbb\nccc\nd");
-    assertThat(bodies("a\nbb\nccc\nd", single(SplitType.LINE, 100))).containsExactly("a\n", "bb\n", "ccc\n", "d");
+    assertThat(bodies("a\nbb\nccc\ndd", multi(SplitType.LINE, 5)))
+        .containsExactly("a\nbb\n", "ccc\n", "dd");
+    assertThat(bodies("a\nbb\nccc\ndd", multi(SplitType.LINE, 6)))
+        .containsExactly("a\nbb\n", "ccc\ndd");
+    assertThat(bodies("a\nbb\nccc\nd", multi(SplitType.LINE, 100)))
+        .containsExactly("a\nbb\nccc\nd");
+    assertThat(bodies("a\nbb\nccc\nd", single(SplitType.LINE, 100)))
+        .containsExactly("a\n", "bb\n", "ccc\n", "d");
   }
 
   @Test
@@ -41,14 +45,16 @@ class MiniBatchesTest {
     var batches = miniBatches("a\nbb\nccc\ndd", multi(SplitType.LINE, 5), AS_THEY_ARE);
     assertThat(batches).extracting(MiniBatch::firstRecord).containsExactly(1L, 3L, 4L);
     assertThat(batches).extracting(MiniBatch::records).containsExactly(2, 1, 1);
-    assertThat(miniBatches("a\nb\n", single(SplitType.LINE, 5), AS_THEY_ARE)).extracting(MiniBatch::firstRecord)
+    assertThat(miniBatches("a\nb\n", single(SplitType.LINE, 5), AS_THEY_ARE))
+        .extracting(MiniBatch::firstRecord)
         .containsExactly(1L, 2L);
   }
 
   @Test
   @Tag("BAT-19")
   void twentyMebibytesOfCsvAreFourRequestsOfSix() throws IOException {
-    var row = IntStream.range(0, 20).mapToObj(Integer::toString).collect(Collectors.joining(",")) + "\n";
+    var row =
+        IntStream.range(0, 20).mapToObj(Integer::toString).collect(Collectors.joining(",")) + "\n";
     var object = new SyntheticObject(row.getBytes(UTF_8), 20L << 20);
     var splitting = Splitting.ofMebibytes(SplitType.LINE, BatchStrategy.MULTI_RECORD, 6);
     var batches = new MiniBatches(object, splitting, AS_THEY_ARE);
@@ -66,15 +72,18 @@ class MiniBatchesTest {
 
   @Test
   void aRecordThatFitsIntoNoPayloadIsRefused() {
-    assertThatThrownBy(() -> bodies("a\nbbbbb\n", multi(SplitType.LINE, 5))).isInstanceOf(BadInputException.class)
+    assertThatThrownBy(() -> bodies("a\nbbbbb\n", multi(SplitType.LINE, 5)))
+        .isInstanceOf(BadInputException.class)
         .hasMessage("record 2: found more than 5 bytes, expected at most 5 in one record");
-    assertThatThrownBy(() -> bodies("abcdef", multi(SplitType.NONE, 5))).isInstanceOf(BadInputException.class)
+    assertThatThrownBy(() -> bodies("abcdef", multi(SplitType.NONE, 5)))
+        .isInstanceOf(BadInputException.class)
         .hasMessage("record 1: found more than 5 bytes, expected at most 5 in one record");
   }
 
   @ParameterizedTest
   @EnumSource(BatchStrategy.class)
-  void anEmptyObjectIsOneEmptyRequestWhereNothingIsSplit(BatchStrategy strategy) throws IOException {
+  void anEmptyObjectIsOneEmptyRequestWhereNothingIsSplit(BatchStrategy strategy)
+      throws IOException {
     assertThat(bodies("", new Splitting(SplitType.NONE, strategy, 6))).containsExactly("");
     for (var splitType : List.of(SplitType.LINE, SplitType.RECORD_IO, SplitType.TF_RECORD)) {
       assertThat(bodies("", new Splitting(splitType, strategy, 6))).isEmpty();
@@ -86,7 +95,8 @@ class MiniBatchesTest {
   @ParameterizedTest
   @EnumSource(BatchStrategy.class)
   void anUnsplitObjectIsOnePayload(BatchStrategy strategy) throws IOException {
-    assertThat(bodies("a\nb\n", new Splitting(SplitType.NONE, strategy, 6))).containsExactly("a\nb\n");
+    assertThat(bodies("a\nb\n", new Splitting(SplitType.NONE, strategy, 6)))
+        .containsExactly("a\nb\n");
   }
 
   @Test
@@ -97,16 +107,20 @@ class MiniBatchesTest {
     assertThat(sent(RecordIo.write(records), multi(SplitType.RECORD_IO, 1000)))
         .containsExactly(RecordIo.write(records));
     assertThat(sent(RecordIo.write(records), multi(SplitType.RECORD_IO, 20)))
-        .containsExactly(RecordIo.write(records.subList(0, 2)), RecordIo.write(records.subList(2, 3)));
-    assertThat(sent(RecordIo.write(records), single(SplitType.RECORD_IO, 5))).containsExactlyElementsOf(records);
+        .containsExactly(
+            RecordIo.write(records.subList(0, 2)), RecordIo.write(records.subList(2, 3)));
+    assertThat(sent(RecordIo.write(records), single(SplitType.RECORD_IO, 5)))
+        .containsExactlyElementsOf(records);
     assertThat(sent(TfRecord.write(records), multi(SplitType.TF_RECORD, 1000)))
         .containsExactly(TfRecord.write(records));
-    assertThat(sent(TfRecord.write(records), single(SplitType.TF_RECORD, 5))).containsExactlyElementsOf(records);
+    assertThat(sent(TfRecord.write(records), single(SplitType.TF_RECORD, 5)))
+        .containsExactlyElementsOf(records);
   }
 
   @Test
   void unlimitedPayloadsAreTheWholeObjectAsAStream() throws IOException {
-    for (var splitting : List.of(multi(SplitType.LINE, 0), multi(SplitType.NONE, 0), single(SplitType.NONE, 0))) {
+    for (var splitting :
+        List.of(multi(SplitType.LINE, 0), multi(SplitType.NONE, 0), single(SplitType.NONE, 0))) {
       assertThat(streamed("a\nb\n", splitting)).isEqualTo("a\nb\n");
     }
     assertThat(streamed("", multi(SplitType.NONE, 0))).isEmpty();
@@ -131,8 +145,10 @@ class MiniBatchesTest {
   /// They have to be in memory, so they have the largest limit that the API knows.
   @Test
   void unlimitedPayloadsThatAreJoinedHaveTheLargestLimit() throws IOException {
-    var object = new SyntheticObject(("x".repeat((1 << 20) - 1) + "\n").getBytes(UTF_8), 150L << 20);
-    var batches = new MiniBatches(object, multi(SplitType.LINE, 0), processing("$", JoinSource.INPUT));
+    var object =
+        new SyntheticObject(("x".repeat((1 << 20) - 1) + "\n").getBytes(UTF_8), 150L << 20);
+    var batches =
+        new MiniBatches(object, multi(SplitType.LINE, 0), processing("$", JoinSource.INPUT));
     var first = (MiniBatch) batches.next().orElseThrow();
     assertThat(first.body().length).isEqualTo(100 << 20);
     assertThat(first.input()).isSameAs(first.body());
@@ -143,7 +159,9 @@ class MiniBatchesTest {
   @Test
   @Tag("JOIN-04")
   void filteredPayloadsKeepWhatTheirAnswersAreJoinedWith() throws IOException {
-    var batches = miniBatches("id,2,3\r\nno,4,5", multi(SplitType.LINE, 100), processing("$[1:]", JoinSource.INPUT));
+    var batches =
+        miniBatches(
+            "id,2,3\r\nno,4,5", multi(SplitType.LINE, 100), processing("$[1:]", JoinSource.INPUT));
     assertThat(batches).hasSize(1);
     assertThat(batches.getFirst().body()).asString(UTF_8).isEqualTo("2,3\r\n4,5");
     assertThat(batches.getFirst().input()).asString(UTF_8).isEqualTo("id,2,3\r\nno,4,5");
@@ -151,7 +169,9 @@ class MiniBatchesTest {
 
   @Test
   void filteredPayloadsThatAreNotJoinedKeepNothing() throws IOException {
-    var batches = miniBatches("id,2,3\nno,4,5", multi(SplitType.LINE, 14), processing("$[1:]", JoinSource.NONE));
+    var batches =
+        miniBatches(
+            "id,2,3\nno,4,5", multi(SplitType.LINE, 14), processing("$[1:]", JoinSource.NONE));
     assertThat(batches).hasSize(1);
     assertThat(batches.getFirst().input()).isSameAs(batches.getFirst().body());
   }
@@ -160,22 +180,31 @@ class MiniBatchesTest {
   @Test
   void whatIsKeptForTheJoinCountsToo() throws IOException {
     var object = "a,1111\nb,1111\nc,1111\n";
-    assertThat(miniBatches(object, multi(SplitType.LINE, 14), processing("$[0]", JoinSource.INPUT))).hasSize(2);
-    assertThat(miniBatches(object, multi(SplitType.LINE, 14), processing("$[0]", JoinSource.NONE))).hasSize(1);
+    assertThat(miniBatches(object, multi(SplitType.LINE, 14), processing("$[0]", JoinSource.INPUT)))
+        .hasSize(2);
+    assertThat(miniBatches(object, multi(SplitType.LINE, 14), processing("$[0]", JoinSource.NONE)))
+        .hasSize(1);
   }
 
   @Test
   void whatAFilterMakesTooLongIsRefused() {
-    assertThatThrownBy(() -> miniBatches("abc,d\n", multi(SplitType.LINE, 6), processing("$[0,0]", JoinSource.NONE)))
+    assertThatThrownBy(
+            () ->
+                miniBatches(
+                    "abc,d\n", multi(SplitType.LINE, 6), processing("$[0,0]", JoinSource.NONE)))
         .isInstanceOf(BadInputException.class)
         .hasMessage("record 1: found 8 bytes after InputFilter, expected at most 6 in one record");
   }
 
   @Test
   void whatAFilterRefusesNamesTheRecord() {
-    assertThatThrownBy(() -> miniBatches("a,b\na\n", multi(SplitType.LINE, 6), processing("$[1]", JoinSource.NONE)))
+    assertThatThrownBy(
+            () ->
+                miniBatches(
+                    "a,b\na\n", multi(SplitType.LINE, 6), processing("$[1]", JoinSource.NONE)))
         .isInstanceOf(BadInputException.class)
-        .hasMessage("record 2, InputFilter $[1]: found a list of 1, expected a list with the index 1");
+        .hasMessage(
+            "record 2, InputFilter $[1]: found a list of 1, expected a list with the index 1");
   }
 
   private static Splitting multi(SplitType splitType, long maxPayload) {
@@ -187,17 +216,20 @@ class MiniBatchesTest {
   }
 
   private static Optional<RecordProcessing> processing(String inputFilter, JoinSource joinSource) {
-    return Optional.of(new RecordProcessing(
-        new CsvFormat(),
-        RecordProcessing.Unit.LINE,
-        JsonPathFilter.parse(inputFilter, SliceEnd.EXCLUSIVE),
-        joinSource,
-        JsonPathFilter.parse("$", SliceEnd.EXCLUSIVE),
-        false));
+    return Optional.of(
+        new RecordProcessing(
+            new CsvFormat(),
+            RecordProcessing.Unit.LINE,
+            JsonPathFilter.parse(inputFilter, SliceEnd.EXCLUSIVE),
+            joinSource,
+            JsonPathFilter.parse("$", SliceEnd.EXCLUSIVE),
+            false));
   }
 
   private static List<String> bodies(String object, Splitting splitting) throws IOException {
-    return miniBatches(object, splitting, AS_THEY_ARE).stream().map(batch -> new String(batch.body(), UTF_8)).toList();
+    return miniBatches(object, splitting, AS_THEY_ARE).stream()
+        .map(batch -> new String(batch.body(), UTF_8))
+        .toList();
   }
 
   private static String streamed(String object, Splitting splitting) throws IOException {
@@ -208,7 +240,8 @@ class MiniBatchesTest {
     }
   }
 
-  private static List<MiniBatch> miniBatches(String object, Splitting splitting, Optional<RecordProcessing> processing)
+  private static List<MiniBatch> miniBatches(
+      String object, Splitting splitting, Optional<RecordProcessing> processing)
       throws IOException {
     return payloads(object, splitting, processing).stream().map(MiniBatch.class::cast).toList();
   }
@@ -219,13 +252,15 @@ class MiniBatchesTest {
         .toList();
   }
 
-  private static List<Payload> payloads(String object, Splitting splitting, Optional<RecordProcessing> processing)
+  private static List<Payload> payloads(
+      String object, Splitting splitting, Optional<RecordProcessing> processing)
       throws IOException {
     return payloads(new ByteArrayInputStream(object.getBytes(UTF_8)), splitting, processing);
   }
 
   private static List<Payload> payloads(
-      InputStream object, Splitting splitting, Optional<RecordProcessing> processing) throws IOException {
+      InputStream object, Splitting splitting, Optional<RecordProcessing> processing)
+      throws IOException {
     var batches = new MiniBatches(object, splitting, processing);
     var payloads = new ArrayList<Payload>();
     for (var payload = batches.next(); payload.isPresent(); payload = batches.next()) {

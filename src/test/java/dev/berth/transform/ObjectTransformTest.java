@@ -23,8 +23,7 @@ class ObjectTransformTest {
 
   private static final int MEBIBYTE = 1 << 20;
 
-  @TempDir
-  private Path directory;
+  @TempDir private Path directory;
 
   @Test
   void onlySoManyPayloadsAreReadAheadHoweverSmall() throws Exception {
@@ -33,7 +32,8 @@ class ObjectTransformTest {
 
   @Test
   void payloadsHaveMemoryForFourCopiesOfThemselves() throws Exception {
-    assertReadAhead(("x".repeat(MEBIBYTE - 1) + "\n").repeat(5), new MemoryBudget(13 * MEBIBYTE), 1, 3);
+    assertReadAhead(
+        ("x".repeat(MEBIBYTE - 1) + "\n").repeat(5), new MemoryBudget(13 * MEBIBYTE), 1, 3);
   }
 
   @Test
@@ -45,26 +45,45 @@ class ObjectTransformTest {
   @Test
   void shortRecordsAreReadAheadWhereALongOneMayTakeAllMemory() throws Exception {
     assertReadAhead(
-        "x\n".repeat(20) + "x".repeat(MEBIBYTE - 1) + "\n" + "x\n".repeat(20), new MemoryBudget(4 * MEBIBYTE), MEBIBYTE, 4);
+        "x\n".repeat(20) + "x".repeat(MEBIBYTE - 1) + "\n" + "x\n".repeat(20),
+        new MemoryBudget(4 * MEBIBYTE),
+        MEBIBYTE,
+        4);
   }
 
-  private void assertReadAhead(String lines, MemoryBudget memory, long leastShare, int payloads) throws Exception {
+  private void assertReadAhead(String lines, MemoryBudget memory, long leastShare, int payloads)
+      throws Exception {
     var input = Files.writeString(directory.resolve("lines"), lines);
     var gate = new Gate(payloads);
     var sent = new AtomicInteger();
-    Exchange exchange = (payload, _) -> {
-      sent.incrementAndGet();
-      gate.pass();
-      return ((Payload.MiniBatch) payload).body();
-    };
-    try (var storage = new Storage(S3Options.DEFAULT); var threads = Executors.newVirtualThreadPerTaskExecutor()) {
-      var transform = new ObjectTransform(
-          new ObjectSource(storage, false), new Splitting(SplitType.LINE, BatchStrategy.SINGLE_RECORD, MEBIBYTE),
-          Optional.empty(), Optional.empty(), exchange, threads, new ObjectTurns(payloads, () -> false), memory, leastShare,
-          new Checkpoints(storage, Location.of(directory.toString()), ""), true, new Unwatched(), Optional.empty());
+    Exchange exchange =
+        (payload, _) -> {
+          sent.incrementAndGet();
+          gate.pass();
+          return ((Payload.MiniBatch) payload).body();
+        };
+    try (var storage = new Storage(S3Options.DEFAULT);
+        var threads = Executors.newVirtualThreadPerTaskExecutor()) {
+      var transform =
+          new ObjectTransform(
+              new ObjectSource(storage, false),
+              new Splitting(SplitType.LINE, BatchStrategy.SINGLE_RECORD, MEBIBYTE),
+              Optional.empty(),
+              Optional.empty(),
+              exchange,
+              threads,
+              new ObjectTurns(payloads, () -> false),
+              memory,
+              leastShare,
+              new Checkpoints(storage, Location.of(directory.toString()), ""),
+              true,
+              new Unwatched(),
+              Optional.empty());
       var object = new StoredObject(Location.of(input.toString()), "lines", Files.size(input));
       var output = Location.of(directory.resolve("out").toString());
-      var records = threads.submit(() -> transform.transform(new ObjectRange(object, 0, 1), output, new LongAdder()));
+      var records =
+          threads.submit(
+              () -> transform.transform(new ObjectRange(object, 0, 1), output, new LongAdder()));
       gate.awaitArrival();
       assertThat(memory.tryTake(4 * MEBIBYTE)).isEmpty();
       assertThat(sent).hasValue(payloads);

@@ -23,7 +23,8 @@ import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
-/// Batches of pictures in the shapes of the platform's own samples, from S3 to S3, with the digits' model.
+/// Batches of pictures in the shapes of the platform's own samples, from S3 to S3, with the digits'
+/// model.
 @Tag("slow")
 class PictureJobTest {
 
@@ -37,7 +38,8 @@ class PictureJobTest {
 
   @BeforeAll
   static void start() throws Exception {
-    container = TestServer.artifact(Path.of("examples/mnist")).set("SAGEMAKER_BATCH", "true").start();
+    container =
+        TestServer.artifact(Path.of("examples/mnist")).set("SAGEMAKER_BATCH", "true").start();
     s3 = S3Server.start().createBucket(BUCKET);
     List<Path> digits;
     try (var files = Files.list(DIGITS)) {
@@ -46,7 +48,9 @@ class PictureJobTest {
     for (int i = 0; i < PICTURES; i++) {
       var digit = digits.get(i % digits.size());
       s3.put(BUCKET, "mnist/%04d.png".formatted(i), Files.readAllBytes(digit));
-      EXPECTED.put("%04d.png.out".formatted(i), "{\"predictions\":%s}".formatted(digit.getFileName().toString().charAt(0)));
+      EXPECTED.put(
+          "%04d.png.out".formatted(i),
+          "{\"predictions\":%s}".formatted(digit.getFileName().toString().charAt(0)));
     }
   }
 
@@ -59,18 +63,44 @@ class PictureJobTest {
   @Test
   @Tag("BAT-12")
   void aThousandDigitsAreReadByPrefixByManifestAndByTwoInstances() throws Exception {
-    assertThat(run(Map.of(JobOption.INPUT, "s3://pictures/mnist/", JobOption.OUTPUT, "s3://pictures/prefix")))
-        .matches(JobReport::isComplete).extracting(JobReport::records).isEqualTo(1000L);
+    assertThat(
+            run(
+                Map.of(
+                    JobOption.INPUT,
+                    "s3://pictures/mnist/",
+                    JobOption.OUTPUT,
+                    "s3://pictures/prefix")))
+        .matches(JobReport::isComplete)
+        .extracting(JobReport::records)
+        .isEqualTo(1000L);
     assertThat(outputs("prefix")).isEqualTo(EXPECTED);
 
-    s3.put(BUCKET, "manifest", IntStream.range(0, PICTURES).mapToObj("\"%04d.png\""::formatted)
-        .collect(Collectors.joining(",", "[{\"prefix\": \"s3://pictures/mnist/\"},", "]")));
-    assertThat(run(Map.of(JobOption.INPUT, "s3://pictures/manifest", JobOption.DATA_TYPE, "ManifestFile",
-        JobOption.OUTPUT, "s3://pictures/listed"))).matches(JobReport::isComplete);
+    s3.put(
+        BUCKET,
+        "manifest",
+        IntStream.range(0, PICTURES)
+            .mapToObj("\"%04d.png\""::formatted)
+            .collect(Collectors.joining(",", "[{\"prefix\": \"s3://pictures/mnist/\"},", "]")));
+    assertThat(
+            run(
+                Map.of(
+                    JobOption.INPUT,
+                    "s3://pictures/manifest",
+                    JobOption.DATA_TYPE,
+                    "ManifestFile",
+                    JobOption.OUTPUT,
+                    "s3://pictures/listed")))
+        .matches(JobReport::isComplete);
     assertThat(outputs("listed")).isEqualTo(EXPECTED);
 
-    var shares = Map.of(JobOption.INPUT, "s3://pictures/mnist/", JobOption.OUTPUT, "s3://pictures/shared",
-        JobOption.INSTANCE_COUNT, "2");
+    var shares =
+        Map.of(
+            JobOption.INPUT,
+            "s3://pictures/mnist/",
+            JobOption.OUTPUT,
+            "s3://pictures/shared",
+            JobOption.INSTANCE_COUNT,
+            "2");
     long all = 0;
     for (var index : new String[] {"0", "1"}) {
       var share = new EnumMap<>(shares);
@@ -91,11 +121,26 @@ class PictureJobTest {
     for (int i = 0; i < 200; i++) {
       s3.put(BUCKET, "images/%03d.jpg".formatted(i), photograph);
     }
-    var report = run(Map.of(
-        JobOption.INPUT, "s3://pictures/images/", JobOption.OUTPUT, "s3://pictures/labels",
-        JobOption.CONTENT_TYPE, "image/jpeg", JobOption.MAX_CONCURRENT_TRANSFORMS, "64", JobOption.MAX_PAYLOAD_IN_MB, "1"));
-    assertThat(report).matches(JobReport::isComplete).extracting(JobReport::succeeded).isEqualTo(200L);
-    assertThat(outputs("labels")).hasSize(200).allSatisfy((_, answer) -> assertThat(answer).matches("\\{\"predictions\":\\d}"));
+    var report =
+        run(
+            Map.of(
+                JobOption.INPUT,
+                "s3://pictures/images/",
+                JobOption.OUTPUT,
+                "s3://pictures/labels",
+                JobOption.CONTENT_TYPE,
+                "image/jpeg",
+                JobOption.MAX_CONCURRENT_TRANSFORMS,
+                "64",
+                JobOption.MAX_PAYLOAD_IN_MB,
+                "1"));
+    assertThat(report)
+        .matches(JobReport::isComplete)
+        .extracting(JobReport::succeeded)
+        .isEqualTo(200L);
+    assertThat(outputs("labels"))
+        .hasSize(200)
+        .allSatisfy((_, answer) -> assertThat(answer).matches("\\{\"predictions\":\\d}"));
   }
 
   /// Of the size that the photographs of the Open Images sample have, its longer side 1,024.
@@ -112,9 +157,15 @@ class PictureJobTest {
   }
 
   private static JobReport run(Map<JobOption, String> more) throws Exception {
-    var options = new EnumMap<>(Map.of(
-        JobOption.CONTENT_TYPE, "application/x-image", JobOption.ACCEPT, "application/jsonlines",
-        JobOption.MAX_CONCURRENT_TRANSFORMS, "4"));
+    var options =
+        new EnumMap<>(
+            Map.of(
+                JobOption.CONTENT_TYPE,
+                "application/x-image",
+                JobOption.ACCEPT,
+                "application/jsonlines",
+                JobOption.MAX_CONCURRENT_TRANSFORMS,
+                "4"));
     options.putAll(more);
     try (var storage = new Storage(s3.options())) {
       return new JobRunner(JobReader.read(options, Map.of(), Set.of()), storage, new Unwatched())

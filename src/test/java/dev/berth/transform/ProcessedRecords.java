@@ -33,14 +33,21 @@ final class ProcessedRecords {
   }
 
   static RecordProcessing processing(
-      String type, SplitType splitType, String inputFilter, String joinSource, String outputFilter) {
+      String type,
+      SplitType splitType,
+      String inputFilter,
+      String joinSource,
+      String outputFilter) {
     return new DataProcessing(inputFilter, joinSource, outputFilter, SliceEnd.EXCLUSIVE)
-        .processing(formats(type, splitType), false).orElseThrow();
+        .processing(formats(type, splitType), false)
+        .orElseThrow();
   }
 
   static TransformFormats formats(String type, SplitType splitType) {
     return new TransformFormats(
-        Optional.of(type), Optional.of(type), splitType,
+        Optional.of(type),
+        Optional.of(type),
+        splitType,
         splitType == SplitType.LINE ? AssembleWith.LINE : AssembleWith.NONE);
   }
 }

@@ -22,12 +22,15 @@ import org.junit.jupiter.params.provider.CsvSource;
 class RecordProcessingTest {
 
   @ParameterizedTest
-  @CsvSource(delimiter = '|', quoteCharacter = '`', value = {
-    "{\"key\":1}|{\"label\":1}|{\"key\":1,\"SageMakerOutput\":{\"label\":1}}",
-    "{\"key\":1}|0.5|{\"key\":1,\"SageMakerOutput\":0.5}",
-    "{}|null|{\"SageMakerOutput\":null}",
-    "{\"SageMakerOutput\":0,\"key\":1}|2|{\"SageMakerOutput\":2,\"key\":1}",
-  })
+  @CsvSource(
+      delimiter = '|',
+      quoteCharacter = '`',
+      value = {
+        "{\"key\":1}|{\"label\":1}|{\"key\":1,\"SageMakerOutput\":{\"label\":1}}",
+        "{\"key\":1}|0.5|{\"key\":1,\"SageMakerOutput\":0.5}",
+        "{}|null|{\"SageMakerOutput\":null}",
+        "{\"SageMakerOutput\":0,\"key\":1}|2|{\"SageMakerOutput\":2,\"key\":1}",
+      })
   @Tag("JOIN-01")
   void objectsGetTheirAnswerAsAMember(String input, String answer, String output) {
     assertThat(joined(JSON, SplitType.NONE, input, answer)).isEqualTo(output);
@@ -35,25 +38,32 @@ class RecordProcessingTest {
   }
 
   @ParameterizedTest
-  @CsvSource(delimiter = '|', quoteCharacter = '`', value = {
-    "[1,2]|{\"label\":1}|{\"SageMakerInput\":[1,2],\"SageMakerOutput\":{\"label\":1}}",
-    "\"text\"|[0.5]|{\"SageMakerInput\":\"text\",\"SageMakerOutput\":[0.5]}",
-    "null|true|{\"SageMakerInput\":null,\"SageMakerOutput\":true}",
-    "1.0|1|{\"SageMakerInput\":1.0,\"SageMakerOutput\":1}",
-  })
+  @CsvSource(
+      delimiter = '|',
+      quoteCharacter = '`',
+      value = {
+        "[1,2]|{\"label\":1}|{\"SageMakerInput\":[1,2],\"SageMakerOutput\":{\"label\":1}}",
+        "\"text\"|[0.5]|{\"SageMakerInput\":\"text\",\"SageMakerOutput\":[0.5]}",
+        "null|true|{\"SageMakerInput\":null,\"SageMakerOutput\":true}",
+        "1.0|1|{\"SageMakerInput\":1.0,\"SageMakerOutput\":1}",
+      })
   @Tag("JOIN-02")
   void otherJsonBecomesAMemberBesideItsAnswer(String input, String answer, String output) {
     assertThat(joined(JSON, SplitType.NONE, input, answer)).isEqualTo(output);
   }
 
   @ParameterizedTest
-  @CsvSource(delimiter = '|', quoteCharacter = '`', ignoreLeadingAndTrailingWhitespace = false, value = {
-    "1,2,3|1|1,2,3,1",
-    "1.0,1e5, x |0.10,b|1.0,1e5, x ,0.10,b",
-    "\"a,b\",\"say \"\"hi\"\"\",\"\"|\"c,d\"|\"a,b\",\"say \"\"hi\"\"\",\"\",\"c,d\"",
-    ",,|,|,,,,",
-    "a\"b, \"c|é|a\"b, \"c,é",
-  })
+  @CsvSource(
+      delimiter = '|',
+      quoteCharacter = '`',
+      ignoreLeadingAndTrailingWhitespace = false,
+      value = {
+        "1,2,3|1|1,2,3,1",
+        "1.0,1e5, x |0.10,b|1.0,1e5, x ,0.10,b",
+        "\"a,b\",\"say \"\"hi\"\"\",\"\"|\"c,d\"|\"a,b\",\"say \"\"hi\"\"\",\"\",\"c,d\"",
+        ",,|,|,,,,",
+        "a\"b, \"c|é|a\"b, \"c,é",
+      })
   @Tag("JOIN-03")
   void rowsAreFollowedByTheColumnsOfTheirAnswer(String input, String answer, String output) {
     assertThat(joined(CSV, SplitType.LINE, input + "\n", answer)).isEqualTo(output);
@@ -72,7 +82,8 @@ class RecordProcessingTest {
   @Test
   @Tag("JOIN-05")
   void membersOfTheJoinAreChosenByName() {
-    var processing = processing(JSON_LINES, SplitType.LINE, "$.features", "Input", "$['id','SageMakerOutput']");
+    var processing =
+        processing(JSON_LINES, SplitType.LINE, "$.features", "Input", "$['id','SageMakerOutput']");
     assertThat(sent(processing, "{\"id\":7,\"features\":[1.0,2]}\n")).isEqualTo("[1.0,2]\n");
     assertThat(output(processing, "{\"id\":7,\"features\":[1.0,2]}\n", "{\"label\":1}\n"))
         .isEqualTo("{\"id\":7,\"SageMakerOutput\":{\"label\":1}}");
@@ -91,8 +102,10 @@ class RecordProcessingTest {
     var exclusive = new DataProcessing("$[1:4]", "None", "$", SliceEnd.EXCLUSIVE);
     var inclusive = new DataProcessing("$[1:4]", "None", "$", SliceEnd.INCLUSIVE);
     var formats = ProcessedRecords.formats(CSV, SplitType.LINE);
-    assertThat(sent(exclusive.processing(formats, false).orElseThrow(), "0,1,2,3,4,5\n")).isEqualTo("1,2,3\n");
-    assertThat(sent(inclusive.processing(formats, false).orElseThrow(), "0,1,2,3,4,5\n")).isEqualTo("1,2,3,4\n");
+    assertThat(sent(exclusive.processing(formats, false).orElseThrow(), "0,1,2,3,4,5\n"))
+        .isEqualTo("1,2,3\n");
+    assertThat(sent(inclusive.processing(formats, false).orElseThrow(), "0,1,2,3,4,5\n"))
+        .isEqualTo("1,2,3,4\n");
   }
 
   @Test
@@ -118,14 +131,16 @@ class RecordProcessingTest {
   @Test
   void answersAloneAreFilteredWhereNothingIsJoined() {
     var names = processing(JSON_LINES, SplitType.LINE, "$", "None", "$.label");
-    assertThat(output(names, "1\n2\n", "{\"label\":\"a\"}\n{\"label\":\"b\"}")).isEqualTo("\"a\"\n\"b\"");
+    assertThat(output(names, "1\n2\n", "{\"label\":\"a\"}\n{\"label\":\"b\"}"))
+        .isEqualTo("\"a\"\n\"b\"");
     var columns = processing(CSV, SplitType.LINE, "$", "None", "$[0]");
     assertThat(output(columns, "not\"read\n", "a,0.9\n")).isEqualTo("a");
   }
 
   @Test
   void eachRecordOfAPayloadIsJoinedWithItsOwnAnswer() {
-    assertThat(joined(CSV, SplitType.LINE, "1,2\r\n3,4\r\n5,6", "a\nb\nc\n")).isEqualTo("1,2,a\n3,4,b\n5,6,c");
+    assertThat(joined(CSV, SplitType.LINE, "1,2\r\n3,4\r\n5,6", "a\nb\nc\n"))
+        .isEqualTo("1,2,a\n3,4,b\n5,6,c");
     assertThat(joined(JSON, SplitType.LINE, "{\"k\":1}\n{\"k\":2}\n", "1\n2"))
         .isEqualTo("{\"k\":1,\"SageMakerOutput\":1}\n{\"k\":2,\"SageMakerOutput\":2}");
   }
@@ -149,8 +164,10 @@ class RecordProcessingTest {
     assertThat(sent(processing, "{\"f\":1}\n{\"f\":2}\n")).isEqualTo("1\n2\n");
     assertThat(output(processing, "{\"f\":1}\n{\"f\":2}\n", "3\n4\n"))
         .isEqualTo("{\"f\":1,\"SageMakerOutput\":3}\n{\"f\":2,\"SageMakerOutput\":4}");
-    assertThatThrownBy(() -> sent(processing, "{\"f\":1}\n{\"g\":2}\n")).isInstanceOf(BadInputException.class)
-        .hasMessage("record 2, InputFilter $.f: found an object, expected an object with the member \"f\"");
+    assertThatThrownBy(() -> sent(processing, "{\"f\":1}\n{\"g\":2}\n"))
+        .isInstanceOf(BadInputException.class)
+        .hasMessage(
+            "record 2, InputFilter $.f: found an object, expected an object with the member \"f\"");
   }
 
   @Test

@@ -31,9 +31,12 @@ class RecordReaderTest {
   @EnumSource(BatchStrategy.class)
   @Tag("BAT-07")
   void linesKeepTheirOwnNewlines(BatchStrategy strategy) throws IOException {
-    assertThat(lines("a\nb\r\n\nc\rd\né", strategy)).containsExactly("a\n", "b\r\n", "\n", "c\rd\n", "é");
+    assertThat(lines("a\nb\r\n\nc\rd\né", strategy))
+        .containsExactly("a\n", "b\r\n", "\n", "c\rd\n", "é");
     assertThat(lines("a\n", strategy)).containsExactly("a\n");
-    assertThat(lines("\n\na\n \r\n\n", strategy)).as("blank lines at the end do not count").containsExactly("\n", "\n", "a\n");
+    assertThat(lines("\n\na\n \r\n\n", strategy))
+        .as("blank lines at the end do not count")
+        .containsExactly("\n", "\n", "a\n");
     assertThat(lines("\n".repeat(70_000) + "a", strategy)).hasSize(70_001).last().isEqualTo("a");
     assertThat(lines("\n\n", strategy)).isEmpty();
     assertThat(lines("", strategy)).isEmpty();
@@ -42,7 +45,8 @@ class RecordReaderTest {
   /// As the platform's documents say.
   @Test
   void aNewlineInAQuotedCellEndsTheRecord() throws IOException {
-    assertThat(lines("1,\"a\nb\"\n", BatchStrategy.SINGLE_RECORD)).containsExactly("1,\"a\n", "b\"\n");
+    assertThat(lines("1,\"a\nb\"\n", BatchStrategy.SINGLE_RECORD))
+        .containsExactly("1,\"a\n", "b\"\n");
   }
 
   @Test
@@ -56,20 +60,36 @@ class RecordReaderTest {
 
   @Test
   void lengthLimitsCountTheNewline() throws IOException {
-    assertThat(all(object("ab\ncd"), new Splitting(SplitType.LINE, BatchStrategy.MULTI_RECORD, 3))).hasSize(2);
-    assertRefused("abc\nd", SplitType.LINE, 3, "record 1: found more than 3 bytes, expected at most 3 in one record");
-    assertRefused("a\nabcd", SplitType.LINE, 3, "record 2: found more than 3 bytes, expected at most 3 in one record");
+    assertThat(all(object("ab\ncd"), new Splitting(SplitType.LINE, BatchStrategy.MULTI_RECORD, 3)))
+        .hasSize(2);
+    assertRefused(
+        "abc\nd",
+        SplitType.LINE,
+        3,
+        "record 1: found more than 3 bytes, expected at most 3 in one record");
+    assertRefused(
+        "a\nabcd",
+        SplitType.LINE,
+        3,
+        "record 2: found more than 3 bytes, expected at most 3 in one record");
   }
 
   @Test
   void anUnsplitObjectIsOneRecordEvenWhenEmpty() throws IOException {
     for (var limit : List.of(0L, 3L)) {
-      assertThat(texts(object("a\nb"), new Splitting(SplitType.NONE, BatchStrategy.MULTI_RECORD, limit)))
+      assertThat(
+              texts(
+                  object("a\nb"), new Splitting(SplitType.NONE, BatchStrategy.MULTI_RECORD, limit)))
           .containsExactly("a\nb");
-      assertThat(texts(object(""), new Splitting(SplitType.NONE, BatchStrategy.SINGLE_RECORD, limit)))
+      assertThat(
+              texts(object(""), new Splitting(SplitType.NONE, BatchStrategy.SINGLE_RECORD, limit)))
           .containsExactly("");
     }
-    assertRefused("abcd", SplitType.NONE, 3, "record 1: found more than 3 bytes, expected at most 3 in one record");
+    assertRefused(
+        "abcd",
+        SplitType.NONE,
+        3,
+        "record 1: found more than 3 bytes, expected at most 3 in one record");
   }
 
   @Test
@@ -79,12 +99,16 @@ class RecordReaderTest {
     var records = List.of("abc".getBytes(UTF_8), new byte[0], "defgh".getBytes(UTF_8));
     var recordIo = RecordIo.write(records);
     var tfRecord = TfRecord.write(records);
-    assertThat(all(recordIo, SplitType.RECORD_IO, BatchStrategy.SINGLE_RECORD)).containsExactlyElementsOf(records);
-    assertThat(all(tfRecord, SplitType.TF_RECORD, BatchStrategy.SINGLE_RECORD)).containsExactlyElementsOf(records);
+    assertThat(all(recordIo, SplitType.RECORD_IO, BatchStrategy.SINGLE_RECORD))
+        .containsExactlyElementsOf(records);
+    assertThat(all(tfRecord, SplitType.TF_RECORD, BatchStrategy.SINGLE_RECORD))
+        .containsExactlyElementsOf(records);
     assertThat(all(recordIo, SplitType.RECORD_IO, BatchStrategy.MULTI_RECORD))
-        .containsExactlyElementsOf(records.stream().map(record -> RecordIo.write(List.of(record))).toList());
+        .containsExactlyElementsOf(
+            records.stream().map(record -> RecordIo.write(List.of(record))).toList());
     assertThat(all(tfRecord, SplitType.TF_RECORD, BatchStrategy.MULTI_RECORD))
-        .containsExactlyElementsOf(records.stream().map(record -> TfRecord.write(List.of(record))).toList());
+        .containsExactlyElementsOf(
+            records.stream().map(record -> TfRecord.write(List.of(record))).toList());
     assertThat(all(new byte[0], SplitType.RECORD_IO, BatchStrategy.MULTI_RECORD)).isEmpty();
     assertThat(all(new byte[0], SplitType.TF_RECORD, BatchStrategy.SINGLE_RECORD)).isEmpty();
   }
@@ -92,15 +116,20 @@ class RecordReaderTest {
   /// The reader never holds more than the record that it gives and one buffer.
   @Test
   void aLargeObjectIsReadInConstantMemory() throws IOException {
-    var object = new SyntheticObject(("x".repeat(100_000) + "\n" + "short\n").getBytes(UTF_8), 200 * MEBIBYTE);
+    var object =
+        new SyntheticObject(
+            ("x".repeat(100_000) + "\n" + "short\n").getBytes(UTF_8), 200 * MEBIBYTE);
     assertReadInConstantMemory(object, SplitType.LINE);
     var recordIo = RecordIo.write(List.of(new byte[100_000], new byte[3]));
-    assertReadInConstantMemory(new SyntheticObject(recordIo, 2_000L * recordIo.length), SplitType.RECORD_IO);
+    assertReadInConstantMemory(
+        new SyntheticObject(recordIo, 2_000L * recordIo.length), SplitType.RECORD_IO);
     var tfRecord = TfRecord.write(List.of(new byte[100_000], new byte[3]));
-    assertReadInConstantMemory(new SyntheticObject(tfRecord, 2_000L * tfRecord.length), SplitType.TF_RECORD);
+    assertReadInConstantMemory(
+        new SyntheticObject(tfRecord, 2_000L * tfRecord.length), SplitType.TF_RECORD);
   }
 
-  private static void assertReadInConstantMemory(SyntheticObject object, SplitType splitType) throws IOException {
+  private static void assertReadInConstantMemory(SyntheticObject object, SplitType splitType)
+      throws IOException {
     var reader = new Splitting(splitType, BatchStrategy.MULTI_RECORD, MEBIBYTE).open(object);
     long given = 0;
     long mostAhead = 0;
@@ -119,26 +148,32 @@ class RecordReaderTest {
     for (var splitType : List.of(SplitType.LINE, SplitType.NONE)) {
       var object = new SyntheticObject("x".getBytes(UTF_8), 200 * MEBIBYTE);
       var reader = Splitting.ofMebibytes(splitType, BatchStrategy.MULTI_RECORD, 1).open(object);
-      assertThatThrownBy(reader::next).isInstanceOf(BadInputException.class)
-          .hasMessage("record 1: found more than 1048576 bytes, expected at most 1048576 in one record");
+      assertThatThrownBy(reader::next)
+          .isInstanceOf(BadInputException.class)
+          .hasMessage(
+              "record 1: found more than 1048576 bytes, expected at most 1048576 in one record");
       assertThat(object.bytesRead()).isLessThanOrEqualTo(MEBIBYTE + 64 * 1024);
     }
   }
 
   @Test
   void unlimitedRecordsEndWithWhatTheApiKnowsAndWhatAnArrayHolds() {
-    assertThat(new Splitting(SplitType.LINE, BatchStrategy.MULTI_RECORD, 0).maxRecord()).isEqualTo(100 << 20);
+    assertThat(new Splitting(SplitType.LINE, BatchStrategy.MULTI_RECORD, 0).maxRecord())
+        .isEqualTo(100 << 20);
     assertThat(new Splitting(SplitType.LINE, BatchStrategy.MULTI_RECORD, 1L << 40).maxRecord())
         .isEqualTo(Integer.MAX_VALUE - 8);
-    assertThat(Splitting.ofMebibytes(SplitType.LINE, BatchStrategy.MULTI_RECORD, 6).maxRecord()).isEqualTo(6_291_456);
+    assertThat(Splitting.ofMebibytes(SplitType.LINE, BatchStrategy.MULTI_RECORD, 6).maxRecord())
+        .isEqualTo(6_291_456);
     assertThatThrownBy(() -> new Splitting(SplitType.LINE, BatchStrategy.MULTI_RECORD, -1))
-        .isInstanceOf(IllegalArgumentException.class).hasMessage("maxPayload: found -1, expected at least 0");
+        .isInstanceOf(IllegalArgumentException.class)
+        .hasMessage("maxPayload: found -1, expected at least 0");
   }
 
   @ParameterizedTest
   @EnumSource(SplitType.class)
   void aStreamThatFailsIsNoBadInput(SplitType splitType) {
-    var reader = Splitting.ofMebibytes(splitType, BatchStrategy.MULTI_RECORD, 6).open(new FailingObject());
+    var reader =
+        Splitting.ofMebibytes(splitType, BatchStrategy.MULTI_RECORD, 6).open(new FailingObject());
     assertThatThrownBy(reader::next).isInstanceOf(IOException.class).hasMessage("cut");
   }
 
@@ -146,15 +181,18 @@ class RecordReaderTest {
   @EnumSource(SplitType.class)
   void damagedObjectsAreReadOrRefused(SplitType splitType) {
     var records = List.of("abc".getBytes(UTF_8), new byte[0], "d\n\r\ne".getBytes(UTF_8));
-    var object = splitType == SplitType.TF_RECORD ? TfRecord.write(records) : RecordIo.write(records);
+    var object =
+        splitType == SplitType.TF_RECORD ? TfRecord.write(records) : RecordIo.write(records);
     for (var strategy : BatchStrategy.values()) {
-      DamagedBytes.areReadOrRefused(object, bytes -> {
-        try {
-          all(new ByteArrayInputStream(bytes), new Splitting(splitType, strategy, 40));
-        } catch (IOException e) {
-          throw new UncheckedIOException(e);
-        }
-      });
+      DamagedBytes.areReadOrRefused(
+          object,
+          bytes -> {
+            try {
+              all(new ByteArrayInputStream(bytes), new Splitting(splitType, strategy, 40));
+            } catch (IOException e) {
+              throw new UncheckedIOException(e);
+            }
+          });
     }
   }
 
@@ -173,7 +211,8 @@ class RecordReaderTest {
     return texts(object(text), Splitting.ofMebibytes(SplitType.LINE, strategy, 6));
   }
 
-  private static List<byte[]> all(byte[] object, SplitType splitType, BatchStrategy strategy) throws IOException {
+  private static List<byte[]> all(byte[] object, SplitType splitType, BatchStrategy strategy)
+      throws IOException {
     return all(new ByteArrayInputStream(object), Splitting.ofMebibytes(splitType, strategy, 6));
   }
 
@@ -192,7 +231,9 @@ class RecordReaderTest {
   }
 
   private static void assertRefused(String text, SplitType splitType, long limit, String message) {
-    assertThatThrownBy(() -> all(object(text), new Splitting(splitType, BatchStrategy.MULTI_RECORD, limit)))
-        .isInstanceOf(BadInputException.class).hasMessage(message);
+    assertThatThrownBy(
+            () -> all(object(text), new Splitting(splitType, BatchStrategy.MULTI_RECORD, limit)))
+        .isInstanceOf(BadInputException.class)
+        .hasMessage(message);
   }
 }

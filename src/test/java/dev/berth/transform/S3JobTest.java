@@ -47,8 +47,10 @@ class S3JobTest {
 
   private static final String BUCKET = "jobs";
   private static final int OBJECTS = 40;
+
   /// Its output has several parts: the others are put in one piece.
   private static final int LARGE = 7;
+
   private static final int POISONED = 13;
   private static final int RECORDS_OF_LARGE = 12_000;
 
@@ -83,7 +85,9 @@ class S3JobTest {
     for (int i = 0; i < OBJECTS; i++) {
       var lines = new ArrayList<String>();
       for (int record = 0; record < (i == LARGE ? RECORDS_OF_LARGE : 200 + 5 * i); record++) {
-        lines.add("word-%d of object %d%s".formatted(record, i, i == LARGE ? " and more".repeat(110) : ""));
+        lines.add(
+            "word-%d of object %d%s"
+                .formatted(record, i, i == LARGE ? " and more".repeat(110) : ""));
       }
       if (i == POISONED) {
         lines.set(150, "poison");
@@ -140,12 +144,16 @@ class S3JobTest {
   @Test
   @Tag("BAT-22")
   void aManifestAndItsObjectsAreBothInS3() throws Exception {
-    s3.put(BUCKET, "manifest.json", "[{\"prefix\": \"s3://jobs/in/\"}, \"01.txt\", \"deep/er/10.txt\", \"none.txt\"]");
+    s3.put(
+        BUCKET,
+        "manifest.json",
+        "[{\"prefix\": \"s3://jobs/in/\"}, \"01.txt\", \"deep/er/10.txt\", \"none.txt\"]");
     options.put(JobOption.INPUT, "s3://jobs/manifest.json");
     options.put(JobOption.DATA_TYPE, "ManifestFile");
     var report = run("listed", s3.endpoint());
     assertThat(report.failures()).extracting(ObjectOutcome::key).containsExactly("none.txt");
-    assertThat(outputs("listed")).containsOnlyKeys("01.txt.out", "deep/er/10.txt.out")
+    assertThat(outputs("listed"))
+        .containsOnlyKeys("01.txt.out", "deep/er/10.txt.out")
         .containsEntry("01.txt.out", EXPECTED.get("01.txt"));
   }
 
@@ -156,18 +164,30 @@ class S3JobTest {
     }
     options.put(JobOption.INPUT, "s3://jobs/a/in");
     var report = run("twins", s3.endpoint());
-    assertThat(report.failures()).singleElement().isEqualTo(new ObjectOutcome(
-        "in-2/x.txt", ObjectOutcome.Status.FAILED, 0, report.failures().getFirst().seconds(),
-        "s3://jobs/twins/in-2/x.txt.out would be written twice"));
-    assertThat(outputs("twins")).containsOnlyKeys("in-2/x.txt.out", "y.txt.out")
+    assertThat(report.failures())
+        .singleElement()
+        .isEqualTo(
+            new ObjectOutcome(
+                "in-2/x.txt",
+                ObjectOutcome.Status.FAILED,
+                0,
+                report.failures().getFirst().seconds(),
+                "s3://jobs/twins/in-2/x.txt.out would be written twice"));
+    assertThat(outputs("twins"))
+        .containsOnlyKeys("in-2/x.txt.out", "y.txt.out")
         .containsEntry("in-2/x.txt.out", "A/IN-2/X.TXT\n");
   }
 
   /// What may happen to the first two attempts of every request.
   static Stream<Fault> faults() {
     return Stream.of(
-        Fault.slowDown(), new Fault.Answer(500, "InternalError"), new Fault.CutRequest(0), new Fault.CutRequest(1000),
-        new Fault.LoseAnswer(), new Fault.CutAnswer(0), new Fault.CutAnswer(1000));
+        Fault.slowDown(),
+        new Fault.Answer(500, "InternalError"),
+        new Fault.CutRequest(0),
+        new Fault.CutRequest(1000),
+        new Fault.LoseAnswer(),
+        new Fault.CutAnswer(0),
+        new Fault.CutAnswer(1000));
   }
 
   @ParameterizedTest
@@ -181,28 +201,39 @@ class S3JobTest {
   @ValueSource(ints = {1, 2, 3})
   void whateverGoesWrongInWhicheverOrderChangesNothing(int seed) throws Exception {
     var all = faults().toList();
-    isUndisturbed("mixed-" + seed, request -> {
-      // By the request alone, so that a seed is a schedule however the threads run.
-      var name = request.method() + withoutUpload(request.target()) + request.attempt() + "-" + seed;
-      var random = new Random(name.hashCode());
-      random.nextInt();
-      return request.attempt() <= 3 && random.nextInt(3) < 2 ? all.get(random.nextInt(all.size())) : new Fault.Pass();
-    });
+    isUndisturbed(
+        "mixed-" + seed,
+        request -> {
+          // By the request alone, so that a seed is a schedule however the threads run.
+          var name =
+              request.method() + withoutUpload(request.target()) + request.attempt() + "-" + seed;
+          var random = new Random(name.hashCode());
+          random.nextInt();
+          return request.attempt() <= 3 && random.nextInt(3) < 2
+              ? all.get(random.nextInt(all.size()))
+              : new Fault.Pass();
+        });
   }
 
   @Test
   void aRunAgainDoesWhatAnS3ThatFailedForGoodLeftUndone() throws Exception {
     var down = ConcurrentHashMap.<String>newKeySet();
-    try (var proxy = new FaultyProxy(s3.endpoint(), request -> {
-      if (request.method().equals("PUT") && request.target().contains("/3")) {
-        down.add(request.target());
-        return Fault.slowDown();
-      }
-      return new Fault.Pass();
-    })) {
+    try (var proxy =
+        new FaultyProxy(
+            s3.endpoint(),
+            request -> {
+              if (request.method().equals("PUT") && request.target().contains("/3")) {
+                down.add(request.target());
+                return Fault.slowDown();
+              }
+              return new Fault.Pass();
+            })) {
       var report = run("again", proxy.endpoint());
       assertThat(down).hasSize(10);
-      assertThat(report.failures()).extracting(ObjectOutcome::key).hasSize(11).contains("13.txt", "31.txt", "39.txt");
+      assertThat(report.failures())
+          .extracting(ObjectOutcome::key)
+          .hasSize(11)
+          .contains("13.txt", "31.txt", "39.txt");
       assertThat(report.succeeded()).isEqualTo(OBJECTS - 11);
     }
     var report = run("again", s3.endpoint());
@@ -214,25 +245,43 @@ class S3JobTest {
   @Test
   void anObjectGoesOnBehindThePartsThatAreInS3() throws Exception {
     s3.put(BUCKET, "slow/a.txt", "slow\n".repeat(200) + "poison\n" + "slow\n");
-    s3.put(BUCKET, "parts/.berth-parts/a.txt.parts.parts/0123456789abcdef/1-2", "that of another object");
+    s3.put(
+        BUCKET,
+        "parts/.berth-parts/a.txt.parts.parts/0123456789abcdef/1-2",
+        "that of another object");
     options.put(JobOption.INPUT, "s3://jobs/slow/");
     options.put(JobOption.BATCH_STRATEGY, "SingleRecord");
     options.put(JobOption.MAX_CONCURRENT_TRANSFORMS, "1");
-    assertThat(run("parts", s3.endpoint()).failures()).singleElement().extracting(ObjectOutcome::failure).asString().startsWith("record 201");
+    assertThat(run("parts", s3.endpoint()).failures())
+        .singleElement()
+        .extracting(ObjectOutcome::failure)
+        .asString()
+        .startsWith("record 201");
     assertThat(s3.keys(BUCKET)).anyMatch(key -> key.startsWith("parts/.berth-parts/a.txt.parts/"));
     WORDS.asked.clear();
     s3.put(BUCKET, "slow/a.txt", "slow\n".repeat(200) + "potion\n" + "slow\n");
-    assertThat(run("parts", s3.endpoint())).matches(JobReport::isComplete).extracting(JobReport::records).isEqualTo(202L);
-    assertThat(WORDS.asked).as("those that had no answer").containsExactlyInAnyOrder("potion", "slow");
-    assertThat(outputs("parts")).containsEntry("a.txt.out", "SLOW\n".repeat(200) + "POTION\nSLOW\n");
-    assertThat(s3.keys(BUCKET)).filteredOn(key -> key.startsWith("parts/.berth-parts/")).singleElement().asString().contains("a.txt.parts.parts");
+    assertThat(run("parts", s3.endpoint()))
+        .matches(JobReport::isComplete)
+        .extracting(JobReport::records)
+        .isEqualTo(202L);
+    assertThat(WORDS.asked)
+        .as("those that had no answer")
+        .containsExactlyInAnyOrder("potion", "slow");
+    assertThat(outputs("parts"))
+        .containsEntry("a.txt.out", "SLOW\n".repeat(200) + "POTION\nSLOW\n");
+    assertThat(s3.keys(BUCKET))
+        .filteredOn(key -> key.startsWith("parts/.berth-parts/"))
+        .singleElement()
+        .asString()
+        .contains("a.txt.parts.parts");
   }
 
   /// One request at a time: the first object is with the model all the while.
   @Test
   void otherObjectsAreOpenedWhileOneIsWithTheModel() throws Exception {
     var gate = new Gate(1);
-    try (var held = held(gate); var proxy = new FaultyProxy(s3.endpoint(), _ -> new Fault.Pass());
+    try (var held = held(gate);
+        var proxy = new FaultyProxy(s3.endpoint(), _ -> new Fault.Pass());
         var threads = Executors.newVirtualThreadPerTaskExecutor()) {
       few("ahead", 100);
       var job = threads.submit(() -> run("ahead-out", proxy.endpoint(), held.uri("/")));
@@ -243,31 +292,48 @@ class S3JobTest {
       } finally {
         gate.open();
       }
-      assertThat(job.get()).matches(JobReport::isComplete).extracting(JobReport::succeeded).isEqualTo(100L);
+      assertThat(job.get())
+          .matches(JobReport::isComplete)
+          .extracting(JobReport::succeeded)
+          .isEqualTo(100L);
     }
   }
 
   @Test
   void theModelGoesOnWhileAnOutputIsOnItsWay() throws Exception {
     var gate = new Gate(1);
-    try (var proxy = new FaultyProxy(s3.endpoint(), request -> {
-      if (request.method().equals("PUT") && request.target().contains("/behind-out/000.txt")) {
-        passed(gate);
-      }
-      return new Fault.Pass();
-    }); var threads = Executors.newVirtualThreadPerTaskExecutor()) {
+    try (var proxy =
+            new FaultyProxy(
+                s3.endpoint(),
+                request -> {
+                  if (request.method().equals("PUT")
+                      && request.target().contains("/behind-out/000.txt")) {
+                    passed(gate);
+                  }
+                  return new Fault.Pass();
+                });
+        var threads = Executors.newVirtualThreadPerTaskExecutor()) {
       few("behind", 20);
       WORDS.asked.clear();
       var job = threads.submit(() -> run("behind-out", proxy.endpoint()));
       try {
         gate.awaitArrival();
         await().until(() -> WORDS.asked.size() == 20);
-        await().until(() -> outputs("behind-out").keySet().stream().filter(key -> key.endsWith(".out")).count() == 19);
+        await()
+            .until(
+                () ->
+                    outputs("behind-out").keySet().stream()
+                            .filter(key -> key.endsWith(".out"))
+                            .count()
+                        == 19);
         assertThat(job.isDone()).as("an object has succeeded when its output is there").isFalse();
       } finally {
         gate.open();
       }
-      assertThat(job.get()).matches(JobReport::isComplete).extracting(JobReport::succeeded).isEqualTo(20L);
+      assertThat(job.get())
+          .matches(JobReport::isComplete)
+          .extracting(JobReport::succeeded)
+          .isEqualTo(20L);
       assertThat(outputs("behind-out")).hasSize(20).containsEntry("007.txt.out", "WORD 7\n");
     }
   }
@@ -275,11 +341,13 @@ class S3JobTest {
   @Test
   void aStoppedJobPutsInPlaceWhatIsAnsweredAndBeginsNothingElse() throws Exception {
     var gate = new Gate(1);
-    try (var held = held(gate); var storage = new Storage(s3.options());
+    try (var held = held(gate);
+        var storage = new Storage(s3.options());
         var threads = Executors.newVirtualThreadPerTaskExecutor()) {
       few("stopped", 50);
       options.put(JobOption.OUTPUT, "s3://jobs/stopped-out");
-      var runner = new JobRunner(JobReader.read(options, Map.of(), Set.of()), storage, new Unwatched());
+      var runner =
+          new JobRunner(JobReader.read(options, Map.of(), Set.of()), storage, new Unwatched());
       var job = threads.submit(() -> runner.run(held.uri("/")));
       try {
         gate.awaitArrival();
@@ -287,9 +355,13 @@ class S3JobTest {
       } finally {
         gate.open();
       }
-      assertThat(job.get()).extracting(JobReport::status, JobReport::objects, JobReport::succeeded)
+      assertThat(job.get())
+          .extracting(JobReport::status, JobReport::objects, JobReport::succeeded)
           .containsExactly(JobStatus.STOPPED, 1L, 1L);
-      assertThat(outputs("stopped-out")).as("and no lock").hasSize(1).allSatisfy((key, _) -> assertThat(key).endsWith(".out"));
+      assertThat(outputs("stopped-out"))
+          .as("and no lock")
+          .hasSize(1)
+          .allSatisfy((key, _) -> assertThat(key).endsWith(".out"));
     }
   }
 
@@ -302,13 +374,16 @@ class S3JobTest {
   }
 
   private static TestServer held(Gate gate) throws Exception {
-    return TestServer.with(new TextHandler() {
-      @Override
-      public List<String> predictFn(List<String> records, Object model) throws Exception {
-        gate.pass();
-        return super.predictFn(records, model);
-      }
-    }).set("SAGEMAKER_BATCH", "true").start();
+    return TestServer.with(
+            new TextHandler() {
+              @Override
+              public List<String> predictFn(List<String> records, Object model) throws Exception {
+                gate.pass();
+                return super.predictFn(records, model);
+              }
+            })
+        .set("SAGEMAKER_BATCH", "true")
+        .start();
   }
 
   private static void passed(Gate gate) {
@@ -320,7 +395,9 @@ class S3JobTest {
   }
 
   private static long gets(FaultyProxy proxy, String part) {
-    return proxy.requests().stream().filter(request -> request.method().equals("GET") && request.target().contains(part)).count();
+    return proxy.requests().stream()
+        .filter(request -> request.method().equals("GET") && request.target().contains(part))
+        .count();
   }
 
   private static void pause() {
@@ -342,11 +419,16 @@ class S3JobTest {
 
   private static void isAsExpected(JobReport report, String poisoned) {
     assertThat(report.problem()).isEmpty();
-    assertThat(report.failures()).singleElement().satisfies(failure -> {
-      assertThat(failure.key()).isEqualTo(poisoned);
-      assertThat(failure.failure()).startsWith("records 1 to 265: status 400: word: found poison");
-    });
-    assertThat(report).extracting(JobReport::objects, JobReport::succeeded, JobReport::failed, JobReport::skipped)
+    assertThat(report.failures())
+        .singleElement()
+        .satisfies(
+            failure -> {
+              assertThat(failure.key()).isEqualTo(poisoned);
+              assertThat(failure.failure())
+                  .startsWith("records 1 to 265: status 400: word: found poison");
+            });
+    assertThat(report)
+        .extracting(JobReport::objects, JobReport::succeeded, JobReport::failed, JobReport::skipped)
         .containsExactly((long) OBJECTS, OBJECTS - 1L, 1L, 0L);
     assertThat(report.records())
         .isEqualTo(EXPECTED.values().stream().mapToLong(text -> text.lines().count()).sum());
@@ -359,7 +441,9 @@ class S3JobTest {
 
   private static Map<String, String> named(String end) {
     return EXPECTED.entrySet().stream()
-        .collect(Collectors.toMap(entry -> entry.getKey() + end, Map.Entry::getValue, (one, _) -> one, TreeMap::new));
+        .collect(
+            Collectors.toMap(
+                entry -> entry.getKey() + end, Map.Entry::getValue, (one, _) -> one, TreeMap::new));
   }
 
   private static Map<String, String> outputs(String prefix) {

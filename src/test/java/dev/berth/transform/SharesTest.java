@@ -23,8 +23,7 @@ import org.junit.jupiter.api.io.TempDir;
 /// How several instances deal out objects.
 class SharesTest {
 
-  @TempDir
-  private Path directory;
+  @TempDir private Path directory;
 
   private final Map<JobOption, String> options = new EnumMap<>(JobOption.class);
 
@@ -40,7 +39,9 @@ class SharesTest {
     for (int i = 1; i <= 10; i++) {
       write("input%d.csv".formatted(i), "x".repeat(100));
     }
-    assertThat(shares(4)).extracting(Shares.Share::objects).containsExactlyInAnyOrder(3L, 3L, 2L, 2L);
+    assertThat(shares(4))
+        .extracting(Shares.Share::objects)
+        .containsExactlyInAnyOrder(3L, 3L, 2L, 2L);
     assertThat(shares(2)).extracting(Shares.Share::objects).containsExactly(5L, 5L);
   }
 
@@ -68,8 +69,12 @@ class SharesTest {
             var shares = Shares.of(job(instances, i), storage, () -> true);
             int instance = i;
             try (var objects = JobObjects.of(job(instances, i), storage)) {
-              objects.map(object -> new ObjectRange(object, 0, 1)).filter(shares::isMine).forEach(range ->
-                  assertThat(owners.put(range.name(), instance)).as(range.name()).isNull());
+              objects
+                  .map(object -> new ObjectRange(object, 0, 1))
+                  .filter(shares::isMine)
+                  .forEach(
+                      range ->
+                          assertThat(owners.put(range.name(), instance)).as(range.name()).isNull());
             }
           }
           assertThat(owners).hasSize(50);
@@ -97,7 +102,9 @@ class SharesTest {
           var out = directory.resolve("out-%s-%d".formatted(by, instances));
           options.put(JobOption.OUTPUT, out.toString());
           for (int i = 0; i < instances; i++) {
-            var report = new JobRunner(job(instances, i), storage, new Unwatched()).run(URI.create("http://127.0.0.1:" + server.port()));
+            var report =
+                new JobRunner(job(instances, i), storage, new Unwatched())
+                    .run(URI.create("http://127.0.0.1:" + server.port()));
             assertThat(report).matches(JobReport::isComplete);
             assertThat(report.skipped()).as("nobody else's").isZero();
           }
@@ -115,7 +122,8 @@ class SharesTest {
     Files.createDirectory(directory.resolve("out"));
     Files.writeString(directory.resolve("out/a.out"), "ONE");
     try (var storage = new Storage(S3Options.DEFAULT)) {
-      assertThat(JobPlan.of(job(1, 0), storage)).isEqualTo(new JobPlan(List.of(new Shares.Share(2, 6)), 1, List.of()));
+      assertThat(JobPlan.of(job(1, 0), storage))
+          .isEqualTo(new JobPlan(List.of(new Shares.Share(2, 6)), 1, List.of()));
     }
   }
 

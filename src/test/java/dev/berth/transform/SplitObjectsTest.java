@@ -35,7 +35,8 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/// Jobs with `--split-objects`, whose instances share each object: the outputs have the same bytes however many there are.
+/// Jobs with `--split-objects`, whose instances share each object: the outputs have the same bytes
+/// however many there are.
 class SplitObjectsTest {
 
   private static final class Words extends TextHandler {
@@ -73,8 +74,7 @@ class SplitObjectsTest {
   private static final Words WORDS = new Words();
   private static TestServer container;
 
-  @TempDir
-  private Path directory;
+  @TempDir private Path directory;
 
   private final Map<JobOption, String> options = new EnumMap<>(JobOption.class);
 
@@ -107,16 +107,28 @@ class SplitObjectsTest {
     var random = new Random(3);
     var words = new StringBuilder();
     for (int i = 1; words.length() < 700_000; i++) {
-      words.append(i % 1500 == 0 ? "poison" : i % 1999 == 0 ? "" : "word %d %s".formatted(i, "x".repeat(random.nextInt(200)))).append('\n');
+      words
+          .append(
+              i % 1500 == 0
+                  ? "poison"
+                  : i % 1999 == 0 ? "" : "word %d %s".formatted(i, "x".repeat(random.nextInt(200))))
+          .append('\n');
     }
     return Map.of(
-        "big.txt", words + "and the last",
-        "deep/er/crlf.txt", "a line of CRLF\r\n".repeat(15_000),
-        "long.txt", ("x".repeat(200_000) + "\n").repeat(3),
-        "blank.txt", "word\n".repeat(20_000) + "\n".repeat(50) + "word\n".repeat(20_000) + "\n".repeat(60_000),
-        "one.txt", "x".repeat(300_000),
-        "small.txt", "word\nword",
-        "empty.txt", "");
+        "big.txt",
+        words + "and the last",
+        "deep/er/crlf.txt",
+        "a line of CRLF\r\n".repeat(15_000),
+        "long.txt",
+        ("x".repeat(200_000) + "\n").repeat(3),
+        "blank.txt",
+        "word\n".repeat(20_000) + "\n".repeat(50) + "word\n".repeat(20_000) + "\n".repeat(60_000),
+        "one.txt",
+        "x".repeat(300_000),
+        "small.txt",
+        "word\nword",
+        "empty.txt",
+        "");
   }
 
   @Test
@@ -131,8 +143,11 @@ class SplitObjectsTest {
       var plain = directory.resolve("plain").toString();
       assertThat(run(plain, storage, 1, 0)).matches(JobReport::isComplete);
       var expected = files(plain);
-      assertThat(expected).containsOnlyKeys(objects().keySet().stream().map(key -> key + ".out").toList());
-      assertThat(expected.get("big.txt.out")).contains("{\"error\":\"line 6000: found no word\"}").endsWith("AND THE LAST\n");
+      assertThat(expected)
+          .containsOnlyKeys(objects().keySet().stream().map(key -> key + ".out").toList());
+      assertThat(expected.get("big.txt.out"))
+          .contains("{\"error\":\"line 6000: found no word\"}")
+          .endsWith("AND THE LAST\n");
       var order = new Random(5);
       for (int instances : List.of(1, 2, 4, 8)) {
         var out = directory.resolve("out-" + instances).toString();
@@ -140,10 +155,13 @@ class SplitObjectsTest {
         var indexes = new ArrayList<>(IntStream.range(0, instances).boxed().toList());
         Collections.shuffle(indexes, order);
         for (int index : indexes) {
-          assertThat(run(out, storage, instances, index, JobSwitch.SPLIT_OBJECTS)).matches(JobReport::isComplete);
+          assertThat(run(out, storage, instances, index, JobSwitch.SPLIT_OBJECTS))
+              .matches(JobReport::isComplete);
         }
         assertThat(files(out)).as(out).isEqualTo(expected);
-        assertThat(run(out, storage, instances, indexes.getFirst(), JobSwitch.SPLIT_OBJECTS)).extracting(JobReport::records).isEqualTo(0L);
+        assertThat(run(out, storage, instances, indexes.getFirst(), JobSwitch.SPLIT_OBJECTS))
+            .extracting(JobReport::records)
+            .isEqualTo(0L);
       }
       var out = directory.resolve("at once").toString();
       assertThat(atOnce(out, storage, 8)).allMatch(JobReport::isComplete);
@@ -154,7 +172,8 @@ class SplitObjectsTest {
   @Test
   @Tag("slow")
   void anyNumberOfInstancesWritesTheSameObjectsInS3() throws Exception {
-    try (var s3 = S3Server.start(); var storage = new Storage(s3.options())) {
+    try (var s3 = S3Server.start();
+        var storage = new Storage(s3.options())) {
       s3.createBucket("jobs");
       s3.put("jobs", "in/big.txt", objects().get("big.txt"));
       // Each half is copied by S3, each eighth is too short for that.
@@ -164,8 +183,10 @@ class SplitObjectsTest {
       for (int instances : List.of(2, 8)) {
         var out = "s3://jobs/out-" + instances;
         assertThat(atOnce(out, storage, instances)).allMatch(JobReport::isComplete);
-        assertThat(s3.texts("jobs", "out-%d/".formatted(instances))).isEqualTo(s3.texts("jobs", "plain/"));
-        assertThat(s3.contentType("jobs", "out-%d/large.txt.out".formatted(instances))).isEqualTo("application/jsonlines");
+        assertThat(s3.texts("jobs", "out-%d/".formatted(instances)))
+            .isEqualTo(s3.texts("jobs", "plain/"));
+        assertThat(s3.contentType("jobs", "out-%d/large.txt.out".formatted(instances)))
+            .isEqualTo("application/jsonlines");
         assertThat(s3.unfinishedUploads("jobs")).isEmpty();
       }
     }
@@ -174,12 +195,24 @@ class SplitObjectsTest {
   @Test
   @Tag("slow")
   void recordsWithoutAnIdHaveTheirObjectsNumbers() throws Exception {
-    var lines = IntStream.range(0, 2000).mapToObj(i ->
-        i % 400 == 0 ? "no JSON" : "{\"modelInput\": {\"n\": %d}, \"body\": {\"n\": %d}, \"fill\": \"%s\"}".formatted(i, i, "x".repeat(i % 400)))
-        .collect(Collectors.joining("\n"));
+    var lines =
+        IntStream.range(0, 2000)
+            .mapToObj(
+                i ->
+                    i % 400 == 0
+                        ? "no JSON"
+                        : "{\"modelInput\": {\"n\": %d}, \"body\": {\"n\": %d}, \"fill\": \"%s\"}"
+                            .formatted(i, i, "x".repeat(i % 400)))
+            .collect(Collectors.joining("\n"));
     Files.writeString(directory.resolve("in/a.jsonl"), lines);
-    Set.of(JobOption.CONTENT_TYPE, JobOption.ACCEPT, JobOption.SPLIT_TYPE, JobOption.ASSEMBLE_WITH, JobOption.MAX_PAYLOAD_IN_MB,
-        JobOption.BAD_RECORDS).forEach(options::remove);
+    Set.of(
+            JobOption.CONTENT_TYPE,
+            JobOption.ACCEPT,
+            JobOption.SPLIT_TYPE,
+            JobOption.ASSEMBLE_WITH,
+            JobOption.MAX_PAYLOAD_IN_MB,
+            JobOption.BAD_RECORDS)
+        .forEach(options::remove);
     try (var storage = new Storage(S3Options.DEFAULT)) {
       for (var format : List.of("bedrock", "openai")) {
         options.put(JobOption.FORMAT, format);
@@ -193,7 +226,8 @@ class SplitObjectsTest {
         assertThat(files(out).get("a.jsonl.out")).isEqualTo(files(plain).get("a.jsonl.out"));
       }
     }
-    assertThat(files(directory.resolve("bedrock-4").toString())).containsKeys("manifest-0-of-4.json.out", "manifest-3-of-4.json.out");
+    assertThat(files(directory.resolve("bedrock-4").toString()))
+        .containsKeys("manifest-0-of-4.json.out", "manifest-3-of-4.json.out");
   }
 
   @Test
@@ -202,17 +236,23 @@ class SplitObjectsTest {
     options.put(JobOption.MAX_CONCURRENT_TRANSFORMS, "1");
     options.put(JobOption.BAD_RECORDS, "reject");
     var fill = "x".repeat(700);
-    var lines = IntStream.range(0, 200).mapToObj(i -> (i < 100 ? "word %d " : "slow %d ").formatted(i) + fill).collect(Collectors.toList());
+    var lines =
+        IntStream.range(0, 200)
+            .mapToObj(i -> (i < 100 ? "word %d " : "slow %d ").formatted(i) + fill)
+            .collect(Collectors.toList());
     var good = String.join("\n", lines);
     lines.set(190, lines.get(190).replace("slow 1", "poison"));
     var file = directory.resolve("in/a.txt");
     Files.writeString(file, String.join("\n", lines));
     var out = directory.resolve("out").toString();
     try (var storage = new Storage(S3Options.DEFAULT)) {
-      assertThat(run(out, storage, 2, 1, JobSwitch.SPLIT_OBJECTS).failures()).singleElement().satisfies(failure -> {
-        assertThat(failure.key()).matches("a\\.txt, bytes \\d+ to \\d+");
-        assertThat(failure.failure()).startsWith("record 191: ");
-      });
+      assertThat(run(out, storage, 2, 1, JobSwitch.SPLIT_OBJECTS).failures())
+          .singleElement()
+          .satisfies(
+              failure -> {
+                assertThat(failure.key()).matches("a\\.txt, bytes \\d+ to \\d+");
+                assertThat(failure.failure()).startsWith("record 191: ");
+              });
       Files.writeString(file, good);
       assertThat(run(out, storage, 2, 0, JobSwitch.SPLIT_OBJECTS)).matches(JobReport::isComplete);
       assertThat(files(out)).as("the other half is not there").doesNotContainKey("a.txt.out");
@@ -220,7 +260,10 @@ class SplitObjectsTest {
       WORDS.asked.clear();
       assertThat(run(out, storage, 2, 1, JobSwitch.SPLIT_OBJECTS)).matches(JobReport::isComplete);
     }
-    assertThat(WORDS.asked).as("those that had no answer").hasSizeLessThan(80).anyMatch(line -> line.startsWith("slow 190 "))
+    assertThat(WORDS.asked)
+        .as("those that had no answer")
+        .hasSizeLessThan(80)
+        .anyMatch(line -> line.startsWith("slow 190 "))
         .noneMatch(line -> line.startsWith("slow 101 "));
     assertThat(files(out)).isEqualTo(Map.of("a.txt.out", good.toUpperCase() + "\n"));
   }
@@ -230,21 +273,26 @@ class SplitObjectsTest {
     Files.writeString(directory.resolve("in/a.txt"), "word\n".repeat(30_000));
     var out = directory.resolve("out");
     try (var storage = new Storage(S3Options.DEFAULT)) {
-      assertThat(run(out.toString(), storage, 2, 0, JobSwitch.SPLIT_OBJECTS)).matches(JobReport::isComplete);
+      assertThat(run(out.toString(), storage, 2, 0, JobSwitch.SPLIT_OBJECTS))
+          .matches(JobReport::isComplete);
       var first = part(job(out.toString(), 2, 0, JobSwitch.SPLIT_OBJECTS), storage);
       var bytes = Files.readAllBytes(first);
-      assertThat(run(out.toString(), storage, 2, 1, JobSwitch.SPLIT_OBJECTS)).matches(JobReport::isComplete);
+      assertThat(run(out.toString(), storage, 2, 1, JobSwitch.SPLIT_OBJECTS))
+          .matches(JobReport::isComplete);
       assertThat(first).as("removed when it was joined").doesNotExist();
       // As a process leaves it that was killed between the output and the removal.
       Files.createDirectories(first.getParent());
       Files.write(first, bytes);
-      assertThat(run(out.toString(), storage, 2, 0, JobSwitch.SPLIT_OBJECTS)).matches(report -> report.skipped() == 1);
+      assertThat(run(out.toString(), storage, 2, 0, JobSwitch.SPLIT_OBJECTS))
+          .matches(report -> report.skipped() == 1);
       assertThat(files(out.toString())).isEqualTo(Map.of("a.txt.out", "WORD\n".repeat(30_000)));
       // And between the last part and the output.
       Files.delete(out.resolve("a.txt.out"));
-      assertThat(run(out.toString(), storage, 2, 0, JobSwitch.SPLIT_OBJECTS)).matches(report -> report.succeeded() == 1);
+      assertThat(run(out.toString(), storage, 2, 0, JobSwitch.SPLIT_OBJECTS))
+          .matches(report -> report.succeeded() == 1);
       Files.copy(first, part(job(out.toString(), 2, 1, JobSwitch.SPLIT_OBJECTS), storage));
-      assertThat(run(out.toString(), storage, 2, 0, JobSwitch.SPLIT_OBJECTS)).matches(report -> report.skipped() == 1);
+      assertThat(run(out.toString(), storage, 2, 0, JobSwitch.SPLIT_OBJECTS))
+          .matches(report -> report.skipped() == 1);
       assertThat(files(out.toString())).isEqualTo(Map.of("a.txt.out", "WORD\n".repeat(30_000)));
     }
   }
@@ -258,7 +306,8 @@ class SplitObjectsTest {
       Files.writeString(file, "other\n".repeat(30_000));
       assertThat(run(out, storage, 2, 1, JobSwitch.SPLIT_OBJECTS)).matches(JobReport::isComplete);
       assertThat(files(out)).doesNotContainKey("a.txt.out");
-      assertThat(run(out, storage, 2, 0, JobSwitch.SPLIT_OBJECTS)).matches(report -> report.succeeded() == 1);
+      assertThat(run(out, storage, 2, 0, JobSwitch.SPLIT_OBJECTS))
+          .matches(report -> report.succeeded() == 1);
     }
     assertThat(files(out)).isEqualTo(Map.of("a.txt.out", "OTHER\n".repeat(30_000)));
   }
@@ -270,7 +319,9 @@ class SplitObjectsTest {
     try (var storage = new Storage(S3Options.DEFAULT)) {
       var plan = plan(directory.resolve("out").toString(), storage, 4, 0);
       assertThat(plan.shares().stream().mapToLong(Shares.Share::bytes).sum()).isEqualTo(1_000_100);
-      assertThat(plan.shares()).extracting(Shares.Share::objects).containsExactlyInAnyOrder(1L, 1L, 1L, 2L);
+      assertThat(plan.shares())
+          .extracting(Shares.Share::objects)
+          .containsExactlyInAnyOrder(1L, 1L, 1L, 2L);
       assertThat(plan.split()).containsExactly(new JobPlan.Split("a.txt", 1_000_000, 4));
     }
   }
@@ -292,7 +343,9 @@ class SplitObjectsTest {
       var running = new ArrayList<Future<JobReport>>();
       for (int i = 0; i < instances; i++) {
         var job = job(out, instances, i, JobSwitch.SPLIT_OBJECTS);
-        running.add(threads.submit(() -> new JobRunner(job, storage, new Unwatched()).run(container.uri("/"))));
+        running.add(
+            threads.submit(
+                () -> new JobRunner(job, storage, new Unwatched()).run(container.uri("/"))));
       }
       for (var each : running) {
         reports.add(each.get());
@@ -301,11 +354,15 @@ class SplitObjectsTest {
     return reports;
   }
 
-  private JobReport run(String out, Storage storage, int instances, int index, JobSwitch... switches) throws Exception {
-    return new JobRunner(job(out, instances, index, switches), storage, new Unwatched()).run(container.uri("/"));
+  private JobReport run(
+      String out, Storage storage, int instances, int index, JobSwitch... switches)
+      throws Exception {
+    return new JobRunner(job(out, instances, index, switches), storage, new Unwatched())
+        .run(container.uri("/"));
   }
 
-  private TransformJob job(String out, int instances, int index, JobSwitch... switches) throws JobException {
+  private TransformJob job(String out, int instances, int index, JobSwitch... switches)
+      throws JobException {
     options.put(JobOption.OUTPUT, out);
     options.put(JobOption.INSTANCE_COUNT, String.valueOf(instances));
     options.put(JobOption.INSTANCE_INDEX, String.valueOf(index));
@@ -318,7 +375,9 @@ class SplitObjectsTest {
     var root = Path.of(directory);
     try (var files = Files.walk(root)) {
       for (var file : files.filter(Files::isRegularFile).toList()) {
-        all.put(root.relativize(file).toString(), new String(Files.readAllBytes(file), StandardCharsets.UTF_8));
+        all.put(
+            root.relativize(file).toString(),
+            new String(Files.readAllBytes(file), StandardCharsets.UTF_8));
       }
     }
     return all;

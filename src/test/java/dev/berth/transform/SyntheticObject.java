@@ -2,8 +2,8 @@ package dev.berth.transform;
 
 import java.io.InputStream;
 
-/// An object of any size that is nowhere: the same bytes again and again. It notes how much was read of it, and how
-/// much was asked for at a time at most.
+/// An object of any size that is nowhere: the same bytes again and again. It notes how much was
+/// read of it, and how much was asked for at a time at most.
 final class SyntheticObject extends InputStream {
 
   private final byte[] pattern;

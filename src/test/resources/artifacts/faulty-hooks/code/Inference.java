@@ -40,7 +40,8 @@ public final class Inference extends TextHandler {
   }
 
   @Override
-  public InvocationResponse outputFn(List<String> predictions, InvocationRequest request) throws IOException {
+  public InvocationResponse outputFn(List<String> predictions, InvocationRequest request)
+      throws IOException {
     return switch (Faults.in("outputFn", predictions)) {
       case "null" -> null;
       case "null body" -> InvocationResponse.of((byte[]) null, MediaType.TEXT);

@@ -25,12 +25,16 @@ final class ClassVersion {
     int minor = Short.toUnsignedInt(ByteBuffer.wrap(bytes).getShort(MINOR));
     int most = ClassFile.latestMajorVersion();
     if (major > most) {
-      throw new UnsupportedClassVersionError("%s: class %s: found a class for Java %d, expected one for Java %d at most; "
-          .concat("compile it with --release %4$d").formatted(file, name, major - OF_JAVA_0, most - OF_JAVA_0));
+      throw new UnsupportedClassVersionError(
+          "%s: class %s: found a class for Java %d, expected one for Java %d at most; "
+              .concat("compile it with --release %4$d")
+              .formatted(file, name, major - OF_JAVA_0, most - OF_JAVA_0));
     }
     if (minor == ClassFile.PREVIEW_MINOR_VERSION) {
-      throw new UnsupportedClassVersionError("%s: class %s: found a class that was compiled with --enable-preview, which the "
-          .concat("server does not allow; compile it without").formatted(file, name));
+      throw new UnsupportedClassVersionError(
+          "%s: class %s: found a class that was compiled with --enable-preview, which the "
+              .concat("server does not allow; compile it without")
+              .formatted(file, name));
     }
   }
 }

@@ -19,13 +19,15 @@ import java.lang.constant.MethodTypeDesc;
 import java.util.function.Function;
 import java.util.stream.StreamSupport;
 
-/// Thrown where a hook calls `System.exit`, `Runtime.exit` or `Runtime.halt`: one request must not end the process that
-/// answers the others. An error and not an exception, so that a hook's `catch (Exception e)` does not swallow it.
+/// Thrown where a hook calls `System.exit`, `Runtime.exit` or `Runtime.halt`: one request must not
+/// end the process that answers the others. An error and not an exception, so that a hook's `catch
+/// (Exception e)` does not swallow it.
 public final class ExitRefused extends Error {
 
   private static final ClassDesc THIS = ExitRefused.class.describeConstable().orElseThrow();
   private static final ClassDesc RUNTIME = Runtime.class.describeConstable().orElseThrow();
-  private static final MethodTypeDesc STATUS = MethodTypeDesc.of(ConstantDescs.CD_void, ConstantDescs.CD_int);
+  private static final MethodTypeDesc STATUS =
+      MethodTypeDesc.of(ConstantDescs.CD_void, ConstantDescs.CD_int);
   private static final MethodTypeDesc RUNTIME_AND_STATUS =
       MethodTypeDesc.of(ConstantDescs.CD_void, RUNTIME, ConstantDescs.CD_int);
 
@@ -43,30 +45,49 @@ public final class ExitRefused extends Error {
     throw new ExitRefused(status);
   }
 
-  /// The class with its calls and its method references replaced; the same bytes where it has none. Reflection is not
-  /// looked into.
+  /// The class with its calls and its method references replaced; the same bytes where it has none.
+  /// Reflection is not looked into.
   ///
   /// @param resources gives the bytes of a class by its file name, or null
   /// @throws RuntimeException when it is no class
   static byte[] in(byte[] bytes, Function<String, InputStream> resources) {
-    var hierarchy = ClassHierarchyResolver.ofResourceParsing((ClassDesc type) -> resources.apply(fileName(type)))
-        .orElse(ClassHierarchyResolver.defaultResolver())
-        // A library may do without classes that it names. Where the verifier does too, any parent is right.
-        .orElse(_ -> ClassHierarchyInfo.ofClass(ConstantDescs.CD_Object));
+    var hierarchy =
+        ClassHierarchyResolver.ofResourceParsing(
+                (ClassDesc type) -> resources.apply(fileName(type)))
+            .orElse(ClassHierarchyResolver.defaultResolver())
+            // A library may do without classes that it names. Where the verifier does too, any
+            // parent is right.
+            .orElse(_ -> ClassHierarchyInfo.ofClass(ConstantDescs.CD_Object));
     var file = ClassFile.of(ClassFile.ClassHierarchyResolverOption.of(hierarchy));
     var model = file.parse(bytes);
-    boolean none = StreamSupport.stream(model.constantPool().spliterator(), false)
-        .noneMatch(entry -> entry instanceof MethodRefEntry method && isExit(method));
-    return none ? bytes : file.transformClass(model, ClassTransform.transformingMethodBodies((code, element) -> {
-      switch (element) {
-        case InvokeInstruction call when call.method() instanceof MethodRefEntry method && isExit(method) ->
-            code.invokestatic(THIS, "exit", call.opcode() == Opcode.INVOKESTATIC ? STATUS : RUNTIME_AND_STATUS);
-        case InvokeDynamicInstruction call -> code.invokedynamic(DynamicCallSiteDesc.of(
-            call.bootstrapMethod(), call.name().stringValue(), call.typeSymbol(),
-            call.bootstrapArgs().stream().map(ExitRefused::refused).toArray(ConstantDesc[]::new)));
-        default -> code.with(element);
-      }
-    }));
+    boolean none =
+        StreamSupport.stream(model.constantPool().spliterator(), false)
+            .noneMatch(entry -> entry instanceof MethodRefEntry method && isExit(method));
+    return none
+        ? bytes
+        : file.transformClass(
+            model,
+            ClassTransform.transformingMethodBodies(
+                (code, element) -> {
+                  switch (element) {
+                    case InvokeInstruction call
+                        when call.method() instanceof MethodRefEntry method && isExit(method) ->
+                        code.invokestatic(
+                            THIS,
+                            "exit",
+                            call.opcode() == Opcode.INVOKESTATIC ? STATUS : RUNTIME_AND_STATUS);
+                    case InvokeDynamicInstruction call ->
+                        code.invokedynamic(
+                            DynamicCallSiteDesc.of(
+                                call.bootstrapMethod(),
+                                call.name().stringValue(),
+                                call.typeSymbol(),
+                                call.bootstrapArgs().stream()
+                                    .map(ExitRefused::refused)
+                                    .toArray(ConstantDesc[]::new)));
+                    default -> code.with(element);
+                  }
+                }));
   }
 
   /// `System::exit` stands in the class as a method handle.

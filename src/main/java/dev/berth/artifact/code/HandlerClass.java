@@ -16,7 +16,8 @@ import java.util.stream.Collectors;
 /// The class that is an artifact's handler: checks it, and makes the handler.
 final class HandlerClass {
 
-  private static final Set<String> EXCLUDED_BY_TRANSFORM = Set.of("inputFn", "predictFn", "outputFn");
+  private static final Set<String> EXCLUDED_BY_TRANSFORM =
+      Set.of("inputFn", "predictFn", "outputFn");
 
   private final Path modelDirectory;
   private final String name;
@@ -54,21 +55,27 @@ final class HandlerClass {
       throw problem("found no such class in code/");
     } catch (Throwable e) {
       var cause = e instanceof ExceptionInInitializerError ? e.getCause() : e;
-      throw problem("it can't be loaded%s: %s%s".formatted(HookPlace.of(cause), cause, MissingClass.cure(cause)), cause);
+      throw problem(
+          "it can't be loaded%s: %s%s"
+              .formatted(HookPlace.of(cause), cause, MissingClass.cure(cause)),
+          cause);
     }
   }
 
   private void check(Class<?> type) {
     if (type.getClassLoader() != loader) {
-      throw problem("found a class of the server's own, which goes before one of that name in code/; expected another");
+      throw problem(
+          "found a class of the server's own, which goes before one of that name in code/; expected another");
     }
     if (!InferenceHandler.class.isAssignableFrom(type)) {
-      throw problem("found a class that implements neither InferenceHandler nor TransformHandler and extends no "
-          + "built-in handler, expected one that does");
+      throw problem(
+          "found a class that implements neither InferenceHandler nor TransformHandler and extends no "
+              + "built-in handler, expected one that does");
     }
     if (Modifier.isAbstract(type.getModifiers())) {
-      throw problem("found %s, expected a class that can be made".formatted(
-          type.isInterface() ? "an interface" : "an abstract class"));
+      throw problem(
+          "found %s, expected a class that can be made"
+              .formatted(type.isInterface() ? "an interface" : "an abstract class"));
     }
     if (TransformHandler.class.isAssignableFrom(type)) {
       checkTransform(type);
@@ -77,15 +84,19 @@ final class HandlerClass {
 
   /// HOOK-02: as in Python, where `transform_fn` beside one of the three is an error.
   private void checkTransform(Class<?> type) {
-    var besides = Arrays.stream(type.getMethods())
-        .filter(method -> EXCLUDED_BY_TRANSFORM.contains(method.getName()) && !method.isBridge())
-        .filter(method -> method.getDeclaringClass() != TransformHandler.class)
-        .map(Method::getName)
-        .distinct()
-        .sorted()
-        .collect(Collectors.joining(", "));
+    var besides =
+        Arrays.stream(type.getMethods())
+            .filter(
+                method -> EXCLUDED_BY_TRANSFORM.contains(method.getName()) && !method.isBridge())
+            .filter(method -> method.getDeclaringClass() != TransformHandler.class)
+            .map(Method::getName)
+            .distinct()
+            .sorted()
+            .collect(Collectors.joining(", "));
     if (!besides.isEmpty()) {
-      throw problem("found transformFn and besides it %s, expected either transformFn or those".formatted(besides));
+      throw problem(
+          "found transformFn and besides it %s, expected either transformFn or those"
+              .formatted(besides));
     }
   }
 
@@ -96,13 +107,17 @@ final class HandlerClass {
       try {
         return type.getDeclaredConstructor();
       } catch (NoSuchMethodException e) {
-        var found = Arrays.stream(type.getDeclaredConstructors())
-            .map(constructor -> Arrays.stream(constructor.getParameterTypes())
-                .map(Class::getSimpleName)
-                .collect(Collectors.joining(", ", type.getSimpleName() + "(", ")")))
-            .toList();
-        throw problem("found the constructors %s, expected one that takes a Path, the model directory, or nothing"
-            .formatted(found));
+        var found =
+            Arrays.stream(type.getDeclaredConstructors())
+                .map(
+                    constructor ->
+                        Arrays.stream(constructor.getParameterTypes())
+                            .map(Class::getSimpleName)
+                            .collect(Collectors.joining(", ", type.getSimpleName() + "(", ")")))
+                .toList();
+        throw problem(
+            "found the constructors %s, expected one that takes a Path, the model directory, or nothing"
+                .formatted(found));
       }
     }
   }
@@ -111,7 +126,9 @@ final class HandlerClass {
     // Neither the class nor its constructor need be public.
     constructor.setAccessible(true);
     try {
-      return constructor.getParameterCount() == 0 ? constructor.newInstance() : constructor.newInstance(modelDirectory);
+      return constructor.getParameterCount() == 0
+          ? constructor.newInstance()
+          : constructor.newInstance(modelDirectory);
     } catch (InvocationTargetException e) {
       throw thrown(e.getCause());
     }
@@ -119,10 +136,14 @@ final class HandlerClass {
 
   /// What a built-in handler's constructor says of the artifact stays as it is.
   private Exception thrown(Throwable cause) {
-    if (cause instanceof RuntimeException known && known.getClass().getName().startsWith("dev.berth.")) {
+    if (cause instanceof RuntimeException known
+        && known.getClass().getName().startsWith("dev.berth.")) {
       return known;
     }
-    return problem("its constructor failed%s: %s%s".formatted(HookPlace.of(cause), cause, MissingClass.cure(cause)), cause);
+    return problem(
+        "its constructor failed%s: %s%s"
+            .formatted(HookPlace.of(cause), cause, MissingClass.cure(cause)),
+        cause);
   }
 
   private ModelArtifactException problem(String message) {
@@ -131,7 +152,9 @@ final class HandlerClass {
 
   /// The class, the file that it comes from, and what is wrong with it.
   private ModelArtifactException problem(String message, Throwable cause) {
-    var shown = loader.shownFile(name).map(file -> "%s: class %s".formatted(file, name)).orElse(name);
-    return new ModelArtifactException(modelDirectory, List.of("%s: %s".formatted(shown, message)), cause);
+    var shown =
+        loader.shownFile(name).map(file -> "%s: class %s".formatted(file, name)).orElse(name);
+    return new ModelArtifactException(
+        modelDirectory, List.of("%s: %s".formatted(shown, message)), cause);
   }
 }

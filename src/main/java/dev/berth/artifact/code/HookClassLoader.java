@@ -15,36 +15,45 @@ import java.nio.file.Path;
 import java.security.CodeSource;
 import java.security.SecureClassLoader;
 import java.security.cert.Certificate;
-import java.util.ArrayList;
 import java.util.Collections;
 import java.util.Enumeration;
 import java.util.List;
 import java.util.Optional;
 
-/// The classes and resources of one artifact. Those that it shares with the server come from there: the JDK's,
-/// Berth's, and the libraries that Berth's own signatures show. All others are looked for in the artifact first, so
-/// that hooks may bring another version of a library than the server has.
+/// The classes and resources of one artifact. Those that it shares with the server come from there:
+/// the JDK's, Berth's, and the libraries that Berth's own signatures show. All others are looked
+/// for in the artifact first, so that hooks may bring another version of a library than the server
+/// has.
 ///
-/// It reads its jars itself, because what goes through the JDK's cache of jar files stays open after [#close] or,
-/// worse, closes for another artifact that has the same jar.
+/// It reads its jars itself, because what goes through the JDK's cache of jar files stays open
+/// after [#close] or, worse, closes for another artifact that has the same jar.
 final class HookClassLoader extends SecureClassLoader implements Closeable {
 
   /// As stack traces name it.
   static final String NAME = "code";
 
-  private static final List<String> SHARED = List.of(
-      "java.", "javax.", "jdk.", "sun.", "dev.berth.", "ai.djl.", "org.slf4j.", "com.fasterxml.jackson.");
+  private static final List<String> SHARED =
+      List.of(
+          "java.",
+          "javax.",
+          "jdk.",
+          "sun.",
+          "dev.berth.",
+          "ai.djl.",
+          "org.slf4j.",
+          "com.fasterxml.jackson.");
 
   private static final String SERVICES = "META-INF/services/dev.berth.hooks.InferenceHandler";
 
-  private static final URLStreamHandler UNCACHED = new URLStreamHandler() {
-    @Override
-    protected URLConnection openConnection(URL url) throws IOException {
-      var connection = URI.create(url.toString()).toURL().openConnection();
-      connection.setUseCaches(false);
-      return connection;
-    }
-  };
+  private static final URLStreamHandler UNCACHED =
+      new URLStreamHandler() {
+        @Override
+        protected URLConnection openConnection(URL url) throws IOException {
+          var connection = URI.create(url.toString()).toURL().openConnection();
+          connection.setUseCaches(false);
+          return connection;
+        }
+      };
 
   static {
     registerAsParallelCapable();
@@ -57,7 +66,8 @@ final class HookClassLoader extends SecureClassLoader implements Closeable {
 
   /// @param jars closed with this
   /// @param onClose run first when this closes
-  HookClassLoader(Path modelDirectory, SourceCompiler.Classes compiled, HookJars jars, Runnable onClose) {
+  HookClassLoader(
+      Path modelDirectory, SourceCompiler.Classes compiled, HookJars jars, Runnable onClose) {
     super(NAME, HookClassLoader.class.getClassLoader());
     this.modelDirectory = modelDirectory;
     this.compiled = compiled;
@@ -84,7 +94,8 @@ final class HookClassLoader extends SecureClassLoader implements Closeable {
     if (file.isEmpty()) {
       return List.of();
     }
-    return new String(file.get().read(), StandardCharsets.UTF_8).lines()
+    return new String(file.get().read(), StandardCharsets.UTF_8)
+        .lines()
         .map(line -> line.replaceFirst("#.*", "").strip())
         .filter(line -> !line.isEmpty())
         .toList();
@@ -179,7 +190,8 @@ final class HookClassLoader extends SecureClassLoader implements Closeable {
       var path = new URI(null, null, "/" + entry.name(), null).getRawPath();
       // The fragment is how the JDK asks for the file of this release.
       var release = entry.open().isMultiRelease() ? "#runtime" : "";
-      return URL.of(URI.create("jar:%s!%s%s".formatted(entry.jar().toUri(), path, release)), UNCACHED);
+      return URL.of(
+          URI.create("jar:%s!%s%s".formatted(entry.jar().toUri(), path, release)), UNCACHED);
     } catch (URISyntaxException | IOException e) {
       throw new IllegalStateException(e);
     }

@@ -40,12 +40,21 @@ public final class HookCode {
     this.program = program;
     this.className = className;
     var lib = directory.resolve("lib");
-    this.sources = files(directory, Integer.MAX_VALUE, ".java").stream().filter(file -> !file.startsWith(lib)).toList();
+    this.sources =
+        files(directory, Integer.MAX_VALUE, ".java").stream()
+            .filter(file -> !file.startsWith(lib))
+            .toList();
     this.jars = files(directory, 1, ".jar");
     this.libraries = files(lib, 1, ".jar");
-    var problems = Stream.of(sources, jars, libraries).flatMap(List::stream)
-        .flatMap(file -> ArtifactFile.problem(file).map(what -> "%s: %s".formatted(shown(file), what)).stream())
-        .toList();
+    var problems =
+        Stream.of(sources, jars, libraries)
+            .flatMap(List::stream)
+            .flatMap(
+                file ->
+                    ArtifactFile.problem(file)
+                        .map(what -> "%s: %s".formatted(shown(file), what))
+                        .stream())
+            .toList();
     if (!problems.isEmpty()) {
       throw new ModelArtifactException(this.modelDirectory, problems);
     }
@@ -56,20 +65,24 @@ public final class HookCode {
   /// @param program the value of `SAGEMAKER_PROGRAM`
   /// @param className the class that `model.json` names
   /// @throws ModelArtifactException when something is named that can't be there
-  public static Optional<HookCode> find(Path modelDirectory, Optional<String> program, Optional<String> className) {
+  public static Optional<HookCode> find(
+      Path modelDirectory, Optional<String> program, Optional<String> className) {
     var code = new HookCode(modelDirectory, program, className);
     if (!code.sources.isEmpty() || !code.jars.isEmpty()) {
       return Optional.of(code);
     }
     if (className.isPresent()) {
-      throw code.problem("model.json: handler: found \"%s\", expected none, as code/ has neither a .java file nor a jar"
-          .formatted(className.get()));
+      throw code.problem(
+          "model.json: handler: found \"%s\", expected none, as code/ has neither a .java file nor a jar"
+              .formatted(className.get()));
     }
     if (program.isPresent()) {
-      throw code.problem(program.get().endsWith(".py")
-          ? ("SAGEMAKER_PROGRAM: found %s, expected a .java file of code/: Python does not run here; docs/hooks.md "
-              + "turns an inference.py into an Inference.java").formatted(program.get())
-          : "SAGEMAKER_PROGRAM: found %s, expected a file of code/".formatted(program.get()));
+      throw code.problem(
+          program.get().endsWith(".py")
+              ? ("SAGEMAKER_PROGRAM: found %s, expected a .java file of code/: Python does not run here; docs/hooks.md "
+                      + "turns an inference.py into an Inference.java")
+                  .formatted(program.get())
+              : "SAGEMAKER_PROGRAM: found %s, expected a file of code/".formatted(program.get()));
     }
     return Optional.empty();
   }
@@ -81,10 +94,12 @@ public final class HookCode {
 
   /// Compiles what has to be, and makes the handler, which [#close] closes.
   ///
-  /// @param onClose run when the handler is closed: lets go of the classes that the artifact brought, wherever the
-  ///     server keeps them
-  /// @throws ModelArtifactException with every error of the compiler, or with what is wrong with the class
-  /// @throws Exception whatever the class throws that is not its own, such as what is wrong with the artifact
+  /// @param onClose run when the handler is closed: lets go of the classes that the artifact
+  ///   brought, wherever the server keeps them
+  /// @throws ModelArtifactException with every error of the compiler, or with what is wrong with
+  ///   the class
+  /// @throws Exception whatever the class throws that is not its own, such as what is wrong with
+  ///   the artifact
   public InferenceHandler<?, ?, ?> create(Runnable onClose) throws Exception {
     var paths = Stream.of(jars, libraries).flatMap(List::stream).toList();
     var opened = new HookJars(modelDirectory, paths);
@@ -100,7 +115,8 @@ public final class HookCode {
 
   /// Closes a handler, if it wants to be, and lets the classes go that its artifact brought.
   public static void close(InferenceHandler<?, ?, ?> handler) throws Exception {
-    try (var _ = handler.getClass().getClassLoader() instanceof HookClassLoader loader ? loader : null;
+    try (var _ =
+            handler.getClass().getClassLoader() instanceof HookClassLoader loader ? loader : null;
         var _ = handler instanceof AutoCloseable closeable ? closeable : null) {
       // Both are closed, the handler first.
     }
@@ -111,34 +127,48 @@ public final class HookCode {
     return handler.getClass().getClassLoader() instanceof HookClassLoader;
   }
 
-  /// The class that is the handler: the one that is named, else the program's, else the jars' only service.
+  /// The class that is the handler: the one that is named, else the program's, else the jars' only
+  /// service.
   private String name(SourceCompiler.Classes compiled, HookClassLoader loader) throws IOException {
     if (className.isPresent()) {
       return className.get();
     }
     // SageMaker's SDK sets inference.py by itself, whatever is in the artifact.
     var named = program.filter(name -> !name.endsWith(".py"));
-    var file = directory.resolve(named.orElse(DEFAULT_PROGRAM).replaceFirst("^code/", "")).normalize();
+    var file =
+        directory.resolve(named.orElse(DEFAULT_PROGRAM).replaceFirst("^code/", "")).normalize();
     if (sources.contains(file)) {
-      return compiled.mainClass(file).orElseThrow(() -> problem("%s: found the classes %s, expected a class %s"
-          .formatted(shown(file), compiled.of(file), HandlerClass.simpleName(file))));
+      return compiled
+          .mainClass(file)
+          .orElseThrow(
+              () ->
+                  problem(
+                      "%s: found the classes %s, expected a class %s"
+                          .formatted(
+                              shown(file), compiled.of(file), HandlerClass.simpleName(file))));
     }
     if (named.isPresent() || jars.isEmpty()) {
-      throw problem("%s: found no such file, only %s; %s".formatted(
-          shown(file),
-          Stream.of(sources, jars).flatMap(List::stream).map(this::shown).collect(Collectors.joining(", ")),
-          "SAGEMAKER_PROGRAM names the one with the hooks"));
+      throw problem(
+          "%s: found no such file, only %s; %s"
+              .formatted(
+                  shown(file),
+                  Stream.of(sources, jars)
+                      .flatMap(List::stream)
+                      .map(this::shown)
+                      .collect(Collectors.joining(", ")),
+                  "SAGEMAKER_PROGRAM names the one with the hooks"));
     }
     var services = new ArrayList<String>();
     for (var jar : jars) {
       services.addAll(loader.services(jar));
     }
     if (services.size() != 1) {
-      throw problem("%s: found %s as services of %s, expected one; or name the class in model.json as \"handler\""
-          .formatted(
-              jars.stream().map(this::shown).collect(Collectors.joining(", ")),
-              services.isEmpty() ? "nothing" : services,
-              InferenceHandler.class.getName()));
+      throw problem(
+          "%s: found %s as services of %s, expected one; or name the class in model.json as \"handler\""
+              .formatted(
+                  jars.stream().map(this::shown).collect(Collectors.joining(", ")),
+                  services.isEmpty() ? "nothing" : services,
+                  InferenceHandler.class.getName()));
     }
     return services.getFirst();
   }
@@ -157,8 +187,10 @@ public final class HookCode {
     }
     try (var files = Files.walk(directory, depth, FileVisitOption.FOLLOW_LINKS)) {
       return files
-          .filter(file -> file.getFileName().toString().endsWith(ending) && !Files.isDirectory(file))
-          // Such as the ._Inference.java that tar adds on a Mac, and a notebook's .ipynb_checkpoints.
+          .filter(
+              file -> file.getFileName().toString().endsWith(ending) && !Files.isDirectory(file))
+          // Such as the ._Inference.java that tar adds on a Mac, and a notebook's
+          // .ipynb_checkpoints.
           .filter(file -> !isHidden(directory.relativize(file)))
           .map(Path::normalize)
           .sorted()
@@ -169,6 +201,7 @@ public final class HookCode {
   }
 
   private static boolean isHidden(Path file) {
-    return StreamSupport.stream(file.spliterator(), false).anyMatch(name -> name.toString().startsWith("."));
+    return StreamSupport.stream(file.spliterator(), false)
+        .anyMatch(name -> name.toString().startsWith("."));
   }
 }

@@ -12,7 +12,8 @@ import java.util.jar.JarEntry;
 import java.util.jar.JarFile;
 import java.util.zip.ZipFile;
 
-/// The open jars of one artifact, in the order in which they are searched. May be used by any thread.
+/// The open jars of one artifact, in the order in which they are searched. May be used by any
+/// thread.
 final class HookJars implements Closeable {
 
   /// A file in a jar.
@@ -30,11 +31,16 @@ final class HookJars implements Closeable {
   HookJars(Path modelDirectory, List<Path> files) throws IOException {
     for (var file : files) {
       try {
-        jars.put(file, new JarFile(file.toFile(), true, ZipFile.OPEN_READ, JarFile.runtimeVersion()));
+        jars.put(
+            file, new JarFile(file.toFile(), true, ZipFile.OPEN_READ, JarFile.runtimeVersion()));
       } catch (IOException e) {
         close();
-        throw new ModelArtifactException(modelDirectory, List.of(
-            "%s: it can't be read: %s".formatted(modelDirectory.relativize(file), e.getMessage())), e);
+        throw new ModelArtifactException(
+            modelDirectory,
+            List.of(
+                "%s: it can't be read: %s"
+                    .formatted(modelDirectory.relativize(file), e.getMessage())),
+            e);
       }
     }
   }
@@ -50,7 +56,8 @@ final class HookJars implements Closeable {
   /// The file of that name in one jar; in one of several releases that for this Java.
   Optional<Entry> in(Path jar, String name) {
     var open = jars.get(jar);
-    return Optional.ofNullable(open.getJarEntry(name)).map(entry -> new Entry(jar, name, open, entry));
+    return Optional.ofNullable(open.getJarEntry(name))
+        .map(entry -> new Entry(jar, name, open, entry));
   }
 
   @Override

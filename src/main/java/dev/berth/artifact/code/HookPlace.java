@@ -12,15 +12,16 @@ public final class HookPlace {
 
   private HookPlace() {}
 
-  /// The file of the artifact that a class comes from, such as `code/Inference.java`; nothing for the server's classes.
+  /// The file of the artifact that a class comes from, such as `code/Inference.java`; nothing for
+  /// the server's classes.
   public static Optional<String> file(Class<?> type) {
     return type.getClassLoader() instanceof HookClassLoader loader
         ? loader.shownFile(type.getName())
         : Optional.empty();
   }
 
-  /// ` at Inference.java:17`, the line of the artifact's code that threw or passed on an exception; empty where it has
-  /// come through none.
+  /// ` at Inference.java:17`, the line of the artifact's code that threw or passed on an exception;
+  /// empty where it has come through none.
   public static String of(Throwable thrown) {
     return Stream.iterate(thrown, cause -> cause != null, Throwable::getCause)
         .limit(MOST_CAUSES)

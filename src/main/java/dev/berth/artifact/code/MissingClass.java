@@ -10,12 +10,18 @@ public final class MissingClass {
 
   private MissingClass() {}
 
-  /// The end of a message; empty where no class is missing. Of a class whose own start has failed, that failure was told.
+  /// The end of a message; empty where no class is missing. Of a class whose own start has failed,
+  /// that failure was told.
   public static String cure(Throwable thrown) {
     return Stream.iterate(thrown, cause -> cause != null, Throwable::getCause)
         .limit(MOST_CAUSES)
-        .filter(missing -> missing instanceof NoClassDefFoundError || missing instanceof ClassNotFoundException)
-        .filter(missing -> !String.valueOf(missing.getMessage()).startsWith("Could not initialize class"))
+        .filter(
+            missing ->
+                missing instanceof NoClassDefFoundError
+                    || missing instanceof ClassNotFoundException)
+        .filter(
+            missing ->
+                !String.valueOf(missing.getMessage()).startsWith("Could not initialize class"))
         .findFirst()
         .map(missing -> "; put the jar that has this class into code/lib")
         .orElse("");

@@ -29,7 +29,8 @@ import javax.tools.StandardJavaFileManager;
 import javax.tools.StandardLocation;
 import javax.tools.ToolProvider;
 
-/// Compiles the sources of one artifact in memory, with the server's classes and the artifact's jars on the class path.
+/// Compiles the sources of one artifact in memory, with the server's classes and the artifact's
+/// jars on the class path.
 final class SourceCompiler {
 
   /// More would not be read.
@@ -43,33 +44,44 @@ final class SourceCompiler {
 
     /// The classes of one file.
     List<String> of(Path source) {
-      return byName.keySet().stream().filter(name -> byName.get(name).source.equals(source)).sorted().toList();
+      return byName.keySet().stream()
+          .filter(name -> byName.get(name).source.equals(source))
+          .sorted()
+          .toList();
     }
 
     /// The class of a file that has the file's name.
     Optional<String> mainClass(Path source) {
       var simple = HandlerClass.simpleName(source);
-      return of(source).stream().filter(name -> name.substring(name.lastIndexOf('.') + 1).equals(simple)).findFirst();
+      return of(source).stream()
+          .filter(name -> name.substring(name.lastIndexOf('.') + 1).equals(simple))
+          .findFirst();
     }
   }
 
   private SourceCompiler() {}
 
-  /// @throws ModelArtifactException with the compiler's errors: file, line, column, message, the line and a caret
-  static Classes compile(Path modelDirectory, List<Path> sources, List<Path> jars) throws IOException {
+  /// @throws ModelArtifactException with the compiler's errors: file, line, column, message, the
+  ///   line and a caret
+  static Classes compile(Path modelDirectory, List<Path> sources, List<Path> jars)
+      throws IOException {
     if (sources.isEmpty()) {
       return new Classes(Map.of());
     }
     var compiler = ToolProvider.getSystemJavaCompiler();
     if (compiler == null) {
-      throw new ModelArtifactException(modelDirectory, List.of(
-          "code/: this Java runtime has no compiler (the module jdk.compiler); run the server with a JDK, or put a jar "
-              + "there"));
+      throw new ModelArtifactException(
+          modelDirectory,
+          List.of(
+              "code/: this Java runtime has no compiler (the module jdk.compiler); run the server with a JDK, or put a jar "
+                  + "there"));
     }
     var diagnostics = new DiagnosticCollector<JavaFileObject>();
-    var standard = compiler.getStandardFileManager(diagnostics, Locale.ENGLISH, StandardCharsets.UTF_8);
+    var standard =
+        compiler.getStandardFileManager(diagnostics, Locale.ENGLISH, StandardCharsets.UTF_8);
     try (var files = new MemoryFiles(standard)) {
-      // The path for sources is empty, because a source in a jar would be compiled in place of its class, and not kept.
+      // The path for sources is empty, because a source in a jar would be compiled in place of its
+      // class, and not kept.
       standard.setLocationFromPaths(StandardLocation.SOURCE_PATH, List.of());
       standard.setLocationFromPaths(StandardLocation.CLASS_PATH, serverClassPath());
       standard.setLocationFromPaths(MemoryFiles.JARS, jars);
@@ -85,17 +97,29 @@ final class SourceCompiler {
     }
   }
 
-  /// The server's jars may name further ones in their manifests, as the compiler knows. A Spark executor loads the server
-  /// itself from a jar that its class path does not name.
+  /// The server's jars may name further ones in their manifests, as the compiler knows. A Spark
+  /// executor loads the server itself from a jar that its class path does not name.
   private static List<Path> serverClassPath() {
-    var classPath = Arrays.stream(System.getProperty("java.class.path").split(File.pathSeparator)).map(Path::of);
-    var own = Path.of(URI.create(SourceCompiler.class.getProtectionDomain().getCodeSource().getLocation().toString()));
+    var classPath =
+        Arrays.stream(System.getProperty("java.class.path").split(File.pathSeparator))
+            .map(Path::of);
+    var own =
+        Path.of(
+            URI.create(
+                SourceCompiler.class
+                    .getProtectionDomain()
+                    .getCodeSource()
+                    .getLocation()
+                    .toString()));
     return Stream.concat(classPath, Stream.of(own)).toList();
   }
 
-  private static List<String> errors(List<Diagnostic<? extends JavaFileObject>> diagnostics, Path modelDirectory) {
+  private static List<String> errors(
+      List<Diagnostic<? extends JavaFileObject>> diagnostics, Path modelDirectory) {
     var errors = diagnostics.stream().filter(d -> d.getKind() == Diagnostic.Kind.ERROR).toList();
-    var shown = new ArrayList<>(errors.stream().limit(MOST_ERRORS).map(error -> shown(error, modelDirectory)).toList());
+    var shown =
+        new ArrayList<>(
+            errors.stream().limit(MOST_ERRORS).map(error -> shown(error, modelDirectory)).toList());
     if (errors.size() > MOST_ERRORS) {
       shown.add("code/: and %d more errors".formatted(errors.size() - MOST_ERRORS));
     }
@@ -107,21 +131,33 @@ final class SourceCompiler {
     if (error.getSource() == null) {
       return "code/: " + message;
     }
-    var file = modelDirectory.toAbsolutePath().normalize()
-        .relativize(Path.of(error.getSource().toUri()).toAbsolutePath().normalize());
+    var file =
+        modelDirectory
+            .toAbsolutePath()
+            .normalize()
+            .relativize(Path.of(error.getSource().toUri()).toAbsolutePath().normalize());
     if (error.getLineNumber() == Diagnostic.NOPOS) {
       return "%s: %s".formatted(file, message);
     }
-    return "%s:%d:%d: %s%s%s".formatted(
-        file, error.getLineNumber(), error.getColumnNumber(), message, caret(error), cure(error));
+    return "%s:%d:%d: %s%s%s"
+        .formatted(
+            file,
+            error.getLineNumber(),
+            error.getColumnNumber(),
+            message,
+            caret(error),
+            cure(error));
   }
 
-  /// What to do about a package that no jar has, and about what the compiler wants an option for that it is not given.
+  /// What to do about a package that no jar has, and about what the compiler wants an option for
+  /// that it is not given.
   private static String cure(Diagnostic<? extends JavaFileObject> error) {
     return switch (error.getCode()) {
       case "compiler.err.doesnt.exist" -> "\n  put the jar that has this package into code/lib";
-      case "compiler.err.preview.feature.disabled", "compiler.err.preview.feature.disabled.plural",
-          "compiler.err.preview.feature.disabled.classfile", "compiler.err.is.preview" ->
+      case "compiler.err.preview.feature.disabled",
+          "compiler.err.preview.feature.disabled.plural",
+          "compiler.err.preview.feature.disabled.classfile",
+          "compiler.err.is.preview" ->
           "\n  hooks are compiled without --enable-preview; write this without preview features";
       default -> "";
     };
@@ -164,9 +200,10 @@ final class SourceCompiler {
     }
   }
 
-  /// Files as they are on disk, but for the classes that the compiler writes. Of a class that both the artifact and the
-  /// server have, it gives the one that the hooks will see.
-  private static final class MemoryFiles extends ForwardingJavaFileManager<StandardJavaFileManager> {
+  /// Files as they are on disk, but for the classes that the compiler writes. Of a class that both
+  /// the artifact and the server have, it gives the one that the hooks will see.
+  private static final class MemoryFiles
+      extends ForwardingJavaFileManager<StandardJavaFileManager> {
 
     /// The artifact's jars.
     static final JavaFileManager.Location JARS = StandardLocation.locationFor("CODE_JARS");
@@ -185,20 +222,27 @@ final class SourceCompiler {
 
     @Override
     public Iterable<JavaFileObject> list(
-        JavaFileManager.Location location, String packageName, Set<JavaFileObject.Kind> kinds, boolean recurse)
+        JavaFileManager.Location location,
+        String packageName,
+        Set<JavaFileObject.Kind> kinds,
+        boolean recurse)
         throws IOException {
       var files = super.list(location, packageName, kinds, recurse);
       if (location != StandardLocation.CLASS_PATH) {
         return files;
       }
       var own = super.list(JARS, packageName, kinds, recurse);
-      var all = HookClassLoader.isShared(packageName) ? Stream.of(files, own) : Stream.of(own, files);
+      var all =
+          HookClassLoader.isShared(packageName) ? Stream.of(files, own) : Stream.of(own, files);
       return all.flatMap(some -> StreamSupport.stream(some.spliterator(), false)).toList();
     }
 
     @Override
     public JavaFileObject getJavaFileForOutput(
-        JavaFileManager.Location location, String className, JavaFileObject.Kind kind, FileObject sibling) {
+        JavaFileManager.Location location,
+        String className,
+        JavaFileObject.Kind kind,
+        FileObject sibling) {
       var output = new Output(className, kind, Path.of(sibling.toUri()).normalize());
       outputs.put(className, output);
       return output;

@@ -14,10 +14,13 @@ record BmpImage(int width, int height, byte[] file) implements EncodedImage {
 
   private static final int HEADER = 14;
   private static final int OLD_HEADER_BYTES = 12;
+
   /// The first header in which a colour space, and so a profile, may be named.
   private static final int COLOUR_SPACE_HEADER_BYTES = 108;
+
   private static final int COLOUR_SPACE = HEADER + 56;
   private static final int SRGB = 0x73524742;
+
   /// 4 and 5 wrap a JPEG and a PNG, for printers.
   private static final int MOST_COMPRESSION = 3;
 
@@ -31,8 +34,9 @@ record BmpImage(int width, int height, byte[] file) implements EncodedImage {
     int height = in.getInt(HEADER + 8);
     int compression = in.getInt(HEADER + 16);
     if (compression < 0 || compression > MOST_COMPRESSION) {
-      throw new BadInputException("image: BMP header: found the compression %d, expected 0 to %d"
-          .formatted(Integer.toUnsignedLong(compression), MOST_COMPRESSION));
+      throw new BadInputException(
+          "image: BMP header: found the compression %d, expected 0 to %d"
+              .formatted(Integer.toUnsignedLong(compression), MOST_COMPRESSION));
     }
     if (headerBytes >= COLOUR_SPACE_HEADER_BYTES) {
       in.putInt(COLOUR_SPACE, SRGB);

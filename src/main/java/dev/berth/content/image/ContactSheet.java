@@ -4,7 +4,8 @@ import dev.berth.memory.RequestMemory;
 import java.util.Arrays;
 import java.util.List;
 
-/// Many pictures on one: rows of eight, in their order. A picture that is larger than a cell is made smaller.
+/// Many pictures on one: rows of eight, in their order. A picture that is larger than a cell is
+/// made smaller.
 public final class ContactSheet {
 
   private static final int COLUMNS = 8;
@@ -28,7 +29,8 @@ public final class ContactSheet {
   /// @param pictures at least one
   public static Image of(List<Image> pictures) {
     var cells = pictures.stream().map(ContactSheet::thumbnail).toList();
-    int side = cells.stream().mapToInt(cell -> Math.max(cell.width(), cell.height())).max().orElseThrow();
+    int side =
+        cells.stream().mapToInt(cell -> Math.max(cell.width(), cell.height())).max().orElseThrow();
     int columns = Math.min(COLUMNS, cells.size());
     int rows = (cells.size() + COLUMNS - 1) / COLUMNS;
     int width = GAP + columns * (side + GAP);
@@ -42,7 +44,8 @@ public final class ContactSheet {
       int top = GAP + i / COLUMNS * (side + GAP) + (side - cell.height()) / 2;
       int bytes = CHANNELS * cell.width();
       for (int y = 0; y < cell.height(); y++) {
-        System.arraycopy(cell.pixels(), y * bytes, pixels, CHANNELS * ((top + y) * width + left), bytes);
+        System.arraycopy(
+            cell.pixels(), y * bytes, pixels, CHANNELS * ((top + y) * width + left), bytes);
       }
     }
     return new Image(width, height, pixels);

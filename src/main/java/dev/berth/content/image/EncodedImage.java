@@ -7,9 +7,10 @@ import java.util.HexFormat;
 
 /// A picture whose header has been read and whose pixels have not been decoded yet.
 ///
-/// The formats are told apart by their first bytes. Each takes its file apart by itself as far as it must: to know the
-/// size before anything is allocated, and to hand the decoder the parts that hold the picture and nothing else. Colour
-/// profiles, previews and comments are no decoder's business then, whatever is in them.
+/// The formats are told apart by their first bytes. Each takes its file apart by itself as far as
+/// it must: to know the size before anything is allocated, and to hand the decoder the parts that
+/// hold the picture and nothing else. Colour profiles, previews and comments are no decoder's
+/// business then, whatever is in them.
 sealed interface EncodedImage permits JpegImage, PngImage, GifImage, BmpImage, WebpImage {
 
   /// Before it is turned.
@@ -18,10 +19,12 @@ sealed interface EncodedImage permits JpegImage, PngImage, GifImage, BmpImage, W
   /// Before it is turned.
   int height();
 
-  /// Some four seconds of a core. A JPEG of 60 million pixels may have ten scans, which is more than cameras and editors make.
+  /// Some four seconds of a core. A JPEG of 60 million pixels may have ten scans, which is more
+  /// than cameras and editors make.
   long MOST_WORK = 600_000_000;
 
-  /// What it costs to decode: its pixels, each as often as a decoder goes through it. No more than [#MOST_WORK].
+  /// What it costs to decode: its pixels, each as often as a decoder goes through it. No more than
+  /// [#MOST_WORK].
   default long work() {
     return (long) width() * height();
   }
@@ -58,14 +61,20 @@ sealed interface EncodedImage permits JpegImage, PngImage, GifImage, BmpImage, W
     }
     var text = start.replaceAll("\\s", " ");
     boolean isText = text.chars().allMatch(c -> c >= ' ' && c < 127);
-    throw new BadInputException("image: found %s, expected JPEG, PNG, GIF, BMP or WebP".formatted(isText
-        ? "the text \"%s%s\"".formatted(text, bytes.length > start.length() ? "…" : "")
-        : "the first bytes " + HexFormat.ofDelimiter(" ").formatHex(bytes, 0, Math.min(bytes.length, 8))));
+    throw new BadInputException(
+        "image: found %s, expected JPEG, PNG, GIF, BMP or WebP"
+            .formatted(
+                isText
+                    ? "the text \"%s%s\"".formatted(text, bytes.length > start.length() ? "…" : "")
+                    : "the first bytes "
+                        + HexFormat.ofDelimiter(" ")
+                            .formatHex(bytes, 0, Math.min(bytes.length, 8))));
   }
 
   /// What a file says about itself that is not there.
   static BadInputException endsEarly(String part, long offset, long found, long expected) {
     return new BadInputException(
-        "image: %s at offset %d: found %d bytes, expected %d".formatted(part, offset, found, expected));
+        "image: %s at offset %d: found %d bytes, expected %d"
+            .formatted(part, offset, found, expected));
   }
 }

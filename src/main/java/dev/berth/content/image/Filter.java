@@ -2,7 +2,8 @@ package dev.berth.content.image;
 
 /// How a picture is made of another size: Pillow's filters, by its names.
 ///
-/// All but [#NEAREST] weigh neighbours. Where a picture shrinks they reach over all pixels that become one.
+/// All but [#NEAREST] weigh neighbours. Where a picture shrinks they reach over all pixels that
+/// become one.
 public enum Filter {
   /// The one pixel in its place.
   NEAREST(0),
@@ -28,7 +29,8 @@ public enum Filter {
       case BOX -> distance > -0.5 && distance <= 0.5 ? 1 : 0;
       case BILINEAR -> Math.max(1 - x, 0);
       case HAMMING -> x == 0 ? 1 : x >= 1 ? 0 : sinc(x) * (0.54 + 0.46 * Math.cos(x * Math.PI));
-      case BICUBIC -> x < 1 ? (1.5 * x - 2.5) * x * x + 1 : x < 2 ? (((x - 5) * x + 8) * x - 4) * -0.5 : 0;
+      case BICUBIC ->
+          x < 1 ? (1.5 * x - 2.5) * x * x + 1 : x < 2 ? (((x - 5) * x + 8) * x - 4) * -0.5 : 0;
       case LANCZOS -> x < 3 ? sinc(x) * sinc(x / 3) : 0;
     };
   }

@@ -5,8 +5,8 @@ import java.nio.ByteBuffer;
 
 /// The colours' numbers that the compressed data of a GIF stands for. Used once, by one thread.
 ///
-/// GIF89a, appendix F. A code stands for a single number or for a row of them that was written before, so the table holds
-/// places in what has been written.
+/// GIF89a, appendix F. A code stands for a single number or for a row of them that was written
+/// before, so the table holds places in what has been written.
 final class GifCodes {
 
   private static final int MOST_CODES = 4096;

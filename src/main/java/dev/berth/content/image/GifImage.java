@@ -7,15 +7,22 @@ import java.nio.ByteOrder;
 
 /// The first picture of a GIF file, on the screen that the file declares.
 ///
-/// Decoded here. The JDK's decoder goes on after the last row, as long as the file does: 8 MB that decode to 20 billion
-/// pixels of a picture of one. It also fills a table of 4096 codes whenever a file says so, up to four times a byte.
+/// Decoded here. The JDK's decoder goes on after the last row, as long as the file does: 8 MB that
+/// decode to 20 billion pixels of a picture of one. It also fills a table of 4096 codes whenever a
+/// file says so, up to four times a byte.
 ///
 /// @param frame where the picture is on the screen
 /// @param palette red, green and blue of 256 colours
 /// @param background the colour of what the picture leaves free, as Pillow chooses it
 /// @param data the width of codes, and the blocks that hold them
 record GifImage(
-    int width, int height, Frame frame, byte[] palette, int background, boolean interlaced, ByteBuffer data)
+    int width,
+    int height,
+    Frame frame,
+    byte[] palette,
+    int background,
+    boolean interlaced,
+    ByteBuffer data)
     implements EncodedImage {
 
   record Frame(int left, int top, int width, int height) {}
@@ -28,8 +35,10 @@ record GifImage(
   private static final int CONTROL_EXTENSION = 0xf9;
   private static final int PICTURE = 0x2c;
   private static final int TRAILER = 0x3b;
+
   /// The first row of each pass of an interlaced picture, and the step to the next.
   private static final int[][] PASSES = {{0, 8}, {4, 8}, {2, 4}, {1, 2}};
+
   private static final int[][] ONE_PASS = {{0, 1}};
 
   static GifImage of(byte[] bytes) {
@@ -60,12 +69,14 @@ record GifImage(
     }
   }
 
-  private static GifImage picture(ByteBuffer in, int screenWidth, int screenHeight, byte[] palette, int background) {
-    var frame = new Frame(
-        Short.toUnsignedInt(in.getShort()),
-        Short.toUnsignedInt(in.getShort()),
-        Short.toUnsignedInt(in.getShort()),
-        Short.toUnsignedInt(in.getShort()));
+  private static GifImage picture(
+      ByteBuffer in, int screenWidth, int screenHeight, byte[] palette, int background) {
+    var frame =
+        new Frame(
+            Short.toUnsignedInt(in.getShort()),
+            Short.toUnsignedInt(in.getShort()),
+            Short.toUnsignedInt(in.getShort()),
+            Short.toUnsignedInt(in.getShort()));
     int flags = in.get();
     var colours = palette(in, flags, palette);
     int data = in.position();
@@ -77,7 +88,11 @@ record GifImage(
     return new GifImage(
         Math.max(screenWidth, frame.left + frame.width),
         Math.max(screenHeight, frame.top + frame.height),
-        frame, colours, background, (flags & INTERLACE_FLAG) != 0, in.slice(data, in.position() - data));
+        frame,
+        colours,
+        background,
+        (flags & INTERLACE_FLAG) != 0,
+        in.slice(data, in.position() - data));
   }
 
   /// The table that follows, if one does; black beyond its end.
@@ -112,7 +127,9 @@ record GifImage(
 
   @Override
   public Image decode() throws IOException {
-    var numbers = new GifCodes(data.slice(), new byte[Math.multiplyExact(frame.width, frame.height)]).numbers();
+    var numbers =
+        new GifCodes(data.slice(), new byte[Math.multiplyExact(frame.width, frame.height)])
+            .numbers();
     var pixels = new byte[Math.multiplyExact(Math.multiplyExact(width, height), 3)];
     fill(pixels, background);
     int from = 0;

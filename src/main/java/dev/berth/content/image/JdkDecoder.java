@@ -12,20 +12,27 @@ import javax.imageio.spi.IIORegistry;
 import javax.imageio.spi.ImageReaderSpi;
 import javax.imageio.stream.ImageInputStreamImpl;
 
-/// One of the decoders that the JDK has, whatever others are on the class path. Looked up once, used by any threads.
+/// One of the decoders that the JDK has, whatever others are on the class path. Looked up once,
+/// used by any threads.
 ///
-/// Pixels are taken as they are stored: Java's own conversions would apply gamma curves and profiles.
+/// Pixels are taken as they are stored: Java's own conversions would apply gamma curves and
+/// profiles.
 ///
-/// A decoder stops when its thread is interrupted: when it reads on in the file, and after each row.
+/// A decoder stops when its thread is interrupted: when it reads on in the file, and after each
+/// row.
 final class JdkDecoder {
 
   private final ImageReaderSpi provider;
 
   /// @param format the JDK's name for it, such as `png`
   JdkDecoder(String format) {
-    this.provider = IIORegistry.getDefaultInstance()
-        .getServiceProviders(ImageReaderSpi.class, candidate -> isOfTheJdk((ImageReaderSpi) candidate, format), true)
-        .next();
+    this.provider =
+        IIORegistry.getDefaultInstance()
+            .getServiceProviders(
+                ImageReaderSpi.class,
+                candidate -> isOfTheJdk((ImageReaderSpi) candidate, format),
+                true)
+            .next();
   }
 
   private static boolean isOfTheJdk(ImageReaderSpi candidate, String format) {
@@ -39,10 +46,13 @@ final class JdkDecoder {
 
   /// The samples as they are stored, before any conversion of colours.
   Raster samples(byte[] file) throws IOException {
-    return read(file, reader -> reader.canReadRaster() ? reader.readRaster(0, null) : reader.read(0).getRaster());
+    return read(
+        file,
+        reader -> reader.canReadRaster() ? reader.readRaster(0, null) : reader.read(0).getRaster());
   }
 
-  /// The picture: palettes looked up, grey spread over three channels, alpha left out, 16 bits cut to the upper 8.
+  /// The picture: palettes looked up, grey spread over three channels, alpha left out, 16 bits cut
+  /// to the upper 8.
   Image rgb(byte[] file) throws IOException {
     return picture(read(file, reader -> reader.read(0)));
   }
@@ -93,19 +103,36 @@ final class JdkDecoder {
     }
   }
 
-  /// Told of each row that a reader has written. It is not told of progress: the JPEG reader reports none after the 20th
-  /// scan. Nor does it call [ImageReader#abort], after which that reader goes through the remaining scans.
+  /// Told of each row that a reader has written. It is not told of progress: the JPEG reader
+  /// reports none after the 20th scan. Nor does it call [ImageReader#abort], after which that
+  /// reader goes through the remaining scans.
   private static final class Rows implements IIOReadUpdateListener {
 
     @Override
     public void imageUpdate(
-        ImageReader reader, BufferedImage image, int x, int y, int width, int height, int stepX, int stepY, int[] bands) {
+        ImageReader reader,
+        BufferedImage image,
+        int x,
+        int y,
+        int width,
+        int height,
+        int stepX,
+        int stepY,
+        int[] bands) {
       Image.stopIfInterrupted();
     }
 
     @Override
     public void passStarted(
-        ImageReader reader, BufferedImage image, int pass, int first, int last, int x, int y, int stepX, int stepY,
+        ImageReader reader,
+        BufferedImage image,
+        int pass,
+        int first,
+        int last,
+        int x,
+        int y,
+        int stepX,
+        int stepY,
         int[] bands) {}
 
     @Override
@@ -113,12 +140,27 @@ final class JdkDecoder {
 
     @Override
     public void thumbnailPassStarted(
-        ImageReader reader, BufferedImage image, int pass, int first, int last, int x, int y, int stepX, int stepY,
+        ImageReader reader,
+        BufferedImage image,
+        int pass,
+        int first,
+        int last,
+        int x,
+        int y,
+        int stepX,
+        int stepY,
         int[] bands) {}
 
     @Override
     public void thumbnailUpdate(
-        ImageReader reader, BufferedImage image, int x, int y, int width, int height, int stepX, int stepY,
+        ImageReader reader,
+        BufferedImage image,
+        int x,
+        int y,
+        int width,
+        int height,
+        int stepX,
+        int stepY,
         int[] bands) {}
 
     @Override
@@ -129,7 +171,10 @@ final class JdkDecoder {
     var raster = image.getRaster();
     int width = image.getWidth();
     int channels = raster.getNumBands();
-    var values = image.getColorModel() instanceof IndexColorModel palette ? colours(palette) : values(raster);
+    var values =
+        image.getColorModel() instanceof IndexColorModel palette
+            ? colours(palette)
+            : values(raster);
     var pixels = new byte[width * image.getHeight() * 3];
     var row = new int[width * channels];
     int to = 0;

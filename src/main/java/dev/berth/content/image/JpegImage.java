@@ -5,15 +5,23 @@ import java.io.IOException;
 
 /// A JPEG file of 8 bits: baseline or progressive, grey, in colour, or in the four inks of print.
 ///
-/// The JDK's decoder is libjpeg, as is Pillow's. It is asked for the samples alone: what colours they are is found out
-/// and computed here, since the JDK goes by rules of its own.
+/// The JDK's decoder is libjpeg, as is Pillow's. It is asked for the samples alone: what colours
+/// they are is found out and computed here, since the JDK goes by rules of its own.
 ///
-/// @param scans after each of which the JDK's decoder makes a whole picture, for 4 to 6 ns of a core a pixel. It can't be told
-///     to make only the last: with `setSourceProgressivePasses` it makes one of the first scan alone.
-record JpegImage(int width, int height, int orientation, int scans, Colours colours, byte[] file) implements EncodedImage {
+/// @param scans after each of which the JDK's decoder makes a whole picture, for 4 to 6 ns of a
+///   core a pixel. It can't be told to make only the last: with `setSourceProgressivePasses` it
+///   makes one of the first scan alone.
+record JpegImage(int width, int height, int orientation, int scans, Colours colours, byte[] file)
+    implements EncodedImage {
 
   /// What the samples of a pixel are.
-  enum Colours { GREY, RGB, YCC, CMYK, YCCK }
+  enum Colours {
+    GREY,
+    RGB,
+    YCC,
+    CMYK,
+    YCCK
+  }
 
   private static final JdkDecoder DECODER = new JdkDecoder("jpeg");
 
@@ -30,13 +38,14 @@ record JpegImage(int width, int height, int orientation, int scans, Colours colo
   public Image decode() throws IOException {
     var raster = DECODER.samples(file);
     var samples = ((DataBufferByte) raster.getDataBuffer()).getData();
-    var pixels = switch (colours) {
-      case GREY -> spread(samples);
-      case RGB -> samples;
-      case YCC -> toRgb(samples, 3);
-      case CMYK -> print(samples);
-      case YCCK -> print(inverted(toRgb(samples, 4)));
-    };
+    var pixels =
+        switch (colours) {
+          case GREY -> spread(samples);
+          case RGB -> samples;
+          case YCC -> toRgb(samples, 3);
+          case CMYK -> print(samples);
+          case YCCK -> print(inverted(toRgb(samples, 4)));
+        };
     return new Image(raster.getWidth(), raster.getHeight(), pixels);
   }
 

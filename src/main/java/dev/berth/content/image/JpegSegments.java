@@ -6,7 +6,8 @@ import java.io.ByteArrayOutputStream;
 import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
 
-/// Walks through the segments of one JPEG file, and keeps those that hold the picture. Used once, by one thread.
+/// Walks through the segments of one JPEG file, and keeps those that hold the picture. Used once,
+/// by one thread.
 ///
 /// ITU-T T.81, annex B. Which colours a file has is no part of it: those rules are libjpeg's
 /// (`default_decompress_parms`).
@@ -14,6 +15,7 @@ final class JpegSegments {
 
   private static final int START_OF_SCAN = 0xda;
   private static final int END_OF_IMAGE = 0xd9;
+
   /// A progressive file has about ten.
   private static final int MOST_SCANS = 100;
 
@@ -51,8 +53,9 @@ final class JpegSegments {
     kept.write(END_OF_IMAGE);
     var image = new JpegImage(width, height, orientation, scans, colours(), kept.toByteArray());
     if (image.work() > EncodedImage.MOST_WORK) {
-      throw new BadInputException("image: found a JPEG of %d x %d pixels in %d scans, expected at most %d in all scans"
-          .formatted(width, height, scans, EncodedImage.MOST_WORK));
+      throw new BadInputException(
+          "image: found a JPEG of %d x %d pixels in %d scans, expected at most %d in all scans"
+              .formatted(width, height, scans, EncodedImage.MOST_WORK));
     }
     return image;
   }
@@ -83,9 +86,10 @@ final class JpegSegments {
     var data = in.slice(start + 2, Math.max(length - 2, 0));
     switch (marker) {
       case 0xc0, 0xc1, 0xc2 -> readFrame(data);
-      case 0xc3, 0xc5, 0xc6, 0xc7, 0xc9, 0xca, 0xcb, 0xcd, 0xce, 0xcf -> throw new BadInputException(
-          "image: offset %d: found lossless or arithmetic JPEG (0x%x), expected baseline or progressive"
-              .formatted(start, marker));
+      case 0xc3, 0xc5, 0xc6, 0xc7, 0xc9, 0xca, 0xcb, 0xcd, 0xce, 0xcf ->
+          throw new BadInputException(
+              "image: offset %d: found lossless or arithmetic JPEG (0x%x), expected baseline or progressive"
+                  .formatted(start, marker));
       case 0xe0 -> isJfif |= length >= 16 && text(data, 5).equals("JFIF\0");
       case 0xe1 -> {
         if (Orientation.startsWithPrefix(data) && orientation == Orientation.UPRIGHT) {
@@ -101,7 +105,8 @@ final class JpegSegments {
       default -> {}
     }
     if (scans > MOST_SCANS) {
-      throw new BadInputException("image: found a JPEG of more than %d scans".formatted(MOST_SCANS));
+      throw new BadInputException(
+          "image: found a JPEG of more than %d scans".formatted(MOST_SCANS));
     }
     in.position(start + Math.max(length, 2));
     if (marker == START_OF_SCAN) {
@@ -125,7 +130,8 @@ final class JpegSegments {
       }
     }
     throw new BadInputException(
-        "image: found the end of %d bytes within a JPEG, expected an end marker".formatted(bytes.length));
+        "image: found the end of %d bytes within a JPEG, expected an end marker"
+            .formatted(bytes.length));
   }
 
   private void readFrame(ByteBuffer data) {
@@ -148,11 +154,15 @@ final class JpegSegments {
   private Colours colours() {
     return switch (components.length()) {
       case 1 -> Colours.GREY;
-      case 3 -> !isJfif && (adobeTransform == 0 || adobeTransform < 0 && components.equals("RGB"))
-          ? Colours.RGB : Colours.YCC;
+      case 3 ->
+          !isJfif && (adobeTransform == 0 || adobeTransform < 0 && components.equals("RGB"))
+              ? Colours.RGB
+              : Colours.YCC;
       case 4 -> adobeTransform <= 0 ? Colours.CMYK : Colours.YCCK;
-      default -> throw new BadInputException(
-          "image: found a JPEG of %d components, expected 1, 3 or 4".formatted(components.length()));
+      default ->
+          throw new BadInputException(
+              "image: found a JPEG of %d components, expected 1, 3 or 4"
+                  .formatted(components.length()));
     };
   }
 

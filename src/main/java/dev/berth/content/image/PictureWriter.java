@@ -30,7 +30,8 @@ final class PictureWriter {
 
   static byte[] jpeg(Image image, int quality) {
     if (quality < 1 || quality > 100) {
-      throw new IllegalArgumentException("quality: found %d, expected a number from 1 to 100".formatted(quality));
+      throw new IllegalArgumentException(
+          "quality: found %d, expected a number from 1 to 100".formatted(quality));
     }
     return write(image, "jpeg", quality / 100f);
   }
@@ -59,10 +60,22 @@ final class PictureWriter {
   /// The same pixels, not copied.
   private static BufferedImage buffered(Image image) {
     var pixels = new DataBufferByte(image.pixels(), image.pixels().length);
-    var raster = Raster.createInterleavedRaster(
-        pixels, image.width(), image.height(), BYTES_PER_PIXEL * image.width(), BYTES_PER_PIXEL, RED_GREEN_BLUE, null);
-    var colours = new ComponentColorModel(
-        ColorSpace.getInstance(ColorSpace.CS_sRGB), false, false, ComponentColorModel.OPAQUE, DataBuffer.TYPE_BYTE);
+    var raster =
+        Raster.createInterleavedRaster(
+            pixels,
+            image.width(),
+            image.height(),
+            BYTES_PER_PIXEL * image.width(),
+            BYTES_PER_PIXEL,
+            RED_GREEN_BLUE,
+            null);
+    var colours =
+        new ComponentColorModel(
+            ColorSpace.getInstance(ColorSpace.CS_sRGB),
+            false,
+            false,
+            ComponentColorModel.OPAQUE,
+            DataBuffer.TYPE_BYTE);
     return new BufferedImage(colours, raster, false, new Hashtable<>());
   }
 }

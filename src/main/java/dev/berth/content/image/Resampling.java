@@ -2,14 +2,17 @@ package dev.berth.content.image;
 
 import java.util.Arrays;
 
-/// Pillow's filters, number for number: each side by itself, weights in fixed-point numbers, and whole values from 0 to 255 in
-/// between. Where a picture shrinks, the filter is as wide as the pixels that become one.
+/// Pillow's filters, number for number: each side by itself, weights in fixed-point numbers, and
+/// whole values from 0 to 255 in between. Where a picture shrinks, the filter is as wide as the
+/// pixels that become one.
 ///
-/// After `Resample.c` and `Geometry.c` of Pillow, which is where the formulas and the rounding come from.
+/// After `Resample.c` and `Geometry.c` of Pillow, which is where the formulas and the rounding come
+/// from.
 final class Resampling {
 
   /// Of a weight; a value of 8 bits and a sign fit beside them.
   private static final int FRACTION_BITS = 22;
+
   private static final int HALF = 1 << FRACTION_BITS - 1;
 
   /// Of the picture in between, however small the others are.
@@ -24,9 +27,11 @@ final class Resampling {
     if (filter == Filter.NEAREST) {
       return nearest(image, width, height);
     }
-    // As in Pillow, across comes first: but where that would make a thin picture huge, which no photograph is.
+    // As in Pillow, across comes first: but where that would make a thin picture huge, which no
+    // photograph is.
     long larger = Math.max((long) image.width() * image.height(), (long) width * height);
-    return (long) width * image.height() > Math.min(Math.max(FEW_PIXELS, 4 * larger), Image.MAX_PIXELS)
+    return (long) width * image.height()
+            > Math.min(Math.max(FEW_PIXELS, 4 * larger), Image.MAX_PIXELS)
         ? across(down(image, height, filter), width, filter)
         : down(across(image, width, filter), height, filter);
   }
@@ -47,7 +52,8 @@ final class Resampling {
     return new Image(width, height, resized);
   }
 
-  /// Which pixel each one is, of a side of `length` pixels. Added up as in Pillow, so that it is rounded as there.
+  /// Which pixel each one is, of a side of `length` pixels. Added up as in Pillow, so that it is
+  /// rounded as there.
   private static int[] places(int length, int resized) {
     double scale = (double) length / resized;
     double at = scale / 2;

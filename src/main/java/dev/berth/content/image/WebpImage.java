@@ -13,20 +13,23 @@ import javax.imageio.stream.MemoryCacheImageInputStream;
 
 /// A WebP file, lossy or lossless, or the first picture of an animated one.
 ///
-/// Decoded by libwebp, as in Pillow, and so exact. TwelveMonkeys 3.15, which is written in Java, is off by 1 to 3 of 255
-/// on average where a file is lossy, and by up to 80.
+/// Decoded by libwebp, as in Pillow, and so exact. TwelveMonkeys 3.15, which is written in Java, is
+/// off by 1 to 3 of 255 on average where a file is lossy, and by up to 80.
 ///
 /// @param frame where the picture is on the canvas of an animation
-/// @param chunk the picture, with the chunk's name and length before it; its transparency, which another has, is left
-///     out anyway
-record WebpImage(int width, int height, int orientation, Frame frame, ByteBuffer chunk) implements EncodedImage {
+/// @param chunk the picture, with the chunk's name and length before it; its transparency, which
+///   another has, is left out anyway
+record WebpImage(int width, int height, int orientation, Frame frame, ByteBuffer chunk)
+    implements EncodedImage {
 
   record Frame(int left, int top, int width, int height) {}
 
-  /// Of libwebp, which is loaded with it. Outside of Berth's image, it is first unpacked into `java.io.tmpdir`.
+  /// Of libwebp, which is loaded with it. Outside of Berth's image, it is first unpacked into
+  /// `java.io.tmpdir`.
   private static final class Library {
 
-    /// Holds native memory, which is not freed while this is here. Null where the library can't be loaded.
+    /// Holds native memory, which is not freed while this is here. Null where the library can't be
+    /// loaded.
     static final WebPReadParam DEFAULTS = load();
 
     private static WebPReadParam load() {
@@ -90,7 +93,7 @@ record WebpImage(int width, int height, int orientation, Frame frame, ByteBuffer
     if (Library.DEFAULTS == null) {
       throw new IllegalStateException(
           "image: WebP can't be read by this server: its decoder could not be unpacked into java.io.tmpdir, %s. "
-              .formatted(System.getProperty("java.io.tmpdir"))
+                  .formatted(System.getProperty("java.io.tmpdir"))
               + "Make that directory writable, or restart with JAVA_OPTS=-Djava.io.tmpdir=DIRECTORY of another");
     }
     return new WebpImage(width, height, orientation, frame, chunk);
@@ -119,7 +122,8 @@ record WebpImage(int width, int height, int orientation, Frame frame, ByteBuffer
   }
 
   private static Frame frame(ByteBuffer chunk, int left, int top) {
-    var data = chunk.slice(CHUNK_HEADER, chunk.limit() - CHUNK_HEADER).order(ByteOrder.LITTLE_ENDIAN);
+    var data =
+        chunk.slice(CHUNK_HEADER, chunk.limit() - CHUNK_HEADER).order(ByteOrder.LITTLE_ENDIAN);
     if (name(chunk, 0).equals("VP8L")) {
       int lengths = data.getInt(1);
       return new Frame(left, top, 1 + (lengths & SHORT_LENGTH), 1 + (lengths >> 14 & SHORT_LENGTH));
@@ -161,12 +165,17 @@ record WebpImage(int width, int height, int orientation, Frame frame, ByteBuffer
 
   private int[] colours() throws IOException {
     int length = chunk.limit();
-    var file = ByteBuffer.allocate(FILE_HEADER + length + length % 2).order(ByteOrder.LITTLE_ENDIAN);
-    file.put(ascii("RIFF")).putInt(file.limit() - CHUNK_HEADER).put(ascii("WEBP")).put(chunk.slice());
+    var file =
+        ByteBuffer.allocate(FILE_HEADER + length + length % 2).order(ByteOrder.LITTLE_ENDIAN);
+    file.put(ascii("RIFF"))
+        .putInt(file.limit() - CHUNK_HEADER)
+        .put(ascii("WEBP"))
+        .put(chunk.slice());
     var reader = new WebPImageReaderSpi().createReaderInstance();
     try (var input = new MemoryCacheImageInputStream(new ByteArrayInputStream(file.array()))) {
       reader.setInput(input, true, true);
-      return ((DataBufferInt) reader.read(0, Library.DEFAULTS).getRaster().getDataBuffer()).getData();
+      return ((DataBufferInt) reader.read(0, Library.DEFAULTS).getRaster().getDataBuffer())
+          .getData();
     } finally {
       reader.dispose();
     }

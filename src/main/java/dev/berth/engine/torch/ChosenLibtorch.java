@@ -13,8 +13,8 @@ import java.util.stream.Stream;
 
 /// The libtorch that `PYTORCH_LIBRARY_PATH` names, in place of the one in the jars.
 ///
-/// DJL goes on with its own where there is none, and with another version than its JNI library was made for the process
-/// dies in the first forward. So it is looked at first.
+/// DJL goes on with its own where there is none, and with another version than its JNI library was
+/// made for the process dies in the first forward. So it is looked at first.
 final class ChosenLibtorch {
 
   private static final String VARIABLE = "PYTORCH_LIBRARY_PATH";
@@ -22,14 +22,18 @@ final class ChosenLibtorch {
   /// What DJL's JNI library in the jars was made for.
   private static final String NEEDED = "2.7.";
 
-  /// In pip's `torch/version.py`, and all there is in the `build-version` of PyTorch's own archives.
-  private static final Pattern VERSION = Pattern.compile("(?:^|__version__ = ')(\\d+\\.\\d+\\.\\d+)");
+  /// In pip's `torch/version.py`, and all there is in the `build-version` of PyTorch's own
+  /// archives.
+  private static final Pattern VERSION =
+      Pattern.compile("(?:^|__version__ = ')(\\d+\\.\\d+\\.\\d+)");
 
   private ChosenLibtorch() {}
 
   /// Its directories; none where nobody has chosen one.
   static List<Path> directories() {
-    return Optional.ofNullable(Utils.getEnvOrSystemProperty(VARIABLE)).filter(path -> !path.isEmpty()).stream()
+    return Optional.ofNullable(Utils.getEnvOrSystemProperty(VARIABLE))
+        .filter(path -> !path.isEmpty())
+        .stream()
         .flatMap(path -> Stream.of(path.split(File.pathSeparator)))
         .map(Path::of)
         .map(path -> Files.isRegularFile(path) ? path.toAbsolutePath().getParent() : path)
@@ -41,9 +45,15 @@ final class ChosenLibtorch {
     if (directories.isEmpty()) {
       return;
     }
-    var libtorch = directories.stream().filter(directory -> Files.isRegularFile(directory.resolve("libtorch.so"))).findFirst()
-        .orElseThrow(() -> new EngineException("%s: found no libtorch.so in %s, expected a directory such as torch/lib of torch %sx"
-            .formatted(VARIABLE, directories, NEEDED)));
+    var libtorch =
+        directories.stream()
+            .filter(directory -> Files.isRegularFile(directory.resolve("libtorch.so")))
+            .findFirst()
+            .orElseThrow(
+                () ->
+                    new EngineException(
+                        "%s: found no libtorch.so in %s, expected a directory such as torch/lib of torch %sx"
+                            .formatted(VARIABLE, directories, NEEDED)));
     var version = version(libtorch);
     boolean bringsItsOwn = Files.exists(libtorch.resolve("libdjl_torch.so"));
     if (!bringsItsOwn && version.isPresent() && !version.get().startsWith(NEEDED)) {

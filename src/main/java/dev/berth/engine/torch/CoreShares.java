@@ -12,18 +12,21 @@ import java.util.function.Supplier;
 
 /// Shares the cores of the CPU out among the forwards of this process. Used by many threads.
 ///
-/// A forward waits until a core is free. It gets all cores while no other forward runs or waits, else an equal share. No
-/// core is given twice: the threads of one forward wait for each other hundreds of times, and where one of them shares its
-/// core, each of these waits may be a time slice of the system.
+/// A forward waits until a core is free. It gets all cores while no other forward runs or waits,
+/// else an equal share. No core is given twice: the threads of one forward wait for each other
+/// hundreds of times, and where one of them shares its core, each of these waits may be a time
+/// slice of the system.
 ///
-/// A forward on one core runs on the thread that calls, one on several on a thread of its own, for which libgomp keeps
-/// helpers. With more threads than cores they would sleep between the parts of a forward, and to wake them takes longer
-/// than most parts. So all teams together have no more threads than there are cores, and those beside the first one, which
-/// is taken whenever it is free, have less than half of them.
+/// A forward on one core runs on the thread that calls, one on several on a thread of its own, for
+/// which libgomp keeps helpers. With more threads than cores they would sleep between the parts of
+/// a forward, and to wake them takes longer than most parts. So all teams together have no more
+/// threads than there are cores, and those beside the first one, which is taken whenever it is
+/// free, have less than half of them.
 final class CoreShares {
 
-  /// From this part on, forwards have company so often that a client which has its answer will ask again at once. The
-  /// next forward leaves it half of the cores. Below, one forward after the other on all cores is sooner done.
+  /// From this part on, forwards have company so often that a client which has its answer will ask
+  /// again at once. The next forward leaves it half of the cores. Below, one forward after the
+  /// other on all cores is sooner done.
   private static final double USUAL = 0.6;
 
   private final ReentrantLock lock = new ReentrantLock();
@@ -32,6 +35,7 @@ final class CoreShares {
   private int used;
   private int running;
   private int waiting;
+
   /// The part of the last eight forwards or so that ended while another one ran or waited.
   private double company;
 
@@ -41,9 +45,12 @@ final class CoreShares {
     private final String name;
     private final Executor thread;
 
-    /// Its thread and its helpers. They stay until its next forward, when libgomp ends those that are too many.
+    /// Its thread and its helpers. They stay until its next forward, when libgomp ends those that
+    /// are too many.
     int cores;
+
     private boolean busy;
+
     /// How many of its threads have a core of their own; used on its own thread only.
     private int placed = 1;
 
@@ -53,18 +60,22 @@ final class CoreShares {
       this.cores = cores;
     }
 
-    /// Runs a forward and waits for it, through interrupts: native code knows none. Throws what the forward throws.
+    /// Runs a forward and waits for it, through interrupts: native code knows none. Throws what the
+    /// forward throws.
     <T> T run(Supplier<T> forward) {
       try {
-        return CompletableFuture.supplyAsync(() -> {
-          Torch.useCores(cores);
-          var result = forward.get();
-          if (cores > placed) {
-            CoreAffinity.spread(name);
-          }
-          placed = cores;
-          return result;
-        }, thread).join();
+        return CompletableFuture.supplyAsync(
+                () -> {
+                  Torch.useCores(cores);
+                  var result = forward.get();
+                  if (cores > placed) {
+                    CoreAffinity.spread(name);
+                  }
+                  placed = cores;
+                  return result;
+                },
+                thread)
+            .join();
       } catch (CompletionException e) {
         if (e.getCause() instanceof Error error) {
           throw error;
@@ -118,8 +129,17 @@ final class CoreShares {
     }
     if (free == teams.size()) {
       var name = "torch-team-" + free;
-      teams.add(new Team(name, Executors.newFixedThreadPool(1,
-          Thread.ofPlatform().name(name).daemon().inheritInheritableThreadLocals(false).factory()), size));
+      teams.add(
+          new Team(
+              name,
+              Executors.newFixedThreadPool(
+                  1,
+                  Thread.ofPlatform()
+                      .name(name)
+                      .daemon()
+                      .inheritInheritableThreadLocals(false)
+                      .factory()),
+              size));
     }
     teams.get(free).cores = size;
     return teams.get(free);

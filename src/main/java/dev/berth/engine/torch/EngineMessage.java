@@ -14,11 +14,20 @@ final class EngineMessage {
 
   /// The last line that names an error, else the first that says anything.
   static String of(Throwable e) {
-    var lines = String.valueOf(e.getMessage()).lines().map(String::strip).filter(line -> !line.isEmpty()).toList();
-    var line = lines.reversed().stream()
-        .filter(l -> l.contains("Error:") || l.contains("error:") || l.contains("memory"))
-        .findFirst()
-        .orElse(lines.isEmpty() ? e.getClass().getSimpleName() : lines.getFirst().replaceFirst(":$", ""));
+    var lines =
+        String.valueOf(e.getMessage())
+            .lines()
+            .map(String::strip)
+            .filter(line -> !line.isEmpty())
+            .toList();
+    var line =
+        lines.reversed().stream()
+            .filter(l -> l.contains("Error:") || l.contains("error:") || l.contains("memory"))
+            .findFirst()
+            .orElse(
+                lines.isEmpty()
+                    ? e.getClass().getSimpleName()
+                    : lines.getFirst().replaceFirst(":$", ""));
     return line.length() <= MAX_LENGTH ? line : line.substring(0, MAX_LENGTH) + "…";
   }
 }

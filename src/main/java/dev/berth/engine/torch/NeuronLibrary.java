@@ -6,8 +6,9 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
 
-/// Where `libtorchneuron.so` is: the library of the Neuron SDK that runs compiled models inside libtorch. It comes with
-/// the Python package `torch_neuron` (Inf1) or `torch_neuronx` (Inf2, Trn1) and fits the `torch` beside that package.
+/// Where `libtorchneuron.so` is: the library of the Neuron SDK that runs compiled models inside
+/// libtorch. It comes with the Python package `torch_neuron` (Inf1) or `torch_neuronx` (Inf2, Trn1)
+/// and fits the `torch` beside that package.
 final class NeuronLibrary {
 
   static final String NAME = "libtorchneuron.so";
@@ -22,9 +23,17 @@ final class NeuronLibrary {
         .map(lib -> lib.resolve("../..").resolve(sdk).resolve("lib").resolve(NAME).normalize())
         .filter(Files::isRegularFile)
         .findFirst()
-        .orElseThrow(() -> new EngineException(
-            "%s needs %s of the Python package %s: found it neither in BERTH_EXTRA_LIBRARIES nor beside the torch of %s; %s".formatted(
-                target, NAME, sdk, libtorch.isEmpty() ? "PYTORCH_LIBRARY_PATH, which is not set" : libtorch,
-                "point PYTORCH_LIBRARY_PATH at torch/lib of the environment that has the package")));
+        .orElseThrow(
+            () ->
+                new EngineException(
+                    "%s needs %s of the Python package %s: found it neither in BERTH_EXTRA_LIBRARIES nor beside the torch of %s; %s"
+                        .formatted(
+                            target,
+                            NAME,
+                            sdk,
+                            libtorch.isEmpty()
+                                ? "PYTORCH_LIBRARY_PATH, which is not set"
+                                : libtorch,
+                            "point PYTORCH_LIBRARY_PATH at torch/lib of the environment that has the package")));
   }
 }

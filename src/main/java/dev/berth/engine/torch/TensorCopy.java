@@ -18,15 +18,16 @@ import java.util.Optional;
 final class TensorCopy {
 
   /// The types that the engine can make. Making one that is not among these aborts the JVM.
-  private static final Map<ElementType, DataType> TYPES = Map.of(
-      ElementType.BOOL, DataType.BOOLEAN,
-      ElementType.UINT8, DataType.UINT8,
-      ElementType.INT8, DataType.INT8,
-      ElementType.INT32, DataType.INT32,
-      ElementType.INT64, DataType.INT64,
-      ElementType.FLOAT16, DataType.FLOAT16,
-      ElementType.FLOAT32, DataType.FLOAT32,
-      ElementType.FLOAT64, DataType.FLOAT64);
+  private static final Map<ElementType, DataType> TYPES =
+      Map.of(
+          ElementType.BOOL, DataType.BOOLEAN,
+          ElementType.UINT8, DataType.UINT8,
+          ElementType.INT8, DataType.INT8,
+          ElementType.INT32, DataType.INT32,
+          ElementType.INT64, DataType.INT64,
+          ElementType.FLOAT16, DataType.FLOAT16,
+          ElementType.FLOAT32, DataType.FLOAT32,
+          ElementType.FLOAT64, DataType.FLOAT64);
 
   private TensorCopy() {}
 
@@ -35,9 +36,13 @@ final class TensorCopy {
     var shape = new Shape(Arrays.stream(known.shape()).asLongStream().toArray());
     var data = known.data();
     // What is direct is not copied once more by the engine.
-    var direct = data.isDirect()
-        ? data
-        : ByteBuffer.allocateDirect(data.remaining()).order(ByteOrder.nativeOrder()).put(data).flip();
+    var direct =
+        data.isDirect()
+            ? data
+            : ByteBuffer.allocateDirect(data.remaining())
+                .order(ByteOrder.nativeOrder())
+                .put(data)
+                .flip();
     return manager.create(direct, shape, TYPES.get(known.type()));
   }
 
@@ -61,6 +66,9 @@ final class TensorCopy {
   }
 
   private static Optional<ElementType> type(DataType type) {
-    return TYPES.entrySet().stream().filter(entry -> entry.getValue() == type).map(Map.Entry::getKey).findFirst();
+    return TYPES.entrySet().stream()
+        .filter(entry -> entry.getValue() == type)
+        .map(Map.Entry::getKey)
+        .findFirst();
   }
 }

@@ -23,7 +23,8 @@ public final class Torch implements Engine {
   private static final String NAME = "PyTorch";
 
   static {
-    // The launcher sets these too; here they hold for whoever starts the JVM another way. Nothing is downloaded and
+    // The launcher sets these too; here they hold for whoever starts the JVM another way. Nothing
+    // is downloaded and
     // nobody is called when the engine starts.
     System.setProperty("ai.djl.offline", "true");
     System.setProperty("OPT_OUT_TRACKING", "true");
@@ -49,7 +50,8 @@ public final class Torch implements Engine {
   @Override
   public void loadLibraries(Target target, List<Path> libraries) {
     engine();
-    if (target.isNeuron() && libraries.stream().noneMatch(library -> library.endsWith(NeuronLibrary.NAME))) {
+    if (target.isNeuron()
+        && libraries.stream().noneMatch(library -> library.endsWith(NeuronLibrary.NAME))) {
       load(NeuronLibrary.find(target, ChosenLibtorch.directories()));
     }
     libraries.forEach(Torch::load);
@@ -72,7 +74,9 @@ public final class Torch implements Engine {
     }
     engine();
     var usage = CudaUtils.getGpuMemory(Device.gpu(index));
-    return Optional.of(new MemoryReading(usage.getMax() - usage.getUsed(), usage.getMax(), accelerator.toString()));
+    return Optional.of(
+        new MemoryReading(
+            usage.getMax() - usage.getUsed(), usage.getMax(), accelerator.toString()));
   }
 
   @Override
@@ -87,7 +91,8 @@ public final class Torch implements Engine {
     try {
       System.load(library.toAbsolutePath().toString());
     } catch (UnsatisfiedLinkError e) {
-      throw new EngineException("%s can't be loaded beside libtorch: %s".formatted(library, EngineMessage.of(e)), e);
+      throw new EngineException(
+          "%s can't be loaded beside libtorch: %s".formatted(library, EngineMessage.of(e)), e);
     }
   }
 
@@ -98,8 +103,8 @@ public final class Torch implements Engine {
     return Started.ENGINE;
   }
 
-  /// Sets how many cores the calling thread's next operations use. libtorch keeps this per thread once the thread has
-  /// run its first parallel operation.
+  /// Sets how many cores the calling thread's next operations use. libtorch keeps this per thread
+  /// once the thread has run its first parallel operation.
   static void useCores(int cores) {
     JniUtils.setNumThreads(cores);
   }
@@ -109,8 +114,8 @@ public final class Torch implements Engine {
     JniUtils.emptyCudaCache();
   }
 
-  /// The engine, or why it does not start. A second attempt would fail for another reason, because the first one has left
-  /// half of it behind.
+  /// The engine, or why it does not start. A second attempt would fail for another reason, because
+  /// the first one has left half of it behind.
   private static final class Started {
     static final ai.djl.engine.Engine ENGINE;
     static final EngineException PROBLEM;

@@ -29,7 +29,8 @@ import java.util.function.Function;
 import java.util.function.Supplier;
 import java.util.regex.Pattern;
 
-/// One TorchScript file on one accelerator. Every native object that a forward makes is freed before it returns.
+/// One TorchScript file on one accelerator. Every native object that a forward makes is freed
+/// before it returns.
 final class TorchGraph implements Graph {
 
   /// Of this process.
@@ -57,17 +58,22 @@ final class TorchGraph implements Graph {
   static TorchGraph load(Path file, Accelerator accelerator) {
     var model = Model.newInstance(file.getFileName().toString(), device(accelerator));
     try {
-      model.load(file.toAbsolutePath().getParent(), file.getFileName().toString(),
+      model.load(
+          file.toAbsolutePath().getParent(),
+          file.getFileName().toString(),
           Map.of("mapLocation", "true"));
       JniUtils.enableInferenceMode((PtSymbolBlock) model.getBlock());
       return new TorchGraph(file, model, accelerator);
     } catch (IOException | MalformedModelException | ai.djl.engine.EngineException e) {
       close(model, accelerator);
       if (TorchFailure.isShortage(e)) {
-        throw new InsufficientMemoryException("there is no memory left for %s on %s: %s".formatted(
-            file.getFileName(), accelerator, EngineMessage.of(e)), e);
+        throw new InsufficientMemoryException(
+            "there is no memory left for %s on %s: %s"
+                .formatted(file.getFileName(), accelerator, EngineMessage.of(e)),
+            e);
       }
-      throw new EngineException("%s can't be loaded as TorchScript: %s".formatted(file, reason(file, e)), e);
+      throw new EngineException(
+          "%s can't be loaded as TorchScript: %s".formatted(file, reason(file, e)), e);
     }
   }
 
@@ -79,10 +85,12 @@ final class TorchGraph implements Graph {
           + "torch.jit.trace(model, example) or torch.jit.script(model)";
     }
     if (String.valueOf(e.getMessage()).contains("torch.classes.neuron")) {
-      return "it is compiled for Neuron; serve it on that instance type, with %s (%s)".formatted(NeuronLibrary.NAME, message);
+      return "it is compiled for Neuron; serve it on that instance type, with %s (%s)"
+          .formatted(NeuronLibrary.NAME, message);
     }
     if (UNKNOWN_OPERATOR.matcher(message).find()) {
-      return message + "; name the library that has it with --extra-libraries or BERTH_EXTRA_LIBRARIES";
+      return message
+          + "; name the library that has it with --extra-libraries or BERTH_EXTRA_LIBRARIES";
     }
     return message;
   }
@@ -115,56 +123,82 @@ final class TorchGraph implements Graph {
   }
 
   private List<Tensor> forward(List<Tensor> inputs, int mostCores, Supplier<List<Tensor>> run) {
-    return accelerator instanceof Accelerator.Cpu cpu ? forward(inputs, cpu, mostCores, run) : run.get();
+    return accelerator instanceof Accelerator.Cpu cpu
+        ? forward(inputs, cpu, mostCores, run)
+        : run.get();
   }
 
-  private List<Tensor> forward(List<Tensor> inputs, Accelerator.Cpu cpu, int mostCores, Supplier<List<Tensor>> run) {
-    int most = switch (cpu.profile()) {
-      case ADAPTIVE -> speedup.isWorthwhile() ? mostCores : 1;
-      case LATENCY -> cpu.cores();
-      case THROUGHPUT -> 1;
-    };
+  private List<Tensor> forward(
+      List<Tensor> inputs, Accelerator.Cpu cpu, int mostCores, Supplier<List<Tensor>> run) {
+    int most =
+        switch (cpu.profile()) {
+          case ADAPTIVE -> speedup.isWorthwhile() ? mostCores : 1;
+          case LATENCY -> cpu.cores();
+          case THROUGHPUT -> 1;
+        };
     try (var team = CORES.begin(cpu.cores(), most)) {
       long begin = System.nanoTime();
       var outputs = team.run(run);
       if (mostCores > 1) {
-        speedup.record(team.cores, inputs.stream().mapToLong(Tensor::size).sum(), System.nanoTime() - begin);
+        speedup.record(
+            team.cores, inputs.stream().mapToLong(Tensor::size).sum(), System.nanoTime() - begin);
       }
       return outputs;
     }
   }
 
   private List<Tensor> run(List<Tensor> inputs) {
-    return translated(manager -> run(inputs, List.of(), manager, result -> {
-      var results = result.toNDList(manager).stream().sorted(Comparator.comparing(TorchGraph::key)).toList();
-      var keys = results.stream().map(TorchGraph::key).filter(key -> !key.isEmpty()).toList();
-      if (!keys.equals(outputNames)) {
-        outputNames = keys;
-      }
-      return results.stream().map(TensorCopy::out).toList();
-    }));
+    return translated(
+        manager ->
+            run(
+                inputs,
+                List.of(),
+                manager,
+                result -> {
+                  var results =
+                      result.toNDList(manager).stream()
+                          .sorted(Comparator.comparing(TorchGraph::key))
+                          .toList();
+                  var keys =
+                      results.stream().map(TorchGraph::key).filter(key -> !key.isEmpty()).toList();
+                  if (!keys.equals(outputNames)) {
+                    outputNames = keys;
+                  }
+                  return results.stream().map(TensorCopy::out).toList();
+                }));
   }
 
   private List<Tensor> run(List<Tensor> inputs, List<TorchKept> kept) {
-    return translated(manager -> run(inputs, kept, manager, result -> {
-      var parts = result.isTuple() ? result.toIValueTuple() : new IValue[0];
-      try {
-        var last = parts.length == 0 || !parts[parts.length - 1].isTensorList()
-            ? new PtNDArray[0]
-            : parts[parts.length - 1].toTensorArray(manager);
-        if (last.length != kept.size()) {
-          throw new EngineException("the model returned a list of %d tensors at the end, expected %d, as many as it was given"
-              .formatted(last.length, kept.size()));
-        }
-        var outputs = Arrays.stream(parts, 0, parts.length - 1).map(part -> TensorCopy.out(part.toTensor(manager))).toList();
-        for (int i = 0; i < last.length; i++) {
-          kept.get(i).become(last[i]);
-        }
-        return outputs;
-      } finally {
-        Arrays.stream(parts).forEach(IValue::close);
-      }
-    }));
+    return translated(
+        manager ->
+            run(
+                inputs,
+                kept,
+                manager,
+                result -> {
+                  var parts = result.isTuple() ? result.toIValueTuple() : new IValue[0];
+                  try {
+                    var last =
+                        parts.length == 0 || !parts[parts.length - 1].isTensorList()
+                            ? new PtNDArray[0]
+                            : parts[parts.length - 1].toTensorArray(manager);
+                    if (last.length != kept.size()) {
+                      throw new EngineException(
+                          "the model returned a list of %d tensors at the end, expected %d, as many as it was given"
+                              .formatted(last.length, kept.size()));
+                    }
+                    var outputs =
+                        Arrays.stream(parts, 0, parts.length - 1)
+                            .map(part -> TensorCopy.out(part.toTensor(manager)))
+                            .toList();
+                    for (int i = 0; i < last.length; i++) {
+                      kept.get(i).become(last[i]);
+                    }
+                    return outputs;
+                  } finally {
+                    Arrays.stream(parts).forEach(IValue::close);
+                  }
+                }));
   }
 
   /// Everything native that `run` makes is freed, but for what it attaches to another manager.
@@ -173,24 +207,29 @@ final class TorchGraph implements Graph {
       return run.apply((PtNDManager) manager);
     } catch (ai.djl.engine.EngineException e) {
       var translated = TorchFailure.of(e);
-      if (translated instanceof InsufficientMemoryException && accelerator instanceof Accelerator.Gpu) {
+      if (translated instanceof InsufficientMemoryException
+          && accelerator instanceof Accelerator.Gpu) {
         Torch.freeGpuMemory();
       }
       throw translated;
     }
   }
 
-  /// As the block's own `forward`, which leaves the native values of the inputs behind where the model fails: some 400 bytes
-  /// each, and what the tensors hold.
+  /// As the block's own `forward`, which leaves the native values of the inputs behind where the
+  /// model fails: some 400 bytes each, and what the tensors hold.
   private List<Tensor> run(
-      List<Tensor> inputs, List<TorchKept> kept, PtNDManager manager, Function<IValue, List<Tensor>> read) {
+      List<Tensor> inputs,
+      List<TorchKept> kept,
+      PtNDManager manager,
+      Function<IValue, List<Tensor>> read) {
     var values = new ArrayList<IValue>(inputs.size() + 1);
     try {
       inputs.forEach(input -> values.add(IValue.from((PtNDArray) TensorCopy.in(input, manager))));
       if (!kept.isEmpty()) {
         values.add(IValue.listFrom(kept.stream().map(TorchKept::array).toArray(PtNDArray[]::new)));
       }
-      try (var results = IValueUtils.forward((PtSymbolBlock) model.getBlock(), values.toArray(IValue[]::new))) {
+      try (var results =
+          IValueUtils.forward((PtSymbolBlock) model.getBlock(), values.toArray(IValue[]::new))) {
         return read.apply(results);
       }
     } finally {
@@ -208,7 +247,8 @@ final class TorchGraph implements Graph {
     close(model, accelerator);
   }
 
-  /// The GPU's allocator keeps what is freed; another process, or a look at the free memory, would not see it as free.
+  /// The GPU's allocator keeps what is freed; another process, or a look at the free memory, would
+  /// not see it as free.
   private static void close(Model model, Accelerator accelerator) {
     model.close();
     if (accelerator instanceof Accelerator.Gpu) {
@@ -220,7 +260,11 @@ final class TorchGraph implements Graph {
     return switch (accelerator) {
       case Accelerator.Gpu(int index) -> Device.gpu(index);
       // A Neuron trace takes CPU tensors and moves them to its core itself.
-      case Accelerator.Cpu(int _, var _), Accelerator.Inf1(int _), Accelerator.Inf2(int _), Accelerator.Trn1(int _) -> Device.cpu();
+      case Accelerator.Cpu(int _, var _),
+          Accelerator.Inf1(int _),
+          Accelerator.Inf2(int _),
+          Accelerator.Trn1(int _) ->
+          Device.cpu();
     };
   }
 }

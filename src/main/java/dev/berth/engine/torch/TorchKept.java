@@ -25,20 +25,29 @@ final class TorchKept implements KeptTensor {
   static List<TorchKept> all(List<KeptTensor> kept, Device device) {
     var all = new ArrayList<TorchKept>(kept.size());
     for (var each : kept) {
-      all.add(switch (each) {
-        case TorchKept own when own.array.isReleased() -> throw refused(all.size(), "a closed tensor", "an open one");
-        case TorchKept own when !own.array.getDevice().equals(device) ->
-            throw refused(all.size(), "a tensor on " + own.array.getDevice(), "one on %s, where the model is".formatted(device));
-        case TorchKept own when all.contains(own) -> throw refused(all.size(), "the same tensor twice", "another one");
-        case TorchKept own -> own;
-        case null, default -> throw refused(all.size(), String.valueOf(each), "a tensor that Graph.keep has returned");
-      });
+      all.add(
+          switch (each) {
+            case TorchKept own when own.array.isReleased() ->
+                throw refused(all.size(), "a closed tensor", "an open one");
+            case TorchKept own when !own.array.getDevice().equals(device) ->
+                throw refused(
+                    all.size(),
+                    "a tensor on " + own.array.getDevice(),
+                    "one on %s, where the model is".formatted(device));
+            case TorchKept own when all.contains(own) ->
+                throw refused(all.size(), "the same tensor twice", "another one");
+            case TorchKept own -> own;
+            case null, default ->
+                throw refused(
+                    all.size(), String.valueOf(each), "a tensor that Graph.keep has returned");
+          });
     }
     return all;
   }
 
   private static IllegalArgumentException refused(int index, String found, String expected) {
-    return new IllegalArgumentException("kept[%d]: found %s, expected %s".formatted(index, found, expected));
+    return new IllegalArgumentException(
+        "kept[%d]: found %s, expected %s".formatted(index, found, expected));
   }
 
   PtNDArray array() {

@@ -9,8 +9,8 @@ import java.util.TreeSet;
 import java.util.regex.Pattern;
 import java.util.zip.ZipFile;
 
-/// The names in a TorchScript's `forward`. DJL's JNI library does not give them, so they are read from the code in the
-/// file, which is a ZIP:
+/// The names in a TorchScript's `forward`. DJL's JNI library does not give them, so they are read
+/// from the code in the file, which is a ZIP:
 ///
 /// ```
 /// archive/data.pkl             begins with the class of the model: PROTO 2, GLOBAL __torch__.net⏎Net⏎
@@ -28,9 +28,12 @@ final class TorchNames {
   private static final int LONGEST_CLASS = 1000;
   private static final Pattern FORWARD =
       Pattern.compile("\n  def forward\\(self: [\\w.]+(.*?)\\) -> ([^\n]*):\n", Pattern.DOTALL);
-  private static final Pattern PARAMETER = Pattern.compile(",\\s+(\\w+): (?:(?!,\\s+\\w+: )[^=])*(=)?");
+  private static final Pattern PARAMETER =
+      Pattern.compile(",\\s+(\\w+): (?:(?!,\\s+\\w+: )[^=])*(=)?");
+
   /// The statement after which nothing follows in the method.
   private static final Pattern RETURN = Pattern.compile("\n    return (\\{|\\w+\n)");
+
   private static final Pattern END_OF_METHOD = Pattern.compile("\n {0,3}\\S");
 
   private TorchNames() {}
@@ -38,8 +41,13 @@ final class TorchNames {
   /// What can be read; nothing where the file is not laid out like this.
   static GraphNames of(Path file) {
     try (var zip = new ZipFile(file.toFile())) {
-      var root = zip.stream().map(entry -> entry.getName()).filter(name -> name.endsWith("/data.pkl")).findFirst()
-          .map(name -> name.substring(0, name.indexOf('/') + 1)).orElse("");
+      var root =
+          zip.stream()
+              .map(entry -> entry.getName())
+              .filter(name -> name.endsWith("/data.pkl"))
+              .findFirst()
+              .map(name -> name.substring(0, name.indexOf('/') + 1))
+              .orElse("");
       var model = MODEL_CLASS.matcher(read(zip, root + "data.pkl", LONGEST_CLASS));
       return model.find() ? names(zip, root, model.group(1), model.group(2)) : GraphNames.UNKNOWN;
     } catch (IOException e) {
@@ -47,7 +55,8 @@ final class TorchNames {
     }
   }
 
-  private static GraphNames names(ZipFile zip, String root, String module, String name) throws IOException {
+  private static GraphNames names(ZipFile zip, String root, String module, String name)
+      throws IOException {
     var code = read(zip, root + "code/" + module.replace('.', '/') + ".py", Integer.MAX_VALUE);
     var ofClass = code.substring(Math.max(0, code.indexOf("class " + name + "(Module):")));
     var forward = FORWARD.matcher(ofClass);
@@ -58,7 +67,9 @@ final class TorchNames {
     return new GraphNames(
         parameters.stream().map(parameter -> parameter.group(1)).toList(),
         (int) parameters.stream().takeWhile(parameter -> parameter.group(2) == null).count(),
-        forward.group(2).startsWith("Dict[str, ") ? keys(body(ofClass.substring(forward.end() - 1))) : List.of());
+        forward.group(2).startsWith("Dict[str, ")
+            ? keys(body(ofClass.substring(forward.end() - 1)))
+            : List.of());
   }
 
   private static String body(String code) {
@@ -66,7 +77,8 @@ final class TorchNames {
     return end.find() ? code.substring(0, end.start() + 1) : code + "\n";
   }
 
-  /// The keys of the dict that is returned, sorted as [TorchGraph] sorts them; none where a branch or a call makes it.
+  /// The keys of the dict that is returned, sorted as [TorchGraph] sorts them; none where a branch
+  /// or a call makes it.
   private static List<String> keys(String body) {
     var returned = RETURN.matcher(body);
     if (!returned.find()) {
@@ -79,7 +91,8 @@ final class TorchNames {
     var literal = "\n    %s = {".formatted(variable);
     int made = body.indexOf(literal);
     // Anything else that is done with it may change its keys.
-    boolean untouched = Pattern.compile("\\b%s\\b".formatted(variable)).matcher(body).results().count() == 2;
+    boolean untouched =
+        Pattern.compile("\\b%s\\b".formatted(variable)).matcher(body).results().count() == 2;
     return made < 0 || !untouched ? List.of() : keysOf(body, made + literal.length());
   }
 

@@ -36,12 +36,16 @@ import java.util.stream.Stream;
 public class ImageClassificationHandler
     implements InferenceHandler<ImageModel, ImageRecord, TaskAnswer>, AutoCloseable {
 
-  private static final List<MediaType> PICTURES = Stream.concat(
-      Stream.of(MediaType.IMAGE),
-      Stream.of("jpeg", "png", "gif", "bmp", "webp").map(kind -> MediaType.of("image", kind))).toList();
+  private static final List<MediaType> PICTURES =
+      Stream.concat(
+              Stream.of(MediaType.IMAGE),
+              Stream.of("jpeg", "png", "gif", "bmp", "webp")
+                  .map(kind -> MediaType.of("image", kind)))
+          .toList();
   private static final List<MediaType> REQUEST_TYPES =
       Stream.concat(Stream.of(MediaType.JSON, MediaType.JSON_LINES), PICTURES.stream()).toList();
-  private static final List<MediaType> RESPONSE_TYPES = ContentTypes.mediaTypes(DocumentWriter.class);
+  private static final List<MediaType> RESPONSE_TYPES =
+      ContentTypes.mediaTypes(DocumentWriter.class);
 
   /// How to classify, in the pipeline's words.
   ///
@@ -71,8 +75,12 @@ public class ImageClassificationHandler
     this.artifact = artifact;
     this.labels = Labels.of(artifact);
     this.preparation = new Preparation(artifact.preparation());
-    this.reader = new InputReader<>(artifact, List.of("top_k", "function_to_apply"), Parameters::with,
-        new Parameters(5, ScoreFunction.usual(labels.size())));
+    this.reader =
+        new InputReader<>(
+            artifact,
+            List.of("top_k", "function_to_apply"),
+            Parameters::with,
+            new Parameters(5, ScoreFunction.usual(labels.size())));
   }
 
   @Override
@@ -96,7 +104,8 @@ public class ImageClassificationHandler
   @Override
   public Signature signature() {
     return new Signature(
-        List.of(Column.ofTexts("image")), List.of(Column.ofTexts("label"), Column.of("score", ElementType.FLOAT64)));
+        List.of(Column.ofTexts("image")),
+        List.of(Column.ofTexts("label"), Column.of("score", ElementType.FLOAT64)));
   }
 
   @Override
@@ -110,22 +119,26 @@ public class ImageClassificationHandler
     return List.of();
   }
 
-  /// A picture's bytes. Or JSON: a picture in base64, a list of those, or either as `{"inputs": …, "parameters": {…}}`. JSON
-  /// Lines: one of them in each line.
+  /// A picture's bytes. Or JSON: a picture in base64, a list of those, or either as `{"inputs": …,
+  /// "parameters": {…}}`. JSON Lines: one of them in each line.
   @Override
   public List<ImageRecord> inputFn(InvocationRequest request) throws IOException {
     var type = request.contentType();
     if (PICTURES.stream().anyMatch(picture -> picture.includes(type))) {
-      return List.of(new ImageRecord.Prepared(preparation.pixels(request.bytes()), reader.defaults(), true));
+      return List.of(
+          new ImageRecord.Prepared(preparation.pixels(request.bytes()), reader.defaults(), true));
     }
-    var documents = ContentTypes.reading(request, DocumentReader.class).readDocuments(request, List.of("image"));
+    var documents =
+        ContentTypes.reading(request, DocumentReader.class)
+            .readDocuments(request, List.of("image"));
     return reader.read(request, documents, _ -> false, this::record, ImageRecord.Rejected::new);
   }
 
   private ImageRecord record(Input<Parameters> input) {
     var picture = Base64Bytes.readText(input.json(), input.name());
     try {
-      return new ImageRecord.Prepared(preparation.pixels(picture), input.parameters(), input.alone());
+      return new ImageRecord.Prepared(
+          preparation.pixels(picture), input.parameters(), input.alone());
     } catch (BadInputException e) {
       throw new BadInputException("%s: %s".formatted(input.name(), e.getMessage()), e);
     }
@@ -134,7 +147,9 @@ public class ImageClassificationHandler
   /// A compiled model takes a fixed number of pictures.
   @Override
   public int maxBatchSize(Accelerator accelerator) {
-    return artifact.dynamic() ? InferenceHandler.super.maxBatchSize(accelerator) : artifact.files().getLast().batch();
+    return artifact.dynamic()
+        ? InferenceHandler.super.maxBatchSize(accelerator)
+        : artifact.files().getLast().batch();
   }
 
   @Override
@@ -146,15 +161,23 @@ public class ImageClassificationHandler
       }
     }
     var outputs = model.forward(pictures).iterator();
-    return records.stream().<TaskAnswer>map(record -> switch (record) {
-      case ImageRecord.Prepared(_, var parameters, var alone) -> new TaskAnswer.Answered(
-          Labels.best(labels, parameters.function.of(outputs.next()), parameters.topK), alone);
-      case ImageRecord.Rejected(var message) -> new TaskAnswer.Rejected(message);
-    }).toList();
+    return records.stream()
+        .<TaskAnswer>map(
+            record ->
+                switch (record) {
+                  case ImageRecord.Prepared(_, var parameters, var alone) ->
+                      new TaskAnswer.Answered(
+                          Labels.best(
+                              labels, parameters.function.of(outputs.next()), parameters.topK),
+                          alone);
+                  case ImageRecord.Rejected(var message) -> new TaskAnswer.Rejected(message);
+                })
+        .toList();
   }
 
   @Override
-  public InvocationResponse outputFn(List<TaskAnswer> answers, InvocationRequest request) throws IOException {
+  public InvocationResponse outputFn(List<TaskAnswer> answers, InvocationRequest request)
+      throws IOException {
     return TaskAnswer.write(answers, List.of("label", "score"), request);
   }
 
@@ -169,7 +192,8 @@ public class ImageClassificationHandler
       problems.add("model.json: inputs: found %s, expected one".formatted(artifact.inputs()));
     }
     if (!artifact.outputs().equals(List.of("logits"))) {
-      problems.add("model.json: outputs: found %s, expected [logits]".formatted(artifact.outputs()));
+      problems.add(
+          "model.json: outputs: found %s, expected [logits]".formatted(artifact.outputs()));
     }
     if (!problems.isEmpty()) {
       throw new ModelArtifactException(artifact.directory(), problems);

@@ -15,8 +15,8 @@ import java.util.Map;
 
 /// The model of one accelerator: pictures in, the numbers of its one output for each picture out.
 ///
-/// On a CPU each picture goes by itself: a batch gains nothing there, and int8 scales a whole tensor at once, so that a neighbour
-/// would change a picture's scores.
+/// On a CPU each picture goes by itself: a batch gains nothing there, and int8 scales a whole
+/// tensor at once, so that a neighbour would change a picture's scores.
 public final class ImageModel {
 
   private static final int MOST_OF_A_FORWARD = 64;
@@ -34,7 +34,8 @@ public final class ImageModel {
     this.output = artifact.outputs().getFirst();
     this.dynamic = artifact.dynamic();
     this.oneByOne = accelerator instanceof Accelerator.Cpu;
-    this.black = Tensor.of(new float[3 * size.height() * size.width()], 3, size.height(), size.width());
+    this.black =
+        Tensor.of(new float[3 * size.height() * size.width()], 3, size.height(), size.width());
     this.files = files;
   }
 
@@ -42,17 +43,20 @@ public final class ImageModel {
   static Map<Accelerator, ImageModel> load(ImageArtifact artifact, List<Accelerator> accelerators) {
     var models = new LinkedHashMap<Accelerator, ImageModel>();
     var paths = artifact.files().stream().map(ImageArtifact.File::path).toList();
-    ShapeFiles.load(paths, accelerators).forEach((accelerator, graphs) -> {
-      var files = new ArrayList<Loaded>();
-      for (int i = 0; i < graphs.size(); i++) {
-        files.add(new Loaded(graphs.get(i), artifact.files().get(i).batch()));
-      }
-      models.put(accelerator, new ImageModel(artifact, accelerator, List.copyOf(files)));
-    });
+    ShapeFiles.load(paths, accelerators)
+        .forEach(
+            (accelerator, graphs) -> {
+              var files = new ArrayList<Loaded>();
+              for (int i = 0; i < graphs.size(); i++) {
+                files.add(new Loaded(graphs.get(i), artifact.files().get(i).batch()));
+              }
+              models.put(accelerator, new ImageModel(artifact, accelerator, List.copyOf(files)));
+            });
     return models;
   }
 
-  /// Runs each shape once, or twice where any number of pictures will do: the engine compiles a graph on its first two calls.
+  /// Runs each shape once, or twice where any number of pictures will do: the engine compiles a
+  /// graph on its first two calls.
   void warmUp() {
     if (dynamic) {
       forward(List.of(black));
@@ -68,7 +72,10 @@ public final class ImageModel {
     var answers = new ArrayList<float[]>(pictures.size());
     for (int from = 0; from < pictures.size(); from += most) {
       var some = pictures.subList(from, Math.min(from + most, pictures.size()));
-      answers.addAll(run(files.stream().filter(file -> file.batch >= some.size()).findFirst().orElseThrow(), some));
+      answers.addAll(
+          run(
+              files.stream().filter(file -> file.batch >= some.size()).findFirst().orElseThrow(),
+              some));
     }
     return answers;
   }
@@ -80,11 +87,15 @@ public final class ImageModel {
     }
     var outputs = file.model.forward(List.of(Tensor.stack(batch)));
     if (outputs.size() != 1) {
-      throw new EngineException("the model returned %d tensors, expected one: %s".formatted(outputs.size(), output));
+      throw new EngineException(
+          "the model returned %d tensors, expected one: %s".formatted(outputs.size(), output));
     }
     var found = outputs.getFirst();
-    if (found.type() != ElementType.FLOAT32 || found.rank() != 2 || found.shape()[0] != batch.size()) {
-      throw new EngineException("%s: found %s, expected float32[%d, …]".formatted(output, found, batch.size()));
+    if (found.type() != ElementType.FLOAT32
+        || found.rank() != 2
+        || found.shape()[0] != batch.size()) {
+      throw new EngineException(
+          "%s: found %s, expected float32[%d, …]".formatted(output, found, batch.size()));
     }
     return found.unstack().subList(0, pictures.size()).stream().map(Tensor::floats).toList();
   }

@@ -7,8 +7,8 @@ import dev.berth.hooks.BadInputException;
 import dev.berth.hooks.Tensor;
 import java.util.Locale;
 
-/// From the bytes of a picture to what a model takes, as the image processors of `transformers` do it with Pillow. Safe for use
-/// by many threads.
+/// From the bytes of a picture to what a model takes, as the image processors of `transformers` do
+/// it with Pillow. Safe for use by many threads.
 final class Preparation {
 
   private final ImagePreparation steps;
@@ -32,21 +32,37 @@ final class Preparation {
   /// @throws BadInputException for what is no picture
   Tensor pixels(byte[] picture) {
     var cropped = cropped(resized(Image.read(picture)));
-    return steps.blueFirst() ? blueFirst(cropped.rgb(mean, deviation)) : cropped.rgb(mean, deviation);
+    return steps.blueFirst()
+        ? blueFirst(cropped.rgb(mean, deviation))
+        : cropped.rgb(mean, deviation);
   }
 
   private Image resized(Image image) {
-    return steps.resize().map(resize -> switch (resize) {
-      case ImagePreparation.ShorterSide(int length) -> image.resizeShorterSide(length, filter);
-      case ImagePreparation.Size(int height, int width) -> image.resize(width, height, filter);
-    }).orElse(image);
+    return steps
+        .resize()
+        .map(
+            resize ->
+                switch (resize) {
+                  case ImagePreparation.ShorterSide(int length) ->
+                      image.resizeShorterSide(length, filter);
+                  case ImagePreparation.Size(int height, int width) ->
+                      image.resize(width, height, filter);
+                })
+        .orElse(image);
   }
 
-  /// The processors round down where a picture can't be cut evenly, and torchvision, which `Image.centerCrop` follows, does not.
+  /// The processors round down where a picture can't be cut evenly, and torchvision, which
+  /// `Image.centerCrop` follows, does not.
   private Image cropped(Image image) {
-    return steps.crop().map(crop -> image.crop(
-        Math.floorDiv(image.width() - crop.width(), 2), Math.floorDiv(image.height() - crop.height(), 2),
-        crop.width(), crop.height())).orElse(image);
+    return steps
+        .crop()
+        .map(
+            crop ->
+                image.crop(
+                    Math.floorDiv(image.width() - crop.width(), 2),
+                        Math.floorDiv(image.height() - crop.height(), 2),
+                    crop.width(), crop.height()))
+        .orElse(image);
   }
 
   private static Tensor blueFirst(Tensor pixels) {

@@ -5,8 +5,8 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CancellationException;
 
-/// Runs the windows of records through a model, as many at once as it has a shape for, and finds the answers in them.
-/// Runs on the workers' threads, and may run on several at once.
+/// Runs the windows of records through a model, as many at once as it has a shape for, and finds
+/// the answers in them. Runs on the workers' threads, and may run on several at once.
 final class AnswerFinder {
 
   /// One window of a record on its way through the model.
@@ -60,8 +60,8 @@ final class AnswerFinder {
     };
   }
 
-  /// Runs the waiting windows through the model and empties the list. A long context takes many forwards, so this is
-  /// the place to stop when nobody waits for the answer any more.
+  /// Runs the waiting windows through the model and empties the list. A long context takes many
+  /// forwards, so this is the place to stop when nobody waits for the answer any more.
   private void predict(List<Window> waiting, SpanModel model) {
     if (Thread.currentThread().isInterrupted()) {
       throw new CancellationException("nobody waits for this batch any more");
@@ -71,8 +71,12 @@ final class AnswerFinder {
       var window = waiting.get(r);
       var windows = window.record.windows();
       window.search.add(
-          logits.start(), logits.end(), r * logits.columns(), encoder.contextOffset(window.record),
-          windows.start(window.number), windows.end(window.number));
+          logits.start(),
+          logits.end(),
+          r * logits.columns(),
+          encoder.contextOffset(window.record),
+          windows.start(window.number),
+          windows.end(window.number));
     }
     waiting.clear();
   }
@@ -82,8 +86,9 @@ final class AnswerFinder {
     var pieces = new ArrayList<Spans>(parts.size());
     for (var part : parts) {
       if (!(part instanceof QuestionAnswer.Answered(_, _, _, var spans)) || spans == Spans.NONE) {
-        throw new IllegalStateException("found an answer of predictFn's own to a piece of a record; a predictFn that changes "
-            + "answers needs whole records, with a split that returns List.of(record)");
+        throw new IllegalStateException(
+            "found an answer of predictFn's own to a piece of a record; a predictFn that changes "
+                + "answers needs whole records, with a split that returns List.of(record)");
       }
       pieces.add(spans);
     }
@@ -93,13 +98,17 @@ final class AnswerFinder {
   private static QuestionAnswer answer(QuestionRecord record, SpanSearch search) {
     return switch (record) {
       case QuestionRecord.Rejected(var message) -> new QuestionAnswer.Rejected(message);
-      case QuestionRecord.Encoded piece when piece.isPiece() -> answered(piece, List.of(), search.found());
-      case QuestionRecord.Encoded whole -> answered(whole, Answers.of(whole.question(), search.found()), Spans.NONE);
+      case QuestionRecord.Encoded piece when piece.isPiece() ->
+          answered(piece, List.of(), search.found());
+      case QuestionRecord.Encoded whole ->
+          answered(whole, Answers.of(whole.question(), search.found()), Spans.NONE);
     };
   }
 
-  private static QuestionAnswer answered(QuestionRecord.Encoded record, List<Answer> answers, Spans spans) {
+  private static QuestionAnswer answered(
+      QuestionRecord.Encoded record, List<Answer> answers, Spans spans) {
     var question = record.question();
-    return new QuestionAnswer.Answered(answers, question.parameters().topK() > 1, question.alone(), spans);
+    return new QuestionAnswer.Answered(
+        answers, question.parameters().topK() > 1, question.alone(), spans);
   }
 }

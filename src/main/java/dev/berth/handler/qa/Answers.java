@@ -6,12 +6,13 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Locale;
 
-/// Makes the answers to a record of the spans of all its windows, as the question-answering pipeline of `transformers`
-/// 4.53 does.
+/// Makes the answers to a record of the spans of all its windows, as the question-answering
+/// pipeline of `transformers` 4.53 does.
 ///
-/// Spans of the same text, ignoring case, are one answer. Their scores are added, so that the answer of two windows may
-/// score more than 1. It stands where the first of them was found: in the order of the windows, and then of the scores.
-/// Of answers that score the same, the one found first is the first, and "no answer" is the last.
+/// Spans of the same text, ignoring case, are one answer. Their scores are added, so that the
+/// answer of two windows may score more than 1. It stands where the first of them was found: in the
+/// order of the windows, and then of the scores. Of answers that score the same, the one found
+/// first is the first, and "no answer" is the last.
 ///
 /// Used by one thread, for one record.
 final class Answers {
@@ -74,8 +75,8 @@ final class Answers {
     }
   }
 
-  /// A part of the context, equal to one that reads the same in lower case. A span may be as long as the context, so the
-  /// lower case is not kept.
+  /// A part of the context, equal to one that reads the same in lower case. A span may be as long
+  /// as the context, so the lower case is not kept.
   private static final class Text {
     private final String context;
     private final int from;

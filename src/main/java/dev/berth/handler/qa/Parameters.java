@@ -6,9 +6,11 @@ import dev.berth.hooks.BadInputException;
 import java.util.List;
 import org.apache.commons.text.similarity.LevenshteinDistance;
 
-/// How to look for an answer: the parameters of the question-answering pipeline of `transformers` 4.53, with its defaults.
+/// How to look for an answer: the parameters of the question-answering pipeline of `transformers`
+/// 4.53, with its defaults.
 ///
-/// `max_question_len` does what the pipeline documents; with a fast tokenizer the pipeline itself cuts no question.
+/// `max_question_len` does what the pipeline documents; with a fast tokenizer the pipeline itself
+/// cuts no question.
 ///
 /// @param topK how many answers to give, the best first; a list is answered when it is more than 1
 /// @param maxAnswerLength the most tokens of an answer
@@ -17,7 +19,8 @@ import org.apache.commons.text.similarity.LevenshteinDistance;
 /// @param maxSequenceLength the most tokens of question, window and special tokens together
 /// @param maxQuestionLength where the question is cut, in tokens
 /// @param handleImpossibleAnswer whether "no answer" is an answer
-/// @param alignToWords whether answers are widened to whole words of the pre-tokenizer, within their window
+/// @param alignToWords whether answers are widened to whole words of the pre-tokenizer, within
+///   their window
 record Parameters(
     int topK,
     int maxAnswerLength,
@@ -31,13 +34,20 @@ record Parameters(
   static final int MAX_TOP_K = 1000;
 
   private static final int DEFAULT_MAX_SEQUENCE_LENGTH = 384;
-  private static final List<String> NAMES = List.of(
-      "top_k", "max_answer_len", "doc_stride", "max_seq_len", "max_question_len", "handle_impossible_answer",
-      "align_to_words");
+  private static final List<String> NAMES =
+      List.of(
+          "top_k",
+          "max_answer_len",
+          "doc_stride",
+          "max_seq_len",
+          "max_question_len",
+          "handle_impossible_answer",
+          "align_to_words");
 
   /// The pipeline's defaults, for a model that takes at most `modelLimit` tokens.
   static Parameters defaults(int modelLimit) {
-    return new Parameters(1, 15, 128, false, Math.min(DEFAULT_MAX_SEQUENCE_LENGTH, modelLimit), 64, false, true);
+    return new Parameters(
+        1, 15, 128, false, Math.min(DEFAULT_MAX_SEQUENCE_LENGTH, modelLimit), 64, false, true);
   }
 
   /// Reads a `parameters` object; what it leaves out stays as it is here.
@@ -49,15 +59,17 @@ record Parameters(
       return this;
     }
     if (!json.isObject()) {
-      throw new BadInputException("%s: found %s, expected an object".formatted(name, Excerpt.of(json)));
+      throw new BadInputException(
+          "%s: found %s, expected an object".formatted(name, Excerpt.of(json)));
     }
     json.fieldNames().forEachRemaining(field -> checkKnown(field, name));
     int longest = integer(json, name, "max_seq_len", 1, modelLimit, maxSequenceLength);
     int stride = integer(json, name, "doc_stride", 0, Integer.MAX_VALUE, docStride);
     boolean hasStride = json.hasNonNull("doc_stride");
     if (hasStride && stride >= longest) {
-      throw new BadInputException("%s.doc_stride: found %d, expected less than max_seq_len, which is %d"
-          .formatted(name, stride, longest));
+      throw new BadInputException(
+          "%s.doc_stride: found %d, expected less than max_seq_len, which is %d"
+              .formatted(name, stride, longest));
     }
     return new Parameters(
         integer(json, name, "top_k", 1, MAX_TOP_K, topK),
@@ -73,7 +85,14 @@ record Parameters(
 
   Parameters withTopK(int topK) {
     return new Parameters(
-        topK, maxAnswerLength, docStride, ownStride, maxSequenceLength, maxQuestionLength, handleImpossibleAnswer, alignToWords);
+        topK,
+        maxAnswerLength,
+        docStride,
+        ownStride,
+        maxSequenceLength,
+        maxQuestionLength,
+        handleImpossibleAnswer,
+        alignToWords);
   }
 
   /// The most spans that so many tokens give.
@@ -84,28 +103,40 @@ record Parameters(
   private static void checkKnown(String field, String name) {
     if (!NAMES.contains(field)) {
       var near = nearest(field);
-      throw new BadInputException("%s: found the unknown parameter %s, expected %s"
-          .formatted(name, Excerpt.quoted(field), near == null ? "one of " + String.join(", ", NAMES) : near));
+      throw new BadInputException(
+          "%s: found the unknown parameter %s, expected %s"
+              .formatted(
+                  name,
+                  Excerpt.quoted(field),
+                  near == null ? "one of " + String.join(", ", NAMES) : near));
     }
   }
 
   private static String nearest(String field) {
     var distance = new LevenshteinDistance(Math.min(4, field.length() / 2));
-    return field.length() > 40 ? null : NAMES.stream()
-        .filter(known -> distance.apply(field, known) >= 0)
-        .min((a, b) -> distance.apply(field, a) - distance.apply(field, b))
-        .orElse(null);
+    return field.length() > 40
+        ? null
+        : NAMES.stream()
+            .filter(known -> distance.apply(field, known) >= 0)
+            .min((a, b) -> distance.apply(field, a) - distance.apply(field, b))
+            .orElse(null);
   }
 
-  private static int integer(JsonNode json, String name, String field, int least, int most, int otherwise) {
+  private static int integer(
+      JsonNode json, String name, String field, int least, int most, int otherwise) {
     var value = json.path(field);
     if (value.isMissingNode() || value.isNull()) {
       return otherwise;
     }
-    if (!value.isIntegralNumber() || !value.canConvertToInt() || value.intValue() < least || value.intValue() > most) {
-      var range = most == Integer.MAX_VALUE ? "of at least " + least : "from " + least + " to " + most;
+    if (!value.isIntegralNumber()
+        || !value.canConvertToInt()
+        || value.intValue() < least
+        || value.intValue() > most) {
+      var range =
+          most == Integer.MAX_VALUE ? "of at least " + least : "from " + least + " to " + most;
       throw new BadInputException(
-          "%s.%s: found %s, expected a whole number %s".formatted(name, field, Excerpt.of(value), range));
+          "%s.%s: found %s, expected a whole number %s"
+              .formatted(name, field, Excerpt.of(value), range));
     }
     return value.intValue();
   }
@@ -116,7 +147,8 @@ record Parameters(
       return otherwise;
     }
     if (!value.isBoolean()) {
-      throw new BadInputException("%s.%s: found %s, expected true or false".formatted(name, field, Excerpt.of(value)));
+      throw new BadInputException(
+          "%s.%s: found %s, expected true or false".formatted(name, field, Excerpt.of(value)));
     }
     return value.booleanValue();
   }

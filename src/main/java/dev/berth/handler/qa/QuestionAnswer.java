@@ -5,11 +5,13 @@ import java.util.List;
 /// What became of one record: its answers, or why it has none.
 public sealed interface QuestionAnswer {
 
-  /// @param answers the best first; none where this is of a piece of a record, whose answers `join` finds
+  /// @param answers the best first; none where this is of a piece of a record, whose answers `join`
+  ///   finds
   /// @param listed whether the caller asked for several and so gets a list even of one
   /// @param alone whether the question came as one JSON object
   /// @param spans what was found in a piece; none where the record was predicted whole
-  record Answered(List<Answer> answers, boolean listed, boolean alone, Spans spans) implements QuestionAnswer {
+  record Answered(List<Answer> answers, boolean listed, boolean alone, Spans spans)
+      implements QuestionAnswer {
     public Answered {
       answers = List.copyOf(answers);
     }

@@ -27,31 +27,38 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.function.Supplier;
 
-/// Extractive question answering: finds the answer to a question in a context, and where it stands there.
+/// Extractive question answering: finds the answer to a question in a context, and where it stands
+/// there.
 ///
 /// 1. `modelFn` loads the TorchScript of the model artifact, once for each accelerator.
-/// 2. `inputFn` reads questions from JSON, JSON Lines or CSV, tokenises them and plans windows over each context.
+/// 2. `inputFn` reads questions from JSON, JSON Lines or CSV, tokenises them and plans windows over
+///    each context.
 /// 3. `split` takes a record of many windows apart, so that other requests go in between.
 /// 4. `predictFn` runs the model on the windows and finds the best spans.
 /// 5. `join` makes the answers of the spans of all pieces.
 /// 6. `outputFn` writes the answers as JSON, JSON Lines or CSV.
 ///
-/// Answers and scores are those of the question-answering pipeline of `transformers` 4.53. Extend this class to change one hook. A
-/// `predictFn` that looks at answers or changes them needs whole records: override `split` too, with `List.of(record)`.
+/// Answers and scores are those of the question-answering pipeline of `transformers` 4.53. Extend
+/// this class to change one hook. A `predictFn` that looks at answers or changes them needs whole
+/// records: override `split` too, with `List.of(record)`.
 public class QuestionAnsweringHandler
     implements InferenceHandler<SpanModel, QuestionRecord, QuestionAnswer>, AutoCloseable {
 
-  /// About what one piece of a record costs, in tokens: the longest row of most models, which can't be taken apart. It
-  /// takes 0.1 s on one core.
+  /// About what one piece of a record costs, in tokens: the longest row of most models, which can't
+  /// be taken apart. It takes 0.1 s on one core.
   private static final int TOKENS_OF_A_PIECE = 512;
 
-  /// What a piece costs in memory, and each of the spans that it keeps until they are compared, in bytes.
+  /// What a piece costs in memory, and each of the spans that it keeps until they are compared, in
+  /// bytes.
   private static final long PIECE = 250;
+
   private static final long SPAN = 160;
 
   private static final JsonMapper JSON = new JsonMapper();
-  private static final List<MediaType> REQUEST_TYPES = ContentTypes.mediaTypes(DocumentReader.class);
-  private static final List<MediaType> RESPONSE_TYPES = ContentTypes.mediaTypes(DocumentWriter.class);
+  private static final List<MediaType> REQUEST_TYPES =
+      ContentTypes.mediaTypes(DocumentReader.class);
+  private static final List<MediaType> RESPONSE_TYPES =
+      ContentTypes.mediaTypes(DocumentWriter.class);
 
   private final ModelArtifact artifact;
   private final Tokenizer tokenizer;
@@ -69,10 +76,11 @@ public class QuestionAnsweringHandler
   public QuestionAnsweringHandler(ModelArtifact artifact) {
     checkInputs(artifact);
     this.artifact = artifact;
-    int longestRow = switch (artifact.shapes()) {
-      case Shapes.Dynamic _ -> artifact.maxSequenceLength();
-      case Shapes.Compiled(var shapes) -> shapes.getLast().sequence();
-    };
+    int longestRow =
+        switch (artifact.shapes()) {
+          case Shapes.Dynamic _ -> artifact.maxSequenceLength();
+          case Shapes.Compiled(var shapes) -> shapes.getLast().sequence();
+        };
     this.sample = new Sample(artifact);
     this.reader = new QuestionReader(parameters(artifact, longestRow), longestRow);
     this.tokenizer = tokenizer(artifact);
@@ -85,16 +93,21 @@ public class QuestionAnsweringHandler
     return models.of(context, accelerators -> SpanModel.load(artifact, accelerators));
   }
 
-  /// Runs every shape, then the artifact's sample through all hooks. Workers that share a model need it once.
+  /// Runs every shape, then the artifact's sample through all hooks. Workers that share a model
+  /// need it once.
   ///
-  /// @throws ModelArtifactException when the model fails, or when what it answered to the sample when it was traced is no
-  ///     longer among its best answers
+  /// @throws ModelArtifactException when the model fails, or when what it answered to the sample
+  ///   when it was traced is no longer among its best answers
   @Override
   public void warmUpFn(SpanModel model) throws IOException {
-    models.warmUp(model, artifact.directory(), "model.json and tokenizer.json say", () -> {
-      model.warmUp();
-      askSample(model);
-    });
+    models.warmUp(
+        model,
+        artifact.directory(),
+        "model.json and tokenizer.json say",
+        () -> {
+          model.warmUp();
+          askSample(model);
+        });
   }
 
   private void askSample(SpanModel model) throws IOException {
@@ -119,7 +132,10 @@ public class QuestionAnsweringHandler
   public Signature signature() {
     return new Signature(
         List.of(Column.ofTexts("question"), Column.ofTexts("context")),
-        List.of(Column.ofTexts("answer"), Column.of("score", ElementType.FLOAT64), Column.of("start", ElementType.INT64),
+        List.of(
+            Column.ofTexts("answer"),
+            Column.of("score", ElementType.FLOAT64),
+            Column.of("start", ElementType.INT64),
             Column.of("end", ElementType.INT64)));
   }
 
@@ -157,7 +173,9 @@ public class QuestionAnsweringHandler
       return List.of(record);
     }
     long pieces = Math.ceilDiv(windows.count(), windowsOfAPiece);
-    RequestMemory.charge(pieces * PIECE + windows.count() * encoded.question().parameters().spansOf(windows.room()) * SPAN);
+    RequestMemory.charge(
+        pieces * PIECE
+            + windows.count() * encoded.question().parameters().spansOf(windows.room()) * SPAN);
     return encoded.pieces(windowsOfAPiece);
   }
 
@@ -179,7 +197,8 @@ public class QuestionAnsweringHandler
     return artifact.pair().size() + record.questionIds().length;
   }
 
-  /// A compiled model takes a fixed number of records, and more would only wait while other workers are free.
+  /// A compiled model takes a fixed number of records, and more would only wait while other workers
+  /// are free.
   @Override
   public int maxBatchSize(Accelerator accelerator) {
     return artifact.shapes() instanceof Shapes.Compiled compiled
@@ -201,7 +220,8 @@ public class QuestionAnsweringHandler
   }
 
   @Override
-  public InvocationResponse outputFn(List<QuestionAnswer> answers, InvocationRequest request) throws IOException {
+  public InvocationResponse outputFn(List<QuestionAnswer> answers, InvocationRequest request)
+      throws IOException {
     return AnswerWriter.write(answers, request);
   }
 
@@ -241,16 +261,21 @@ public class QuestionAnsweringHandler
   }
 
   private static void checkInputs(ModelArtifact artifact) {
-    var unknown = artifact.inputs().stream().filter(input -> !RowModel.INPUTS.contains(input)).toList();
+    var unknown =
+        artifact.inputs().stream().filter(input -> !RowModel.INPUTS.contains(input)).toList();
     var problems = new ArrayList<String>();
     if (artifact.inputs().stream().distinct().count() < artifact.inputs().size()) {
       problems.add("model.json: inputs: found %s, expected each once".formatted(artifact.inputs()));
     }
     if (!unknown.isEmpty()) {
-      problems.add("model.json: inputs: found %s, expected names among %s".formatted(unknown, RowModel.INPUTS));
+      problems.add(
+          "model.json: inputs: found %s, expected names among %s"
+              .formatted(unknown, RowModel.INPUTS));
     }
     if (!artifact.outputs().equals(SpanModel.OUTPUTS)) {
-      problems.add("model.json: outputs: found %s, expected %s".formatted(artifact.outputs(), SpanModel.OUTPUTS));
+      problems.add(
+          "model.json: outputs: found %s, expected %s"
+              .formatted(artifact.outputs(), SpanModel.OUTPUTS));
     }
     if (!problems.isEmpty()) {
       throw new ModelArtifactException(artifact.directory(), problems);

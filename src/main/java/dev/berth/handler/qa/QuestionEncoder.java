@@ -9,18 +9,22 @@ import dev.berth.tokenizer.Tokens;
 import java.util.Arrays;
 import java.util.List;
 
-/// From questions to tokens, and from their windows to the rows that the model reads. Safe for use by many threads.
+/// From questions to tokens, and from their windows to the rows that the model reads. Safe for use
+/// by many threads.
 final class QuestionEncoder {
 
-  /// The least tokens of a window where a context needs several: with fewer, a small request would take a forward for
-  /// every token.
+  /// The least tokens of a window where a context needs several: with fewer, a small request would
+  /// take a forward for every token.
   private static final int LEAST_ROOM = 16;
 
-  /// What a record costs in memory beside its text and tokens, and each of its answers from the search to the response.
+  /// What a record costs in memory beside its text and tokens, and each of its answers from the
+  /// search to the response.
   private static final long RECORD = 500;
+
   private static final long ANSWER = 1000;
 
-  /// The least by which a window moves on, but half of a small one: with less, a small request would be many windows.
+  /// The least by which a window moves on, but half of a small one: with less, a small request
+  /// would be many windows.
   private static final int LEAST_STEP = 16;
 
   private final Tokenizer tokenizer;
@@ -48,16 +52,25 @@ final class QuestionEncoder {
     if (room < least) {
       throw new BadInputException(
           ("%sparameters.max_seq_len: found %d, expected at least %d: the question takes %d tokens, "
-              + "the special tokens %d, and a window of the context %d").formatted(prefix(question), longest, longest - room + least,
-                  questionIds.length, pair.size(), least));
+                  + "the special tokens %d, and a window of the context %d")
+              .formatted(
+                  prefix(question),
+                  longest,
+                  longest - room + least,
+                  questionIds.length,
+                  pair.size(),
+                  least));
     }
     RequestMemory.charge(ANSWER * parameters.spansOf(context.size()));
     return new QuestionRecord.Encoded(
-        question, questionIds, context, Windows.over(context.size(), room, stride(question, longest, context.size(), room)));
+        question,
+        questionIds,
+        context,
+        Windows.over(context.size(), room, stride(question, longest, context.size(), room)));
   }
 
-  /// The tokens that windows share: those of the pipeline, unless windows would hardly move on. Then an own stride is
-  /// refused, and a default one is less.
+  /// The tokens that windows share: those of the pipeline, unless windows would hardly move on.
+  /// Then an own stride is refused, and a default one is less.
   private static int stride(Question question, int longest, int tokens, int room) {
     var parameters = question.parameters();
     int most = Math.max(room / 2, room - LEAST_STEP);
@@ -99,8 +112,9 @@ final class QuestionEncoder {
   private Tokens tokens(Question question, String field, String text) {
     var tokens = tokenizer.tokens(text);
     if (tokens.size() == 0) {
-      throw new BadInputException("%s: found no character that the model's tokenizer keeps, expected text"
-          .formatted(Question.field(question.name(), field)));
+      throw new BadInputException(
+          "%s: found no character that the model's tokenizer keeps, expected text"
+              .formatted(Question.field(question.name(), field)));
     }
     return tokens;
   }

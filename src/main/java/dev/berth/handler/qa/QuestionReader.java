@@ -12,10 +12,11 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.function.Supplier;
 
-/// Finds the questions in a payload's documents, whatever it was written in. Safe for use by many threads.
+/// Finds the questions in a payload's documents, whatever it was written in. Safe for use by many
+/// threads.
 ///
-/// A payload of records gives one supplier for each, so that a bad one can fail alone. Whatever else is wrong fails the
-/// payload.
+/// A payload of records gives one supplier for each, so that a bad one can fail alone. Whatever
+/// else is wrong fails the payload.
 final class QuestionReader {
 
   private static final List<String> FIELDS = List.of("question", "context");
@@ -34,7 +35,8 @@ final class QuestionReader {
   }
 
   List<Supplier<Question>> read(InvocationRequest request) throws IOException {
-    return switch (ContentTypes.reading(request, DocumentReader.class).readDocuments(request, FIELDS)) {
+    return switch (ContentTypes.reading(request, DocumentReader.class)
+        .readDocuments(request, FIELDS)) {
       case Documents.Body(var json) -> body(json);
       case Documents.Records(var documents) ->
           documents.stream().<Supplier<Question>>map(document -> () -> record(document)).toList();
@@ -52,7 +54,8 @@ final class QuestionReader {
     return questions(body, "", defaults.with(body.path("parameters"), "parameters", modelLimit));
   }
 
-  private static List<Supplier<Question>> questions(JsonNode json, String name, Parameters parameters) {
+  private static List<Supplier<Question>> questions(
+      JsonNode json, String name, Parameters parameters) {
     if (!json.isArray()) {
       var question = Question.read(json, name, parameters, true);
       return List.of(() -> question);

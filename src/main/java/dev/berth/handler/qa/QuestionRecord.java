@@ -3,13 +3,16 @@ package dev.berth.handler.qa;
 import dev.berth.tokenizer.Tokens;
 import java.util.List;
 
-/// A record on its way to the model: a question with its tokens, or a bad record that keeps its place among the others.
+/// A record on its way to the model: a question with its tokens, or a bad record that keeps its
+/// place among the others.
 public sealed interface QuestionRecord {
 
   /// @param questionIds the question's tokens, cut to `max_question_len`
   /// @param context the context's tokens, all of them
-  /// @param windows all that the context is read through; some of them where this is a piece of a record
-  record Encoded(Question question, long[] questionIds, Tokens context, Windows windows) implements QuestionRecord {
+  /// @param windows all that the context is read through; some of them where this is a piece of a
+  ///   record
+  record Encoded(Question question, long[] questionIds, Tokens context, Windows windows)
+      implements QuestionRecord {
 
     /// The same question, asked for so many answers.
     Encoded withTopK(int topK) {

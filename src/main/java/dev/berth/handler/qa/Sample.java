@@ -17,17 +17,19 @@ import java.util.Optional;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/// The artifact's own test: `sample.json`, a request, and `sample-response.json`, what the model answered to it when it
-/// was traced. An artifact without them is asked a question that any model can be asked.
+/// The artifact's own test: `sample.json`, a request, and `sample-response.json`, what the model
+/// answered to it when it was traced. An artifact without them is asked a question that any model
+/// can be asked.
 final class Sample {
 
   private static final Logger log = LoggerFactory.getLogger(Sample.class);
   private static final JsonMapper JSON = new JsonMapper();
 
-  private static final String ANY_QUESTION = "{\"question\": \"What is warm?\", \"context\": \"The engine is warm.\"}";
+  private static final String ANY_QUESTION =
+      "{\"question\": \"What is warm?\", \"context\": \"The engine is warm.\"}";
 
-  /// Rounding differs from one processor to another, and int8 amplifies that: it may reorder the best answers, but not
-  /// bring a bad one to the front.
+  /// Rounding differs from one processor to another, and int8 amplifies that: it may reorder the
+  /// best answers, but not bring a bad one to the front.
   private static final int BEST = 5;
 
   /// A score that moves by more is worth a word.
@@ -41,10 +43,12 @@ final class Sample {
   Sample(ModelArtifact artifact) {
     this.artifact = artifact;
     try {
-      this.request = Files.exists(artifact.sample()) ? Files.readString(artifact.sample()) : ANY_QUESTION;
-      this.expected = Files.exists(artifact.sample()) && Files.exists(artifact.sampleResponse())
-          ? Optional.of(answer(JSON.readTree(artifact.sampleResponse().toFile())))
-          : Optional.empty();
+      this.request =
+          Files.exists(artifact.sample()) ? Files.readString(artifact.sample()) : ANY_QUESTION;
+      this.expected =
+          Files.exists(artifact.sample()) && Files.exists(artifact.sampleResponse())
+              ? Optional.of(answer(JSON.readTree(artifact.sampleResponse().toFile())))
+              : Optional.empty();
     } catch (JsonProcessingException e) {
       throw problem("sample-response.json: not JSON: " + e.getOriginalMessage(), e);
     } catch (IOException e) {
@@ -67,8 +71,8 @@ final class Sample {
     return List.of(encoded.withTopK(BEST));
   }
 
-  /// Compares the answer to the sample with that of the trace, and looks for the latter among the best answers to
-  /// [#question] where they differ. Those score otherwise, since more spans add up.
+  /// Compares the answer to the sample with that of the trace, and looks for the latter among the
+  /// best answers to [#question] where they differ. Those score otherwise, since more spans add up.
   ///
   /// @throws ModelArtifactException when it is not there
   void check(List<QuestionAnswer> answers, List<QuestionAnswer> bestAnswers) {
@@ -82,9 +86,13 @@ final class Sample {
     if (sameSpan(best, traced) && Math.abs(best.score() - traced.score()) <= TOLERANCE) {
       return;
     }
-    var difference = "the model answers %s, and when it was traced it answered %s".formatted(shown(best), shown(traced));
+    var difference =
+        "the model answers %s, and when it was traced it answered %s"
+            .formatted(shown(best), shown(traced));
     if (found.stream().noneMatch(answer -> sameSpan(answer, traced))) {
-      throw problem("%s, which is not among the best %d now; do its files belong together?".formatted(difference, BEST));
+      throw problem(
+          "%s, which is not among the best %d now; do its files belong together?"
+              .formatted(difference, BEST));
     }
     log.warn("sample.json: {}, which is still among the best {}", difference, BEST);
   }
@@ -100,12 +108,17 @@ final class Sample {
   /// The answer of a response: an object, or the first of a list.
   private Answer answer(JsonNode response) {
     var answer = response.isArray() ? response.path(0) : response;
-    if (!answer.path("answer").isTextual() || !answer.path("start").isInt() || !answer.path("end").isInt()) {
-      throw problem("sample-response.json: found %s, expected {\"answer\": …, \"score\": …, \"start\": …, \"end\": …}"
-          .formatted(Excerpt.of(response)));
+    if (!answer.path("answer").isTextual()
+        || !answer.path("start").isInt()
+        || !answer.path("end").isInt()) {
+      throw problem(
+          "sample-response.json: found %s, expected {\"answer\": …, \"score\": …, \"start\": …, \"end\": …}"
+              .formatted(Excerpt.of(response)));
     }
     return new Answer(
-        answer.path("answer").textValue(), answer.path("score").asDouble(), answer.path("start").intValue(),
+        answer.path("answer").textValue(),
+        answer.path("score").asDouble(),
+        answer.path("start").intValue(),
         answer.path("end").intValue());
   }
 

@@ -28,7 +28,8 @@ public final class SpanModel {
   /// Loads a copy of the artifact's files onto each accelerator.
   static Map<Accelerator, SpanModel> load(ModelArtifact artifact, List<Accelerator> accelerators) {
     var models = new LinkedHashMap<Accelerator, SpanModel>();
-    RowModel.load(artifact, accelerators).forEach((accelerator, rows) -> models.put(accelerator, new SpanModel(rows)));
+    RowModel.load(artifact, accelerators)
+        .forEach((accelerator, rows) -> models.put(accelerator, new SpanModel(rows)));
     return models;
   }
 
@@ -56,8 +57,9 @@ public final class SpanModel {
     var output = outputs.tensors().get(index);
     var expected = new int[] {outputs.count(), outputs.columns()};
     if (output.type() != ElementType.FLOAT32 || !Arrays.equals(output.shape(), expected)) {
-      throw new EngineException("%s: found %s, expected float32[%d, %d]"
-          .formatted(OUTPUTS.get(index), output, outputs.count(), outputs.columns()));
+      throw new EngineException(
+          "%s: found %s, expected float32[%d, %d]"
+              .formatted(OUTPUTS.get(index), output, outputs.count(), outputs.columns()));
     }
     return output.floats();
   }

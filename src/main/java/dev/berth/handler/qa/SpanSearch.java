@@ -6,21 +6,24 @@ import java.util.Comparator;
 import java.util.List;
 import java.util.PriorityQueue;
 
-/// Finds the best spans of each window of one record, as the question-answering pipeline of `transformers` 4.53 does.
-/// [Answers] makes answers of them.
+/// Finds the best spans of each window of one record, as the question-answering pipeline of
+/// `transformers` 4.53 does. [Answers] makes answers of them.
 ///
-/// For each window a softmax turns the start logits into probabilities, and another one the end logits. The context's
-/// tokens take part in it, and so does the classification token, whether "no answer" is asked for or not. A span from
-/// token i to token j ≥ i, not longer than `max_answer_len`, scores p_start(i) · p_end(j). Each window gives its `top_k`
-/// best. "No answer" scores the smallest p_start · p_end of the classification token over the windows; without such a
+/// For each window a softmax turns the start logits into probabilities, and another one the end
+/// logits. The context's tokens take part in it, and so does the classification token, whether "no
+/// answer" is asked for or not. A span from token i to token j ≥ i, not longer than
+/// `max_answer_len`, scores p_start(i) · p_end(j). Each window gives its `top_k` best. "No answer"
+/// scores the smallest p_start · p_end of the classification token over the windows; without such a
 /// token it scores 0.
 ///
 /// Four things differ from the pipeline on purpose:
 ///
 /// - Logits that are no numbers are an error.
 /// - Probabilities have double precision; the pipeline's have single precision.
-/// - Of spans that score the same, the one that begins and then ends earlier is the first; the pipeline leaves that open.
-/// - A window of fewer than `top_k` spans gives those. The pipeline fills up with empty and reversed spans that score 0.
+/// - Of spans that score the same, the one that begins and then ends earlier is the first; the
+///   pipeline leaves that open.
+/// - A window of fewer than `top_k` spans gives those. The pipeline fills up with empty and
+///   reversed spans that score 0.
 ///
 /// Used by one thread, for one record or one piece of it.
 final class SpanSearch {
@@ -29,8 +32,11 @@ final class SpanSearch {
   private record Candidate(int first, int last, double score) {}
 
   /// The better first; a tie goes to the one that begins, and then ends, earlier.
-  private static final Comparator<Candidate> BEST_FIRST = Comparator.comparingDouble(Candidate::score).reversed()
-      .thenComparingInt(Candidate::first).thenComparingInt(Candidate::last);
+  private static final Comparator<Candidate> BEST_FIRST =
+      Comparator.comparingDouble(Candidate::score)
+          .reversed()
+          .thenComparingInt(Candidate::first)
+          .thenComparingInt(Candidate::last);
 
   private final Parameters parameters;
   private final boolean hasClassification;
@@ -48,7 +54,8 @@ final class SpanSearch {
 
   /// Adds one window.
   ///
-  /// @param start the start logits of a whole batch; the window's row begins at `row`, with the classification token if there is one
+  /// @param start the start logits of a whole batch; the window's row begins at `row`, with the
+  ///   classification token if there is one
   /// @param end the end logits likewise
   /// @param row where the window's row begins in both
   /// @param offset where the context's tokens begin in the row
@@ -89,13 +96,15 @@ final class SpanSearch {
     return sorted;
   }
 
-  /// Where a candidate of the window from `first` to `stop` stands in the context's text. Words end where the window does.
+  /// Where a candidate of the window from `first` to `stop` stands in the context's text. Words end
+  /// where the window does.
   private Spans.Span span(Candidate candidate, int first, int stop) {
     int from = first + candidate.first();
     int to = first + candidate.last();
     // A special token that is written out in the context belongs to no word.
     if (parameters.alignToWords() && context.words()[from] >= 0 && context.words()[to] >= 0) {
-      return new Spans.Span(context.wordStart(from, first), context.wordEnd(to, stop), candidate.score());
+      return new Spans.Span(
+          context.wordStart(from, first), context.wordEnd(to, stop), candidate.score());
     }
     return new Spans.Span(context.starts()[from], context.ends()[to], candidate.score());
   }

@@ -3,9 +3,9 @@ package dev.berth.handler.qa;
 import java.util.List;
 import java.util.stream.IntStream;
 
-/// The windows through which a context of any length is read, each as large as the model has room for, overlapping so
-/// that an answer at a border is whole in one of them. They are counted and never listed: a context may have a
-/// million.
+/// The windows through which a context of any length is read, each as large as the model has room
+/// for, overlapping so that an answer at a border is whole in one of them. They are counted and
+/// never listed: a context may have a million.
 ///
 /// @param tokens the context's tokens
 /// @param room the most tokens of a window
@@ -18,13 +18,17 @@ record Windows(int tokens, int room, int step, int first, int count) {
   /// @param stride the tokens that neighbouring windows share, less than `room`
   static Windows over(int tokens, int room, int stride) {
     int step = room - stride;
-    return new Windows(tokens, room, step, 0, tokens <= room ? 1 : 1 + Math.ceilDiv(tokens - room, step));
+    return new Windows(
+        tokens, room, step, 0, tokens <= room ? 1 : 1 + Math.ceilDiv(tokens - room, step));
   }
 
   /// The same windows in pieces of up to `most`.
   List<Windows> pieces(int most) {
     return IntStream.range(0, Math.ceilDiv(count, most))
-        .mapToObj(piece -> new Windows(tokens, room, step, first + piece * most, Math.min(most, count - piece * most)))
+        .mapToObj(
+            piece ->
+                new Windows(
+                    tokens, room, step, first + piece * most, Math.min(most, count - piece * most)))
         .toList();
   }
 

@@ -13,13 +13,15 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.Consumer;
 import java.util.function.Function;
 
-/// The loaded models of a handler by accelerator, all of them or none: the workers of one share a copy.
+/// The loaded models of a handler by accelerator, all of them or none: the workers of one share a
+/// copy.
 ///
 /// @param <M> compared by identity
 public final class Copies<M> {
 
   /// Guarded by its monitor. Workers start one after another and only then touch it.
   private final Map<Accelerator, M> models = new HashMap<>();
+
   private final Set<M> warm = ConcurrentHashMap.newKeySet();
 
   /// The worker's copy. The first call loads those of all accelerators.
@@ -44,7 +46,8 @@ public final class Copies<M> {
   ///
   /// @param described what of the artifact says what the model takes, such as `model.json`
   /// @throws ModelArtifactException when the model fails
-  public <E extends Exception> void warmUp(M model, Path artifact, String described, WarmUp<E> warmUp) throws E {
+  public <E extends Exception> void warmUp(
+      M model, Path artifact, String described, WarmUp<E> warmUp) throws E {
     if (!warm.add(model)) {
       return;
     }
@@ -52,7 +55,10 @@ public final class Copies<M> {
       warmUp.run();
     } catch (EngineException e) {
       throw new ModelArtifactException(
-          artifact, List.of("the model does not take what %s it does: %s".formatted(described, e.getMessage())), e);
+          artifact,
+          List.of(
+              "the model does not take what %s it does: %s".formatted(described, e.getMessage())),
+          e);
     }
   }
 

@@ -8,7 +8,8 @@ import java.util.List;
 import java.util.Locale;
 import java.util.Optional;
 
-/// The `parameters` of a request, or those of `model.json`, field by field. What is left out or null stays as it was.
+/// The `parameters` of a request, or those of `model.json`, field by field. What is left out or
+/// null stays as it was.
 public final class Fields {
 
   private final JsonNode json;
@@ -27,14 +28,18 @@ public final class Fields {
       return new Fields(MissingNode.getInstance(), name);
     }
     if (!json.isObject()) {
-      throw new BadInputException("%s: found %s, expected an object".formatted(name, Excerpt.of(json)));
+      throw new BadInputException(
+          "%s: found %s, expected an object".formatted(name, Excerpt.of(json)));
     }
-    json.fieldNames().forEachRemaining(field -> {
-      if (!known.contains(field)) {
-        throw new BadInputException("%s: found the unknown parameter %s, expected one of %s"
-            .formatted(name, Excerpt.quoted(field), String.join(", ", known)));
-      }
-    });
+    json.fieldNames()
+        .forEachRemaining(
+            field -> {
+              if (!known.contains(field)) {
+                throw new BadInputException(
+                    "%s: found the unknown parameter %s, expected one of %s"
+                        .formatted(name, Excerpt.quoted(field), String.join(", ", known)));
+              }
+            });
     return new Fields(json, name);
   }
 
@@ -48,10 +53,17 @@ public final class Fields {
     if (value.isMissingNode() || value.isNull()) {
       return otherwise;
     }
-    if (!value.isIntegralNumber() || !value.canConvertToInt() || value.intValue() < least || value.intValue() > most) {
-      var range = most == Integer.MAX_VALUE ? "of at least " + least : "from %d to %d".formatted(least, most);
+    if (!value.isIntegralNumber()
+        || !value.canConvertToInt()
+        || value.intValue() < least
+        || value.intValue() > most) {
+      var range =
+          most == Integer.MAX_VALUE
+              ? "of at least " + least
+              : "from %d to %d".formatted(least, most);
       throw new BadInputException(
-          "%s.%s: found %s, expected a whole number %s".formatted(name, field, Excerpt.of(value), range));
+          "%s.%s: found %s, expected a whole number %s"
+              .formatted(name, field, Excerpt.of(value), range));
     }
     return value.intValue();
   }
@@ -62,7 +74,8 @@ public final class Fields {
       return otherwise;
     }
     if (!value.isBoolean()) {
-      throw new BadInputException("%s.%s: found %s, expected true or false".formatted(name, field, Excerpt.of(value)));
+      throw new BadInputException(
+          "%s.%s: found %s, expected true or false".formatted(name, field, Excerpt.of(value)));
     }
     return value.booleanValue();
   }
@@ -73,9 +86,18 @@ public final class Fields {
     if (value.isMissingNode() || value.isNull()) {
       return otherwise;
     }
-    return choices.stream().filter(choice -> name(choice).equals(value.asText().toLowerCase(Locale.ROOT))).findFirst()
-        .orElseThrow(() -> new BadInputException("%s.%s: found %s, expected one of %s".formatted(
-            name, field, Excerpt.of(value), String.join(", ", choices.stream().map(Fields::name).toList()))));
+    return choices.stream()
+        .filter(choice -> name(choice).equals(value.asText().toLowerCase(Locale.ROOT)))
+        .findFirst()
+        .orElseThrow(
+            () ->
+                new BadInputException(
+                    "%s.%s: found %s, expected one of %s"
+                        .formatted(
+                            name,
+                            field,
+                            Excerpt.of(value),
+                            String.join(", ", choices.stream().map(Fields::name).toList()))));
   }
 
   private static String name(Enum<?> choice) {
@@ -91,7 +113,8 @@ public final class Fields {
     var values = value.isArray() ? value.valueStream().toList() : List.of(value);
     if (!values.stream().allMatch(JsonNode::isTextual)) {
       throw new BadInputException(
-          "%s.%s: found %s, expected a text or a list of texts".formatted(name, field, Excerpt.of(value)));
+          "%s.%s: found %s, expected a text or a list of texts"
+              .formatted(name, field, Excerpt.of(value)));
     }
     return Optional.of(values.stream().map(JsonNode::textValue).toList());
   }

@@ -15,8 +15,9 @@ import java.util.function.Function;
 import java.util.function.IntPredicate;
 import java.util.function.Supplier;
 
-/// Reads the forms that all tasks have: an input, a list of inputs, or either as `{"inputs": …, "parameters": {…}}`; with JSON
-/// Lines one input a line, which may have parameters of its own. Safe for use by many threads.
+/// Reads the forms that all tasks have: an input, a list of inputs, or either as `{"inputs": …,
+/// "parameters": {…}}`; with JSON Lines one input a line, which may have parameters of its own.
+/// Safe for use by many threads.
 ///
 /// @param <P> the parameters of the task
 public final class InputReader<P> {
@@ -31,11 +32,13 @@ public final class InputReader<P> {
   /// @param read reads them over others
   /// @param usual the task's defaults, over which `model.json` may put others
   /// @throws ModelArtifactException when `model.json` has wrong ones
-  public InputReader(TracedArtifact artifact, List<String> known, BiFunction<P, Fields, P> read, P usual) {
+  public InputReader(
+      TracedArtifact artifact, List<String> known, BiFunction<P, Fields, P> read, P usual) {
     this.known = known;
     this.read = read;
     try {
-      this.defaults = parameters(JSON.valueToTree(artifact.parameters()), "model.json: parameters", usual);
+      this.defaults =
+          parameters(JSON.valueToTree(artifact.parameters()), "model.json: parameters", usual);
     } catch (BadInputException e) {
       throw new ModelArtifactException(artifact.directory(), List.of(e.getMessage()), e);
     }
@@ -53,7 +56,10 @@ public final class InputReader<P> {
   /// @param rejected makes the record of a bad one of a framed body, of what is wrong with it
   /// @throws BadInputException for a bad one, where a job does not keep those
   public <R> List<R> read(
-      InvocationRequest request, Documents documents, IntPredicate isAlone, Function<Input<P>, R> record,
+      InvocationRequest request,
+      Documents documents,
+      IntPredicate isAlone,
+      Function<Input<P>, R> record,
       Function<String, R> rejected) {
     boolean keep = ContentTypes.keepsBadRecords(request);
     var records = new ArrayList<R>();
@@ -73,8 +79,10 @@ public final class InputReader<P> {
   private List<Supplier<Input<P>>> inputs(Documents documents, IntPredicate isAlone) {
     return switch (documents) {
       case Documents.Body(var json) -> body(json, isAlone);
-      case Documents.Records(var records) -> records.stream()
-          .<Supplier<Input<P>>>map(document -> () -> line(document.json(), document.name())).toList();
+      case Documents.Records(var records) ->
+          records.stream()
+              .<Supplier<Input<P>>>map(document -> () -> line(document.json(), document.name()))
+              .toList();
     };
   }
 
@@ -89,7 +97,8 @@ public final class InputReader<P> {
     boolean alone = isAlone.test(inputs.size());
     var all = new ArrayList<Supplier<Input<P>>>();
     for (int i = 0; i < inputs.size(); i++) {
-      var input = new Input<>(inputs.path(i), "%s[%d]".formatted(named ? name : "", i), parameters, alone);
+      var input =
+          new Input<>(inputs.path(i), "%s[%d]".formatted(named ? name : "", i), parameters, alone);
       all.add(() -> input);
     }
     return all;
@@ -98,7 +107,8 @@ public final class InputReader<P> {
   private Input<P> line(JsonNode json, String name) {
     boolean named = json.isObject() && json.has("inputs");
     var parameters = parameters(json.path("parameters"), name + ": parameters", defaults);
-    return new Input<>(named ? json.path("inputs") : json, named ? name + ": inputs" : name, parameters, false);
+    return new Input<>(
+        named ? json.path("inputs") : json, named ? name + ": inputs" : name, parameters, false);
   }
 
   private P parameters(JsonNode json, String name, P otherwise) {

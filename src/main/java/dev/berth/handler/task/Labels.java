@@ -18,8 +18,9 @@ public final class Labels {
   /// @throws ModelArtifactException when `model.json` has none
   public static List<String> of(TracedArtifact artifact) {
     if (artifact.labels().isEmpty()) {
-      throw new ModelArtifactException(artifact.directory(), List.of(
-          "model.json: labels: found none, expected a name for each class of the model"));
+      throw new ModelArtifactException(
+          artifact.directory(),
+          List.of("model.json: labels: found none, expected a name for each class of the model"));
     }
     return artifact.labels();
   }
@@ -27,10 +28,12 @@ public final class Labels {
   /// The best labels. Of equal scores the first label is the first.
   public static List<Scored> best(List<String> labels, float[] scores, int most) {
     if (scores.length != labels.size()) {
-      throw new EngineException("logits: found %d of them, expected one for each of the %d labels of model.json"
-          .formatted(scores.length, labels.size()));
+      throw new EngineException(
+          "logits: found %d of them, expected one for each of the %d labels of model.json"
+              .formatted(scores.length, labels.size()));
     }
-    return IntStream.range(0, scores.length).mapToObj(i -> new Scored(labels.get(i), scores[i]))
+    return IntStream.range(0, scores.length)
+        .mapToObj(i -> new Scored(labels.get(i), scores[i]))
         .sorted(Comparator.comparingDouble((Scored scored) -> -scored.score))
         .limit(most)
         .toList();

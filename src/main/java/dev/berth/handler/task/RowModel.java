@@ -17,20 +17,22 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 
-/// The model of one accelerator: rows of tokens in, its outputs for all of them out. It pads rows to a shape that the traced
-/// files take.
+/// The model of one accelerator: rows of tokens in, its outputs for all of them out. It pads rows
+/// to a shape that the traced files take.
 ///
-/// On a CPU a row goes by itself, without padding: a batch gains nothing there, and dynamic int8 quantisation scales
-/// a whole tensor at once, so that a neighbour or padding would change a row's scores.
+/// On a CPU a row goes by itself, without padding: a batch gains nothing there, and dynamic int8
+/// quantisation scales a whole tensor at once, so that a neighbour or padding would change a row's
+/// scores.
 public final class RowModel {
 
   /// The inputs that a model may have.
-  public static final List<String> INPUTS = List.of("input_ids", "attention_mask", "token_type_ids");
+  public static final List<String> INPUTS =
+      List.of("input_ids", "attention_mask", "token_type_ids");
 
   private static final int MAX_TOKENS_OF_A_FORWARD = 16_384;
 
-  /// With less work each, cores wait for each other longer than they save. On 2 cores a question of 45 tokens is answered
-  /// in 8.3 ms with both of them and in 9.1 with one.
+  /// With less work each, cores wait for each other longer than they save. On 2 cores a question of
+  /// 45 tokens is answered in 8.3 ms with both of them and in 9.1 with one.
   private static final int TOKENS_FOR_A_CORE = 16;
 
   /// What the model says of a batch of rows.
@@ -59,19 +61,25 @@ public final class RowModel {
   }
 
   /// Loads a copy of the artifact's files onto each accelerator.
-  public static Map<Accelerator, RowModel> load(ModelArtifact artifact, List<Accelerator> accelerators) {
-    var shapes = switch (artifact.shapes()) {
-      case Shapes.Dynamic(var file) -> List.of(new Shapes.Shape(file, Integer.MAX_VALUE, artifact.maxSequenceLength()));
-      case Shapes.Compiled(var compiled) -> compiled;
-    };
+  public static Map<Accelerator, RowModel> load(
+      ModelArtifact artifact, List<Accelerator> accelerators) {
+    var shapes =
+        switch (artifact.shapes()) {
+          case Shapes.Dynamic(var file) ->
+              List.of(new Shapes.Shape(file, Integer.MAX_VALUE, artifact.maxSequenceLength()));
+          case Shapes.Compiled(var compiled) -> compiled;
+        };
     var models = new LinkedHashMap<Accelerator, RowModel>();
-    ShapeFiles.load(shapes.stream().map(Shapes.Shape::file).toList(), accelerators).forEach((accelerator, graphs) -> {
-      var files = new ArrayList<Loaded>();
-      for (int i = 0; i < graphs.size(); i++) {
-        files.add(new Loaded(graphs.get(i), shapes.get(i).batch(), shapes.get(i).sequence()));
-      }
-      models.put(accelerator, new RowModel(artifact, accelerator, List.copyOf(files)));
-    });
+    ShapeFiles.load(shapes.stream().map(Shapes.Shape::file).toList(), accelerators)
+        .forEach(
+            (accelerator, graphs) -> {
+              var files = new ArrayList<Loaded>();
+              for (int i = 0; i < graphs.size(); i++) {
+                files.add(
+                    new Loaded(graphs.get(i), shapes.get(i).batch(), shapes.get(i).sequence()));
+              }
+              models.put(accelerator, new RowModel(artifact, accelerator, List.copyOf(files)));
+            });
     return models;
   }
 
@@ -80,16 +88,19 @@ public final class RowModel {
     return files.getLast().sequence;
   }
 
-  /// Rows of every shape, or of a few where any shape will do: the engine compiles a graph on its first two calls, and a
-  /// NeuronCore is given its program on the first one.
+  /// Rows of every shape, or of a few where any shape will do: the engine compiles a graph on its
+  /// first two calls, and a NeuronCore is given its program on the first one.
   ///
   /// @param example whose tokens they have, again and again
   public List<List<Row>> warmUps(Row example) {
     if (!dynamic) {
-      return files.stream().map(file -> Collections.nCopies(file.batch, repeated(example, file.sequence))).toList();
+      return files.stream()
+          .map(file -> Collections.nCopies(file.batch, repeated(example, file.sequence)))
+          .toList();
     }
     int few = Math.min(32, maxSequence());
-    // On a CPU what is compiled for a short row serves a long one, and long ones would take a fifth of a second.
+    // On a CPU what is compiled for a short row serves a long one, and long ones would take a fifth
+    // of a second.
     var lengths = oneByOne ? List.of(few, few) : List.of(maxSequence(), few, maxSequence());
     return lengths.stream().map(length -> List.of(repeated(example, length))).toList();
   }
@@ -115,10 +126,12 @@ public final class RowModel {
     var file = fitting(longest, rows.size());
     int columns = dynamic ? longest : file.sequence;
     int count = dynamic ? rows.size() : file.batch;
-    var tensors = inputs.stream().map(input -> tensor(input, rows, count, columns, padding)).toList();
+    var tensors =
+        inputs.stream().map(input -> tensor(input, rows, count, columns, padding)).toList();
     var answered = file.model.forward(tensors, count * columns / TOKENS_FOR_A_CORE);
     if (answered.size() != outputs.size()) {
-      throw new EngineException("the model returned %d tensors, expected %s".formatted(answered.size(), outputs));
+      throw new EngineException(
+          "the model returned %d tensors, expected %s".formatted(answered.size(), outputs));
     }
     return new Outputs(answered, count, columns);
   }
@@ -128,19 +141,33 @@ public final class RowModel {
     files.forEach(file -> file.model.close());
   }
 
-  /// The file of the shortest sequence that `length` fits, and among those of the smallest batch that `rows` fit, else
-  /// of the largest.
+  /// The file of the shortest sequence that `length` fits, and among those of the smallest batch
+  /// that `rows` fit, else of the largest.
   private Loaded fitting(int length, int rows) {
-    int sequence = files.stream().mapToInt(Loaded::sequence).filter(s -> s >= length).findFirst().orElseThrow(() ->
-        new IllegalArgumentException("a row of %d tokens, and the longest shape takes %d".formatted(length, maxSequence())));
+    int sequence =
+        files.stream()
+            .mapToInt(Loaded::sequence)
+            .filter(s -> s >= length)
+            .findFirst()
+            .orElseThrow(
+                () ->
+                    new IllegalArgumentException(
+                        "a row of %d tokens, and the longest shape takes %d"
+                            .formatted(length, maxSequence())));
     var candidates = files.stream().filter(file -> file.sequence == sequence).toList();
-    return candidates.stream().filter(file -> file.batch >= rows).findFirst().orElseGet(candidates::getLast);
+    return candidates.stream()
+        .filter(file -> file.batch >= rows)
+        .findFirst()
+        .orElseGet(candidates::getLast);
   }
 
-  /// One input of a forward: the rows, padded to `count` rows of `columns` tokens. It lies where the engine reads it.
+  /// One input of a forward: the rows, padded to `count` rows of `columns` tokens. It lies where
+  /// the engine reads it.
   static Tensor tensor(String input, List<Row> rows, int count, int columns, long padding) {
     var type = ElementType.INT64;
-    var data = ByteBuffer.allocateDirect(Math.multiplyExact(Math.multiplyExact(count, columns), type.bytes()));
+    var data =
+        ByteBuffer.allocateDirect(
+            Math.multiplyExact(Math.multiplyExact(count, columns), type.bytes()));
     var values = data.order(ByteOrder.LITTLE_ENDIAN).asLongBuffer();
     if (input.equals("input_ids") && padding != 0) {
       fill(values, 0, values.capacity(), padding);
@@ -152,7 +179,9 @@ public final class RowModel {
         case "input_ids" -> values.put(from, row.ids());
         case "attention_mask" -> fill(values, from, row.size(), 1);
         case "token_type_ids" -> values.put(from, row.types());
-        default -> throw new IllegalArgumentException("%s is none of the inputs %s".formatted(input, INPUTS));
+        default ->
+            throw new IllegalArgumentException(
+                "%s is none of the inputs %s".formatted(input, INPUTS));
       }
     }
     return Tensor.of(type, data, count, columns);

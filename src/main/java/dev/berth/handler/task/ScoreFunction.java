@@ -2,7 +2,8 @@ package dev.berth.handler.task;
 
 import java.util.List;
 
-/// What makes scores of a model's output: the pipelines' `function_to_apply`. Computed in float64 and rounded once.
+/// What makes scores of a model's output: the pipelines' `function_to_apply`. Computed in float64
+/// and rounded once.
 public enum ScoreFunction {
   NONE,
   SIGMOID,

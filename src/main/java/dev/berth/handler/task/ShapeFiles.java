@@ -16,11 +16,13 @@ public final class ShapeFiles {
 
   /// A copy of each file on each accelerator, in the order of the files.
   ///
-  /// File by file, because the Neuron runtime gives each file that is loaded to the core that has the fewest: so the
-  /// copies of a file are on different cores, and workers that run the same shape do not wait for each other.
+  /// File by file, because the Neuron runtime gives each file that is loaded to the core that has
+  /// the fewest: so the copies of a file are on different cores, and workers that run the same
+  /// shape do not wait for each other.
   ///
   /// @throws EngineException when one can't be loaded; then none stays loaded
-  public static Map<Accelerator, List<Graph>> load(List<Path> files, List<Accelerator> accelerators) {
+  public static Map<Accelerator, List<Graph>> load(
+      List<Path> files, List<Accelerator> accelerators) {
     var graphs = new LinkedHashMap<Accelerator, List<Graph>>();
     accelerators.forEach(accelerator -> graphs.put(accelerator, new ArrayList<>()));
     try {

@@ -22,13 +22,22 @@ public sealed interface TaskAnswer {
   /// Writes answers as the request asks: a list, or the answer of an input alone.
   ///
   /// @param columns of an answer as CSV
-  static InvocationResponse write(List<TaskAnswer> answers, List<String> columns, InvocationRequest request) throws IOException {
-    boolean alone = answers.size() == 1 && answers.getFirst() instanceof Answered(_, var one) && one;
-    var documents = answers.stream().map(answer -> switch (answer) {
-      case Answered(var document, _) -> document;
-      case Rejected(var message) -> new RecordError(message);
-    }).toList();
-    return ContentTypes.writing(request, DocumentWriter.class).writeDocuments(
-        documents, columns, alone ? Instances.Form.ONE : Instances.Form.LIST, request.accept());
+  static InvocationResponse write(
+      List<TaskAnswer> answers, List<String> columns, InvocationRequest request)
+      throws IOException {
+    boolean alone =
+        answers.size() == 1 && answers.getFirst() instanceof Answered(_, var one) && one;
+    var documents =
+        answers.stream()
+            .map(
+                answer ->
+                    switch (answer) {
+                      case Answered(var document, _) -> document;
+                      case Rejected(var message) -> new RecordError(message);
+                    })
+            .toList();
+    return ContentTypes.writing(request, DocumentWriter.class)
+        .writeDocuments(
+            documents, columns, alone ? Instances.Form.ONE : Instances.Form.LIST, request.accept());
   }
 }

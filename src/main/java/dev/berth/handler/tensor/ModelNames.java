@@ -10,8 +10,9 @@ import java.util.Optional;
 
 /// Compares the names in `model.json` with those of the model itself.
 ///
-/// Inputs go to the model by their order, so other names are fine: a trace often calls its input `x`. The model's own names
-/// in another order would swap the inputs. Outputs of a dict have their names, and no others.
+/// Inputs go to the model by their order, so other names are fine: a trace often calls its input
+/// `x`. The model's own names in another order would swap the inputs. Outputs of a dict have their
+/// names, and no others.
 final class ModelNames {
 
   private ModelNames() {}
@@ -33,19 +34,24 @@ final class ModelNames {
     }
     boolean tooFewOrMany = found.size() < names.required() || found.size() > names.inputs().size();
     var expected = tooFewOrMany ? names.inputs() : names.inputs().subList(0, found.size());
-    boolean swapped = !found.equals(expected) && new HashSet<>(found).equals(new HashSet<>(expected));
+    boolean swapped =
+        !found.equals(expected) && new HashSet<>(found).equals(new HashSet<>(expected));
     return tooFewOrMany || swapped
-        ? Optional.of("model.json: inputs: found %s, expected %s, in the order of the model's forward".formatted(found, expected))
+        ? Optional.of(
+            "model.json: inputs: found %s, expected %s, in the order of the model's forward"
+                .formatted(found, expected))
         : Optional.empty();
   }
 
   /// @param names of the dict that the model returns; empty: unknown
   static Optional<String> problemOfOutputs(TensorArtifact artifact, List<String> names) {
     var found = artifact.outputs();
-    boolean same = found.size() == names.size() && new HashSet<>(found).equals(new HashSet<>(names));
+    boolean same =
+        found.size() == names.size() && new HashSet<>(found).equals(new HashSet<>(names));
     return found.isEmpty() || names.isEmpty() || same
         ? Optional.empty()
-        : Optional.of("model.json: outputs: found %s, expected %s in any order, the keys of what the model's forward returns"
-            .formatted(found, names));
+        : Optional.of(
+            "model.json: outputs: found %s, expected %s in any order, the keys of what the model's forward returns"
+                .formatted(found, names));
   }
 }

@@ -7,7 +7,8 @@ import dev.berth.engine.KeptTensor;
 import dev.berth.hooks.Tensor;
 import java.util.List;
 
-/// A graph whose outputs come in the order of `model.json`, if that names them and the graph returns a dict.
+/// A graph whose outputs come in the order of `model.json`, if that names them and the graph
+/// returns a dict.
 record NamedGraph(Graph graph, TensorArtifact artifact) implements Graph {
 
   @Override
@@ -30,9 +31,11 @@ record NamedGraph(Graph graph, TensorArtifact artifact) implements Graph {
     if (order.isEmpty() || names.isEmpty()) {
       return outputs;
     }
-    ModelNames.problemOfOutputs(artifact, names).ifPresent(problem -> {
-      throw new EngineException(problem);
-    });
+    ModelNames.problemOfOutputs(artifact, names)
+        .ifPresent(
+            problem -> {
+              throw new EngineException(problem);
+            });
     return order.stream().map(name -> outputs.get(names.indexOf(name))).toList();
   }
 

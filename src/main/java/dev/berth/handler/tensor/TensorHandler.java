@@ -38,11 +38,12 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.stream.Collectors;
 import java.util.stream.IntStream;
 
-/// Serves any model file, such as a TorchScript: JSON, CSV or NumPy's arrays in, the model's answer out in any of them.
+/// Serves any model file, such as a TorchScript: JSON, CSV or NumPy's arrays in, the model's answer
+/// out in any of them.
 ///
-/// A record is one row: a tensor for each input of the model, without the batch dimension. Records of like shapes go
-/// through the model together, stacked along a new first dimension; what the model returns is taken apart along its
-/// first dimension again.
+/// A record is one row: a tensor for each input of the model, without the batch dimension. Records
+/// of like shapes go through the model together, stacked along a new first dimension; what the
+/// model returns is taken apart along its first dimension again.
 ///
 /// Extend this class to change one hook, for instance `inputFn` to read images:
 ///
@@ -58,33 +59,40 @@ import java.util.stream.IntStream;
 /// ```
 ///
 /// The content types, and what they are answered with, stand in `docs/hooks.md`.
-public class TensorHandler implements InferenceHandler<Graph, List<Tensor>, List<Tensor>>, AutoCloseable {
+public class TensorHandler
+    implements InferenceHandler<Graph, List<Tensor>, List<Tensor>>, AutoCloseable {
 
   /// What a record and its prediction cost in memory beside their elements, in bytes.
   private static final long RECORD = 300;
+
   /// On their way to the model, elements are stacked and handed over.
   private static final long COPIES = 2;
 
   private static final List<MediaType> REQUEST_TYPES = ContentTypes.mediaTypes(TensorReader.class);
   private static final List<MediaType> RESPONSE_TYPES = ContentTypes.mediaTypes(TensorWriter.class);
 
-  /// How the records of a request were written, and what is wrong with the bad ones by their places. `inputFn` leaves it
-  /// with the request for `outputFn`.
+  /// How the records of a request were written, and what is wrong with the bad ones by their
+  /// places. `inputFn` leaves it with the request for `outputFn`.
   private record Written(Instances.Form form, SortedMap<Integer, String> rejected) {
 
     private static final String NAME = Written.class.getName();
 
     /// What it is where a hook has taken the place of `inputFn`.
-    private static final Written AS_LIST = new Written(Instances.Form.LIST, Collections.emptySortedMap());
+    private static final Written AS_LIST =
+        new Written(Instances.Form.LIST, Collections.emptySortedMap());
   }
 
   private final TensorArtifact artifact;
   private final TensorInputs inputs;
+
   /// What clients that have to name it call the only input.
   private final String onlyInput;
+
   private final SharedGraphs models;
+
   /// What the first forward has returned.
   private volatile List<Column> outputs = List.of();
+
   /// The graph of each accelerator, as `models` has it, and in the order of `model.json`.
   private final Map<Graph, Graph> named = new ConcurrentHashMap<>();
 
@@ -101,23 +109,29 @@ public class TensorHandler implements InferenceHandler<Graph, List<Tensor>, List
     this.models = new SharedGraphs(artifact.file());
   }
 
-  /// Those of `model.json`, else the model's own where it needs several. One input may have any name.
+  /// Those of `model.json`, else the model's own where it needs several. One input may have any
+  /// name.
   private static TensorInputs inputs(TensorArtifact artifact, GraphNames names) {
     if (artifact.inputs().isEmpty()) {
-      return new TensorInputs(names.required() > 1 ? names.inputs().subList(0, names.required()) : List.of(), List.of());
+      return new TensorInputs(
+          names.required() > 1 ? names.inputs().subList(0, names.required()) : List.of(),
+          List.of());
     }
     return new TensorInputs(
         artifact.inputs().stream().map(TensorArtifact.Input::name).toList(),
         artifact.inputs().stream().map(TensorArtifact.Input::type).toList());
   }
 
-  /// Inputs have the names of `model.json`, else the model's own. Outputs are known after the first forward.
+  /// Inputs have the names of `model.json`, else the model's own. Outputs are known after the first
+  /// forward.
   @Override
   public Signature signature() {
-    var columns = IntStream.range(0, inputs.names().size())
-        .mapToObj(i -> Column.of(inputs.names().get(i), inputs.type(i)))
-        .toList();
-    return new Signature(columns.isEmpty() ? List.of(Column.of(onlyInput, ElementType.FLOAT32)) : columns, outputs);
+    var columns =
+        IntStream.range(0, inputs.names().size())
+            .mapToObj(i -> Column.of(inputs.names().get(i), inputs.type(i)))
+            .toList();
+    return new Signature(
+        columns.isEmpty() ? List.of(Column.of(onlyInput, ElementType.FLOAT32)) : columns, outputs);
   }
 
   /// The names of the tensors of a record, in their order; empty: there is one, of any name.
@@ -127,7 +141,8 @@ public class TensorHandler implements InferenceHandler<Graph, List<Tensor>, List
 
   @Override
   public Graph modelFn(ModelContext context) throws Exception {
-    return named.computeIfAbsent(models.on(context.accelerator()), graph -> new NamedGraph(graph, artifact));
+    return named.computeIfAbsent(
+        models.on(context.accelerator()), graph -> new NamedGraph(graph, artifact));
   }
 
   @Override
@@ -154,7 +169,8 @@ public class TensorHandler implements InferenceHandler<Graph, List<Tensor>, List
     for (int i = 0; i < read.count(); i++) {
       try {
         var record = read.record().apply(i);
-        RequestMemory.charge(RECORD + COPIES * record.stream().mapToLong(tensor -> tensor.data().remaining()).sum());
+        RequestMemory.charge(
+            RECORD + COPIES * record.stream().mapToLong(tensor -> tensor.data().remaining()).sum());
         records.add(record);
       } catch (BadInputException e) {
         if (!ContentTypes.keepsBadRecords(request)) {
@@ -172,8 +188,12 @@ public class TensorHandler implements InferenceHandler<Graph, List<Tensor>, List
   /// @throws BadInputException when the model refuses the shape, type or values of these tensors
   @Override
   public List<List<Tensor>> predictFn(List<List<Tensor>> records, Graph model) throws Exception {
-    var alike = IntStream.range(0, records.size()).boxed()
-        .collect(Collectors.groupingBy(i -> records.get(i).toString(), LinkedHashMap::new, Collectors.toList()));
+    var alike =
+        IntStream.range(0, records.size())
+            .boxed()
+            .collect(
+                Collectors.groupingBy(
+                    i -> records.get(i).toString(), LinkedHashMap::new, Collectors.toList()));
     var predictions = new ArrayList<List<Tensor>>(records);
     for (var indexes : alike.values()) {
       var rows = predict(indexes.stream().map(records::get).toList(), model);
@@ -185,10 +205,13 @@ public class TensorHandler implements InferenceHandler<Graph, List<Tensor>, List
   }
 
   @Override
-  public InvocationResponse outputFn(List<List<Tensor>> predictions, InvocationRequest request) throws IOException {
+  public InvocationResponse outputFn(List<List<Tensor>> predictions, InvocationRequest request)
+      throws IOException {
     var written = (Written) request.attributes().getOrDefault(Written.NAME, Written.AS_LIST);
-    return ContentTypes.writing(request, TensorWriter.class).writeTensors(
-        new TensorPredictions(predictions, outputNames(), written.form, written.rejected), request.accept());
+    return ContentTypes.writing(request, TensorWriter.class)
+        .writeTensors(
+            new TensorPredictions(predictions, outputNames(), written.form, written.rejected),
+            request.accept());
   }
 
   /// Small models gain from batches on any device.
@@ -209,12 +232,14 @@ public class TensorHandler implements InferenceHandler<Graph, List<Tensor>, List
       outputs = model.forward(inputs);
     } catch (InvalidInputException e) {
       // Which shapes a model takes only the model knows.
-      throw new BadInputException("the model does not take %s: %s".formatted(inputs, e.getMessage()), e);
+      throw new BadInputException(
+          "the model does not take %s: %s".formatted(inputs, e.getMessage()), e);
     }
     for (var output : outputs) {
       if (output.rank() == 0 || output.shape()[0] != records.size()) {
-        throw new EngineException("the model returned %s for a batch of %d, expected a first dimension of %d"
-            .formatted(output, records.size(), records.size()));
+        throw new EngineException(
+            "the model returned %s for a batch of %d, expected a first dimension of %d"
+                .formatted(output, records.size(), records.size()));
       }
     }
     remember(outputs);
@@ -224,16 +249,21 @@ public class TensorHandler implements InferenceHandler<Graph, List<Tensor>, List
   private void remember(List<Tensor> returned) {
     if (outputs.size() != returned.size()) {
       var names = outputNames();
-      outputs = IntStream.range(0, returned.size())
-          .mapToObj(i -> Column.of(TensorPredictions.name(names, i), returned.get(i).type()))
-          .toList();
+      outputs =
+          IntStream.range(0, returned.size())
+              .mapToObj(i -> Column.of(TensorPredictions.name(names, i), returned.get(i).type()))
+              .toList();
     }
   }
 
   /// Those of `model.json`, else those of the dict that the model has returned.
   private List<String> outputNames() {
     return artifact.outputs().isEmpty()
-        ? named.values().stream().map(Graph::outputNames).filter(names -> !names.isEmpty()).findFirst().orElse(List.of())
+        ? named.values().stream()
+            .map(Graph::outputNames)
+            .filter(names -> !names.isEmpty())
+            .findFirst()
+            .orElse(List.of())
         : artifact.outputs();
   }
 
@@ -247,6 +277,8 @@ public class TensorHandler implements InferenceHandler<Graph, List<Tensor>, List
   /// For each record its part of each output.
   private static List<List<Tensor>> rows(List<Tensor> outputs, int count) {
     var parts = outputs.stream().map(Tensor::unstack).toList();
-    return IntStream.range(0, count).mapToObj(row -> parts.stream().map(part -> part.get(row)).toList()).toList();
+    return IntStream.range(0, count)
+        .mapToObj(row -> parts.stream().map(part -> part.get(row)).toList())
+        .toList();
   }
 }

@@ -18,13 +18,14 @@ import java.nio.file.Path;
 import java.util.Arrays;
 import java.util.List;
 
-/// Sentence embeddings: a vector for a text. Pooling, dense layers and normalisation are in the traced file, as the files of
-/// sentence-transformers say.
+/// Sentence embeddings: a vector for a text. Pooling, dense layers and normalisation are in the
+/// traced file, as the files of sentence-transformers say.
 ///
 /// Vectors are those of `SentenceTransformer.encode`. A text that is too long is cut, as there.
 public class EmbeddingHandler extends TextHandler<EmbeddingHandler.Parameters> {
 
-  private static final List<MediaType> RESPONSE_TYPES = List.of(MediaType.JSON, MediaType.JSON_LINES, MediaType.NPY);
+  private static final List<MediaType> RESPONSE_TYPES =
+      List.of(MediaType.JSON, MediaType.JSON_LINES, MediaType.NPY);
 
   private static final String ASKED = OpenAiEmbeddings.class.getName();
   private static final String TOKENS = ASKED + ".tokens";
@@ -37,7 +38,8 @@ public class EmbeddingHandler extends TextHandler<EmbeddingHandler.Parameters> {
 
     private Parameters with(Fields fields) {
       return new Parameters(
-          fields.integer("truncate_dim", 1, Integer.MAX_VALUE, truncateDim), fields.bool("normalize_embeddings", normalise));
+          fields.integer("truncate_dim", 1, Integer.MAX_VALUE, truncateDim),
+          fields.bool("normalize_embeddings", normalise));
     }
   }
 
@@ -46,14 +48,23 @@ public class EmbeddingHandler extends TextHandler<EmbeddingHandler.Parameters> {
   }
 
   public EmbeddingHandler(ModelArtifact artifact) {
-    super(artifact, new Task<>(
-        "sentence_embedding", false, false, List.of(), List.of("truncate_dim", "normalize_embeddings"),
-        new Parameters(Integer.MAX_VALUE, false), Parameters::with, _ -> true));
+    super(
+        artifact,
+        new Task<>(
+            "sentence_embedding",
+            false,
+            false,
+            List.of(),
+            List.of("truncate_dim", "normalize_embeddings"),
+            new Parameters(Integer.MAX_VALUE, false),
+            Parameters::with,
+            _ -> true));
   }
 
   @Override
   public Signature signature() {
-    return new Signature(super.signature().inputs(), List.of(Column.of("embedding", ElementType.FLOAT32)));
+    return new Signature(
+        super.signature().inputs(), List.of(Column.of("embedding", ElementType.FLOAT32)));
   }
 
   @Override
@@ -71,7 +82,8 @@ public class EmbeddingHandler extends TextHandler<EmbeddingHandler.Parameters> {
   protected Documents documents(InvocationRequest request) throws IOException {
     var documents = super.documents(request);
     if (!(documents instanceof Documents.Body(var body))
-        || !request.path().equals(OpenAiEmbeddings.PATH) && (!body.has("input") || body.has("inputs"))) {
+        || !request.path().equals(OpenAiEmbeddings.PATH)
+            && (!body.has("input") || body.has("inputs"))) {
       return documents;
     }
     var asked = OpenAiEmbeddings.read(body);
@@ -105,24 +117,31 @@ public class EmbeddingHandler extends TextHandler<EmbeddingHandler.Parameters> {
     return vector;
   }
 
-  /// NumPy's arrays too: a matrix of a row for each text. Who asks in OpenAI's form is answered in it.
+  /// NumPy's arrays too: a matrix of a row for each text. Who asks in OpenAI's form is answered in
+  /// it.
   @Override
-  public InvocationResponse outputFn(List<TaskAnswer> answers, InvocationRequest request) throws IOException {
+  public InvocationResponse outputFn(List<TaskAnswer> answers, InvocationRequest request)
+      throws IOException {
     if (request.attributes().get(ASKED) instanceof OpenAiEmbeddings asked) {
       return asked.answer(vectors(answers), (int) request.attributes().get(TOKENS));
     }
     if (!request.accept().equals(MediaType.NPY)) {
       return super.outputFn(answers, request);
     }
-    var vectors = vectors(answers).stream().map(vector -> Tensor.of(vector, vector.length)).toList();
+    var vectors =
+        vectors(answers).stream().map(vector -> Tensor.of(vector, vector.length)).toList();
     var matrix = vectors.isEmpty() ? Tensor.of(new float[0], 0, 0) : Tensor.stack(vectors);
     return InvocationResponse.of(Npy.write(matrix), MediaType.NPY);
   }
 
   private static List<float[]> vectors(List<TaskAnswer> answers) {
-    return answers.stream().map(answer -> switch (answer) {
-      case TaskAnswer.Answered(var document, _) -> (float[]) document;
-      case TaskAnswer.Rejected(var message) -> throw new BadInputException(message);
-    }).toList();
+    return answers.stream()
+        .map(
+            answer ->
+                switch (answer) {
+                  case TaskAnswer.Answered(var document, _) -> (float[]) document;
+                  case TaskAnswer.Rejected(var message) -> throw new BadInputException(message);
+                })
+        .toList();
   }
 }

@@ -8,8 +8,8 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.stream.IntStream;
 
-/// Makes entities of the labels of tokens, as the token-classification pipeline of `transformers` 5. Safe for use by many
-/// threads.
+/// Makes entities of the labels of tokens, as the token-classification pipeline of `transformers`
+/// 5. Safe for use by many threads.
 final class EntityFinder {
 
   /// @param index the place of the token in its row; that of the first where there are several
@@ -21,7 +21,8 @@ final class EntityFinder {
   /// A token or a word with the scores of all labels.
   ///
   /// @param text the word as it is written, where the vocabulary does not know it
-  private record Token(long id, String text, float[] scores, int index, int start, int end, boolean subword) {}
+  private record Token(
+      long id, String text, float[] scores, int index, int start, int end, boolean subword) {}
 
   /// The tokenizer's names for what it does not know.
   private static final List<String> UNKNOWN = List.of("[UNK]", "<unk>");
@@ -38,20 +39,39 @@ final class EntityFinder {
 
   List<Entity> find(String text, Encoding row, float[] logits, Aggregation aggregation) {
     var tokens = tokens(text, row, logits);
-    var entities = switch (aggregation) {
-      case NONE, SIMPLE -> tokens.stream().map(this::entity).toList();
-      case FIRST, AVERAGE, MAX -> words(tokens).stream().map(word -> word(word, aggregation)).toList();
-    };
-    var found = switch (aggregation) {
-      case NONE -> entities;
-      case SIMPLE -> groups(entities).stream()
-          .map(group -> group(group, decoded(tokens.subList(from(tokens, group), from(tokens, group) + group.size()))))
-          .toList();
-      case FIRST, AVERAGE, MAX -> groups(entities).stream().map(group -> group(group, joined(group))).toList();
-    };
-    return found.stream().map(entity -> new Entity(
-        entity.label, entity.score, entity.index, entity.word, text.codePointCount(0, entity.start),
-        text.codePointCount(0, entity.end))).toList();
+    var entities =
+        switch (aggregation) {
+          case NONE, SIMPLE -> tokens.stream().map(this::entity).toList();
+          case FIRST, AVERAGE, MAX ->
+              words(tokens).stream().map(word -> word(word, aggregation)).toList();
+        };
+    var found =
+        switch (aggregation) {
+          case NONE -> entities;
+          case SIMPLE ->
+              groups(entities).stream()
+                  .map(
+                      group ->
+                          group(
+                              group,
+                              decoded(
+                                  tokens.subList(
+                                      from(tokens, group), from(tokens, group) + group.size()))))
+                  .toList();
+          case FIRST, AVERAGE, MAX ->
+              groups(entities).stream().map(group -> group(group, joined(group))).toList();
+        };
+    return found.stream()
+        .map(
+            entity ->
+                new Entity(
+                    entity.label,
+                    entity.score,
+                    entity.index,
+                    entity.word,
+                    text.codePointCount(0, entity.start),
+                    text.codePointCount(0, entity.end)))
+        .toList();
   }
 
   private List<Token> tokens(String text, Encoding row, float[] logits) {
@@ -66,19 +86,33 @@ final class EntityFinder {
       var spelled = vocabulary.token(id);
       boolean unknown = UNKNOWN.contains(spelled);
       var written = text.substring(start, end);
-      boolean subword = vocabulary.subwordPrefix().isEmpty()
-          ? start > 0 && text.substring(text.offsetByCodePoints(start, -1), Math.min(start + 1, text.length())).indexOf(' ') < 0
-          : spelled.codePointCount(0, spelled.length()) != written.codePointCount(0, written.length());
-      tokens.add(new Token(
-          id, unknown ? written : spelled, ScoreFunction.softmax(logits, i * labels.size(), labels.size()), i, start, end,
-          subword && !unknown));
+      boolean subword =
+          vocabulary.subwordPrefix().isEmpty()
+              ? start > 0
+                  && text.substring(
+                              text.offsetByCodePoints(start, -1),
+                              Math.min(start + 1, text.length()))
+                          .indexOf(' ')
+                      < 0
+              : spelled.codePointCount(0, spelled.length())
+                  != written.codePointCount(0, written.length());
+      tokens.add(
+          new Token(
+              id,
+              unknown ? written : spelled,
+              ScoreFunction.softmax(logits, i * labels.size(), labels.size()),
+              i,
+              start,
+              end,
+              subword && !unknown));
     }
     return tokens;
   }
 
   private Entity entity(Token token) {
     int best = best(token.scores);
-    return new Entity(labels.get(best), token.scores[best], token.index, token.text, token.start, token.end);
+    return new Entity(
+        labels.get(best), token.scores[best], token.index, token.text, token.start, token.end);
   }
 
   private static int best(float[] scores) {
@@ -90,7 +124,10 @@ final class EntityFinder {
   }
 
   private static int from(List<Token> tokens, List<Entity> group) {
-    return IntStream.range(0, tokens.size()).filter(i -> tokens.get(i).index == group.getFirst().index).findFirst().orElseThrow();
+    return IntStream.range(0, tokens.size())
+        .filter(i -> tokens.get(i).index == group.getFirst().index)
+        .findFirst()
+        .orElseThrow();
   }
 
   private static List<List<Token>> words(List<Token> tokens) {
@@ -105,21 +142,28 @@ final class EntityFinder {
   }
 
   private Entity word(List<Token> word, Aggregation aggregation) {
-    var scores = switch (aggregation) {
-      case AVERAGE -> average(word);
-      case MAX -> surest(word).scores;
-      case NONE, SIMPLE, FIRST -> word.getFirst().scores;
-    };
+    var scores =
+        switch (aggregation) {
+          case AVERAGE -> average(word);
+          case MAX -> surest(word).scores;
+          case NONE, SIMPLE, FIRST -> word.getFirst().scores;
+        };
     int best = best(scores);
     return new Entity(
-        labels.get(best), scores[best], word.getFirst().index, decoded(word), word.getFirst().start, word.getLast().end);
+        labels.get(best),
+        scores[best],
+        word.getFirst().index,
+        decoded(word),
+        word.getFirst().start,
+        word.getLast().end);
   }
 
   /// Of equally sure ones the first.
   private static Token surest(List<Token> word) {
     var surest = word.getFirst();
     for (var token : word) {
-      surest = token.scores[best(token.scores)] > surest.scores[best(surest.scores)] ? token : surest;
+      surest =
+          token.scores[best(token.scores)] > surest.scores[best(surest.scores)] ? token : surest;
     }
     return surest;
   }
@@ -128,7 +172,8 @@ final class EntityFinder {
     var average = new float[word.getFirst().scores.length];
     for (int i = 0; i < average.length; i++) {
       int label = i;
-      average[i] = (float) word.stream().mapToDouble(token -> token.scores[label]).average().orElseThrow();
+      average[i] =
+          (float) word.stream().mapToDouble(token -> token.scores[label]).average().orElseThrow();
     }
     return average;
   }
@@ -137,8 +182,10 @@ final class EntityFinder {
   private static List<List<Entity>> groups(List<Entity> entities) {
     var groups = new ArrayList<List<Entity>>();
     for (var entity : entities) {
-      boolean goesOn = !groups.isEmpty() && !entity.label.startsWith("B-")
-          && tag(entity.label).equals(tag(groups.getLast().getLast().label));
+      boolean goesOn =
+          !groups.isEmpty()
+              && !entity.label.startsWith("B-")
+              && tag(entity.label).equals(tag(groups.getLast().getLast().label));
       if (!goesOn) {
         groups.add(new ArrayList<>());
       }
@@ -174,7 +221,8 @@ final class EntityFinder {
     return text;
   }
 
-  /// Words that were decoded one by one, decoded again: where spaces do not stand in them, the decoder puts them between.
+  /// Words that were decoded one by one, decoded again: where spaces do not stand in them, the
+  /// decoder puts them between.
   private String joined(List<Entity> words) {
     var text = new StringBuilder();
     for (var word : words) {

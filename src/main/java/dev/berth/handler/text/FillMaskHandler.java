@@ -30,7 +30,10 @@ public class FillMaskHandler extends TextHandler<FillMaskHandler.Parameters> {
 
     private Parameters with(Fields fields) {
       var chosen = fields.texts("targets").orElse(targets);
-      return new Parameters(fields.integer("top_k", 1, MAX_TOP_K, topK), chosen, fields.bool("truncation", truncation));
+      return new Parameters(
+          fields.integer("top_k", 1, MAX_TOP_K, topK),
+          chosen,
+          fields.bool("truncation", truncation));
     }
   }
 
@@ -54,15 +57,38 @@ public class FillMaskHandler extends TextHandler<FillMaskHandler.Parameters> {
   }
 
   public FillMaskHandler(ModelArtifact artifact) {
-    super(artifact, new Task<>(
-        "logits", true, false, List.of("score", "token", "token_str", "sequence"), List.of("top_k", "targets", "truncation"),
-        new Parameters(5, List.of(), false), Parameters::with, Parameters::truncation));
+    super(
+        artifact,
+        new Task<>(
+            "logits",
+            true,
+            false,
+            List.of("score", "token", "token_str", "sequence"),
+            List.of("top_k", "targets", "truncation"),
+            new Parameters(5, List.of(), false),
+            Parameters::with,
+            Parameters::truncation));
     this.isCompiled = artifact.shapes() instanceof Shapes.Compiled;
     this.vocabulary = TokenClassificationHandler.vocabulary(artifact);
-    this.maskToken = tokenizer.maskToken().orElseThrow(() -> new ModelArtifactException(artifact.directory(), List.of(
-        "tokenizer_config.json: mask_token: found nothing, expected the token to fill in")));
-    this.mask = vocabulary.id(maskToken).orElseThrow(() -> new ModelArtifactException(artifact.directory(), List.of(
-        "tokenizer.json: found no token %s, expected the mask_token of tokenizer_config.json".formatted(maskToken))));
+    this.maskToken =
+        tokenizer
+            .maskToken()
+            .orElseThrow(
+                () ->
+                    new ModelArtifactException(
+                        artifact.directory(),
+                        List.of(
+                            "tokenizer_config.json: mask_token: found nothing, expected the token to fill in")));
+    this.mask =
+        vocabulary
+            .id(maskToken)
+            .orElseThrow(
+                () ->
+                    new ModelArtifactException(
+                        artifact.directory(),
+                        List.of(
+                            "tokenizer.json: found no token %s, expected the mask_token of tokenizer_config.json"
+                                .formatted(maskToken))));
   }
 
   @Override
@@ -70,7 +96,8 @@ public class FillMaskHandler extends TextHandler<FillMaskHandler.Parameters> {
     int masks = places(row.ids()).length;
     if (masks == 0) {
       throw new BadInputException(
-          "%s: found no %s, expected one in the place that is to be filled in".formatted(name, maskToken));
+          "%s: found no %s, expected one in the place that is to be filled in"
+              .formatted(name, maskToken));
     }
     // A compiled file has no gathered masks.
     int scored = isCompiled ? row.size() : masks;
@@ -99,28 +126,41 @@ public class FillMaskHandler extends TextHandler<FillMaskHandler.Parameters> {
     var places = places(record.row().ids());
     int width = output.length / places.length;
     if (width < vocabulary.size()) {
-      throw new EngineException("logits: found %d for each token, expected one for each of the %d tokens of tokenizer.json"
-          .formatted(width, vocabulary.size()));
+      throw new EngineException(
+          "logits: found %d for each token, expected one for each of the %d tokens of tokenizer.json"
+              .formatted(width, vocabulary.size()));
     }
-    var answers = IntStream.range(0, places.length).mapToObj(i -> filled(
-        record, ScoreFunction.softmax(output, i * width, width), places[i], places.length == 1)).toList();
+    var answers =
+        IntStream.range(0, places.length)
+            .mapToObj(
+                i ->
+                    filled(
+                        record,
+                        ScoreFunction.softmax(output, i * width, width),
+                        places[i],
+                        places.length == 1))
+            .toList();
     return answers.size() == 1 ? answers.getFirst() : answers;
   }
 
-  private List<Filled> filled(TextRecord.Encoded<Parameters> record, float[] scores, int place, boolean single) {
+  private List<Filled> filled(
+      TextRecord.Encoded<Parameters> record, float[] scores, int place, boolean single) {
     var parameters = record.parameters();
-    var tokens = parameters.targets.isEmpty()
-        ? IntStream.range(0, scores.length)
-        : parameters.targets.stream().mapToInt(this::target).distinct();
+    var tokens =
+        parameters.targets.isEmpty()
+            ? IntStream.range(0, scores.length)
+            : parameters.targets.stream().mapToInt(this::target).distinct();
     return best(scores, tokens, parameters.topK).stream()
         .map(token -> filled(record.row(), place, token, scores[token], single))
         .toList();
   }
 
-  /// The best tokens, the best first, those found first among equals. Not a sorted stream of them all: it would hold an object
-  /// for each word of the vocabulary.
+  /// The best tokens, the best first, those found first among equals. Not a sorted stream of them
+  /// all: it would hold an object for each word of the vocabulary.
   private static List<Integer> best(float[] scores, IntStream tokens, int most) {
-    var worstFirst = Comparator.comparingDouble((int[] token) -> scores[token[0]]).thenComparing(token -> -token[1]);
+    var worstFirst =
+        Comparator.comparingDouble((int[] token) -> scores[token[0]])
+            .thenComparing(token -> -token[1]);
     var kept = new PriorityQueue<>(worstFirst);
     var order = tokens.iterator();
     for (int i = 0; order.hasNext(); i++) {
@@ -138,18 +178,25 @@ public class FillMaskHandler extends TextHandler<FillMaskHandler.Parameters> {
   private Filled filled(Encoding row, int place, int token, float score, boolean single) {
     var ids = row.ids().clone();
     ids[place] = token;
-    return new Filled(score, token, tokenizer.decode(new long[] {token}, false), tokenizer.decode(ids, single));
+    return new Filled(
+        score, token, tokenizer.decode(new long[] {token}, false), tokenizer.decode(ids, single));
   }
 
   /// Its id; of a text that is no token the first of its tokens.
   private int target(String target) {
-    long id = vocabulary.id(target).orElseGet(() -> {
-      var tokens = tokenizer.tokens(target).ids();
-      if (tokens.length == 0) {
-        throw new BadInputException("parameters.targets: found \"%s\", which has no tokens, expected a word".formatted(target));
-      }
-      return tokens[0];
-    });
+    long id =
+        vocabulary
+            .id(target)
+            .orElseGet(
+                () -> {
+                  var tokens = tokenizer.tokens(target).ids();
+                  if (tokens.length == 0) {
+                    throw new BadInputException(
+                        "parameters.targets: found \"%s\", which has no tokens, expected a word"
+                            .formatted(target));
+                  }
+                  return tokens[0];
+                });
     return Math.toIntExact(id);
   }
 }

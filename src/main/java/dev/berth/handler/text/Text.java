@@ -19,23 +19,33 @@ public record Text(String text, Optional<String> pair, boolean isObject) {
       return new Text(json.textValue(), Optional.empty(), false);
     }
     if (!json.isObject()) {
-      throw new BadInputException("%s: found %s, expected %s".formatted(name, Excerpt.of(json), takesPairs
-          ? "a text or {\"text\": …, \"text_pair\": …}" : "a text or {\"text\": …}"));
+      throw new BadInputException(
+          "%s: found %s, expected %s"
+              .formatted(
+                  name,
+                  Excerpt.of(json),
+                  takesPairs
+                      ? "a text or {\"text\": …, \"text_pair\": …}"
+                      : "a text or {\"text\": …}"));
     }
     var pair = json.path("text_pair");
     if (!takesPairs && json.has("text_pair")) {
-      throw new BadInputException("%s.text_pair: found %s, expected one text: this task takes no pairs"
-          .formatted(name, Excerpt.of(pair)));
+      throw new BadInputException(
+          "%s.text_pair: found %s, expected one text: this task takes no pairs"
+              .formatted(name, Excerpt.of(pair)));
     }
     return new Text(
         text(json.path("text"), name + ".text"),
-        pair.isMissingNode() || pair.isNull() ? Optional.empty() : Optional.of(text(pair, name + ".text_pair")),
+        pair.isMissingNode() || pair.isNull()
+            ? Optional.empty()
+            : Optional.of(text(pair, name + ".text_pair")),
         true);
   }
 
   private static String text(JsonNode json, String name) {
     if (!json.isTextual()) {
-      throw new BadInputException("%s: found %s, expected a text".formatted(name, Excerpt.of(json)));
+      throw new BadInputException(
+          "%s: found %s, expected a text".formatted(name, Excerpt.of(json)));
     }
     return json.textValue();
   }

@@ -7,7 +7,8 @@ import dev.berth.handler.task.ScoreFunction;
 import java.nio.file.Path;
 import java.util.List;
 
-/// Text classification: labels for a text or for a pair of texts, such as a question and a passage that is ranked for it.
+/// Text classification: labels for a text or for a pair of texts, such as a question and a passage
+/// that is ranked for it.
 ///
 /// Requests and answers are those of the text-classification pipeline of `transformers` 5.
 public class TextClassificationHandler extends TextHandler<TextClassificationHandler.Parameters> {
@@ -38,14 +39,22 @@ public class TextClassificationHandler extends TextHandler<TextClassificationHan
   }
 
   public TextClassificationHandler(ModelArtifact artifact) {
-    super(artifact, new Task<>(
-        "logits", false, true, List.of("label", "score"), List.of("top_k", "function_to_apply", "truncation"),
-        new Parameters(1, false, ScoreFunction.usual(artifact.labels().size()), false),
-        Parameters::with, Parameters::truncation));
+    super(
+        artifact,
+        new Task<>(
+            "logits",
+            false,
+            true,
+            List.of("label", "score"),
+            List.of("top_k", "function_to_apply", "truncation"),
+            new Parameters(1, false, ScoreFunction.usual(artifact.labels().size()), false),
+            Parameters::with,
+            Parameters::truncation));
     this.labels = Labels.of(artifact);
   }
 
-  /// As the pipeline: an object for a record of a list, a list of one for a text alone, a list where `top_k` was chosen.
+  /// As the pipeline: an object for a record of a list, a list of one for a text alone, a list
+  /// where `top_k` was chosen.
   @Override
   protected Object answer(TextRecord.Encoded<Parameters> record, float[] output) {
     var parameters = record.parameters();

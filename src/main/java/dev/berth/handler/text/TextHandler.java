@@ -39,19 +39,23 @@ import java.util.function.Predicate;
 import java.util.stream.IntStream;
 import java.util.stream.Stream;
 
-/// A task on texts: it reads them in any form, makes rows of tokens, runs the model on them and writes what a task makes of
-/// the output.
+/// A task on texts: it reads them in any form, makes rows of tokens, runs the model on them and
+/// writes what a task makes of the output.
 ///
-/// A task says in its subclass which parameters it has, and what it answers. The words of requests and answers are those of the
-/// pipelines of `transformers`.
+/// A task says in its subclass which parameters it has, and what it answers. The words of requests
+/// and answers are those of the pipelines of `transformers`.
 ///
 /// @param <P> the parameters of the task
-public abstract class TextHandler<P> implements InferenceHandler<TextModel, TextRecord<P>, TaskAnswer>, AutoCloseable {
+public abstract class TextHandler<P>
+    implements InferenceHandler<TextModel, TextRecord<P>, TaskAnswer>, AutoCloseable {
 
   private static final JsonMapper JSON = new JsonMapper();
   private static final List<MediaType> REQUEST_TYPES =
-      Stream.concat(ContentTypes.mediaTypes(DocumentReader.class).stream(), Stream.of(MediaType.TEXT)).toList();
-  private static final List<MediaType> RESPONSE_TYPES = ContentTypes.mediaTypes(DocumentWriter.class);
+      Stream.concat(
+              ContentTypes.mediaTypes(DocumentReader.class).stream(), Stream.of(MediaType.TEXT))
+          .toList();
+  private static final List<MediaType> RESPONSE_TYPES =
+      ContentTypes.mediaTypes(DocumentWriter.class);
 
   /// What is special about a task.
   ///
@@ -75,6 +79,7 @@ public abstract class TextHandler<P> implements InferenceHandler<TextModel, Text
 
   private final ModelArtifact artifact;
   private final Task<P> task;
+
   /// The artifact's.
   protected final Tokenizer tokenizer;
 
@@ -85,10 +90,11 @@ public abstract class TextHandler<P> implements InferenceHandler<TextModel, Text
   protected TextHandler(ModelArtifact artifact, Task<P> task) {
     this.artifact = artifact;
     this.task = task;
-    this.longestRow = switch (artifact.shapes()) {
-      case Shapes.Dynamic _ -> artifact.maxSequenceLength();
-      case Shapes.Compiled(var shapes) -> shapes.getLast().sequence();
-    };
+    this.longestRow =
+        switch (artifact.shapes()) {
+          case Shapes.Dynamic _ -> artifact.maxSequenceLength();
+          case Shapes.Compiled(var shapes) -> shapes.getLast().sequence();
+        };
     check();
     this.reader = new InputReader<>(artifact, task.parameters, task.read, task.defaults);
     try {
@@ -100,7 +106,8 @@ public abstract class TextHandler<P> implements InferenceHandler<TextModel, Text
 
   /// What a record is answered, as plain Java.
   ///
-  /// @param output the model's for this row: its numbers, or those of its [#places] one behind the other
+  /// @param output the model's for this row: its numbers, or those of its [#places] one behind the
+  ///   other
   protected abstract Object answer(TextRecord.Encoded<P> record, float[] output);
 
   /// Looks at a row before the model gets it.
@@ -126,7 +133,8 @@ public abstract class TextHandler<P> implements InferenceHandler<TextModel, Text
 
   @Override
   public TextModel modelFn(ModelContext context) {
-    return models.of(context, accelerators -> TextModel.load(artifact, task.perToken, accelerators));
+    return models.of(
+        context, accelerators -> TextModel.load(artifact, task.perToken, accelerators));
   }
 
   /// Runs each shape. Workers that share a model need it once.
@@ -134,8 +142,13 @@ public abstract class TextHandler<P> implements InferenceHandler<TextModel, Text
   /// @throws ModelArtifactException when the model fails
   @Override
   public void warmUpFn(TextModel model) {
-    models.warmUp(model, artifact.directory(), "model.json and tokenizer.json say", () ->
-        model.warmUp(tokenizer.encode(example(), tokenizer.truncation().to(longestRow)), this::places));
+    models.warmUp(
+        model,
+        artifact.directory(),
+        "model.json and tokenizer.json say",
+        () ->
+            model.warmUp(
+                tokenizer.encode(example(), tokenizer.truncation().to(longestRow)), this::places));
   }
 
   @Override
@@ -170,11 +183,13 @@ public abstract class TextHandler<P> implements InferenceHandler<TextModel, Text
     return List.of();
   }
 
-  /// JSON: a text, `{"text": …}`, a list of those, or any of them as `{"inputs": …, "parameters": {…}}`. JSON Lines: one of
-  /// them in each line. CSV: the columns `text` and, for pairs, `text_pair`. Plain text: one text.
+  /// JSON: a text, `{"text": …}`, a list of those, or any of them as `{"inputs": …, "parameters":
+  /// {…}}`. JSON Lines: one of them in each line. CSV: the columns `text` and, for pairs,
+  /// `text_pair`. Plain text: one text.
   @Override
   public List<TextRecord<P>> inputFn(InvocationRequest request) throws IOException {
-    return reader.read(request, documents(request), this::isAlone, this::record, TextRecord.Rejected::new);
+    return reader.read(
+        request, documents(request), this::isAlone, this::record, TextRecord.Rejected::new);
   }
 
   /// What a request holds. The columns of CSV are those of its first row: a text, or a pair.
@@ -188,7 +203,10 @@ public abstract class TextHandler<P> implements InferenceHandler<TextModel, Text
     }
     var text = request.text();
     var rows = Csv.rows(text);
-    var fields = rows.isEmpty() || rows.getFirst().length > 1 ? List.of("text", "text_pair") : List.of("text");
+    var fields =
+        rows.isEmpty() || rows.getFirst().length > 1
+            ? List.of("text", "text_pair")
+            : List.of("text");
     var body = new ByteArrayInputStream(text.getBytes(StandardCharsets.UTF_8));
     return reader.readDocuments(request.withBody(body), fields);
   }
@@ -202,16 +220,18 @@ public abstract class TextHandler<P> implements InferenceHandler<TextModel, Text
 
   private Encoding encode(Text text, String name, boolean truncate) {
     var cut = truncate ? tokenizer.truncation().to(longestRow) : Truncation.NONE;
-    var row = text.pair().isPresent()
-        ? tokenizer.encode(text.text(), text.pair().get(), cut)
-        : tokenizer.encode(text.text(), cut);
+    var row =
+        text.pair().isPresent()
+            ? tokenizer.encode(text.text(), text.pair().get(), cut)
+            : tokenizer.encode(text.text(), cut);
     if (row.size() > longestRow) {
       throw new BadInputException(
           "%s: found %d tokens, expected at most the %d that the model takes; %s cuts longer texts"
               .formatted(name, row.size(), longestRow, "\"parameters\": {\"truncation\": true}"));
     }
     if (row.size() == 0) {
-      throw new BadInputException("%s: found no tokens in %s, expected a text that has some".formatted(name, shown(text)));
+      throw new BadInputException(
+          "%s: found no tokens in %s, expected a text that has some".formatted(name, shown(text)));
     }
     return row;
   }
@@ -245,14 +265,20 @@ public abstract class TextHandler<P> implements InferenceHandler<TextModel, Text
       }
     }
     var outputs = model.forward(asked).iterator();
-    return records.stream().<TaskAnswer>map(record -> switch (record) {
-      case TextRecord.Encoded<P> encoded -> new TaskAnswer.Answered(answer(encoded, outputs.next()), encoded.alone());
-      case TextRecord.Rejected<P>(var message) -> new TaskAnswer.Rejected(message);
-    }).toList();
+    return records.stream()
+        .<TaskAnswer>map(
+            record ->
+                switch (record) {
+                  case TextRecord.Encoded<P> encoded ->
+                      new TaskAnswer.Answered(answer(encoded, outputs.next()), encoded.alone());
+                  case TextRecord.Rejected<P>(var message) -> new TaskAnswer.Rejected(message);
+                })
+        .toList();
   }
 
   @Override
-  public InvocationResponse outputFn(List<TaskAnswer> answers, InvocationRequest request) throws IOException {
+  public InvocationResponse outputFn(List<TaskAnswer> answers, InvocationRequest request)
+      throws IOException {
     return TaskAnswer.write(answers, task.columns, request);
   }
 
@@ -266,11 +292,14 @@ public abstract class TextHandler<P> implements InferenceHandler<TextModel, Text
     var problems = new ArrayList<String>();
     if (artifact.inputs().stream().distinct().count() < artifact.inputs().size()
         || !RowModel.INPUTS.containsAll(artifact.inputs())) {
-      problems.add("model.json: inputs: found %s, expected names among %s, each once"
-          .formatted(artifact.inputs(), RowModel.INPUTS));
+      problems.add(
+          "model.json: inputs: found %s, expected names among %s, each once"
+              .formatted(artifact.inputs(), RowModel.INPUTS));
     }
     if (!artifact.outputs().equals(List.of(task.output))) {
-      problems.add("model.json: outputs: found %s, expected [%s]".formatted(artifact.outputs(), task.output));
+      problems.add(
+          "model.json: outputs: found %s, expected [%s]"
+              .formatted(artifact.outputs(), task.output));
     }
     if (!problems.isEmpty()) {
       throw new ModelArtifactException(artifact.directory(), problems);

@@ -38,10 +38,14 @@ public final class TextModel {
   /// Loads a copy of the artifact's files onto each accelerator.
   ///
   /// @param perToken whether the output has numbers for each token, and not for the row
-  static Map<Accelerator, TextModel> load(ModelArtifact artifact, boolean perToken, List<Accelerator> accelerators) {
+  static Map<Accelerator, TextModel> load(
+      ModelArtifact artifact, boolean perToken, List<Accelerator> accelerators) {
     var models = new LinkedHashMap<Accelerator, TextModel>();
-    RowModel.load(artifact, accelerators).forEach((accelerator, rows) ->
-        models.put(accelerator, new TextModel(artifact.outputs().getFirst(), perToken, rows)));
+    RowModel.load(artifact, accelerators)
+        .forEach(
+            (accelerator, rows) ->
+                models.put(
+                    accelerator, new TextModel(artifact.outputs().getFirst(), perToken, rows)));
     return models;
   }
 
@@ -54,16 +58,21 @@ public final class TextModel {
     }
   }
 
-  /// The output of the model for each row: all numbers of a row, or those of the wanted tokens one behind the other.
+  /// The output of the model for each row: all numbers of a row, or those of the wanted tokens one
+  /// behind the other.
   List<float[]> forward(List<Asked> asked) {
     var answers = new ArrayList<float[]>(asked.size());
     if (asked.isEmpty()) {
       return answers;
     }
-    int most = rows.rowsOfAForward(asked.stream().mapToInt(one -> one.row.size()).max().orElseThrow());
+    int most =
+        rows.rowsOfAForward(asked.stream().mapToInt(one -> one.row.size()).max().orElseThrow());
     for (int from = 0; from < asked.size(); from += most) {
       var some = asked.subList(from, Math.min(from + most, asked.size()));
-      answers.addAll(run(some.stream().map(one -> row(one.row)).toList(), some.stream().map(Asked::places).toList()));
+      answers.addAll(
+          run(
+              some.stream().map(one -> row(one.row)).toList(),
+              some.stream().map(Asked::places).toList()));
     }
     return answers;
   }
@@ -75,14 +84,24 @@ public final class TextModel {
   private List<float[]> run(List<Row> some, List<int[]> places) {
     var outputs = rows.forward(some);
     var found = outputs.tensors().getFirst();
-    boolean fits = found.type() == ElementType.FLOAT32 && switch (found.rank()) {
-      case 2 -> found.shape()[0] == (perToken ? places.stream().mapToInt(wanted -> wanted.length).sum() : outputs.count());
-      case 3 -> perToken && found.shape()[0] == outputs.count() && found.shape()[1] == outputs.columns();
-      default -> false;
-    };
+    boolean fits =
+        found.type() == ElementType.FLOAT32
+            && switch (found.rank()) {
+              case 2 ->
+                  found.shape()[0]
+                      == (perToken
+                          ? places.stream().mapToInt(wanted -> wanted.length).sum()
+                          : outputs.count());
+              case 3 ->
+                  perToken
+                      && found.shape()[0] == outputs.count()
+                      && found.shape()[1] == outputs.columns();
+              default -> false;
+            };
     if (!fits) {
-      throw new EngineException("%s: found %s, expected float32[%d, %s…]".formatted(
-          output, found, outputs.count(), perToken ? outputs.columns() + ", " : ""));
+      throw new EngineException(
+          "%s: found %s, expected float32[%d, %s…]"
+              .formatted(output, found, outputs.count(), perToken ? outputs.columns() + ", " : ""));
     }
     int width = found.shape()[found.rank() - 1];
     var answers = new ArrayList<float[]>(some.size());
@@ -91,17 +110,21 @@ public final class TextModel {
       var wanted = places.get(r);
       int first = r * outputs.columns();
       int from = gathered;
-      var lines = !perToken
-          ? IntStream.of(r)
-          // The file may have gathered the wanted tokens of all rows.
-          : found.rank() == 2 ? IntStream.range(from, from + wanted.length) : Arrays.stream(wanted).map(place -> first + place);
+      var lines =
+          !perToken
+              ? IntStream.of(r)
+              // The file may have gathered the wanted tokens of all rows.
+              : found.rank() == 2
+                  ? IntStream.range(from, from + wanted.length)
+                  : Arrays.stream(wanted).map(place -> first + place);
       answers.add(numbers(found, lines.toArray(), width));
       gathered += wanted.length;
     }
     return answers;
   }
 
-  /// Some lines of a tensor, each of `width` numbers. Not all of it: a vocabulary for each token is dozens of megabytes.
+  /// Some lines of a tensor, each of `width` numbers. Not all of it: a vocabulary for each token is
+  /// dozens of megabytes.
   private static float[] numbers(Tensor tensor, int[] lines, int width) {
     var all = tensor.data().order(ByteOrder.LITTLE_ENDIAN).asFloatBuffer();
     var numbers = new float[lines.length * width];

@@ -16,8 +16,8 @@ import java.util.Map;
 
 /// Token classification, such as the names in a text.
 ///
-/// Requests and answers are those of the token-classification pipeline of `transformers` 5. A text that is too long is cut, as
-/// there.
+/// Requests and answers are those of the token-classification pipeline of `transformers` 5. A text
+/// that is too long is cut, as there.
 public class TokenClassificationHandler extends TextHandler<TokenClassificationHandler.Parameters> {
 
   /// How to put tokens together, in the pipeline's words.
@@ -41,10 +41,17 @@ public class TokenClassificationHandler extends TextHandler<TokenClassificationH
   }
 
   public TokenClassificationHandler(ModelArtifact artifact) {
-    super(artifact, new Task<>(
-        "logits", true, false, List.of("entity", "entity_group", "score", "word", "start", "end"),
-        List.of("aggregation_strategy", "ignore_labels"),
-        new Parameters(Aggregation.NONE, List.of("O")), Parameters::with, _ -> true));
+    super(
+        artifact,
+        new Task<>(
+            "logits",
+            true,
+            false,
+            List.of("entity", "entity_group", "score", "word", "start", "end"),
+            List.of("aggregation_strategy", "ignore_labels"),
+            new Parameters(Aggregation.NONE, List.of("O")),
+            Parameters::with,
+            _ -> true));
     this.labels = Labels.of(artifact);
     this.finder = new EntityFinder(tokenizer, vocabulary(artifact), labels);
   }
@@ -53,7 +60,8 @@ public class TokenClassificationHandler extends TextHandler<TokenClassificationH
     try {
       return Vocabulary.read(artifact.tokenizer());
     } catch (IOException e) {
-      throw new ModelArtifactException(artifact.directory(), List.of("tokenizer.json: " + e.getMessage()), e);
+      throw new ModelArtifactException(
+          artifact.directory(), List.of("tokenizer.json: " + e.getMessage()), e);
     }
   }
 
@@ -68,8 +76,9 @@ public class TokenClassificationHandler extends TextHandler<TokenClassificationH
   protected Object answer(TextRecord.Encoded<Parameters> record, float[] output) {
     int width = output.length / record.row().size();
     if (width != labels.size()) {
-      throw new EngineException("logits: found %d for each token, expected one for each of the %d labels of model.json"
-          .formatted(width, labels.size()));
+      throw new EngineException(
+          "logits: found %d for each token, expected one for each of the %d labels of model.json"
+              .formatted(width, labels.size()));
     }
     var parameters = record.parameters();
     var entities = finder.find(record.text().text(), record.row(), output, parameters.aggregation);
@@ -79,7 +88,8 @@ public class TokenClassificationHandler extends TextHandler<TokenClassificationH
         .toList();
   }
 
-  private static Map<String, Object> described(EntityFinder.Entity entity, Aggregation aggregation) {
+  private static Map<String, Object> described(
+      EntityFinder.Entity entity, Aggregation aggregation) {
     var described = new LinkedHashMap<String, Object>();
     described.put(aggregation == Aggregation.NONE ? "entity" : "entity_group", entity.label());
     described.put("score", entity.score());

@@ -24,7 +24,11 @@ record Catalog(Served served, Path directory, ModelRegistry registry, Sample.Fin
   /// @param problem why it can't serve
   /// @param facts nothing where it is not loaded
   record Entry(
-      String name, String path, String state, Optional<String> problem, Optional<ServedModel.Facts> facts,
+      String name,
+      String path,
+      String state,
+      Optional<String> problem,
+      Optional<ServedModel.Facts> facts,
       Optional<Sample> sample) {
 
     List<MediaType> requestTypes() {
@@ -61,14 +65,20 @@ record Catalog(Served served, Path directory, ModelRegistry registry, Sample.Fin
 
   private Entry ofMany(ManyModels.Entry entry) {
     return new Entry(
-        entry.name(), "/models/%s/invoke".formatted(encoded(entry.name())), entry.status().orElse("loaded"), entry.problem(),
-        facts(entry.name()), samples.in(entry.directory()));
+        entry.name(),
+        "/models/%s/invoke".formatted(encoded(entry.name())),
+        entry.status().orElse("loaded"),
+        entry.problem(),
+        facts(entry.name()),
+        samples.in(entry.directory()));
   }
 
   /// Of two versions, either one's: they seldom differ in what they take.
   private Optional<ServedModel.Facts> facts(String name) {
     return registry.all().stream()
-        .filter(model -> model.name().equals(name)).flatMap(model -> model.facts().stream()).findFirst();
+        .filter(model -> model.name().equals(name))
+        .flatMap(model -> model.facts().stream())
+        .findFirst();
   }
 
   private static String encoded(String name) {

@@ -21,7 +21,8 @@ import java.util.function.Predicate;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/// What OpenAPI's document says of each route. **A new route needs a case in [#describe]**: a test fails where one is missing.
+/// What OpenAPI's document says of each route. **A new route needs a case in [#describe]**: a test
+/// fails where one is missing.
 final class Operations {
 
   /// The groups of routes, in the order in which they are shown.
@@ -40,7 +41,10 @@ final class Operations {
   private final Function<ErrorType, Map.Entry<String, ObjectNode>> errors;
 
   /// @param errors the status of an error, and its response
-  Operations(ServerConfig config, Catalog catalog, Function<ErrorType, Map.Entry<String, ObjectNode>> errors) {
+  Operations(
+      ServerConfig config,
+      Catalog catalog,
+      Function<ErrorType, Map.Entry<String, ObjectNode>> errors) {
     this.config = config;
     this.catalog = catalog;
     this.errors = errors;
@@ -49,7 +53,8 @@ final class Operations {
   /// What a method of a route does; nothing where this does not know it.
   Optional<ObjectNode> describe(String method, String path) {
     if (path.equals(config.http().metricsPath())) {
-      return Optional.of(answering(operation("server", "Metrics in the format of Prometheus"), "text/plain"));
+      return Optional.of(
+          answering(operation("server", "Metrics in the format of Prometheus"), "text/plain"));
     }
     var platform = config.platform();
     if (platform.predictRoute().filter(path::equals).isPresent()) {
@@ -58,43 +63,72 @@ final class Operations {
     if (platform.healthRoute().filter(path::equals).isPresent()) {
       return Optional.of(ping());
     }
-    return Optional.ofNullable(switch (method + " " + path) {
-      case "GET /ping", "POST /ping" -> ping();
-      case "POST /invocations" -> ask("Ask the model", true);
-      case "POST /inferences" -> ask("Ask the model, by another name of /invocations", true);
-      case "POST /v1/chat/completions" -> ask("Ask the model as OpenAI's clients do: chat completions", false);
-      case "POST /v1/completions" -> ask("Ask the model as OpenAI's clients do: completions", false);
-      case "POST /v1/embeddings" -> ask("Ask the model as OpenAI's clients do: embeddings", false);
-      case "POST /models/{name}/invoke" -> named(ask("Ask one of the models", true));
-      case "GET /invocations-bidirectional-stream" -> socket();
-      case "GET /models/{name}/invocations-bidirectional-stream" -> named(socket());
-      case "GET /execution-parameters" -> fails(
-          answering(operation("server", "How a batch transform job should call this container"), ANY_JSON), ErrorType.NOT_FOUND);
-      case "GET /models" -> listing();
-      case "POST /models" -> loading();
-      case "GET /models/{name}" -> named(answering(operation("models", "Describe a model"), ANY_JSON));
-      case "DELETE /models/{name}" -> named(fails(
-          answering(operation("models", "Unload a model"), ANY_JSON), ErrorType.DEADLINE_EXCEEDED, ErrorType.INTERNAL));
-      case "GET /v2" -> protocol("What this server is and speaks");
-      case "GET /v2/health/live" -> protocol("Whether the server is up");
-      case "GET /v2/health/ready" -> protocol("Whether the server can answer");
-      case "GET /v2/models/{name}" -> inPath(protocol("The inputs and outputs of a model"), "name");
-      case "GET /v2/models/{name}/ready" -> inPath(protocol("Whether a model can answer"), "name");
-      case "POST /v2/models/{name}/infer" -> inPath(infer(), "name");
-      case "GET /v2/models/{name}/versions/{version}" -> version(protocol("The inputs and outputs of a version"));
-      case "GET /v2/models/{name}/versions/{version}/ready" -> version(protocol("Whether a version can answer"));
-      case "POST /v2/models/{name}/versions/{version}/infer" -> version(infer());
-      case "GET /" -> answering(operation("page", "The page to try the model"), "text/html");
-      case "GET /docs" -> answering(operation("page", "This document in Swagger UI"), "text/html");
-      case "GET /openapi.json" -> answering(operation("page", "This document"), ANY_JSON);
-      case "GET /page/models" -> answering(operation("page", "What the page shows of the models"), ANY_JSON);
-      case "GET /page/sample" -> query(fails(
-          answering(operation("page", "The sample of an artifact"), "*/*"), ErrorType.NOT_FOUND, ErrorType.PAYLOAD_TOO_LARGE),
-          "model", "string", "the name of one of many models");
-      case "GET /page/{file}" -> inPath(fails(
-          answering(operation("page", "A file of the page"), "*/*"), ErrorType.NOT_FOUND), "file");
-      default -> null;
-    });
+    return Optional.ofNullable(
+        switch (method + " " + path) {
+          case "GET /ping", "POST /ping" -> ping();
+          case "POST /invocations" -> ask("Ask the model", true);
+          case "POST /inferences" -> ask("Ask the model, by another name of /invocations", true);
+          case "POST /v1/chat/completions" ->
+              ask("Ask the model as OpenAI's clients do: chat completions", false);
+          case "POST /v1/completions" ->
+              ask("Ask the model as OpenAI's clients do: completions", false);
+          case "POST /v1/embeddings" ->
+              ask("Ask the model as OpenAI's clients do: embeddings", false);
+          case "POST /models/{name}/invoke" -> named(ask("Ask one of the models", true));
+          case "GET /invocations-bidirectional-stream" -> socket();
+          case "GET /models/{name}/invocations-bidirectional-stream" -> named(socket());
+          case "GET /execution-parameters" ->
+              fails(
+                  answering(
+                      operation("server", "How a batch transform job should call this container"),
+                      ANY_JSON),
+                  ErrorType.NOT_FOUND);
+          case "GET /models" -> listing();
+          case "POST /models" -> loading();
+          case "GET /models/{name}" ->
+              named(answering(operation("models", "Describe a model"), ANY_JSON));
+          case "DELETE /models/{name}" ->
+              named(
+                  fails(
+                      answering(operation("models", "Unload a model"), ANY_JSON),
+                      ErrorType.DEADLINE_EXCEEDED,
+                      ErrorType.INTERNAL));
+          case "GET /v2" -> protocol("What this server is and speaks");
+          case "GET /v2/health/live" -> protocol("Whether the server is up");
+          case "GET /v2/health/ready" -> protocol("Whether the server can answer");
+          case "GET /v2/models/{name}" ->
+              inPath(protocol("The inputs and outputs of a model"), "name");
+          case "GET /v2/models/{name}/ready" ->
+              inPath(protocol("Whether a model can answer"), "name");
+          case "POST /v2/models/{name}/infer" -> inPath(infer(), "name");
+          case "GET /v2/models/{name}/versions/{version}" ->
+              version(protocol("The inputs and outputs of a version"));
+          case "GET /v2/models/{name}/versions/{version}/ready" ->
+              version(protocol("Whether a version can answer"));
+          case "POST /v2/models/{name}/versions/{version}/infer" -> version(infer());
+          case "GET /" -> answering(operation("page", "The page to try the model"), "text/html");
+          case "GET /docs" ->
+              answering(operation("page", "This document in Swagger UI"), "text/html");
+          case "GET /openapi.json" -> answering(operation("page", "This document"), ANY_JSON);
+          case "GET /page/models" ->
+              answering(operation("page", "What the page shows of the models"), ANY_JSON);
+          case "GET /page/sample" ->
+              query(
+                  fails(
+                      answering(operation("page", "The sample of an artifact"), "*/*"),
+                      ErrorType.NOT_FOUND,
+                      ErrorType.PAYLOAD_TOO_LARGE),
+                  "model",
+                  "string",
+                  "the name of one of many models");
+          case "GET /page/{file}" ->
+              inPath(
+                  fails(
+                      answering(operation("page", "A file of the page"), "*/*"),
+                      ErrorType.NOT_FOUND),
+                  "file");
+          default -> null;
+        });
   }
 
   /// Why a request fails, for people.
@@ -118,35 +152,66 @@ final class Operations {
 
   private ObjectNode ping() {
     var operation = operation("server", "Whether the server can answer");
-    operation.withObject("responses").putObject("200").put("description", "The model can be asked. The body is empty");
+    operation
+        .withObject("responses")
+        .putObject("200")
+        .put("description", "The model can be asked. The body is empty");
     return fails(operation, ErrorType.NOT_READY);
   }
 
   /// @param withExamples whether the route takes what the sample is
   private ObjectNode ask(String summary, boolean withExamples) {
     var operation = operation("model", summary);
-    operation.put("description", ("The types and examples are those of what is loaded. Accept chooses the type of the answer; "
-        + "without it, the answer is %s where the model writes that.").formatted(config.http().defaultAccept()));
-    header(operation, "X-Amzn-SageMaker-Custom-Attributes", "handed on to the hooks, up to 1024 characters");
-    header(operation, "X-Amzn-SageMaker-Inference-Id", "stands in the log as the id of the request");
+    operation.put(
+        "description",
+        ("The types and examples are those of what is loaded. Accept chooses the type of the answer; "
+                + "without it, the answer is %s where the model writes that.")
+            .formatted(config.http().defaultAccept()));
+    header(
+        operation,
+        "X-Amzn-SageMaker-Custom-Attributes",
+        "handed on to the hooks, up to 1024 characters");
+    header(
+        operation, "X-Amzn-SageMaker-Inference-Id", "stands in the log as the id of the request");
     header(operation, "traceparent", "the trace that the request is a part of (W3C Trace Context)");
     if (any(ServedModel.Facts::sessions)) {
-      header(operation, "X-Amzn-SageMaker-Session-Id", "the id of a session, or NEW_SESSION to open one");
+      header(
+          operation,
+          "X-Amzn-SageMaker-Session-Id",
+          "the id of a session, or NEW_SESSION to open one");
     }
     requestBody(operation, withExamples);
-    var ok = operation.withObject("responses").putObject("200").put("description", "The answer of the model");
+    var ok =
+        operation
+            .withObject("responses")
+            .putObject("200")
+            .put("description", "The answer of the model");
     var headers = ok.putObject("headers");
     responseHeader(headers, "X-Amzn-SageMaker-Custom-Attributes", "what the hooks send back");
     if (any(ServedModel.Facts::sessions)) {
-      responseHeader(headers, "X-Amzn-SageMaker-New-Session-Id", "the id of a session that was opened, and when it ends");
-      responseHeader(headers, "X-Amzn-SageMaker-Closed-Session-Id", "the id of a session that was closed");
+      responseHeader(
+          headers,
+          "X-Amzn-SageMaker-New-Session-Id",
+          "the id of a session that was opened, and when it ends");
+      responseHeader(
+          headers, "X-Amzn-SageMaker-Closed-Session-Id", "the id of a session that was closed");
     }
     var content = ok.putObject("content");
     for (var type : types(Catalog.Entry::responseTypes)) {
-      examples(content.putObject(type.toString()), type, withExamples ? Operations::response : _ -> Optional.empty());
+      examples(
+          content.putObject(type.toString()),
+          type,
+          withExamples ? Operations::response : _ -> Optional.empty());
     }
-    return fails(operation, ErrorType.BAD_INPUT, ErrorType.NOT_ACCEPTABLE, ErrorType.PAYLOAD_TOO_LARGE,
-        ErrorType.UNSUPPORTED_MEDIA_TYPE, ErrorType.INTERNAL, ErrorType.OVERLOADED, ErrorType.DEADLINE_EXCEEDED,
+    return fails(
+        operation,
+        ErrorType.BAD_INPUT,
+        ErrorType.NOT_ACCEPTABLE,
+        ErrorType.PAYLOAD_TOO_LARGE,
+        ErrorType.UNSUPPORTED_MEDIA_TYPE,
+        ErrorType.INTERNAL,
+        ErrorType.OVERLOADED,
+        ErrorType.DEADLINE_EXCEEDED,
         ErrorType.INSUFFICIENT_MEMORY);
   }
 
@@ -157,7 +222,10 @@ final class Operations {
     }
     var content = body.putObject("content");
     for (var type : types(Catalog.Entry::requestTypes)) {
-      examples(content.putObject(type.toString()), type, withExamples ? entry -> request(entry, type) : _ -> Optional.empty());
+      examples(
+          content.putObject(type.toString()),
+          type,
+          withExamples ? entry -> request(entry, type) : _ -> Optional.empty());
     }
   }
 
@@ -167,12 +235,14 @@ final class Operations {
 
   /// Of all models together.
   private List<MediaType> types(Function<Catalog.Entry, List<MediaType>> ofOne) {
-    var types = catalog.list().stream().flatMap(entry -> ofOne.apply(entry).stream()).distinct().toList();
+    var types =
+        catalog.list().stream().flatMap(entry -> ofOne.apply(entry).stream()).distinct().toList();
     return types.isEmpty() ? List.of(MediaType.ANY) : types;
   }
 
   /// The schema of a type, and an example of each model that has one.
-  private void examples(ObjectNode content, MediaType type, Function<Catalog.Entry, Optional<JsonNode>> example) {
+  private void examples(
+      ObjectNode content, MediaType type, Function<Catalog.Entry, Optional<JsonNode>> example) {
     var schema = content.putObject("schema");
     if (type.type().equals("image") || type.equals(MediaType.BYTES)) {
       schema.put("type", "string").put("format", "binary");
@@ -180,10 +250,24 @@ final class Operations {
     if (!isText(type)) {
       return;
     }
-    catalog.list().forEach(entry -> example.apply(entry)
-        .map(value -> type.equals(MediaType.JSON) ? value : TextNode.valueOf(value.toString()))
-        .ifPresent(value -> content.withObject("examples").putObject(key(entry.name()))
-            .put("summary", entry.name()).set("value", value)));
+    catalog
+        .list()
+        .forEach(
+            entry ->
+                example
+                    .apply(entry)
+                    .map(
+                        value ->
+                            type.equals(MediaType.JSON)
+                                ? value
+                                : TextNode.valueOf(value.toString()))
+                    .ifPresent(
+                        value ->
+                            content
+                                .withObject("examples")
+                                .putObject(key(entry.name()))
+                                .put("summary", entry.name())
+                                .set("value", value)));
   }
 
   /// OpenAPI allows letters, digits and `._-` in such a key.
@@ -197,8 +281,12 @@ final class Operations {
 
   private static Optional<JsonNode> request(Catalog.Entry entry, MediaType type) {
     var readable = entry.requestTypes();
-    return entry.sample()
-        .filter(sample -> sample.types().contains(MediaType.JSON) && (readable.isEmpty() || readable.contains(type)))
+    return entry
+        .sample()
+        .filter(
+            sample ->
+                sample.types().contains(MediaType.JSON)
+                    && (readable.isEmpty() || readable.contains(type)))
         .flatMap(sample -> read(sample.file()));
   }
 
@@ -208,7 +296,9 @@ final class Operations {
 
   private static Optional<JsonNode> read(Path file) {
     try {
-      return Files.size(file) > LARGEST_EXAMPLE ? Optional.empty() : Optional.of(JSON.readTree(Files.readAllBytes(file)));
+      return Files.size(file) > LARGEST_EXAMPLE
+          ? Optional.empty()
+          : Optional.of(JSON.readTree(Files.readAllBytes(file)));
     } catch (JsonProcessingException e) {
       log.debug("{} is no example, because it is not JSON", file, e);
       return Optional.empty();
@@ -219,7 +309,9 @@ final class Operations {
   }
 
   private ObjectNode socket() {
-    var operation = operation("model", "A WebSocket: each message is a request, each part of an answer a frame");
+    var operation =
+        operation(
+            "model", "A WebSocket: each message is a request, each part of an answer a frame");
     var responses = operation.withObject("responses");
     responses.putObject("101").put("description", "The socket is open");
     return fails(operation, ErrorType.BAD_INPUT, ErrorType.NOT_READY);
@@ -228,16 +320,26 @@ final class Operations {
   /// Of the Open Inference Protocol, whose errors have a form of their own.
   private static ObjectNode protocol(String summary) {
     var operation = answering(operation("protocol", summary), ANY_JSON);
-    operation.withObject("responses").putObject("default").put("description", "{\"error\": …}: what was found, and what was expected");
+    operation
+        .withObject("responses")
+        .putObject("default")
+        .put("description", "{\"error\": …}: what was found, and what was expected");
     return operation;
   }
 
   private static ObjectNode infer() {
     var operation = protocol("Ask a model with tensors");
-    operation.putObject("requestBody").put("required", true)
-        .put("description", "{\"inputs\": [{\"name\": …, \"shape\": …, \"datatype\": …, \"data\": …}]}, with binary data behind it where "
-            + "Inference-Header-Content-Length says how long it is")
-        .putObject("content").putObject(ANY_JSON).putObject("schema").put("type", "object");
+    operation
+        .putObject("requestBody")
+        .put("required", true)
+        .put(
+            "description",
+            "{\"inputs\": [{\"name\": …, \"shape\": …, \"datatype\": …, \"data\": …}]}, with binary data behind it where "
+                + "Inference-Header-Content-Length says how long it is")
+        .putObject("content")
+        .putObject(ANY_JSON)
+        .putObject("schema")
+        .put("type", "object");
     return operation;
   }
 
@@ -247,28 +349,62 @@ final class Operations {
 
   /// Of Vertex AI.
   private static ObjectNode predict() {
-    var operation = answering(operation("model", "Ask the model as Vertex AI does: {\"predictions\": …}"), ANY_JSON);
-    operation.putObject("requestBody").put("required", true).putObject("content").putObject(ANY_JSON).putObject("schema")
-        .put("type", "object").putArray("required").add("instances");
-    operation.withObject("responses").putObject("default").put("description", "{\"error\": …}: what was found, and what was expected");
+    var operation =
+        answering(
+            operation("model", "Ask the model as Vertex AI does: {\"predictions\": …}"), ANY_JSON);
+    operation
+        .putObject("requestBody")
+        .put("required", true)
+        .putObject("content")
+        .putObject(ANY_JSON)
+        .putObject("schema")
+        .put("type", "object")
+        .putArray("required")
+        .add("instances");
+    operation
+        .withObject("responses")
+        .putObject("default")
+        .put("description", "{\"error\": …}: what was found, and what was expected");
     return operation;
   }
 
   private ObjectNode listing() {
     var operation = answering(operation("models", "List the models"), ANY_JSON);
     query(operation, "limit", "integer", "how many at most, up to 100");
-    return fails(query(operation, "next_page_token", "string", "nextPageToken of the page before"), ErrorType.BAD_INPUT);
+    return fails(
+        query(operation, "next_page_token", "string", "nextPageToken of the page before"),
+        ErrorType.BAD_INPUT);
   }
 
   private ObjectNode loading() {
     var operation = operation("models", "Load a model");
-    var schema = operation.putObject("requestBody").put("required", true)
-        .putObject("content").putObject(ANY_JSON).putObject("schema");
+    var schema =
+        operation
+            .putObject("requestBody")
+            .put("required", true)
+            .putObject("content")
+            .putObject(ANY_JSON)
+            .putObject("schema");
     schema.put("type", "object").putArray("required").add("model_name").add("url");
-    schema.putObject("properties").putObject("model_name").put("type", "string").put("maxLength", 256);
-    schema.withObject("properties").putObject("url").put("type", "string").put("description", "the directory of its artifact");
-    return fails(answering(operation, ANY_JSON), ErrorType.BAD_INPUT, ErrorType.NOT_FOUND, ErrorType.CONFLICT,
-        ErrorType.UNSUPPORTED_MEDIA_TYPE, ErrorType.INTERNAL, ErrorType.NOT_READY, ErrorType.DEADLINE_EXCEEDED,
+    schema
+        .putObject("properties")
+        .putObject("model_name")
+        .put("type", "string")
+        .put("maxLength", 256);
+    schema
+        .withObject("properties")
+        .putObject("url")
+        .put("type", "string")
+        .put("description", "the directory of its artifact");
+    return fails(
+        answering(operation, ANY_JSON),
+        ErrorType.BAD_INPUT,
+        ErrorType.NOT_FOUND,
+        ErrorType.CONFLICT,
+        ErrorType.UNSUPPORTED_MEDIA_TYPE,
+        ErrorType.INTERNAL,
+        ErrorType.NOT_READY,
+        ErrorType.DEADLINE_EXCEEDED,
         ErrorType.INSUFFICIENT_MEMORY);
   }
 
@@ -280,8 +416,13 @@ final class Operations {
   }
 
   private static ObjectNode answering(ObjectNode operation, String type) {
-    operation.withObject("responses").putObject("200").put("description", "OK")
-        .putObject("content").putObject(type).putObject("schema");
+    operation
+        .withObject("responses")
+        .putObject("200")
+        .put("description", "OK")
+        .putObject("content")
+        .putObject(type)
+        .putObject("schema");
     return operation;
   }
 
@@ -302,7 +443,8 @@ final class Operations {
     return operation;
   }
 
-  private static ObjectNode query(ObjectNode operation, String name, String type, String description) {
+  private static ObjectNode query(
+      ObjectNode operation, String name, String type, String description) {
     parameter(operation, "query", name, type).put("description", description);
     return operation;
   }
@@ -311,13 +453,19 @@ final class Operations {
     parameter(operation, "header", name, "string").put("description", description);
   }
 
-  private static ObjectNode parameter(ObjectNode operation, String place, String name, String type) {
-    var parameter = operation.withArray("parameters").addObject().put("name", name).put("in", place);
+  private static ObjectNode parameter(
+      ObjectNode operation, String place, String name, String type) {
+    var parameter =
+        operation.withArray("parameters").addObject().put("name", name).put("in", place);
     parameter.putObject("schema").put("type", type);
     return parameter;
   }
 
   private static void responseHeader(ObjectNode headers, String name, String description) {
-    headers.putObject(name).put("description", description).putObject("schema").put("type", "string");
+    headers
+        .putObject(name)
+        .put("description", description)
+        .putObject("schema")
+        .put("type", "string");
   }
 }

@@ -18,30 +18,45 @@ import java.util.List;
 import java.util.Map;
 import java.util.function.ToIntFunction;
 
-/// The page at `/`, and what it is made of: files of the jar, the models that there are, and the samples of their artifacts.
+/// The page at `/`, and what it is made of: files of the jar, the models that there are, and the
+/// samples of their artifacts.
 ///
-/// What the browser runs comes from this server alone, and nothing of it stands in the HTML: the policy that goes with each
-/// answer forbids everything else.
+/// What the browser runs comes from this server alone, and nothing of it stands in the HTML: the
+/// policy that goes with each answer forbids everything else.
 public final class Page {
 
   /// The patterns of its routes, and the methods of each.
-  public static final Map<String, String> ROUTES = Map.of(
-      "/", "GET", "/docs", "GET", "/openapi.json", "GET", "/page/models", "GET", "/page/sample", "GET", "/page/{file}", "GET");
+  public static final Map<String, String> ROUTES =
+      Map.of(
+          "/",
+          "GET",
+          "/docs",
+          "GET",
+          "/openapi.json",
+          "GET",
+          "/page/models",
+          "GET",
+          "/page/sample",
+          "GET",
+          "/page/{file}",
+          "GET");
 
   /// What `/page/{file}` serves, and its type.
-  private static final Map<String, String> FILES = Map.of(
-      "page.css", "text/css; charset=utf-8",
-      "page.js", "text/javascript; charset=utf-8",
-      "answers.js", "text/javascript; charset=utf-8",
-      "charts.js", "text/javascript; charset=utf-8",
-      "icon.svg", "image/svg+xml",
-      "docs.js", "text/javascript; charset=utf-8",
-      "swagger-ui.css", "text/css; charset=utf-8",
-      "swagger-ui-bundle.js", "text/javascript; charset=utf-8");
+  private static final Map<String, String> FILES =
+      Map.of(
+          "page.css", "text/css; charset=utf-8",
+          "page.js", "text/javascript; charset=utf-8",
+          "answers.js", "text/javascript; charset=utf-8",
+          "charts.js", "text/javascript; charset=utf-8",
+          "icon.svg", "image/svg+xml",
+          "docs.js", "text/javascript; charset=utf-8",
+          "swagger-ui.css", "text/css; charset=utf-8",
+          "swagger-ui-bundle.js", "text/javascript; charset=utf-8");
 
   private static final String HTML = "text/html; charset=utf-8";
-  private static final String POLICY = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' blob: data:; "
-      + "connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
+  private static final String POLICY =
+      "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' blob: data:; "
+          + "connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
 
   private static final int LARGEST_SAMPLE = 4 << 20;
 
@@ -58,7 +73,8 @@ public final class Page {
 
   /// @param all every route of the server with its methods, these ones too
   /// @param status the HTTP status of each error
-  public void register(RoutesConfig routes, Map<String, String> all, ToIntFunction<ErrorType> status) {
+  public void register(
+      RoutesConfig routes, Map<String, String> all, ToIntFunction<ErrorType> status) {
     var document = new OpenApi(config, catalog, all, status);
     routes.get("/", ctx -> file(ctx, "page.html", HTML));
     routes.get("/docs", ctx -> file(ctx, "docs.html", HTML));
@@ -87,48 +103,70 @@ public final class Page {
   }
 
   private static ServingException noSuch(Context ctx, String what) {
-    return new ServingException(ErrorType.NOT_FOUND, "%s: there is no such %s".formatted(ctx.path(), what));
+    return new ServingException(
+        ErrorType.NOT_FOUND, "%s: there is no such %s".formatted(ctx.path(), what));
   }
 
   /// What the page has to know of the models.
   private JsonNode models() {
-    var page = JSON.createObjectNode().put("many", catalog.hasMany()).put("metrics", config.http().metricsPath())
-        .put("defaultAccept", config.http().defaultAccept().toString());
+    var page =
+        JSON.createObjectNode()
+            .put("many", catalog.hasMany())
+            .put("metrics", config.http().metricsPath())
+            .put("defaultAccept", config.http().defaultAccept().toString());
     var models = page.putArray("models");
     catalog.list().forEach(entry -> models.add(describe(entry)));
     return page;
   }
 
   private static ObjectNode describe(Catalog.Entry entry) {
-    var model = JSON.createObjectNode().put("name", entry.name()).put("path", entry.path()).put("state", entry.state());
+    var model =
+        JSON.createObjectNode()
+            .put("name", entry.name())
+            .put("path", entry.path())
+            .put("state", entry.state());
     entry.problem().ifPresent(problem -> model.put("problem", problem));
-    entry.facts().ifPresent(facts -> {
-      model.put("device", device(facts.accelerators())).put("workers", facts.accelerators().size());
-      model.put("streams", facts.streams()).put("sessions", facts.sessions());
-    });
+    entry
+        .facts()
+        .ifPresent(
+            facts -> {
+              model
+                  .put("device", device(facts.accelerators()))
+                  .put("workers", facts.accelerators().size());
+              model.put("streams", facts.streams()).put("sessions", facts.sessions());
+            });
     var readable = model.putArray("requestTypes");
     entry.requestTypes().forEach(type -> readable.add(type.toString()));
     var written = model.putArray("responseTypes");
     entry.responseTypes().forEach(type -> written.add(type.toString()));
-    entry.sample().ifPresent(sample -> model.putObject("sample")
-        .put("name", sample.file().getFileName().toString())
-        .put("type", sample.type(entry.requestTypes()).toString()));
+    entry
+        .sample()
+        .ifPresent(
+            sample ->
+                model
+                    .putObject("sample")
+                    .put("name", sample.file().getFileName().toString())
+                    .put("type", sample.type(entry.requestTypes()).toString()));
     return model;
   }
 
   private static String device(List<Accelerator> accelerators) {
     var names = accelerators.stream().map(Accelerator::toString).distinct().toList();
-    return names.size() < 4 ? String.join(", ", names) : "%s … %s".formatted(names.getFirst(), names.getLast());
+    return names.size() < 4
+        ? String.join(", ", names)
+        : "%s … %s".formatted(names.getFirst(), names.getLast());
   }
 
   private void sample(Context ctx) throws IOException {
     var name = ctx.queryParam("model");
-    var entry = catalog.find(name == null ? Served.NAME : name).orElseThrow(() -> noSuch(ctx, "model"));
+    var entry =
+        catalog.find(name == null ? Served.NAME : name).orElseThrow(() -> noSuch(ctx, "model"));
     var sample = entry.sample().orElseThrow(() -> noSuch(ctx, "sample"));
     if (Files.size(sample.file()) > LARGEST_SAMPLE) {
-      throw new ServingException(ErrorType.PAYLOAD_TOO_LARGE,
-          "%s: found %d bytes, expected at most %d".formatted(
-              sample.file().getFileName(), Files.size(sample.file()), LARGEST_SAMPLE));
+      throw new ServingException(
+          ErrorType.PAYLOAD_TOO_LARGE,
+          "%s: found %d bytes, expected at most %d"
+              .formatted(sample.file().getFileName(), Files.size(sample.file()), LARGEST_SAMPLE));
     }
     answer(ctx, Files.readAllBytes(sample.file()), sample.type(entry.requestTypes()).toString());
   }

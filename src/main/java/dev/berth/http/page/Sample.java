@@ -26,6 +26,9 @@ public record Sample(Path file, List<MediaType> types, Optional<Path> response) 
   ///
   /// @param readable the content types that the hooks read; empty: any
   MediaType type(List<MediaType> readable) {
-    return types.stream().filter(type -> readable.isEmpty() || readable.contains(type)).findFirst().orElse(types.getFirst());
+    return types.stream()
+        .filter(type -> readable.isEmpty() || readable.contains(type))
+        .findFirst()
+        .orElse(types.getFirst());
   }
 }

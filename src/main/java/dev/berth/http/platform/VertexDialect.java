@@ -29,8 +29,8 @@ import java.util.stream.Collectors;
 ///                                             {"inputs": B, "parameters": P}
 /// ```
 ///
-/// Hooks of an artifact that do not read and write JSON Lines get the body as it is, and answer it themselves.
-///
+/// Hooks of an artifact that do not read and write JSON Lines get the body as it is, and answer it
+/// themselves.
 public final class VertexDialect implements Dialect {
 
   private static final byte[] BEFORE = "{\"predictions\":[".getBytes(StandardCharsets.UTF_8);
@@ -45,7 +45,8 @@ public final class VertexDialect implements Dialect {
 
   /// The one of hooks that read and write these types; none: any.
   public static Dialect of(List<MediaType> readable, List<MediaType> writable) {
-    boolean inLines = readable.contains(MediaType.JSON_LINES) && writable.contains(MediaType.JSON_LINES);
+    boolean inLines =
+        readable.contains(MediaType.JSON_LINES) && writable.contains(MediaType.JSON_LINES);
     return inLines ? new VertexDialect() : Dialect.NONE;
   }
 
@@ -53,14 +54,18 @@ public final class VertexDialect implements Dialect {
   public static String named(String message) {
     var line = LINE.matcher(message);
     return line.find()
-        ? line.replaceFirst(Matcher.quoteReplacement("instances[%d]".formatted(Integer.parseInt(line.group(1)) - 1)))
+        ? line.replaceFirst(
+            Matcher.quoteReplacement(
+                "instances[%d]".formatted(Integer.parseInt(line.group(1)) - 1)))
         : message;
   }
 
   @Override
   public InvocationRequest request(InvocationRequest asked) throws IOException {
     var lines = written(Json.read(asked)).getBytes(StandardCharsets.UTF_8);
-    return asked.withBody(new ByteArrayInputStream(lines)).withTypes(MediaType.JSON_LINES, MediaType.JSON_LINES);
+    return asked
+        .withBody(new ByteArrayInputStream(lines))
+        .withTypes(MediaType.JSON_LINES, MediaType.JSON_LINES);
   }
 
   @Override
@@ -70,7 +75,12 @@ public final class VertexDialect implements Dialect {
     while (length > 0 && (lines[length - 1] == '\n' || lines[length - 1] == '\r')) {
       length--;
     }
-    var list = ByteBuffer.allocate(BEFORE.length + length + AFTER.length).put(BEFORE).put(lines, 0, length).put(AFTER).array();
+    var list =
+        ByteBuffer.allocate(BEFORE.length + length + AFTER.length)
+            .put(BEFORE)
+            .put(lines, 0, length)
+            .put(AFTER)
+            .array();
     for (int i = BEFORE.length; i < BEFORE.length + length; i++) {
       // In a text of JSON a line break is an escape.
       if (list[i] == '\n') {
@@ -83,14 +93,20 @@ public final class VertexDialect implements Dialect {
   private static String written(JsonNode body) {
     var instances = body.path("instances");
     if (!instances.isArray() || instances.isEmpty()) {
-      throw new BadInputException("instances: found %s, expected a list of at least one"
-          .formatted(instances.isArray() ? "an empty list" : Excerpt.of(instances)));
+      throw new BadInputException(
+          "instances: found %s, expected a list of at least one"
+              .formatted(instances.isArray() ? "an empty list" : Excerpt.of(instances)));
     }
     var parameters = body.path("parameters");
     if (!parameters.isObject() && !parameters.isNull() && !parameters.isMissingNode()) {
-      throw new BadInputException("parameters: found %s, expected an object".formatted(Excerpt.of(parameters)));
+      throw new BadInputException(
+          "parameters: found %s, expected an object".formatted(Excerpt.of(parameters)));
     }
-    var text = instances.valueStream().map(instance -> Json.write(with(parameters, instance))).collect(Collectors.joining("\n"));
+    var text =
+        instances
+            .valueStream()
+            .map(instance -> Json.write(with(parameters, instance)))
+            .collect(Collectors.joining("\n"));
     RequestMemory.charge(CHARACTER * text.length());
     return text;
   }
@@ -110,6 +126,9 @@ public final class VertexDialect implements Dialect {
       // Not in place: messages may still show the instance.
       return object.deepCopy().set("parameters", both);
     }
-    return JsonNodeFactory.instance.objectNode().<ObjectNode>set("inputs", instance).set("parameters", parameters);
+    return JsonNodeFactory.instance
+        .objectNode()
+        .<ObjectNode>set("inputs", instance)
+        .set("parameters", parameters);
   }
 }

@@ -33,13 +33,21 @@ enum Datatype {
 
   /// @param type empty: texts or bytes
   static Datatype of(Optional<ElementType> type) {
-    return Arrays.stream(values()).filter(datatype -> datatype.type().equals(type)).findFirst().orElseThrow();
+    return Arrays.stream(values())
+        .filter(datatype -> datatype.type().equals(type))
+        .findFirst()
+        .orElseThrow();
   }
 
   /// @param place what messages call the tensor
   static Datatype named(String name, String place) {
-    return Arrays.stream(values()).filter(datatype -> datatype.name().equals(name)).findFirst()
-        .orElseThrow(() -> new BadInputException("%s.datatype: found %s, expected one of %s"
-            .formatted(place, Excerpt.quoted(name), Arrays.toString(values()))));
+    return Arrays.stream(values())
+        .filter(datatype -> datatype.name().equals(name))
+        .findFirst()
+        .orElseThrow(
+            () ->
+                new BadInputException(
+                    "%s.datatype: found %s, expected one of %s"
+                        .formatted(place, Excerpt.quoted(name), Arrays.toString(values()))));
   }
 }

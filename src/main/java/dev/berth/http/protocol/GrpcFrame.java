@@ -10,8 +10,8 @@ import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.ByteBuffer;
 
-/// A message as gRPC sends it over HTTP/2: a byte that says whether it is compressed, its length in 4 bytes, big-endian, and the
-/// message.
+/// A message as gRPC sends it over HTTP/2: a byte that says whether it is compressed, its length in
+/// 4 bytes, big-endian, and the message.
 public final class GrpcFrame {
 
   /// The type of requests and answers.
@@ -25,7 +25,8 @@ public final class GrpcFrame {
   static ByteBuffer message(byte[] body) {
     if (body.length < PREFIX) {
       throw new BadInputException(
-          "body: found %d bytes, expected a message behind the %d of its prefix".formatted(body.length, PREFIX));
+          "body: found %d bytes, expected a message behind the %d of its prefix"
+              .formatted(body.length, PREFIX));
     }
     var frame = ByteBuffer.wrap(body);
     if (frame.get() != 0) {
@@ -33,8 +34,9 @@ public final class GrpcFrame {
     }
     int length = frame.getInt();
     if (length != frame.remaining()) {
-      throw new BadInputException("body: found %d bytes behind the prefix, expected one message of %d"
-          .formatted(frame.remaining(), Integer.toUnsignedLong(length)));
+      throw new BadInputException(
+          "body: found %d bytes behind the prefix, expected one message of %d"
+              .formatted(frame.remaining(), Integer.toUnsignedLong(length)));
     }
     return frame;
   }

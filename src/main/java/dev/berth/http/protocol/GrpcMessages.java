@@ -25,36 +25,41 @@ public final class GrpcMessages {
 
   /// `ServerMetadataResponse`.
   public static byte[] server(String name, String version, List<String> extensions) {
-    return GrpcFrame.of(message -> {
-      message.writeString(1, name);
-      message.writeString(2, version);
-      for (var extension : extensions) {
-        message.writeString(3, extension);
-      }
-    }).body();
+    return GrpcFrame.of(
+            message -> {
+              message.writeString(1, name);
+              message.writeString(2, version);
+              for (var extension : extensions) {
+                message.writeString(3, extension);
+              }
+            })
+        .body();
   }
 
   /// `ModelMetadataResponse`.
   public static byte[] model(InferTarget target, Signature signature) {
-    return GrpcFrame.of(message -> {
-      message.writeString(1, target.model());
-      message.writeString(2, target.version());
-      message.writeString(3, ModelMetadata.PLATFORM);
-      for (var input : signature.inputs()) {
-        message.writeByteArray(4, column(input));
-      }
-      for (var output : signature.outputs()) {
-        message.writeByteArray(5, column(output));
-      }
-    }).body();
+    return GrpcFrame.of(
+            message -> {
+              message.writeString(1, target.model());
+              message.writeString(2, target.version());
+              message.writeString(3, ModelMetadata.PLATFORM);
+              for (var input : signature.inputs()) {
+                message.writeByteArray(4, column(input));
+              }
+              for (var output : signature.outputs()) {
+                message.writeByteArray(5, column(output));
+              }
+            })
+        .body();
   }
 
   private static byte[] column(Signature.Column column) {
-    return Protobuf.bytes(tensor -> {
-      tensor.writeString(1, column.name());
-      tensor.writeString(2, Datatype.of(column.type()).name());
-      Protobuf.writeShape(3, ModelMetadata.SHAPE, tensor);
-    });
+    return Protobuf.bytes(
+        tensor -> {
+          tensor.writeString(1, column.name());
+          tensor.writeString(2, Datatype.of(column.type()).name());
+          Protobuf.writeShape(3, ModelMetadata.SHAPE, tensor);
+        });
   }
 
   /// Reads `ModelReadyRequest` or `ModelMetadataRequest`.
@@ -66,8 +71,8 @@ public final class GrpcMessages {
         .orElseThrow(() -> new BadInputException("message: not one that names a model"));
   }
 
-  /// Reads the names in a `ModelInferRequest`, where they stand in front of everything else, as all of protobuf's libraries
-  /// write them.
+  /// Reads the names in a `ModelInferRequest`, where they stand in front of everything else, as all
+  /// of protobuf's libraries write them.
   ///
   /// @param body may end anywhere
   /// @param isWhole whether it is all that there is

@@ -23,13 +23,16 @@ import java.util.OptionalInt;
 import java.util.function.Supplier;
 import java.util.stream.Stream;
 
-/// Brings the tensors of an infer request to hooks that know nothing of the protocol, in a type that they read.
+/// Brings the tensors of an infer request to hooks that know nothing of the protocol, in a type
+/// that they read.
 ///
-/// 1. One element of BYTES with the parameter `content_type: image/png`, or of any other media type: the element is the body.
+/// 1. One element of BYTES with the parameter `content_type: image/png`, or of any other media
+///    type: the element is the body.
 /// 2. Numbers alone, and hooks that read NumPy's archives: the tensors are arrays of one.
 /// 3. Anything else: a JSON list of records, made of the rows of all inputs.
 ///
-/// The answer comes back from an archive, an array or JSON as tensors, else as one element of BYTES called `content`.
+/// The answer comes back from an archive, an array or JSON as tensors, else as one element of BYTES
+/// called `content`.
 public final class InferDialect implements Dialect {
 
   /// Of a body of JSON and the bytes of tensors behind it.
@@ -39,7 +42,8 @@ public final class InferDialect implements Dialect {
   private static final String CONTENT_TYPE = "content_type";
 
   /// What hooks write, those types first that keep the types of numbers.
-  private static final List<MediaType> ANSWERS = List.of(MediaType.NPZ, MediaType.NPY, MediaType.JSON);
+  private static final List<MediaType> ANSWERS =
+      List.of(MediaType.NPZ, MediaType.NPY, MediaType.JSON);
 
   private final Messages messages;
   private final List<MediaType> requestTypes;
@@ -48,7 +52,10 @@ public final class InferDialect implements Dialect {
   private volatile InferRequest request;
 
   private InferDialect(
-      Messages messages, List<MediaType> requestTypes, List<MediaType> responseTypes, Supplier<Signature> signatures) {
+      Messages messages,
+      List<MediaType> requestTypes,
+      List<MediaType> responseTypes,
+      Supplier<Signature> signatures) {
     this.messages = messages;
     this.requestTypes = requestTypes;
     this.responseTypes = responseTypes;
@@ -61,14 +68,21 @@ public final class InferDialect implements Dialect {
   /// @param requestTypes what the hooks read; empty: anything
   /// @param responseTypes what the hooks write; empty: anything
   public static InferDialect ofJson(
-      InferTarget target, OptionalInt headerLength, List<MediaType> requestTypes, List<MediaType> responseTypes,
+      InferTarget target,
+      OptionalInt headerLength,
+      List<MediaType> requestTypes,
+      List<MediaType> responseTypes,
       Supplier<Signature> signatures) {
-    return new InferDialect(new JsonMessages(target, headerLength), requestTypes, responseTypes, signatures);
+    return new InferDialect(
+        new JsonMessages(target, headerLength), requestTypes, responseTypes, signatures);
   }
 
   /// For a message of gRPC.
   public static InferDialect ofGrpc(
-      InferTarget target, List<MediaType> requestTypes, List<MediaType> responseTypes, Supplier<Signature> signatures) {
+      InferTarget target,
+      List<MediaType> requestTypes,
+      List<MediaType> responseTypes,
+      Supplier<Signature> signatures) {
     return new InferDialect(new ProtobufMessages(target), requestTypes, responseTypes, signatures);
   }
 
@@ -87,8 +101,9 @@ public final class InferDialect implements Dialect {
     for (int i = 0; i < inputs.size(); i++) {
       var name = inputs.get(i).name();
       if (inputs.stream().limit(i).anyMatch(other -> other.name().equals(name))) {
-        throw new BadInputException("inputs[%d].name: found %s a second time, expected each once"
-            .formatted(i, Excerpt.quoted(name)));
+        throw new BadInputException(
+            "inputs[%d].name: found %s a second time, expected each once"
+                .formatted(i, Excerpt.quoted(name)));
       }
     }
     var signature = signatures.get();
@@ -99,7 +114,8 @@ public final class InferDialect implements Dialect {
       return body(asked, whole.get(), whole.get().withoutParameters(), bytes);
     }
     check(inputs, signature.inputs());
-    if (requestTypes.contains(MediaType.NPZ) && inputs.stream().allMatch(InferTensor.Numbers.class::isInstance)) {
+    if (requestTypes.contains(MediaType.NPZ)
+        && inputs.stream().allMatch(InferTensor.Numbers.class::isInstance)) {
       return body(asked, MediaType.NPZ, MediaType.JSON, archive(inputs));
     }
     requireReadable(MediaType.JSON);
@@ -113,23 +129,34 @@ public final class InferDialect implements Dialect {
   }
 
   /// @param any what the answer is to be where the hooks write anything
-  private InvocationRequest body(InvocationRequest asked, MediaType contentType, MediaType any, byte[] bytes) {
-    var accept = responseTypes.isEmpty()
-        ? any
-        : ANSWERS.stream().filter(responseTypes::contains).findFirst().orElseGet(responseTypes::getFirst);
+  private InvocationRequest body(
+      InvocationRequest asked, MediaType contentType, MediaType any, byte[] bytes) {
+    var accept =
+        responseTypes.isEmpty()
+            ? any
+            : ANSWERS.stream()
+                .filter(responseTypes::contains)
+                .findFirst()
+                .orElseGet(responseTypes::getFirst);
     return asked.withTypes(contentType, accept).withBody(new ByteArrayInputStream(bytes));
   }
 
-  /// The type of a body that is the only element of the only input. One called `content` is JSON by default.
+  /// The type of a body that is the only element of the only input. One called `content` is JSON by
+  /// default.
   private static Optional<MediaType> content(List<InferTensor> inputs, Signature signature) {
     if (inputs.size() > 1 || !(inputs.getFirst() instanceof InferTensor.Bytes bytes)) {
       return Optional.empty();
     }
     boolean isContent = bytes.name().equals(CONTENT) && signature.inputs().isEmpty();
-    var type = bytes.contentType().flatMap(MediaType::parse).or(() -> isContent ? Optional.of(MediaType.JSON) : Optional.empty());
+    var type =
+        bytes
+            .contentType()
+            .flatMap(MediaType::parse)
+            .or(() -> isContent ? Optional.of(MediaType.JSON) : Optional.empty());
     if (type.isPresent() && bytes.elements().size() != 1) {
-      throw new BadInputException("inputs[0]: found %d elements of %s, expected one, which is the body"
-          .formatted(bytes.elements().size(), type.get()));
+      throw new BadInputException(
+          "inputs[0]: found %d elements of %s, expected one, which is the body"
+              .formatted(bytes.elements().size(), type.get()));
     }
     return type;
   }
@@ -146,12 +173,22 @@ public final class InferDialect implements Dialect {
     for (int i = 0; i < inputs.size() && !columns.isEmpty(); i++) {
       var input = inputs.get(i);
       var place = "inputs[%d]".formatted(i);
-      var column = columns.stream().filter(known -> known.name().equals(input.name())).findFirst()
-          .orElseThrow(() -> new BadInputException("%s.name: found %s, expected one of %s"
-              .formatted(place, Excerpt.quoted(input.name()), columns.stream().map(Signature.Column::name).toList())));
+      var column =
+          columns.stream()
+              .filter(known -> known.name().equals(input.name()))
+              .findFirst()
+              .orElseThrow(
+                  () ->
+                      new BadInputException(
+                          "%s.name: found %s, expected one of %s"
+                              .formatted(
+                                  place,
+                                  Excerpt.quoted(input.name()),
+                                  columns.stream().map(Signature.Column::name).toList())));
       if (column.type().isEmpty() != (input.datatype() == Datatype.BYTES)) {
-        throw new BadInputException("%s.datatype: found %s, expected %s"
-            .formatted(place, input.datatype(), Datatype.of(column.type())));
+        throw new BadInputException(
+            "%s.datatype: found %s, expected %s"
+                .formatted(place, input.datatype(), Datatype.of(column.type())));
       }
     }
   }
@@ -173,11 +210,13 @@ public final class InferDialect implements Dialect {
     var names = all.stream().map(InferTensor::name).toList();
     for (int i = 0; i < asked.size(); i++) {
       if (!names.contains(asked.get(i))) {
-        throw new BadInputException("outputs[%d].name: found %s, expected one of %s"
-            .formatted(i, Excerpt.quoted(asked.get(i)), names));
+        throw new BadInputException(
+            "outputs[%d].name: found %s, expected one of %s"
+                .formatted(i, Excerpt.quoted(asked.get(i)), names));
       }
     }
-    var wanted = asked.isEmpty() ? all : asked.stream().map(name -> all.get(names.indexOf(name))).toList();
+    var wanted =
+        asked.isEmpty() ? all : asked.stream().map(name -> all.get(names.indexOf(name))).toList();
     var written = messages.write(request, wanted);
     return new InvocationResponse(written.body(), written.contentType(), answer.customAttributes());
   }
@@ -186,7 +225,8 @@ public final class InferDialect implements Dialect {
     var type = answer.contentType().withoutParameters();
     if (type.equals(MediaType.NPZ)) {
       return Npz.read(answer.body()).sequencedEntrySet().stream()
-          .<InferTensor>map(array -> new InferTensor.Numbers(array.getKey(), array.getValue())).toList();
+          .<InferTensor>map(array -> new InferTensor.Numbers(array.getKey(), array.getValue()))
+          .toList();
     }
     if (type.equals(MediaType.NPY)) {
       return List.of(new InferTensor.Numbers(onlyName(), Npy.read(answer.body())));
@@ -194,8 +234,12 @@ public final class InferDialect implements Dialect {
     if (type.equals(MediaType.JSON)) {
       return JsonColumns.of(json(answer.body()), onlyName());
     }
-    return List.of(new InferTensor.Bytes(
-        CONTENT, new int[] {1}, List.of(answer.body()), Optional.of(answer.contentType().toString())));
+    return List.of(
+        new InferTensor.Bytes(
+            CONTENT,
+            new int[] {1},
+            List.of(answer.body()),
+            Optional.of(answer.contentType().toString())));
   }
 
   private static JsonNode json(byte[] answer) {
@@ -210,7 +254,10 @@ public final class InferDialect implements Dialect {
 
   private String onlyName() {
     var outputs = signatures.get().outputs();
-    return Stream.of(outputs).filter(columns -> columns.size() == 1).map(columns -> columns.getFirst().name()).findFirst()
+    return Stream.of(outputs)
+        .filter(columns -> columns.size() == 1)
+        .map(columns -> columns.getFirst().name())
+        .findFirst()
         .orElse("output_0");
   }
 }

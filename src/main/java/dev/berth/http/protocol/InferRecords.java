@@ -12,13 +12,22 @@ import java.util.Map;
 import java.util.Set;
 import java.util.stream.IntStream;
 
-/// The records that the rows of tensors are, as JSON: the values of one input alone, or objects with a field for each input.
+/// The records that the rows of tensors are, as JSON: the values of one input alone, or objects
+/// with a field for each input.
 final class InferRecords {
 
   /// What is said to servers and not to models.
-  private static final Set<String> OF_THE_PROTOCOL = Set.of(
-      "binary_data_output", "binary_data", "content_type", "headers", "sequence_id", "sequence_start", "sequence_end",
-      "priority", "timeout");
+  private static final Set<String> OF_THE_PROTOCOL =
+      Set.of(
+          "binary_data_output",
+          "binary_data",
+          "content_type",
+          "headers",
+          "sequence_id",
+          "sequence_start",
+          "sequence_end",
+          "priority",
+          "timeout");
 
   /// What a number costs as a node and as text, in bytes.
   private static final int NUMBER = 120;
@@ -38,21 +47,25 @@ final class InferRecords {
     var columns = new ArrayList<List<Object>>();
     for (int i = 0; i < inputs.size(); i++) {
       if (rows(inputs.get(i)) != count) {
-        throw new BadInputException("inputs[%d].shape: found %s, expected %d as the first length, as in inputs[0]"
-            .formatted(i, Arrays.toString(inputs.get(i).shape()), count));
+        throw new BadInputException(
+            "inputs[%d].shape: found %s, expected %d as the first length, as in inputs[0]"
+                .formatted(i, Arrays.toString(inputs.get(i).shape()), count));
       }
       columns.add(column(inputs.get(i)));
     }
     if (inputs.size() == 1) {
       return columns.getFirst();
     }
-    return IntStream.range(0, count).<Object>mapToObj(row -> {
-      var record = new LinkedHashMap<String, Object>();
-      for (int i = 0; i < inputs.size(); i++) {
-        record.put(inputs.get(i).name(), columns.get(i).get(row));
-      }
-      return record;
-    }).toList();
+    return IntStream.range(0, count)
+        .<Object>mapToObj(
+            row -> {
+              var record = new LinkedHashMap<String, Object>();
+              for (int i = 0; i < inputs.size(); i++) {
+                record.put(inputs.get(i).name(), columns.get(i).get(row));
+              }
+              return record;
+            })
+        .toList();
   }
 
   private static int rows(InferTensor input) {
@@ -67,7 +80,8 @@ final class InferRecords {
         yield rows.stream().<Object>map(JsonTensors::write).toList();
       }
       case InferTensor.Bytes bytes -> {
-        RequestMemory.charge(8L * bytes.elements().stream().mapToLong(element -> element.length).sum());
+        RequestMemory.charge(
+            8L * bytes.elements().stream().mapToLong(element -> element.length).sum());
         int rows = rows(bytes);
         int each = rows == 0 ? 0 : bytes.elements().size() / rows;
         yield IntStream.range(0, rows)

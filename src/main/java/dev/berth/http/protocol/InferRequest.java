@@ -11,7 +11,11 @@ import java.util.Optional;
 /// @param wanted the outputs that are asked for; empty: all
 /// @param binary whether an output that does not say otherwise is to come as bytes
 record InferRequest(
-    Optional<String> id, List<InferTensor> inputs, Map<String, Object> parameters, List<Wanted> wanted, boolean binary) {
+    Optional<String> id,
+    List<InferTensor> inputs,
+    Map<String, Object> parameters,
+    List<Wanted> wanted,
+    boolean binary) {
 
   /// @param binary empty: as the request says
   record Wanted(String name, Optional<Boolean> binary) {}

@@ -26,8 +26,8 @@ sealed interface InferTensor {
   /// What the elements are, such as `image/png`: the parameter `content_type`.
   Optional<String> contentType();
 
-  /// The elements as the protocol has them outside of JSON and of typed contents: little-endian, and each of BYTES behind its
-  /// length in 4 bytes.
+  /// The elements as the protocol has them outside of JSON and of typed contents: little-endian,
+  /// and each of BYTES behind its length in 4 bytes.
   List<ByteBuffer> raw();
 
   /// Numbers.
@@ -55,7 +55,8 @@ sealed interface InferTensor {
   }
 
   /// Texts or bytes.
-  record Bytes(String name, int[] shape, List<byte[]> elements, Optional<String> contentType) implements InferTensor {
+  record Bytes(String name, int[] shape, List<byte[]> elements, Optional<String> contentType)
+      implements InferTensor {
 
     @Override
     public Datatype datatype() {
@@ -66,7 +67,10 @@ sealed interface InferTensor {
     public List<ByteBuffer> raw() {
       var parts = new ArrayList<ByteBuffer>(2 * elements.size());
       for (var element : elements) {
-        parts.add(ByteBuffer.allocate(Integer.BYTES).order(ByteOrder.LITTLE_ENDIAN).putInt(0, element.length));
+        parts.add(
+            ByteBuffer.allocate(Integer.BYTES)
+                .order(ByteOrder.LITTLE_ENDIAN)
+                .putInt(0, element.length));
         parts.add(ByteBuffer.wrap(element));
       }
       return parts;
@@ -81,8 +85,9 @@ sealed interface InferTensor {
     for (long length : shape) {
       // As long as no length is 0, each step only grows.
       if (length < 0 || length > Integer.MAX_VALUE || (size *= length) > Integer.MAX_VALUE) {
-        throw new BadInputException("%s.shape: found %s, expected lengths of at least 0 and at most %d elements"
-            .formatted(place, Arrays.toString(shape), Integer.MAX_VALUE));
+        throw new BadInputException(
+            "%s.shape: found %s, expected lengths of at least 0 and at most %d elements"
+                .formatted(place, Arrays.toString(shape), Integer.MAX_VALUE));
       }
     }
     return (int) size;
@@ -90,16 +95,28 @@ sealed interface InferTensor {
 
   /// Reads elements as [#raw] writes them.
   static InferTensor ofRaw(
-      String name, Datatype datatype, long[] shape, ByteBuffer raw, Optional<String> contentType, String place) {
+      String name,
+      Datatype datatype,
+      long[] shape,
+      ByteBuffer raw,
+      Optional<String> contentType,
+      String place) {
     int size = size(shape, place);
     var lengths = Arrays.stream(shape).mapToInt(Math::toIntExact).toArray();
     if (datatype.type().isEmpty()) {
-      return new Bytes(name, lengths, elements(raw.order(ByteOrder.LITTLE_ENDIAN), size, place), contentType);
+      return new Bytes(
+          name, lengths, elements(raw.order(ByteOrder.LITTLE_ENDIAN), size, place), contentType);
     }
     var type = datatype.type().get();
     if (raw.remaining() != (long) size * type.bytes()) {
-      throw new BadInputException("%s: found %d bytes, expected %d for %s%s"
-          .formatted(place, raw.remaining(), (long) size * type.bytes(), datatype, Arrays.toString(shape)));
+      throw new BadInputException(
+          "%s: found %d bytes, expected %d for %s%s"
+              .formatted(
+                  place,
+                  raw.remaining(),
+                  (long) size * type.bytes(),
+                  datatype,
+                  Arrays.toString(shape)));
     }
     if (type == ElementType.BOOL) {
       requireBooleans(raw, place);
@@ -110,8 +127,9 @@ sealed interface InferTensor {
   private static void requireBooleans(ByteBuffer raw, String place) {
     for (int i = raw.position(); i < raw.limit(); i++) {
       if ((raw.get(i) & 0xfe) != 0) {
-        throw new BadInputException("%s: found the byte %d as element %d, expected 0 or 1 for BOOL"
-            .formatted(place, raw.get(i) & 0xff, i - raw.position()));
+        throw new BadInputException(
+            "%s: found the byte %d as element %d, expected 0 or 1 for BOOL"
+                .formatted(place, raw.get(i) & 0xff, i - raw.position()));
       }
     }
   }
@@ -121,8 +139,10 @@ sealed interface InferTensor {
     while (raw.remaining() >= Integer.BYTES && elements.size() < size) {
       int length = raw.getInt();
       if (length < 0 || length > raw.remaining()) {
-        throw new BadInputException("%s: found %d as the length of element %d, expected at most the %d bytes that are left"
-            .formatted(place, Integer.toUnsignedLong(length), elements.size(), raw.remaining()));
+        throw new BadInputException(
+            "%s: found %d as the length of element %d, expected at most the %d bytes that are left"
+                .formatted(
+                    place, Integer.toUnsignedLong(length), elements.size(), raw.remaining()));
       }
       RequestMemory.charge(ELEMENT + length);
       var element = new byte[length];
@@ -130,8 +150,9 @@ sealed interface InferTensor {
       elements.add(element);
     }
     if (elements.size() != size || raw.hasRemaining()) {
-      throw new BadInputException("%s: found %d elements and %d bytes behind them, expected %d elements of BYTES"
-          .formatted(place, elements.size(), raw.remaining(), size));
+      throw new BadInputException(
+          "%s: found %d elements and %d bytes behind them, expected %d elements of BYTES"
+              .formatted(place, elements.size(), raw.remaining(), size));
     }
     return elements;
   }

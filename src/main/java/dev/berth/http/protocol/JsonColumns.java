@@ -15,11 +15,12 @@ import java.util.stream.IntStream;
 
 /// Makes named tensors of a model's JSON.
 ///
-/// Lists of like lengths are dimensions. Objects of like fields are a tensor for each field. What is neither, such as lists of
-/// different lengths, becomes BYTES: each element is a text of JSON.
+/// Lists of like lengths are dimensions. Objects of like fields are a tensor for each field. What
+/// is neither, such as lists of different lengths, becomes BYTES: each element is a text of JSON.
 final class JsonColumns {
 
   private static final Optional<String> JSON = Optional.of("application/json");
+
   /// What a value costs on its way to a tensor.
   private static final int VALUE = 48;
 
@@ -32,23 +33,37 @@ final class JsonColumns {
     var value = unwrapped(answer);
     var rows = value.isArray() ? level(value) : new Level(new int[] {1}, List.of(value));
     var values = rows.values;
-    if (values.isEmpty() || values.getFirst().isEmpty() || !values.stream().allMatch(each -> isLike(each, values.getFirst()))) {
+    if (values.isEmpty()
+        || values.getFirst().isEmpty()
+        || !values.stream().allMatch(each -> isLike(each, values.getFirst()))) {
       return List.of(column(name, rows));
     }
     var columns = new ArrayList<InferTensor>();
-    values.getFirst().fieldNames().forEachRemaining(field ->
-        columns.add(column(field, new Level(rows.shape, values.stream().map(object -> object.path(field)).toList()))));
+    values
+        .getFirst()
+        .fieldNames()
+        .forEachRemaining(
+            field ->
+                columns.add(
+                    column(
+                        field,
+                        new Level(
+                            rows.shape,
+                            values.stream().map(object -> object.path(field)).toList()))));
     return columns;
   }
 
   /// What TensorFlow Serving's forms have around the answer.
   private static JsonNode unwrapped(JsonNode answer) {
-    return answer.size() == 1 && answer.has("predictions") ? answer.path("predictions")
+    return answer.size() == 1 && answer.has("predictions")
+        ? answer.path("predictions")
         : answer.size() == 1 && answer.has("outputs") ? answer.path("outputs") : answer;
   }
 
   private static boolean isLike(JsonNode value, JsonNode first) {
-    return value.isObject() && first.isObject() && value.size() == first.size()
+    return value.isObject()
+        && first.isObject()
+        && value.size() == first.size()
         && first.propertyStream().allMatch(field -> value.has(field.getKey()));
   }
 
@@ -65,12 +80,15 @@ final class JsonColumns {
       RequestMemory.charge(VALUE * (long) values.size() * values.getFirst().size());
       values = values.stream().flatMap(JsonNode::valueStream).toList();
     }
-    var all = IntStream.concat(Arrays.stream(level.shape), shape.stream().mapToInt(Integer::intValue)).toArray();
+    var all =
+        IntStream.concat(Arrays.stream(level.shape), shape.stream().mapToInt(Integer::intValue))
+            .toArray();
     return new Level(all, values);
   }
 
   private static boolean areLikeLists(List<JsonNode> values) {
-    return values.stream().allMatch(value -> value.isArray() && value.size() == values.getFirst().size());
+    return values.stream()
+        .allMatch(value -> value.isArray() && value.size() == values.getFirst().size());
   }
 
   private static InferTensor column(String name, Level level) {
@@ -82,19 +100,30 @@ final class JsonColumns {
       return new InferTensor.Bytes(name, deepest.shape, texts, Optional.empty());
     }
     if (all(values, JsonNode::isBoolean)) {
-      var flags = Tensor.of(values.stream().mapToInt(value -> value.booleanValue() ? 1 : 0).toArray(), deepest.shape);
+      var flags =
+          Tensor.of(
+              values.stream().mapToInt(value -> value.booleanValue() ? 1 : 0).toArray(),
+              deepest.shape);
       return new InferTensor.Numbers(name, flags.as(ElementType.BOOL));
     }
     if (all(values, value -> value.isIntegralNumber() && value.canConvertToLong())) {
-      return new InferTensor.Numbers(name, Tensor.of(values.stream().mapToLong(JsonNode::longValue).toArray(), deepest.shape));
+      return new InferTensor.Numbers(
+          name, Tensor.of(values.stream().mapToLong(JsonNode::longValue).toArray(), deepest.shape));
     }
     // JSON has no NaN and no infinity; Berth writes null for them.
-    if (all(values, value -> value.isNumber() || value.isNull()) && values.stream().anyMatch(JsonNode::isNumber)) {
-      var numbers = values.stream().mapToDouble(value -> value.isNull() ? Double.NaN : value.doubleValue()).toArray();
+    if (all(values, value -> value.isNumber() || value.isNull())
+        && values.stream().anyMatch(JsonNode::isNumber)) {
+      var numbers =
+          values.stream()
+              .mapToDouble(value -> value.isNull() ? Double.NaN : value.doubleValue())
+              .toArray();
       return new InferTensor.Numbers(name, Tensor.of(numbers, deepest.shape));
     }
     return new InferTensor.Bytes(
-        name, level.shape, level.values.stream().map(value -> bytes(Json.write(value))).toList(), JSON);
+        name,
+        level.shape,
+        level.values.stream().map(value -> bytes(Json.write(value))).toList(),
+        JSON);
   }
 
   private static boolean all(List<JsonNode> values, Predicate<JsonNode> condition) {

@@ -50,12 +50,15 @@ final class JsonMessages implements Messages {
     var bytes = asked.bytes();
     int length = headerLength.orElse(bytes.length);
     if (length > bytes.length) {
-      throw new BadInputException("Inference-Header-Content-Length: found %d, expected at most the %d bytes of the body"
-          .formatted(length, bytes.length));
+      throw new BadInputException(
+          "Inference-Header-Content-Length: found %d, expected at most the %d bytes of the body"
+              .formatted(length, bytes.length));
     }
-    var body = Json.parse(asked.withBody(new ByteArrayInputStream(bytes, 0, length)).text(), "body");
+    var body =
+        Json.parse(asked.withBody(new ByteArrayInputStream(bytes, 0, length)).text(), "body");
     if (!body.isObject()) {
-      throw new BadInputException("body: found %s, expected {\"inputs\": […]}".formatted(Excerpt.of(body)));
+      throw new BadInputException(
+          "body: found %s, expected {\"inputs\": […]}".formatted(Excerpt.of(body)));
     }
     var binary = ByteBuffer.wrap(bytes, length, bytes.length - length);
     var inputs = new ArrayList<InferTensor>();
@@ -63,12 +66,16 @@ final class JsonMessages implements Messages {
       inputs.add(input(input, "inputs[%d]".formatted(inputs.size()), binary));
     }
     if (binary.hasRemaining()) {
-      throw new BadInputException("body: found %d bytes that belong to no input, expected none; each binary input has its %s"
-          .formatted(binary.remaining(), BINARY_DATA_SIZE));
+      throw new BadInputException(
+          "body: found %d bytes that belong to no input, expected none; each binary input has its %s"
+              .formatted(binary.remaining(), BINARY_DATA_SIZE));
     }
     var parameters = parameters(body, "parameters");
     return new InferRequest(
-        optionalText(body, "id", "id"), inputs, parameters, wanted(body),
+        optionalText(body, "id", "id"),
+        inputs,
+        parameters,
+        wanted(body),
         Boolean.TRUE.equals(parameters.get("binary_data_output")));
   }
 
@@ -82,10 +89,12 @@ final class JsonMessages implements Messages {
       return data(name, datatype, shape, input.path("data"), contentType, place);
     }
     if (!(parameters.get(BINARY_DATA_SIZE) instanceof Number count)
-        || count.longValue() < 0 || count.longValue() > binary.remaining()) {
+        || count.longValue() < 0
+        || count.longValue() > binary.remaining()) {
       throw new BadInputException(
           "%s.parameters.%s: found %s, expected at most the %d bytes that are left behind Inference-Header-Content-Length"
-              .formatted(place, BINARY_DATA_SIZE, parameters.get(BINARY_DATA_SIZE), binary.remaining()));
+              .formatted(
+                  place, BINARY_DATA_SIZE, parameters.get(BINARY_DATA_SIZE), binary.remaining()));
     }
     var raw = binary.slice(binary.position(), count.intValue());
     binary.position(binary.position() + count.intValue());
@@ -94,10 +103,16 @@ final class JsonMessages implements Messages {
 
   /// A list of the elements, flat or nested as the shape is.
   private static InferTensor data(
-      String name, Datatype datatype, long[] shape, JsonNode data, Optional<String> contentType, String place) {
+      String name,
+      Datatype datatype,
+      long[] shape,
+      JsonNode data,
+      Optional<String> contentType,
+      String place) {
     if (!data.isArray()) {
-      throw new BadInputException("%s.data: found %s, expected a list, or parameters.%s"
-          .formatted(place, Excerpt.of(data), BINARY_DATA_SIZE));
+      throw new BadInputException(
+          "%s.data: found %s, expected a list, or parameters.%s"
+              .formatted(place, Excerpt.of(data), BINARY_DATA_SIZE));
     }
     int size = InferTensor.size(shape, place);
     var lengths = Arrays.stream(shape).mapToInt(Math::toIntExact).toArray();
@@ -114,8 +129,9 @@ final class JsonMessages implements Messages {
 
   private static void requireSize(int found, int expected, long[] shape, String place) {
     if (found != expected) {
-      throw new BadInputException("%s.data: found %d elements, expected %d for the shape %s"
-          .formatted(place, found, expected, Arrays.toString(shape)));
+      throw new BadInputException(
+          "%s.data: found %d elements, expected %d for the shape %s"
+              .formatted(place, found, expected, Arrays.toString(shape)));
     }
   }
 
@@ -125,7 +141,8 @@ final class JsonMessages implements Messages {
       return;
     }
     if (!value.isTextual()) {
-      throw new BadInputException("%s[%d]: found %s, expected a text".formatted(place, elements.size(), Excerpt.of(value)));
+      throw new BadInputException(
+          "%s[%d]: found %s, expected a text".formatted(place, elements.size(), Excerpt.of(value)));
     }
     RequestMemory.charge(InferTensor.ELEMENT + 3L * value.textValue().length());
     elements.add(value.textValue().getBytes(StandardCharsets.UTF_8));
@@ -136,8 +153,9 @@ final class JsonMessages implements Messages {
     for (var output : body.has("outputs") ? list(body, "outputs") : List.<JsonNode>of()) {
       var place = "outputs[%d]".formatted(wanted.size());
       var binary = parameters(output, place + ".parameters").get("binary_data");
-      wanted.add(new InferRequest.Wanted(
-          text(output, "name", place), Optional.ofNullable(binary).map(Boolean.TRUE::equals)));
+      wanted.add(
+          new InferRequest.Wanted(
+              text(output, "name", place), Optional.ofNullable(binary).map(Boolean.TRUE::equals)));
     }
     return wanted;
   }
@@ -149,7 +167,9 @@ final class JsonMessages implements Messages {
     answer.put("model_version", target.version());
     request.id().ifPresent(id -> answer.put("id", id));
     var binary = new ArrayList<ByteBuffer>();
-    answer.put("outputs", outputs.stream().map(output -> output(output, isBinary(output, request), binary)).toList());
+    answer.put(
+        "outputs",
+        outputs.stream().map(output -> output(output, isBinary(output, request), binary)).toList());
     var json = Json.write(answer).getBytes(StandardCharsets.UTF_8);
     if (binary.isEmpty() && outputs.stream().noneMatch(output -> isBinary(output, request))) {
       return InvocationResponse.of(json, MediaType.JSON);
@@ -168,12 +188,15 @@ final class JsonMessages implements Messages {
   }
 
   private static boolean isBinary(InferTensor output, InferRequest request) {
-    return request.wanted().stream().filter(wanted -> wanted.name().equals(output.name())).findFirst()
+    return request.wanted().stream()
+        .filter(wanted -> wanted.name().equals(output.name()))
+        .findFirst()
         .flatMap(InferRequest.Wanted::binary)
         .orElse(request.binary());
   }
 
-  private static Map<String, Object> output(InferTensor output, boolean isBinary, List<ByteBuffer> binary) {
+  private static Map<String, Object> output(
+      InferTensor output, boolean isBinary, List<ByteBuffer> binary) {
     var json = new LinkedHashMap<String, Object>();
     json.put("name", output.name());
     json.put("datatype", output.datatype());
@@ -202,7 +225,8 @@ final class JsonMessages implements Messages {
         yield JsonTensors.write(tensor.reshape(tensor.size()));
       }
       case InferTensor.Bytes bytes -> {
-        RequestMemory.charge(4L * bytes.elements().stream().mapToLong(element -> element.length).sum());
+        RequestMemory.charge(
+            4L * bytes.elements().stream().mapToLong(element -> element.length).sum());
         var texts = bytes.elements().stream().map(JsonMessages::text).toList();
         if (texts.stream().allMatch(Optional::isPresent)) {
           yield texts.stream().map(Optional::get).toList();
@@ -216,7 +240,8 @@ final class JsonMessages implements Messages {
   /// Nothing where the bytes are not UTF-8.
   static Optional<String> text(byte[] bytes) {
     try {
-      return Optional.of(StandardCharsets.UTF_8.newDecoder().decode(ByteBuffer.wrap(bytes)).toString());
+      return Optional.of(
+          StandardCharsets.UTF_8.newDecoder().decode(ByteBuffer.wrap(bytes)).toString());
     } catch (CharacterCodingException _) {
       return Optional.empty();
     }
@@ -225,21 +250,30 @@ final class JsonMessages implements Messages {
   private static List<JsonNode> list(JsonNode object, String field) {
     var list = object.path(field);
     if (!list.isArray()) {
-      throw new BadInputException("%s: found %s, expected a list".formatted(field, Excerpt.of(list)));
+      throw new BadInputException(
+          "%s: found %s, expected a list".formatted(field, Excerpt.of(list)));
     }
     return list.valueStream().toList();
   }
 
   private static long[] shape(JsonNode shape, String place) {
-    if (!shape.isArray() || !shape.valueStream().allMatch(length -> length.isIntegralNumber() && length.canConvertToLong())) {
-      throw new BadInputException("%s.shape: found %s, expected a list of whole numbers".formatted(place, Excerpt.of(shape)));
+    if (!shape.isArray()
+        || !shape
+            .valueStream()
+            .allMatch(length -> length.isIntegralNumber() && length.canConvertToLong())) {
+      throw new BadInputException(
+          "%s.shape: found %s, expected a list of whole numbers"
+              .formatted(place, Excerpt.of(shape)));
     }
     return shape.valueStream().mapToLong(JsonNode::longValue).toArray();
   }
 
   private static String text(JsonNode object, String field, String place) {
-    return optionalText(object, field, "%s.%s".formatted(place, field)).orElseThrow(() ->
-        new BadInputException("%s.%s: found nothing, expected a text".formatted(place, field)));
+    return optionalText(object, field, "%s.%s".formatted(place, field))
+        .orElseThrow(
+            () ->
+                new BadInputException(
+                    "%s.%s: found nothing, expected a text".formatted(place, field)));
   }
 
   private static Optional<String> optionalText(JsonNode object, String field, String place) {
@@ -248,7 +282,8 @@ final class JsonMessages implements Messages {
       return Optional.empty();
     }
     if (!value.isTextual()) {
-      throw new BadInputException("%s: found %s, expected a text".formatted(place, Excerpt.of(value)));
+      throw new BadInputException(
+          "%s: found %s, expected a text".formatted(place, Excerpt.of(value)));
     }
     return Optional.of(value.textValue());
   }
@@ -257,21 +292,23 @@ final class JsonMessages implements Messages {
   private static Map<String, Object> parameters(JsonNode object, String place) {
     var parameters = object.path("parameters");
     if (!parameters.isObject() && !parameters.isMissingNode() && !parameters.isNull()) {
-      throw new BadInputException("%s: found %s, expected an object".formatted(place, Excerpt.of(parameters)));
+      throw new BadInputException(
+          "%s: found %s, expected an object".formatted(place, Excerpt.of(parameters)));
     }
     var values = new LinkedHashMap<String, Object>();
-    parameters.forEachEntry((name, value) -> {
-      if (value.isTextual()) {
-        values.put(name, value.textValue());
-      } else if (value.isNumber()) {
-        values.put(name, value.numberValue());
-      } else if (value.isBoolean()) {
-        values.put(name, value.booleanValue());
-      } else if (!value.isNull()) {
-        // Hooks may have parameters of any form.
-        values.put(name, value);
-      }
-    });
+    parameters.forEachEntry(
+        (name, value) -> {
+          if (value.isTextual()) {
+            values.put(name, value.textValue());
+          } else if (value.isNumber()) {
+            values.put(name, value.numberValue());
+          } else if (value.isBoolean()) {
+            values.put(name, value.booleanValue());
+          } else if (!value.isNull()) {
+            // Hooks may have parameters of any form.
+            values.put(name, value);
+          }
+        });
     return values;
   }
 }

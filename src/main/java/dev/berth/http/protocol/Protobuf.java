@@ -9,7 +9,8 @@ import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.util.Map;
 
-/// What messages of protobuf have in common: messages inside of others, repeated numbers, and maps of parameters.
+/// What messages of protobuf have in common: messages inside of others, repeated numbers, and maps
+/// of parameters.
 final class Protobuf {
 
   private Protobuf() {}
@@ -64,22 +65,27 @@ final class Protobuf {
   static void parameter(CodedInputStream in, Map<String, Object> parameters) throws IOException {
     var name = new String[] {""};
     var value = new Object[1];
-    fields(in, tag -> {
-      switch (WireFormat.getTagFieldNumber(tag)) {
-        case 1 -> name[0] = in.readStringRequireUtf8();
-        case 2 -> message(in, inner -> {
-          switch (WireFormat.getTagFieldNumber(inner)) {
-            case 1 -> value[0] = in.readBool();
-            case 2 -> value[0] = in.readInt64();
-            case 3 -> value[0] = in.readStringRequireUtf8();
-            case 4 -> value[0] = in.readDouble();
-            case 5 -> value[0] = in.readUInt64();
-            default -> in.skipField(inner);
+    fields(
+        in,
+        tag -> {
+          switch (WireFormat.getTagFieldNumber(tag)) {
+            case 1 -> name[0] = in.readStringRequireUtf8();
+            case 2 ->
+                message(
+                    in,
+                    inner -> {
+                      switch (WireFormat.getTagFieldNumber(inner)) {
+                        case 1 -> value[0] = in.readBool();
+                        case 2 -> value[0] = in.readInt64();
+                        case 3 -> value[0] = in.readStringRequireUtf8();
+                        case 4 -> value[0] = in.readDouble();
+                        case 5 -> value[0] = in.readUInt64();
+                        default -> in.skipField(inner);
+                      }
+                    });
+            default -> in.skipField(tag);
           }
         });
-        default -> in.skipField(tag);
-      }
-    });
     if (value[0] != null) {
       RequestMemory.charge(200);
       parameters.put(name[0], value[0]);
@@ -88,18 +94,22 @@ final class Protobuf {
 
   /// An entry of a map of `InferParameter`.
   static byte[] textParameter(String name, String value) {
-    return bytes(entry -> {
-      entry.writeString(1, name);
-      entry.writeByteArray(2, bytes(parameter -> parameter.writeString(3, value)));
-    });
+    return bytes(
+        entry -> {
+          entry.writeString(1, name);
+          entry.writeByteArray(2, bytes(parameter -> parameter.writeString(3, value)));
+        });
   }
 
   static void writeShape(int field, int[] shape, CodedOutputStream message) throws IOException {
-    message.writeByteArray(field, bytes(packed -> {
-      for (int length : shape) {
-        packed.writeInt64NoTag(length);
-      }
-    }));
+    message.writeByteArray(
+        field,
+        bytes(
+            packed -> {
+              for (int length : shape) {
+                packed.writeInt64NoTag(length);
+              }
+            }));
   }
 
   static byte[] bytes(Writing writing) {

@@ -16,8 +16,8 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 
-/// `ModelInferRequest` and `ModelInferResponse` of the published proto, field by field: generated classes would copy each tensor
-/// before it can be counted.
+/// `ModelInferRequest` and `ModelInferResponse` of the published proto, field by field: generated
+/// classes would copy each tensor before it can be counted.
 final class ProtobufMessages implements Messages {
 
   private final InferTarget target;
@@ -81,75 +81,91 @@ final class ProtobufMessages implements Messages {
   private static List<InferTensor> tensors(List<Input> inputs, List<ByteBuffer> raws) {
     if (!raws.isEmpty() && raws.size() != inputs.size()) {
       throw new BadInputException(
-          "raw_input_contents: found %d, expected %d, one for each input".formatted(raws.size(), inputs.size()));
+          "raw_input_contents: found %d, expected %d, one for each input"
+              .formatted(raws.size(), inputs.size()));
     }
     var tensors = new ArrayList<InferTensor>();
     for (int i = 0; i < inputs.size(); i++) {
       var place = "inputs[%d]".formatted(i);
       if (!raws.isEmpty() && inputs.get(i).contents.isPresent()) {
-        throw new BadInputException(place + ".contents: found raw_input_contents too, expected one of them");
+        throw new BadInputException(
+            place + ".contents: found raw_input_contents too, expected one of them");
       }
-      tensors.add(inputs.get(i).tensor(raws.isEmpty() ? Optional.empty() : Optional.of(raws.get(i)), place));
+      tensors.add(
+          inputs
+              .get(i)
+              .tensor(raws.isEmpty() ? Optional.empty() : Optional.of(raws.get(i)), place));
     }
     return tensors;
   }
 
   private static Input input(CodedInputStream in) throws IOException {
     var input = new Input();
-    Protobuf.message(in, tag -> {
-      switch (WireFormat.getTagFieldNumber(tag)) {
-        case 1 -> input.name = in.readStringRequireUtf8();
-        case 2 -> input.datatype = in.readStringRequireUtf8();
-        case 3 -> Protobuf.repeated(in, tag, () -> {
-          RequestMemory.charge(Long.BYTES * 4);
-          input.shape.add(in.readInt64());
+    Protobuf.message(
+        in,
+        tag -> {
+          switch (WireFormat.getTagFieldNumber(tag)) {
+            case 1 -> input.name = in.readStringRequireUtf8();
+            case 2 -> input.datatype = in.readStringRequireUtf8();
+            case 3 ->
+                Protobuf.repeated(
+                    in,
+                    tag,
+                    () -> {
+                      RequestMemory.charge(Long.BYTES * 4);
+                      input.shape.add(in.readInt64());
+                    });
+            case 4 -> Protobuf.nested(in, () -> Protobuf.parameter(in, input.parameters));
+            case 5 -> {
+              var contents = new TypedContents();
+              Protobuf.message(in, inner -> contents.read(in, inner));
+              input.contents = Optional.of(contents);
+            }
+            default -> in.skipField(tag);
+          }
         });
-        case 4 -> Protobuf.nested(in, () -> Protobuf.parameter(in, input.parameters));
-        case 5 -> {
-          var contents = new TypedContents();
-          Protobuf.message(in, inner -> contents.read(in, inner));
-          input.contents = Optional.of(contents);
-        }
-        default -> in.skipField(tag);
-      }
-    });
     return input;
   }
 
   private static InferRequest.Wanted wanted(CodedInputStream in) throws IOException {
     var name = new String[] {""};
-    Protobuf.message(in, tag -> {
-      if (WireFormat.getTagFieldNumber(tag) == 1) {
-        name[0] = in.readStringRequireUtf8();
-      } else {
-        in.skipField(tag);
-      }
-    });
+    Protobuf.message(
+        in,
+        tag -> {
+          if (WireFormat.getTagFieldNumber(tag) == 1) {
+            name[0] = in.readStringRequireUtf8();
+          } else {
+            in.skipField(tag);
+          }
+        });
     return new InferRequest.Wanted(name[0], Optional.empty());
   }
 
   /// Raw contents answer raw contents, and half floats, which have no typed ones.
   @Override
   public InvocationResponse write(InferRequest request, List<InferTensor> outputs) {
-    boolean asBytes = raw || outputs.stream().anyMatch(output -> output.datatype() == Datatype.FP16);
-    return GrpcFrame.of(message -> {
-      message.writeString(1, target.model());
-      message.writeString(2, target.version());
-      if (request.id().isPresent()) {
-        message.writeString(3, request.id().get());
-      }
-      for (var output : outputs) {
-        message.writeByteArray(5, tensor(output, asBytes));
-      }
-      if (asBytes) {
-        for (var output : outputs) {
-          write(6, output.raw(), message);
-        }
-      }
-    });
+    boolean asBytes =
+        raw || outputs.stream().anyMatch(output -> output.datatype() == Datatype.FP16);
+    return GrpcFrame.of(
+        message -> {
+          message.writeString(1, target.model());
+          message.writeString(2, target.version());
+          if (request.id().isPresent()) {
+            message.writeString(3, request.id().get());
+          }
+          for (var output : outputs) {
+            message.writeByteArray(5, tensor(output, asBytes));
+          }
+          if (asBytes) {
+            for (var output : outputs) {
+              write(6, output.raw(), message);
+            }
+          }
+        });
   }
 
-  private static void write(int field, List<ByteBuffer> parts, CodedOutputStream message) throws IOException {
+  private static void write(int field, List<ByteBuffer> parts, CodedOutputStream message)
+      throws IOException {
     int length = parts.stream().mapToInt(ByteBuffer::remaining).sum();
     RequestMemory.charge(2L * length);
     message.writeTag(field, WireFormat.WIRETYPE_LENGTH_DELIMITED);
@@ -160,16 +176,18 @@ final class ProtobufMessages implements Messages {
   }
 
   private static byte[] tensor(InferTensor output, boolean asBytes) {
-    return Protobuf.bytes(tensor -> {
-      tensor.writeString(1, output.name());
-      tensor.writeString(2, output.datatype().name());
-      Protobuf.writeShape(3, output.shape(), tensor);
-      if (output.contentType().isPresent()) {
-        tensor.writeByteArray(4, Protobuf.textParameter("content_type", output.contentType().get()));
-      }
-      if (!asBytes) {
-        tensor.writeByteArray(5, TypedContents.write(output));
-      }
-    });
+    return Protobuf.bytes(
+        tensor -> {
+          tensor.writeString(1, output.name());
+          tensor.writeString(2, output.datatype().name());
+          Protobuf.writeShape(3, output.shape(), tensor);
+          if (output.contentType().isPresent()) {
+            tensor.writeByteArray(
+                4, Protobuf.textParameter("content_type", output.contentType().get()));
+          }
+          if (!asBytes) {
+            tensor.writeByteArray(5, TypedContents.write(output));
+          }
+        });
   }
 }

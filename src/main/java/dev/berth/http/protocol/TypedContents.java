@@ -15,14 +15,23 @@ import java.util.Optional;
 final class TypedContents {
 
   /// The fields by their numbers.
-  private static final List<String> FIELDS = List.of(
-      "none", "bool_contents", "int_contents", "int64_contents", "uint_contents", "uint64_contents", "fp32_contents",
-      "fp64_contents", "bytes_contents");
+  private static final List<String> FIELDS =
+      List.of(
+          "none",
+          "bool_contents",
+          "int_contents",
+          "int64_contents",
+          "uint_contents",
+          "uint64_contents",
+          "fp32_contents",
+          "fp64_contents",
+          "bytes_contents");
 
   private static final int FIRST = 16;
 
   /// The only field that is there; 0 where there is none.
   private int field;
+
   private long[] wholes = new long[0];
   private double[] fractions = new double[0];
   private final List<byte[]> elements = new ArrayList<>();
@@ -50,7 +59,8 @@ final class TypedContents {
     }
     if (field != 0 && field != number) {
       throw new BadInputException(
-          "contents: found %s and %s, expected one of them".formatted(FIELDS.get(field), FIELDS.get(number)));
+          "contents: found %s and %s, expected one of them"
+              .formatted(FIELDS.get(field), FIELDS.get(number)));
     }
     field = number;
     switch (number) {
@@ -87,15 +97,22 @@ final class TypedContents {
     return more;
   }
 
-  InferTensor tensor(String name, Datatype datatype, long[] shape, Optional<String> contentType, String place) {
+  InferTensor tensor(
+      String name, Datatype datatype, long[] shape, Optional<String> contentType, String place) {
     int size = InferTensor.size(shape, place);
     if ((field == 0 || field != field(datatype)) && (count > 0 || size > 0)) {
-      throw new BadInputException("%s.contents: found %s, expected %s for %s".formatted(
-          place, FIELDS.get(field), field(datatype) == 0 ? "raw_input_contents" : FIELDS.get(field(datatype)), datatype));
+      throw new BadInputException(
+          "%s.contents: found %s, expected %s for %s"
+              .formatted(
+                  place,
+                  FIELDS.get(field),
+                  field(datatype) == 0 ? "raw_input_contents" : FIELDS.get(field(datatype)),
+                  datatype));
     }
     if (count != size) {
-      throw new BadInputException("%s.contents: found %d elements, expected %d for the shape %s"
-          .formatted(place, count, size, Arrays.toString(shape)));
+      throw new BadInputException(
+          "%s.contents: found %d elements, expected %d for the shape %s"
+              .formatted(place, count, size, Arrays.toString(shape)));
     }
     var lengths = Arrays.stream(shape).mapToInt(Math::toIntExact).toArray();
     if (datatype.type().isEmpty()) {
@@ -103,12 +120,14 @@ final class TypedContents {
     }
     var type = datatype.type().get();
     if (type.isFloating()) {
-      return new InferTensor.Numbers(name, Tensor.of(Arrays.copyOf(fractions, count), lengths).as(type));
+      return new InferTensor.Numbers(
+          name, Tensor.of(Arrays.copyOf(fractions, count), lengths).as(type));
     }
     for (int i = 0; i < count; i++) {
       if (!type.holds(wholes[i])) {
         throw new BadInputException(
-            "%s.contents[%d]: found %d, expected a number that is %s".formatted(place, i, wholes[i], datatype));
+            "%s.contents[%d]: found %d, expected a number that is %s"
+                .formatted(place, i, wholes[i], datatype));
       }
     }
     return new InferTensor.Numbers(name, Tensor.of(Arrays.copyOf(wholes, count), lengths).as(type));
@@ -116,43 +135,46 @@ final class TypedContents {
 
   static byte[] write(InferTensor tensor) {
     int field = field(tensor.datatype());
-    return Protobuf.bytes(contents -> {
-      switch (tensor) {
-        case InferTensor.Bytes bytes -> {
-          for (var element : bytes.elements()) {
-            RequestMemory.charge(3L * element.length);
-            contents.writeByteArray(field, element);
+    return Protobuf.bytes(
+        contents -> {
+          switch (tensor) {
+            case InferTensor.Bytes bytes -> {
+              for (var element : bytes.elements()) {
+                RequestMemory.charge(3L * element.length);
+                contents.writeByteArray(field, element);
+              }
+            }
+            case InferTensor.Numbers(_, var numbers) -> {
+              RequestMemory.charge(32L * numbers.size());
+              contents.writeByteArray(field, packed(tensor.datatype(), numbers));
+            }
           }
-        }
-        case InferTensor.Numbers(_, var numbers) -> {
-          RequestMemory.charge(32L * numbers.size());
-          contents.writeByteArray(field, packed(tensor.datatype(), numbers));
-        }
-      }
-    });
+        });
   }
 
   private static byte[] packed(Datatype datatype, Tensor numbers) {
-    return Protobuf.bytes(packed -> {
-      switch (datatype) {
-        case FP32 -> {
-          for (float value : numbers.floats()) {
-            packed.writeFloatNoTag(value);
+    return Protobuf.bytes(
+        packed -> {
+          switch (datatype) {
+            case FP32 -> {
+              for (float value : numbers.floats()) {
+                packed.writeFloatNoTag(value);
+              }
+            }
+            case FP64 -> {
+              for (double value : numbers.doubles()) {
+                packed.writeDoubleNoTag(value);
+              }
+            }
+            case BOOL, UINT8, INT8, INT16, INT32, INT64 -> {
+              // Negative int32 are written as int64 too.
+              for (long value : numbers.longs()) {
+                packed.writeInt64NoTag(value);
+              }
+            }
+            case FP16, BYTES ->
+                throw new IllegalStateException(datatype + " has no packed contents");
           }
-        }
-        case FP64 -> {
-          for (double value : numbers.doubles()) {
-            packed.writeDoubleNoTag(value);
-          }
-        }
-        case BOOL, UINT8, INT8, INT16, INT32, INT64 -> {
-          // Negative int32 are written as int64 too.
-          for (long value : numbers.longs()) {
-            packed.writeInt64NoTag(value);
-          }
-        }
-        case FP16, BYTES -> throw new IllegalStateException(datatype + " has no packed contents");
-      }
-    });
+        });
   }
 }

@@ -22,30 +22,37 @@ import java.util.Set;
 import java.util.TreeMap;
 import java.util.function.Consumer;
 
-/// Makes a document of CloudWatch's Embedded Metric Format for each set of dimensions: the process, each model, and each
-/// status that a model has answered with. Counters and histograms have what has come since the documents before.
+/// Makes a document of CloudWatch's Embedded Metric Format for each set of dimensions: the process,
+/// each model, and each status that a model has answered with. Counters and histograms have what
+/// has come since the documents before.
 ///
-/// A histogram is an array of values, each the upper bound of a bucket, and one of how often each was there. So percentiles are
-/// those of buckets, while sum and count are exact.
+/// A histogram is an array of values, each the upper bound of a bucket, and one of how often each
+/// was there. So percentiles are those of buckets, while sum and count are exact.
 ///
 /// Used by one thread at a time.
 public final class EmfDocuments {
 
   static final String NAMESPACE = "Berth";
+
   /// The format's own limit for a document.
   static final int MOST_METRICS = 100;
+
   /// The format's own limit for the value of a dimension.
   static final int LONGEST_VALUE = 1024;
 
-  /// CloudWatch charges for each metric, so only series with these labels are there, and only Berth's and the hooks'.
+  /// CloudWatch charges for each metric, so only series with these labels are there, and only
+  /// Berth's and the hooks'.
   private static final Set<String> LABELS = Set.of("model", "status", "model_name");
+
   private static final List<String> PREFIXES = List.of("berth_", "hooks_", "vllm:");
 
   private static final ObjectMapper JSON = JsonMapper.builder().build();
 
   private final Map<String, String> dimensions;
+
   /// What counters had when the documents before were made, by name and labels.
   private Map<String, Double> before = new HashMap<>();
+
   private Map<String, Double> now = new HashMap<>();
 
   private record Metric(String name, String unit, Consumer<ObjectNode> value) {}
@@ -60,17 +67,23 @@ public final class EmfDocuments {
     now = new HashMap<>();
     var byLabels = new LinkedHashMap<Labels, List<Metric>>();
     snapshots.stream()
-        .filter(snapshot -> PREFIXES.stream().anyMatch(snapshot.getMetadata().getName()::startsWith))
+        .filter(
+            snapshot -> PREFIXES.stream().anyMatch(snapshot.getMetadata().getName()::startsWith))
         // The histograms have it.
         .filter(snapshot -> !snapshot.getMetadata().getName().endsWith("_max"))
         .forEach(snapshot -> add(snapshot, byLabels));
     before = now;
     var documents = new ArrayList<String>();
-    byLabels.forEach((labels, metrics) -> {
-      for (int from = 0; from < metrics.size(); from += MOST_METRICS) {
-        documents.add(document(labels, metrics.subList(from, Math.min(metrics.size(), from + MOST_METRICS)), time));
-      }
-    });
+    byLabels.forEach(
+        (labels, metrics) -> {
+          for (int from = 0; from < metrics.size(); from += MOST_METRICS) {
+            documents.add(
+                document(
+                    labels,
+                    metrics.subList(from, Math.min(metrics.size(), from + MOST_METRICS)),
+                    time));
+          }
+        });
     return documents;
   }
 
@@ -84,8 +97,10 @@ public final class EmfDocuments {
       var metrics = byLabels.computeIfAbsent(labels, _ -> new ArrayList<>());
       switch (snapshot) {
         case CounterSnapshot _ -> {
-          double more = more(name + labels, ((CounterSnapshot.CounterDataPointSnapshot) point).getValue());
-          metrics.add(new Metric(name + "_total", "Count", node -> node.put(name + "_total", more)));
+          double more =
+              more(name + labels, ((CounterSnapshot.CounterDataPointSnapshot) point).getValue());
+          metrics.add(
+              new Metric(name + "_total", "Count", node -> node.put(name + "_total", more)));
         }
         case GaugeSnapshot _ -> {
           double value = ((GaugeSnapshot.GaugeDataPointSnapshot) point).getValue();
@@ -118,17 +133,24 @@ public final class EmfDocuments {
     }
     double sum = more(name + point.getLabels() + "sum", point.getSum());
     if (!values.isEmpty()) {
-      metrics.add(new Metric(name, unit(name), node -> {
-        var histogram = node.putObject(name);
-        values.forEach(histogram.putArray("Values")::add);
-        counts.forEach(histogram.putArray("Counts")::add);
-        histogram.put("Min", values.getFirst()).put("Max", values.getLast());
-        histogram.put("Sum", sum).put("Count", counts.stream().mapToDouble(Double::doubleValue).sum());
-      }));
+      metrics.add(
+          new Metric(
+              name,
+              unit(name),
+              node -> {
+                var histogram = node.putObject(name);
+                values.forEach(histogram.putArray("Values")::add);
+                counts.forEach(histogram.putArray("Counts")::add);
+                histogram.put("Min", values.getFirst()).put("Max", values.getLast());
+                histogram
+                    .put("Sum", sum)
+                    .put("Count", counts.stream().mapToDouble(Double::doubleValue).sum());
+              }));
     }
   }
 
-  /// How much a counter has grown. One that is smaller than before belongs to a model that was loaded again.
+  /// How much a counter has grown. One that is smaller than before belongs to a model that was
+  /// loaded again.
   private double more(String key, double value) {
     now.put(key, value);
     double last = before.getOrDefault(key, 0.0);
@@ -144,7 +166,8 @@ public final class EmfDocuments {
     var names = directive.putArray("Dimensions").addArray();
     all.keySet().forEach(names::add);
     var definitions = directive.putArray("Metrics");
-    metrics.forEach(metric -> definitions.addObject().put("Name", metric.name).put("Unit", metric.unit));
+    metrics.forEach(
+        metric -> definitions.addObject().put("Name", metric.name).put("Unit", metric.unit));
     all.forEach(root::put);
     metrics.forEach(metric -> metric.value.accept(root));
     try {

@@ -20,10 +20,12 @@ public final class EmfPrinter implements AutoCloseable {
   private final EmfDocuments documents;
   private final Supplier<MetricSnapshots> metrics;
   private final Consumer<String> line;
-  private final ScheduledExecutorService clock = Executors.newSingleThreadScheduledExecutor(
-      Thread.ofPlatform().name("berth-metrics").daemon().factory());
+  private final ScheduledExecutorService clock =
+      Executors.newSingleThreadScheduledExecutor(
+          Thread.ofPlatform().name("berth-metrics").daemon().factory());
 
-  private EmfPrinter(EmfDocuments documents, Supplier<MetricSnapshots> metrics, Consumer<String> line) {
+  private EmfPrinter(
+      EmfDocuments documents, Supplier<MetricSnapshots> metrics, Consumer<String> line) {
     this.documents = documents;
     this.metrics = metrics;
     this.line = line;
@@ -33,7 +35,10 @@ public final class EmfPrinter implements AutoCloseable {
   /// @param metrics reads all instruments
   /// @param line prints a line, and must not block
   public static EmfPrinter start(
-      Duration interval, Map<String, String> dimensions, Supplier<MetricSnapshots> metrics, Consumer<String> line) {
+      Duration interval,
+      Map<String, String> dimensions,
+      Supplier<MetricSnapshots> metrics,
+      Consumer<String> line) {
     var printer = new EmfPrinter(new EmfDocuments(dimensions), metrics, line);
     long nanos = interval.toNanos();
     printer.clock.scheduleAtFixedRate(printer::print, nanos, nanos, TimeUnit.NANOSECONDS);

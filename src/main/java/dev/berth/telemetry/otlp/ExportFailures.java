@@ -7,11 +7,13 @@ import java.util.logging.LogRecord;
 import java.util.logging.Logger;
 import org.slf4j.LoggerFactory;
 
-/// Says in the log of the server what the SDK says in that of the JDK: that something can't be sent. It does so once, because
-/// a collector that is down may stay down, and every export fails then.
+/// Says in the log of the server what the SDK says in that of the JDK: that something can't be
+/// sent. It does so once, because a collector that is down may stay down, and every export fails
+/// then.
 final class ExportFailures extends Handler {
 
   private static final org.slf4j.Logger log = LoggerFactory.getLogger(ExportFailures.class);
+
   /// Held here: the JDK forgets loggers that nobody holds, and their handlers with them.
   private static final Logger OF_THE_SDK = Logger.getLogger("io.opentelemetry");
 
@@ -37,7 +39,10 @@ final class ExportFailures extends Handler {
       return;
     }
     if (said.compareAndSet(false, true)) {
-      log.warn("can't send by OTLP to {}: {}; later failures are logged at DEBUG", endpoint, line.getMessage());
+      log.warn(
+          "can't send by OTLP to {}: {}; later failures are logged at DEBUG",
+          endpoint,
+          line.getMessage());
     } else {
       log.debug("can't send by OTLP to {}: {}", endpoint, line.getMessage());
     }

@@ -17,7 +17,8 @@ import io.opentelemetry.context.Context;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/// Hands every event of the log to the SDK, in the trace of its request. Runs on the thread that logs, and never waits.
+/// Hands every event of the log to the SDK, in the trace of its request. Runs on the thread that
+/// logs, and never waits.
 final class LogExport extends UnsynchronizedAppenderBase<ILoggingEvent> {
 
   private final LoggerProvider logs;
@@ -42,16 +43,20 @@ final class LogExport extends UnsynchronizedAppenderBase<ILoggingEvent> {
 
   @Override
   protected void append(ILoggingEvent event) {
-    var line = logs.get(event.getLoggerName()).logRecordBuilder()
-        .setTimestamp(event.getInstant())
-        .setContext(context(event))
-        .setSeverity(severity(event.getLevel()))
-        .setSeverityText(event.getLevel().toString())
-        .setBody(event.getFormattedMessage())
-        .setAttribute("thread.name", event.getThreadName());
+    var line =
+        logs.get(event.getLoggerName())
+            .logRecordBuilder()
+            .setTimestamp(event.getInstant())
+            .setContext(context(event))
+            .setSeverity(severity(event.getLevel()))
+            .setSeverityText(event.getLevel().toString())
+            .setBody(event.getFormattedMessage())
+            .setAttribute("thread.name", event.getThreadName());
     event.getMDCPropertyMap().forEach(line::setAttribute);
     if (event.getKeyValuePairs() != null) {
-      event.getKeyValuePairs().forEach(pair -> line.setAttribute(pair.key, String.valueOf(pair.value)));
+      event
+          .getKeyValuePairs()
+          .forEach(pair -> line.setAttribute(pair.key, String.valueOf(pair.value)));
     }
     if (event.getThrowableProxy() instanceof ThrowableProxy thrown) {
       line.setException(thrown.getThrowable());
@@ -64,7 +69,11 @@ final class LogExport extends UnsynchronizedAppenderBase<ILoggingEvent> {
     var trace = event.getMDCPropertyMap().getOrDefault("trace_id", "");
     var span = event.getMDCPropertyMap().getOrDefault("span_id", "");
     return TraceId.isValid(trace) && SpanId.isValid(span)
-        ? Context.root().with(Span.wrap(SpanContext.create(trace, span, TraceFlags.getSampled(), TraceState.getDefault())))
+        ? Context.root()
+            .with(
+                Span.wrap(
+                    SpanContext.create(
+                        trace, span, TraceFlags.getSampled(), TraceState.getDefault())))
         : Context.root();
   }
 

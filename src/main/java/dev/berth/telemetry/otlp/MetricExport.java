@@ -32,12 +32,14 @@ import java.util.Optional;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Supplier;
 
-/// What `/metrics` has, as metrics of OpenTelemetry: the same instruments under the same names, cumulative since the start.
+/// What `/metrics` has, as metrics of OpenTelemetry: the same instruments under the same names,
+/// cumulative since the start.
 ///
 /// The SDK has no public way to make such data, so the classes behind its own instruments are used.
 final class MetricExport implements MetricProducer {
 
-  private static final InstrumentationScopeInfo SCOPE = InstrumentationScopeInfo.create("dev.berth");
+  private static final InstrumentationScopeInfo SCOPE =
+      InstrumentationScopeInfo.create("dev.berth");
 
   private final Supplier<MetricSnapshots> metrics;
   private final long start = nanos();
@@ -49,7 +51,9 @@ final class MetricExport implements MetricProducer {
   @Override
   public Collection<MetricData> produce(Resource resource) {
     long now = nanos();
-    return metrics.get().stream().flatMap(snapshot -> data(snapshot, resource, now).stream()).toList();
+    return metrics.get().stream()
+        .flatMap(snapshot -> data(snapshot, resource, now).stream())
+        .toList();
   }
 
   /// Nothing where there is no metric of such a kind in OpenTelemetry.
@@ -58,23 +62,76 @@ final class MetricExport implements MetricProducer {
     var help = Optional.ofNullable(snapshot.getMetadata().getHelp()).orElse("");
     var unit = unit(name);
     return switch (snapshot) {
-      case CounterSnapshot counter -> Optional.of(ImmutableMetricData.createDoubleSum(
-          resource, SCOPE, name, help, unit, ImmutableSumData.create(true, AggregationTemporality.CUMULATIVE,
-              counter.getDataPoints().stream().map(p -> point(p.getLabels(), p.getValue(), now)).toList())));
-      case GaugeSnapshot gauge -> Optional.of(ImmutableMetricData.createDoubleGauge(
-          resource, SCOPE, name, help, unit, ImmutableGaugeData.create(
-              gauge.getDataPoints().stream().map(p -> point(p.getLabels(), p.getValue(), now)).toList())));
-      case InfoSnapshot info -> Optional.of(ImmutableMetricData.createDoubleGauge(
-          resource, SCOPE, name + "_info", help, "", ImmutableGaugeData.create(
-              info.getDataPoints().stream().map(p -> point(p.getLabels(), 1, now)).toList())));
-      case HistogramSnapshot histogram -> Optional.of(ImmutableMetricData.createDoubleHistogram(
-          resource, SCOPE, name, help, unit, ImmutableHistogramData.create(AggregationTemporality.CUMULATIVE,
-              histogram.getDataPoints().stream().map(p -> point(p, now)).toList())));
+      case CounterSnapshot counter ->
+          Optional.of(
+              ImmutableMetricData.createDoubleSum(
+                  resource,
+                  SCOPE,
+                  name,
+                  help,
+                  unit,
+                  ImmutableSumData.create(
+                      true,
+                      AggregationTemporality.CUMULATIVE,
+                      counter.getDataPoints().stream()
+                          .map(p -> point(p.getLabels(), p.getValue(), now))
+                          .toList())));
+      case GaugeSnapshot gauge ->
+          Optional.of(
+              ImmutableMetricData.createDoubleGauge(
+                  resource,
+                  SCOPE,
+                  name,
+                  help,
+                  unit,
+                  ImmutableGaugeData.create(
+                      gauge.getDataPoints().stream()
+                          .map(p -> point(p.getLabels(), p.getValue(), now))
+                          .toList())));
+      case InfoSnapshot info ->
+          Optional.of(
+              ImmutableMetricData.createDoubleGauge(
+                  resource,
+                  SCOPE,
+                  name + "_info",
+                  help,
+                  "",
+                  ImmutableGaugeData.create(
+                      info.getDataPoints().stream()
+                          .map(p -> point(p.getLabels(), 1, now))
+                          .toList())));
+      case HistogramSnapshot histogram ->
+          Optional.of(
+              ImmutableMetricData.createDoubleHistogram(
+                  resource,
+                  SCOPE,
+                  name,
+                  help,
+                  unit,
+                  ImmutableHistogramData.create(
+                      AggregationTemporality.CUMULATIVE,
+                      histogram.getDataPoints().stream().map(p -> point(p, now)).toList())));
       // Of the JVM's pauses: how many, and how long together.
-      case SummarySnapshot summary -> Optional.of(ImmutableMetricData.createDoubleHistogram(
-          resource, SCOPE, name, help, unit, ImmutableHistogramData.create(AggregationTemporality.CUMULATIVE,
-              summary.getDataPoints().stream()
-                  .map(p -> histogram(p.getLabels(), p.getSum(), List.of(), List.of(p.getCount()), now)).toList())));
+      case SummarySnapshot summary ->
+          Optional.of(
+              ImmutableMetricData.createDoubleHistogram(
+                  resource,
+                  SCOPE,
+                  name,
+                  help,
+                  unit,
+                  ImmutableHistogramData.create(
+                      AggregationTemporality.CUMULATIVE,
+                      summary.getDataPoints().stream()
+                          .map(
+                              p ->
+                                  histogram(
+                                      p.getLabels(),
+                                      p.getSum(),
+                                      List.of(),
+                                      List.of(p.getCount()),
+                                      now))
+                          .toList())));
       default -> Optional.empty();
     };
   }
@@ -97,8 +154,10 @@ final class MetricExport implements MetricProducer {
     return histogram(point.getLabels(), point.getSum(), bounds, counts, now);
   }
 
-  private HistogramPointData histogram(Labels labels, double sum, List<Double> bounds, List<Long> counts, long now) {
-    return ImmutableHistogramPointData.create(start, now, attributes(labels), sum, false, 0, false, 0, bounds, counts);
+  private HistogramPointData histogram(
+      Labels labels, double sum, List<Double> bounds, List<Long> counts, long now) {
+    return ImmutableHistogramPointData.create(
+        start, now, attributes(labels), sum, false, 0, false, 0, bounds, counts);
   }
 
   private static Attributes attributes(Labels labels) {
@@ -108,7 +167,9 @@ final class MetricExport implements MetricProducer {
   }
 
   private static String unit(String name) {
-    return name.endsWith("_seconds") || name.endsWith("_seconds_max") ? "s" : name.endsWith("_bytes") ? "By" : "";
+    return name.endsWith("_seconds") || name.endsWith("_seconds_max")
+        ? "s"
+        : name.endsWith("_bytes") ? "By" : "";
   }
 
   private static long nanos() {

@@ -19,7 +19,8 @@ import java.util.function.Supplier;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/// The SDK of OpenTelemetry, configured by the standard variables and [TelemetryConfig]. Made once and closed once.
+/// The SDK of OpenTelemetry, configured by the standard variables and [TelemetryConfig]. Made once
+/// and closed once.
 public final class OtlpExport implements Tracing {
 
   /// How long the end of the server waits for what is left to be sent.
@@ -35,16 +36,21 @@ public final class OtlpExport implements Tracing {
 
   private OtlpExport(TelemetryConfig config, Supplier<MetricSnapshots> metrics) {
     failures = ExportFailures.reported(place(config));
-    sdk = AutoConfiguredOpenTelemetrySdk.builder()
-        .disableShutdownHook()
-        .addPropertiesSupplier(() -> properties(config))
-        // A flag wins over the environment.
-        .addPropertiesCustomizer(_ -> config.otlpEndpoint()
-            .map(uri -> Map.of("otel.exporter.otlp.endpoint", uri.toString()))
-            .orElse(Map.of()))
-        .addMeterProviderCustomizer((builder, _) -> builder.registerMetricProducer(new MetricExport(metrics)))
-        .build()
-        .getOpenTelemetrySdk();
+    sdk =
+        AutoConfiguredOpenTelemetrySdk.builder()
+            .disableShutdownHook()
+            .addPropertiesSupplier(() -> properties(config))
+            // A flag wins over the environment.
+            .addPropertiesCustomizer(
+                _ ->
+                    config
+                        .otlpEndpoint()
+                        .map(uri -> Map.of("otel.exporter.otlp.endpoint", uri.toString()))
+                        .orElse(Map.of()))
+            .addMeterProviderCustomizer(
+                (builder, _) -> builder.registerMetricProducer(new MetricExport(metrics)))
+            .build()
+            .getOpenTelemetrySdk();
     spans = new Spans(sdk.getTracer(NAME), sdk.getPropagators().getTextMapPropagator());
     logs = LogExport.attached(sdk.getLogsBridge());
   }
@@ -57,18 +63,25 @@ public final class OtlpExport implements Tracing {
   }
 
   private static String place(TelemetryConfig config) {
-    return config.otlpEndpoint().map(URI::toString).orElse("the OTEL_EXPORTER_OTLP_…_ENDPOINT of each");
+    return config
+        .otlpEndpoint()
+        .map(URI::toString)
+        .orElse("the OTEL_EXPORTER_OTLP_…_ENDPOINT of each");
   }
 
   @Override
-  public <R> RequestTrace begin(String method, String path, R request, BiFunction<R, String, String> header) {
+  public <R> RequestTrace begin(
+      String method, String path, R request, BiFunction<R, String, String> header) {
     return spans.begin(method, path, request, header);
   }
 
   /// The variables that are set, and what holds where they are not.
   private static Map<String, String> properties(TelemetryConfig config) {
     var properties = new HashMap<>(Map.of("otel.exporter.otlp.protocol", "http/protobuf"));
-    if (!config.openTelemetry().getOrDefault("OTEL_RESOURCE_ATTRIBUTES", "").contains("service.name=")) {
+    if (!config
+        .openTelemetry()
+        .getOrDefault("OTEL_RESOURCE_ATTRIBUTES", "")
+        .contains("service.name=")) {
       properties.put("otel.service.name", "berth");
     }
     for (var signal : TelemetryConfig.SIGNALS) {
@@ -76,7 +89,11 @@ public final class OtlpExport implements Tracing {
         properties.put("otel.%s.exporter".formatted(signal.toLowerCase(Locale.ROOT)), "none");
       }
     }
-    config.openTelemetry().forEach((name, value) -> properties.put(name.toLowerCase(Locale.ROOT).replace('_', '.'), value));
+    config
+        .openTelemetry()
+        .forEach(
+            (name, value) ->
+                properties.put(name.toLowerCase(Locale.ROOT).replace('_', '.'), value));
     return properties;
   }
 
@@ -84,10 +101,16 @@ public final class OtlpExport implements Tracing {
   @Override
   public void close() {
     logs.detach();
-    var ended = CompletableResultCode.ofAll(List.of(
-        sdk.getSdkTracerProvider().shutdown(), sdk.getSdkMeterProvider().shutdown(), sdk.getSdkLoggerProvider().shutdown()));
+    var ended =
+        CompletableResultCode.ofAll(
+            List.of(
+                sdk.getSdkTracerProvider().shutdown(),
+                sdk.getSdkMeterProvider().shutdown(),
+                sdk.getSdkLoggerProvider().shutdown()));
     if (!ended.join(LAST_EXPORTS.toMillis(), TimeUnit.MILLISECONDS).isSuccess()) {
-      log.warn("some traces, metrics or logs could not be sent within {} s of the end", LAST_EXPORTS.toSeconds());
+      log.warn(
+          "some traces, metrics or logs could not be sent within {} s of the end",
+          LAST_EXPORTS.toSeconds());
     }
     failures.close();
   }

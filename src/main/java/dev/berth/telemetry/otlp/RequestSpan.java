@@ -12,14 +12,16 @@ import java.util.concurrent.atomic.AtomicReference;
 
 /// The span of a request, with one below it for each of its steps.
 ///
-/// A batch may have records of several requests, and a span has one parent. So the span of a batch stands below the first
-/// request that is sampled, has links to all, and the other requests have links to it.
+/// A batch may have records of several requests, and a span has one parent. So the span of a batch
+/// stands below the first request that is sampled, has links to all, and the other requests have
+/// links to it.
 final class RequestSpan implements RequestTrace {
 
   private final Tracer tracer;
   private final String method;
   private final Span span;
   private final Context context;
+
   /// While its records wait.
   private final AtomicReference<Span> queue = new AtomicReference<>();
 
@@ -33,8 +35,12 @@ final class RequestSpan implements RequestTrace {
   @Override
   public Optional<Place> place() {
     var own = span.getSpanContext();
-    return Optional.of(new Place(own.getTraceId(), own.getSpanId(),
-        "00-%s-%s-%s".formatted(own.getTraceId(), own.getSpanId(), own.getTraceFlags().asHex())));
+    return Optional.of(
+        new Place(
+            own.getTraceId(),
+            own.getSpanId(),
+            "00-%s-%s-%s"
+                .formatted(own.getTraceId(), own.getSpanId(), own.getTraceFlags().asHex())));
   }
 
   @Override
@@ -66,11 +72,13 @@ final class RequestSpan implements RequestTrace {
   public Step batch(String name, List<RequestTrace> requests, BatchSize size, int worker) {
     var spans = requests.stream().map(RequestSpan.class::cast).toList();
     var parent = spans.stream().filter(RequestSpan::isSampled).findFirst().orElse(this);
-    var builder = tracer.spanBuilder(name)
-        .setAttribute("berth.batch.requests", requests.size())
-        .setAttribute("berth.batch.records", size.records())
-        .setAttribute("berth.batch.tokens", size.tokens())
-        .setAttribute("berth.worker", worker);
+    var builder =
+        tracer
+            .spanBuilder(name)
+            .setAttribute("berth.batch.requests", requests.size())
+            .setAttribute("berth.batch.records", size.records())
+            .setAttribute("berth.batch.tokens", size.tokens())
+            .setAttribute("berth.worker", worker);
     spans.forEach(request -> builder.addLink(request.span.getSpanContext()));
     var begun = SpanStep.begin(builder, parent.context, tracer);
     for (var request : spans) {

@@ -1,7 +1,6 @@
 package dev.berth.telemetry.otlp;
 
 import dev.berth.telemetry.RequestTrace;
-import io.opentelemetry.api.trace.Span;
 import io.opentelemetry.api.trace.SpanKind;
 import io.opentelemetry.api.trace.Tracer;
 import io.opentelemetry.context.Context;
@@ -20,14 +19,17 @@ final class Spans {
     this.propagator = propagator;
   }
 
-  <R> RequestTrace begin(String method, String path, R request, BiFunction<R, String, String> header) {
+  <R> RequestTrace begin(
+      String method, String path, R request, BiFunction<R, String, String> header) {
     var parent = propagator.extract(Context.root(), request, new Headers<>(header));
-    var span = tracer.spanBuilder(method)
-        .setParent(parent)
-        .setSpanKind(SpanKind.SERVER)
-        .setAttribute("http.request.method", method)
-        .setAttribute("url.path", path)
-        .startSpan();
+    var span =
+        tracer
+            .spanBuilder(method)
+            .setParent(parent)
+            .setSpanKind(SpanKind.SERVER)
+            .setAttribute("http.request.method", method)
+            .setAttribute("url.path", path)
+            .startSpan();
     return new RequestSpan(tracer, method, span, parent.with(span));
   }
 

@@ -4,7 +4,8 @@ import java.util.Optional;
 
 /// The answers to an object's records that outlive the job when it is killed.
 ///
-/// Records are counted from 1. Only the thread that reads and writes the object calls it, but for [#arrived].
+/// Records are counted from 1. Only the thread that reads and writes the object calls it, but for
+/// [#arrived].
 public interface Checkpoint {
 
   /// What an earlier run has written for these records.

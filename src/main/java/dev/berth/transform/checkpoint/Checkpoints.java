@@ -10,21 +10,25 @@ import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.regex.Pattern;
 
-/// What is safe of outputs that are not whole, so that a job that was killed goes on where it was: below the output, in
-/// `.berth-parts/KEY.parts/JOB`. Whatever decides how an answer looks and which records share a request is in `JOB`, a
-/// hash: what a job has left that was told something else does not count.
+/// What is safe of outputs that are not whole, so that a job that was killed goes on where it was:
+/// below the output, in `.berth-parts/KEY.parts/JOB`. Whatever decides how an answer looks and
+/// which records share a request is in `JOB`, a hash: what a job has left that was told something
+/// else does not count.
 ///
-/// On a disk that is a [Journal]. In S3, which can't append to an object, these are [StoredParts]. When the output is there they
-/// are removed.
+/// On a disk that is a [Journal]. In S3, which can't append to an object, these are [StoredParts].
+/// When the output is there they are removed.
 public final class Checkpoints {
 
   /// Below the output of a job, for all that is not an output yet.
   public static final String DIRECTORY = ".berth-parts";
-  private static final Pattern PART = Pattern.compile("(?s)(.*)\\.parts/([0-9a-f]{16})/(\\d{1,18})-(\\d{1,18})");
+
+  private static final Pattern PART =
+      Pattern.compile("(?s)(.*)\\.parts/([0-9a-f]{16})/(\\d{1,18})-(\\d{1,18})");
 
   private final Storage storage;
   private final Location directory;
   private final String job;
+
   /// In S3 alone.
   private final Map<String, List<StoredParts.Part>> left = new ConcurrentHashMap<>();
 
@@ -37,13 +41,19 @@ public final class Checkpoints {
     this.job = settings;
     if (directory instanceof Location.S3) {
       try (var parts = storage.list(directory)) {
-        parts.forEach(part -> {
-          var name = PART.matcher(part.key());
-          if (name.matches()) {
-            left.computeIfAbsent(name.group(1), _ -> new ArrayList<>()).add(new StoredParts.Part(
-                part.location(), name.group(2), Long.parseLong(name.group(3)), Long.parseLong(name.group(4))));
-          }
-        });
+        parts.forEach(
+            part -> {
+              var name = PART.matcher(part.key());
+              if (name.matches()) {
+                left.computeIfAbsent(name.group(1), _ -> new ArrayList<>())
+                    .add(
+                        new StoredParts.Part(
+                            part.location(),
+                            name.group(2),
+                            Long.parseLong(name.group(3)),
+                            Long.parseLong(name.group(4))));
+              }
+            });
       }
     }
   }
@@ -53,8 +63,12 @@ public final class Checkpoints {
     var hash = Sha256.hex("%s %s %d".formatted(job, object.location(), object.size()));
     return switch (directory(object.key())) {
       case Location.Local(var path, _) -> Journal.open(path, hash, goOn);
-      case Location.S3 remote -> StoredParts.open(
-          storage, remote, hash, goOn ? left.getOrDefault(object.key(), List.of()) : removed(object));
+      case Location.S3 remote ->
+          StoredParts.open(
+              storage,
+              remote,
+              hash,
+              goOn ? left.getOrDefault(object.key(), List.of()) : removed(object));
     };
   }
 

@@ -4,8 +4,9 @@ import java.nio.ByteBuffer;
 import java.util.Optional;
 import java.util.zip.CRC32;
 
-/// The head of an answer in a [Journal] or in one of the [StoredParts]: which records it is for, how long it is, and checksums
-/// of itself and of the answer. So a frame that was cut off, or whose bytes never reached the disk, is known.
+/// The head of an answer in a [Journal] or in one of the [StoredParts]: which records it is for,
+/// how long it is, and checksums of itself and of the answer. So a frame that was cut off, or whose
+/// bytes never reached the disk, is known.
 ///
 /// @param first the first record, counted from 1
 /// @param count how many records there are
@@ -26,7 +27,9 @@ record Frame(long first, int count, int length, int sum) {
     }
     int sum = crc(in.slice(in.position(), BYTES - Integer.BYTES));
     var frame = new Frame(in.getLong(), in.getInt(), in.getInt(), in.getInt());
-    return in.getInt() == sum && frame.first > 0 && frame.length >= 0 ? Optional.of(frame) : Optional.empty();
+    return in.getInt() == sum && frame.first > 0 && frame.length >= 0
+        ? Optional.of(frame)
+        : Optional.empty();
   }
 
   /// The head alone.

@@ -1,6 +1,5 @@
 package dev.berth.transform.checkpoint;
 
-import dev.berth.storage.Location;
 import dev.berth.storage.StorageException;
 import java.io.IOException;
 import java.nio.ByteBuffer;
@@ -16,10 +15,11 @@ import java.util.concurrent.locks.ReentrantLock;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/// A file, `KEY.parts/JOB`, that each answer to a mini-batch is appended to as soon as it arrives, in any order. So a job
-/// that is killed makes again what was on its way, and nothing else.
+/// A file, `KEY.parts/JOB`, that each answer to a mini-batch is appended to as soon as it arrives,
+/// in any order. So a job that is killed makes again what was on its way, and nothing else.
 ///
-/// The system writes it to the disk when it likes. A machine that loses its power may lose some of it, which the checksums tell.
+/// The system writes it to the disk when it likes. A machine that loses its power may lose some of
+/// it, which the checksums tell.
 final class Journal implements Checkpoint {
 
   private static final Logger log = LoggerFactory.getLogger(Journal.class);
@@ -30,8 +30,10 @@ final class Journal implements Checkpoint {
   private final Path path;
   private final Map<Long, Place> places = new HashMap<>();
   private final ReentrantLock lock = new ReentrantLock();
+
   /// Written under the lock, as is what follows. Null until there is something to read or to write.
   private FileChannel file;
+
   private long end;
   private boolean isBroken;
 
@@ -60,7 +62,8 @@ final class Journal implements Checkpoint {
       }
     } catch (IOException e) {
       journal.close();
-      throw StorageException.permanent(journal.path, "it can't be read; --overwrite begins anew: " + e, e);
+      throw StorageException.permanent(
+          journal.path, "it can't be read; --overwrite begins anew: " + e, e);
     }
     return journal;
   }
@@ -106,7 +109,8 @@ final class Journal implements Checkpoint {
     }
   }
 
-  /// An object does not fail where only its journal can't be written: it has no further answers then.
+  /// An object does not fail where only its journal can't be written: it has no further answers
+  /// then.
   @Override
   public void arrived(long first, int count, byte[] output) {
     lock.lock();
@@ -116,7 +120,12 @@ final class Journal implements Checkpoint {
       }
       if (file == null) {
         Files.createDirectories(directory);
-        file = FileChannel.open(path, StandardOpenOption.READ, StandardOpenOption.WRITE, StandardOpenOption.CREATE_NEW);
+        file =
+            FileChannel.open(
+                path,
+                StandardOpenOption.READ,
+                StandardOpenOption.WRITE,
+                StandardOpenOption.CREATE_NEW);
       }
       file.position(end);
       for (var bytes : List.of(Frame.of(first, count, output).head(), ByteBuffer.wrap(output))) {
@@ -137,7 +146,8 @@ final class Journal implements Checkpoint {
     close();
   }
 
-  /// The output is there, so the object does not fail where the journal stays: the next run removes it.
+  /// The output is there, so the object does not fail where the journal stays: the next run removes
+  /// it.
   @Override
   public void end() {
     close();

@@ -16,9 +16,9 @@ import java.util.Optional;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/// Objects of S3, `KEY.parts/JOB/1-412` with the answers to the records 1 to 412. One is written about once a second, as
-/// each is a request that costs money and time: a job that is killed makes the answers of the last second again. An object
-/// that is done sooner has none.
+/// Objects of S3, `KEY.parts/JOB/1-412` with the answers to the records 1 to 412. One is written
+/// about once a second, as each is a request that costs money and time: a job that is killed makes
+/// the answers of the last second again. An object that is done sooner has none.
 final class StoredParts implements Checkpoint {
 
   /// Answers to the records from the first to the last one, in their order.
@@ -33,11 +33,15 @@ final class StoredParts implements Checkpoint {
   private final Storage storage;
   private final Location directory;
   private final String job;
+
   /// Those whose records are not yet read.
   private final List<Part> left;
+
   private boolean isAnyWritten;
+
   /// Those of the part that was read last, by their first record.
   private final Map<Long, Answer> answers = new HashMap<>();
+
   private final ByteArrayOutputStream held = new ByteArrayOutputStream();
   private long firstHeld;
   private long lastHeld;
@@ -54,7 +58,11 @@ final class StoredParts implements Checkpoint {
 
   /// @param left what earlier runs have left; what is of no use is removed
   static StoredParts open(Storage storage, Location directory, String job, List<Part> left) {
-    var useful = left.stream().filter(part -> part.job.equals(job)).sorted(Comparator.comparingLong(Part::first)).toList();
+    var useful =
+        left.stream()
+            .filter(part -> part.job.equals(job))
+            .sorted(Comparator.comparingLong(Part::first))
+            .toList();
     var others = new HashSet<>(left);
     useful.forEach(others::remove);
     others.forEach(part -> storage.delete(part.location));
@@ -64,9 +72,14 @@ final class StoredParts implements Checkpoint {
   @Override
   public Optional<byte[]> answer(long first, int count) {
     if (!answers.containsKey(first)) {
-      left.stream().filter(part -> part.first <= first && first <= part.last).findFirst().ifPresent(this::read);
+      left.stream()
+          .filter(part -> part.first <= first && first <= part.last)
+          .findFirst()
+          .ifPresent(this::read);
     }
-    return Optional.ofNullable(answers.remove(first)).filter(answer -> answer.count == count).map(Answer::output);
+    return Optional.ofNullable(answers.remove(first))
+        .filter(answer -> answer.count == count)
+        .map(Answer::output);
   }
 
   /// What can't be read is asked again.

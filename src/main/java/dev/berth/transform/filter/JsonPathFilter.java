@@ -16,16 +16,19 @@ import java.util.List;
 /// $[0,2]  $[1:]         a list of these elements; [0,5:] mixes both
 /// $.*  $[*]             a list of all values of an object or a list
 /// ```
-/// Steps may follow each other: `$.a['b','c']`. Where a step that gives a list is followed by another, the list holds
-/// what that gives for each. A missing name or index is an error, as SageMaker has it; JSONPath libraries leave it out.
-/// A slice ends with the list, as the `slice()` of arrays does; one that takes nothing is an error.
+///
+/// Steps may follow each other: `$.a['b','c']`. Where a step that gives a list is followed by
+/// another, the list holds what that gives for each. A missing name or index is an error, as
+/// SageMaker has it; JSONPath libraries leave it out. A slice ends with the list, as the `slice()`
+/// of arrays does; one that takes nothing is an error.
 public record JsonPathFilter(String text, List<PathStep> steps) {
 
   public JsonPathFilter {
     steps = List.copyOf(steps);
   }
 
-  /// @throws BadInputException with what was found and expected, to follow the name of the field that holds the text
+  /// @throws BadInputException with what was found and expected, to follow the name of the field
+  ///   that holds the text
   public static JsonPathFilter parse(String text, SliceEnd sliceEnd) {
     return new JsonPathFilterParser(text, sliceEnd).parse();
   }
@@ -37,10 +40,12 @@ public record JsonPathFilter(String text, List<PathStep> steps) {
 
   /// Whether this may be applied to a row of CSV, whose cells have no parts and no names.
   public boolean isForRows() {
-    return steps.isEmpty() || (steps.size() == 1 && switch (steps.getFirst()) {
-      case PathStep.Elements _, PathStep.All _ -> true;
-      case PathStep.Members _, PathStep.Subset _ -> false;
-    });
+    return steps.isEmpty()
+        || (steps.size() == 1
+            && switch (steps.getFirst()) {
+              case PathStep.Elements _, PathStep.All _ -> true;
+              case PathStep.Members _, PathStep.Subset _ -> false;
+            });
   }
 
   /// What this selects.

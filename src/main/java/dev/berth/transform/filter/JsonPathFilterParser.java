@@ -40,7 +40,8 @@ final class JsonPathFilterParser {
   JsonPathFilter parse() {
     int length = text.codePointCount(0, text.length());
     if (length > MAX_LENGTH) {
-      throw new BadInputException("found %d characters, expected at most %d".formatted(length, MAX_LENGTH));
+      throw new BadInputException(
+          "found %d characters, expected at most %d".formatted(length, MAX_LENGTH));
     }
     if (!takes(ROOT)) {
       throw bad("$ at the beginning");
@@ -136,8 +137,12 @@ final class JsonPathFilterParser {
   }
 
   private BadInputException bad(String expected) {
-    return new BadInputException("found %s at offset %d of %s, expected %s".formatted(
-        position == text.length() ? "the end" : Excerpt.quoted(text.substring(position)), position, Excerpt.quoted(text),
-        expected));
+    return new BadInputException(
+        "found %s at offset %d of %s, expected %s"
+            .formatted(
+                position == text.length() ? "the end" : Excerpt.quoted(text.substring(position)),
+                position,
+                Excerpt.quoted(text),
+                expected));
   }
 }

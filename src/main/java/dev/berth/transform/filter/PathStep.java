@@ -33,7 +33,8 @@ public sealed interface PathStep {
         names.forEach(name -> object.set(name, member(value, name)));
         selected.add(object);
       }
-      case Elements(var selectors) -> selectors.forEach(selector -> addElements(value, selector, selected));
+      case Elements(var selectors) ->
+          selectors.forEach(selector -> addElements(value, selector, selected));
       case All() -> {
         if (!value.isContainerNode()) {
           throw bad(value, "an object or a list");
@@ -48,13 +49,14 @@ public sealed interface PathStep {
     return switch (this) {
       case Members(var names) -> names.size() > 1;
       case Subset _ -> false;
-      case Elements(var selectors) -> selectors.size() > 1 || selectors.getFirst() instanceof Selector.Slice;
+      case Elements(var selectors) ->
+          selectors.size() > 1 || selectors.getFirst() instanceof Selector.Slice;
       case All() -> true;
     };
   }
 
-  /// Which elements of a list of some size: those from one index up to another, which does not count. Its text ends the
-  /// sentence "expected a list with …".
+  /// Which elements of a list of some size: those from one index up to another, which does not
+  /// count. Its text ends the sentence "expected a list with …".
   sealed interface Selector {
 
     /// Below 0 where there is none such.
@@ -90,7 +92,9 @@ public sealed interface PathStep {
 
       @Override
       public int to(int size) {
-        return end.isEmpty() ? size : within(end.getAsInt(), sliceEnd == SliceEnd.INCLUSIVE ? 1 : 0, size);
+        return end.isEmpty()
+            ? size
+            : within(end.getAsInt(), sliceEnd == SliceEnd.INCLUSIVE ? 1 : 0, size);
       }
 
       private static int within(int number, long added, int size) {
@@ -131,7 +135,10 @@ public sealed interface PathStep {
   }
 
   private static BadInputException bad(JsonNode value, String expected) {
-    var found = value.isArray() ? "a list of " + value.size() : value.isPojo() ? "a number" : Excerpt.of(value);
+    var found =
+        value.isArray()
+            ? "a list of " + value.size()
+            : value.isPojo() ? "a number" : Excerpt.of(value);
     return new BadInputException("found %s, expected %s".formatted(found, expected));
   }
 }

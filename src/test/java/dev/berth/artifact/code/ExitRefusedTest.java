@@ -16,7 +16,8 @@ import org.junit.jupiter.api.io.TempDir;
 class ExitRefusedTest {
 
   /// Each way to exit, by the record that asks for it.
-  private static final String HOOKS = """
+  private static final String HOOKS =
+      """
       interface Ending { void end(int status); }
       record Later(Ending ending) {}
       @Override public List<String> predictFn(List<String> records, Object model) throws Exception {
@@ -39,10 +40,12 @@ class ExitRefusedTest {
         }
         return List.copyOf(all);
       }
-      """.replace("BiConsumer", "java.util.function.BiConsumer");
+      """
+          .replace("BiConsumer", "java.util.function.BiConsumer");
 
   /// Its frames need a class that is not there, as optional parts of a library may be.
-  private static final String LIBRARY = """
+  private static final String LIBRARY =
+      """
       package com.acme;
       public class Tool {
         public static void main(Object records) {
@@ -59,12 +62,17 @@ class ExitRefusedTest {
       }
       """;
 
-  @TempDir
-  Path directory;
+  @TempDir Path directory;
 
   @Test
   void noWayToExitEndsTheServer() throws Exception {
-    var artifact = CodeArtifact.hooks(directory, HOOKS).jar("lib/gone.jar", Jar.of("com.acme.Gone", """
+    var artifact =
+        CodeArtifact.hooks(directory, HOOKS)
+            .jar(
+                "lib/gone.jar",
+                Jar.of(
+                    "com.acme.Gone",
+                    """
         package com.acme;
         public class Gone implements CharSequence {
           public int length() { return 0; }
@@ -78,14 +86,28 @@ class ExitRefusedTest {
 
     @SuppressWarnings("unchecked")
     var handler = (InferenceHandler<Object, String, String>) artifact.code().create(() -> {});
-    var ways = List.of("exit", "runtime exit", "halt", "lambda", "reference", "bound reference", "unbound reference",
-        "kept reference", "library");
+    var ways =
+        List.of(
+            "exit",
+            "runtime exit",
+            "halt",
+            "lambda",
+            "reference",
+            "bound reference",
+            "unbound reference",
+            "kept reference",
+            "library");
     for (int i = 0; i < ways.size(); i++) {
       var way = ways.get(i);
-      assertThatThrownBy(() -> handler.predictFn(List.of(way), null)).as(way).isInstanceOf(ExitRefused.class)
+      assertThatThrownBy(() -> handler.predictFn(List.of(way), null))
+          .as(way)
+          .isInstanceOf(ExitRefused.class)
           .hasMessage("it called exit(%d), which would have ended the server", i + 1)
-          .satisfies(e -> assertThat(HookPlace.of(e))
-              .startsWith(way.equals("library") ? " at Tool.java:11" : " at Inference.java:"));
+          .satisfies(
+              e ->
+                  assertThat(HookPlace.of(e))
+                      .startsWith(
+                          way.equals("library") ? " at Tool.java:11" : " at Inference.java:"));
     }
     assertThat(handler.predictFn(List.of("nothing"), null)).containsExactly("no exit");
     HookCode.close(handler);
@@ -101,10 +123,16 @@ class ExitRefusedTest {
 
   @Test
   void bytesThatAreNoClassAreAnErrorOfTheClass() throws Exception {
-    var artifact = new CodeArtifact(directory)
-        .jar("hooks.jar", Jar.empty().file("com/acme/Broken.class", "no class").service("com.acme.Broken"));
-    assertThat(artifact.problems()).singleElement().asString()
-        .startsWith("code/hooks.jar: class com.acme.Broken: it can't be loaded: java.lang.ClassFormatError: com.acme.Bro");
+    var artifact =
+        new CodeArtifact(directory)
+            .jar(
+                "hooks.jar",
+                Jar.empty().file("com/acme/Broken.class", "no class").service("com.acme.Broken"));
+    assertThat(artifact.problems())
+        .singleElement()
+        .asString()
+        .startsWith(
+            "code/hooks.jar: class com.acme.Broken: it can't be loaded: java.lang.ClassFormatError: com.acme.Bro");
   }
 
   private static final class TextFiles {

@@ -20,8 +20,7 @@ import org.junit.jupiter.params.provider.MethodSource;
 /// What a class must be to be a handler.
 class HandlerClassTest {
 
-  @TempDir
-  Path directory;
+  @TempDir Path directory;
 
   private CodeArtifact artifact;
 
@@ -32,31 +31,42 @@ class HandlerClassTest {
 
   static Stream<Arguments> whatIsNoHandler() {
     return Stream.of(
-        arguments("class Inference {}",
+        arguments(
+            "class Inference {}",
             "found a class that implements neither InferenceHandler nor TransformHandler and extends no built-in handler, "
                 + "expected one that does"),
-        arguments("abstract class Inference extends TextHandler {}",
+        arguments(
+            "abstract class Inference extends TextHandler {}",
             "found an abstract class, expected a class that can be made"),
-        arguments("interface Inference extends InferenceHandler<Void, String, String> {}",
+        arguments(
+            "interface Inference extends InferenceHandler<Void, String, String> {}",
             "found an interface, expected a class that can be made"),
-        arguments("class Inference extends TextHandler { Inference(String name) {} Inference(int a, Path b) {} }",
+        arguments(
+            "class Inference extends TextHandler { Inference(String name) {} Inference(int a, Path b) {} }",
             "found the constructors [Inference(String), Inference(int, Path)], expected one that takes a Path, the model "
                 + "directory, or nothing"),
-        arguments(member("Inference() { throw new IllegalStateException(\"no\"); }"),
+        arguments(
+            member("Inference() { throw new IllegalStateException(\"no\"); }"),
             "its constructor failed at Inference.java:1: java.lang.IllegalStateException: no"),
-        arguments(member("Inference() throws Exception { throw new Exception(); }"),
+        arguments(
+            member("Inference() throws Exception { throw new Exception(); }"),
             "its constructor failed at Inference.java:1: java.lang.Exception"),
-        arguments(member("Inference() { System.exit(3); }"),
+        arguments(
+            member("Inference() { System.exit(3); }"),
             "its constructor failed at Inference.java:1: dev.berth.artifact.code.ExitRefused: it called exit(3), which would have "
                 + "ended the server"),
-        arguments(member("static { if (true) throw new IllegalStateException(\"no\"); }"),
+        arguments(
+            member("static { if (true) throw new IllegalStateException(\"no\"); }"),
             "it can't be loaded at Inference.java:1: java.lang.IllegalStateException: no"),
-        arguments(member("static { System.exit(0); }"),
+        arguments(
+            member("static { System.exit(0); }"),
             "it can't be loaded at Inference.java:1: dev.berth.artifact.code.ExitRefused: it called exit(0), which would have "
                 + "ended the server"),
-        arguments(member("static { deeper(); } static void deeper() { deeper(); }"),
+        arguments(
+            member("static { deeper(); } static void deeper() { deeper(); }"),
             "it can't be loaded at Inference.java:1: java.lang.StackOverflowError"),
-        arguments(member("static { fail(); } static void fail() { throw new AssertionError(1); }"),
+        arguments(
+            member("static { fail(); } static void fail() { throw new AssertionError(1); }"),
             "it can't be loaded at Inference.java:1: java.lang.AssertionError: 1"));
   }
 
@@ -69,12 +79,15 @@ class HandlerClassTest {
   @MethodSource("whatIsNoHandler")
   void whatIsNoHandlerIsRefusedWithItsFile(String source, String problem) throws Exception {
     artifact.source("Inference.java", source);
-    assertThat(artifact.problems()).containsExactly("code/Inference.java: class Inference: " + problem);
+    assertThat(artifact.problems())
+        .containsExactly("code/Inference.java: class Inference: " + problem);
   }
 
   @Test
   void aClassNeedNotBePublicAndMayTakeTheModelDirectory() throws Exception {
-    artifact.source("Inference.java", """
+    artifact.source(
+        "Inference.java",
+        """
         final class Inference extends TextHandler {
           private final String name;
           private Inference() { this(Path.of("nothing")); }
@@ -83,7 +96,9 @@ class HandlerClassTest {
         }
         """);
     assertThat(answer(artifact.code(), "a")).isEqualTo(directory.getFileName().toString());
-    artifact.source("Inference.java", """
+    artifact.source(
+        "Inference.java",
+        """
         record Inference() implements InferenceHandler<Void, String, String> {
           public Void modelFn(ModelContext context) { return null; }
           public List<String> inputFn(InvocationRequest request) { return List.of(); }
@@ -98,24 +113,29 @@ class HandlerClassTest {
 
   @Test
   void whatABuiltInHandlerSaysOfTheArtifactStaysAsItIs() throws Exception {
-    artifact.source("Inference.java", """
+    artifact.source(
+        "Inference.java",
+        """
         class Inference extends QuestionAnsweringHandler { Inference(Path directory) { super(directory); } }
         """);
-    assertThat(artifact.problems()).containsExactly("model.json: not found; expected an artifact made by trace.py");
+    assertThat(artifact.problems())
+        .containsExactly("model.json: not found; expected an artifact made by trace.py");
   }
 
   @Test
   void theContextClassLoaderIsAsBeforeWhateverHappens() throws Exception {
     var before = Thread.currentThread().getContextClassLoader();
     artifact.source("Inference.java", member("Inference() { throw new IllegalStateException(); }"));
-    assertThatThrownBy(() -> artifact.code().create(() -> {})).hasRootCauseInstanceOf(IllegalStateException.class);
+    assertThatThrownBy(() -> artifact.code().create(() -> {}))
+        .hasRootCauseInstanceOf(IllegalStateException.class);
     assertThat(Thread.currentThread().getContextClassLoader()).isSameAs(before);
   }
 
   @Test
   @Tag("HOOK-02")
   void transformFnExcludesTheOtherThree() throws Exception {
-    var transform = """
+    var transform =
+        """
         class Inference implements TransformHandler<Void> {
           public Void modelFn(ModelContext context) { return null; }
           public InvocationResponse transformFn(InvocationRequest request, Void model) throws IOException {
@@ -124,24 +144,42 @@ class HandlerClassTest {
           %s
         }
         """;
-    artifact.source("Inference.java", transform.formatted(
-        "@Override public int length(InvocationRequest request) { return 2; }"));
+    artifact.source(
+        "Inference.java",
+        transform.formatted(
+            "@Override public int length(InvocationRequest request) { return 2; }"));
     assertThat(answer(artifact.code(), "a")).as("length is none of the three").isEqualTo("a!");
-    artifact.source("Inference.java", transform.formatted("""
+    artifact.source(
+        "Inference.java",
+        transform.formatted(
+            """
         @Override public List<InvocationResponse> predictFn(List<InvocationRequest> r, Void m) { return null; }
         @Override public List<InvocationRequest> inputFn(InvocationRequest r) { return null; }
         """));
-    assertThat(artifact.problems()).containsExactly("code/Inference.java: class Inference: found transformFn and besides "
-        + "it inputFn, predictFn, expected either transformFn or those");
-    artifact.source("Inference.java", transform.replace("class Inference", "abstract class Base").formatted("""
+    assertThat(artifact.problems())
+        .containsExactly(
+            "code/Inference.java: class Inference: found transformFn and besides "
+                + "it inputFn, predictFn, expected either transformFn or those");
+    artifact.source(
+        "Inference.java",
+        transform
+                .replace("class Inference", "abstract class Base")
+                .formatted(
+                    """
         @Override public InvocationResponse outputFn(List<InvocationResponse> p, InvocationRequest r) { return null; }
-        """) + "class Inference extends Base {}");
-    assertThat(artifact.problems()).singleElement().asString().contains("found transformFn and besides it outputFn,");
+        """)
+            + "class Inference extends Base {}");
+    assertThat(artifact.problems())
+        .singleElement()
+        .asString()
+        .contains("found transformFn and besides it outputFn,");
   }
 
   @Test
   void aFailureOfAHookIsPlacedInTheArtifactsOwnCode() throws Exception {
-    CodeArtifact.hooks(directory, """
+    CodeArtifact.hooks(
+        directory,
+        """
         @Override public List<String> inputFn(InvocationRequest request) throws IOException {
           return records(null);
         }
@@ -157,7 +195,8 @@ class HandlerClassTest {
     InferenceHandler<?, ?, ?> handler = artifact.code().create(() -> {});
     assertThatThrownBy(() -> handler.inputFn(null))
         .satisfies(e -> assertThat(HookPlace.of(e)).isEqualTo(" at Inference.java:5"));
-    assertThatThrownBy(() -> handler.predictFn(null, null)).as("it has no stack trace, and is its own cause")
+    assertThatThrownBy(() -> handler.predictFn(null, null))
+        .as("it has no stack trace, and is its own cause")
         .satisfies(e -> assertThat(HookPlace.of(e)).isEmpty());
     assertThat(HookPlace.of(new IllegalStateException("the server's"))).isEmpty();
     HookCode.close(handler);

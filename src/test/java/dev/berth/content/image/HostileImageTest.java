@@ -29,41 +29,53 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/// Small files that are much work: what is too much is refused, the rest waits its turn and stops when it is interrupted.
+/// Small files that are much work: what is too much is refused, the rest waits its turn and stops
+/// when it is interrupted.
 class HostileImageTest {
 
   private static final Path IMAGES = Path.of("src/test/resources/images");
 
   private static void assertRefused(byte[] bytes, String message) {
-    assertThatThrownBy(() -> Image.read(bytes)).isInstanceOf(BadInputException.class).hasMessage("image: " + message);
+    assertThatThrownBy(() -> Image.read(bytes))
+        .isInstanceOf(BadInputException.class)
+        .hasMessage("image: " + message);
   }
 
   @Test
   void manyPixelsInManyScansAreRefused() {
-    assertRefused(HostileImages.progressiveJpeg(9990, 9990, 100),
+    assertRefused(
+        HostileImages.progressiveJpeg(9990, 9990, 100),
         "found a JPEG of 9990 x 9990 pixels in 100 scans, expected at most 600000000 in all scans");
-    assertRefused(HostileImages.progressiveJpeg(3000, 3000, 67),
+    assertRefused(
+        HostileImages.progressiveJpeg(3000, 3000, 67),
         "found a JPEG of 3000 x 3000 pixels in 67 scans, expected at most 600000000 in all scans");
   }
 
   @Test
   void whatCamerasMakeIsLessThanTheLimits() {
-    assertThat(EncodedImage.of(HostileImages.progressiveJpeg(8688, 5792, 10)).work()).isEqualTo(503_208_960);
-    assertThat(EncodedImage.of(HostileImages.baselineJpeg(11_648, 8736, 3)).work()).isEqualTo(101_756_928);
+    assertThat(EncodedImage.of(HostileImages.progressiveJpeg(8688, 5792, 10)).work())
+        .isEqualTo(503_208_960);
+    assertThat(EncodedImage.of(HostileImages.baselineJpeg(11_648, 8736, 3)).work())
+        .isEqualTo(101_756_928);
   }
 
   @Test
   void manyPixelsOf16BitsAreRefused() {
-    assertRefused(HostileImages.png(40_001, 1000, 16, 0, 0, false),
+    assertRefused(
+        HostileImages.png(40_001, 1000, 16, 0, 0, false),
         "found a PNG of 40001 x 1000 pixels of 16 bits, expected at most 40000000 of so many bits");
   }
 
   @Test
   void longSidesAreRefused() {
-    assertRefused(HostileImages.png(1, 1_000_001, 1, 0, 0, false),
+    assertRefused(
+        HostileImages.png(1, 1_000_001, 1, 0, 0, false),
         "found 1 x 1000001 pixels, expected sides of at most 1000000");
-    assertRefused(HostileImages.bmp(1_000_001, 1, 8), "found 1000001 x 1 pixels, expected sides of at most 1000000");
-    assertThat(Image.read(HostileImages.png(1, 1_000_000, 1, 0, 0, false)).height()).isEqualTo(1_000_000);
+    assertRefused(
+        HostileImages.bmp(1_000_001, 1, 8),
+        "found 1000001 x 1 pixels, expected sides of at most 1000000");
+    assertThat(Image.read(HostileImages.png(1, 1_000_000, 1, 0, 0, false)).height())
+        .isEqualTo(1_000_000);
   }
 
   /// They are read, and take no longer than their pixels do.
@@ -133,7 +145,15 @@ class HostileImageTest {
   }
 
   @ParameterizedTest
-  @ValueSource(strings = {"baseline.jpg", "progressive.jpg", "rgb.png", "still.gif", "rgb.bmp", "lossless.webp"})
+  @ValueSource(
+      strings = {
+        "baseline.jpg",
+        "progressive.jpg",
+        "rgb.png",
+        "still.gif",
+        "rgb.bmp",
+        "lossless.webp"
+      })
   void noFormatIsDecodedOnAnInterruptedThread(String name) throws Exception {
     var bytes = Files.readAllBytes(IMAGES.resolve(name));
     var encoded = EncodedImage.of(bytes);
@@ -157,14 +177,16 @@ class HostileImageTest {
   /// Who reads on finds out that the end is damaged.
   @Test
   void aJpegStopsAmongItsScansWhenInterrupted() throws Exception {
-    assertRefused(HostileImages.progressiveJpegWithABadEnd(30, 30, 24),
+    assertRefused(
+        HostileImages.progressiveJpegWithABadEnd(30, 30, 24),
         "found damaged bytes (Bogus Huffman table definition), expected a whole picture");
     assertStops(HostileImages.progressiveJpegWithABadEnd(5000, 5000, 24), "readImage");
   }
 
   @Test
   void aPngStopsAmongItsRowsWhenInterrupted() throws Exception {
-    assertRefused(HostileImages.pngWithABadEnd(30, 30),
+    assertRefused(
+        HostileImages.pngWithABadEnd(30, 30),
         "found damaged bytes (Unknown row filter type (= 5)!), expected a whole picture");
     assertStops(HostileImages.pngWithABadEnd(5000, 5000), "decodePass");
   }
@@ -173,12 +195,19 @@ class HostileImageTest {
     var small = Files.readAllBytes(IMAGES.resolve("rgb.png"));
     var thrown = new AtomicReference<Throwable>();
     var afterwards = new AtomicReference<Image>();
-    var thread = Thread.ofPlatform().start(() -> {
-      thrown.set(catchThrowable(() -> Image.read(bytes)));
-      Thread.interrupted();
-      afterwards.set(Image.read(small));
-    });
-    await().until(() -> Arrays.stream(thread.getStackTrace()).anyMatch(frame -> frame.getMethodName().equals(method)));
+    var thread =
+        Thread.ofPlatform()
+            .start(
+                () -> {
+                  thrown.set(catchThrowable(() -> Image.read(bytes)));
+                  Thread.interrupted();
+                  afterwards.set(Image.read(small));
+                });
+    await()
+        .until(
+            () ->
+                Arrays.stream(thread.getStackTrace())
+                    .anyMatch(frame -> frame.getMethodName().equals(method)));
     thread.interrupt();
     thread.join();
     assertThat(thrown.get()).isInstanceOf(CancellationException.class);
@@ -194,15 +223,22 @@ class HostileImageTest {
     }
     var told = new AtomicInteger();
     var ended = new CountDownLatch(1);
-    var memory = new RequestMemory(ProcessMemory.ofThisProcess(), Long.MAX_VALUE, told::incrementAndGet);
+    var memory =
+        new RequestMemory(ProcessMemory.ofThisProcess(), Long.MAX_VALUE, told::incrementAndGet);
     var large = HostileImages.gifFrame(2000, 1000, false);
-    var thread = Thread.ofPlatform().start(() -> memory.run(() -> {
-      Image.read(large);
-      ended.countDown();
-    }));
+    var thread =
+        Thread.ofPlatform()
+            .start(
+                () ->
+                    memory.run(
+                        () -> {
+                          Image.read(large);
+                          ended.countDown();
+                        }));
     await().until(() -> thread.getState() == Thread.State.WAITING && told.get() == 1);
     assertThat(ended.getCount()).isOne();
-    assertThat(Image.read(HostileImages.gifFrame(300, 200, false)).rgb().type()).isEqualTo(ElementType.UINT8);
+    assertThat(Image.read(HostileImages.gifFrame(300, 200, false)).rgb().type())
+        .isEqualTo(ElementType.UINT8);
     try (var huge = DecodingTurn.take(20_000_000)) {
       assertThat(huge).isNotNull();
     }
@@ -221,7 +257,8 @@ class HostileImageTest {
     }
     var thrown = new AtomicReference<Throwable>();
     var huge = HostileImages.gifScreen(5000, 4000);
-    var thread = Thread.ofPlatform().start(() -> thrown.set(catchThrowable(() -> Image.read(huge))));
+    var thread =
+        Thread.ofPlatform().start(() -> thrown.set(catchThrowable(() -> Image.read(huge))));
     await().until(() -> thread.getState() == Thread.State.WAITING);
     thread.interrupt();
     thread.join();

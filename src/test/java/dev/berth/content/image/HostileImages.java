@@ -17,7 +17,9 @@ final class HostileImages {
 
   /// The first column, the step to the next, the first row, the step to the next.
   private static final int[][] ADAM7 = {
-      {0, 8, 0, 8}, {4, 8, 0, 8}, {0, 4, 4, 8}, {2, 4, 0, 4}, {0, 2, 2, 4}, {1, 2, 0, 2}, {0, 1, 1, 2}};
+    {0, 8, 0, 8}, {4, 8, 0, 8}, {0, 4, 4, 8}, {2, 4, 0, 4}, {0, 2, 2, 4}, {1, 2, 0, 2}, {0, 1, 1, 2}
+  };
+
   private static final int[][] ONE_PASS = {{0, 1, 0, 1}};
 
   private HostileImages() {}
@@ -58,25 +60,62 @@ final class HostileImages {
     return jpegEnd(file);
   }
 
-  private static void jpegStart(ByteArrayOutputStream file, int frame, int width, int height, int components) {
+  private static void jpegStart(
+      ByteArrayOutputStream file, int frame, int width, int height, int components) {
     write(file, 0xff, 0xd8, 0xff, 0xdb, 0, 67, 0);
     var ones = new byte[64];
     Arrays.fill(ones, (byte) 1);
     file.writeBytes(ones);
-    write(file, 0xff, frame, 0, 8 + 3 * components, 8, height >> 8, height, width >> 8, width, components);
+    write(
+        file,
+        0xff,
+        frame,
+        0,
+        8 + 3 * components,
+        8,
+        height >> 8,
+        height,
+        width >> 8,
+        width,
+        components);
     for (int component = 1; component <= components; component++) {
       write(file, component, 0x11, 0);
     }
-    // The code 0 is no difference in brightness, and a run of at least 16384 blocks without anything else.
+    // The code 0 is no difference in brightness, and a run of at least 16384 blocks without
+    // anything else.
     huffmanTable(file, 0x00, 0x00);
     huffmanTable(file, 0x10, frame == 0xc2 ? 0xe0 : 0x00);
   }
 
   private static void huffmanTable(ByteArrayOutputStream file, int identifier, int symbol) {
-    write(file, 0xff, 0xc4, 0, 20, identifier, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, symbol);
+    write(
+        file,
+        0xff,
+        0xc4,
+        0,
+        20,
+        identifier,
+        1,
+        0,
+        0,
+        0,
+        0,
+        0,
+        0,
+        0,
+        0,
+        0,
+        0,
+        0,
+        0,
+        0,
+        0,
+        0,
+        symbol);
   }
 
-  private static void scan(ByteArrayOutputStream file, int[] components, int from, int to, int bits, byte[] data) {
+  private static void scan(
+      ByteArrayOutputStream file, int[] components, int from, int to, int bits, byte[] data) {
     write(file, 0xff, 0xda, 0, 6 + 2 * components.length, components.length);
     for (int component : components) {
       write(file, component, 0);
@@ -85,7 +124,8 @@ final class HostileImages {
     file.writeBytes(data);
   }
 
-  /// The code 0, and 14 bits of which the last is 0: an even number of bytes without a marker among them.
+  /// The code 0, and 14 bits of which the last is 0: an even number of bytes without a marker among
+  /// them.
   private static byte[] endOfBlockRuns(int blocks) {
     var bits = new StringBuilder();
     for (int left = blocks; left > 0; left -= 32766) {
@@ -115,7 +155,8 @@ final class HostileImages {
 
   /// A frame of one colour.
   static byte[] gifFrame(int width, int height, boolean interlaced) {
-    return gif(width, height, width, height, interlaced ? 0x40 : 0, oneColour((long) width * height));
+    return gif(
+        width, height, width, height, interlaced ? 0x40 : 0, oneColour((long) width * height));
   }
 
   /// A frame of one pixel, and codes for more.
@@ -123,14 +164,23 @@ final class HostileImages {
     return gif(1, 1, 1, 1, 0, oneColour(pixels));
   }
 
-  private static byte[] gif(int screenWidth, int screenHeight, int width, int height, int flags, byte[] data) {
+  private static byte[] gif(
+      int screenWidth, int screenHeight, int width, int height, int flags, byte[] data) {
     var file = ByteBuffer.allocate(13 + 10 + data.length + 1).order(ByteOrder.LITTLE_ENDIAN);
-    file.put(ascii("GIF89a")).putShort((short) screenWidth).putShort((short) screenHeight).put(new byte[3]);
-    file.put((byte) ',').putInt(0).putShort((short) width).putShort((short) height).put((byte) flags);
+    file.put(ascii("GIF89a"))
+        .putShort((short) screenWidth)
+        .putShort((short) screenHeight)
+        .put(new byte[3]);
+    file.put((byte) ',')
+        .putInt(0)
+        .putShort((short) width)
+        .putShort((short) height)
+        .put((byte) flags);
     return file.put(data).put((byte) ';').array();
   }
 
-  /// LZW: each code stands for one pixel more than the one before. After 4096 codes the last may be repeated.
+  /// LZW: each code stands for one pixel more than the one before. After 4096 codes the last may be
+  /// repeated.
   private static byte[] oneColour(long pixels) {
     var bits = new BitWriter();
     bits.write(256, 9);
@@ -199,12 +249,13 @@ final class HostileImages {
 
   private static byte[] png(
       int width, int height, int bits, int type, int filter, int lastFilter, boolean interlaced) {
-    int samples = switch (type) {
-      case 2 -> 3;
-      case 4 -> 2;
-      case 6 -> 4;
-      default -> 1;
-    };
+    int samples =
+        switch (type) {
+          case 2 -> 3;
+          case 4 -> 2;
+          case 6 -> 4;
+          default -> 1;
+        };
     var file = new ByteArrayOutputStream();
     file.writeBytes(new byte[] {(byte) 0x89, 'P', 'N', 'G', '\r', '\n', 0x1a, '\n'});
     var header = ByteBuffer.allocate(13).putInt(width).putInt(height);
@@ -221,7 +272,9 @@ final class HostileImages {
         int passHeight = (height - pass[2] + pass[3] - 1) / pass[3];
         var row = new byte[1 + (int) (((long) passWidth * bits * samples + 7) / 8)];
         for (int y = 0; y < passHeight && passWidth > 0; y++) {
-          row[0] = (byte) (pass == passes[passes.length - 1] && y == passHeight - 1 ? lastFilter : filter);
+          row[0] =
+              (byte)
+                  (pass == passes[passes.length - 1] && y == passHeight - 1 ? lastFilter : filter);
           rows.write(row);
         }
       }
@@ -284,7 +337,8 @@ final class HostileImages {
     }
   }
 
-  /// A key frame whose bits are all 0, which are blocks of 4 x 4 pixels that are predicted one by one.
+  /// A key frame whose bits are all 0, which are blocks of 4 x 4 pixels that are predicted one by
+  /// one.
   static byte[] lossyWebp(int width, int height) {
     int blocks = (width + 15) / 16 * ((height + 15) / 16);
     int modes = 64 + blocks * 5 / 2;

@@ -22,7 +22,9 @@ class ImageTest {
   private static final Path IMAGES = Path.of("src/test/resources/images");
 
   static Stream<String> images() throws IOException {
-    return names(IMAGES).filter(name -> name.endsWith(".rgb")).map(name -> name.substring(0, name.lastIndexOf('.')));
+    return names(IMAGES)
+        .filter(name -> name.endsWith(".rgb"))
+        .map(name -> name.substring(0, name.lastIndexOf('.')));
   }
 
   private static Stream<String> names(Path directory) throws IOException {
@@ -74,19 +76,23 @@ class ImageTest {
     var expected = bytes("photo.png.%dx%d".formatted(width, height));
     int size = width * height * 3;
     for (var filter : Filter.values()) {
-      var pixels = Arrays.copyOfRange(expected, filter.ordinal() * size, (filter.ordinal() + 1) * size);
-      assertThat(image("photo.png").resize(width, height, filter).rgb()).as(filter.toString())
+      var pixels =
+          Arrays.copyOfRange(expected, filter.ordinal() * size, (filter.ordinal() + 1) * size);
+      assertThat(image("photo.png").resize(width, height, filter).rgb())
+          .as(filter.toString())
           .isEqualTo(Tensor.ofUnsigned(pixels, height, width, 3));
     }
     var usual = image("photo.png").resize(width, height);
-    assertThat(usual.rgb()).isEqualTo(image("photo.png").resize(width, height, Filter.BILINEAR).rgb());
+    assertThat(usual.rgb())
+        .isEqualTo(image("photo.png").resize(width, height, Filter.BILINEAR).rgb());
   }
 
   @Test
   void greyIsBrightnessAsPillowWeighsIt() throws Exception {
     var image = image("rgb.png");
     var grey = image.grey();
-    assertThat(grey).isEqualTo(Tensor.ofUnsigned(bytes("rgb.png.grey"), image.height(), image.width()));
+    assertThat(grey)
+        .isEqualTo(Tensor.ofUnsigned(bytes("rgb.png.grey"), image.height(), image.width()));
     var normalized = image.grey(0.5f, 0.25f);
     assertThat(normalized).hasToString("float32[1, 11, 13]");
     assertThat(normalized.floats()[7]).isEqualTo((grey.longs()[7] / 255f - 0.5f) / 0.25f);
@@ -96,13 +102,24 @@ class ImageTest {
   void normalizedPixelsStandColourByColour() {
     var image = new Image(2, 1, new byte[] {(byte) 255, 51, 0, 102, 0, (byte) 204});
     var input = image.rgb(new float[] {0.5f, 0, 0.2f}, new float[] {0.5f, 1, 0.4f});
-    assertThat(input).isEqualTo(Tensor.of(
-        new float[] {1, (0.4f - 0.5f) / 0.5f, 0.2f, 0, -0.2f / 0.4f, (0.8f - 0.2f) / 0.4f}, 3, 1, 2));
+    assertThat(input)
+        .isEqualTo(
+            Tensor.of(
+                new float[] {1, (0.4f - 0.5f) / 0.5f, 0.2f, 0, -0.2f / 0.4f, (0.8f - 0.2f) / 0.4f},
+                3,
+                1,
+                2));
   }
 
   @ParameterizedTest
-  @CsvSource({"640, 427, 256, 383, 256", "427, 640, 256, 256, 383", "30, 30, 7, 7, 7", "3, 2, 5, 7, 5"})
-  void theShorterSideIsMadeAsLongAsAsked(int width, int height, int length, int newWidth, int newHeight) {
+  @CsvSource({
+    "640, 427, 256, 383, 256",
+    "427, 640, 256, 256, 383",
+    "30, 30, 7, 7, 7",
+    "3, 2, 5, 7, 5"
+  })
+  void theShorterSideIsMadeAsLongAsAsked(
+      int width, int height, int length, int newWidth, int newHeight) {
     var resized = new Image(width, height, new byte[width * height * 3]).resizeShorterSide(length);
     assertThat(resized.width()).isEqualTo(newWidth);
     assertThat(resized.height()).isEqualTo(newHeight);
@@ -115,7 +132,8 @@ class ImageTest {
     assertThat(rowOf(1, 2, 3, 4).centerCrop(3, 1).grey()).isEqualTo(rowOf(1, 2, 3).grey());
     assertThat(rowOf(1, 2, 3, 4, 5, 6).centerCrop(3, 1).grey()).isEqualTo(rowOf(3, 4, 5).grey());
     assertThat(rowOf(1, 2).centerCrop(5, 1).grey()).isEqualTo(rowOf(0, 1, 2, 0, 0).grey());
-    assertThat(rowOf(1, 2).centerCrop(1, 3).grey()).isEqualTo(Tensor.ofUnsigned(new byte[] {0, 1, 0}, 3, 1));
+    assertThat(rowOf(1, 2).centerCrop(1, 3).grey())
+        .isEqualTo(Tensor.ofUnsigned(new byte[] {0, 1, 0}, 3, 1));
   }
 
   @Test
@@ -144,7 +162,11 @@ class ImageTest {
     var down = new Image(1, length, pixels).resize(100, 4).grey().unstack();
     assertThat(down.getFirst().longs()).containsOnly(40);
     assertThat(down.getLast().longs()).containsOnly(200);
-    var less = new Image(1, 100_000, Arrays.copyOfRange(pixels, pixels.length / 2 - 150_000, pixels.length / 2 + 150_000));
+    var less =
+        new Image(
+            1,
+            100_000,
+            Arrays.copyOfRange(pixels, pixels.length / 2 - 150_000, pixels.length / 2 + 150_000));
     var small = less.resize(224, 4).grey().unstack();
     assertThat(small.getFirst().longs()).containsOnly(40);
     assertThat(small.getLast().longs()).containsOnly(200);
@@ -165,11 +187,14 @@ class ImageTest {
   @Test
   void nothingCanBeDoneWithImpossibleSizes() throws Exception {
     var image = image("rgb.png");
-    assertThatThrownBy(() -> image.resize(0, 5)).isInstanceOf(IllegalArgumentException.class)
+    assertThatThrownBy(() -> image.resize(0, 5))
+        .isInstanceOf(IllegalArgumentException.class)
         .hasMessage("found the size 0 x 5, expected lengths from 1");
-    assertThatThrownBy(() -> image.resizeShorterSide(0)).isInstanceOf(IllegalArgumentException.class);
+    assertThatThrownBy(() -> image.resizeShorterSide(0))
+        .isInstanceOf(IllegalArgumentException.class);
     assertThatThrownBy(() -> image.centerCrop(5, -1)).isInstanceOf(IllegalArgumentException.class);
-    assertThatThrownBy(() -> image.rgb(new float[1], new float[3])).isInstanceOf(IllegalArgumentException.class)
+    assertThatThrownBy(() -> image.rgb(new float[1], new float[3]))
+        .isInstanceOf(IllegalArgumentException.class)
         .hasMessage("found 1 means and 3 standard deviations, expected 3 of each");
   }
 }

@@ -18,7 +18,11 @@ class OrientationTest {
   /// A block with a maker and then this entry.
   private static byte[] exif(ByteOrder order, int tag, int type, int value) {
     var block = ByteBuffer.allocate(8 + 2 + 2 * 12 + 4).order(order);
-    block.put((byte) (order == ByteOrder.BIG_ENDIAN ? 'M' : 'I')).put(block.get(0)).putShort((short) 42).putInt(8);
+    block
+        .put((byte) (order == ByteOrder.BIG_ENDIAN ? 'M' : 'I'))
+        .put(block.get(0))
+        .putShort((short) 42)
+        .putInt(8);
     block.putShort((short) 2);
     block.putShort((short) 0x010f).putShort((short) 2).putInt(4).put("abc\0".getBytes());
     block.putShort((short) tag).putShort((short) type).putInt(1).putShort((short) value);
@@ -28,9 +32,12 @@ class OrientationTest {
   @ParameterizedTest
   @CsvSource({"1", "2", "3", "4", "5", "6", "7", "8"})
   void itIsReadInEitherByteOrder(int orientation) {
-    assertThat(Orientation.of(ByteBuffer.wrap(exif(ByteOrder.BIG_ENDIAN, 0x0112, SHORT, orientation))))
+    assertThat(
+            Orientation.of(ByteBuffer.wrap(exif(ByteOrder.BIG_ENDIAN, 0x0112, SHORT, orientation))))
         .isEqualTo(orientation);
-    assertThat(Orientation.of(ByteBuffer.wrap(exif(ByteOrder.LITTLE_ENDIAN, 0x0112, SHORT, orientation))))
+    assertThat(
+            Orientation.of(
+                ByteBuffer.wrap(exif(ByteOrder.LITTLE_ENDIAN, 0x0112, SHORT, orientation))))
         .isEqualTo(orientation);
   }
 
@@ -42,7 +49,8 @@ class OrientationTest {
     var image = new Image(150, 70, pixels);
     assertThat(Orientation.turn(Orientation.turn(image, 6), 8).pixels()).isEqualTo(pixels);
     for (int orientation : new int[] {2, 3, 4, 5, 7}) {
-      assertThat(Orientation.turn(Orientation.turn(image, orientation), orientation).pixels()).isEqualTo(pixels);
+      assertThat(Orientation.turn(Orientation.turn(image, orientation), orientation).pixels())
+          .isEqualTo(pixels);
     }
     var turned = Orientation.turn(image, 6);
     assertThat(turned.width()).isEqualTo(70);
@@ -55,10 +63,14 @@ class OrientationTest {
 
   @Test
   void whatIsNoOrientationLeavesThePictureUpright() {
-    assertThat(Orientation.of(ByteBuffer.wrap(exif(ByteOrder.BIG_ENDIAN, 0x0112, SHORT, 0)))).isEqualTo(1);
-    assertThat(Orientation.of(ByteBuffer.wrap(exif(ByteOrder.BIG_ENDIAN, 0x0112, SHORT, 9)))).isEqualTo(1);
-    assertThat(Orientation.of(ByteBuffer.wrap(exif(ByteOrder.BIG_ENDIAN, 0x0112, LONG, 6)))).isEqualTo(1);
-    assertThat(Orientation.of(ByteBuffer.wrap(exif(ByteOrder.BIG_ENDIAN, 0x0113, SHORT, 6)))).isEqualTo(1);
+    assertThat(Orientation.of(ByteBuffer.wrap(exif(ByteOrder.BIG_ENDIAN, 0x0112, SHORT, 0))))
+        .isEqualTo(1);
+    assertThat(Orientation.of(ByteBuffer.wrap(exif(ByteOrder.BIG_ENDIAN, 0x0112, SHORT, 9))))
+        .isEqualTo(1);
+    assertThat(Orientation.of(ByteBuffer.wrap(exif(ByteOrder.BIG_ENDIAN, 0x0112, LONG, 6))))
+        .isEqualTo(1);
+    assertThat(Orientation.of(ByteBuffer.wrap(exif(ByteOrder.BIG_ENDIAN, 0x0113, SHORT, 6))))
+        .isEqualTo(1);
   }
 
   @Test

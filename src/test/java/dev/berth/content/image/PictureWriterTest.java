@@ -23,9 +23,11 @@ class PictureWriterTest {
   @Test
   void floatsFromZeroToOneAreRoundedAndKeptInTheirRange() {
     var colours = Tensor.of(new float[] {0, 1, 0.5f, -1, 2, Float.NaN}, 3, 1, 2);
-    assertThat(Image.of(colours).rgb()).isEqualTo(
-        Tensor.ofUnsigned(new byte[] {0, (byte) 128, (byte) 255, (byte) 255, 0, 0}, 1, 2, 3));
-    assertThat(Image.of(Tensor.of(new float[] {0.2f}, 1, 1, 1)).rgb()).isEqualTo(Tensor.ofUnsigned(new byte[] {51, 51, 51}, 1, 1, 3));
+    assertThat(Image.of(colours).rgb())
+        .isEqualTo(
+            Tensor.ofUnsigned(new byte[] {0, (byte) 128, (byte) 255, (byte) 255, 0, 0}, 1, 2, 3));
+    assertThat(Image.of(Tensor.of(new float[] {0.2f}, 1, 1, 1)).rgb())
+        .isEqualTo(Tensor.ofUnsigned(new byte[] {51, 51, 51}, 1, 1, 3));
   }
 
   @Test
@@ -46,13 +48,18 @@ class PictureWriterTest {
 
   @Test
   void whatIsNoPictureIsRefused() {
-    assertThatThrownBy(() -> Image.of(Tensor.of(new float[8], 2, 2, 2))).isInstanceOf(IllegalArgumentException.class)
-        .hasMessage("found float32 [2, 2, 2], expected uint8 [height, width, 3] or [height, width], or float32 "
-            + "[3, height, width] or [1, height, width]");
-    assertThatThrownBy(() -> Image.of(Tensor.of(new double[3], 3, 1, 1))).hasMessageStartingWith("found float64 [3, 1, 1]");
-    assertThatThrownBy(() -> Image.of(Tensor.ofUnsigned(new byte[0], 0, 3))).hasMessage("found the size 3 x 0, expected lengths from 1");
+    assertThatThrownBy(() -> Image.of(Tensor.of(new float[8], 2, 2, 2)))
+        .isInstanceOf(IllegalArgumentException.class)
+        .hasMessage(
+            "found float32 [2, 2, 2], expected uint8 [height, width, 3] or [height, width], or float32 "
+                + "[3, height, width] or [1, height, width]");
+    assertThatThrownBy(() -> Image.of(Tensor.of(new double[3], 3, 1, 1)))
+        .hasMessageStartingWith("found float64 [3, 1, 1]");
+    assertThatThrownBy(() -> Image.of(Tensor.ofUnsigned(new byte[0], 0, 3)))
+        .hasMessage("found the size 3 x 0, expected lengths from 1");
     var image = Image.of(Tensor.ofUnsigned(PIXELS, 2, 2, 3));
-    assertThatThrownBy(() -> image.jpeg(0)).hasMessage("quality: found 0, expected a number from 1 to 100");
+    assertThatThrownBy(() -> image.jpeg(0))
+        .hasMessage("quality: found 0, expected a number from 1 to 100");
     assertThatThrownBy(() -> image.jpeg(101)).isInstanceOf(IllegalArgumentException.class);
   }
 }

@@ -19,7 +19,8 @@ class WebpImageTest {
     public static void main(String[] files) throws Exception {
       for (var file : files) {
         try {
-          System.out.println("%d wide".formatted(Image.read(Files.readAllBytes(Path.of(file))).width()));
+          System.out.println(
+              "%d wide".formatted(Image.read(Files.readAllBytes(Path.of(file))).width()));
         } catch (RuntimeException e) {
           System.out.println(e);
         }
@@ -28,9 +29,15 @@ class WebpImageTest {
   }
 
   private static String read(Path temporary, String... names) throws Exception {
-    var command = new ArrayList<>(List.of(
-        Path.of(System.getProperty("java.home"), "bin", "java").toString(), "--enable-native-access=ALL-UNNAMED",
-        "-Djava.io.tmpdir=" + temporary, "-cp", System.getProperty("java.class.path"), Reader.class.getName()));
+    var command =
+        new ArrayList<>(
+            List.of(
+                Path.of(System.getProperty("java.home"), "bin", "java").toString(),
+                "--enable-native-access=ALL-UNNAMED",
+                "-Djava.io.tmpdir=" + temporary,
+                "-cp",
+                System.getProperty("java.class.path"),
+                Reader.class.getName()));
     for (var name : names) {
       command.add(IMAGES.resolve(name).toString());
     }
@@ -43,12 +50,14 @@ class WebpImageTest {
   @Test
   void withoutATemporaryDirectoryTheAnswerSaysWhatToDo(@TempDir Path directory) throws Exception {
     var missing = directory.resolve("missing");
-    var message = "java.lang.IllegalStateException: image: WebP can't be read by this server: its decoder could not be "
-        + "unpacked into java.io.tmpdir, %s. Make that directory writable, or restart with "
-        + "JAVA_OPTS=-Djava.io.tmpdir=DIRECTORY of another";
+    var message =
+        "java.lang.IllegalStateException: image: WebP can't be read by this server: its decoder could not be "
+            + "unpacked into java.io.tmpdir, %s. Make that directory writable, or restart with "
+            + "JAVA_OPTS=-Djava.io.tmpdir=DIRECTORY of another";
     // Again, since a class whose loading has failed fails in another way the second time.
     assertThat(read(missing, "lossless.webp", "lossy.webp", "rgb.png", "progressive.jpg"))
-        .containsSubsequence(message.formatted(missing), message.formatted(missing), "13 wide", "13 wide");
+        .containsSubsequence(
+            message.formatted(missing), message.formatted(missing), "13 wide", "13 wide");
   }
 
   @Test

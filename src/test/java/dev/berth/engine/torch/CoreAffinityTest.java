@@ -25,7 +25,10 @@ class CoreAffinityTest {
     int cores = coresOf(allowed());
     var before = allowed();
     var found = afterSpreading(cores);
-    assertThat(found).hasSize(cores).doesNotHaveDuplicates().allMatch(list -> coresOf(list) == 1, "is one core");
+    assertThat(found)
+        .hasSize(cores)
+        .doesNotHaveDuplicates()
+        .allMatch(list -> coresOf(list) == 1, "is one core");
     assertThat(allowed()).as("no other thread's").isEqualTo(before);
   }
 
@@ -45,8 +48,11 @@ class CoreAffinityTest {
 
   /// What so many threads of a name may run on once they have been spread.
   private static List<String> afterSpreading(int count) throws Exception {
-    var threads = Stream.generate(() -> Executors.newSingleThreadExecutor(Thread.ofPlatform().name(NAME).factory()))
-        .limit(count).toList();
+    var threads =
+        Stream.generate(
+                () -> Executors.newSingleThreadExecutor(Thread.ofPlatform().name(NAME).factory()))
+            .limit(count)
+            .toList();
     try {
       for (var thread : threads) {
         thread.submit(() -> {}).get();
@@ -64,15 +70,20 @@ class CoreAffinityTest {
 
   /// How many cores a list such as `0-1,3` names.
   private static int coresOf(String list) {
-    return Stream.of(list.split(",")).map(range -> range.split("-"))
-        .mapToInt(ends -> Integer.parseInt(ends[ends.length - 1]) - Integer.parseInt(ends[0]) + 1).sum();
+    return Stream.of(list.split(","))
+        .map(range -> range.split("-"))
+        .mapToInt(ends -> Integer.parseInt(ends[ends.length - 1]) - Integer.parseInt(ends[0]) + 1)
+        .sum();
   }
 
   /// The calling thread's cores, such as `0-1`.
   private static String allowed() throws IOException {
     try (var lines = Files.lines(Path.of("/proc/thread-self/status"))) {
-      return lines.filter(line -> line.startsWith("Cpus_allowed_list:"))
-          .map(line -> line.substring(line.indexOf(':') + 1).strip()).findFirst().orElseThrow();
+      return lines
+          .filter(line -> line.startsWith("Cpus_allowed_list:"))
+          .map(line -> line.substring(line.indexOf(':') + 1).strip())
+          .findFirst()
+          .orElseThrow();
     }
   }
 }

@@ -57,10 +57,13 @@ class CoreSharesTest {
     var team = shares.begin(2, 2);
     var next = new CompletableFuture<CoreShares.Team>();
     var interrupted = new CompletableFuture<Boolean>();
-    var caller = Thread.ofPlatform().start(() -> {
-      next.complete(shares.begin(2, 2));
-      interrupted.complete(Thread.currentThread().isInterrupted());
-    });
+    var caller =
+        Thread.ofPlatform()
+            .start(
+                () -> {
+                  next.complete(shares.begin(2, 2));
+                  interrupted.complete(Thread.currentThread().isInterrupted());
+                });
     await().until(() -> caller.getState() == State.WAITING);
 
     caller.interrupt();
@@ -108,7 +111,8 @@ class CoreSharesTest {
   void nothingOfTheCallerStaysWithATeam() {
     var loader = new ClassLoader() {};
     Thread.currentThread().setContextClassLoader(loader);
-    assertThat(shares.begin(2, 2).run(() -> Thread.currentThread().getContextClassLoader())).isNotEqualTo(loader);
+    assertThat(shares.begin(2, 2).run(() -> Thread.currentThread().getContextClassLoader()))
+        .isNotEqualTo(loader);
   }
 
   @ParameterizedTest
@@ -117,12 +121,20 @@ class CoreSharesTest {
     var team = shares.begin(2, cores);
     var problem = new EngineException("refused");
     var error = new OutOfMemoryError("none left");
-    assertThatThrownBy(() -> team.run(() -> {
-      throw problem;
-    })).isSameAs(problem);
-    assertThatThrownBy(() -> team.run(() -> {
-      throw error;
-    })).isSameAs(error);
+    assertThatThrownBy(
+            () ->
+                team.run(
+                    () -> {
+                      throw problem;
+                    }))
+        .isSameAs(problem);
+    assertThatThrownBy(
+            () ->
+                team.run(
+                    () -> {
+                      throw error;
+                    }))
+        .isSameAs(error);
     assertThat(team.run(() -> "as before")).isEqualTo("as before");
   }
 
@@ -132,10 +144,17 @@ class CoreSharesTest {
     var mayEnd = new CompletableFuture<String>();
     var found = new CompletableFuture<String>();
     var team = shares.begin(2, 2);
-    var caller = Thread.ofPlatform().start(() -> found.complete(team.run(() -> {
-      begun.complete(null);
-      return mayEnd.join();
-    }) + Thread.currentThread().isInterrupted()));
+    var caller =
+        Thread.ofPlatform()
+            .start(
+                () ->
+                    found.complete(
+                        team.run(
+                                () -> {
+                                  begun.complete(null);
+                                  return mayEnd.join();
+                                })
+                            + Thread.currentThread().isInterrupted()));
     begun.join();
 
     caller.interrupt();

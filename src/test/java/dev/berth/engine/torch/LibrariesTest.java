@@ -12,7 +12,8 @@ import java.util.List;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/// The libraries that are looked for on the disk. `ServeLibrariesTest` and `ContainerTest` load them.
+/// The libraries that are looked for on the disk. `ServeLibrariesTest` and `ContainerTest` load
+/// them.
 class LibrariesTest {
 
   /// As pip lays out a Python environment.
@@ -21,11 +22,19 @@ class LibrariesTest {
     var libtorch = Files.createDirectories(packages.resolve("torch/lib"));
     assertThatThrownBy(() -> NeuronLibrary.find(Target.TRN1, List.of(libtorch)))
         .isInstanceOf(EngineException.class)
-        .hasMessageContaining("trn1 needs libtorchneuron.so of the Python package torch_neuronx").hasMessageContaining(libtorch.toString());
+        .hasMessageContaining("trn1 needs libtorchneuron.so of the Python package torch_neuronx")
+        .hasMessageContaining(libtorch.toString());
     assertThatThrownBy(() -> NeuronLibrary.find(Target.INF1, List.of()))
-        .hasMessageContaining("package torch_neuron:").hasMessageContaining("PYTORCH_LIBRARY_PATH, which is not set");
-    var inf1 = Files.createFile(Files.createDirectories(packages.resolve("torch_neuron/lib")).resolve(NeuronLibrary.NAME));
-    var inf2 = Files.createFile(Files.createDirectories(packages.resolve("torch_neuronx/lib")).resolve(NeuronLibrary.NAME));
+        .hasMessageContaining("package torch_neuron:")
+        .hasMessageContaining("PYTORCH_LIBRARY_PATH, which is not set");
+    var inf1 =
+        Files.createFile(
+            Files.createDirectories(packages.resolve("torch_neuron/lib"))
+                .resolve(NeuronLibrary.NAME));
+    var inf2 =
+        Files.createFile(
+            Files.createDirectories(packages.resolve("torch_neuronx/lib"))
+                .resolve(NeuronLibrary.NAME));
     assertThat(NeuronLibrary.find(Target.INF1, List.of(libtorch))).isEqualTo(inf1);
     assertThat(NeuronLibrary.find(Target.INF2, List.of(libtorch))).isEqualTo(inf2);
   }
@@ -35,14 +44,19 @@ class LibrariesTest {
     var lib = Files.createDirectories(torch.resolve("lib"));
     ChosenLibtorch.check(List.of());
     assertThatThrownBy(() -> ChosenLibtorch.check(List.of(lib)))
-        .isInstanceOf(EngineException.class).hasMessageContaining("PYTORCH_LIBRARY_PATH: found no libtorch.so in [" + lib);
+        .isInstanceOf(EngineException.class)
+        .hasMessageContaining("PYTORCH_LIBRARY_PATH: found no libtorch.so in [" + lib);
     Files.createFile(lib.resolve("libtorch.so"));
     ChosenLibtorch.check(List.of(lib));
     Files.writeString(torch.resolve("build-version"), "2.7.1+cpu\n");
     ChosenLibtorch.check(List.of(lib));
-    Files.writeString(torch.resolve("version.py"), "from typing import Optional\n\n__version__ = '2.13.0+cpu'\ndebug = False\n");
+    Files.writeString(
+        torch.resolve("version.py"),
+        "from typing import Optional\n\n__version__ = '2.13.0+cpu'\ndebug = False\n");
     assertThatThrownBy(() -> ChosenLibtorch.check(List.of(torch.resolve("other"), lib)))
-        .isInstanceOf(EngineException.class).hasMessageContaining("found libtorch 2.13.0 in " + lib).hasMessageContaining("expected 2.7.x");
+        .isInstanceOf(EngineException.class)
+        .hasMessageContaining("found libtorch 2.13.0 in " + lib)
+        .hasMessageContaining("expected 2.7.x");
     Files.createFile(lib.resolve("libdjl_torch.so"));
     ChosenLibtorch.check(List.of(lib));
   }

@@ -76,11 +76,14 @@ class SpeedupTest {
 
   /// So many forwards, and which of them had more than one core.
   private List<Boolean> forwards(int count, int withOneCore, int withMore) {
-    return IntStream.range(0, count).mapToObj(_ -> {
-      boolean more = speedup.isWorthwhile();
-      speedup.record(more ? 2 : 1, ELEMENTS, more ? withMore : withOneCore);
-      return more;
-    }).toList();
+    return IntStream.range(0, count)
+        .mapToObj(
+            _ -> {
+              boolean more = speedup.isWorthwhile();
+              speedup.record(more ? 2 : 1, ELEMENTS, more ? withMore : withOneCore);
+              return more;
+            })
+        .toList();
   }
 
   private static int count(List<Boolean> choices) {

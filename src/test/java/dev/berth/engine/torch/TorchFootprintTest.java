@@ -19,10 +19,10 @@ class TorchFootprintTest {
 
   private static final Path SAMPLE = TestServer.SAMPLE_ARTIFACT.resolve("model.pt");
 
-  @TempDir
-  Path directory;
+  @TempDir Path directory;
 
-  /// Its layers are int8, so the file is there twice while it is loaded. The JVM's own memory comes and goes meanwhile.
+  /// Its layers are int8, so the file is there twice while it is loaded. The JVM's own memory comes
+  /// and goes meanwhile.
   @Test
   @EnabledOnOs(OS.LINUX)
   void theSampleTakesNoMoreThanIsSaidBefore() throws IOException {
@@ -33,7 +33,9 @@ class TorchFootprintTest {
     torch.load(SAMPLE, cpu).close();
     long before = NativeHeap.used().orElseThrow();
     try (var _ = torch.load(SAMPLE, cpu)) {
-      assertThat(NativeHeap.used().orElseThrow() - before).isPositive().isLessThan(footprint.kept());
+      assertThat(NativeHeap.used().orElseThrow() - before)
+          .isPositive()
+          .isLessThan(footprint.kept());
     }
   }
 
@@ -46,7 +48,8 @@ class TorchFootprintTest {
   @Test
   void nothingIsSaidOfAFileThatIsNoModel() throws IOException {
     assertThat(new Torch().footprint(directory.resolve("nothing.pt"))).isEqualTo(Footprint.NONE);
-    assertThat(new Torch().footprint(Files.writeString(directory.resolve("text.pt"), "PK"))).isEqualTo(Footprint.NONE);
+    assertThat(new Torch().footprint(Files.writeString(directory.resolve("text.pt"), "PK")))
+        .isEqualTo(Footprint.NONE);
   }
 
   @Test

@@ -48,16 +48,22 @@ class TorchGraphTest {
   void aForwardGivesEachOutputRowByRow() {
     try (var model = load("echo.pt")) {
       var inputs = inputs(1, 2, 3, 4, 5, 6).stream().map(input -> input.reshape(2, 3)).toList();
-      assertThat(model.forward(inputs)).containsExactly(
-          Tensor.of(new float[] {1, 2, 3, 4, 5, 6}, 2, 3), Tensor.of(new float[] {1, 2, 3, 4, 0, 1}, 2, 3));
+      assertThat(model.forward(inputs))
+          .containsExactly(
+              Tensor.of(new float[] {1, 2, 3, 4, 5, 6}, 2, 3),
+              Tensor.of(new float[] {1, 2, 3, 4, 0, 1}, 2, 3));
     }
   }
 
   @Test
   void severalThreadsMayForwardAtOnce() throws Exception {
-    try (var model = load("echo.pt"); var threads = Executors.newFixedThreadPool(4)) {
-      var calls = IntStream.range(0, 200).<Callable<Boolean>>mapToObj(i -> () ->
-          model.forward(inputs(i % 7, 2)).getFirst().floats()[0] == i % 7).toList();
+    try (var model = load("echo.pt");
+        var threads = Executors.newFixedThreadPool(4)) {
+      var calls =
+          IntStream.range(0, 200)
+              .<Callable<Boolean>>mapToObj(
+                  i -> () -> model.forward(inputs(i % 7, 2)).getFirst().floats()[0] == i % 7)
+              .toList();
       for (var result : threads.invokeAll(calls)) {
         assertThat(result.get()).isTrue();
       }
@@ -70,7 +76,10 @@ class TorchGraphTest {
     try (var model = load("runs-out-of-memory.pt")) {
       assertThatThrownBy(() -> model.forward(inputs(POISON)))
           .isInstanceOf(InsufficientMemoryException.class)
-          .message().contains("memory").hasSizeLessThan(600).doesNotContain("Traceback");
+          .message()
+          .contains("memory")
+          .hasSizeLessThan(600)
+          .doesNotContain("Traceback");
       assertThat(model.forward(inputs(2)).getFirst().floats()).containsExactly(2);
     }
   }
@@ -80,10 +89,13 @@ class TorchGraphTest {
   void aModelThatThereIsNoMemoryForSaysSo() {
     assertThatThrownBy(() -> load("does-not-fit.pt"))
         .isInstanceOf(InsufficientMemoryException.class)
-        .message().startsWith("there is no memory left for does-not-fit.pt on cpu: ").hasSizeLessThan(600);
+        .message()
+        .startsWith("there is no memory left for does-not-fit.pt on cpu: ")
+        .hasSizeLessThan(600);
   }
 
-  /// What `torch.save(model.state_dict(), file)` writes, in its format since 1.6 and in the one before it.
+  /// What `torch.save(model.state_dict(), file)` writes, in its format since 1.6 and in the one
+  /// before it.
   @Test
   void aStateDictSaysHowToMakeATorchScript(@TempDir Path directory) throws IOException {
     var zip = directory.resolve("model.pt");
@@ -93,9 +105,13 @@ class TorchGraphTest {
     }
     var pickle = Files.write(directory.resolve("old.pt"), new byte[] {(byte) 0x80, 2, '}', '.'});
     for (var file : List.of(zip, pickle)) {
-      assertThatThrownBy(() -> Graph.load(file, CPU)).isInstanceOf(EngineException.class).hasMessage(
-          "%s can't be loaded as TorchScript: found what torch.save writes, such as a state_dict; load it into the model in "
-              .concat("Python and save torch.jit.trace(model, example) or torch.jit.script(model)").formatted(file));
+      assertThatThrownBy(() -> Graph.load(file, CPU))
+          .isInstanceOf(EngineException.class)
+          .hasMessage(
+              "%s can't be loaded as TorchScript: found what torch.save writes, such as a state_dict; load it into the model in "
+                  .concat(
+                      "Python and save torch.jit.trace(model, example) or torch.jit.script(model)")
+                  .formatted(file));
     }
   }
 
@@ -103,7 +119,10 @@ class TorchGraphTest {
   void whatTheModelThrowsIsOneLine() {
     try (var model = load("throws.pt")) {
       assertThatThrownBy(() -> model.forward(inputs(POISON)))
-          .isInstanceOf(InvalidInputException.class).message().contains("boom").doesNotContain("\n");
+          .isInstanceOf(InvalidInputException.class)
+          .message()
+          .contains("boom")
+          .doesNotContain("\n");
       assertThat(model.forward(inputs(2)).getFirst().floats()).containsExactly(2);
     }
   }
@@ -130,8 +149,11 @@ class TorchGraphTest {
 
   private static long residentKilobytes() throws IOException {
     try (var lines = Files.lines(Path.of("/proc/self/status"))) {
-      return lines.filter(line -> line.startsWith("VmRSS:"))
-          .mapToLong(line -> Long.parseLong(line.replaceAll("\\D", ""))).findFirst().orElseThrow();
+      return lines
+          .filter(line -> line.startsWith("VmRSS:"))
+          .mapToLong(line -> Long.parseLong(line.replaceAll("\\D", "")))
+          .findFirst()
+          .orElseThrow();
     }
   }
 
@@ -139,7 +161,8 @@ class TorchGraphTest {
   @CsvSource({"text.pt, a text", "complex.pt, complex numbers"})
   void whatIsNoTensorOfRealNumbersIsRefused(String file, String found) {
     try (var model = load(file)) {
-      assertThatThrownBy(() -> model.forward(List.of(Tensor.of(new float[] {1}, 1)))).isExactlyInstanceOf(EngineException.class)
+      assertThatThrownBy(() -> model.forward(List.of(Tensor.of(new float[] {1}, 1))))
+          .isExactlyInstanceOf(EngineException.class)
           .hasMessageStartingWith("the model returned " + found);
     }
   }
@@ -147,8 +170,10 @@ class TorchGraphTest {
   @Test
   void keptTensorsGoOnFromForwardToForwardAlsoInAnotherGraph() {
     var zeros = Tensor.of(new float[2], 2);
-    try (var model = load("remembers.pt"); var other = load("remembers.pt");
-        var one = model.keep(zeros); var two = model.keep(Tensor.of(new float[] {10, 20}, 2))) {
+    try (var model = load("remembers.pt");
+        var other = load("remembers.pt");
+        var one = model.keep(zeros);
+        var two = model.keep(Tensor.of(new float[] {10, 20}, 2))) {
       assertThat(one.bytes()).isEqualTo(8);
       assertThat(added(model, 1, one, two)).containsExactly(1, 1);
       assertThat(added(other, 2, two, one)).containsExactly(13, 23);
@@ -161,53 +186,72 @@ class TorchGraphTest {
 
   @Test
   void aForwardThatFailsLeavesWhatIsKeptAsItWas() {
-    try (var model = load("remembers.pt"); var forgets = load("forgets.pt");
-        var one = model.keep(Tensor.of(new float[2], 2)); var two = model.keep(Tensor.of(new float[3], 3))) {
-      assertThatThrownBy(() -> added(model, 1, one, two)).isInstanceOf(InvalidInputException.class)
+    try (var model = load("remembers.pt");
+        var forgets = load("forgets.pt");
+        var one = model.keep(Tensor.of(new float[2], 2));
+        var two = model.keep(Tensor.of(new float[3], 3))) {
+      assertThatThrownBy(() -> added(model, 1, one, two))
+          .isInstanceOf(InvalidInputException.class)
           .hasMessageContaining("The size of tensor a (3) must match the size of tensor b (2)");
-      assertThatThrownBy(() -> added(model, 1)).isInstanceOf(InvalidInputException.class)
+      assertThatThrownBy(() -> added(model, 1))
+          .isInstanceOf(InvalidInputException.class)
           .hasMessageContaining("missing value for argument 'kept'");
-      assertThatThrownBy(() -> added(model, POISON, one)).isExactlyInstanceOf(EngineException.class)
-          .hasMessage("the model returned a list of 0 tensors at the end, expected 1, as many as it was given");
-      assertThatThrownBy(() -> added(forgets, 1, one)).isExactlyInstanceOf(EngineException.class)
-          .hasMessage("the model returned a list of 0 tensors at the end, expected 1, as many as it was given");
+      assertThatThrownBy(() -> added(model, POISON, one))
+          .isExactlyInstanceOf(EngineException.class)
+          .hasMessage(
+              "the model returned a list of 0 tensors at the end, expected 1, as many as it was given");
+      assertThatThrownBy(() -> added(forgets, 1, one))
+          .isExactlyInstanceOf(EngineException.class)
+          .hasMessage(
+              "the model returned a list of 0 tensors at the end, expected 1, as many as it was given");
       assertThat(added(model, 1, one)).containsExactly(1, 1);
     }
   }
 
   @Test
   void aTensorThatCantBeGivenToAForwardIsNamed() {
-    try (var model = load("remembers.pt"); var other = load("remembers.pt");
+    try (var model = load("remembers.pt");
+        var other = load("remembers.pt");
         var open = model.keep(Tensor.of(new float[2], 2))) {
       var closed = model.keep(Tensor.of(new float[2], 2));
       closed.close();
       closed.close();
       assertThat(closed.bytes()).isZero();
-      assertThatThrownBy(() -> added(model, 1, open, closed)).isInstanceOf(IllegalArgumentException.class)
+      assertThatThrownBy(() -> added(model, 1, open, closed))
+          .isInstanceOf(IllegalArgumentException.class)
           .hasMessage("kept[1]: found a closed tensor, expected an open one");
-      assertThatThrownBy(() -> added(model, 1, open, open)).isInstanceOf(IllegalArgumentException.class)
+      assertThatThrownBy(() -> added(model, 1, open, open))
+          .isInstanceOf(IllegalArgumentException.class)
           .hasMessage("kept[1]: found the same tensor twice, expected another one");
-      assertThatThrownBy(() -> added(model, 1, (KeptTensor) null)).isInstanceOf(IllegalArgumentException.class)
+      assertThatThrownBy(() -> added(model, 1, (KeptTensor) null))
+          .isInstanceOf(IllegalArgumentException.class)
           .hasMessage("kept[0]: found null, expected a tensor that Graph.keep has returned");
-      assertThatThrownBy(() -> TorchKept.all(List.of(open), Device.gpu(1))).isInstanceOf(IllegalArgumentException.class)
-          .hasMessage("kept[0]: found a tensor on cpu(), expected one on gpu(1), where the model is");
+      assertThatThrownBy(() -> TorchKept.all(List.of(open), Device.gpu(1)))
+          .isInstanceOf(IllegalArgumentException.class)
+          .hasMessage(
+              "kept[0]: found a tensor on cpu(), expected one on gpu(1), where the model is");
       assertThat(added(model, 1, open)).containsExactly(1, 1);
 
       var orphan = other.keep(Tensor.of(new float[2], 2));
       other.close();
-      assertThatThrownBy(() -> added(model, 1, orphan)).hasMessage("kept[0]: found a closed tensor, expected an open one");
+      assertThatThrownBy(() -> added(model, 1, orphan))
+          .hasMessage("kept[0]: found a closed tensor, expected an open one");
       orphan.close();
     }
   }
 
   private static float[] added(Graph model, float value, KeptTensor... kept) {
-    return model.forward(List.of(Tensor.of(new float[] {value, value}, 2)), Arrays.asList(kept), 1).getFirst().floats();
+    return model
+        .forward(List.of(Tensor.of(new float[] {value, value}, 2)), Arrays.asList(kept), 1)
+        .getFirst()
+        .floats();
   }
 
   @Test
   void anotherShapeThanTheCompiledOneIsRefused() {
     try (var model = load("fixed-shape.pt")) {
-      assertThatThrownBy(() -> model.forward(inputs(1, 2))).isInstanceOf(InvalidInputException.class);
+      assertThatThrownBy(() -> model.forward(inputs(1, 2)))
+          .isInstanceOf(InvalidInputException.class);
       var fitting = inputs(new long[64]).stream().map(input -> input.reshape(2, 32)).toList();
       assertThat(model.forward(fitting).getFirst().shape()).containsExactly(2, 32);
     }
@@ -217,7 +261,9 @@ class TorchGraphTest {
   @MethodSource("refused")
   void whatIsWrongWithTheInputsIsTheirs(String file, List<Tensor> inputs, String message) {
     try (var model = load(file)) {
-      assertThatThrownBy(() -> model.forward(inputs)).isInstanceOf(InvalidInputException.class).hasMessageContaining(message);
+      assertThatThrownBy(() -> model.forward(inputs))
+          .isInstanceOf(InvalidInputException.class)
+          .hasMessageContaining(message);
     }
   }
 
@@ -225,21 +271,40 @@ class TorchGraphTest {
     var two = Tensor.of(new float[] {1, 2}, 2);
     var three = Tensor.of(new float[] {1, 2, 3}, 3);
     return List.of(
-        Arguments.of("two-columns.pt", List.of(three.reshape(1, 3)), "shapes cannot be multiplied (1x3 and 2x1)"),
-        Arguments.of("two-columns.pt", List.of(two.as(ElementType.INT64).reshape(1, 2)), "expected m1 and m2 to have the same dtype"),
-        Arguments.of("sum-and-product.pt", List.of(two, three), "The size of tensor a (2) must match the size of tensor b (3)"),
+        Arguments.of(
+            "two-columns.pt",
+            List.of(three.reshape(1, 3)),
+            "shapes cannot be multiplied (1x3 and 2x1)"),
+        Arguments.of(
+            "two-columns.pt",
+            List.of(two.as(ElementType.INT64).reshape(1, 2)),
+            "expected m1 and m2 to have the same dtype"),
+        Arguments.of(
+            "sum-and-product.pt",
+            List.of(two, three),
+            "The size of tensor a (2) must match the size of tensor b (3)"),
         Arguments.of("sum-and-product.pt", List.of(two), "missing value for argument 'right'"),
         Arguments.of("doubled.pt", List.of(two, two), "Expected at most 2 argument(s)"),
-        Arguments.of("fails.pt", List.of(two, Tensor.of(new long[] {9}, 1)), "index out of range in self"),
-        Arguments.of("fails.pt", List.of(two, Tensor.of(new long[] {4}, 1)), "ValueError: found 4, expected less"));
+        Arguments.of(
+            "fails.pt", List.of(two, Tensor.of(new long[] {9}, 1)), "index out of range in self"),
+        Arguments.of(
+            "fails.pt",
+            List.of(two, Tensor.of(new long[] {4}, 1)),
+            "ValueError: found 4, expected less"));
   }
 
   @ParameterizedTest
-  @CsvSource({"1, Could not run 'aten::q_scale'", "2, Cannot initialize CUDA", "3, Expected all tensors to be on the same device"})
+  @CsvSource({
+    "1, Could not run 'aten::q_scale'",
+    "2, Cannot initialize CUDA",
+    "3, Expected all tensors to be on the same device"
+  })
   void whatIsWrongWithTheModelIsNot(long kind, String message) {
     try (var model = load("fails.pt")) {
       var inputs = List.of(Tensor.of(new float[] {1, 2}, 2), Tensor.of(new long[] {kind}, 1));
-      assertThatThrownBy(() -> model.forward(inputs)).isExactlyInstanceOf(EngineException.class).hasMessageContaining(message);
+      assertThatThrownBy(() -> model.forward(inputs))
+          .isExactlyInstanceOf(EngineException.class)
+          .hasMessageContaining(message);
     }
   }
 
@@ -248,13 +313,17 @@ class TorchGraphTest {
     try (var model = load("sum-and-product.pt")) {
       assertThat(model.inputNames()).containsExactly("left", "right");
       assertThat(model.outputNames()).containsExactly("product", "sum");
-      var outputs = model.forward(List.of(Tensor.of(new float[] {2}, 1), Tensor.of(new float[] {5}, 1)));
+      var outputs =
+          model.forward(List.of(Tensor.of(new float[] {2}, 1), Tensor.of(new float[] {5}, 1)));
       assertThat(outputs).extracting(output -> output.floats()[0]).containsExactly(10f, 7f);
       assertThat(model.outputNames()).containsExactly("product", "sum");
     }
     // `Echo` is there twice: of its own, and inside the model.
-    assertThat(TorchNames.of(FILES.resolve("throws.pt")).inputs()).containsExactly("input_ids", "attention_mask", "token_type_ids");
-    assertThat(TorchNames.of(Path.of("model-artifact/model.pt")).inputs()).startsWith("input_ids", "attention_mask").hasSize(3);
+    assertThat(TorchNames.of(FILES.resolve("throws.pt")).inputs())
+        .containsExactly("input_ids", "attention_mask", "token_type_ids");
+    assertThat(TorchNames.of(Path.of("model-artifact/model.pt")).inputs())
+        .startsWith("input_ids", "attention_mask")
+        .hasSize(3);
     assertThat(TorchNames.of(Path.of("README.md")).inputs()).isEmpty();
   }
 
@@ -264,7 +333,8 @@ class TorchGraphTest {
       try (var model = Graph.load(FILES.resolve("echo.pt"), new Accelerator.Cpu(3, profile))) {
         Torch.useCores(2);
         model.forward(inputs(1), 1);
-        assertThat(JniUtils.getNumThreads()).as("%s: the caller's, or a team's", profile)
+        assertThat(JniUtils.getNumThreads())
+            .as("%s: the caller's, or a team's", profile)
             .isEqualTo(profile == CpuProfile.LATENCY ? 2 : 1);
       }
     }
@@ -286,14 +356,18 @@ class TorchGraphTest {
   void aModelThatIsCompiledForNeuronSaysWhatItNeeds() {
     assertThatThrownBy(() -> load("needs-neuron-class.pt"))
         .isInstanceOf(EngineException.class)
-        .message().contains("compiled for Neuron").contains("libtorchneuron.so").doesNotContain("\n");
+        .message()
+        .contains("compiled for Neuron")
+        .contains("libtorchneuron.so")
+        .doesNotContain("\n");
   }
 
   @Test
   void aLibraryThatIsNoneIsNamed(@TempDir Path directory) throws Exception {
     var library = Files.writeString(directory.resolve("libops.so"), "no library");
     assertThatThrownBy(() -> new Torch().loadLibraries(Target.CPU, List.of(library)))
-        .isInstanceOf(EngineException.class).hasMessageContaining(library + " can't be loaded beside libtorch");
+        .isInstanceOf(EngineException.class)
+        .hasMessageContaining(library + " can't be loaded beside libtorch");
   }
 
   @Test
@@ -311,9 +385,11 @@ class TorchGraphTest {
   void aFileThatIsNoTorchScriptIsNamed(@TempDir Path directory) throws Exception {
     var file = Files.writeString(directory.resolve("broken.pt"), "no model");
     assertThatThrownBy(() -> Graph.load(file, CPU))
-        .isInstanceOf(EngineException.class).hasMessageContaining(file.toString());
+        .isInstanceOf(EngineException.class)
+        .hasMessageContaining(file.toString());
     assertThatThrownBy(() -> Graph.load(directory.resolve("missing.pt"), CPU))
-        .isInstanceOf(EngineException.class).hasMessageContaining("missing.pt");
+        .isInstanceOf(EngineException.class)
+        .hasMessageContaining("missing.pt");
   }
 
   private static Graph load(String file) {
@@ -324,6 +400,8 @@ class TorchGraphTest {
   private static List<Tensor> inputs(long... ids) {
     var mask = new long[ids.length];
     Arrays.fill(mask, 1);
-    return Stream.of(ids, mask, new long[ids.length]).map(values -> Tensor.of(values, 1, ids.length)).toList();
+    return Stream.of(ids, mask, new long[ids.length])
+        .map(values -> Tensor.of(values, 1, ids.length))
+        .toList();
   }
 }

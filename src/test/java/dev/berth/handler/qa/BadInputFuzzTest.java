@@ -22,15 +22,22 @@ import net.jqwik.api.Tuple;
 import net.jqwik.api.lifecycle.AfterContainer;
 import net.jqwik.api.lifecycle.BeforeContainer;
 
-/// Any bytes at all: the answer is right or a 4xx that says what is wrong, and the neighbour's answer never changes.
+/// Any bytes at all: the answer is right or a 4xx that says what is wrong, and the neighbour's
+/// answer never changes.
 class BadInputFuzzTest {
 
   private static final ObjectMapper JSON = new ObjectMapper();
   private static final String NEIGHBOUR =
       "{\"question\": \"Where was Bell born?\", \"context\": \"Bell was born in Scotland.\"}";
   private static final List<String> TYPES =
-      List.of("application/json", "application/jsonlines", "text/csv", "application/json; charset=utf-16", "text/csv; header=present");
-  private static final List<String> ACCEPTS = List.of("application/json", "application/jsonlines", "text/csv", "*/*");
+      List.of(
+          "application/json",
+          "application/jsonlines",
+          "text/csv",
+          "application/json; charset=utf-16",
+          "text/csv; header=present");
+  private static final List<String> ACCEPTS =
+      List.of("application/json", "application/jsonlines", "text/csv", "*/*");
 
   private static TestServer server;
   private static String neighbour;
@@ -48,25 +55,33 @@ class BadInputFuzzTest {
 
   @Property(tries = 600)
   @Tag("slow")
-  void anyBytes(@ForAll byte[] body, @ForAll("types") String type, @ForAll("accepts") String accept) throws Exception {
+  void anyBytes(@ForAll byte[] body, @ForAll("types") String type, @ForAll("accepts") String accept)
+      throws Exception {
     checkBesideANeighbour(body, type, accept);
   }
 
   @Property(tries = 600)
   @Tag("slow")
-  void almostJson(@ForAll("brokenRequests") byte[] body, @ForAll("types") String type) throws Exception {
+  void almostJson(@ForAll("brokenRequests") byte[] body, @ForAll("types") String type)
+      throws Exception {
     checkBesideANeighbour(body, type, "application/json");
   }
 
-  /// Texts of every kind under every parameter: long questions, tiny windows and large strides made other servers'
-  /// tokenizers abort the process.
+  /// Texts of every kind under every parameter: long questions, tiny windows and large strides made
+  /// other servers' tokenizers abort the process.
   @Property(tries = 1000)
   @Tag("slow")
   void anyTextUnderAnyParameters(
-      @ForAll("texts") String question, @ForAll("texts") String context, @ForAll("parameters") Map<String, Object> parameters)
+      @ForAll("texts") String question,
+      @ForAll("texts") String context,
+      @ForAll("parameters") Map<String, Object> parameters)
       throws Exception {
-    var request = Map.of("inputs", Map.of("question", question, "context", context), "parameters", parameters);
-    var response = checkBesideANeighbour(JSON.writeValueAsBytes(request), "application/json", "application/json");
+    var request =
+        Map.of(
+            "inputs", Map.of("question", question, "context", context), "parameters", parameters);
+    var response =
+        checkBesideANeighbour(
+            JSON.writeValueAsBytes(request), "application/json", "application/json");
     if (response.statusCode() == 200) {
       var answers = JSON.readTree(response.body());
       for (var answer : answers.isArray() ? answers : List.of(answers)) {
@@ -84,8 +99,17 @@ class BadInputFuzzTest {
       @ForAll("headerValues") String attributes,
       @ForAll("headerValues") String inferenceId)
       throws Exception {
-    var response = server.invoke(NEIGHBOUR, "Content-Type", contentType, "Accept", accept,
-        "X-Amzn-SageMaker-Custom-Attributes", attributes, "X-Amzn-SageMaker-Inference-Id", inferenceId);
+    var response =
+        server.invoke(
+            NEIGHBOUR,
+            "Content-Type",
+            contentType,
+            "Accept",
+            accept,
+            "X-Amzn-SageMaker-Custom-Attributes",
+            attributes,
+            "X-Amzn-SageMaker-Inference-Id",
+            inferenceId);
     checkAnswer(response);
   }
 
@@ -102,61 +126,116 @@ class BadInputFuzzTest {
   @Provide
   Arbitrary<String> headerValues() {
     return Arbitraries.oneOf(
-        Arbitraries.of("application/json", "text/csv", "*/*", "", "application/json;q=2", "a/b;c=\"d"),
+        Arbitraries.of(
+            "application/json", "text/csv", "*/*", "", "application/json;q=2", "a/b;c=\"d"),
         Arbitraries.strings().withCharRange(' ', '~').ofMaxLength(2000),
-        Combinators.combine(Arbitraries.of(",", "\"", ";", "a/b,", "=\\"), Arbitraries.integers().between(1, 7000)).as(String::repeat));
+        Combinators.combine(
+                Arbitraries.of(",", "\"", ";", "a/b,", "=\\"),
+                Arbitraries.integers().between(1, 7000))
+            .as(String::repeat));
   }
 
   @Provide
   Arbitrary<String> texts() {
     var plain = Arbitraries.strings().withCharRange(' ', '~').ofMaxLength(60);
     var unicode = Arbitraries.strings().all().ofMaxLength(60);
-    var special = Arbitraries.of(
-        " ", "\u0000", "\u200b", "\ud83d", "\udc00", "👨‍👩‍👧‍👦", "🇯🇵", "e\u0301\u0301\u0301", "[CLS]", "[SEP] [PAD] [MASK] [UNK]",
-        "##ing", "\u202e", "\ufeff", "日本語", "a\u0300\u0301b", "\u0085", "\u2028", "𠮷", "ﬁ", "İ", "ß", "x".repeat(300));
-    return Arbitraries.oneOf(plain, unicode, special, special.list().ofMaxSize(12).map(parts -> String.join("", parts)))
+    var special =
+        Arbitraries.of(
+            " ",
+            "\u0000",
+            "\u200b",
+            "\ud83d",
+            "\udc00",
+            "👨‍👩‍👧‍👦",
+            "🇯🇵",
+            "e\u0301\u0301\u0301",
+            "[CLS]",
+            "[SEP] [PAD] [MASK] [UNK]",
+            "##ing",
+            "\u202e",
+            "\ufeff",
+            "日本語",
+            "a\u0300\u0301b",
+            "\u0085",
+            "\u2028",
+            "𠮷",
+            "ﬁ",
+            "İ",
+            "ß",
+            "x".repeat(300));
+    return Arbitraries.oneOf(
+            plain,
+            unicode,
+            special,
+            special.list().ofMaxSize(12).map(parts -> String.join("", parts)))
         .flatMap(text -> Arbitraries.frequency(Tuple.of(9, 1), Tuple.of(1, 40)).map(text::repeat));
   }
 
   @Provide
   Arbitrary<Map<String, Object>> parameters() {
-    Arbitrary<Object> values = Arbitraries.oneOf(
-        Arbitraries.integers().between(-2, 600).map(Object.class::cast),
-        Arbitraries.of(0, 1, 2, 64, 128, Integer.MAX_VALUE, Long.MAX_VALUE, 1.5, true, false, "x", List.of()));
+    Arbitrary<Object> values =
+        Arbitraries.oneOf(
+            Arbitraries.integers().between(-2, 600).map(Object.class::cast),
+            Arbitraries.of(
+                0,
+                1,
+                2,
+                64,
+                128,
+                Integer.MAX_VALUE,
+                Long.MAX_VALUE,
+                1.5,
+                true,
+                false,
+                "x",
+                List.of()));
     return Combinators.combine(
-            Arbitraries.of("top_k", "max_answer_len", "doc_stride", "max_seq_len", "max_question_len",
-                "handle_impossible_answer", "align_to_words", "unknown"),
+            Arbitraries.of(
+                "top_k",
+                "max_answer_len",
+                "doc_stride",
+                "max_seq_len",
+                "max_question_len",
+                "handle_impossible_answer",
+                "align_to_words",
+                "unknown"),
             values)
         .as(Map::entry)
         .list()
         .ofMaxSize(4)
-        .map(entries -> {
-          var map = new LinkedHashMap<String, Object>();
-          entries.forEach(entry -> map.put(entry.getKey(), entry.getValue()));
-          return map;
-        });
+        .map(
+            entries -> {
+              var map = new LinkedHashMap<String, Object>();
+              entries.forEach(entry -> map.put(entry.getKey(), entry.getValue()));
+              return map;
+            });
   }
 
   @Provide
   Arbitrary<byte[]> brokenRequests() {
-    var request = ("{\"inputs\": [" + NEIGHBOUR + "], \"parameters\": {\"top_k\": 2}}").getBytes(StandardCharsets.UTF_8);
+    var request =
+        ("{\"inputs\": [" + NEIGHBOUR + "], \"parameters\": {\"top_k\": 2}}")
+            .getBytes(StandardCharsets.UTF_8);
     return Combinators.combine(
             Arbitraries.integers().between(0, request.length),
             Arbitraries.integers().between(0, 8),
             Arbitraries.bytes().array(byte[].class).ofMaxSize(6))
-        .as((at, cut, inserted) -> {
-          var bytes = new ByteArrayOutputStream();
-          bytes.write(request, 0, at);
-          bytes.writeBytes(inserted);
-          int from = Math.min(request.length, at + cut);
-          bytes.write(request, from, request.length - from);
-          return bytes.toByteArray();
-        });
+        .as(
+            (at, cut, inserted) -> {
+              var bytes = new ByteArrayOutputStream();
+              bytes.write(request, 0, at);
+              bytes.writeBytes(inserted);
+              int from = Math.min(request.length, at + cut);
+              bytes.write(request, from, request.length - from);
+              return bytes.toByteArray();
+            });
   }
 
-  private static HttpResponse<String> checkBesideANeighbour(byte[] body, String type, String accept) throws Exception {
+  private static HttpResponse<String> checkBesideANeighbour(byte[] body, String type, String accept)
+      throws Exception {
     var beside = server.invokeAsync(NEIGHBOUR, "Content-Type", "application/json");
-    var response = server.invoke(BodyPublishers.ofByteArray(body), "Content-Type", type, "Accept", accept);
+    var response =
+        server.invoke(BodyPublishers.ofByteArray(body), "Content-Type", type, "Accept", accept);
     checkAnswer(response);
     assertThat(beside.get().body()).isEqualTo(neighbour);
     return response;
@@ -166,7 +245,9 @@ class BadInputFuzzTest {
     if (response.statusCode() != 200) {
       assertThat(response.statusCode()).as(response.body()).isBetween(400, 499);
       assertThat(response.body().length()).isLessThanOrEqualTo(2048);
-      assertThat(response.headers().firstValue("Content-Type").orElseThrow()).startsWith("application/json").containsIgnoringCase("utf-8");
+      assertThat(response.headers().firstValue("Content-Type").orElseThrow())
+          .startsWith("application/json")
+          .containsIgnoringCase("utf-8");
       assertThat(JSON.readTree(response.body()).path("message").asText()).isNotBlank();
     }
   }

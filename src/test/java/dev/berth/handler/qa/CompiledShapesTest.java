@@ -23,21 +23,31 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
-/// Artifacts of compiled shapes, as for Neuron, whose TorchScript refuses any other. `ReferenceTest` compares their
-/// answers; this is about which shape is taken, and which copy of the model.
+/// Artifacts of compiled shapes, as for Neuron, whose TorchScript refuses any other.
+/// `ReferenceTest` compares their answers; this is about which shape is taken, and which copy of
+/// the model.
 class CompiledShapesTest {
 
   private static final ObjectMapper JSON = new ObjectMapper();
   private static final Accelerator CPU = new Accelerator.Cpu(1, CpuProfile.ADAPTIVE);
 
-  @TempDir
-  private Path directory;
+  @TempDir private Path directory;
 
   @ParameterizedTest
-  @CsvSource({"1,10,1,32", "1,32,1,32", "1,33,1,128", "2,100,4,128", "4,128,4,128", "1,129,2,384", "2,384,2,384"})
-  void rowsGoThroughTheSmallestShapeThatTheyFit(int rows, int length, int batch, int sequence) throws Exception {
+  @CsvSource({
+    "1,10,1,32",
+    "1,32,1,32",
+    "1,33,1,128",
+    "2,100,4,128",
+    "4,128,4,128",
+    "1,129,2,384",
+    "2,384,2,384"
+  })
+  void rowsGoThroughTheSmallestShapeThatTheyFit(int rows, int length, int batch, int sequence)
+      throws Exception {
     var model = load();
-    var logits = model.forward(Collections.nCopies(rows, new Row(new long[length], new long[length])));
+    var logits =
+        model.forward(Collections.nCopies(rows, new Row(new long[length], new long[length])));
     assertThat(logits.columns()).isEqualTo(sequence);
     assertThat(logits.start()).hasSize(batch * sequence);
     model.close();
@@ -46,29 +56,40 @@ class CompiledShapesTest {
   @Test
   void aForwardTakesAsManyRowsAsTheLargestBatchOfItsLength() throws Exception {
     var model = load();
-    assertThat(IntStream.of(10, 32, 33, 128, 129, 384).map(model::rowsOfAForward)).containsExactly(1, 1, 4, 4, 2, 2);
+    assertThat(IntStream.of(10, 32, 33, 128, 129, 384).map(model::rowsOfAForward))
+        .containsExactly(1, 1, 4, 4, 2, 2);
     assertThat(model.maxSequence()).isEqualTo(384);
-    assertThatThrownBy(() -> model.rowsOfAForward(385)).hasMessageContaining("385 tokens").hasMessageContaining("384");
+    assertThatThrownBy(() -> model.rowsOfAForward(385))
+        .hasMessageContaining("385 tokens")
+        .hasMessageContaining("384");
     model.close();
   }
 
   @Test
   void aBatchIsNoLargerThanTheLargestShape() throws Exception {
-    try (var server = TestServer.artifact(artifact("cpu")).set("SAGEMAKER_MODEL_SERVER_WORKERS", "1").start()) {
-      var line = JSON.writeValueAsString(Map.of("question", "Who came?", "context", "Bob came. ".repeat(20)));
+    try (var server =
+        TestServer.artifact(artifact("cpu")).set("SAGEMAKER_MODEL_SERVER_WORKERS", "1").start()) {
+      var line =
+          JSON.writeValueAsString(
+              Map.of("question", "Who came?", "context", "Bob came. ".repeat(20)));
       var lines = String.join("\n", Collections.nCopies(10, line));
-      var answers = server.invoke(lines, "Content-Type", "application/jsonlines", "Accept", "application/jsonlines");
+      var answers =
+          server.invoke(
+              lines, "Content-Type", "application/jsonlines", "Accept", "application/jsonlines");
       assertThat(answers.body().lines()).hasSize(10);
       assertThat(server.get("/metrics").body())
-          .contains("berth_batch_size_count{model=\"model\"} 3").contains("berth_batch_size_sum{model=\"model\"} 10");
+          .contains("berth_batch_size_count{model=\"model\"} 3")
+          .contains("berth_batch_size_sum{model=\"model\"} 10");
     }
   }
 
   @Test
   void moreTokensThanTheLongestShapeCannotBeAskedFor() throws Exception {
     try (var server = TestServer.artifact(artifact("cpu")).start()) {
-      var body = "{\"inputs\": {\"question\": \"Who?\", \"context\": \"Bob.\"}, \"parameters\": {\"max_seq_len\": 385}}";
-      assertThat(server.invoke(body).body()).contains("max_seq_len: found 385, expected a whole number from 1 to 384");
+      var body =
+          "{\"inputs\": {\"question\": \"Who?\", \"context\": \"Bob.\"}, \"parameters\": {\"max_seq_len\": 385}}";
+      assertThat(server.invoke(body).body())
+          .contains("max_seq_len: found 385, expected a whole number from 1 to 384");
     }
   }
 
@@ -93,6 +114,7 @@ class CompiledShapesTest {
   }
 
   private Path artifact(String target) throws Exception {
-    return TestArtifact.compiled(directory, target, "waves-2x384.pt", "waves-1x32.pt", "waves-4x128.pt", "waves-1x128.pt");
+    return TestArtifact.compiled(
+        directory, target, "waves-2x384.pt", "waves-1x32.pt", "waves-4x128.pt", "waves-1x128.pt");
   }
 }

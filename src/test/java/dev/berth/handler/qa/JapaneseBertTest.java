@@ -14,7 +14,8 @@ import java.util.stream.Collectors;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/// A BERT whose words MeCab cuts, asked over HTTP. The answers are those of Python's MeCab, tokenizers and torch.
+/// A BERT whose words MeCab cuts, asked over HTTP. The answers are those of Python's MeCab,
+/// tokenizers and torch.
 class JapaneseBertTest {
 
   private static final ObjectMapper JSON = new ObjectMapper();
@@ -25,10 +26,21 @@ class JapaneseBertTest {
     try (var server = TestServer.artifact(JapaneseArtifact.write(directory)).start()) {
       for (var line : Files.readAllLines(REFERENCE)) {
         var expected = JSON.readTree(line);
-        var inputs = Map.of("question", expected.path("question"), "context", context(expected.path("context")));
-        var parameters = expected.path("parameters").isObject() ? expected.path("parameters") : JSON.createObjectNode();
-        var response = server.invoke(
-            JSON.writeValueAsString(Map.of("inputs", inputs, "parameters", parameters)), "Content-Type", "application/json");
+        var inputs =
+            Map.of(
+                "question",
+                expected.path("question"),
+                "context",
+                context(expected.path("context")));
+        var parameters =
+            expected.path("parameters").isObject()
+                ? expected.path("parameters")
+                : JSON.createObjectNode();
+        var response =
+            server.invoke(
+                JSON.writeValueAsString(Map.of("inputs", inputs, "parameters", parameters)),
+                "Content-Type",
+                "application/json");
         assertThat(response.statusCode()).as(response.body()).isEqualTo(200);
         var body = JSON.readTree(response.body());
         var answer = body.isArray() ? body.path(0) : body;
@@ -36,7 +48,9 @@ class JapaneseBertTest {
         assertThat(answer.path("answer")).as(line).isEqualTo(best.path("answer"));
         assertThat(answer.path("start")).as(line).isEqualTo(best.path("start"));
         assertThat(answer.path("end")).as(line).isEqualTo(best.path("end"));
-        assertThat(answer.path("score").asDouble()).as(line).isCloseTo(best.path("score").asDouble(), within(1e-3));
+        assertThat(answer.path("score").asDouble())
+            .as(line)
+            .isCloseTo(best.path("score").asDouble(), within(1e-3));
       }
     }
   }
@@ -45,8 +59,13 @@ class JapaneseBertTest {
   private static String context(JsonNode context) {
     return context.isTextual()
         ? context.asText()
-        : context.valueStream()
-            .map(part -> part.isTextual() ? part.asText() : part.path("repeat").asText().repeat(part.path("times").asInt()))
+        : context
+            .valueStream()
+            .map(
+                part ->
+                    part.isTextual()
+                        ? part.asText()
+                        : part.path("repeat").asText().repeat(part.path("times").asInt()))
             .collect(Collectors.joining());
   }
 }

@@ -35,7 +35,8 @@ class ParametersTest {
   void anOwnStrideIsShorterThanTheWindows() {
     assertThatThrownBy(() -> with(DEFAULTS, "{\"doc_stride\": 100, \"max_seq_len\": 100}"))
         .isInstanceOf(BadInputException.class)
-        .hasMessage("parameters.doc_stride: found 100, expected less than max_seq_len, which is 100");
+        .hasMessage(
+            "parameters.doc_stride: found 100, expected less than max_seq_len, which is 100");
   }
 
   private static Parameters with(Parameters defaults, String json) throws JsonProcessingException {

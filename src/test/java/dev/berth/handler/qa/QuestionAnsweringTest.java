@@ -28,7 +28,8 @@ class QuestionAnsweringTest {
   private static final ObjectMapper JSON = new ObjectMapper();
   private static final String BELL =
       "{\"question\": \"Where was Bell born?\", \"context\": \"Bell was born in Scotland and lived in Canada.\"}";
-  private static final String BOB = "{\"question\": \"Who came?\", \"context\": \"😀 Yesterday Bob came by train.\"}";
+  private static final String BOB =
+      "{\"question\": \"Who came?\", \"context\": \"😀 Yesterday Bob came by train.\"}";
 
   private static TestServer server;
 
@@ -70,19 +71,32 @@ class QuestionAnsweringTest {
   void theBodyOfHuggingFaceIsReadWithItsParameters() throws Exception {
     var one = json(ask("application/json", "application/json", "{\"inputs\": " + BELL + "}"));
     assertThat(one.path("answer").asText()).isEqualTo("Scotland");
-    var several = json(ask("application/json", "application/json",
-        "{\"inputs\": " + BELL + ", \"parameters\": {\"top_k\": 3}}"));
+    var several =
+        json(
+            ask(
+                "application/json",
+                "application/json",
+                "{\"inputs\": " + BELL + ", \"parameters\": {\"top_k\": 3}}"));
     assertThat(several).hasSize(3);
     assertThat(several.path(0)).isEqualTo(one);
-    var lists = json(ask("application/json", "application/json",
-        "{\"inputs\": [" + BELL + "," + BOB + "], \"parameters\": {\"top_k\": 2, \"max_answer_len\": null}}"));
+    var lists =
+        json(
+            ask(
+                "application/json",
+                "application/json",
+                "{\"inputs\": ["
+                    + BELL
+                    + ","
+                    + BOB
+                    + "], \"parameters\": {\"top_k\": 2, \"max_answer_len\": null}}"));
     assertThat(lists).hasSize(2).allSatisfy(list -> assertThat(list).hasSize(2));
   }
 
   @Test
   void offsetsCountCodePoints() throws Exception {
     var answer = json(ask("application/json", "application/json", BOB));
-    assertThat(answer.path("start").asInt()).isEqualTo("😀 Yesterday ".codePointCount(0, "😀 Yesterday ".length()));
+    assertThat(answer.path("start").asInt())
+        .isEqualTo("😀 Yesterday ".codePointCount(0, "😀 Yesterday ".length()));
   }
 
   @Test
@@ -90,8 +104,13 @@ class QuestionAnsweringTest {
   void anAnswerFarIntoALongContextIsFound() throws Exception {
     var filler = count("", ", ", 5_000);
     var context = filler + "The treasure is buried under the old oak tree. " + filler;
-    var answer = json(ask("application/json", "application/json",
-        JSON.writeValueAsString(Map.of("question", "Where is the treasure buried?", "context", context))));
+    var answer =
+        json(
+            ask(
+                "application/json",
+                "application/json",
+                JSON.writeValueAsString(
+                    Map.of("question", "Where is the treasure buried?", "context", context))));
     assertThat(answer.path("answer").asText()).contains("oak tree");
     assertThat(context.substring(answer.path("start").asInt(), answer.path("end").asInt()))
         .isEqualTo(answer.path("answer").asText());
@@ -99,9 +118,13 @@ class QuestionAnsweringTest {
 
   @Test
   void whereNoAnswerIsAllowedItMayWin() throws Exception {
-    var answer = json(ask("application/json", "application/json",
-        "{\"inputs\": {\"question\": \"What is the boiling point of lead?\", \"context\": \"Tea is nice.\"},"
-            + " \"parameters\": {\"handle_impossible_answer\": true, \"top_k\": 100}}"));
+    var answer =
+        json(
+            ask(
+                "application/json",
+                "application/json",
+                "{\"inputs\": {\"question\": \"What is the boiling point of lead?\", \"context\": \"Tea is nice.\"},"
+                    + " \"parameters\": {\"handle_impossible_answer\": true, \"top_k\": 100}}"));
     assertThat(answer.valueStream().filter(a -> a.path("answer").asText().isEmpty()))
         .singleElement()
         .satisfies(a -> assertThat(a.path("end").asInt()).isZero());
@@ -110,7 +133,8 @@ class QuestionAnsweringTest {
   @Test
   @Tag("BAT-09")
   void jsonLinesAreAnsweredByJsonLines() throws Exception {
-    var response = ask("application/jsonlines", "application/jsonlines", BELL + "\r\n" + BOB + "\n");
+    var response =
+        ask("application/jsonlines", "application/jsonlines", BELL + "\r\n" + BOB + "\n");
     assertThat(response.headers().firstValue("Content-Type")).contains("application/jsonlines");
     var lines = response.body().split("\n", -1);
     assertThat(lines).hasSize(2);
@@ -129,16 +153,21 @@ class QuestionAnsweringTest {
   @Test
   @Tag("BAT-09")
   void anAnswerWithALineBreakStaysOnItsLine() throws Exception {
-    var body = "{\"inputs\":{\"question\":\"What?\",\"context\":\"a\\nb\"},\"parameters\":{\"top_k\":9,\"align_to_words\":false}}";
+    var body =
+        "{\"inputs\":{\"question\":\"What?\",\"context\":\"a\\nb\"},\"parameters\":{\"top_k\":9,\"align_to_words\":false}}";
     var response = ask("application/jsonlines", "application/jsonlines", body);
     assertThat(response.body()).doesNotContain("\n").contains("a\\nb");
   }
 
   @ParameterizedTest
-  @CsvSource(delimiter = '|', quoteCharacter = '~', value = {
-      "Where was Bell born?,\"Bell, they say, was \"\"born\"\" in Scotland.\"",
-      "question,context\\nWhere was Bell born?,\"Bell, they say, was \"\"born\"\" in Scotland.\"",
-      "id,Context,Question\\n7,\"Bell, they say,\\nwas \"\"born\"\" in Scotland.\",Where was Bell born?"})
+  @CsvSource(
+      delimiter = '|',
+      quoteCharacter = '~',
+      value = {
+        "Where was Bell born?,\"Bell, they say, was \"\"born\"\" in Scotland.\"",
+        "question,context\\nWhere was Bell born?,\"Bell, they say, was \"\"born\"\" in Scotland.\"",
+        "id,Context,Question\\n7,\"Bell, they say,\\nwas \"\"born\"\" in Scotland.\",Where was Bell born?"
+      })
   void csvIsReadWithAndWithoutAHeader(String body) throws Exception {
     var response = ask("text/csv", "text/csv", body.replace("\\n", "\n") + "\n");
     assertThat(response.statusCode()).as(response.body()).isEqualTo(200);
@@ -147,33 +176,52 @@ class QuestionAnsweringTest {
 
   @Test
   void aHeaderThatIsDeclaredAbsentIsARecord() throws Exception {
-    assertThat(ask("text/csv; header=absent", "text/csv", "question,context\nWho came?,Bob came.").body().lines()).hasSize(2);
+    assertThat(
+            ask("text/csv; header=absent", "text/csv", "question,context\nWho came?,Bob came.")
+                .body()
+                .lines())
+        .hasSize(2);
     var response = ask("text/csv; header=present", "text/csv", "Who came?,Bob came.");
     assertThat(response.statusCode()).isEqualTo(400);
-    assertThat(response.body()).contains("row 1").contains("expected the columns question and context");
+    assertThat(response.body())
+        .contains("row 1")
+        .contains("expected the columns question and context");
   }
 
   @Test
   void everyFormGoesWithEveryOther() throws Exception {
-    assertThat(json(ask("text/csv", "application/json", "Who came?,Bob came.")).path(0).path("answer").asText())
+    assertThat(
+            json(ask("text/csv", "application/json", "Who came?,Bob came."))
+                .path(0)
+                .path("answer")
+                .asText())
         .isEqualTo("Bob");
-    assertThat(ask("application/json", "text/csv", "[" + BELL + "," + BOB + "]").body().lines()).hasSize(2);
-    assertThat(JSON.readTree(ask("application/json", "application/jsonlines", BELL).body()).path("answer").asText())
+    assertThat(ask("application/json", "text/csv", "[" + BELL + "," + BOB + "]").body().lines())
+        .hasSize(2);
+    assertThat(
+            JSON.readTree(ask("application/json", "application/jsonlines", BELL).body())
+                .path("answer")
+                .asText())
         .isEqualTo("Scotland");
   }
 
   @Test
   void theRouteOfTheOldSampleAnswersToo() throws Exception {
-    var request = HttpRequest.newBuilder(server.uri("/inferences"))
-        .header("Content-Type", "application/json").POST(BodyPublishers.ofString(BELL)).build();
-    assertThat(server.send(request).body()).isEqualTo(ask("application/json", "application/json", BELL).body());
+    var request =
+        HttpRequest.newBuilder(server.uri("/inferences"))
+            .header("Content-Type", "application/json")
+            .POST(BodyPublishers.ofString(BELL))
+            .build();
+    assertThat(server.send(request).body())
+        .isEqualTo(ask("application/json", "application/json", BELL).body());
   }
 
   @Test
   @Tag("BAT-17")
   void theSameRequestHasTheSameAnswerWhateverItsNeighboursAre() throws Exception {
     var alone = ask("application/json", "application/json", BELL).body();
-    var among = server.invokeAsync("[" + BOB + "," + BELL + "]", "Content-Type", "application/json");
+    var among =
+        server.invokeAsync("[" + BOB + "," + BELL + "]", "Content-Type", "application/json");
     for (int i = 0; i < 3; i++) {
       assertThat(ask("application/json", "application/json", BELL).body()).isEqualTo(alone);
     }
@@ -181,36 +229,41 @@ class QuestionAnsweringTest {
   }
 
   @ParameterizedTest
-  @CsvSource(delimiter = '|', quoteCharacter = '~', value = {
-      "application/json | {\"question\": \"Who?\", \"contxt\": \"x\"} | context: found nothing among the members \\\"question, contxt\\\"",
-      "application/json | {\"question\": 7, \"context\": \"x\"} | question: found 7, expected a text",
-      "application/json | {\"question\": \"\", \"context\": \"x\"} | question: found \\\"\\\"",
-      "application/json | [{\"question\": \"a\", \"context\": \"b\"}, 5] | [1]: found 5, expected an object",
-      "application/json | {\"inputs\": [{\"question\": \"a\"}]} | inputs[0].context: found nothing",
-      "application/json | {\"inputs\": {\"question\": \"a\", \"context\": \"b\"}, \"parameters\": {\"topk\": 1}} | expected top_k",
-      "application/json | {\"inputs\": {\"question\": \"a\", \"context\": \"b\"}, \"parameters\": {\"zzzzzzzzz\": 1}} | one of top_k",
-      "application/json | {\"inputs\": {\"question\": \"a\", \"context\": \"b\"}, \"parameters\": {\"top_k\": 0}} | parameters.top_k: found 0, expected a whole number from 1 to 1000",
-      "application/json | {\"inputs\": {\"question\": \"a\", \"context\": \"b\"}, \"parameters\": {\"top_k\": 1.5}} | found 1.5",
-      "application/json | {\"inputs\": {\"question\": \"a\", \"context\": \"b\"}, \"parameters\": {\"align_to_words\": \"no\"}} | expected true or false",
-      "application/json | {\"inputs\": {\"question\": \"a\", \"context\": \"b\"}, \"parameters\": {\"max_seq_len\": 513}} | from 1 to 512",
-      "application/json | {\"inputs\": {\"question\": \"a\", \"context\": \"b\"}, \"parameters\": {\"max_seq_len\": 4}} | parameters.max_seq_len: found 4, expected at least 5",
-      "application/json | {\"inputs\": {\"question\": \"a\", \"context\": \"b\"}, \"parameters\": {\"doc_stride\": 384}} | parameters.doc_stride: found 384, expected less than max_seq_len, which is 384",
-      "application/json | {\"inputs\": {\"question\": \"a\", \"context\": \"b\"}, \"parameters\": [] } | parameters: found a list, expected an object",
-      "application/json | \"hello\" | body: found the text",
-      "application/json | {\"question\": \"a\", | not JSON at column",
-      "application/json | {\"question\": \"a\", \"context\": \"b\"} {} | found a second JSON value at line 1, column",
-      "application/json | {\"question\": \"a\", \"context\": \"b\", \"parameters\": {\"top_k\": -1}} | parameters.top_k: found -1",
-      "text/csv | question,ctx\\na,b | row 1: found the header",
-      "application/json | {\"question\": \"a\", \"context\": \"\\ud83d\"} | unpaired surrogate",
-      "application/json | {\"question\": \"a\", \"context\": \"\\u200b\"} | context: found no character that the model's tokenizer keeps",
-      "application/jsonlines | {\"question\": \"a\", \"context\": \"b\"}\\n\\n{\"question\": \"a\", \"context\": \"b\"} | line 2: found a blank line",
-      "application/jsonlines | {\"question\": \"a\", \"context\": \"b\"}\\n{\"question\": \"a\"} | line 2: context: found nothing",
-      "text/csv | a,b\\nc | row 2: found 1 column separated by commas, expected 2",
-      "text/csv | a,\"b | row 1: not CSV"})
+  @CsvSource(
+      delimiter = '|',
+      quoteCharacter = '~',
+      value = {
+        "application/json | {\"question\": \"Who?\", \"contxt\": \"x\"} | context: found nothing among the members \\\"question, contxt\\\"",
+        "application/json | {\"question\": 7, \"context\": \"x\"} | question: found 7, expected a text",
+        "application/json | {\"question\": \"\", \"context\": \"x\"} | question: found \\\"\\\"",
+        "application/json | [{\"question\": \"a\", \"context\": \"b\"}, 5] | [1]: found 5, expected an object",
+        "application/json | {\"inputs\": [{\"question\": \"a\"}]} | inputs[0].context: found nothing",
+        "application/json | {\"inputs\": {\"question\": \"a\", \"context\": \"b\"}, \"parameters\": {\"topk\": 1}} | expected top_k",
+        "application/json | {\"inputs\": {\"question\": \"a\", \"context\": \"b\"}, \"parameters\": {\"zzzzzzzzz\": 1}} | one of top_k",
+        "application/json | {\"inputs\": {\"question\": \"a\", \"context\": \"b\"}, \"parameters\": {\"top_k\": 0}} | parameters.top_k: found 0, expected a whole number from 1 to 1000",
+        "application/json | {\"inputs\": {\"question\": \"a\", \"context\": \"b\"}, \"parameters\": {\"top_k\": 1.5}} | found 1.5",
+        "application/json | {\"inputs\": {\"question\": \"a\", \"context\": \"b\"}, \"parameters\": {\"align_to_words\": \"no\"}} | expected true or false",
+        "application/json | {\"inputs\": {\"question\": \"a\", \"context\": \"b\"}, \"parameters\": {\"max_seq_len\": 513}} | from 1 to 512",
+        "application/json | {\"inputs\": {\"question\": \"a\", \"context\": \"b\"}, \"parameters\": {\"max_seq_len\": 4}} | parameters.max_seq_len: found 4, expected at least 5",
+        "application/json | {\"inputs\": {\"question\": \"a\", \"context\": \"b\"}, \"parameters\": {\"doc_stride\": 384}} | parameters.doc_stride: found 384, expected less than max_seq_len, which is 384",
+        "application/json | {\"inputs\": {\"question\": \"a\", \"context\": \"b\"}, \"parameters\": [] } | parameters: found a list, expected an object",
+        "application/json | \"hello\" | body: found the text",
+        "application/json | {\"question\": \"a\", | not JSON at column",
+        "application/json | {\"question\": \"a\", \"context\": \"b\"} {} | found a second JSON value at line 1, column",
+        "application/json | {\"question\": \"a\", \"context\": \"b\", \"parameters\": {\"top_k\": -1}} | parameters.top_k: found -1",
+        "text/csv | question,ctx\\na,b | row 1: found the header",
+        "application/json | {\"question\": \"a\", \"context\": \"\\ud83d\"} | unpaired surrogate",
+        "application/json | {\"question\": \"a\", \"context\": \"\\u200b\"} | context: found no character that the model's tokenizer keeps",
+        "application/jsonlines | {\"question\": \"a\", \"context\": \"b\"}\\n\\n{\"question\": \"a\", \"context\": \"b\"} | line 2: found a blank line",
+        "application/jsonlines | {\"question\": \"a\", \"context\": \"b\"}\\n{\"question\": \"a\"} | line 2: context: found nothing",
+        "text/csv | a,b\\nc | row 2: found 1 column separated by commas, expected 2",
+        "text/csv | a,\"b | row 1: not CSV"
+      })
   @Tag("ERR-01")
   @Tag("BAT-08")
   @Tag("BAT-16")
-  void aBadRequestIsToldWhatIsWrong(String contentType, String body, String message) throws Exception {
+  void aBadRequestIsToldWhatIsWrong(String contentType, String body, String message)
+      throws Exception {
     var response = ask(contentType, "application/json", body.replace("\\n", "\n"));
     assertThat(response.statusCode()).as(response.body()).isEqualTo(400);
     assertThat(response.body()).startsWith("{\"message\":").contains(message).hasSizeLessThan(2048);
@@ -218,7 +271,11 @@ class QuestionAnsweringTest {
 
   @Test
   void bytesThatAreNotUtf8AreNamedByTheirOffset() throws Exception {
-    var response = server.invoke(BodyPublishers.ofByteArray(new byte[] {'{', '"', (byte) 0xff}), "Content-Type", "application/json");
+    var response =
+        server.invoke(
+            BodyPublishers.ofByteArray(new byte[] {'{', '"', (byte) 0xff}),
+            "Content-Type",
+            "application/json");
     assertThat(response.statusCode()).isEqualTo(400);
     assertThat(response.body()).contains("0xff").contains("offset 2").contains("UTF-8");
   }
@@ -226,12 +283,20 @@ class QuestionAnsweringTest {
   @Test
   void anotherCharsetIsReadWhereTheContentTypeNamesIt() throws Exception {
     var body = "Who came?,Jos\u00e9 came.".getBytes(java.nio.charset.StandardCharsets.ISO_8859_1);
-    var response = server.invoke(BodyPublishers.ofByteArray(body), "Content-Type", "text/csv; charset=ISO-8859-1", "Accept", "text/csv");
+    var response =
+        server.invoke(
+            BodyPublishers.ofByteArray(body),
+            "Content-Type",
+            "text/csv; charset=ISO-8859-1",
+            "Accept",
+            "text/csv");
     assertThat(response.body()).startsWith("José,");
-    assertThat(server.invoke("x", "Content-Type", "text/csv; charset=no-such").statusCode()).isEqualTo(415);
+    assertThat(server.invoke("x", "Content-Type", "text/csv; charset=no-such").statusCode())
+        .isEqualTo(415);
   }
 
-  private static HttpResponse<String> ask(String contentType, String accept, String body) throws Exception {
+  private static HttpResponse<String> ask(String contentType, String accept, String body)
+      throws Exception {
     return server.invoke(body, "Content-Type", contentType, "Accept", accept);
   }
 
@@ -241,8 +306,16 @@ class QuestionAnsweringTest {
   }
 
   static Stream<Arguments> tooMuchOfJson() {
-    return Stream.of("[".repeat(2000), "{\"a\":".repeat(100_000), "1".repeat(5000), "0." + "1".repeat(100_000), "{\"" + "k".repeat(100_000) + "\"")
-        .flatMap(body -> Stream.of("application/json", "application/jsonlines").map(type -> Arguments.of(type, body)));
+    return Stream.of(
+            "[".repeat(2000),
+            "{\"a\":".repeat(100_000),
+            "1".repeat(5000),
+            "0." + "1".repeat(100_000),
+            "{\"" + "k".repeat(100_000) + "\"")
+        .flatMap(
+            body ->
+                Stream.of("application/json", "application/jsonlines")
+                    .map(type -> Arguments.of(type, body)));
   }
 
   @ParameterizedTest
@@ -256,9 +329,11 @@ class QuestionAnsweringTest {
 
   @Test
   void parametersMayStandBesideTheQuestion() throws Exception {
-    var body = "{\"question\": \"Who came?\", \"context\": \"Bob came.\", \"parameters\": {\"top_k\": 2}}";
+    var body =
+        "{\"question\": \"Who came?\", \"context\": \"Bob came.\", \"parameters\": {\"top_k\": 2}}";
     assertThat(json(ask("application/json", "application/json", body))).hasSize(2);
-    assertThat(JSON.readTree(ask("application/jsonlines", "application/x-ndjson", body).body())).hasSize(2);
+    assertThat(JSON.readTree(ask("application/jsonlines", "application/x-ndjson", body).body()))
+        .hasSize(2);
   }
 
   @Test
@@ -266,35 +341,59 @@ class QuestionAnsweringTest {
     var context = "Bell was born in Scotland and lived in Canada. ".repeat(20);
     var longest = stride(context, 60 - 8 - 16);
     assertThat(json(longest).path("answer").asText()).isEqualTo("Scotland");
-    assertThat(stride(context, 60 - 8 - 15).body()).contains("parameters.doc_stride: found 37, expected at most 36: "
-        + "a window holds 52 tokens of the context, and moves on by 16 or more");
+    assertThat(stride(context, 60 - 8 - 15).body())
+        .contains(
+            "parameters.doc_stride: found 37, expected at most 36: "
+                + "a window holds 52 tokens of the context, and moves on by 16 or more");
     assertThat(json(stride("Bell was born in Scotland.", 59)).path("answer").asText())
-        .as("one window has no neighbour").isEqualTo("Scotland");
+        .as("one window has no neighbour")
+        .isEqualTo("Scotland");
   }
 
   private static HttpResponse<String> stride(String context, int stride) throws Exception {
-    var request = Map.of("question", "Where was Bell born?", "context", context,
-        "parameters", Map.of("max_seq_len", 60, "doc_stride", stride));
+    var request =
+        Map.of(
+            "question",
+            "Where was Bell born?",
+            "context",
+            context,
+            "parameters",
+            Map.of("max_seq_len", 60, "doc_stride", stride));
     return ask("application/json", "application/json", JSON.writeValueAsString(request));
   }
 
   @Test
   void aStrideThatTheRequestLeavesOutAdaptsToItsWindows() throws Exception {
-    var request = Map.of("question", "Where was Bell born?", "context", "Bell was born in Scotland. ".repeat(20),
-        "parameters", Map.of("max_seq_len", 30));
-    assertThat(json(ask("application/json", "application/json", JSON.writeValueAsString(request))).path("answer").asText())
+    var request =
+        Map.of(
+            "question",
+            "Where was Bell born?",
+            "context",
+            "Bell was born in Scotland. ".repeat(20),
+            "parameters",
+            Map.of("max_seq_len", 30));
+    assertThat(
+            json(ask("application/json", "application/json", JSON.writeValueAsString(request)))
+                .path("answer")
+                .asText())
         .isEqualTo("Scotland");
   }
 
-  /// Longer than what is tokenised at once, with and without white space to cut at. Spaces cost no tokens.
+  /// Longer than what is tokenised at once, with and without white space to cut at. Spaces cost no
+  /// tokens.
   @Test
   @Tag("slow")
   void aContextOfManyPiecesKeepsItsOffsets() throws Exception {
     for (var filler : List.of(count("Sea 海も空も😀" + " ".repeat(20), ". ", 2100), ideographs())) {
       assertThat(filler).hasSizeGreaterThan(1 << 16);
       var context = filler + "Bell was born in Scotland.";
-      var answer = json(ask("application/json", "application/json",
-          JSON.writeValueAsString(Map.of("question", "Where was Bell born?", "context", context))));
+      var answer =
+          json(
+              ask(
+                  "application/json",
+                  "application/json",
+                  JSON.writeValueAsString(
+                      Map.of("question", "Where was Bell born?", "context", context))));
       int start = context.codePointCount(0, context.lastIndexOf("Scotland"));
       assertThat(answer.path("answer").asText()).isEqualTo("Scotland");
       assertThat(answer.path("start").asInt()).isEqualTo(start);
@@ -306,7 +405,8 @@ class QuestionAnsweringTest {
     return IntStream.range(0, most).mapToObj(i -> before + i + after).collect(Collectors.joining());
   }
 
-  /// A text without spaces, longer than what is tokenised at once, in which no character comes twice.
+  /// A text without spaces, longer than what is tokenised at once, in which no character comes
+  /// twice.
   private static String ideographs() {
     return IntStream.concat(IntStream.range(0x4E00, 0x9FA0), IntStream.range(0x20000, 0x26000))
         .mapToObj(Character::toString)

@@ -24,14 +24,16 @@ import org.junit.jupiter.api.condition.EnabledOnOs;
 import org.junit.jupiter.api.function.Executable;
 import org.junit.jupiter.api.io.TempDir;
 
-/// The answers of a port of the pipeline of `transformers` 4.53 (`trace/pipeline.py`), which runs the same TorchScript
-/// file: the same texts, the same offsets, the same scores, the same order.
+/// The answers of a port of the pipeline of `transformers` 4.53 (`trace/pipeline.py`), which runs
+/// the same TorchScript file: the same texts, the same offsets, the same scores, the same order.
 ///
-/// It is asked twice. With `waves.pt`, whose logits are the same on every CPU, scores must agree to 1e-5, and small ones
-/// in their first four digits: that is the test of windows, offsets, alignment, order and of every parameter. The sample model is dynamically quantised to int8, where a last-bit
-/// difference of one CPU to another rounds an activation to the next of its 127 steps, and the change spreads. So
-/// each of its lines carries its `drift`, how far its scores moved in Python when the weights were disturbed by 3e-7,
-/// and its `margin`, the gap to the next best span; both bound what is demanded.
+/// It is asked twice. With `waves.pt`, whose logits are the same on every CPU, scores must agree to
+/// 1e-5, and small ones in their first four digits: that is the test of windows, offsets,
+/// alignment, order and of every parameter. The sample model is dynamically quantised to int8,
+/// where a last-bit difference of one CPU to another rounds an activation to the next of its 127
+/// steps, and the change spreads. So each of its lines carries its `drift`, how far its scores
+/// moved in Python when the weights were disturbed by 3e-7, and its `margin`, the gap to the next
+/// best span; both bound what is demanded.
 class ReferenceTest {
 
   private static final Path REFERENCES = Path.of("src/test/resources/reference");
@@ -47,9 +49,18 @@ class ReferenceTest {
   static void start(@TempDir Path any, @TempDir Path fixed) throws Exception {
     sample = TestServer.sample().start();
     waves = TestServer.artifact(TestArtifact.dynamic(any, "waves.pt")).start();
-    compiled = TestServer.artifact(TestArtifact.compiled(
-        fixed, "cpu", "waves-2x384.pt", "waves-1x32.pt", "waves-4x128.pt", "waves-1x128.pt")).start();
-    japanese = TestServer.artifact(Path.of("src/test/resources/artifacts/japanese-roberta")).start();
+    compiled =
+        TestServer.artifact(
+                TestArtifact.compiled(
+                    fixed,
+                    "cpu",
+                    "waves-2x384.pt",
+                    "waves-1x32.pt",
+                    "waves-4x128.pt",
+                    "waves-1x128.pt"))
+            .start();
+    japanese =
+        TestServer.artifact(Path.of("src/test/resources/artifacts/japanese-roberta")).start();
   }
 
   @AfterAll
@@ -62,10 +73,12 @@ class ReferenceTest {
 
   @TestFactory
   Stream<DynamicTest> withLogitsThatAreExactSoAreTheAnswers() throws IOException {
-    return lines("question-answering-exact.jsonl.gz").map(line -> test(line, () -> check(line, ask(waves, line), EXACT, true)));
+    return lines("question-answering-exact.jsonl.gz")
+        .map(line -> test(line, () -> check(line, ask(waves, line), EXACT, true)));
   }
 
-  /// Each file refuses every shape but its own, so rows are padded to it and cut again, whatever their number and length.
+  /// Each file refuses every shape but its own, so rows are padded to it and cut again, whatever
+  /// their number and length.
   @TestFactory
   Stream<DynamicTest> compiledShapesChangeNothing() throws IOException {
     return lines("question-answering-exact.jsonl.gz")
@@ -73,22 +86,34 @@ class ReferenceTest {
         .map(line -> test(line, () -> check(line, ask(compiled, line), EXACT, true)));
   }
 
-  /// QNNPACK, which computes int8 on aarch64, quantises otherwise: closer to fp32, and further from these answers.
+  /// QNNPACK, which computes int8 on aarch64, quantises otherwise: closer to fp32, and further from
+  /// these answers.
   @TestFactory
   @Tag("slow")
   @EnabledOnOs(architectures = "amd64")
   Stream<DynamicTest> theSampleModelAnswersAsInPython() throws IOException {
-    return lines("question-answering.jsonl").map(line -> test(line, () -> {
-      var drift = line.path("drift").asDouble();
-      check(line, ask(sample, line), 1e-3 + 2 * drift, line.path("margin").asDouble() > 2 * drift);
-    }));
+    return lines("question-answering.jsonl")
+        .map(
+            line ->
+                test(
+                    line,
+                    () -> {
+                      var drift = line.path("drift").asDouble();
+                      check(
+                          line,
+                          ask(sample, line),
+                          1e-3 + 2 * drift,
+                          line.path("margin").asDouble() > 2 * drift);
+                    }));
   }
 
-  /// A RoBERTa with a Unigram tokenizer: no token types, no classification token, no spaces between words, and a
-  /// normalisation that changes how many characters there are. Its weights are random and fp32.
+  /// A RoBERTa with a Unigram tokenizer: no token types, no classification token, no spaces between
+  /// words, and a normalisation that changes how many characters there are. Its weights are random
+  /// and fp32.
   @TestFactory
   Stream<DynamicTest> aJapaneseRobertaAnswersAsInPython() throws IOException {
-    return lines("japanese-roberta.jsonl").map(line -> test(line, () -> check(line, ask(japanese, line), 1e-3, true)));
+    return lines("japanese-roberta.jsonl")
+        .map(line -> test(line, () -> check(line, ask(japanese, line), 1e-3, true)));
   }
 
   @Test
@@ -99,7 +124,9 @@ class ReferenceTest {
 
   private static Stream<JsonNode> lines(String file) throws IOException {
     var path = REFERENCES.resolve(file);
-    return (file.endsWith(".gz") ? Gzipped.text(path) : Files.readString(path)).lines().map(ReferenceTest::parse);
+    return (file.endsWith(".gz") ? Gzipped.text(path) : Files.readString(path))
+        .lines()
+        .map(ReferenceTest::parse);
   }
 
   private static DynamicTest test(JsonNode line, Executable check) {
@@ -107,9 +134,14 @@ class ReferenceTest {
   }
 
   private static JsonNode ask(TestServer server, JsonNode line) throws Exception {
-    var inputs = Map.of("question", line.path("question").asText(), "context", context(line.path("context")));
-    var response = server.invoke(
-        JSON.writeValueAsString(Map.of("inputs", inputs, "parameters", parameters(line))), "Content-Type", "application/json");
+    var inputs =
+        Map.of(
+            "question", line.path("question").asText(), "context", context(line.path("context")));
+    var response =
+        server.invoke(
+            JSON.writeValueAsString(Map.of("inputs", inputs, "parameters", parameters(line))),
+            "Content-Type",
+            "application/json");
     assertThat(response.statusCode()).as(response.body()).isEqualTo(200);
     var body = JSON.readTree(response.body());
     return parameters(line).path("top_k").asInt(1) > 1 ? body : JSON.createArrayNode().add(body);
@@ -135,9 +167,10 @@ class ReferenceTest {
       if (tolerance == EXACT) {
         assertThat(answer.path("score").asDouble()).isCloseTo(score, withinPercentage(0.01));
       }
-      assertThat(context.substring(
-              context.offsetByCodePoints(0, answer.path("start").asInt()),
-              context.offsetByCodePoints(0, answer.path("end").asInt())))
+      assertThat(
+              context.substring(
+                  context.offsetByCodePoints(0, answer.path("start").asInt()),
+                  context.offsetByCodePoints(0, answer.path("end").asInt())))
           .isEqualTo(answer.path("answer").asText());
     }
   }
@@ -149,7 +182,10 @@ class ReferenceTest {
     }
     var text = new StringBuilder();
     for (var part : context) {
-      text.append(part.isTextual() ? part.asText() : part.path("repeat").asText().repeat(part.path("times").asInt()));
+      text.append(
+          part.isTextual()
+              ? part.asText()
+              : part.path("repeat").asText().repeat(part.path("times").asInt()));
     }
     return text.toString();
   }

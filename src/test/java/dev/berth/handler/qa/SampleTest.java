@@ -21,10 +21,10 @@ import org.junit.jupiter.api.io.TempDir;
 class SampleTest {
 
   private static final ObjectMapper JSON = new ObjectMapper();
-  private static final String QUESTION = "{\"question\": \"Who came?\", \"context\": \"Bob came with Alice.\"}";
+  private static final String QUESTION =
+      "{\"question\": \"Who came?\", \"context\": \"Bob came with Alice.\"}";
 
-  @TempDir
-  private Path artifact;
+  @TempDir private Path artifact;
 
   @BeforeEach
   void makeTheArtifact() throws Exception {
@@ -35,7 +35,8 @@ class SampleTest {
   @Test
   void theAnswerOfTheTraceIsExpectedAgain() throws Exception {
     respond(answers().path(0));
-    try (var log = new CapturedLog(); var server = TestServer.artifact(artifact).start()) {
+    try (var log = new CapturedLog();
+        var server = TestServer.artifact(artifact).start()) {
       assertThat(server.get("/ping").statusCode()).isEqualTo(200);
       assertThat(log.text()).doesNotContain("sample.json");
     }
@@ -44,18 +45,24 @@ class SampleTest {
   @Test
   void anotherOfTheBestAnswersIsAWarning() throws Exception {
     respond(answers().path(4));
-    try (var log = new CapturedLog(); var server = TestServer.artifact(artifact).start()) {
+    try (var log = new CapturedLog();
+        var server = TestServer.artifact(artifact).start()) {
       assertThat(server.get("/ping").statusCode()).isEqualTo(200);
-      assertThat(log.text()).contains("WARN sample.json: the model answers").contains("still among the best 5");
+      assertThat(log.text())
+          .contains("WARN sample.json: the model answers")
+          .contains("still among the best 5");
     }
   }
 
   @Test
   void anotherScoreIsAWarning() throws Exception {
     respond(((ObjectNode) answers().path(0)).put("score", -1));
-    try (var log = new CapturedLog(); var server = TestServer.artifact(artifact).start()) {
+    try (var log = new CapturedLog();
+        var server = TestServer.artifact(artifact).start()) {
       assertThat(server.get("/ping").statusCode()).isEqualTo(200);
-      assertThat(log.text()).contains("WARN sample.json: the model answers").contains("score -1.000");
+      assertThat(log.text())
+          .contains("WARN sample.json: the model answers")
+          .contains("score -1.000");
     }
   }
 
@@ -66,10 +73,12 @@ class SampleTest {
     Files.writeString(artifact.resolve("sample.json"), question);
     try (var server = TestServer.artifact(artifact).start()) {
       respond(JSON.readTree(server.invoke(question).body()));
-      var best = server.invoke("{\"inputs\": " + question + ", \"parameters\": {\"top_k\": 5}}").body();
+      var best =
+          server.invoke("{\"inputs\": " + question + ", \"parameters\": {\"top_k\": 5}}").body();
       assertThat(JSON.readTree(best).path(0).path("score").asDouble()).isGreaterThan(0.9);
     }
-    try (var log = new CapturedLog(); var _ = TestServer.artifact(artifact).start()) {
+    try (var log = new CapturedLog();
+        var _ = TestServer.artifact(artifact).start()) {
       assertThat(log.text()).doesNotContain("sample.json");
     }
   }
@@ -78,13 +87,16 @@ class SampleTest {
   void aModelThatFailsOnItStopsTheStart() throws Exception {
     Files.delete(artifact.resolve("waves.pt"));
     Files.copy(TestArtifact.TORCHSCRIPT.resolve("fixed-shape.pt"), artifact.resolve("waves.pt"));
-    assertStopsWith("the model does not take what model.json and tokenizer.json say it does", "expected the shape [2, 32]");
+    assertStopsWith(
+        "the model does not take what model.json and tokenizer.json say it does",
+        "expected the shape [2, 32]");
   }
 
   @Test
   void anyOtherAnswerStopsTheStart() throws Exception {
     respond(answers().path(5));
-    assertStopsWith("sample.json: the model answers", "and when it was traced it answered", "belong together");
+    assertStopsWith(
+        "sample.json: the model answers", "and when it was traced it answered", "belong together");
   }
 
   @Test
@@ -106,19 +118,25 @@ class SampleTest {
       assertThat(server.invoke(question.formatted("\"top_k\": 2")).body()).startsWith("[");
     }
     var model = Files.readString(artifact.resolve("model.json"));
-    Files.writeString(artifact.resolve("model.json"), model.replaceFirst("\\{", "{\"parameters\": {\"top_k\": 2},"));
+    Files.writeString(
+        artifact.resolve("model.json"),
+        model.replaceFirst("\\{", "{\"parameters\": {\"top_k\": 2},"));
     try (var server = TestServer.artifact(artifact).start()) {
       assertThat(server.invoke(QUESTION).body()).startsWith("[");
       assertThat(server.invoke(question.formatted("\"top_k\": 1")).body()).startsWith("{");
     }
-    Files.writeString(artifact.resolve("model.json"), model.replaceFirst("\\{", "{\"parameters\": {\"top_k\": 0},"));
-    assertStopsWith("model.json: parameters.top_k: found 0, expected a whole number from 1 to 1000");
+    Files.writeString(
+        artifact.resolve("model.json"),
+        model.replaceFirst("\\{", "{\"parameters\": {\"top_k\": 0},"));
+    assertStopsWith(
+        "model.json: parameters.top_k: found 0, expected a whole number from 1 to 1000");
   }
 
   /// What the model answers, the best first.
   private JsonNode answers() throws Exception {
     try (var server = TestServer.artifact(artifact).start()) {
-      return JSON.readTree(server.invoke("{\"inputs\": " + QUESTION + ", \"parameters\": {\"top_k\": 6}}").body());
+      return JSON.readTree(
+          server.invoke("{\"inputs\": " + QUESTION + ", \"parameters\": {\"top_k\": 6}}").body());
     }
   }
 
@@ -133,7 +151,10 @@ class SampleTest {
 
   private void assertStopsWith(String... messages) throws Exception {
     try (var server = TestServer.artifact(artifact).startWithoutWaiting()) {
-      assertThatThrownBy(() -> server.server().awaitReady()).isInstanceOf(StartException.class).message().contains(messages);
+      assertThatThrownBy(() -> server.server().awaitReady())
+          .isInstanceOf(StartException.class)
+          .message()
+          .contains(messages);
       assertThat(server.get("/ping").statusCode()).isEqualTo(503);
     }
   }

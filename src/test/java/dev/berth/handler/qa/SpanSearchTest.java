@@ -21,7 +21,8 @@ class SpanSearchTest {
 
   private static final int OFFSET = 2;
 
-  /// Compares with the definition, written out as plainly as can be. Ties are many, since logits are whole numbers.
+  /// Compares with the definition, written out as plainly as can be. Ties are many, since logits
+  /// are whole numbers.
   @Property
   void theBestSpansAreThoseOfTheDefinition(
       @ForAll @Size(min = 6, max = 20) List<@IntRange(min = -8, max = 8) Integer> logits,
@@ -32,15 +33,20 @@ class SpanSearchTest {
     var start = array(logits);
     var end = array(logits.reversed());
     int tokens = start.length - OFFSET - 1;
-    var parameters = new Parameters(topK, maxAnswerLength, 128, false, 384, 64, handleImpossible, false);
+    var parameters =
+        new Parameters(topK, maxAnswerLength, 128, false, 384, 64, handleImpossible, false);
     var search = new SpanSearch(parameters, hasClassification, tokens(100 + tokens));
     search.add(start, end, 0, OFFSET, 100, 100 + tokens);
 
     var expected = new ArrayList<Spans.Span>();
     for (int i = 0; i < tokens; i++) {
       for (int j = i; j < tokens && j < i + maxAnswerLength; j++) {
-        expected.add(new Spans.Span(100 + i, 101 + j,
-            probability(start, OFFSET + i, tokens, hasClassification) * probability(end, OFFSET + j, tokens, hasClassification)));
+        expected.add(
+            new Spans.Span(
+                100 + i,
+                101 + j,
+                probability(start, OFFSET + i, tokens, hasClassification)
+                    * probability(end, OFFSET + j, tokens, hasClassification)));
       }
     }
     expected.sort(Comparator.comparingDouble(Spans.Span::score).reversed());
@@ -49,8 +55,12 @@ class SpanSearchTest {
     for (int k = 0; k < found.size(); k++) {
       assertThat(found.get(k).score()).isCloseTo(expected.get(k).score(), within(1e-12));
     }
-    assertThat(search.found().noAnswer()).isCloseTo(
-        hasClassification ? probability(start, 0, tokens, true) * probability(end, 0, tokens, true) : 0, within(1e-12));
+    assertThat(search.found().noAnswer())
+        .isCloseTo(
+            hasClassification
+                ? probability(start, 0, tokens, true) * probability(end, 0, tokens, true)
+                : 0,
+            within(1e-12));
   }
 
   @Property
@@ -79,8 +89,12 @@ class SpanSearchTest {
   void theClassificationTokenTakesPartAlsoWhereNoAnswerIsNotAskedFor() {
     var search = search(new Parameters(1, 15, 128, false, 384, 64, false, true), true);
     search.add(new float[] {8, 0, -9}, new float[] {8, 0, -9}, 0, 1, 0, 2);
-    assertThat(search.found().found()).singleElement().satisfies(span ->
-        assertThat(span.score()).isCloseTo(Math.pow(1 / (Math.exp(8) + 1 + Math.exp(-9)), 2), within(1e-12)));
+    assertThat(search.found().found())
+        .singleElement()
+        .satisfies(
+            span ->
+                assertThat(span.score())
+                    .isCloseTo(Math.pow(1 / (Math.exp(8) + 1 + Math.exp(-9)), 2), within(1e-12)));
   }
 
   @Test
@@ -93,8 +107,14 @@ class SpanSearchTest {
 
   @Test
   void wordsEndWhereTheWindowDoes() {
-    var context = new Tokens(new long[5], new int[] {0, 2, 4, 6, 9}, new int[] {2, 4, 6, 8, 11}, new long[] {0, 0, 0, 0, -1});
-    var search = new SpanSearch(new Parameters(1, 15, 128, false, 384, 64, false, true), false, context);
+    var context =
+        new Tokens(
+            new long[5],
+            new int[] {0, 2, 4, 6, 9},
+            new int[] {2, 4, 6, 8, 11},
+            new long[] {0, 0, 0, 0, -1});
+    var search =
+        new SpanSearch(new Parameters(1, 15, 128, false, 384, 64, false, true), false, context);
     search.add(new float[] {0, 9, 0}, new float[] {0, 9, 0}, 0, 0, 0, 3);
     search.add(new float[] {9, 0, 0}, new float[] {9, 0, 0}, 0, 0, 1, 4);
     search.add(new float[] {9, 0, 0}, new float[] {0, 0, 9}, 0, 0, 2, 5);
@@ -118,7 +138,9 @@ class SpanSearchTest {
   /// Tokens of one code point, each a word.
   private static Tokens tokens(int count) {
     return new Tokens(
-        new long[count], IntStream.range(0, count).toArray(), IntStream.rangeClosed(1, count).toArray(),
+        new long[count],
+        IntStream.range(0, count).toArray(),
+        IntStream.rangeClosed(1, count).toArray(),
         LongStream.range(0, count).toArray());
   }
 
@@ -134,7 +156,8 @@ class SpanSearchTest {
     return array;
   }
 
-  private static double probability(float[] logits, int index, int tokens, boolean hasClassification) {
+  private static double probability(
+      float[] logits, int index, int tokens, boolean hasClassification) {
     double sum = hasClassification ? Math.exp(logits[0]) : 0;
     for (int i = 0; i < tokens; i++) {
       sum += Math.exp(logits[OFFSET + i]);

@@ -26,15 +26,16 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
-/// TorchScript files that are served without a line of code, over HTTP. `trace/fixtures.py` makes the files.
+/// TorchScript files that are served without a line of code, over HTTP. `trace/fixtures.py` makes
+/// the files.
 class TensorHandlerTest {
 
-  private static final String TWO_INPUTS = """
+  private static final String TWO_INPUTS =
+      """
       {"format": 1, "files": [{"path": "sum-and-product.pt"}], "outputs": ["product", "sum"],
        "inputs": ["left", {"name": "right", "type": "int64"}]}""";
 
-  @TempDir
-  private static Path directory;
+  @TempDir private static Path directory;
 
   private static TestServer doubled;
   private static TestServer twoInputs;
@@ -42,7 +43,8 @@ class TensorHandlerTest {
   @BeforeAll
   static void start() throws Exception {
     doubled = TestServer.artifact(artifact("doubled", "doubled.pt", null)).start();
-    twoInputs = TestServer.artifact(artifact("two-inputs", "sum-and-product.pt", TWO_INPUTS)).start();
+    twoInputs =
+        TestServer.artifact(artifact("two-inputs", "sum-and-product.pt", TWO_INPUTS)).start();
   }
 
   @AfterAll
@@ -54,22 +56,25 @@ class TensorHandlerTest {
   @ParameterizedTest
   @Tag("TFS-01")
   @Tag("TFS-02")
-  @CsvSource(delimiter = '|', value = {
-      "{\"instances\": [[1, 2]]}       | {\"predictions\":[[2.0,4.0]]}",
-      "{\"instances\": [1, 2, 3]}      | {\"predictions\":[2.0,4.0,6.0]}",
-      "{\"instances\": []}             | {\"predictions\":[]}",
-      "{\"instances\": [{\"x\": [1]}]} | {\"predictions\":[[2.0]]}",
-      "{\"inputs\": [[1, 2], [3, 4]]}  | {\"outputs\":[[2.0,4.0],[6.0,8.0]]}",
-      "{\"inputs\": {\"x\": [[1, 2]]}}  | {\"outputs\":[[2.0,4.0]]}",
-      "[[1, 2], [3, 4]]                | [[2.0,4.0],[6.0,8.0]]",
-      "[[1, 2], [3]]                   | [[2.0,4.0],[6.0]]",
-      "[[[1], [0.1]]]                  | [[[2.0],[0.2]]]",
-      "{\"x\": 1}                      | 2.0",
-      "[1, 2, 3]                       | [2.0,4.0,6.0]",
-      "[]                              | []",
-      "7                               | 14.0",
-      "[true, false]                   | [2.0,0.0]",
-      "[1e39]                          | [null]"})
+  @CsvSource(
+      delimiter = '|',
+      value = {
+        "{\"instances\": [[1, 2]]}       | {\"predictions\":[[2.0,4.0]]}",
+        "{\"instances\": [1, 2, 3]}      | {\"predictions\":[2.0,4.0,6.0]}",
+        "{\"instances\": []}             | {\"predictions\":[]}",
+        "{\"instances\": [{\"x\": [1]}]} | {\"predictions\":[[2.0]]}",
+        "{\"inputs\": [[1, 2], [3, 4]]}  | {\"outputs\":[[2.0,4.0],[6.0,8.0]]}",
+        "{\"inputs\": {\"x\": [[1, 2]]}}  | {\"outputs\":[[2.0,4.0]]}",
+        "[[1, 2], [3, 4]]                | [[2.0,4.0],[6.0,8.0]]",
+        "[[1, 2], [3]]                   | [[2.0,4.0],[6.0]]",
+        "[[[1], [0.1]]]                  | [[[2.0],[0.2]]]",
+        "{\"x\": 1}                      | 2.0",
+        "[1, 2, 3]                       | [2.0,4.0,6.0]",
+        "[]                              | []",
+        "7                               | 14.0",
+        "[true, false]                   | [2.0,0.0]",
+        "[1e39]                          | [null]"
+      })
   void jsonIsAnsweredInItsOwnForm(String body, String answer) throws Exception {
     assertAnswer(doubled, "application/json", "application/json", body, answer);
   }
@@ -77,8 +82,12 @@ class TensorHandlerTest {
   @Test
   @Tag("TFS-03")
   void base64IsBytes() throws Exception {
-    assertAnswer(doubled, "application/json", "application/json",
-        "{\"instances\": [{\"b64\": \"AQID\"}, {\"image_bytes\": {\"b64\": \"/w==\"}}]}", "{\"predictions\":[[2,4,6],[254]]}");
+    assertAnswer(
+        doubled,
+        "application/json",
+        "application/json",
+        "{\"instances\": [{\"b64\": \"AQID\"}, {\"image_bytes\": {\"b64\": \"/w==\"}}]}",
+        "{\"predictions\":[[2,4,6],[254]]}");
   }
 
   @Test
@@ -86,8 +95,14 @@ class TensorHandlerTest {
   @Tag("BAT-07")
   @Tag("BAT-09")
   void jsonLinesAreRecords() throws Exception {
-    assertAnswer(doubled, "application/jsonlines", "application/jsonlines", "[1, 2]\r\n3\n{\"x\": [[4]]}", "[2.0,4.0]\n6.0\n[[8.0]]");
-    assertAnswer(doubled, "application/jsonlines", "application/json", "[1]\n[2]\n", "[[2.0],[4.0]]");
+    assertAnswer(
+        doubled,
+        "application/jsonlines",
+        "application/jsonlines",
+        "[1, 2]\r\n3\n{\"x\": [[4]]}",
+        "[2.0,4.0]\n6.0\n[[8.0]]");
+    assertAnswer(
+        doubled, "application/jsonlines", "application/json", "[1]\n[2]\n", "[[2.0],[4.0]]");
   }
 
   @Test
@@ -103,13 +118,19 @@ class TensorHandlerTest {
   void numpysArraysGoInAndComeOut() throws Exception {
     var rows = Tensor.of(new float[] {1, 2, 3, 4}, 2, 2);
     assertThat(npy(doubled, rows)).isEqualTo(Tensor.of(new float[] {2, 4, 6, 8}, 2, 2));
-    assertThat(npy(doubled, Tensor.of(new double[] {1, 2}, 2))).isEqualTo(Tensor.of(new float[] {2, 4}, 2));
-    assertThat(npy(doubled, Tensor.of(new long[] {1, 2}, 2, 1))).isEqualTo(Tensor.of(new long[] {2, 4}, 2, 1));
+    assertThat(npy(doubled, Tensor.of(new double[] {1, 2}, 2)))
+        .isEqualTo(Tensor.of(new float[] {2, 4}, 2));
+    assertThat(npy(doubled, Tensor.of(new long[] {1, 2}, 2, 1)))
+        .isEqualTo(Tensor.of(new long[] {2, 4}, 2, 1));
     assertThat(npy(doubled, Tensor.of(new float[0], 0, 3)).size()).isZero();
     var npz = new LinkedHashMap<>(Map.of("x", rows));
-    assertThat(Npz.read(send(doubled, Npz.write(npz), "application/x-npz", "application/x-npz").body()))
+    assertThat(
+            Npz.read(
+                send(doubled, Npz.write(npz), "application/x-npz", "application/x-npz").body()))
         .containsExactly(Map.entry("output_0", Tensor.of(new float[] {2, 4, 6, 8}, 2, 2)));
-    assertThat(new String(send(doubled, Npy.write(rows), "application/x-npy", "application/json").body()))
+    assertThat(
+            new String(
+                send(doubled, Npy.write(rows), "application/x-npy", "application/json").body()))
         .isEqualTo("[[2.0,4.0],[6.0,8.0]]");
   }
 
@@ -118,73 +139,116 @@ class TensorHandlerTest {
     var record = "{\"left\": [0.5, 1], \"right\": [2, 3]}";
     var answer = "{\"product\":[1.0,3.0],\"sum\":[2.5,4.0]}";
     assertAnswer(twoInputs, "application/json", "application/json", record, answer);
-    assertAnswer(twoInputs, "application/json", "application/json", "{\"instances\": [" + record + "]}", "{\"predictions\":[" + answer + "]}");
-    assertAnswer(twoInputs, "application/json", "application/json",
-        "{\"inputs\": {\"left\": [[1], [2]], \"right\": [[3], [4]]}}", "{\"outputs\":{\"product\":[[3.0],[8.0]],\"sum\":[[4.0],[6.0]]}}");
+    assertAnswer(
+        twoInputs,
+        "application/json",
+        "application/json",
+        "{\"instances\": [" + record + "]}",
+        "{\"predictions\":[" + answer + "]}");
+    assertAnswer(
+        twoInputs,
+        "application/json",
+        "application/json",
+        "{\"inputs\": {\"left\": [[1], [2]], \"right\": [[3], [4]]}}",
+        "{\"outputs\":{\"product\":[[3.0],[8.0]],\"sum\":[[4.0],[6.0]]}}");
     assertAnswer(twoInputs, "application/json", "text/csv", record, "1.0,3.0,2.5,4.0");
     var npz = new LinkedHashMap<String, Tensor>();
     npz.put("right", Tensor.of(new int[] {3, 4}, 2));
     npz.put("left", Tensor.of(new float[] {1, 2}, 2));
-    assertThat(Npz.read(send(twoInputs, Npz.write(npz), "application/x-npz", "application/x-npz").body()))
-        .containsEntry("sum", Tensor.of(new float[] {4, 6}, 2)).containsEntry("product", Tensor.of(new float[] {3, 8}, 2));
+    assertThat(
+            Npz.read(
+                send(twoInputs, Npz.write(npz), "application/x-npz", "application/x-npz").body()))
+        .containsEntry("sum", Tensor.of(new float[] {4, 6}, 2))
+        .containsEntry("product", Tensor.of(new float[] {3, 8}, 2));
   }
 
   @Test
   void outputsOfADictHaveTheirOwnNamesInTheOrderOfTheModelJson() throws Exception {
-    var json = """
+    var json =
+        """
         {"format": 1, "files": [{"path": "sum-and-product.pt"}], "inputs": ["left", "right"], "outputs": ["sum", "product"]}""";
-    try (var server = TestServer.artifact(artifact("sum-first", "sum-and-product.pt", json)).start()) {
-      assertAnswer(server, "application/json", "application/json", "{\"left\": 2, \"right\": 5}", "{\"sum\":7.0,\"product\":10.0}");
-      assertAnswer(server, "application/json", "text/csv", "{\"left\": 2, \"right\": 5}", "7.0,10.0");
+    try (var server =
+        TestServer.artifact(artifact("sum-first", "sum-and-product.pt", json)).start()) {
+      assertAnswer(
+          server,
+          "application/json",
+          "application/json",
+          "{\"left\": 2, \"right\": 5}",
+          "{\"sum\":7.0,\"product\":10.0}");
+      assertAnswer(
+          server, "application/json", "text/csv", "{\"left\": 2, \"right\": 5}", "7.0,10.0");
     }
   }
 
   @Test
   void aModelWithoutAModelJsonHasTheNamesOfItsForward() throws Exception {
-    try (var server = TestServer.artifact(artifact("no-json", "sum-and-product.pt", null)).start()) {
-      assertAnswer(server, "application/json", "application/json", "{\"left\": 2, \"right\": 5}", "{\"product\":10.0,\"sum\":7.0}");
+    try (var server =
+        TestServer.artifact(artifact("no-json", "sum-and-product.pt", null)).start()) {
+      assertAnswer(
+          server,
+          "application/json",
+          "application/json",
+          "{\"left\": 2, \"right\": 5}",
+          "{\"product\":10.0,\"sum\":7.0}");
       var npz = new LinkedHashMap<String, Tensor>();
       npz.put("right", Tensor.of(new long[] {3, 4}, 2));
       npz.put("left", Tensor.of(new long[] {1, 2}, 2));
-      assertThat(Npz.read(send(server, Npz.write(npz), "application/x-npz", "application/x-npz").body()))
+      assertThat(
+              Npz.read(
+                  send(server, Npz.write(npz), "application/x-npz", "application/x-npz").body()))
           .containsEntry("sum", Tensor.of(new long[] {4, 6}, 2));
-      assertThat(server.invoke("{\"left\": 2}").body()).contains("body: found the names \\\"left\\\", expected [left, right]");
+      assertThat(server.invoke("{\"left\": 2}").body())
+          .contains("body: found the names \\\"left\\\", expected [left, right]");
     }
   }
 
   @Test
   @Tag("RUN-14")
   void namesThatContradictTheModelAreRefusedAtStart() throws Exception {
-    var json = "{\"format\": 1, \"files\": [{\"path\": \"sum-and-product.pt\"}], \"inputs\": %s, \"outputs\": %s}";
-    assertStartFails(artifact("other-outputs", "sum-and-product.pt", json.formatted("[\"left\", \"right\"]", "[\"sum\", \"difference\"]")),
+    var json =
+        "{\"format\": 1, \"files\": [{\"path\": \"sum-and-product.pt\"}], \"inputs\": %s, \"outputs\": %s}";
+    assertStartFails(
+        artifact(
+            "other-outputs",
+            "sum-and-product.pt",
+            json.formatted("[\"left\", \"right\"]", "[\"sum\", \"difference\"]")),
         "model.json: outputs: found [sum, difference], expected [product, sum] in any order");
-    assertStartFails(artifact("swapped-inputs", "sum-and-product.pt", json.formatted("[\"right\", \"left\"]", "[\"sum\", \"product\"]")),
+    assertStartFails(
+        artifact(
+            "swapped-inputs",
+            "sum-and-product.pt",
+            json.formatted("[\"right\", \"left\"]", "[\"sum\", \"product\"]")),
         "model.json: inputs: found [right, left], expected [left, right], in the order of the model's forward");
-    assertStartFails(artifact("one-input", "sum-and-product.pt", json.formatted("[\"left\"]", "[\"sum\"]")),
-        "model.json: inputs: found [left], expected [left, right]", "model.json: outputs: found [sum], expected [product, sum]");
+    assertStartFails(
+        artifact("one-input", "sum-and-product.pt", json.formatted("[\"left\"]", "[\"sum\"]")),
+        "model.json: inputs: found [left], expected [left, right]",
+        "model.json: outputs: found [sum], expected [product, sum]");
   }
 
   @ParameterizedTest
   @Tag("ERR-01")
-  @CsvSource(delimiter = '|', value = {
-      "application/json      | [[1, 2], [3, \"x\"]]        | [1][1]: found the text \"x\", expected a number",
-      "application/json      | [[1, [2]]]                  | [0][1]: found a list, expected a number",
-      "application/json      | [[[1, 2], [3]]]             | [0][1]: found a list of 1, expected a list of 2 as before it",
-      "application/json      | [[[1], 2]]                  | [0][1]: found 2, expected a list of 1 as before it",
-      "application/json      | null                        | body: found null, expected a number",
-      "application/json      | {\"instances\": 7}          | instances: found 7, expected a list",
-      "application/json      | {\"a\": 1, \"b\": 2}        | body: found an object, expected {\"b64\": \"…\"}",
-      "application/json      | {\"instances\": [{\"b64\": \"?\"}]} | instances[0].b64: not base64",
-      "application/json      | [1                          | body: not JSON",
-      "application/json      | {\"inputs\": 3}             | inputs: found [float32[]], expected as many rows in each",
-      "application/json      | {\"inputs\": {}}            | inputs: found an object, expected {\"b64\": \"…\"}",
-      "application/jsonlines | [1]~~[2]                    | line 2: found a blank line",
-      "text/csv              | 1,2~3,x                     | row 2, column 2: found \"x\", expected a number",
-      "text/csv              | 1,2~3                       | row 2: found 1 column, expected 2 as in row 1",
-      "text/csv              | ' '                         | body: found nothing, expected rows of numbers",
-      "application/json      | ''                          | body: found nothing, expected JSON",
-      "text/csv              | 1d                          | row 1, column 1: found \"1d\", expected a number",
-      "application/x-npy     | no array                    | offset 0"})
+  @CsvSource(
+      delimiter = '|',
+      value = {
+        "application/json      | [[1, 2], [3, \"x\"]]        | [1][1]: found the text \"x\", expected a number",
+        "application/json      | [[1, [2]]]                  | [0][1]: found a list, expected a number",
+        "application/json      | [[[1, 2], [3]]]             | [0][1]: found a list of 1, expected a list of 2 as before it",
+        "application/json      | [[[1], 2]]                  | [0][1]: found 2, expected a list of 1 as before it",
+        "application/json      | null                        | body: found null, expected a number",
+        "application/json      | {\"instances\": 7}          | instances: found 7, expected a list",
+        "application/json      | {\"a\": 1, \"b\": 2}        | body: found an object, expected {\"b64\": \"…\"}",
+        "application/json      | {\"instances\": [{\"b64\": \"?\"}]} | instances[0].b64: not base64",
+        "application/json      | [1                          | body: not JSON",
+        "application/json      | {\"inputs\": 3}             | inputs: found [float32[]], expected as many rows in each",
+        "application/json      | {\"inputs\": {}}            | inputs: found an object, expected {\"b64\": \"…\"}",
+        "application/jsonlines | [1]~~[2]                    | line 2: found a blank line",
+        "text/csv              | 1,2~3,x                     | row 2, column 2: found \"x\", expected a number",
+        "text/csv              | 1,2~3                       | row 2: found 1 column, expected 2 as in row 1",
+        "text/csv              | ' '                         | body: found nothing, expected rows of numbers",
+        "application/json      | ''                          | body: found nothing, expected JSON",
+        "text/csv              | 1d                          | row 1, column 1: found \"1d\", expected a number",
+        "application/x-npy     | no array                    | offset 0"
+      })
   void whatIsWrongIsNamed(String type, String body, String message) throws Exception {
     var response = doubled.invoke(body.replace('~', '\n'), "Content-Type", type);
     assertThat(response.statusCode()).as(response.body()).isEqualTo(400);
@@ -194,28 +258,37 @@ class TensorHandlerTest {
   @Test
   @Tag("ERR-01")
   void anArchiveWithoutArraysIsTheCallersFailure() throws Exception {
-    var response = send(doubled, Npz.write(new LinkedHashMap<>()), "application/x-npz", "application/json");
+    var response =
+        send(doubled, Npz.write(new LinkedHashMap<>()), "application/x-npz", "application/json");
     assertThat(response.statusCode()).isEqualTo(400);
-    assertThat(new String(response.body())).contains("body: found the names \\\"\\\", expected one");
+    assertThat(new String(response.body()))
+        .contains("body: found the names \\\"\\\", expected one");
   }
 
   @Test
   void aCellOfManyDigitsIsLookedAtOnce() throws Exception {
     var digits = "1".repeat(1_000_000);
-    var message = "row 1, column 1: found \\\"" + "1".repeat(60) + "…\\\", expected a number of at most 1000 characters";
+    var message =
+        "row 1, column 1: found \\\""
+            + "1".repeat(60)
+            + "…\\\", expected a number of at most 1000 characters";
     assertThat(doubled.invoke(digits + "x", "Content-Type", "text/csv").body()).contains(message);
     assertAnswer(doubled, "text/csv", "application/json", "1".repeat(990) + "e-989", "[2.2222223]");
-    assertThat(twoInputs.invoke("{\"left\": 1, \"right\": " + digits + "}").statusCode()).isEqualTo(400);
+    assertThat(twoInputs.invoke("{\"left\": 1, \"right\": " + digits + "}").statusCode())
+        .isEqualTo(400);
   }
 
   @ParameterizedTest
-  @CsvSource(delimiter = '|', value = {
-      "application/json | {\"left\": 1}                              | body: found the names \\\"left\\\", expected [left, right]",
-      "application/json | [1, 2]                                     | body: found a list, expected an object with [left, right]",
-      "application/json | {\"left\": 1, \"right\": 2.5}              | body.right: found 2.5, expected a whole number that is int64",
-      "application/json | {\"left\": 1, \"right\": 1e30}             | body.right: found 1.0E30, expected a whole number that is int64",
-      "application/json | {\"inputs\": {\"left\": [1], \"right\": [1, 2]}} | inputs: found [float32[1], int64[2]], expected as many rows",
-      "text/csv         | 1,2                                        | expected a type that names the model's inputs [left, right]"})
+  @CsvSource(
+      delimiter = '|',
+      value = {
+        "application/json | {\"left\": 1}                              | body: found the names \\\"left\\\", expected [left, right]",
+        "application/json | [1, 2]                                     | body: found a list, expected an object with [left, right]",
+        "application/json | {\"left\": 1, \"right\": 2.5}              | body.right: found 2.5, expected a whole number that is int64",
+        "application/json | {\"left\": 1, \"right\": 1e30}             | body.right: found 1.0E30, expected a whole number that is int64",
+        "application/json | {\"inputs\": {\"left\": [1], \"right\": [1, 2]}} | inputs: found [float32[1], int64[2]], expected as many rows",
+        "text/csv         | 1,2                                        | expected a type that names the model's inputs [left, right]"
+      })
   void whatIsWrongWithNamesIsNamed(String type, String body, String message) throws Exception {
     var response = twoInputs.invoke(body, "Content-Type", type);
     assertThat(response.statusCode()).as(response.body()).isIn(400, 415);
@@ -224,15 +297,26 @@ class TensorHandlerTest {
 
   @Test
   void wholeNumbersAreNeverChangedInSilence() throws Exception {
-    var whole = "{\"format\": 1, \"files\": [{\"path\": \"doubled.pt\"}], \"inputs\": [{\"name\": \"x\", \"type\": \"uint8\"}]}";
+    var whole =
+        "{\"format\": 1, \"files\": [{\"path\": \"doubled.pt\"}], \"inputs\": [{\"name\": \"x\", \"type\": \"uint8\"}]}";
     try (var server = TestServer.artifact(artifact("whole", "doubled.pt", whole)).start()) {
       assertAnswer(server, "text/csv", "text/csv", "1,2e0\n3.0,100", "2,4\n6,200");
-      assertThat(server.invoke("1".repeat(1_000_000), "Content-Type", "text/csv").statusCode()).isEqualTo(400);
+      assertThat(server.invoke("1".repeat(1_000_000), "Content-Type", "text/csv").statusCode())
+          .isEqualTo(400);
       for (var cell : List.of("2.7", "NaN", "1e300", "256", "-1")) {
-        assertThat(server.invoke(cell + ",1", "Content-Type", "text/csv").body()).contains("row 1, column 1: found \\\"" + cell + "\\\"");
-        assertThat(server.invoke("[" + cell + "]", "Content-Type", "application/json").statusCode()).isEqualTo(400);
+        assertThat(server.invoke(cell + ",1", "Content-Type", "text/csv").body())
+            .contains("row 1, column 1: found \\\"" + cell + "\\\"");
+        assertThat(server.invoke("[" + cell + "]", "Content-Type", "application/json").statusCode())
+            .isEqualTo(400);
       }
-      assertThat(send(server, Npy.write(Tensor.of(new long[] {1, 300}, 2)), "application/x-npy", "application/x-npy").statusCode()).isEqualTo(400);
+      assertThat(
+              send(
+                      server,
+                      Npy.write(Tensor.of(new long[] {1, 300}, 2)),
+                      "application/x-npy",
+                      "application/x-npy")
+                  .statusCode())
+          .isEqualTo(400);
       assertThat(npy(server, Tensor.of(new long[] {1, 100}, 2)).longs()).containsExactly(2, 200);
     }
   }
@@ -243,45 +327,76 @@ class TensorHandlerTest {
     var response = twoInputs.invoke("{\"left\": 1, \"right\": 2}", "Accept", "application/x-npy");
     assertThat(response.statusCode()).isEqualTo(406);
     assertThat(response.body()).contains("application/x-npz");
-    assertThat(doubled.invoke("[[1], [1, 2]]", "Accept", "application/x-npy").body()).contains("the predictions have different shapes");
+    assertThat(doubled.invoke("[[1], [1, 2]]", "Accept", "application/x-npy").body())
+        .contains("the predictions have different shapes");
   }
 
   @Test
   void aBadLineMayBeKeptInItsPlace() throws Exception {
-    try (var server = TestServer.artifact(directory.resolve("doubled")).set("BERTH_BAD_RECORDS", "keep").start()) {
-      assertAnswer(server, "application/jsonlines", "application/jsonlines", "x\n[1]\n\n[2]",
+    try (var server =
+        TestServer.artifact(directory.resolve("doubled"))
+            .set("BERTH_BAD_RECORDS", "keep")
+            .start()) {
+      assertAnswer(
+          server,
+          "application/jsonlines",
+          "application/jsonlines",
+          "x\n[1]\n\n[2]",
           "{\"error\":\"line 1: not JSON at column 1: Unrecognized token 'x': was expecting (JSON String, Number, Array, Object or token "
               + "'null', 'true' or 'false')\"}\n[2.0]\n{\"error\":\"line 3: found a blank line, expected a JSON value\"}\n[4.0]");
-      assertThat(server.invoke("x\n[1]", "Content-Type", "application/jsonlines", "Accept", "text/csv").body())
-          .startsWith("\"ERROR: line 1").endsWith("\n2.0");
-      assertThat(server.invoke("1,2\n3\n4,5", "Content-Type", "text/csv", "Accept", "text/csv").body())
+      assertThat(
+              server
+                  .invoke("x\n[1]", "Content-Type", "application/jsonlines", "Accept", "text/csv")
+                  .body())
+          .startsWith("\"ERROR: line 1")
+          .endsWith("\n2.0");
+      assertThat(
+              server.invoke("1,2\n3\n4,5", "Content-Type", "text/csv", "Accept", "text/csv").body())
           .isEqualTo("2.0,4.0\n\"ERROR: row 2: found 1 column, expected 2 as in row 1\"\n8.0,10.0");
-      assertThat(server.invoke("x\n[1]", "Content-Type", "application/jsonlines", "Accept", "application/x-npy").statusCode()).isEqualTo(406);
+      assertThat(
+              server
+                  .invoke(
+                      "x\n[1]",
+                      "Content-Type",
+                      "application/jsonlines",
+                      "Accept",
+                      "application/x-npy")
+                  .statusCode())
+          .isEqualTo(406);
     }
   }
 
   @Test
   @Tag("ERR-01")
   void aShapeThatTheModelDoesNotTakeIsTheCallersFailureAlone() throws Exception {
-    try (var server = TestServer.artifact(artifact("two-columns", "two-columns.pt", null)).start()) {
-      assertAnswer(server, "application/json", "application/json", "[[1, 2], [3, 4]]", "[[21.0],[43.0]]");
+    try (var server =
+        TestServer.artifact(artifact("two-columns", "two-columns.pt", null)).start()) {
+      assertAnswer(
+          server, "application/json", "application/json", "[[1, 2], [3, 4]]", "[[21.0],[43.0]]");
       var response = server.invoke("[[1, 2, 3]]", "Content-Type", "application/json");
       assertThat(response.statusCode()).isEqualTo(400);
-      assertThat(response.body()).contains("the model does not take [float32[1, 3]]").doesNotContain("Traceback");
+      assertThat(response.body())
+          .contains("the model does not take [float32[1, 3]]")
+          .doesNotContain("Traceback");
       assertAnswer(server, "application/json", "application/json", "[[1, 0]]", "[[1.0]]");
     }
   }
 
   @Test
   void onlyWhatTheCallersTensorsCauseIsTheCallersFailure() throws Exception {
-    var inputs = "{\"format\": 1, \"files\": [{\"path\": \"fails.pt\"}], \"inputs\": [\"values\", {\"name\": \"kind\", \"type\": \"int64\"}]}";
+    var inputs =
+        "{\"format\": 1, \"files\": [{\"path\": \"fails.pt\"}], \"inputs\": [\"values\", {\"name\": \"kind\", \"type\": \"int64\"}]}";
     try (var server = TestServer.artifact(artifact("fails", "fails.pt", inputs)).start()) {
       var callers = server.invoke("{\"values\": 1, \"kind\": 9}");
       assertThat(callers.statusCode()).as(callers.body()).isEqualTo(400);
-      assertThat(callers.body()).contains("the model does not take [float32[1], int64[1]]: the model failed: RuntimeError: index out of range");
+      assertThat(callers.body())
+          .contains(
+              "the model does not take [float32[1], int64[1]]: the model failed: RuntimeError: index out of range");
       var servers = server.invoke("{\"values\": 1, \"kind\": 1}");
       assertThat(servers.statusCode()).as(servers.body()).isEqualTo(500);
-      assertThat(servers.body()).contains("predictFn failed: the model failed: RuntimeError: Could not run 'aten::q_scale'");
+      assertThat(servers.body())
+          .contains(
+              "predictFn failed: the model failed: RuntimeError: Could not run 'aten::q_scale'");
     }
   }
 
@@ -290,21 +405,48 @@ class TensorHandlerTest {
     try (var server = TestServer.artifact(artifact("summed-up", "summed-up.pt", null)).start()) {
       var response = server.invoke("[[1, 2]]", "Content-Type", "application/json");
       assertThat(response.statusCode()).isEqualTo(500);
-      assertThat(response.body()).contains("the model returned float32[] for a batch of 1, expected a first dimension of 1");
+      assertThat(response.body())
+          .contains(
+              "the model returned float32[] for a batch of 1, expected a first dimension of 1");
     }
   }
 
   @Test
   void everyTypeOfTheEngineComesOut() throws Exception {
     try (var server = TestServer.artifact(artifact("any-type", "any-type.pt", null)).start()) {
-      var outputs = Npz.read(send(server, Npy.write(Tensor.of(new float[] {1}, 1, 1)), "application/x-npy", "application/x-npz").body());
-      assertThat(outputs.values()).extracting(Tensor::type).containsExactly(
-          ElementType.BOOL, ElementType.UINT8, ElementType.INT8, ElementType.INT32, ElementType.INT64, ElementType.FLOAT16,
-          ElementType.FLOAT32, ElementType.FLOAT64, ElementType.FLOAT32, ElementType.FLOAT32);
-      assertThat(outputs.values()).allSatisfy(output -> assertThat(output.floats()).containsExactly(1));
+      var outputs =
+          Npz.read(
+              send(
+                      server,
+                      Npy.write(Tensor.of(new float[] {1}, 1, 1)),
+                      "application/x-npy",
+                      "application/x-npz")
+                  .body());
+      assertThat(outputs.values())
+          .extracting(Tensor::type)
+          .containsExactly(
+              ElementType.BOOL,
+              ElementType.UINT8,
+              ElementType.INT8,
+              ElementType.INT32,
+              ElementType.INT64,
+              ElementType.FLOAT16,
+              ElementType.FLOAT32,
+              ElementType.FLOAT64,
+              ElementType.FLOAT32,
+              ElementType.FLOAT32);
+      assertThat(outputs.values())
+          .allSatisfy(output -> assertThat(output.floats()).containsExactly(1));
       for (var type : ElementType.values()) {
-        assertThat(send(server, Npy.write(Tensor.of(new float[] {1}, 1, 1).as(type)), "application/x-npy", "application/x-npz").statusCode())
-            .as(type.toString()).isEqualTo(200);
+        assertThat(
+                send(
+                        server,
+                        Npy.write(Tensor.of(new float[] {1}, 1, 1).as(type)),
+                        "application/x-npy",
+                        "application/x-npz")
+                    .statusCode())
+            .as(type.toString())
+            .isEqualTo(200);
       }
     }
   }
@@ -312,22 +454,41 @@ class TensorHandlerTest {
   @Test
   @Tag("RUN-14")
   void whatIsWrongWithTheArtifactIsNamed() throws Exception {
-    assertStartFails(Files.createDirectory(directory.resolve("empty")), "model.json: not found, nor hooks in code/, nor a model file");
+    assertStartFails(
+        Files.createDirectory(directory.resolve("empty")),
+        "model.json: not found, nor hooks in code/, nor a model file");
     var packed = Files.createDirectories(directory.resolve("packed/my-model")).getParent();
     Files.copy(TestArtifact.TORCHSCRIPT.resolve("doubled.pt"), packed.resolve("my-model/model.pt"));
-    assertStartFails(packed, "only my-model/, which has one; pack what is in it: tar -czf model.tar.gz -C my-model .");
+    assertStartFails(
+        packed,
+        "only my-model/, which has one; pack what is in it: tar -czf model.tar.gz -C my-model .");
     var two = artifact("two-files", "doubled.pt", null);
     Files.move(two.resolve("doubled.pt"), two.resolve("a.pt"));
     Files.copy(two.resolve("a.pt"), two.resolve("b.pth"));
     assertStartFails(two, "found [a.pt, b.pth] and no model.json that says which one is served");
-    assertStartFails(artifact("neuron", "doubled.pt", "{\"format\": 1, \"target\": \"inf2\", \"files\": [{\"path\": \"doubled.pt\"}]}"),
+    assertStartFails(
+        artifact(
+            "neuron",
+            "doubled.pt",
+            "{\"format\": 1, \"target\": \"inf2\", \"files\": [{\"path\": \"doubled.pt\"}]}"),
         "model.json: target: found \"inf2\", expected cpu or gpu");
-    assertStartFails(artifact("wrong", "doubled.pt",
+    assertStartFails(
+        artifact(
+            "wrong",
+            "doubled.pt",
             "{\"format\": 1, \"files\": [], \"inputs\": [{\"name\": \"x\", \"type\": \"float\"}, 7, \"x\"], \"outputs\": \"y\"}"),
-        "model.json: files: found 0", "inputs[0].type: found \"float\", expected one of [bool, uint8", "inputs[1]: found 7",
-        "expected each once", "outputs: found \"y\"");
-    assertStartFails(artifact("no-inputs", "doubled.pt", "{\"format\": 1, \"files\": [{\"path\": \"gone.pt\"}], \"inputs\": []}"),
-        "files[0].path: found \"gone.pt\"", "inputs: found an empty list");
+        "model.json: files: found 0",
+        "inputs[0].type: found \"float\", expected one of [bool, uint8",
+        "inputs[1]: found 7",
+        "expected each once",
+        "outputs: found \"y\"");
+    assertStartFails(
+        artifact(
+            "no-inputs",
+            "doubled.pt",
+            "{\"format\": 1, \"files\": [{\"path\": \"gone.pt\"}], \"inputs\": []}"),
+        "files[0].path: found \"gone.pt\"",
+        "inputs: found an empty list");
   }
 
   private static Path artifact(String name, String file, String modelJson) throws Exception {
@@ -345,7 +506,8 @@ class TensorHandlerTest {
     }
   }
 
-  private static void assertAnswer(TestServer server, String type, String accept, String body, String answer) throws Exception {
+  private static void assertAnswer(
+      TestServer server, String type, String accept, String body, String answer) throws Exception {
     var response = server.invoke(body, "Content-Type", type, "Accept", accept);
     assertThat(response.body()).isEqualTo(answer);
     assertThat(response.statusCode()).isEqualTo(200);
@@ -353,10 +515,12 @@ class TensorHandlerTest {
   }
 
   private static Tensor npy(TestServer server, Tensor tensor) throws Exception {
-    return Npy.read(send(server, Npy.write(tensor), "application/x-npy", "application/x-npy").body());
+    return Npy.read(
+        send(server, Npy.write(tensor), "application/x-npy", "application/x-npy").body());
   }
 
-  private static HttpResponse<byte[]> send(TestServer server, byte[] body, String type, String accept) throws Exception {
+  private static HttpResponse<byte[]> send(
+      TestServer server, byte[] body, String type, String accept) throws Exception {
     return server.send(
         HttpRequest.newBuilder(server.uri("/invocations"))
             .POST(BodyPublishers.ofByteArray(body))

@@ -37,9 +37,13 @@ class OpenAiEmbeddingsTest {
     server.close();
   }
 
-  private static HttpResponse<String> post(TestServer server, String path, String body) throws Exception {
-    return server.send(HttpRequest.newBuilder(server.uri(path)).header("Content-Type", "application/json")
-        .POST(BodyPublishers.ofString(body)).build());
+  private static HttpResponse<String> post(TestServer server, String path, String body)
+      throws Exception {
+    return server.send(
+        HttpRequest.newBuilder(server.uri(path))
+            .header("Content-Type", "application/json")
+            .POST(BodyPublishers.ofString(body))
+            .build());
   }
 
   private static JsonNode ask(String body) throws Exception {
@@ -49,30 +53,39 @@ class OpenAiEmbeddingsTest {
   }
 
   private static JsonNode own(String text) throws Exception {
-    return JSON.readTree(server.invoke(JSON.writeValueAsString(text), "Content-Type", "application/json").body());
+    return JSON.readTree(
+        server.invoke(JSON.writeValueAsString(text), "Content-Type", "application/json").body());
   }
 
   @Test
   void theAnswerIsInOpenAisForm() throws Exception {
-    var answer = ask("""
+    var answer =
+        ask(
+            """
         {"model": "mine", "input": ["The lamp.", "It works."], "encoding_format": null, "user": "u"}""");
     assertThat(answer.path("object").textValue()).isEqualTo("list");
     assertThat(answer.path("model").textValue()).isEqualTo("mine");
-    assertThat(answer.at("/usage/prompt_tokens").intValue()).isGreaterThan(4)
+    assertThat(answer.at("/usage/prompt_tokens").intValue())
+        .isGreaterThan(4)
         .isEqualTo(answer.at("/usage/total_tokens").intValue());
     assertThat(answer.path("data")).hasSize(2);
     assertThat(answer.at("/data/1/object").textValue()).isEqualTo("embedding");
     assertThat(answer.at("/data/1/index").intValue()).isEqualTo(1);
     assertThat(answer.at("/data/1/embedding")).hasSize(own("It works.").size());
-    assertThat(answer.at("/data/1/embedding/0").doubleValue()).isCloseTo(own("It works.").path(0).doubleValue(), within(1e-5));
+    assertThat(answer.at("/data/1/embedding/0").doubleValue())
+        .isCloseTo(own("It works.").path(0).doubleValue(), within(1e-5));
     // One text alone has a list too. SageMaker's path takes the body as well.
     assertThat(ask("{\"input\": \"The lamp.\"}").path("data")).hasSize(1);
-    assertThat(post(server, "/invocations", "{\"input\": \"The lamp.\"}").body()).contains("\"embedding\"");
+    assertThat(post(server, "/invocations", "{\"input\": \"The lamp.\"}").body())
+        .contains("\"embedding\"");
   }
 
   @Test
   void base64IsTheVectorsBytes() throws Exception {
-    var bytes = ask("{\"input\": \"The lamp.\", \"encoding_format\": \"base64\"}").at("/data/0/embedding").binaryValue();
+    var bytes =
+        ask("{\"input\": \"The lamp.\", \"encoding_format\": \"base64\"}")
+            .at("/data/0/embedding")
+            .binaryValue();
     var vector = own("The lamp.");
     var floats = ByteBuffer.wrap(bytes).order(ByteOrder.LITTLE_ENDIAN).asFloatBuffer();
     assertThat(floats.remaining()).isEqualTo(vector.size());
@@ -83,20 +96,25 @@ class OpenAiEmbeddingsTest {
   void dimensionsCutTheVectorToLengthOne() throws Exception {
     var vector = ask("{\"input\": \"The lamp.\", \"dimensions\": 4}").at("/data/0/embedding");
     assertThat(vector).hasSize(4);
-    assertThat(IntStream.range(0, 4).mapToDouble(i -> Math.pow(vector.path(i).doubleValue(), 2)).sum())
+    assertThat(
+            IntStream.range(0, 4).mapToDouble(i -> Math.pow(vector.path(i).doubleValue(), 2)).sum())
         .isCloseTo(1, within(1e-5));
   }
 
   @ParameterizedTest
-  @CsvSource(delimiter = '|', quoteCharacter = '`', value = {
-      "{\"model\": \"m\"}|input: found nothing, expected a text or a list of texts",
-      "{\"input\": []}|input: found an empty list, expected a text or a list of texts",
-      "{\"input\": [5, 7]}|input[0]: found token ids, expected a text; they are those of another tokenizer",
-      "{\"input\": [[5, 7]]}|input[0]: found token ids, expected a text; they are those of another tokenizer",
-      "{\"input\": [\"a\", null]}|input[1]: found null, expected a text",
-      "{\"input\": \"a\", \"encoding_format\": \"int8\"}|encoding_format: found the text \"int8\", expected \"float\" or \"base64\"",
-      "{\"input\": \"a\", \"dimensions\": 0}|dimensions: found 0, expected a whole number, at least 1",
-      "{\"input\": \"a\", \"dimensions\": 1.5}|dimensions: found 1.5, expected a whole number, at least 1"})
+  @CsvSource(
+      delimiter = '|',
+      quoteCharacter = '`',
+      value = {
+        "{\"model\": \"m\"}|input: found nothing, expected a text or a list of texts",
+        "{\"input\": []}|input: found an empty list, expected a text or a list of texts",
+        "{\"input\": [5, 7]}|input[0]: found token ids, expected a text; they are those of another tokenizer",
+        "{\"input\": [[5, 7]]}|input[0]: found token ids, expected a text; they are those of another tokenizer",
+        "{\"input\": [\"a\", null]}|input[1]: found null, expected a text",
+        "{\"input\": \"a\", \"encoding_format\": \"int8\"}|encoding_format: found the text \"int8\", expected \"float\" or \"base64\"",
+        "{\"input\": \"a\", \"dimensions\": 0}|dimensions: found 0, expected a whole number, at least 1",
+        "{\"input\": \"a\", \"dimensions\": 1.5}|dimensions: found 1.5, expected a whole number, at least 1"
+      })
   void whatIsWrongIsNamed(String body, String message) throws Exception {
     var response = post(server, "/v1/embeddings", body);
     assertThat(response.statusCode()).isEqualTo(400);
@@ -108,7 +126,9 @@ class OpenAiEmbeddingsTest {
     var response = post(server, "/v1/embeddings", "{\"input\": \"a\", \"dimensions\": 99999}");
     assertThat(response.statusCode()).isEqualTo(400);
     assertThat(JSON.readTree(response.body()).at("/error/message").textValue())
-        .isEqualTo("dimensions: found 99999, expected at most the %d of this model's vectors".formatted(own("a").size()));
+        .isEqualTo(
+            "dimensions: found 99999, expected at most the %d of this model's vectors"
+                .formatted(own("a").size()));
   }
 
   @Test

@@ -14,8 +14,8 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/// Every task, for three families of models: the server answers as the pipeline of `transformers` does, whose answers
-/// `trace/task_fixtures.py` has written down.
+/// Every task, for three families of models: the server answers as the pipeline of `transformers`
+/// does, whose answers `trace/task_fixtures.py` has written down.
 class TaskTest {
 
   static final Path TASKS = Path.of("src/test/resources/tasks").toAbsolutePath();
@@ -37,8 +37,13 @@ class TaskTest {
 
   /// As on Neuron: rows are padded to the shape of a file, and the output is cut again.
   @ParameterizedTest
-  @ValueSource(strings = {
-      "text-classification-roberta", "sentence-embeddings-bert", "token-classification-distilbert", "fill-mask-bert"})
+  @ValueSource(
+      strings = {
+        "text-classification-roberta",
+        "sentence-embeddings-bert",
+        "token-classification-distilbert",
+        "fill-mask-bert"
+      })
   void compiledShapesAnswerAsAnyShapeDoes(String name, @TempDir Path directory) throws Exception {
     var artifact = TASKS.resolve(name);
     try (var files = Files.list(artifact)) {
@@ -48,9 +53,15 @@ class TaskTest {
     }
     var model = (ObjectNode) JSON.readTree(artifact.resolve("model.json").toFile());
     int longest = model.path("maxSequenceLength").intValue();
-    model.put("shapes", "compiled").putArray("files")
+    model
+        .put("shapes", "compiled")
+        .putArray("files")
         .add(JSON.createObjectNode().put("path", "model.pt").put("batch", 4).put("sequence", 12))
-        .add(JSON.createObjectNode().put("path", "model.pt").put("batch", 2).put("sequence", longest));
+        .add(
+            JSON.createObjectNode()
+                .put("path", "model.pt")
+                .put("batch", 2)
+                .put("sequence", longest));
     JSON.writeValue(directory.resolve("model.json").toFile(), model);
     assertAnswers(directory, Files.readAllLines(artifact.resolve("expected.jsonl")));
   }
@@ -59,11 +70,13 @@ class TaskTest {
     try (var server = TestServer.artifact(artifact).start()) {
       for (var line : lines) {
         var expected = JSON.readTree(line);
-        var response = server.invoke(expected.path("request").toString(), "Content-Type", "application/json");
+        var response =
+            server.invoke(expected.path("request").toString(), "Content-Type", "application/json");
         assertThat(response.statusCode()).as("%s: %s", line, response.body()).isEqualTo(200);
         var found = JSON.readTree(response.body());
         assertThat(found.equals(TaskTest::compare, expected.path("answer")))
-            .as("%s%nanswered %s", line, found).isTrue();
+            .as("%s%nanswered %s", line, found)
+            .isTrue();
       }
     }
   }

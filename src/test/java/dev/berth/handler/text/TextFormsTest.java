@@ -20,7 +20,8 @@ import org.junit.jupiter.params.provider.Arguments;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.MethodSource;
 
-/// Forms of requests and answers, and what is wrong with bad ones. `TaskTest` has the answers themselves.
+/// Forms of requests and answers, and what is wrong with bad ones. `TaskTest` has the answers
+/// themselves.
 class TextFormsTest {
 
   private static final ObjectMapper JSON = new ObjectMapper();
@@ -35,7 +36,8 @@ class TextFormsTest {
     }
   }
 
-  private static HttpResponse<String> ask(String artifact, String type, String accept, String body) throws Exception {
+  private static HttpResponse<String> ask(String artifact, String type, String accept, String body)
+      throws Exception {
     if (!SERVERS.containsKey(artifact)) {
       SERVERS.put(artifact, TestServer.artifact(TaskTest.TASKS.resolve(artifact)).start());
     }
@@ -50,18 +52,26 @@ class TextFormsTest {
 
   @Test
   void plainTextIsOneText() throws Exception {
-    assertThat(ask("text-classification-bert", "text/plain", "application/json", "The lamp.").body())
+    assertThat(
+            ask("text-classification-bert", "text/plain", "application/json", "The lamp.").body())
         .isEqualTo(json("text-classification-bert", "\"The lamp.\""))
         .isEqualTo(json("text-classification-bert", "{\"inputs\": \"The lamp.\"}"));
   }
 
   @Test
   void eachLineOfJsonLinesHasParametersOfItsOwn() throws Exception {
-    var lines = ask("text-classification-bert", "application/jsonlines", "application/jsonlines", """
+    var lines =
+        ask(
+                "text-classification-bert",
+                "application/jsonlines",
+                "application/jsonlines",
+                """
         "The lamp."
         {"text": "The lamp."}
         {"inputs": "The lamp.", "parameters": {"top_k": 2}}
-        """).body().split("\n");
+        """)
+            .body()
+            .split("\n");
     assertThat(lines).hasSize(3);
     assertThat(lines[0]).isEqualTo(lines[1]).startsWith("{");
     assertThat(JSON.readTree(lines[2])).hasSize(2);
@@ -69,23 +79,32 @@ class TextFormsTest {
   }
 
   @ParameterizedTest
-  @CsvSource(delimiter = '|', value = {
-      "The lamp.|{\"inputs\": [\"The lamp.\"]}",
-      "text\\nThe lamp.|{\"inputs\": [\"The lamp.\"]}",
-      "The lamp.,It works.|{\"inputs\": [{\"text\": \"The lamp.\", \"text_pair\": \"It works.\"}]}",
-      "text_pair,text\\nIt works.,The lamp.|{\"inputs\": [{\"text\": \"The lamp.\", \"text_pair\": \"It works.\"}]}"})
+  @CsvSource(
+      delimiter = '|',
+      value = {
+        "The lamp.|{\"inputs\": [\"The lamp.\"]}",
+        "text\\nThe lamp.|{\"inputs\": [\"The lamp.\"]}",
+        "The lamp.,It works.|{\"inputs\": [{\"text\": \"The lamp.\", \"text_pair\": \"It works.\"}]}",
+        "text_pair,text\\nIt works.,The lamp.|{\"inputs\": [{\"text\": \"The lamp.\", \"text_pair\": \"It works.\"}]}"
+      })
   void csvHasTextsOrPairs(String csv, String same) throws Exception {
     var expected = JSON.readTree(json("text-classification-bert", same)).path(0);
-    var found = ask("text-classification-bert", "text/csv", "text/csv", csv.replace("\\n", "\n")).body();
+    var found =
+        ask("text-classification-bert", "text/csv", "text/csv", csv.replace("\\n", "\n")).body();
     assertThat(found.strip().split(",")[0]).isEqualTo(expected.path("label").asText());
-    assertThat(Double.parseDouble(found.strip().split(",")[1])).isEqualTo(expected.path("score").doubleValue());
+    assertThat(Double.parseDouble(found.strip().split(",")[1]))
+        .isEqualTo(expected.path("score").doubleValue());
   }
 
   @Test
   void entitiesStandSideBySideInCsv() throws Exception {
     var request = "{\"inputs\": \"The lamp.\", \"parameters\": {\"ignore_labels\": []}}";
     var entities = JSON.readTree(json("token-classification-bert", request));
-    var columns = ask("token-classification-bert", "application/json", "text/csv", request).body().strip().split(",", -1);
+    var columns =
+        ask("token-classification-bert", "application/json", "text/csv", request)
+            .body()
+            .strip()
+            .split(",", -1);
     assertThat(columns).hasSize(6 * entities.size());
     assertThat(columns[0]).isEqualTo(entities.path(0).path("entity").asText());
     assertThat(columns[1]).isEmpty();
@@ -99,18 +118,27 @@ class TextFormsTest {
 
   @Test
   void aBadRecordOfAJobIsAnErrorInItsPlace() throws Exception {
-    try (var server = TestServer.artifact(TaskTest.TASKS.resolve("fill-mask-bert"))
-        .set("BERTH_BAD_RECORDS", "keep").start()) {
-      var types = new String[] {"Content-Type", "application/jsonlines", "Accept", "application/jsonlines"};
+    try (var server =
+        TestServer.artifact(TaskTest.TASKS.resolve("fill-mask-bert"))
+            .set("BERTH_BAD_RECORDS", "keep")
+            .start()) {
+      var types =
+          new String[] {"Content-Type", "application/jsonlines", "Accept", "application/jsonlines"};
       var lines = server.invoke("\"no mask\"\n\"a [MASK]\"", types).body().split("\n");
-      assertThat(JSON.readTree(lines[0]).path("error").asText()).contains("line 1: found no [MASK]");
+      assertThat(JSON.readTree(lines[0]).path("error").asText())
+          .contains("line 1: found no [MASK]");
       assertThat(JSON.readTree(lines[1])).hasSize(5);
     }
   }
 
   @Test
   void embeddingsMayBeNumPysArrays() throws Exception {
-    var response = ask("sentence-embeddings-bert", "application/json", "application/x-npy", "[\"one\", \"two\"]");
+    var response =
+        ask(
+            "sentence-embeddings-bert",
+            "application/json",
+            "application/x-npy",
+            "[\"one\", \"two\"]");
     assertThat(response.headers().firstValue("Content-Type")).contains("application/x-npy");
     assertThat(response.body()).contains("'shape': (2, 16)");
   }
@@ -118,23 +146,47 @@ class TextFormsTest {
   static List<Arguments> wrong() {
     var classification = "text-classification-bert";
     return List.of(
-        arguments(classification, "{'inputs': 7}", "inputs: found 7, expected a text or {'text': …, 'text_pair': …}"),
-        arguments(classification, "['a', null]", "[1]: found null, expected a text or {'text': …, 'text_pair': …}"),
-        arguments(classification, "{'text_pair': 'a'}", "body.text: found nothing, expected a text"),
-        arguments(classification, "{'inputs': 'a', 'parameters': {'top_k': 0}}",
+        arguments(
+            classification,
+            "{'inputs': 7}",
+            "inputs: found 7, expected a text or {'text': …, 'text_pair': …}"),
+        arguments(
+            classification,
+            "['a', null]",
+            "[1]: found null, expected a text or {'text': …, 'text_pair': …}"),
+        arguments(
+            classification, "{'text_pair': 'a'}", "body.text: found nothing, expected a text"),
+        arguments(
+            classification,
+            "{'inputs': 'a', 'parameters': {'top_k': 0}}",
             "parameters.top_k: found 0, expected a whole number of at least 1"),
-        arguments(classification, "{'inputs': 'a', 'parameters': {'topk': 1}}",
+        arguments(
+            classification,
+            "{'inputs': 'a', 'parameters': {'topk': 1}}",
             "parameters: found the unknown parameter 'topk', expected one of top_k, function_to_apply, truncation"),
-        arguments(classification, "{'inputs': 'a', 'parameters': {'function_to_apply': 'relu'}}",
+        arguments(
+            classification,
+            "{'inputs': 'a', 'parameters': {'function_to_apply': 'relu'}}",
             "parameters.function_to_apply: found the text 'relu', expected one of none, sigmoid, softmax"),
-        arguments(classification, "{'inputs': 'a', 'parameters': []}", "parameters: found a list, expected an object"),
-        arguments("token-classification-bert", "{'inputs': {'text': 'a', 'text_pair': 'b'}}",
+        arguments(
+            classification,
+            "{'inputs': 'a', 'parameters': []}",
+            "parameters: found a list, expected an object"),
+        arguments(
+            "token-classification-bert",
+            "{'inputs': {'text': 'a', 'text_pair': 'b'}}",
             "inputs.text_pair: found the text 'b', expected one text: this task takes no pairs"),
-        arguments("token-classification-bert", "{'inputs': 'a', 'parameters': {'ignore_labels': [1]}}",
+        arguments(
+            "token-classification-bert",
+            "{'inputs': 'a', 'parameters': {'ignore_labels': [1]}}",
             "parameters.ignore_labels: found a list, expected a text or a list of texts"),
-        arguments("fill-mask-bert", "{'inputs': 'The lamp.'}",
+        arguments(
+            "fill-mask-bert",
+            "{'inputs': 'The lamp.'}",
             "inputs: found no [MASK], expected one in the place that is to be filled in"),
-        arguments("sentence-embeddings-bert", "{'inputs': 'a', 'parameters': {'normalize_embeddings': 1}}",
+        arguments(
+            "sentence-embeddings-bert",
+            "{'inputs': 'a', 'parameters': {'normalize_embeddings': 1}}",
             "parameters.normalize_embeddings: found 1, expected true or false"));
   }
 
@@ -144,16 +196,19 @@ class TextFormsTest {
   void whatIsWrongIsNamed(String artifact, String body, String message) throws Exception {
     var response = ask(artifact, "application/json", "application/json", body.replace('\'', '"'));
     assertThat(response.statusCode()).as(response.body()).isEqualTo(400);
-    assertThat(JSON.readTree(response.body()).path("message").asText()).isEqualTo(message.replace('\'', '"'));
+    assertThat(JSON.readTree(response.body()).path("message").asText())
+        .isEqualTo(message.replace('\'', '"'));
   }
 
   @Test
   void aTextThatIsTooLongIsRefusedUnlessItIsToBeCut() throws Exception {
-    var response = ask("text-classification-bert", "text/plain", "application/json", "the lamp ".repeat(40));
+    var response =
+        ask("text-classification-bert", "text/plain", "application/json", "the lamp ".repeat(40));
     assertThat(response.statusCode()).isEqualTo(400);
-    assertThat(JSON.readTree(response.body()).path("message").asText()).isEqualTo(
-        "body: found 82 tokens, expected at most the 48 that the model takes; "
-            + "\"parameters\": {\"truncation\": true} cuts longer texts");
+    assertThat(JSON.readTree(response.body()).path("message").asText())
+        .isEqualTo(
+            "body: found 82 tokens, expected at most the 48 that the model takes; "
+                + "\"parameters\": {\"truncation\": true} cuts longer texts");
   }
 
   @Test
@@ -163,10 +218,22 @@ class TextFormsTest {
       Files.copy(good.resolve(name), directory.resolve(name));
     }
     var model = Files.readString(good.resolve("model.json"));
-    assertRefused(directory, model.replace("\"logits\"", "\"scores\""), "outputs: found [scores], expected [logits]");
-    assertRefused(directory, model.replaceAll("(?s)\"labels\": \\[.*?\\],", ""), "labels: found none, expected a name");
-    assertRefused(directory, model.replace("softmax", "relu"), "parameters.function_to_apply: found the text \"relu\"");
-    var masked = model.replace("text-classification", "fill-mask").replace("\"function_to_apply\": \"softmax\"", "");
+    assertRefused(
+        directory,
+        model.replace("\"logits\"", "\"scores\""),
+        "outputs: found [scores], expected [logits]");
+    assertRefused(
+        directory,
+        model.replaceAll("(?s)\"labels\": \\[.*?\\],", ""),
+        "labels: found none, expected a name");
+    assertRefused(
+        directory,
+        model.replace("softmax", "relu"),
+        "parameters.function_to_apply: found the text \"relu\"");
+    var masked =
+        model
+            .replace("text-classification", "fill-mask")
+            .replace("\"function_to_apply\": \"softmax\"", "");
     assertRefused(directory, masked, "logits: found float32[1, 3], expected float32[1, ");
   }
 

@@ -14,15 +14,19 @@ import org.junit.jupiter.params.provider.CsvSource;
 class GrpcFrameTest {
 
   @ParameterizedTest
-  @CsvSource(delimiter = '|', value = {
-      "00000000           | found 4 bytes, expected a message behind the 5 of its prefix",
-      "0100000000         | found a compressed message, expected one that is not",
-      "000000000201       | found 1 bytes behind the prefix, expected one message of 2",
-      "00000000010102     | found 2 bytes behind the prefix, expected one message of 1",
-      "00ffffffff0102     | found 2 bytes behind the prefix, expected one message of 4294967295"})
+  @CsvSource(
+      delimiter = '|',
+      value = {
+        "00000000           | found 4 bytes, expected a message behind the 5 of its prefix",
+        "0100000000         | found a compressed message, expected one that is not",
+        "000000000201       | found 1 bytes behind the prefix, expected one message of 2",
+        "00000000010102     | found 2 bytes behind the prefix, expected one message of 1",
+        "00ffffffff0102     | found 2 bytes behind the prefix, expected one message of 4294967295"
+      })
   void aBrokenOneIsNamed(String body, String message) {
     assertThatThrownBy(() -> GrpcFrame.message(HexFormat.of().parseHex(body)))
-        .isInstanceOf(BadInputException.class).hasMessageContaining(message);
+        .isInstanceOf(BadInputException.class)
+        .hasMessageContaining(message);
   }
 
   @Test

@@ -18,8 +18,7 @@ import org.junit.jupiter.api.io.TempDir;
 /// Journals in a directory, as a job that was killed leaves them.
 class CheckpointsTest {
 
-  @TempDir
-  private Path directory;
+  @TempDir private Path directory;
 
   private final Storage storage = new Storage(S3Options.DEFAULT);
 

@@ -12,7 +12,8 @@ public final class JsonPathFilterFuzz {
 
   public static void read(byte[] bytes) throws Exception {
     for (var end : SliceEnd.values()) {
-      JsonPathFilter.parse(new String(bytes, StandardCharsets.UTF_8), end).apply(Json.parse(RECORD, "record"));
+      JsonPathFilter.parse(new String(bytes, StandardCharsets.UTF_8), end)
+          .apply(Json.parse(RECORD, "record"));
     }
   }
 }
