@@ -8,6 +8,7 @@ decided ones, and the same everywhere. `test_japanese.py` compares the tokens wi
 """
 
 import argparse
+import gzip
 import json
 import shutil
 import sys
@@ -85,7 +86,7 @@ def make(model: Path, output: Path) -> Path:
 def write_tokens(artifact: Path, output: Path) -> None:
     """The tokens of every tenth of the sentences, where they stand, and to which word they belong."""
     tokenizer = load_tokenizer(artifact / "tokenizer.json")
-    sentences = (DICTIONARY.parent / "sentences.txt").read_text(encoding="utf-8").split("\n")[:-1]
+    sentences = gzip.decompress((DICTIONARY.parent / "sentences.txt.gz").read_bytes()).decode().split("\n")[:-1]
     with output.open("w", encoding="utf-8") as file:
         for text in sentences[::10] + ODD:
             found = tokenizer.encode(text, add_special_tokens=False)

@@ -1,7 +1,7 @@
 """Makes the tiny MeCab dictionary of the tests, and records how MeCab cuts sentences with it and with others.
 
     python trace/japanese_dictionary.py --output src/test/resources/mecab/tiny
-    python trace/japanese_dictionary.py --record src/test/resources/mecab/sentences.txt \\
+    python trace/japanese_dictionary.py --record src/test/resources/mecab/sentences.txt.gz \\
         --dictionary src/test/resources/mecab/tiny --output src/test/resources/mecab/words-tiny.txt.gz
 
 It needs MeCab and its mecab-dict-index, as Debian's mecab-utils has it. The words are written here, so that no dictionary
@@ -135,7 +135,7 @@ def compile_dictionary(output: Path) -> None:
 def record(sentences: Path, dictionary: Path, output: Path) -> None:
     """A line for each sentence: the words, with tabs between them; packed with gzip. MeCab is given NFKC."""
     cut = cutter(dictionary)
-    lines = sentences.read_text(encoding="utf-8").split("\n")[:-1]
+    lines = gzip.decompress(sentences.read_bytes()).decode().split("\n")[:-1]
     words = ("\t".join(cut(unicodedata.normalize("NFKC", line))) for line in lines)
     output.write_bytes(gzip.compress("".join(f"{line}\n" for line in words).encode()))
 
@@ -143,7 +143,7 @@ def record(sentences: Path, dictionary: Path, output: Path) -> None:
 def main() -> None:
     parser = argparse.ArgumentParser(description="Make MeCab's part of the tests.")
     parser.add_argument("--output", type=Path, required=True)
-    parser.add_argument("--record", type=Path, help="sentences to cut, one a line")
+    parser.add_argument("--record", type=Path, help="sentences to cut, one a line; packed with gzip")
     parser.add_argument("--dictionary", type=Path, help="the dictionary to cut them with")
     arguments = parser.parse_args()
     if arguments.record:

@@ -2,12 +2,13 @@
 
     python trace/task_fixtures.py --output src/test/resources/tasks
 
-Each directory is an artifact in fp32. Its expected.jsonl has a request a line and the answer of the pipeline with the
+Each directory is an artifact in fp32. Its expected.jsonl.gz has a request a line and the answer of the pipeline with the
 model that was traced. Embeddings are those of sentence-transformers, which must be installed for them.
 """
 
 import argparse
 import base64
+import gzip
 import io
 import json
 import sys
@@ -143,7 +144,7 @@ def make(task: str, family: str, output: Path) -> None:
         model = save(task, family, Path(temporary) / f"tiny-{family}")
         sys.argv = ["trace.py", "--model", str(model), "--output", str(output), "--precision", "fp32"]
         tracer.main()
-        with (output / "expected.jsonl").open("w", encoding="utf-8") as lines:
+        with gzip.open(output / "expected.jsonl.gz", "wt", encoding="utf-8") as lines:
             for request in requests(task, model):
                 line = {"request": request, "answer": asking.rounded(answer(task, model, request))}
                 lines.write(json.dumps(line, ensure_ascii=False) + "\n")

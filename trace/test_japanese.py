@@ -1,5 +1,6 @@
 """Japanese BERTs: their tokenizers compared with transformers' own, and what of them is refused."""
 
+import gzip
 import json
 import random
 import shutil
@@ -41,7 +42,7 @@ ODD = [
 
 
 def sentences() -> list[str]:
-    return (RESOURCES / "sentences.txt").read_text(encoding="utf-8").split("\n")[:-1] + ODD
+    return gzip.decompress((RESOURCES / "sentences.txt.gz").read_bytes()).decode().split("\n")[:-1] + ODD
 
 
 def write_model(directory: Path, **settings) -> Path:

@@ -103,7 +103,7 @@ class MecabWordsTest {
   }
 
   private static void assertSameWords(Path directory, String recorded) throws IOException {
-    var sentences = lines(Files.readString(RECORDED.resolve("sentences.txt")));
+    var sentences = lines(Gzipped.text(RECORDED.resolve("sentences.txt.gz")));
     var expected = lines(Gzipped.text(RECORDED.resolve(recorded)));
     assertThat(sentences).hasSize(1000).hasSameSizeAs(expected);
     try (var dictionary = MecabDictionary.open(directory)) {

@@ -5,7 +5,9 @@ import static org.assertj.core.api.Assertions.assertThat;
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
 import com.fasterxml.jackson.databind.node.ObjectNode;
+import dev.berth.testing.Gzipped;
 import dev.berth.testing.TestServer;
+import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
@@ -32,7 +34,7 @@ class TaskTest {
   @ParameterizedTest
   @MethodSource("artifacts")
   void theServerAnswersAsThePipeline(Path artifact) throws Exception {
-    assertAnswers(artifact, Files.readAllLines(artifact.resolve("expected.jsonl")));
+    assertAnswers(artifact, recorded(artifact));
   }
 
   /// As on Neuron: rows are padded to the shape of a file, and the output is cut again.
@@ -63,7 +65,11 @@ class TaskTest {
                 .put("batch", 2)
                 .put("sequence", longest));
     JSON.writeValue(directory.resolve("model.json").toFile(), model);
-    assertAnswers(directory, Files.readAllLines(artifact.resolve("expected.jsonl")));
+    assertAnswers(directory, recorded(artifact));
+  }
+
+  private static List<String> recorded(Path artifact) throws IOException {
+    return Gzipped.text(artifact.resolve("expected.jsonl.gz")).lines().toList();
   }
 
   private static void assertAnswers(Path artifact, List<String> lines) throws Exception {
