@@ -78,9 +78,8 @@ class ConcurrencyDocTest {
   }
 
   private static Stream<Path> sources(String module) {
-    try {
-      return Files.walk(Path.of(module))
-          .filter(file -> file.toString().matches(".*/main/.*\\.java"));
+    try (var files = Files.walk(Path.of(module))) {
+      return files.filter(file -> file.toString().matches(".*/main/.*\\.java")).toList().stream();
     } catch (IOException e) {
       throw new AssertionError(e);
     }

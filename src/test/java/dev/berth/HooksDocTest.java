@@ -17,6 +17,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Locale;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import java.util.stream.Stream;
@@ -65,7 +66,7 @@ class HooksDocTest {
     assertThat(request.find()).isTrue();
     try (var server = TestServer.artifact(artifact).start()) {
       var response = server.invoke(request.group(3), "Content-Type", request.group(1));
-      assertThat(response.body()).isEqualTo(request.group(3).toUpperCase());
+      assertThat(response.body()).isEqualTo(request.group(3).toUpperCase(Locale.ROOT));
     }
   }
 

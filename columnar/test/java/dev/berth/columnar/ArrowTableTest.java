@@ -27,7 +27,7 @@ class ArrowTableTest {
         new Form(new ArrowStreamFormat(), "every-type.arrows"));
   }
 
-  private record Form(TableFormat format, String file) {
+  record Form(TableFormat format, String file) {
 
     Table open() throws IOException {
       return format.open(Tables.resource(file));

@@ -94,7 +94,7 @@ final class Batch<I, O> {
   /// Begins the batch in the traces of its requests.
   Step trace(String name) {
     var first = pending.getFirst().submission().trace();
-    return first == RequestTrace.NONE
+    return first.equals(RequestTrace.NONE)
         ? Step.NONE
         : first.batch(
             name,

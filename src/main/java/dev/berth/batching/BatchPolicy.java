@@ -22,8 +22,8 @@ record BatchPolicy(BatchLimits limits) {
   /// length `length`.
   boolean hasRoom(int size, int longest, int length) {
     return size == 0
-        || size < limits.maxBatchSize()
-            && (size + 1L) * Math.max(longest, length) <= limits.maxBatchTokens();
+        || (size < limits.maxBatchSize()
+            && (size + 1L) * Math.max(longest, length) <= limits.maxBatchTokens());
   }
 
   /// How long a free worker should let a bucket fill up; zero or less: not at all.

@@ -67,6 +67,6 @@ final class Buckets<I, O> {
 
   private static boolean isOlder(Pending<?, ?> a, Pending<?, ?> b) {
     long difference = a.arrivedAt() - b.arrivedAt();
-    return difference < 0 || difference == 0 && a.index() < b.index();
+    return difference < 0 || (difference == 0 && a.index() < b.index());
   }
 }

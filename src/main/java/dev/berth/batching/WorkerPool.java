@@ -7,6 +7,7 @@ import java.util.NavigableMap;
 import java.util.Optional;
 import java.util.SequencedSet;
 import java.util.TreeMap;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.locks.Condition;
 import java.util.concurrent.locks.ReentrantLock;
 import org.slf4j.Logger;
@@ -53,7 +54,7 @@ public final class WorkerPool implements AutoCloseable {
   private boolean closed;
 
   /// Written under the lock; read without it, because `/ping` asks.
-  private volatile int held;
+  private final AtomicInteger held = new AtomicInteger();
 
   /// @param onStart run first by each thread
   public WorkerPool(int size, Runnable onStart, ServingMetrics metrics) {
@@ -86,7 +87,7 @@ public final class WorkerPool implements AutoCloseable {
 
   /// Whether so few threads are held by predictors that do not end that models may go on.
   public boolean hasThreads() {
-    return held < MOST_HELD;
+    return held.get() < MOST_HELD;
   }
 
   /// Replaces each thread when it has ended its batch, so that nothing that the hooks of a model
@@ -115,19 +116,19 @@ public final class WorkerPool implements AutoCloseable {
   /// Whether another thread may stand in for one that predicts for long: other models wait for it,
   /// and there are few such threads. The lock is held.
   boolean mayReplace(int worker) {
-    return held < MOST_HELD / 2
+    return held.get() < MOST_HELD / 2
         && turns.stream().anyMatch(queue -> queue.hasWork() && queue.hasWorker(worker));
   }
 
   /// Says that a predictor holds a worker's thread for long, or for ever. The lock is held.
   void hold(int worker) {
-    held++;
+    held.incrementAndGet();
     replace(worker);
   }
 
   /// A predictor has given a thread back that it had held. The lock is held.
   void giveBack() {
-    held--;
+    held.decrementAndGet();
   }
 
   /// How many models share the workers now, with the one that asks. The lock is held.

@@ -204,7 +204,7 @@ final class Check {
       }
     }
     report.add(
-        line("best batch", best == alone ? "1" : "%d: %s".formatted(best.batch, shown(best))));
+        line("best batch", best.batch == 1 ? "1" : "%d: %s".formatted(best.batch, shown(best))));
     report.add(
         line(
             "differs",
@@ -265,7 +265,7 @@ final class Check {
     var times = new ArrayList<Long>();
     long begin = System.nanoTime();
     while (times.size() < LEAST_RUNS
-        || times.size() < MOST_RUNS && System.nanoTime() - begin < LONG_ENOUGH_NANOS) {
+        || (times.size() < MOST_RUNS && System.nanoTime() - begin < LONG_ENOUGH_NANOS)) {
       long start = System.nanoTime();
       model.predict(records);
       times.add(System.nanoTime() - start);

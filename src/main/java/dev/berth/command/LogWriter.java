@@ -90,7 +90,10 @@ final class LogWriter extends OutputStream {
     while (true) {
       try {
         var event = queue.take();
-        if (event == END) {
+        // Not any empty event, but this one.
+        @SuppressWarnings("ReferenceEquality")
+        boolean isEnd = event == END;
+        if (isEnd) {
           return;
         }
         writeOut(event);

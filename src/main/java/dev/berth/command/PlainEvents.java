@@ -80,9 +80,9 @@ final class PlainEvents extends EncoderBase<ILoggingEvent> {
 
   /// The comma joins the ids of a batch.
   private static boolean isPlain(int character) {
-    return character >= 'a' && character <= 'z'
-        || character >= 'A' && character <= 'Z'
-        || character >= '0' && character <= '9'
+    return (character >= 'a' && character <= 'z')
+        || (character >= 'A' && character <= 'Z')
+        || (character >= '0' && character <= '9')
         || "._:/+=@-,".indexOf(character) >= 0;
   }
 
@@ -121,8 +121,8 @@ final class PlainEvents extends EncoderBase<ILoggingEvent> {
         || character == 0x061c
         || character == 0x200e
         || character == 0x200f
-        || character >= 0x2028 && character <= 0x202e
-        || character >= 0x2066 && character <= 0x2069;
+        || (character >= 0x2028 && character <= 0x202e)
+        || (character >= 0x2066 && character <= 0x2069);
   }
 
   /// An exception whose messages can't be taken for lines of the log.

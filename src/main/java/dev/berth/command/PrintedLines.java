@@ -37,7 +37,7 @@ final class PrintedLines extends OutputStream {
   /// @param fallback for what logging itself prints, which would otherwise never end
   static PrintStream to(Logger log, Level level, PrintStream fallback) {
     return new PrintStream(new PrintedLines(log, level, fallback), true, StandardCharsets.UTF_8) {
-      /// A closed stream would lose what others print.
+      // A closed stream would lose what others print.
       @Override
       public void close() {
         flush();

@@ -19,6 +19,8 @@ interface ProgressDisplay extends Progress, AutoCloseable {
   @Override
   void close();
 
+  // It is null again since JDK 25; the check speaks of 22 to 24.
+  @SuppressWarnings("SystemConsoleNull")
   static ProgressDisplay here() {
     var console = System.console();
     return console != null && console.isTerminal() ? new Bar() : new Lines();
@@ -170,25 +172,25 @@ interface ProgressDisplay extends Progress, AutoCloseable {
             .build();
 
     @Override
-    public void status(JobStatus status) {
+    public synchronized void status(JobStatus status) {
       super.status(status);
       bar.setExtraMessage(" " + status);
     }
 
     @Override
-    public void total(long objects, long bytes) {
+    public synchronized void total(long objects, long bytes) {
       super.total(objects, bytes);
       show();
     }
 
     @Override
-    public void answered(long records, long bytes) {
+    public synchronized void answered(long records, long bytes) {
       super.answered(records, bytes);
       show();
     }
 
     @Override
-    public void ended(ObjectOutcome outcome, long bytes) {
+    public synchronized void ended(ObjectOutcome outcome, long bytes) {
       super.ended(outcome, bytes);
       show();
     }
@@ -240,7 +242,7 @@ interface ProgressDisplay extends Progress, AutoCloseable {
                 });
 
     @Override
-    public void status(JobStatus status) {
+    public synchronized void status(JobStatus status) {
       super.status(status);
       System.out.println(status);
     }

@@ -298,7 +298,7 @@ public final class Server implements AutoCloseable {
   /// Why no model can serve, whichever it is.
   private Optional<String> problemOfAll() {
     // The first version of one that is edited may never load.
-    if (workers == null || !ready.isDone() && !(served instanceof Served.Watched)) {
+    if (workers == null || (!ready.isDone() && !(served instanceof Served.Watched))) {
       return Optional.of("the server is starting");
     }
     if (!workers.pool().hasThreads()) {

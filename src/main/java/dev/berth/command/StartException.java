@@ -55,6 +55,6 @@ public final class StartException extends Exception {
         || e instanceof ModelArtifactException
         || e instanceof DeviceException
         || e instanceof EngineException
-        || e instanceof LoadException && e.getCause() == null;
+        || (e instanceof LoadException && e.getCause() == null);
   }
 }

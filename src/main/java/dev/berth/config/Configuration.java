@@ -29,7 +29,7 @@ public record Configuration(
 
   /// The longest `InvocationsTimeoutInSeconds` of a transform job: the container must not be the
   /// one to give up.
-  private static final Duration BATCH_TIMEOUT = Duration.ofSeconds(3600);
+  private static final Duration BATCH_TIMEOUT = Duration.ofHours(1);
 
   private static final List<String> TAKEN_PATHS =
       List.of(
@@ -258,7 +258,7 @@ public record Configuration(
     health
         .filter(
             path ->
-                !path.equals("/ping") && isTaken(path, metrics)
+                (!path.equals("/ping") && isTaken(path, metrics))
                     || predict.filter(path::equals).isPresent())
         .ifPresent(
             path ->

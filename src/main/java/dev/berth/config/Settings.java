@@ -136,7 +136,7 @@ public final class Settings {
   static final Setting<Duration> STREAM_TIMEOUT =
       setting(
           "stream-timeout",
-          fixed(Duration.ofSeconds(480)),
+          fixed(Duration.ofMinutes(8)),
           "How long a streamed answer may take in all; SageMaker ends it after 480 s",
           flag("--stream-timeout", Syntax.duration("seconds", SECOND, 1)),
           variable("BERTH_STREAM_TIMEOUT", Syntax.duration("seconds", SECOND, 1)));
@@ -161,7 +161,7 @@ public final class Settings {
   static final Setting<Duration> STUCK_AFTER =
       setting(
           "stuck-seconds",
-          fixed(Duration.ofSeconds(120)),
+          fixed(Duration.ofMinutes(2)),
           "How long after its request's deadline a hook that still runs counts as stuck: /ping is 503 when no worker or no "
               + "thread for hooks is left",
           flag("--stuck-seconds", Syntax.duration("seconds", SECOND, 1)),
@@ -260,7 +260,7 @@ public final class Settings {
   static final Setting<Duration> LOAD_TIMEOUT =
       setting(
           "load-timeout-seconds",
-          fixed(Duration.ofSeconds(360)),
+          fixed(Duration.ofMinutes(6)),
           "How long a load of one of many models may take before POST /models answers 504; SageMaker waits for 360 s",
           flag("--load-timeout-seconds", Syntax.duration("seconds", SECOND, 1)),
           variable("BERTH_LOAD_TIMEOUT_SECONDS", Syntax.duration("seconds", SECOND, 1)));

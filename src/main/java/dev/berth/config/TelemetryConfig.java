@@ -2,10 +2,10 @@ package dev.berth.config;
 
 import java.net.URI;
 import java.time.Duration;
+import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import java.util.Optional;
-import java.util.stream.Stream;
 
 /// What of the server can be seen from outside, and where.
 ///
@@ -22,7 +22,7 @@ public record TelemetryConfig(
     MetricsAliases metricsAliases) {
 
   /// The signals of OpenTelemetry as its variables spell them.
-  public static final String[] SIGNALS = {"TRACES", "METRICS", "LOGS"};
+  public static final List<String> SIGNALS = List.of("TRACES", "METRICS", "LOGS");
 
   public TelemetryConfig {
     Objects.requireNonNull(otlpEndpoint, "otlpEndpoint");
@@ -36,7 +36,7 @@ public record TelemetryConfig(
   /// Whether anything is sent by OpenTelemetry.
   public boolean usesOpenTelemetry() {
     return !"true".equalsIgnoreCase(openTelemetry.get("OTEL_SDK_DISABLED"))
-        && Stream.of(SIGNALS).anyMatch(this::hasEndpoint);
+        && SIGNALS.stream().anyMatch(this::hasEndpoint);
   }
 
   /// Whether a signal has somewhere to go.

@@ -74,7 +74,7 @@ final class CsvDocuments {
     boolean namesAll = names.containsAll(fields);
     if (!namesAll
         && ("present".equals(declared)
-            || fields.stream().anyMatch(names::contains) && !"absent".equals(declared))) {
+            || (fields.stream().anyMatch(names::contains) && !"absent".equals(declared)))) {
       throw new BadInputException(
           "row 1: found the header %s, expected the columns %s; header=absent says that it is a record"
               .formatted(Excerpt.quoted(String.join(",", row)), String.join(" and ", fields)));

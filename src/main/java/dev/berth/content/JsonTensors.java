@@ -53,14 +53,15 @@ public final class JsonTensors {
   /// A record: a tensor for each input.
   static List<Tensor> record(JsonNode value, TensorInputs inputs, String name) {
     var names = inputs.names();
-    return names.size() > 1 || value.isObject() && names.size() == 1 && value.has(names.getFirst())
+    return names.size() > 1
+            || (value.isObject() && names.size() == 1 && value.has(names.getFirst()))
         ? fields(value, inputs, name)
         : List.of(only(value, inputs, name));
   }
 
   /// The batches of several records: a tensor for each input.
   static List<Tensor> columns(JsonNode value, TensorInputs inputs, String name) {
-    return inputs.isAny() || inputs.names().size() == 1 && !value.isObject()
+    return inputs.isAny() || (inputs.names().size() == 1 && !value.isObject())
         ? List.of(only(value, inputs, name))
         : fields(value, inputs, name);
   }

@@ -57,7 +57,7 @@ public final class LineRange implements RecordReader {
   public Optional<byte[]> next() throws IOException {
     var line = next == null && !isOver ? lines.next() : Optional.ofNullable(next);
     next = null;
-    isOver = line.isEmpty() || position >= end && !Framing.isBlank(line.get());
+    isOver = line.isEmpty() || (position >= end && !Framing.isBlank(line.get()));
     if (isOver) {
       return Optional.empty();
     }

@@ -72,7 +72,7 @@ public final class Npy extends ContentType
     }
     boolean inOrder = !header.columnMajor() || header.shape().length < 2;
     var data =
-        inOrder && header.type().isPlain() || header.size() == 0
+        (inOrder && header.type().isPlain()) || header.size() == 0
             ? source
             : converted(source, header);
     return Tensor.of(header.type().element(), data, header.shape());

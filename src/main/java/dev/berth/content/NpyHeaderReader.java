@@ -174,7 +174,7 @@ final class NpyHeaderReader {
 
   /// The next byte that is no white space, not taken yet.
   private int next() {
-    while (at < end && (bytes[at] == ' ' || bytes[at] >= '\t' && bytes[at] <= '\r')) {
+    while (at < end && (bytes[at] == ' ' || (bytes[at] >= '\t' && bytes[at] <= '\r'))) {
       at++;
     }
     return at < end ? bytes[at] & 0xff : NONE;

@@ -89,8 +89,10 @@ public final class Npz extends ContentType
         }
       }
     } catch (IOException e) {
-      var message = "array %d: found a broken ZIP archive (%s), expected an .npz file";
-      throw new BadInputException(message.formatted(tensors.size() + 1, e.getMessage()), e);
+      throw new BadInputException(
+          "array %d: found a broken ZIP archive (%s), expected an .npz file"
+              .formatted(tensors.size() + 1, e.getMessage()),
+          e);
     }
     if (count != MANY && count != tensors.size()) {
       throw new BadInputException(

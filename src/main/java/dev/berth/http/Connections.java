@@ -278,7 +278,7 @@ final class Connections implements SelectorManager.AcceptListener {
       if (awaited != null
           && (first == null
               || awaited.compareTo(firstAwaited) < 0
-              || awaited == firstAwaited && place.since() - first.since() < 0)) {
+              || (awaited == firstAwaited && place.since() - first.since() < 0))) {
         first = place;
         firstAwaited = awaited;
       }
@@ -286,7 +286,9 @@ final class Connections implements SelectorManager.AcceptListener {
     return Optional.ofNullable(first);
   }
 
-  /// Waits until a connection is closed, or the time is over; false: interrupted.
+  /// Waits until a connection is closed, or the time is over; false: interrupted. It may return
+  /// before: [#makeWay] looks again.
+  @SuppressWarnings("WaitNotInLoop")
   private boolean awaitChange(long nanos) {
     try {
       left.awaitNanos(Math.max(nanos, SHORTEST_WAIT_NANOS));

@@ -32,7 +32,7 @@ final class RefusalPace {
 
   /// @param clock in nanoseconds
   RefusalPace(int cores, LongSupplier clock) {
-    this.interval = TimeUnit.SECONDS.toNanos(1) / (PER_SECOND * cores);
+    this.interval = TimeUnit.SECONDS.toNanos(1) / ((long) PER_SECOND * cores);
     this.clock = clock;
     this.next = clock.getAsLong() - BURST * interval;
   }

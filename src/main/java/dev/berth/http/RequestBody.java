@@ -163,7 +163,7 @@ final class RequestBody extends InputStream {
     while (upload.received() != declared && fill(most)) {
       // Until the end.
     }
-    long length = end - start;
+    long length = (long) end - start;
     if (isText) {
       requireMemory(
           () -> {

@@ -40,7 +40,7 @@ final class Sockets {
 
   /// SageMaker asks a socket every 60 s whether it is still there, and gives up after 5 of these
   /// pings.
-  private static final Duration IDLE = Duration.ofSeconds(5 * 60);
+  private static final Duration IDLE = Duration.ofMinutes(5);
 
   private static final int INPUT_BUFFER_BYTES = 16 << 10;
   private static final String SOCKET = "berth.socket";

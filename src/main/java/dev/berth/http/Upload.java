@@ -160,7 +160,11 @@ final class Upload {
       return;
     }
     if (received == 0 && request.getHeaders().contains(HttpHeader.EXPECT, "100-continue")) {
-      request.getServletContextResponse().writeInterim(HttpStatus.CONTINUE_100, HttpFields.EMPTY);
+      // Where it can't be written, no more of the body comes, which the reader sees.
+      var _ =
+          request
+              .getServletContextResponse()
+              .writeInterim(HttpStatus.CONTINUE_100, HttpFields.EMPTY);
     }
     demanded = true;
     request.demand(arrival::release);

@@ -3,9 +3,9 @@ package dev.berth.memory;
 /// What one request takes of the [ProcessMemory]. Whoever makes something whose size the caller
 /// chooses says first what it costs, with [#charge]; the request gives it back when it ends.
 ///
-/// The account of the request that a thread works for is [#current], so that decoders need not be
-/// handed it. On a thread that works for none nothing is counted but what is [held][#hold]. Used by
-/// one thread at a time; any thread may close it.
+/// The account of the request that a thread works for is a [ScopedValue], so that decoders need not
+/// be handed it. On a thread that works for none nothing is counted but what is [held][#hold]. Used
+/// by one thread at a time; any thread may close it.
 public final class RequestMemory implements AutoCloseable {
 
   /// What a request may have of the part for small ones.

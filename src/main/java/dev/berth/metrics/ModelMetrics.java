@@ -257,8 +257,8 @@ public final class ModelMetrics implements AutoCloseable {
   /// @param padded what the batch costs: its size × its longest record
   public void batchPredicted(int size, long lengths, long padded, Duration took) {
     batchSize.record(size);
-    tokens.increment(lengths);
-    paddingTokens.increment(padded - lengths);
+    tokens.increment((double) lengths);
+    paddingTokens.increment((double) (padded - lengths));
     predictTime.record(took);
   }
 

@@ -101,7 +101,7 @@ final class Flight<I, O> {
   /// flight has ended.
   boolean isInside() {
     var last = run.get();
-    return last != null && last.isInside() || ticket != null && ticket.isInside();
+    return (last != null && last.isInside()) || (ticket != null && ticket.isInside());
   }
 
   /// Ends what still goes on, and says what that was.

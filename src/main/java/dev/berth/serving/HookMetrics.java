@@ -40,7 +40,7 @@ final class HookMetrics implements Metrics, AutoCloseable {
   @Override
   public Timer timer(String name, String description) {
     var instrument = instrument(ModelMetrics.Kind.TIMER, name, description);
-    return took -> instrument.record(took.toNanos());
+    return took -> instrument.record((double) took.toNanos());
   }
 
   @Override

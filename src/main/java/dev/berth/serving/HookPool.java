@@ -168,7 +168,7 @@ public final class HookPool implements AutoCloseable {
             TimeUnit.MINUTES,
             new LinkedBlockingQueue<>(),
             factory,
-            (run, executor) -> execute(run, executor));
+            (run, _) -> execute(run));
     threads.allowCoreThreadTimeOut(true);
     return threads;
   }
@@ -188,9 +188,9 @@ public final class HookPool implements AutoCloseable {
   }
 
   /// Where the threads were replaced meanwhile, the hook runs on the new ones.
-  private void execute(Runnable run, ThreadPoolExecutor refusing) {
+  private void execute(Runnable run) {
     var current = pool;
-    if (current == refusing) {
+    if (current.isShutdown()) {
       throw new RejectedExecutionException("the server is stopping");
     }
     current.execute(run);
@@ -242,7 +242,7 @@ public final class HookPool implements AutoCloseable {
     run.countWaiting(1);
     try {
       // The small ones of a single model wait in the line of the executor alone.
-      if (!shared && !large || takeTurn(run)) {
+      if ((!shared && !large) || takeTurn(run)) {
         execute(run);
       }
     } catch (Throwable e) {
@@ -559,7 +559,7 @@ public final class HookPool implements AutoCloseable {
 
     /// Whether the hook runs, or may still come to run.
     synchronized boolean isInside() {
-      return thread != null || !begun && !cancelled && !deadline.isOver();
+      return thread != null || (!begun && !cancelled && !deadline.isOver());
     }
 
     /// Where the hook is; nothing where it does not run.
@@ -639,8 +639,8 @@ public final class HookPool implements AutoCloseable {
     }
 
     private boolean isCrowded() {
-      return waiting.get() > 0 && pool.getPoolSize() >= MOST_THREADS
-          || scope.waiting.get() > 0 && !mayRead(scope);
+      return (waiting.get() > 0 && pool.getPoolSize() >= MOST_THREADS)
+          || (scope.waiting.get() > 0 && !mayRead(scope));
     }
 
     private synchronized void reads() {

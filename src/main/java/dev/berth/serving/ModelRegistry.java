@@ -1,7 +1,6 @@
 package dev.berth.serving;
 
 import java.time.Duration;
-import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.Collection;
 import java.util.List;
@@ -37,17 +36,14 @@ public final class ModelRegistry {
   ///
   /// @throws Exception what the first one threw, the others' suppressed
   public void close(Duration drain) throws Exception {
-    var closings = new ArrayDeque<FutureTask<Boolean>>();
+    var closings = new ArrayList<FutureTask<Boolean>>();
     models.forEach(model -> closings.add(new FutureTask<>(() -> model.close(drain))));
-    var last = closings.peekLast();
-    closings.forEach(
-        closing -> {
-          if (closing == last) {
-            closing.run();
-          } else {
-            Thread.ofPlatform().name("berth-unloader").daemon().start(closing);
-          }
-        });
+    if (!closings.isEmpty()) {
+      closings
+          .subList(0, closings.size() - 1)
+          .forEach(closing -> Thread.ofPlatform().name("berth-unloader").daemon().start(closing));
+      closings.getLast().run();
+    }
     var failures = new ArrayList<Exception>();
     for (var closing : closings) {
       try {

@@ -262,7 +262,7 @@ public final class ModelRoom implements ModelStore.Loader {
           ? "raise --models-memory"
           : "take a machine with more memory";
     }
-    if (eviction == Eviction.NONE) {
+    if (eviction.equals(Eviction.NONE)) {
       return "unload another first";
     }
     long idle = eviction.candidates().stream().mapToLong(model -> kept(model, lack)).sum();

@@ -192,21 +192,23 @@ public final class ModelStore implements ManyModels {
       free(slot);
       throw e;
     }
-    slot.loaded
-        .copy()
-        .orTimeout(patience.toNanos(), TimeUnit.NANOSECONDS)
-        .whenComplete(
-            (_, e) -> {
-              if (e instanceof TimeoutException) {
-                giveUp(
-                    slot,
-                    new ServingException(
-                        ErrorType.DEADLINE_EXCEEDED,
-                        "model \"%s\" was not loaded within %d s; its name is free again when the load has ended"
-                            .formatted(slot.name(), patience.toSeconds()),
-                        e));
-              }
-            });
+    // What comes of it is told to those that wait for the load.
+    var _ =
+        slot.loaded
+            .copy()
+            .orTimeout(patience.toNanos(), TimeUnit.NANOSECONDS)
+            .whenComplete(
+                (_, e) -> {
+                  if (e instanceof TimeoutException) {
+                    giveUp(
+                        slot,
+                        new ServingException(
+                            ErrorType.DEADLINE_EXCEEDED,
+                            "model \"%s\" was not loaded within %d s; its name is free again when the load has ended"
+                                .formatted(slot.name(), patience.toSeconds()),
+                            e));
+                  }
+                });
   }
 
   private static void giveUp(Slot slot, ServingException why) {

@@ -11,28 +11,31 @@ import java.util.List;
 /// The records of one request and the pieces that are queued for them, mostly the records
 /// themselves. Calls the hooks `split`, `length` and `join`, on a thread of the pool.
 ///
-/// @param pieces the list of the records where none was split
+/// @param pieces the records where none was split, otherwise more than those
 /// @param counts how many pieces each record has
 record Split<I>(List<I> records, List<I> pieces, int[] counts) {
 
   static <I> Split<I> of(List<I> records, InferenceHandler<?, I, ?> handler, HookNames names) {
     var pieces = records;
+    boolean isSplit = false;
     var counts = new int[records.size()];
     int number = 0;
     for (var record : records) {
       if (record == null) {
         throw internal(
-            "%s returned null as record %d of %d, expected a record",
-            names.inputFn(), number + 1, records.size());
+            "%s returned null as record %d of %d, expected a record"
+                .formatted(names.inputFn(), number + 1, records.size()));
       }
       var parts = handler.split(record);
       if (parts == null || parts.isEmpty() || parts.stream().anyMatch(part -> part == null)) {
-        throw internal("%s returned %s, expected one record or several", names.split(), parts);
+        throw internal(
+            "%s returned %s, expected one record or several".formatted(names.split(), parts));
       }
-      if (parts.size() > 1 && pieces == records) {
+      if (parts.size() > 1 && !isSplit) {
+        isSplit = true;
         pieces = new ArrayList<>(records.subList(0, number));
       }
-      if (pieces != records) {
+      if (isSplit) {
         pieces.addAll(parts);
       }
       counts[number++] = parts.size();
@@ -51,7 +54,8 @@ record Split<I>(List<I> records, List<I> pieces, int[] counts) {
     for (var piece : pieces) {
       int length = handler.length(piece);
       if (length < 0) {
-        throw internal("%s returned %d, expected a positive number", names.length(), length);
+        throw internal(
+            "%s returned %d, expected a positive number".formatted(names.length(), length));
       }
       lengths[next++] = length;
     }
@@ -62,7 +66,7 @@ record Split<I>(List<I> records, List<I> pieces, int[] counts) {
   ///
   /// @param predictions one for each piece
   <O> List<O> join(List<O> predictions, InferenceHandler<?, I, O> handler, HookNames names) {
-    if (pieces == records) {
+    if (pieces.size() == records.size()) {
       return predictions;
     }
     var joined = new ArrayList<O>(records.size());
@@ -74,7 +78,7 @@ record Split<I>(List<I> records, List<I> pieces, int[] counts) {
               ? predictions.get(from)
               : handler.join(record, predictions.subList(from, to));
       if (prediction == null) {
-        throw internal("%s returned null, expected a prediction", names.join());
+        throw internal("%s returned null, expected a prediction".formatted(names.join()));
       }
       joined.add(prediction);
       from = to;
@@ -82,7 +86,7 @@ record Split<I>(List<I> records, List<I> pieces, int[] counts) {
     return Collections.unmodifiableList(joined);
   }
 
-  private static ServingException internal(String message, Object... arguments) {
-    return new ServingException(ErrorType.INTERNAL, message.formatted(arguments));
+  private static ServingException internal(String message) {
+    return new ServingException(ErrorType.INTERNAL, message);
   }
 }

@@ -15,6 +15,7 @@ import java.util.Optional;
 import java.util.Queue;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.locks.Condition;
 import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.BooleanSupplier;
@@ -55,7 +56,7 @@ final class StreamedAnswer<O> implements Answer.Streamed, PartSink<O> {
   private final CompletableFuture<Batcher<?, O>.Ticket> ticket = new CompletableFuture<>();
 
   /// Written under the lock; read without it.
-  private volatile long buffered;
+  private final AtomicLong buffered = new AtomicLong();
 
   private volatile long deadlineNanos;
 
@@ -113,12 +114,13 @@ final class StreamedAnswer<O> implements Answer.Streamed, PartSink<O> {
     var framed = frame.around(data);
     lock.lock();
     try {
-      if (buffered + framed.length > charged) {
-        memory.addAtOnce(buffered + framed.length - charged);
-        charged = buffered + framed.length;
+      long filled = buffered.get() + framed.length;
+      if (filled > charged) {
+        memory.addAtOnce(filled - charged);
+        charged = filled;
       }
       parts.add(framed);
-      buffered += framed.length;
+      buffered.set(filled);
       long now = deadline.clock().getAsLong();
       long last = begunAt + limits.whole().toNanos();
       deadlineNanos = Math.min(now - last < 0 ? now + limits.part().toNanos() : last, last);
@@ -187,7 +189,7 @@ final class StreamedAnswer<O> implements Answer.Streamed, PartSink<O> {
 
   @Override
   public boolean hasRoom() {
-    return buffered < ROOM;
+    return buffered.get() < ROOM;
   }
 
   @Override
@@ -224,7 +226,7 @@ final class StreamedAnswer<O> implements Answer.Streamed, PartSink<O> {
     try {
       part = parts.poll();
       wasFull = !hasRoom();
-      buffered -= part == null ? 0 : part.length;
+      buffered.addAndGet(part == null ? 0 : -part.length);
     } finally {
       lock.unlock();
     }
@@ -234,9 +236,10 @@ final class StreamedAnswer<O> implements Answer.Streamed, PartSink<O> {
     return part;
   }
 
-  /// Waits a while for a part or the end.
+  /// Waits a while for a part or the end. It may return before: [#next] asks again.
   ///
   /// @return whether there is a part
+  @SuppressWarnings("WaitNotInLoop")
   private boolean awaitChange() {
     lock.lock();
     try {
@@ -268,7 +271,7 @@ final class StreamedAnswer<O> implements Answer.Streamed, PartSink<O> {
 
   @Override
   public boolean hasNext() {
-    return buffered > 0;
+    return buffered.get() > 0;
   }
 
   @Override

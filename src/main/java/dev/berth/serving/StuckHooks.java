@@ -40,7 +40,8 @@ public final class StuckHooks implements AutoCloseable {
 
   public void start() {
     long everyMillis = Math.clamp(grace.toMillis() / 2, 100, 1000);
-    watch.scheduleWithFixedDelay(this::look, everyMillis, everyMillis, TimeUnit.MILLISECONDS);
+    var _ =
+        watch.scheduleWithFixedDelay(this::look, everyMillis, everyMillis, TimeUnit.MILLISECONDS);
   }
 
   /// The watch would end with what this throws.

@@ -45,9 +45,10 @@ final class PartBuffer {
   /// A stream from the beginning; nothing may be added while it is in use.
   InputStream open() {
     var streams = new ArrayList<InputStream>(blocks.size());
+    int left = size;
     for (var block : blocks) {
-      boolean last = block == blocks.getLast();
-      streams.add(new ByteArrayInputStream(block, 0, last ? block.length - room : block.length));
+      streams.add(new ByteArrayInputStream(block, 0, Math.min(block.length, left)));
+      left -= block.length;
     }
     return new SequenceInputStream(Collections.enumeration(streams));
   }

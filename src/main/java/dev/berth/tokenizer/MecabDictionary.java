@@ -199,14 +199,14 @@ final class MecabDictionary implements AutoCloseable {
       }
       int value = words.units.get(INT, (long) UNIT * base);
       if (words.units.get(INT, (long) UNIT * base + Integer.BYTES) == base && value < 0) {
-        matches.word(i + 1 - from, -value - 1 >>> 8, -value - 1 & 0xff);
+        matches.word(i + 1 - from, (-value - 1) >>> 8, (-value - 1) & 0xff);
       }
     }
   }
 
   private static int utf8(int codePoint, int bytes, int index) {
     if (index > 0) {
-      return 0x80 | codePoint >>> 6 * (bytes - 1 - index) & 0x3f;
+      return 0x80 | ((codePoint >>> (6 * (bytes - 1 - index))) & 0x3f);
     }
     return switch (bytes) {
       case 1 -> codePoint;

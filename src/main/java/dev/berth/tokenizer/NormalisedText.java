@@ -44,9 +44,9 @@ record NormalisedText(int[] codePoints, int[] starts, int[] ends) {
       default ->
           codePoint == 0xff9e
               || codePoint == 0xff9f
-              || codePoint >= 0x1160 && codePoint <= 0x11ff
-              || codePoint >= 0x3131 && codePoint <= 0x318e
-              || codePoint >= 0xffa0 && codePoint <= 0xffdc;
+              || (codePoint >= 0x1160 && codePoint <= 0x11ff)
+              || (codePoint >= 0x3131 && codePoint <= 0x318e)
+              || (codePoint >= 0xffa0 && codePoint <= 0xffdc);
     };
   }
 

@@ -70,11 +70,11 @@ record RowTemplate(List<Part> single, List<Part> pair) {
     var template = PLAIN;
     for (var processor : processors) {
       var next = of(processor);
-      if (next != PLAIN && template != PLAIN) {
+      if (!next.equals(PLAIN) && !template.equals(PLAIN)) {
         throw new IOException(
             "post_processor.processors: found two that add special tokens, expected one");
       }
-      template = next == PLAIN ? template : next;
+      template = next.equals(PLAIN) ? template : next;
     }
     return template;
   }

@@ -389,7 +389,7 @@ public final class Tokenizer implements AutoCloseable {
   private static Tokens tokens(long encoding, int characters) {
     HeapRoom.require((long) Long.BYTES * characters);
     var ids = TokenizersLibrary.LIB.getTokenIds(encoding);
-    RequestMemory.charge(Math.max(0, (long) TOKEN * ids.length - TOKEN / 3 * characters));
+    RequestMemory.charge(Math.max(0, (long) TOKEN * ids.length - TOKEN / 3 * (long) characters));
     HeapRoom.require((long) HANDED_OVER * ids.length);
     var spans = TokenizersLibrary.LIB.getTokenCharSpans(encoding);
     var starts = new int[spans.length];

@@ -109,7 +109,7 @@ final class WordCutter implements AutoCloseable {
             .path("added_tokens")
             .valueStream()
             .map(token -> token.path("content").asText())
-            .sorted(Comparator.comparing(String::length).reversed())
+            .sorted(Comparator.comparingInt(String::length).reversed())
             .map(Pattern::quote)
             .toList();
     return Pattern.compile(tokens.isEmpty() ? "(?!)" : String.join("|", tokens));

@@ -151,12 +151,12 @@ final class AnswerImages {
     for (byte b : id.getBytes(StandardCharsets.UTF_8)) {
       char c = (char) (b & 0xff);
       boolean isSafe =
-          c >= 'a' && c <= 'z'
-              || c >= 'A' && c <= 'Z'
-              || c >= '0' && c <= '9'
+          (c >= 'a' && c <= 'z')
+              || (c >= 'A' && c <= 'Z')
+              || (c >= '0' && c <= '9')
               || c == '-'
               || c == '_'
-              || c == '.' && !name.isEmpty();
+              || (c == '.' && !name.isEmpty());
       name.append(isSafe ? String.valueOf(c) : "%%%02X".formatted((int) c));
     }
     if (name.length() <= LONGEST_NAME) {

@@ -105,7 +105,7 @@ final class InvocationException extends RuntimeException {
   /// Whether the container does not take requests at the moment, whatever is in them.
   boolean isOfTheMoment() {
     return kind == Kind.UNREACHABLE
-        || status.isPresent() && OF_THE_MOMENT.contains(status.getAsInt());
+        || (status.isPresent() && OF_THE_MOMENT.contains(status.getAsInt()));
   }
 
   /// Whether nothing is known of the payload: the container was not there, or went away.

@@ -190,7 +190,7 @@ final class Invoker implements AutoCloseable {
   private static void requireWhole(HttpResponse<byte[]> response, Optional<MediaType> type) {
     boolean events = type.equals(Optional.of(MediaType.EVENT_STREAM));
     if (response.headers().firstValue("Content-Length").isPresent()
-        || !events && !type.equals(Optional.of(MediaType.JSON_LINES))) {
+        || (!events && !type.equals(Optional.of(MediaType.JSON_LINES)))) {
       return;
     }
     var text = new String(response.body(), StandardCharsets.UTF_8).stripTrailing();

@@ -24,7 +24,7 @@ final class JobObjects {
 
   static Stream<StoredObject> of(TransformJob job, Storage storage) {
     return job.manifest()
-        ? named(manifest(job.input(), storage), job, storage)
+        ? named(manifest(job.input(), storage), job)
         : storage.list(job.input()).filter(object -> !OWN.matcher(object.key()).find());
   }
 
@@ -37,12 +37,12 @@ final class JobObjects {
   /// within one.
   static boolean mayShareKeys(TransformJob job) {
     return job.manifest()
-        || job.input() instanceof Location.S3(_, var prefix, _)
+        || (job.input() instanceof Location.S3(_, var prefix, _)
             && !prefix.isEmpty()
-            && !prefix.endsWith("/");
+            && !prefix.endsWith("/"));
   }
 
-  private static Stream<StoredObject> named(JsonNode manifest, TransformJob job, Storage storage) {
+  private static Stream<StoredObject> named(JsonNode manifest, TransformJob job) {
     var prefix = manifest.path(0).path("prefix");
     if (!manifest.isArray() || !prefix.isTextual()) {
       throw new TransformException(

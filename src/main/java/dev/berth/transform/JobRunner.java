@@ -244,7 +244,7 @@ public final class JobRunner {
               + "JAVA_OPTS=-Xmx{}m has room for all",
           Math.max(1, memory.bytes() / payload),
           plan.concurrent(),
-          (SHARE_OF_HEAP * needed >> 20) + 1);
+          ((SHARE_OF_HEAP * needed) >> 20) + 1);
     }
   }
 

@@ -38,7 +38,7 @@ sealed interface Payload {
     List<MiniBatch> halves() {
       var ends = endsOfLines(body);
       int first = half(ends);
-      int inputEnd = input == body ? ends[first - 1] : endsOfLines(input)[first - 1];
+      int inputEnd = endsOfLines(input)[first - 1];
       return List.of(
           new MiniBatch(
               firstRecord,

@@ -88,7 +88,7 @@ public final class Shares {
       Map<String, Share> keys, TransformJob job, List<Share> all, Set<String> mine) {
     var loads =
         new PriorityQueue<Load>(
-            Comparator.comparingLong(Load::weight).thenComparing(Load::instance));
+            Comparator.comparingLong(Load::weight).thenComparingInt(Load::instance));
     for (int i = 0; i < job.instances(); i++) {
       loads.add(new Load(i, 0));
     }

@@ -37,7 +37,7 @@ record SplitOutputs(TransformJob job, Storage storage) {
   boolean isDone(ObjectRange range) {
     // In this order. The part is removed after the output has appeared, by whoever joins.
     return storage.exists(part(range))
-        || !range.isWhole() && storage.exists(job.output(range.object()));
+        || (!range.isWhole() && storage.exists(job.output(range.object())));
   }
 
   /// Where the answers to a range that is done are. Where its part has been joined already, they

@@ -149,9 +149,9 @@ record TransformExchange(
   private byte[] assembled(byte[] answer, Optional<MediaType> type) {
     boolean isLine =
         job.formats().assembleWith() == AssembleWith.LINE
-            || job.formats().splitType() == SplitType.LINE
+            || (job.formats().splitType() == SplitType.LINE
                 && answer.length > 0
-                && type.filter(TransformExchange::isText).isPresent();
+                && type.filter(TransformExchange::isText).isPresent());
     if (!isLine || (answer.length > 0 && answer[answer.length - 1] == '\n')) {
       return answer;
     }

@@ -8,6 +8,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import dev.berth.error.ErrorType;
 import java.time.Duration;
 import java.util.List;
+import java.util.Locale;
 import java.util.Map;
 import java.util.concurrent.Future;
 import java.util.stream.IntStream;
@@ -27,7 +28,7 @@ class BatcherTest {
       assertAnswered(
           serving.ask("c", LONG_WORD, "a", "b", "e", "d"),
           "C",
-          LONG_WORD.toUpperCase(),
+          LONG_WORD.toUpperCase(Locale.ROOT),
           "A",
           "B",
           "E",
@@ -39,7 +40,7 @@ class BatcherTest {
   @Tag("BAT-15")
   void recordsOfSeveralRequestsShareABatchAndEachRequestGetsItsOwn() throws Exception {
     try (var serving = Serving.started()) {
-      var held = serving.holdWorker();
+      var held = serving.askAndHold();
       var first = serving.askAndWait("a", "b");
       var second = serving.askAndWait("c");
       var third = serving.askAndWait("d", "e");
@@ -141,11 +142,11 @@ class BatcherTest {
       serving.holdWorker();
       var large = serving.askAndWait("a", "b", "c", LONG_WORD);
       for (var word : List.of("s", "t", "u", "v", "w")) {
-        serving.askAndWait(word);
+        var _ = serving.askAndWait(word);
       }
       serving.model.release();
 
-      assertAnswered(large, "A", "B", "C", LONG_WORD.toUpperCase());
+      assertAnswered(large, "A", "B", "C", LONG_WORD.toUpperCase(Locale.ROOT));
       assertThat(serving.model.batches.stream().flatMap(List::stream))
           .containsExactly("hold", "a", "s", "t", "u", "b", "v", "w", "c", LONG_WORD);
     }

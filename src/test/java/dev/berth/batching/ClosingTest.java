@@ -17,7 +17,7 @@ class ClosingTest {
   @Test
   void whatIsOpenFailsAndThePredictorIsInterruptedAndClosed() throws Exception {
     try (var serving = Serving.started()) {
-      var running = serving.holdWorker();
+      var running = serving.askAndHold();
       var queued = serving.askAndWait("a", "b");
       serving.batcher.close();
 
@@ -46,7 +46,7 @@ class ClosingTest {
   @Test
   void anInterruptEndsTheWaitingAndIsKept() throws Exception {
     try (var serving = Serving.started()) {
-      var running = serving.holdWorker();
+      var running = serving.askAndHold();
       Thread.currentThread().interrupt();
       serving.batcher.close();
 

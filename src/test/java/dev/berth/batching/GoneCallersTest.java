@@ -139,7 +139,7 @@ class GoneCallersTest {
   @Test
   void anInterruptedRequestInterruptsItsPredictor() throws Exception {
     try (var serving = Serving.started()) {
-      serving.holdWorker().cancel(true);
+      serving.askAndHold().cancel(true);
       await().until(() -> serving.model.events.contains("interrupt 0 on berth-worker-0"));
 
       assertAnswered(serving.ask("calm"), "CALM");

@@ -99,10 +99,15 @@ final class Serving implements AutoCloseable {
   }
 
   /// Sends a `hold` and returns when it is all that runs.
-  Future<Predictions<String>> holdWorker() {
+  Future<Predictions<String>> askAndHold() {
     var held = ask("hold");
     awaitRunning("hold");
     return held;
+  }
+
+  /// Holds a worker with a `hold` whose answer nobody looks at.
+  void holdWorker() {
+    var _ = askAndHold();
   }
 
   /// Asks and returns when the records wait.

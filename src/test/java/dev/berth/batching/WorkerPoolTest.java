@@ -51,7 +51,7 @@ class WorkerPoolTest {
   void modelsTakeTurnsBatchByBatch() throws Exception {
     var first = model();
     var second = model();
-    var held = first.holdWorker();
+    var held = first.askAndHold();
     var many = first.askAndWait("a", "b", "c", "d");
     var few = second.askAndWait("x");
     first.model.release();
@@ -126,7 +126,7 @@ class WorkerPoolTest {
   @Test
   void aThreadThatIsRenewedEndsItsBatchFirst() throws Exception {
     var model = model();
-    var held = model.holdWorker();
+    var held = model.askAndHold();
     var waiting = model.askAndWait("a");
     pool.renew();
     model.model.release();

@@ -14,6 +14,7 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
+import java.util.Locale;
 import java.util.Map;
 import java.util.Random;
 import java.util.TreeMap;
@@ -89,7 +90,7 @@ class KilledJobTest {
   void aJobOnFilesMakesNoMoreThanItsRequestsTwice() throws Exception {
     var in = Files.createDirectory(directory.resolve("in"));
     for (var object : expected.entrySet()) {
-      Files.writeString(in.resolve(object.getKey()), object.getValue().toLowerCase());
+      Files.writeString(in.resolve(object.getKey()), object.getValue().toLowerCase(Locale.ROOT));
     }
     var out = directory.resolve("out");
     isDoneInTheEnd(KILLS, Map.of(), "--input", in.toString(), "--output", out.toString());
@@ -105,7 +106,7 @@ class KilledJobTest {
   @Test
   void aJobInS3EndsAsIfItHadNotBeenKilled() throws Exception {
     try (var s3 = S3Server.start().createBucket("killed")) {
-      expected.forEach((key, text) -> s3.put("killed", "in/" + key, text.toLowerCase()));
+      expected.forEach((key, text) -> s3.put("killed", "in/" + key, text.toLowerCase(Locale.ROOT)));
       var environment =
           Map.of(
               "AWS_ACCESS_KEY_ID", S3Server.credentials().getFirst().value(),

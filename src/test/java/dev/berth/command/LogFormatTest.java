@@ -101,6 +101,8 @@ class LogFormatTest {
         .endsWith("a\\nb\\nc");
   }
 
+  // One of the values is to be no String.
+  @SuppressWarnings("UnnecessaryStringBuilder")
   @Test
   void aJsonLineHasIdsAndFieldsBesideTheMessage() throws Exception {
     MDC.setContextMap(Map.of("request_id", "abc", "level", "own"));

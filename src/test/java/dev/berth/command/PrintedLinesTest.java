@@ -88,6 +88,8 @@ class PrintedLinesTest {
     }
   }
 
+  // Others get in between more often.
+  @SuppressWarnings("ThreadPriorityCheck")
   @Test
   void manyThreadsDoNotMixTheirLines() throws Exception {
     try (var captured = new CapturedLog()) {

@@ -22,7 +22,7 @@ import org.junit.jupiter.api.io.TempDir;
 /// the jar holds.
 class ServeCacheTest {
 
-  private static final Instant NOW = Instant.now();
+  private final Instant now = Instant.now();
 
   @TempDir private Path home;
 
@@ -34,9 +34,9 @@ class ServeCacheTest {
     jar = home.resolve("berth.jar");
     cache = home.resolve("berth.aot");
     Files.copy(Path.of("serve"), home.resolve("serve"));
-    jarThatPrints("one", NOW.minusSeconds(20));
+    jarThatPrints("one", now.minusSeconds(20));
     assertThat(serve("-XX:AOTCacheOutput=" + cache)).contains("one");
-    Files.setLastModifiedTime(cache, FileTime.from(NOW.minusSeconds(10)));
+    Files.setLastModifiedTime(cache, FileTime.from(now.minusSeconds(10)));
   }
 
   @Test
@@ -47,7 +47,7 @@ class ServeCacheTest {
   @Test
   @Tag("slow")
   void aJarThatIsNewerThanTheCacheIsRunWithout() throws Exception {
-    jarThatPrints("two", NOW);
+    jarThatPrints("two", now);
 
     assertThat(serve("-Xlog:class+load"))
         .contains("two")

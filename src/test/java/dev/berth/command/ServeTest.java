@@ -7,6 +7,7 @@ import com.fasterxml.jackson.databind.ObjectMapper;
 import dev.berth.testing.ServeProcess;
 import dev.berth.testing.TestServer;
 import java.io.IOException;
+import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.net.Socket;
 import java.net.http.HttpResponse.BodyHandlers;
@@ -103,7 +104,8 @@ class ServeTest {
       for (int i = 0; i < 100; i++) {
         var socket = new Socket();
         connections.add(socket);
-        socket.connect(new InetSocketAddress("127.0.0.1", started.port()), 250);
+        socket.connect(
+            new InetSocketAddress(InetAddress.getLoopbackAddress(), started.port()), 250);
         socket
             .getOutputStream()
             .write("GET /ping HTTP/1.1\r\nHost: x\r\n\r\n".getBytes(StandardCharsets.US_ASCII));

@@ -91,8 +91,7 @@ class StalledLogTest {
         .start();
   }
 
-  private static long readUntilLost(BufferedReader reader, ArrayList<String> lines)
-      throws Exception {
+  private static long readUntilLost(BufferedReader reader, List<String> lines) throws Exception {
     while (true) {
       lines.add(reader.readLine());
       var lost = LOST.matcher(lines.getLast());

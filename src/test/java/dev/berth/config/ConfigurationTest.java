@@ -460,7 +460,7 @@ class ConfigurationTest {
                 Optional.of(models),
                 LoadModels.START,
                 OptionalLong.of(2000L << 20),
-                Duration.ofSeconds(360)));
+                Duration.ofMinutes(6)));
     assertThat(read(Map.of("BERTH_MODELS", models.toString())).multiModel())
         .isEqualTo(
             new MultiModelConfig(
@@ -468,7 +468,7 @@ class ConfigurationTest {
                 Optional.of(models),
                 LoadModels.LAZY,
                 OptionalLong.empty(),
-                Duration.ofSeconds(360)));
+                Duration.ofMinutes(6)));
   }
 
   @Test

@@ -95,7 +95,7 @@ class ExampleReadmesTest {
 
   private static int compareLeaves(JsonNode a, JsonNode b) {
     boolean same =
-        a.isNumber() && b.isNumber()
+        (a.isNumber() && b.isNumber())
             ? Math.abs(a.doubleValue() - b.doubleValue()) < TOLERANCE
             : a.equals(b);
     return same ? 0 : 1;

@@ -208,7 +208,7 @@ class BatchTransformTest {
   @Test
   @Tag("BAT-18")
   void nothingEndsARequestBeforeTheJobDoes() {
-    var longest = Duration.ofSeconds(3600);
+    var longest = Duration.ofHours(1);
     var config =
         Configuration.read(Map.of("SAGEMAKER_BATCH", "True"), Map.of(), Path.of(".")).config();
     assertThat(config.batching().timeout()).isEqualTo(longest);

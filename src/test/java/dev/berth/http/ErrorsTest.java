@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import com.fasterxml.jackson.databind.ObjectMapper;
 import dev.berth.error.ErrorType;
 import java.nio.charset.StandardCharsets;
+import java.util.Locale;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 import org.junit.jupiter.params.provider.ValueSource;
@@ -30,6 +31,6 @@ class ErrorsTest {
     assertThat(new String(Errors.body(type, "why"), StandardCharsets.UTF_8))
         .isEqualTo(
             "{\"message\":\"why\",\"type\":\"%s\",\"code\":%d}",
-            type.name().toLowerCase(), Errors.status(type));
+            type.name().toLowerCase(Locale.ROOT), Errors.status(type));
   }
 }

@@ -246,7 +246,7 @@ class HalfClosedClientsTest {
     private final Socket upstream;
 
     HalfClosingProxy(int port) throws IOException {
-      this.upstream = new Socket("127.0.0.1", port);
+      this.upstream = new Socket(InetAddress.getLoopbackAddress(), port);
       Thread.ofVirtual()
           .start(
               () -> {

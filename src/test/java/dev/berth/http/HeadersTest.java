@@ -109,7 +109,7 @@ class HeadersTest {
           public List<String> inputFn(InvocationRequest request) {
             var left = request.remaining();
             return List.of(
-                left.isPositive() && left.compareTo(Duration.ofSeconds(600)) <= 0
+                left.isPositive() && left.compareTo(Duration.ofMinutes(10)) <= 0
                     ? "some"
                     : left.toString());
           }

@@ -313,12 +313,13 @@ class OpenInferenceTest {
           {"inputs": [{"name": "image", "datatype": "BYTES", "shape": [1], "data": ["%s"]}]}"""
                       .formatted(base64)));
       assertThat(asText.path("outputs").findValuesAsText("name")).containsExactly("label", "score");
-      var header =
-          """
-          {"inputs": [{"name": "image", "datatype": "BYTES", "shape": [1], "parameters": {"binary_data_size": %d%s}}]}""";
       for (var type : List.of("", ", \"content_type\": \"image/png\"")) {
         var raw = element(picture.toByteArray());
-        var response = inferBinary(server, "model", header.formatted(raw.length, type), raw);
+        var header =
+            """
+            {"inputs": [{"name": "image", "datatype": "BYTES", "shape": [1], "parameters": {"binary_data_size": %d%s}}]}"""
+                .formatted(raw.length, type);
+        var response = inferBinary(server, "model", header, raw);
         assertThat(JSON.readTree(response.body()).path("outputs").path(0).path("data"))
             .isEqualTo(asText.path("outputs").path(0).path("data"));
       }

@@ -28,6 +28,7 @@ import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Locale;
 import java.util.Random;
 import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.CompletionStage;
@@ -420,7 +421,7 @@ class SocketTest {
         var socket = RawSocket.open(server.port(), path, "X-Amzn-SageMaker-Target-Variant", "a")) {
       assertThat(socket.head()).startsWith("HTTP/1.1 " + status);
       if (status == 101) {
-        assertThat(socket.text("a").read().text()).isEqualTo(path.toUpperCase());
+        assertThat(socket.text("a").read().text()).isEqualTo(path.toUpperCase(Locale.ROOT));
       } else {
         assertThat(socket.body()).contains("\"type\":\"not_found\"").contains(path);
       }

@@ -23,6 +23,7 @@ import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Locale;
 import java.util.Random;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CopyOnWriteArrayList;
@@ -93,7 +94,7 @@ class StreamTest {
         all.write(piece, 0, count);
       }
       assertThat(all.toString(StandardCharsets.UTF_8).replace("\n", ""))
-          .isEqualTo(text.toString().toUpperCase());
+          .isEqualTo(text.toString().toUpperCase(Locale.ROOT));
     }
   }
 

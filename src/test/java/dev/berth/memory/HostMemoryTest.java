@@ -42,8 +42,14 @@ class HostMemoryTest {
         "sys/fs/cgroup",
         512 * MB + "",
         400 * MB,
-        "anon 314572800\nfile 104857600\n"
-            + "file_mapped 20971520\ninactive_file 52428800\nactive_file 31457280\nslab_reclaimable 1048576\n");
+        """
+        anon 314572800
+        file 104857600
+        file_mapped 20971520
+        inactive_file 52428800
+        active_file 31457280
+        slab_reclaimable 1048576
+        """);
     // 112 and, of the 80 of files, the 60 that are not mapped.
     assertThat(memory(0)).isEqualTo(new MemoryReading((112 + 60 - 64) * MB, 512 * MB, "cgroup"));
   }
@@ -142,8 +148,15 @@ class HostMemoryTest {
     file(path + "/memory.usage_in_bytes", usage + "\n");
     file(
         path + "/memory.stat",
-        "cache 9715712\nmapped_file 7499776\ninactive_file 4096\nactive_file 626688\n"
-            + "total_mapped_file 20971520\ntotal_inactive_file 52428800\ntotal_active_file 31457280\n");
+        """
+        cache 9715712
+        mapped_file 7499776
+        inactive_file 4096
+        active_file 626688
+        total_mapped_file 20971520
+        total_inactive_file 52428800
+        total_active_file 31457280
+        """);
   }
 
   private void file(String path, String text) throws IOException {

@@ -355,26 +355,27 @@ class HookPoolTest {
   }
 
   /// Occupies a thread, whoever interrupts, from the gate on until the test ends.
-  private Future<?> wedge(Gate gate) {
-    return wedge(pool, scope, gate);
+  private void wedge(Gate gate) {
+    wedge(pool, scope, gate);
   }
 
-  private Future<?> wedge(HookPool pool, HookPool.Scope scope, Gate gate) {
-    return requests.submit(
-        () ->
-            call(
-                pool,
-                scope,
-                "inputFn",
-                Deadline.in(MINUTE, now::get),
-                false,
-                _ -> {
-                  gate.pass();
-                  while (end.getCount() > 0) {
-                    Thread.onSpinWait();
-                  }
-                  return List.of();
-                }));
+  private void wedge(HookPool pool, HookPool.Scope scope, Gate gate) {
+    var _ =
+        requests.submit(
+            () ->
+                call(
+                    pool,
+                    scope,
+                    "inputFn",
+                    Deadline.in(MINUTE, now::get),
+                    false,
+                    _ -> {
+                      gate.pass();
+                      while (end.getCount() > 0) {
+                        Thread.onSpinWait();
+                      }
+                      return List.of();
+                    }));
   }
 
   private <T> T call(Duration time, Hook<T> hook) throws InterruptedException, ExecutionException {

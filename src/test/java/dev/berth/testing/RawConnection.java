@@ -4,8 +4,10 @@ import java.io.ByteArrayOutputStream;
 import java.io.IOException;
 import java.io.InputStream;
 import java.io.OutputStream;
+import java.net.InetAddress;
 import java.net.Socket;
 import java.nio.charset.StandardCharsets;
+import java.util.Locale;
 
 /// A socket to a server, for what no HTTP client will send.
 public final class RawConnection implements AutoCloseable {
@@ -15,7 +17,7 @@ public final class RawConnection implements AutoCloseable {
   private final OutputStream out;
 
   public RawConnection(int port) throws IOException {
-    this.socket = new Socket("127.0.0.1", port);
+    this.socket = new Socket(InetAddress.getLoopbackAddress(), port);
     this.in = socket.getInputStream();
     this.out = socket.getOutputStream();
     socket.setSoTimeout(120_000);
@@ -58,7 +60,7 @@ public final class RawConnection implements AutoCloseable {
     int length = 0;
     for (var line = readLine(); line != null && !line.isEmpty(); line = readLine()) {
       head.append(line).append('\n');
-      if (line.toLowerCase().startsWith("content-length:")) {
+      if (line.toLowerCase(Locale.ROOT).startsWith("content-length:")) {
         length = Integer.parseInt(line.substring(15).strip());
       }
     }

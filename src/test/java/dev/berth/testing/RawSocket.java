@@ -3,10 +3,12 @@ package dev.berth.testing;
 import java.io.DataInputStream;
 import java.io.IOException;
 import java.io.OutputStream;
+import java.net.InetAddress;
 import java.net.Socket;
 import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
 import java.util.Arrays;
+import java.util.Locale;
 
 /// A WebSocket frame by frame (RFC 6455), for what no client will send, and to see each frame that
 /// comes.
@@ -43,7 +45,7 @@ public final class RawSocket implements AutoCloseable {
   private final String head;
 
   private RawSocket(int port, String path, String... headers) throws IOException {
-    this.socket = new Socket("127.0.0.1", port);
+    this.socket = new Socket(InetAddress.getLoopbackAddress(), port);
     this.in = new DataInputStream(socket.getInputStream());
     this.out = socket.getOutputStream();
     socket.setSoTimeout(30_000);
@@ -86,7 +88,9 @@ public final class RawSocket implements AutoCloseable {
 
   /// The rest of a response that is no 101.
   public String body() throws IOException {
-    int length = Integer.parseInt(head.toLowerCase().split("content-length: ")[1].split("\r\n")[0]);
+    int length =
+        Integer.parseInt(
+            head.toLowerCase(Locale.ROOT).split("content-length: ")[1].split("\r\n")[0]);
     return new String(in.readNBytes(length), StandardCharsets.UTF_8);
   }
 
@@ -106,11 +110,7 @@ public final class RawSocket implements AutoCloseable {
     }
     // A mask of zeros leaves the payload as it is.
     frame.putInt(0).put(payload);
-    return bytes(frame.flip());
-  }
-
-  private RawSocket bytes(ByteBuffer bytes) throws IOException {
-    return send(Arrays.copyOf(bytes.array(), bytes.limit()));
+    return send(Arrays.copyOf(frame.array(), frame.position()));
   }
 
   public RawSocket send(byte... bytes) throws IOException {

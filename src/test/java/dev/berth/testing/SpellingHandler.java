@@ -11,6 +11,7 @@ import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.List;
+import java.util.Locale;
 import java.util.Optional;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.atomic.AtomicInteger;
@@ -91,7 +92,7 @@ public class SpellingHandler
       switch (letter) {
         case "?" -> stream.fail(new BadInputException("line: found a ?, expected letters"));
         case "_" -> stream.pause(Duration.ofDays(1));
-        default -> stream.emit(letter.toUpperCase());
+        default -> stream.emit(letter.toUpperCase(Locale.ROOT));
       }
       if (letter.equals("?")) {
         return;

@@ -214,6 +214,28 @@ class EncodingTest {
             "post_processor.type: found \"NoneProcessing\", expected BertProcessing, ByteLevel");
   }
 
+  @Test
+  void ofSeveralPostProcessorsOneMayAddSpecialTokens() throws IOException {
+    var none =
+        """
+        {"type": "TemplateProcessing", "special_tokens": {},
+         "single": [{"Sequence": {"id": "A", "type_id": 0}}],
+         "pair": [{"Sequence": {"id": "A", "type_id": 0}}, {"Sequence": {"id": "B", "type_id": 1}}]}""";
+    var bert =
+        """
+        {"type": "BertProcessing", "cls": ["[CLS]", 1], "sep": ["[SEP]", 2]}""";
+    var expected = RowTemplate.of(JSON.readTree(bert));
+    assertThat(RowTemplate.of(sequence(none, bert))).isEqualTo(expected);
+    assertThat(RowTemplate.of(sequence(bert, none))).isEqualTo(expected);
+    assertThatThrownBy(() -> RowTemplate.of(sequence(bert, bert)))
+        .hasMessageContaining("found two that add special tokens");
+  }
+
+  private static JsonNode sequence(String one, String other) throws IOException {
+    return JSON.readTree(
+        "{\"type\": \"Sequence\", \"processors\": [%s, %s]}".formatted(one, other));
+  }
+
   private static Tokenizer load(String name) throws IOException {
     if (!name.equals("bert")) {
       return Tokenizer.load(FILES.resolve(name));

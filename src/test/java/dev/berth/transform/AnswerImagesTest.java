@@ -22,6 +22,7 @@ import java.util.Arrays;
 import java.util.Base64;
 import java.util.EnumMap;
 import java.util.List;
+import java.util.Locale;
 import java.util.Map;
 import java.util.Set;
 import java.util.stream.Collectors;
@@ -61,7 +62,7 @@ class AnswerImagesTest {
                   public InvocationResponse outputFn(
                       List<String> predictions, InvocationRequest request) throws IOException {
                     var images = new ArrayList<String>();
-                    for (var word : predictions.getFirst().toLowerCase().split(" ")) {
+                    for (var word : predictions.getFirst().toLowerCase(Locale.ROOT).split(" ")) {
                       images.add(
                           switch (word) {
                             case "star" -> "data:image/jpeg;base64," + base64(STAR);

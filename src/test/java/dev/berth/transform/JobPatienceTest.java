@@ -18,6 +18,7 @@ import java.util.ArrayList;
 import java.util.Collections;
 import java.util.EnumMap;
 import java.util.List;
+import java.util.Locale;
 import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
@@ -75,10 +76,10 @@ class JobPatienceTest {
   @Test
   void aContainerThatComesLateIsWaitedFor() throws Exception {
     write("a", "one\n");
-    open((request, body) -> answer(request, 200, body.toUpperCase()));
+    open((request, body) -> answer(request, 200, body.toUpperCase(Locale.ROOT)));
     container.stop(0);
     var report = CompletableFuture.supplyAsync(this::run, threads);
-    open((request, body) -> answer(request, 200, body.toUpperCase()));
+    open((request, body) -> answer(request, 200, body.toUpperCase(Locale.ROOT)));
     assertThat(report.get()).matches(JobReport::isComplete);
     assertThat(output("a")).isEqualTo("ONE\n");
   }
@@ -107,7 +108,7 @@ class JobPatienceTest {
     open(
         (request, body) -> {
           tenth.countDown();
-          answer(request, 200, body.toUpperCase());
+          answer(request, 200, body.toUpperCase(Locale.ROOT));
         });
     var report = CompletableFuture.supplyAsync(this::run, threads);
     tenth.await();
@@ -119,7 +120,7 @@ class JobPatienceTest {
             answer(request, refused.incrementAndGet() % 2 == 0 ? 502 : 503, "not yet"));
     await().until(() -> refused.get() > 5);
     container.stop(0);
-    open((request, body) -> answer(request, 200, body.toUpperCase()));
+    open((request, body) -> answer(request, 200, body.toUpperCase(Locale.ROOT)));
     assertThat(report.get())
         .matches(JobReport::isComplete)
         .extracting(JobReport::succeeded)

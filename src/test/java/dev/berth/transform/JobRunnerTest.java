@@ -19,6 +19,7 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.EnumMap;
 import java.util.List;
+import java.util.Locale;
 import java.util.Map;
 import java.util.Set;
 import java.util.TreeMap;
@@ -109,7 +110,9 @@ class JobRunnerTest {
         .containsExactly(3L, 3L, 5002L);
     assertThat(output("a.txt"))
         .isEqualTo(
-            words.stream().map(word -> word.toUpperCase() + "\n").collect(Collectors.joining()));
+            words.stream()
+                .map(word -> word.toUpperCase(Locale.ROOT) + "\n")
+                .collect(Collectors.joining()));
     assertThat(output("deep/er/b.txt")).isEqualTo("ONE\nTWO\n");
     assertThat(output("empty.txt")).isEmpty();
     assertThat(WORDS.bodies).hasSize(5002);
@@ -123,7 +126,7 @@ class JobRunnerTest {
     options.put(JobOption.MAX_PAYLOAD_IN_MB, "1");
     assertThat(run().records()).isEqualTo(3000);
     assertThat(WORDS.bodies).hasSize(3);
-    assertThat(output("a.txt")).isEqualTo(line.toUpperCase().repeat(3000));
+    assertThat(output("a.txt")).isEqualTo(line.toUpperCase(Locale.ROOT).repeat(3000));
     write("long.txt", "y".repeat(2 << 20));
     assertThat(run().failures())
         .singleElement()

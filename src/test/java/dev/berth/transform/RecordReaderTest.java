@@ -201,6 +201,11 @@ class RecordReaderTest {
     public int read() throws IOException {
       throw new IOException("cut");
     }
+
+    @Override
+    public int read(byte[] bytes, int offset, int length) throws IOException {
+      throw new IOException("cut");
+    }
   }
 
   private static InputStream object(String text) {

@@ -20,6 +20,7 @@ import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.EnumMap;
 import java.util.List;
+import java.util.Locale;
 import java.util.Map;
 import java.util.Queue;
 import java.util.Random;
@@ -97,7 +98,7 @@ class S3JobTest {
       s3.put(BUCKET, "in/" + key, text);
       s3.put(BUCKET, "packed/" + key + ".gz", gzip(text));
       if (i != POISONED) {
-        EXPECTED.put(key, text.toUpperCase());
+        EXPECTED.put(key, text.toUpperCase(Locale.ROOT));
       }
     }
   }

@@ -18,6 +18,7 @@ import java.util.ArrayList;
 import java.util.Collections;
 import java.util.EnumMap;
 import java.util.List;
+import java.util.Locale;
 import java.util.Map;
 import java.util.Queue;
 import java.util.Random;
@@ -265,7 +266,7 @@ class SplitObjectsTest {
         .hasSizeLessThan(80)
         .anyMatch(line -> line.startsWith("slow 190 "))
         .noneMatch(line -> line.startsWith("slow 101 "));
-    assertThat(files(out)).isEqualTo(Map.of("a.txt.out", good.toUpperCase() + "\n"));
+    assertThat(files(out)).isEqualTo(Map.of("a.txt.out", good.toUpperCase(Locale.ROOT) + "\n"));
   }
 
   @Test

@@ -101,7 +101,7 @@ record GifImage(
       return otherwise;
     }
     var palette = new byte[PALETTE_BYTES];
-    in.get(palette, 0, 3 << (flags & 7) + 1);
+    in.get(palette, 0, 3 << ((flags & 7) + 1));
     return palette;
   }
 

@@ -273,7 +273,7 @@ public final class Image {
     boolean bytes = tensor.type() == ElementType.UINT8;
     boolean fits =
         bytes
-            ? shape.length == 2 || shape.length == 3 && shape[2] == CHANNELS
+            ? shape.length == 2 || (shape.length == 3 && shape[2] == CHANNELS)
             : tensor.type() == ElementType.FLOAT32
                 && shape.length == 3
                 && (shape[0] == CHANNELS || shape[0] == 1);
@@ -330,7 +330,7 @@ public final class Image {
           (pixels[at] & 0xff) * 19595
               + (pixels[at + 1] & 0xff) * 38470
               + (pixels[at + 2] & 0xff) * 7471;
-      brightness[i] = (byte) (sum + 0x8000 >> 16);
+      brightness[i] = (byte) ((sum + 0x8000) >> 16);
     }
     return brightness;
   }

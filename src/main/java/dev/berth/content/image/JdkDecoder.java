@@ -207,7 +207,7 @@ final class JdkDecoder {
       int most = (1 << bits) - 1;
       values[channel] = new byte[most + 1];
       for (int sample = 0; sample <= most; sample++) {
-        values[channel][sample] = (byte) (bits > 8 ? sample >> bits - 8 : sample * 255 / most);
+        values[channel][sample] = (byte) (bits > 8 ? sample >> (bits - 8) : sample * 255 / most);
       }
     }
     return values;

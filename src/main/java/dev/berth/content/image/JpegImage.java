@@ -65,9 +65,9 @@ record JpegImage(int width, int height, int orientation, int scans, Colours colo
       int luma = samples[i] & 0xff;
       int blue = (samples[i + 1] & 0xff) - 128;
       int red = (samples[i + 2] & 0xff) - 128;
-      samples[i] = value(luma + (91881 * red + 0x8000 >> 16));
-      samples[i + 1] = value(luma + (-22554 * blue - 46802 * red + 0x8000 >> 16));
-      samples[i + 2] = value(luma + (116130 * blue + 0x8000 >> 16));
+      samples[i] = value(luma + ((91881 * red + 0x8000) >> 16));
+      samples[i + 1] = value(luma + ((-22554 * blue - 46802 * red + 0x8000) >> 16));
+      samples[i + 2] = value(luma + ((116130 * blue + 0x8000) >> 16));
     }
     return samples;
   }
@@ -94,7 +94,7 @@ record JpegImage(int width, int height, int orientation, int scans, Colours colo
       for (int ink = 0; ink < 3; ink++) {
         // 255 - ink, times paper, through 255: Pillow's rounding.
         int product = (255 - (inks[from + ink] & 0xff)) * paper + 128;
-        pixels[to++] = (byte) (paper - ((product >> 8) + product >> 8));
+        pixels[to++] = (byte) (paper - (((product >> 8) + product) >> 8));
       }
     }
     return pixels;

@@ -74,7 +74,7 @@ final class JpegSegments {
 
   /// Restart markers, and one that means nothing.
   private static boolean standsAlone(int marker) {
-    return marker >= 0xd0 && marker <= 0xd7 || marker == 0x01;
+    return (marker >= 0xd0 && marker <= 0xd7) || marker == 0x01;
   }
 
   private void readSegment(int marker) {
@@ -112,7 +112,7 @@ final class JpegSegments {
     if (marker == START_OF_SCAN) {
       skipScan();
     }
-    boolean isApplicationsOrComment = marker >= 0xe0 && marker <= 0xef || marker == 0xfe;
+    boolean isApplicationsOrComment = (marker >= 0xe0 && marker <= 0xef) || marker == 0xfe;
     if (!isApplicationsOrComment) {
       kept.write(0xff);
       kept.write(marker);
@@ -155,7 +155,7 @@ final class JpegSegments {
     return switch (components.length()) {
       case 1 -> Colours.GREY;
       case 3 ->
-          !isJfif && (adobeTransform == 0 || adobeTransform < 0 && components.equals("RGB"))
+          !isJfif && (adobeTransform == 0 || (adobeTransform < 0 && components.equals("RGB")))
               ? Colours.RGB
               : Colours.YCC;
       case 4 -> adobeTransform <= 0 ? Colours.CMYK : Colours.YCCK;

@@ -10,7 +10,6 @@ import java.awt.image.Raster;
 import java.io.ByteArrayOutputStream;
 import java.io.IOException;
 import java.io.UncheckedIOException;
-import java.util.Hashtable;
 import javax.imageio.IIOImage;
 import javax.imageio.ImageIO;
 import javax.imageio.ImageWriteParam;
@@ -76,6 +75,6 @@ final class PictureWriter {
             false,
             ComponentColorModel.OPAQUE,
             DataBuffer.TYPE_BYTE);
-    return new BufferedImage(colours, raster, false, new Hashtable<>());
+    return new BufferedImage(colours, raster, false, null);
   }
 }

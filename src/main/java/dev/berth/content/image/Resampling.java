@@ -13,7 +13,7 @@ final class Resampling {
   /// Of a weight; a value of 8 bits and a sign fit beside them.
   private static final int FRACTION_BITS = 22;
 
-  private static final int HALF = 1 << FRACTION_BITS - 1;
+  private static final int HALF = 1 << (FRACTION_BITS - 1);
 
   /// Of the picture in between, however small the others are.
   private static final long FEW_PIXELS = 4_000_000;

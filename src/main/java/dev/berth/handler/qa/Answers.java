@@ -98,7 +98,7 @@ final class Answers {
     public boolean equals(Object other) {
       return other instanceof Text text
           && hash == text.hash
-          && (from == text.from && to == text.to || lowerCase().equals(text.lowerCase()));
+          && ((from == text.from && to == text.to) || lowerCase().equals(text.lowerCase()));
     }
 
     @Override

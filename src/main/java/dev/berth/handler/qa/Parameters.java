@@ -76,7 +76,7 @@ record Parameters(
         integer(json, name, "max_answer_len", 1, Integer.MAX_VALUE, maxAnswerLength),
         stride,
         // A stride was chosen for the max_seq_len that stands beside it.
-        hasStride || ownStride && longest == maxSequenceLength,
+        hasStride || (ownStride && longest == maxSequenceLength),
         longest,
         integer(json, name, "max_question_len", 1, Integer.MAX_VALUE, maxQuestionLength),
         bool(json, name, "handle_impossible_answer", handleImpossibleAnswer),

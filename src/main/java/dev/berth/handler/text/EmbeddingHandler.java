@@ -82,8 +82,8 @@ public class EmbeddingHandler extends TextHandler<EmbeddingHandler.Parameters> {
   protected Documents documents(InvocationRequest request) throws IOException {
     var documents = super.documents(request);
     if (!(documents instanceof Documents.Body(var body))
-        || !request.path().equals(OpenAiEmbeddings.PATH)
-            && (!body.has("input") || body.has("inputs"))) {
+        || (!request.path().equals(OpenAiEmbeddings.PATH)
+            && (!body.has("input") || body.has("inputs")))) {
       return documents;
     }
     var asked = OpenAiEmbeddings.read(body);

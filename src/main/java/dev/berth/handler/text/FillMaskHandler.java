@@ -160,7 +160,7 @@ public class FillMaskHandler extends TextHandler<FillMaskHandler.Parameters> {
   private static List<Integer> best(float[] scores, IntStream tokens, int most) {
     var worstFirst =
         Comparator.comparingDouble((int[] token) -> scores[token[0]])
-            .thenComparing(token -> -token[1]);
+            .thenComparingInt(token -> -token[1]);
     var kept = new PriorityQueue<>(worstFirst);
     var order = tokens.iterator();
     for (int i = 0; order.hasNext(); i++) {

@@ -115,7 +115,7 @@ public final class VertexDialect implements Dialect {
   private static JsonNode with(JsonNode parameters, JsonNode instance) {
     var own = instance.path("parameters");
     // Those that are no object are the handler's to refuse.
-    if (parameters.isEmpty() || !own.isObject() && !own.isNull() && !own.isMissingNode()) {
+    if (parameters.isEmpty() || (!own.isObject() && !own.isNull() && !own.isMissingNode())) {
       return instance;
     }
     if (instance instanceof ObjectNode object && (object.has("inputs") || own.isObject())) {

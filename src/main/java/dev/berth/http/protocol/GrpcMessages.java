@@ -67,7 +67,7 @@ public final class GrpcMessages {
   /// @throws BadInputException when it is none
   public static Asked asked(byte[] body) {
     var message = GrpcFrame.message(body);
-    return names(message.array(), message.position(), message.remaining(), true)
+    return names(CodedInputStream.newInstance(message), true)
         .orElseThrow(() -> new BadInputException("message: not one that names a model"));
   }
 
@@ -80,11 +80,12 @@ public final class GrpcMessages {
   public static Optional<Asked> askedFirst(byte[] body, boolean isWhole) {
     return body.length < GrpcFrame.PREFIX
         ? Optional.empty()
-        : names(body, GrpcFrame.PREFIX, body.length - GrpcFrame.PREFIX, isWhole);
+        : names(
+            CodedInputStream.newInstance(body, GrpcFrame.PREFIX, body.length - GrpcFrame.PREFIX),
+            isWhole);
   }
 
-  private static Optional<Asked> names(byte[] bytes, int from, int length, boolean isWhole) {
-    var in = CodedInputStream.newInstance(bytes, from, length);
+  private static Optional<Asked> names(CodedInputStream in, boolean isWhole) {
     var model = "";
     var version = "";
     try {

@@ -56,7 +56,7 @@ final class ProtobufMessages implements Messages {
   }
 
   private InferRequest read(ByteBuffer message) throws IOException {
-    var in = CodedInputStream.newInstance(message.array(), message.position(), message.remaining());
+    var in = CodedInputStream.newInstance(message);
     // Tensors are parts of the body, and not copied.
     in.enableAliasing(true);
     Optional<String> id = Optional.empty();

@@ -121,7 +121,7 @@ public final class EmfDocuments {
     var counts = new ArrayList<Double>();
     var buckets = point.getClassicBuckets();
     for (int i = 0; i < buckets.size(); i++) {
-      double more = more(name + point.getLabels() + i, buckets.getCount(i));
+      double more = more(name + point.getLabels() + i, (double) buckets.getCount(i));
       // What is beyond the last bound counts as that.
       double value = buckets.getUpperBound(Math.min(i, Math.max(0, buckets.size() - 2)));
       if (more > 0 && !values.isEmpty() && values.getLast() == value) {

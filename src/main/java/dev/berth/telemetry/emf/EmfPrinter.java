@@ -41,14 +41,14 @@ public final class EmfPrinter implements AutoCloseable {
       Consumer<String> line) {
     var printer = new EmfPrinter(new EmfDocuments(dimensions), metrics, line);
     long nanos = interval.toNanos();
-    printer.clock.scheduleAtFixedRate(printer::print, nanos, nanos, TimeUnit.NANOSECONDS);
+    var _ = printer.clock.scheduleAtFixedRate(printer::print, nanos, nanos, TimeUnit.NANOSECONDS);
     return printer;
   }
 
   private synchronized void print() {
     try {
       documents.of(metrics.get(), Instant.now()).forEach(line);
-    } catch (RuntimeException | OutOfMemoryError e) {
+    } catch (RuntimeException | Error e) {
       // It would be the last time otherwise.
       log.warn("the metrics could not be printed", e);
     }

@@ -135,7 +135,8 @@ class ExitRefusedTest {
             "code/hooks.jar: class com.acme.Broken: it can't be loaded: java.lang.ClassFormatError: com.acme.Bro");
   }
 
-  private static final class TextFiles {
+  /// Has the names but no call.
+  static final class TextFiles {
     static String exit() {
       return "System.exit";
     }

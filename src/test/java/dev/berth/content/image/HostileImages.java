@@ -267,14 +267,13 @@ final class HostileImages {
     var data = new ByteArrayOutputStream();
     try (var rows = new BufferedOutputStream(new DeflaterOutputStream(data), 1 << 16)) {
       int[][] passes = interlaced ? ADAM7 : ONE_PASS;
-      for (var pass : passes) {
+      for (int p = 0; p < passes.length; p++) {
+        int[] pass = passes[p];
         int passWidth = (width - pass[0] + pass[1] - 1) / pass[1];
         int passHeight = (height - pass[2] + pass[3] - 1) / pass[3];
         var row = new byte[1 + (int) (((long) passWidth * bits * samples + 7) / 8)];
         for (int y = 0; y < passHeight && passWidth > 0; y++) {
-          row[0] =
-              (byte)
-                  (pass == passes[passes.length - 1] && y == passHeight - 1 ? lastFilter : filter);
+          row[0] = (byte) (p == passes.length - 1 && y == passHeight - 1 ? lastFilter : filter);
           rows.write(row);
         }
       }

@@ -196,7 +196,7 @@ class TorchGraphTest {
       assertThatThrownBy(() -> added(model, 1))
           .isInstanceOf(InvalidInputException.class)
           .hasMessageContaining("missing value for argument 'kept'");
-      assertThatThrownBy(() -> added(model, POISON, one))
+      assertThatThrownBy(() -> added(model, (float) POISON, one))
           .isExactlyInstanceOf(EngineException.class)
           .hasMessage(
               "the model returned a list of 0 tensors at the end, expected 1, as many as it was given");

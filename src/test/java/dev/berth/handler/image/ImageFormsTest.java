@@ -212,9 +212,9 @@ class ImageFormsTest {
       assertThat(
               found.equals(
                   (one, other) ->
-                      one.isNumber()
+                      (one.isNumber()
                                   && other.isNumber()
-                                  && Math.abs(one.doubleValue() - other.doubleValue()) < 1e-5
+                                  && Math.abs(one.doubleValue() - other.doubleValue()) < 1e-5)
                               || one.equals(other)
                           ? 0
                           : 1,

@@ -13,10 +13,10 @@ import dev.berth.testing.TestArtifact;
 import dev.berth.testing.TestServer;
 import java.nio.file.Path;
 import java.util.Collections;
+import java.util.HashMap;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
-import java.util.concurrent.ConcurrentHashMap;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -98,7 +98,7 @@ class CompiledShapesTest {
   void everyNeuronCoreHasACopyAndItsWorkersShareIt() throws Exception {
     var cores = List.<Accelerator>of(new Accelerator.Inf2(0), new Accelerator.Inf2(1));
     try (var handler = new QuestionAnsweringHandler(artifact("inf2"))) {
-      var copies = new ConcurrentHashMap<Accelerator, SpanModel>();
+      var copies = new HashMap<Accelerator, SpanModel>();
       for (int worker = 0; worker < 4; worker++) {
         var core = cores.get(worker % 2);
         var model = handler.modelFn(new ModelContext(directory, core, worker, cores));
