@@ -37,7 +37,7 @@ COPY src/pom.xml src/
 COPY src/hooks/pom.xml src/hooks/
 RUN --mount=type=cache,target=/root/.m2/repository,sharing=locked \
     case $TARGETARCH in amd64) machine=x86_64 ;; arm64) machine=aarch64 ;; esac \
-    && mvn -B -ntp -q -Dmaven.test.skip=true package -Dnative.classifier=linux-$machine \
+    && mvn -B -ntp -q -DskipTests package -Dnative.classifier=linux-$machine \
     && mkdir -p unpacked torch/cpu torch/gpu native \
     && mv target/lib . \
     && rm -r target lib/berth-hooks-* \
@@ -75,7 +75,7 @@ COPY src/main src/main
 # The model of a template is that of an example.
 COPY examples/mnist examples/mnist
 RUN --mount=type=cache,target=/root/.m2/repository,sharing=locked \
-    mvn -B -ntp -q -Dmaven.test.skip=true package
+    mvn -B -ntp -q -DskipTests package
 COPY serve LICENSE NOTICE /berth/
 RUN --mount=type=bind,from=system,source=/system/var/lib/dpkg/status.d,target=/status \
     --mount=type=bind,from=java,source=/opt/java/openjdk/release,target=/release \
