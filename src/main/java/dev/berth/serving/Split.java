@@ -11,7 +11,7 @@ import java.util.List;
 /// The records of one request and the pieces that are queued for them, mostly the records
 /// themselves. Calls the hooks `split`, `length` and `join`, on a thread of the pool.
 ///
-/// @param pieces the records where none was split, otherwise more than those
+/// @param pieces the records where none was split
 /// @param counts how many pieces each record has
 record Split<I>(List<I> records, List<I> pieces, int[] counts) {
 
@@ -31,7 +31,7 @@ record Split<I>(List<I> records, List<I> pieces, int[] counts) {
         throw internal(
             "%s returned %s, expected one record or several".formatted(names.split(), parts));
       }
-      if (parts.size() > 1 && !isSplit) {
+      if (!isSplit && (parts.size() > 1 || !parts.getFirst().equals(record))) {
         isSplit = true;
         pieces = new ArrayList<>(records.subList(0, number));
       }

@@ -54,6 +54,22 @@ class SplitRecordsTest {
   }
 
   @Test
+  void aRecordMayBeReplacedByOnePieceWhateverTheOthersAre() throws Exception {
+    var handler =
+        new TextHandler() {
+          @Override
+          public List<String> split(String line) {
+            return List.of(line + "!");
+          }
+        };
+    try (var server = TestServer.with(handler).start();
+        var model = LocalModel.load(handler, Path.of("."))) {
+      assertThat(server.invoke("a\nb").body()).isEqualTo("A!\nB!");
+      assertThat(model.invoke(MediaType.TEXT, "a\nb")).isEqualTo("A!\nB!");
+    }
+  }
+
+  @Test
   void aLocalModelSplitsAndJoinsToo() throws Exception {
     try (var model = LocalModel.load(new Words(), Path.of("."))) {
       assertThat(model.invoke(MediaType.TEXT, "a\nb c d\ne")).isEqualTo("A\nB-C-D of b c d\nE");
