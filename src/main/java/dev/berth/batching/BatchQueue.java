@@ -28,6 +28,10 @@ final class BatchQueue<I, O> {
   /// An answer takes about a microsecond.
   private static final int ASKED = 64;
 
+  /// Who has less time is let in only where the wait is less than half of it. So short a wait is
+  /// one that clients put up with, in order of arrival.
+  private static final Duration SHORT_DEADLINE = Duration.ofSeconds(4);
+
   /// How long a prediction may keep a thread that other models wait for.
   private static final Duration PATIENCE = Duration.ofSeconds(1);
 
@@ -161,15 +165,17 @@ final class BatchQueue<I, O> {
     if (requests.waiting() == 0) {
       return;
     }
+    var left = Duration.ofNanos(deadline - clock.getAsLong());
     if (isFull(records)) {
       throw overloaded(
+          left,
           "found %d records waiting and %d more, expected at most %d"
               .formatted(requests.waiting(), records, capacity));
     }
     var wait = requests.expectedWait(pieces, liveWorkers, pool.queuesInTurn());
-    var left = Duration.ofNanos(deadline - clock.getAsLong());
     if (wait.compareTo(left.dividedBy(2)) > 0) {
       throw overloaded(
+          left,
           "its records would wait %.1f s, and the request's time is over in %.1f s"
               .formatted(wait.toMillis() / 1e3, left.toMillis() / 1e3));
     }
@@ -191,9 +197,11 @@ final class BatchQueue<I, O> {
             .formatted(name, stuck.cardinality());
   }
 
-  private ServingException overloaded(String why) {
+  private ServingException overloaded(Duration left, String why) {
     metrics.requestOverloaded();
-    requests.turnedAway();
+    if (left.compareTo(SHORT_DEADLINE) > 0) {
+      requests.turnedAway();
+    }
     return new ServingException(
         ErrorType.OVERLOADED, "%s is overloaded: %s; try again later".formatted(name, why));
   }

@@ -111,15 +111,28 @@ class TurnsTest {
 
   @Test
   void whoIsTurnedAwayIsAReasonToServeTheNewest() throws Exception {
+    askTwoAndRefuseThree(Duration.ofSeconds(5));
+
+    assertThat(take()).containsExactly("b");
+  }
+
+  /// All that are let in with so little time have their answer in half of it.
+  @Test
+  void whoHasLittleTimeAndIsTurnedAwayIsNoReasonToServeTheNewest() throws Exception {
+    askTwoAndRefuseThree(Duration.ofSeconds(4));
+
+    assertThat(take()).containsExactly("a");
+  }
+
+  private void askTwoAndRefuseThree(Duration left) throws Exception {
     queue = queue(1, TARGET, 2);
     ask("a");
     now.set(TARGET + 1);
     ask("b");
     for (int i = 0; i < 3; i++) {
-      assertThatThrownBy(() -> queue.requireRoom(DEADLINE)).hasMessageContaining("overloaded");
+      assertThatThrownBy(() -> queue.requireRoom(now.get() + left.toNanos()))
+          .hasMessageContaining("overloaded");
     }
-
-    assertThat(take()).containsExactly("b");
   }
 
   @Test
