@@ -25,7 +25,7 @@ class ModelsMemoryTest {
       """
       {"question": "What is the capital of France?", "context": "The capital of France is Paris."}""";
 
-  private static final int LOADS = 200;
+  private static final int LOADS = 100;
   private static final long MB = 1L << 20;
 
   @TempDir Path directory;
@@ -35,9 +35,9 @@ class ModelsMemoryTest {
     HookProbe.reset();
   }
 
-  /// A copy of the sample takes 35 MB, so what a hundred loads leave behind is less than a quarter
-  /// of one. By hand the whole resident set grew by 3 MB between the second quarter of 200 loads
-  /// and the last; it varies by 8 MB.
+  /// A copy of the sample takes 35 MB, so what fifty loads leave behind is less than a quarter of
+  /// one. By hand the whole resident set grew by 3 MB between the second quarter of 200 loads and
+  /// the last; it varies by 8 MB.
   @Test
   @Tag("MME-13")
   @EnabledOnOs(OS.LINUX)

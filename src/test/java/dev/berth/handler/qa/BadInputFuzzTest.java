@@ -53,14 +53,14 @@ class BadInputFuzzTest {
     server.close();
   }
 
-  @Property(tries = 600)
+  @Property(tries = 200)
   @Tag("slow")
   void anyBytes(@ForAll byte[] body, @ForAll("types") String type, @ForAll("accepts") String accept)
       throws Exception {
     checkBesideANeighbour(body, type, accept);
   }
 
-  @Property(tries = 600)
+  @Property(tries = 200)
   @Tag("slow")
   void almostJson(@ForAll("brokenRequests") byte[] body, @ForAll("types") String type)
       throws Exception {
@@ -69,7 +69,7 @@ class BadInputFuzzTest {
 
   /// Texts of every kind under every parameter: long questions, tiny windows and large strides made
   /// other servers' tokenizers abort the process.
-  @Property(tries = 1000)
+  @Property(tries = 400)
   @Tag("slow")
   void anyTextUnderAnyParameters(
       @ForAll("texts") String question,
