@@ -129,8 +129,7 @@ public final class Campaign {
     try (var servers = new Servers(place, options.isShort)) {
       for (int i = 0; i < chosen.size(); i++) {
         // In the short form the next server starts while this one is attacked. The long form
-        // measures a quiet machine, and an
-        // unwatched case is about the start itself.
+        // measures a quiet machine, and an unwatched case is about the start itself.
         if (options.isShort
             && i + 1 < chosen.size()
             && chosen.get(i + 1).isWatched()

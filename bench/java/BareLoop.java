@@ -44,8 +44,7 @@ final class BareLoop {
     double seconds = Double.parseDouble(arguments[4]);
     try (var pool = Executors.newFixedThreadPool(threads)) {
       // On the thread that asks it, where that is one: libgomp keeps a team for each thread that
-      // ran a forward, and lets
-      // all of them sleep where together they are more than the cores.
+      // ran a forward, and lets all of them sleep where together they are more than the cores.
       var loop = pool.submit(() -> new BareLoop(Path.of(arguments[0]), bodies, threads)).get();
       run(pool.invokeAll(loop.parts(threads, warm)));
       long begin = System.nanoTime();

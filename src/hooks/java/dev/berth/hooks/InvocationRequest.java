@@ -229,8 +229,7 @@ public final class InvocationRequest {
     var bytes = bytes();
     var text = new String(bytes, charset);
     // What stands there for malformed bytes, and seldom for anything else. A decoder that reports
-    // them takes several
-    // times as long and as much memory, so it only has a second look.
+    // them takes several times as long and as much memory, so it only has a second look.
     if (text.indexOf('\uFFFD') >= 0) {
       requireWellFormed(bytes, charset);
     }

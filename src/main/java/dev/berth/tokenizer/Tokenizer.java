@@ -83,8 +83,7 @@ public final class Tokenizer implements AutoCloseable {
 
   static {
     // The launcher sets these too. Here they hold for everyone who starts the JVM in another way:
-    // DJL downloads nothing and
-    // reports nothing.
+    // DJL downloads nothing and reports nothing.
     System.setProperty("ai.djl.offline", "true");
     System.setProperty("OPT_OUT_TRACKING", "true");
   }

@@ -24,8 +24,7 @@ public final class Torch implements Engine {
 
   static {
     // The launcher sets these too; here they hold for whoever starts the JVM another way. Nothing
-    // is downloaded and
-    // nobody is called when the engine starts.
+    // is downloaded and nobody is called when the engine starts.
     System.setProperty("ai.djl.offline", "true");
     System.setProperty("OPT_OUT_TRACKING", "true");
     System.setProperty("ai.djl.pytorch.num_interop_threads", "1");
