@@ -11,6 +11,7 @@ import java.util.List;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.DynamicTest;
+import org.junit.jupiter.api.Order;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.TestFactory;
 
@@ -19,6 +20,7 @@ import org.junit.jupiter.api.TestFactory;
 ///
 /// They run one after the other in one process before the first test; its output stays in
 /// `target/reliability.log`.
+@Order(1)
 @Tag("packaged")
 class ContainerReliabilityTest {
 
