@@ -38,7 +38,12 @@ final class Failures {
 
   void map(RoutesConfig routes) {
     routes.exception(ServingException.class, (e, ctx) -> respond(ctx, e));
-    routes.exception(HttpResponseException.class, (e, ctx) -> respond(ctx, routing(e, ctx)));
+    routes.exception(
+        HttpResponseException.class,
+        (e, ctx) -> {
+          sayThatNobodyReads(ctx);
+          respond(ctx, routing(e, ctx));
+        });
     routes.exception(
         Exception.class,
         (e, ctx) ->
@@ -88,6 +93,17 @@ final class Failures {
             : OpenInference.has(ctx.path())
                 ? Errors.alone(e.getMessage())
                 : Errors.body(e.type(), e.getMessage()));
+  }
+
+  /// Jetty closes a connection whose request has a body that nobody read and that has not arrived
+  /// when the answer leaves. A client that is not told sends its next request into the closed
+  /// connection.
+  private static void sayThatNobodyReads(Context ctx) {
+    boolean hasBody =
+        ctx.req().getContentLengthLong() > 0 || ctx.header("Transfer-Encoding") != null;
+    if (hasBody && !Grpc.isHttp2(ctx)) {
+      ctx.header("Connection", "close");
+    }
   }
 
   private ServingException routing(HttpResponseException e, Context ctx) {

@@ -28,6 +28,9 @@ import org.junit.jupiter.api.Test;
 /// The life of a server: how it starts, how it fails to, and how it stops.
 class ServerTest {
 
+  /// Seconds: a busy machine, or one that was stopped for a while, may need more than the default.
+  private static final String PATIENT = "600";
+
   /// A model that notes when it is closed.
   private record FakeModel(List<String> closed) implements AutoCloseable {
     @Override
@@ -112,7 +115,10 @@ class ServerTest {
   void aStoppingServerAnswersWhatItHasTakenAndRefusesTheRest() throws Exception {
     var gate = new Gate(1);
     var server =
-        TestServer.with(new GatedHandler(gate)).set("SAGEMAKER_MODEL_SERVER_WORKERS", "1").start();
+        TestServer.with(new GatedHandler(gate))
+            .set("SAGEMAKER_MODEL_SERVER_WORKERS", "1")
+            .set("BERTH_DRAIN_SECONDS", PATIENT)
+            .start();
     var running = server.invokeAsync("running");
     gate.awaitArrival();
     var waiting = server.invokeAsync("waiting");
@@ -184,7 +190,7 @@ class ServerTest {
             return records;
           }
         };
-    var server = TestServer.with(handler).start();
+    var server = TestServer.with(handler).set("BERTH_DRAIN_SECONDS", PATIENT).start();
     try (var upload = new RawConnection(server.port())) {
       upload.send("POST /invocations HTTP/1.1\r\nHost: x\r\nContent-Length: 4\r\n\r\nsl");
       var decoding = server.invokeAsync("decoding");
