@@ -41,7 +41,7 @@ final class Flight<I, O> {
   private final CompletableFuture<Answer> landed = new CompletableFuture<>();
 
   /// The hook that is to run or runs, where it is not in the queue.
-  private final AtomicReference<HookPool.Run> run = new AtomicReference<>();
+  private final AtomicReference<HookRun> run = new AtomicReference<>();
 
   /// The place of its records in the queue, once they are there.
   private volatile Batcher<I, O>.Ticket ticket;
@@ -129,7 +129,7 @@ final class Flight<I, O> {
   }
 
   /// @param step how the request's trace calls it
-  private HookPool.Run start(String hook, String step, HookCall call) {
+  private HookRun start(String hook, String step, HookCall call) {
     return model.pool.start(
         model.scope,
         hook,
@@ -152,7 +152,7 @@ final class Flight<I, O> {
                 }));
   }
 
-  private void decode(HookPool.Run now) throws Exception {
+  private void decode(HookRun now) throws Exception {
     long start = System.nanoTime();
     understood = dialect.request(request);
     var input =
@@ -256,7 +256,7 @@ final class Flight<I, O> {
     }
   }
 
-  private List<O> joined(StreamingHandler<?, I, O, ?> streaming, Parts<O> parts, HookPool.Run now) {
+  private List<O> joined(StreamingHandler<?, I, O, ?> streaming, Parts<O> parts, HookRun now) {
     now.enters(model.names.join());
     var values = new ArrayList<O>(split.records().size());
     for (var record : split.records()) {
@@ -269,13 +269,12 @@ final class Flight<I, O> {
     return Collections.unmodifiableList(values);
   }
 
-  private void encode(Predictions<O> predictions, HookPool.Run now) throws Exception {
+  private void encode(Predictions<O> predictions, HookRun now) throws Exception {
     now.enters(model.names.join());
     encode(split.join(predictions.values(), model.handler, model.names), predictions, now);
   }
 
-  private void encode(List<O> values, Predictions<O> predictions, HookPool.Run now)
-      throws Exception {
+  private void encode(List<O> values, Predictions<O> predictions, HookRun now) throws Exception {
     long start = System.nanoTime();
     now.enters(model.names.outputFn());
     var response =
@@ -297,12 +296,12 @@ final class Flight<I, O> {
 
   /// A hook, with whatever it throws.
   private interface HookCall {
-    void run(HookPool.Run now) throws Exception;
+    void run(HookRun now) throws Exception;
   }
 
   /// What is made of the predictions of all records.
   private interface Encoding<O> {
-    void run(Predictions<O> predictions, HookPool.Run now) throws Exception;
+    void run(Predictions<O> predictions, HookRun now) throws Exception;
   }
 
   private static <T> T require(T result, String hook, String expected) {

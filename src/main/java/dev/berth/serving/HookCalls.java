@@ -17,14 +17,11 @@ final class HookCalls {
 
   private final InferenceHandler<?, ?, ?> handler;
   private final HookPool pool;
-  private final HookPool.Scope scope;
+  private final HookScope scope;
   private final ModelMetrics metrics;
 
   HookCalls(
-      InferenceHandler<?, ?, ?> handler,
-      HookPool pool,
-      HookPool.Scope scope,
-      ModelMetrics metrics) {
+      InferenceHandler<?, ?, ?> handler, HookPool pool, HookScope scope, ModelMetrics metrics) {
     this.handler = handler;
     this.pool = pool;
     this.scope = scope;

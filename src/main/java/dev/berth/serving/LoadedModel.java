@@ -33,7 +33,7 @@ final class LoadedModel<M, I, O> {
   final HookNames names;
   final Batcher<I, O> batcher;
   final HookPool pool;
-  final HookPool.Scope scope;
+  final HookScope scope;
   final ModelMetrics metrics;
   private final HookMetrics hookMetrics;
   private final Workers workers;
@@ -115,7 +115,7 @@ final class LoadedModel<M, I, O> {
     this.batcher = batcher;
     this.workers = workers;
     this.pool = pool;
-    this.scope = new HookPool.Scope(handler.getClass().getClassLoader(), new InFlight(), metrics);
+    this.scope = new HookScope(handler.getClass().getClassLoader(), new InFlight(), metrics);
     this.metrics = metrics;
     this.hookMetrics = hookMetrics;
     // Asked once and not for each request, none of which it can hold up then.

@@ -36,7 +36,7 @@ class HookPoolTest {
   private final ServingMetrics metrics = new ServingMetrics();
   private final HookPool pool = new HookPool(1, 2, 1, false, metrics);
   private final InFlight inside = new InFlight();
-  private final HookPool.Scope scope = scope("words", inside);
+  private final HookScope scope = scope("words", inside);
   private final CountDownLatch end = new CountDownLatch(1);
   private final ExecutorService requests = Executors.newVirtualThreadPerTaskExecutor();
 
@@ -255,7 +255,7 @@ class HookPoolTest {
       assertThat(shared.problem(wedged)).isEmpty();
       now.addAndGet(MINUTE.multipliedBy(2).toNanos());
       assertThat(shared.findStuck(Duration.ofSeconds(1)))
-          .extracting(HookPool.Run::model)
+          .extracting(HookRun::model)
           .containsExactly("wedged", "wedged");
 
       assertThat(shared.problem(wedged))
@@ -350,8 +350,8 @@ class HookPoolTest {
     gate.open();
   }
 
-  private HookPool.Scope scope(String model, InFlight inside) {
-    return new HookPool.Scope(getClass().getClassLoader(), inside, metrics.ofModel(model));
+  private HookScope scope(String model, InFlight inside) {
+    return new HookScope(getClass().getClassLoader(), inside, metrics.ofModel(model));
   }
 
   /// Occupies a thread, whoever interrupts, from the gate on until the test ends.
@@ -359,7 +359,7 @@ class HookPoolTest {
     wedge(pool, scope, gate);
   }
 
-  private void wedge(HookPool pool, HookPool.Scope scope, Gate gate) {
+  private void wedge(HookPool pool, HookScope scope, Gate gate) {
     var _ =
         requests.submit(
             () ->
@@ -394,12 +394,7 @@ class HookPoolTest {
   }
 
   private static <T> T call(
-      HookPool pool,
-      HookPool.Scope scope,
-      String name,
-      Deadline deadline,
-      boolean large,
-      Hook<T> hook)
+      HookPool pool, HookScope scope, String name, Deadline deadline, boolean large, Hook<T> hook)
       throws InterruptedException, ExecutionException {
     var result = new CompletableFuture<T>();
     var run =
@@ -424,6 +419,6 @@ class HookPoolTest {
   }
 
   private interface Hook<T> {
-    T run(HookPool.Run now) throws Exception;
+    T run(HookRun now) throws Exception;
   }
 }
