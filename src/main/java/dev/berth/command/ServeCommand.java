@@ -15,7 +15,6 @@ import java.time.Duration;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
-import java.util.concurrent.CountDownLatch;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
 import org.slf4j.Logger;
@@ -116,7 +115,7 @@ final class ServeCommand {
         return OrderlyStop.end(ExitCode.SOFTWARE);
       }
     }
-    return waitForever();
+    return new Pulse(config.http().host(), server.port()).watch();
   }
 
   private static void announce(Configuration configuration) {
@@ -168,10 +167,5 @@ final class ServeCommand {
     return reason.lines().anyMatch(line -> line.startsWith(" "))
         ? reason
         : reason.lines().collect(Collectors.joining("; "));
-  }
-
-  private static int waitForever() throws InterruptedException {
-    new CountDownLatch(1).await();
-    return ExitCode.OK;
   }
 }

@@ -19,6 +19,7 @@ import java.util.concurrent.TimeoutException;
 import org.eclipse.jetty.http.UriCompliance;
 import org.eclipse.jetty.http.UriCompliance.Violation;
 import org.eclipse.jetty.server.HttpConfiguration;
+import org.eclipse.jetty.server.HttpConnectionFactory;
 import org.eclipse.jetty.server.NetworkConnector;
 import org.eclipse.jetty.server.Server;
 import org.eclipse.jetty.server.handler.GracefulHandler;
@@ -64,10 +65,12 @@ public final class HttpServer implements AutoCloseable {
     var limit = ConnectionLimit.ofThisJvm(config.http().maxConnections());
     log.debug("at most {} connections, because {}", limit.most(), limit.because());
     var connections = new Connections(limit, config.http().maxConnectionsPerAddress(), metrics);
+    var pace =
+        new Pace(Runtime.getRuntime().availableProcessors(), Long.MAX_VALUE / 2, System::nanoTime);
     return new HttpServer(
         Javalin.create(
                 javalin -> {
-                  configure(javalin, config, routes, connections);
+                  configure(javalin, config, routes, connections, pace);
                   config
                       .protocol()
                       .grpcPort()
@@ -75,7 +78,8 @@ public final class HttpServer implements AutoCloseable {
                           port ->
                               javalin.jetty.addConnector(
                                   (server, http) -> {
-                                    var connector = GrpcConnector.of(server, http, limit.most());
+                                    var connector =
+                                        GrpcConnector.of(server, http, connections, pace);
                                     connector.setHost(config.http().host());
                                     connector.setPort(port);
                                     connector.setIdleTimeout(idle(config).toMillis());
@@ -118,7 +122,11 @@ public final class HttpServer implements AutoCloseable {
   }
 
   private static void configure(
-      JavalinConfig javalin, ServerConfig config, Routes routes, Connections connections) {
+      JavalinConfig javalin,
+      ServerConfig config,
+      Routes routes,
+      Connections connections,
+      Pace pace) {
     javalin.startup.showJavalinBanner = false;
     javalin.startup.showOldJavalinVersionWarning = false;
     javalin.startup.startupWatcherEnabled = false;
@@ -137,7 +145,8 @@ public final class HttpServer implements AutoCloseable {
         });
     javalin.jetty.addConnector(
         (server, http) -> {
-          var connector = new PeerAwareConnector(server, http, connections);
+          var connector =
+              new PeerAwareConnector(server, new HttpConnectionFactory(http), connections, pace);
           connector.setHost(config.http().host());
           connector.setPort(config.http().port());
           // Connections wait here until they are accepted; with Jetty's 50, the kernel lets the
@@ -168,7 +177,7 @@ public final class HttpServer implements AutoCloseable {
   }
 
   private static void configure(Server server, Connections connections, Set<String> healthPaths) {
-    server.setHandler(new GracefulHandler(new ReservedConnections(connections, healthPaths)));
+    server.setHandler(new GracefulHandler(new OpenRequests(connections, healthPaths)));
     server.setStopTimeout(LAST_RESPONSES.toMillis());
     server.setErrorHandler(new MalformedRequests());
   }

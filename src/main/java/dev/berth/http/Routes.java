@@ -15,9 +15,12 @@ import io.javalin.config.JavalinConfig;
 import io.javalin.config.RoutesConfig;
 import io.javalin.http.Context;
 import jakarta.servlet.http.HttpServletResponse;
+import java.nio.charset.StandardCharsets;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.BiFunction;
 import java.util.function.Function;
 import java.util.function.IntSupplier;
@@ -70,6 +73,21 @@ final class Routes {
               "GET"),
           Stream.concat(INVOCATIONS.stream(), Stream.of("/execution-parameters", Sockets.PATH))
               .collect(Collectors.toMap(Function.identity(), _ -> MANY)));
+
+  /// To refuse takes about a thousandth of a second, and may take a tenth of the cores.
+  private static final long REFUSAL_NANOS = TimeUnit.MILLISECONDS.toNanos(10);
+
+  /// Not longer than what `Retry-After` says.
+  private final Pace refusals =
+      new Pace(
+          Runtime.getRuntime().availableProcessors(),
+          TimeUnit.SECONDS.toNanos(1),
+          System::nanoTime);
+
+  private final ReentrantLock scraping = new ReentrantLock();
+  // Guarded by the lock.
+  private long scrapeBegan;
+  private byte[] scrape = {};
 
   private final ServerConfig config;
   private final Health health;
@@ -148,9 +166,20 @@ final class Routes {
     }
     sockets.register(routes, List.of(Sockets.PATH_OF_MODEL, "*"));
     routes.after(log::end);
-    routes.after(
-        new RefusalPace(Runtime.getRuntime().availableProcessors(), System::nanoTime)::hold);
+    routes.after(this::holdRefused);
     new Failures(all, platform.predictRoute()).map(routes);
+  }
+
+  /// Keeps callers who come again at once, whatever `Retry-After` says, from taking the cores that
+  /// the model needs.
+  ///
+  /// A refusal costs far less than an answer, but comes back as soon as it has been read: sixteen
+  /// such callers got 2,500 of them a second, and the model was left a fifth of its cores. So a
+  /// refusal is sent at once, and its connection is not read again before the server can spare it.
+  private void holdRefused(Context ctx) {
+    if (ctx.attribute(Failures.REFUSED) != null) {
+      refusals.pause(REFUSAL_NANOS);
+    }
   }
 
   /// What says whether the server can answer.
@@ -248,7 +277,19 @@ final class Routes {
     }
   }
 
+  /// Those who ask while others are answered share the next answer: it costs as much as a
+  /// prediction, and may wait for long until it is taken.
   private void scrape(Context ctx) {
-    ctx.contentType(ServingMetrics.CONTENT_TYPE).result(metrics.scrape());
+    long asked = System.nanoTime();
+    scraping.lock();
+    try {
+      if (scrape.length == 0 || scrapeBegan - asked < 0) {
+        scrapeBegan = System.nanoTime();
+        scrape = metrics.scrape().getBytes(StandardCharsets.UTF_8);
+      }
+      ctx.contentType(ServingMetrics.CONTENT_TYPE).result(scrape);
+    } finally {
+      scraping.unlock();
+    }
   }
 }

@@ -159,7 +159,7 @@ final class Sockets {
             .withHeaders(headers);
     var connection =
         ServletContextRequest.getServletContextRequest(ctx.req()).getConnectionMetaData();
-    var scheduler = connection.getConnector().getScheduler();
+    var endPoint = (PeerAwareConnector.PeerAwareEndPoint) connection.getConnection().getEndPoint();
     return new Socket(
         new Socket.Terms(
             model,
@@ -177,7 +177,8 @@ final class Sockets {
         metrics,
         ProcessMemory.ofThisProcess(),
         clock,
-        scheduler);
+        connection.getConnector().getScheduler(),
+        endPoint.place());
   }
 
   /// The session of all messages of a socket: the one that the handshake names or opens, or one
