@@ -39,6 +39,10 @@ public final class HttpServer implements AutoCloseable {
   /// How long a response may still take to leave after its model has stopped.
   private static final Duration LAST_RESPONSES = Duration.ofSeconds(3);
 
+  /// For acceptors, selectors, and what they do themselves, such as to read HTTP/2. Requests have
+  /// threads of their own; more of these would only take the processors from them.
+  private static final int THREADS = Math.max(16, 4 * Runtime.getRuntime().availableProcessors());
+
   /// SageMaker's own headers may have 1024 characters each.
   private static final int MAX_HEADER_BYTES = 32 << 10;
 
@@ -169,7 +173,7 @@ public final class HttpServer implements AutoCloseable {
   }
 
   private static QueuedThreadPool threads() {
-    var threads = new QueuedThreadPool();
+    var threads = new QueuedThreadPool(THREADS);
     threads.setName("berth-http");
     threads.setVirtualThreadsExecutor(
         Executors.newThreadPerTaskExecutor(Thread.ofVirtual().name("berth-request-", 0).factory()));
