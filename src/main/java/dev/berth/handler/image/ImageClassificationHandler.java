@@ -7,7 +7,7 @@ import dev.berth.content.ContentType.DocumentReader;
 import dev.berth.content.ContentType.DocumentWriter;
 import dev.berth.content.ContentTypes;
 import dev.berth.handler.task.Copies;
-import dev.berth.handler.task.Fields;
+import dev.berth.content.Fields;
 import dev.berth.handler.task.Input;
 import dev.berth.handler.task.InputReader;
 import dev.berth.handler.task.Labels;

@@ -3,7 +3,7 @@ package dev.berth.handler.text;
 import dev.berth.artifact.ModelArtifact;
 import dev.berth.content.Documents;
 import dev.berth.content.Npy;
-import dev.berth.handler.task.Fields;
+import dev.berth.content.Fields;
 import dev.berth.handler.task.TaskAnswer;
 import dev.berth.hooks.BadInputException;
 import dev.berth.hooks.ElementType;

@@ -4,7 +4,7 @@ import dev.berth.artifact.ModelArtifact;
 import dev.berth.artifact.ModelArtifactException;
 import dev.berth.artifact.Shapes;
 import dev.berth.engine.EngineException;
-import dev.berth.handler.task.Fields;
+import dev.berth.content.Fields;
 import dev.berth.handler.task.ScoreFunction;
 import dev.berth.hooks.BadInputException;
 import dev.berth.memory.RequestMemory;

@@ -11,7 +11,7 @@ import dev.berth.content.Csv;
 import dev.berth.content.Documents;
 import dev.berth.content.Excerpt;
 import dev.berth.handler.task.Copies;
-import dev.berth.handler.task.Fields;
+import dev.berth.content.Fields;
 import dev.berth.handler.task.Input;
 import dev.berth.handler.task.InputReader;
 import dev.berth.handler.task.RowModel;
