@@ -15,6 +15,7 @@ import io.javalin.config.JavalinConfig;
 import io.javalin.config.RoutesConfig;
 import io.javalin.http.Context;
 import jakarta.servlet.http.HttpServletResponse;
+import java.time.Instant;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
@@ -34,15 +35,9 @@ final class Routes {
   private static final String MANY =
       "this server has many models; POST /models/{name}/invoke asks one, GET /models lists them";
 
-  /// What asks the model. SageMaker's OpenAI-compatible path forwards to the paths of OpenAI; the
-  /// body tells what is asked.
+  /// What asks the model. SageMaker's OpenAI-compatible path forwards to the paths of OpenAI.
   private static final List<String> INVOCATIONS =
-      List.of(
-          "/invocations",
-          "/inferences",
-          "/v1/chat/completions",
-          "/v1/completions",
-          "/v1/embeddings");
+      Stream.concat(Stream.of("/invocations", "/inferences"), OpenAi.ASKING.stream()).toList();
 
   private static final Paths ONE_MODEL =
       new Paths(
@@ -55,8 +50,19 @@ final class Routes {
                   "/models/{name}/invoke",
                   START_MANY,
                   Sockets.PATH_OF_MODEL,
-                  START_MANY))
-          .and(Map.of("/execution-parameters", "GET", Sockets.PATH, "GET"));
+                  START_MANY,
+                  "/v1/responses",
+                  "of OpenAI's API there are chat completions, completions and embeddings"))
+          .and(
+              Map.of(
+                  "/execution-parameters",
+                  "GET",
+                  Sockets.PATH,
+                  "GET",
+                  OpenAi.MODELS,
+                  "GET",
+                  OpenAi.MODEL,
+                  "GET"));
   private static final Paths MANY_MODELS =
       new Paths(
           Map.of(
@@ -68,7 +74,9 @@ final class Routes {
               "POST",
               Sockets.PATH_OF_MODEL,
               "GET"),
-          Stream.concat(INVOCATIONS.stream(), Stream.of("/execution-parameters", Sockets.PATH))
+          Stream.concat(
+                  INVOCATIONS.stream(),
+                  Stream.of("/execution-parameters", Sockets.PATH, OpenAi.MODELS, OpenAi.MODEL))
               .collect(Collectors.toMap(Function.identity(), _ -> MANY)));
 
   private final ServerConfig config;
@@ -194,6 +202,8 @@ final class Routes {
     vertex.ifPresent(path -> routes.post(path, new Vertex(visits, invocations)));
     routes.get(Sockets.PATH, Sockets::reject);
     routes.get("/execution-parameters", new ExecutionParameters(config.transform(), workers));
+    new OpenAi(config.protocol().modelName(), () -> visits.apply(inTime()), Instant.now())
+        .register(routes);
   }
 
   private void register(RoutesConfig routes, ManyModels many) {

@@ -74,6 +74,8 @@ final class Operations {
               ask("Ask the model as OpenAI's clients do: completions", false);
           case "POST /v1/embeddings" ->
               ask("Ask the model as OpenAI's clients do: embeddings", false);
+          case "GET /v1/models" -> models("The model, as OpenAI's clients list it");
+          case "GET /v1/models/{name}" -> inPath(models("The model, for OpenAI's clients"), "name");
           case "POST /models/{name}/invoke" -> named(ask("Ask one of the models", true));
           case "GET /invocations-bidirectional-stream" -> socket();
           case "GET /models/{name}/invocations-bidirectional-stream" -> named(socket());
@@ -315,6 +317,10 @@ final class Operations {
     var responses = operation.withObject("responses");
     responses.putObject("101").put("description", "The socket is open");
     return fails(operation, ErrorType.BAD_INPUT, ErrorType.NOT_READY);
+  }
+
+  private ObjectNode models(String summary) {
+    return fails(answering(operation("model", summary), ANY_JSON), ErrorType.NOT_FOUND);
   }
 
   /// Of the Open Inference Protocol, whose errors have a form of their own.
