@@ -15,7 +15,6 @@ import io.javalin.config.JavalinConfig;
 import io.javalin.config.RoutesConfig;
 import io.javalin.http.Context;
 import jakarta.servlet.http.HttpServletResponse;
-import java.time.Instant;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
@@ -53,16 +52,7 @@ final class Routes {
                   START_MANY,
                   "/v1/responses",
                   "of OpenAI's API there are chat completions, completions and embeddings"))
-          .and(
-              Map.of(
-                  "/execution-parameters",
-                  "GET",
-                  Sockets.PATH,
-                  "GET",
-                  OpenAi.MODELS,
-                  "GET",
-                  OpenAi.MODEL,
-                  "GET"));
+          .and(Map.of("/execution-parameters", "GET", Sockets.PATH, "GET", OpenAi.MODELS, "GET"));
   private static final Paths MANY_MODELS =
       new Paths(
           Map.of(
@@ -76,7 +66,7 @@ final class Routes {
               "GET"),
           Stream.concat(
                   INVOCATIONS.stream(),
-                  Stream.of("/execution-parameters", Sockets.PATH, OpenAi.MODELS, OpenAi.MODEL))
+                  Stream.of("/execution-parameters", Sockets.PATH, OpenAi.MODELS))
               .collect(Collectors.toMap(Function.identity(), _ -> MANY)));
 
   private final ServerConfig config;
@@ -199,11 +189,12 @@ final class Routes {
     INVOCATIONS.stream()
         .filter(path -> vertex.filter(path::equals).isEmpty())
         .forEach(path -> routes.post(path, invocations));
-    vertex.ifPresent(path -> routes.post(path, new Vertex(visits, invocations)));
+    vertex.ifPresent(
+        path ->
+            routes.post(path, new Vertex((_, deadline) -> visits.apply(deadline), invocations)));
     routes.get(Sockets.PATH, Sockets::reject);
     routes.get("/execution-parameters", new ExecutionParameters(config.transform(), workers));
-    new OpenAi(config.protocol().modelName(), () -> visits.apply(inTime()), Instant.now())
-        .register(routes);
+    new OpenAi(config.protocol().modelName(), () -> visits.apply(inTime())).register(routes);
   }
 
   private void register(RoutesConfig routes, ManyModels many) {

@@ -75,7 +75,6 @@ final class Operations {
           case "POST /v1/embeddings" ->
               ask("Ask the model as OpenAI's clients do: embeddings", false);
           case "GET /v1/models" -> models("The model, as OpenAI's clients list it");
-          case "GET /v1/models/{name}" -> inPath(models("The model, for OpenAI's clients"), "name");
           case "POST /models/{name}/invoke" -> named(ask("Ask one of the models", true));
           case "GET /invocations-bidirectional-stream" -> socket();
           case "GET /models/{name}/invocations-bidirectional-stream" -> named(socket());
@@ -103,6 +102,9 @@ final class Operations {
           case "GET /v2/models/{name}/ready" ->
               inPath(protocol("Whether a model can answer"), "name");
           case "POST /v2/models/{name}/infer" -> inPath(infer(), "name");
+          case "GET /v1/models/{name}" ->
+              inPath(models("The model, for clients of OpenAI and of KServe's version 1"), "name");
+          case "POST /v1/models/{name}:predict" -> inPath(predict(), "name");
           case "GET /v2/models/{name}/versions/{version}" ->
               version(protocol("The inputs and outputs of a version"));
           case "GET /v2/models/{name}/versions/{version}/ready" ->
