@@ -230,10 +230,27 @@ final class TorchGraph implements Graph {
       }
       try (var results =
           IValueUtils.forward((PtSymbolBlock) model.getBlock(), values.toArray(IValue[]::new))) {
-        return read.apply(results);
+        return read(results, read);
       }
     } finally {
       values.forEach(IValue::close);
+    }
+  }
+
+  /// What can't be read is the model's failure, for other inputs too.
+  private static List<Tensor> read(IValue results, Function<IValue, List<Tensor>> read) {
+    try {
+      return read.apply(results);
+    } catch (ai.djl.engine.EngineException
+        | UnsupportedOperationException
+        | IllegalArgumentException
+        | IllegalStateException e) {
+      throw TorchFailure.isOfDevice(e)
+          ? e
+          : new EngineException(
+              "the model returned %s, expected dense tensors of numbers, alone or in a tuple, list or dict"
+                  .formatted(results.getType()),
+              e);
     }
   }
 

@@ -94,6 +94,10 @@ public class TensorHandler
     this.artifact = artifact;
     var names = Engine.of(artifact.file()).names(artifact.file());
     ModelNames.check(artifact, names);
+    // A class that extends this one may give the model what else it takes.
+    if (getClass() == TensorHandler.class) {
+      ModelNames.checkTypes(artifact, names);
+    }
     this.known =
         new KnownTensors(
             inputs(artifact, names),

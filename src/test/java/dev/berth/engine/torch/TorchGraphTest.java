@@ -158,12 +158,40 @@ class TorchGraphTest {
   }
 
   @ParameterizedTest
-  @CsvSource({"text.pt, a text", "complex.pt, complex numbers"})
-  void whatIsNoTensorOfRealNumbersIsRefused(String file, String found) {
-    try (var model = load(file)) {
-      assertThatThrownBy(() -> model.forward(List.of(Tensor.of(new float[] {1}, 1))))
+  @CsvSource(
+      delimiter = '|',
+      value = {
+        "0 | a text",
+        "1 | float",
+        "2 | (Tensor, NoneType)",
+        "3 | a sparse tensor",
+        "4 | complex64",
+        "5 | complex128",
+        "6 | complex32",
+        "7 | qint8",
+        "8 | uint64 beyond the range of int64"
+      })
+  void whatNoTensorHoldsAsItIsIsTheModelsFailure(float kind, String found) {
+    try (var model = load("unfit.pt")) {
+      assertThatThrownBy(() -> model.forward(List.of(Tensor.of(new float[] {kind}, 1))))
           .isExactlyInstanceOf(EngineException.class)
-          .hasMessageStartingWith("the model returned " + found);
+          .hasMessageStartingWith("the model returned %s, expected ", found);
+    }
+  }
+
+  @Test
+  void everyTypeThatATensorHoldsKeepsItsNumbers() {
+    var outputs = outputs("any-type.pt", Tensor.of(new double[] {16777219, 4294967295.0}, 2));
+    assertThat(outputs.get(12)).isEqualTo(Tensor.of(new long[] {16777219, 4294967295L}, 2));
+    assertThat(outputs.get(13)).isEqualTo(Tensor.of(new long[] {16777219, 4294967295L}, 2));
+    var small = outputs("any-type.pt", Tensor.of(new float[] {3, 32767}, 2));
+    assertThat(small.get(10)).isEqualTo(Tensor.of(new int[] {3, 32767}, 2).as(ElementType.INT16));
+    assertThat(small.get(11)).isEqualTo(Tensor.of(new int[] {3, 32767}, 2));
+  }
+
+  private static List<Tensor> outputs(String file, Tensor input) {
+    try (var model = load(file)) {
+      return model.forward(List.of(input));
     }
   }
 

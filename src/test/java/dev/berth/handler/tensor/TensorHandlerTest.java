@@ -228,6 +228,14 @@ class TensorHandlerTest {
         "model.json: outputs: found [sum], expected [product, sum]");
   }
 
+  @Test
+  @Tag("RUN-14")
+  void aModelThatTakesMoreThanTensorsIsRefusedAtStart() throws Exception {
+    assertStartFails(
+        artifact("forgets", "forgets.pt", null),
+        "forgets.pt: its forward takes kept: List[Tensor], expected tensors only; wrap it in a module that takes and returns tensors");
+  }
+
   @ParameterizedTest
   @Tag("ERR-01")
   @CsvSource(
@@ -239,11 +247,12 @@ class TensorHandlerTest {
         "application/json      | [[[1], 2]]                  | [0][1]: found 2, expected a list of 1 as before it",
         "application/json      | null                        | body: found null, expected a number",
         "application/json      | {\"instances\": 7}          | instances: found 7, expected a list",
-        "application/json      | {\"a\": 1, \"b\": 2}        | body: found an object, expected {\"b64\": \"…\"}",
+        "application/json      | {}                          | body: found an object, expected a number, a list of numbers, or {\"b64\": \"…\"}",
+        "application/json      | {\"a\": 1, \"b\": 2}        | body: found an object, expected a number, a list of numbers, or {\"b64\": \"…\"}",
         "application/json      | {\"instances\": [{\"b64\": \"?\"}]} | instances[0].b64: not base64",
         "application/json      | [1                          | body: not JSON",
         "application/json      | {\"inputs\": 3}             | inputs: found [float32[]], expected as many rows in each",
-        "application/json      | {\"inputs\": {}}            | inputs: found an object, expected {\"b64\": \"…\"}",
+        "application/json      | {\"inputs\": {}}            | inputs: found an object, expected a number, a list of numbers, or {\"b64\": \"…\"}",
         "application/json      | {\"dataframe_split\": {\"columns\": [\"a\"], \"data\": [[\"x\"]]}} | dataframe_split.data[0][0]: found the text \"x\", expected a number",
         "application/json      | {\"dataframe_split\": [1]}  | dataframe_split.data: found nothing, expected a list",
         "application/jsonlines | [1]~~[2]                    | line 2: found a blank line",
@@ -510,7 +519,11 @@ class TensorHandlerTest {
               ElementType.FLOAT32,
               ElementType.FLOAT64,
               ElementType.FLOAT32,
-              ElementType.FLOAT32);
+              ElementType.FLOAT32,
+              ElementType.INT16,
+              ElementType.INT32,
+              ElementType.INT64,
+              ElementType.INT64);
       assertThat(outputs.values())
           .allSatisfy(output -> assertThat(output.floats()).containsExactly(1));
       for (var type : ElementType.values()) {
