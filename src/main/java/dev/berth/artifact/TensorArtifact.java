@@ -163,7 +163,7 @@ public record TensorArtifact(
       var directories =
           entries
               .filter(Files::isDirectory)
-              .filter(entry -> !entry.getFileName().toString().startsWith("."))
+              .filter(entry -> !ArtifactFile.isHidden(entry.getFileName()))
               .toList();
       return directories.size() == 1 && isArtifact(directories.getFirst(), isModel)
           ? Optional.of(directories.getFirst().getFileName())
@@ -184,7 +184,10 @@ public record TensorArtifact(
       throw new ModelArtifactException(directory, List.of("not a directory"));
     }
     try (var files = Files.list(directory)) {
-      return files.filter(isModel).sorted().toList();
+      return files
+          .filter(file -> isModel.test(file) && !ArtifactFile.isHidden(file.getFileName()))
+          .sorted()
+          .toList();
     } catch (IOException e) {
       throw new UncheckedIOException(e);
     }

@@ -468,6 +468,21 @@ class TensorHandlerTest {
   }
 
   @Test
+  @Tag("RUN-14")
+  void filesThatAMacAddsAreNoModels() throws Exception {
+    var artifact = artifact("mac", "doubled.pt", null);
+    Files.writeString(artifact.resolve("._doubled.pt"), "no model");
+    Files.writeString(artifact.resolve(".DS_Store"), "");
+    try (var server = TestServer.artifact(artifact).start()) {
+      assertThat(server.invoke("[7]").body()).isEqualTo("[14.0]");
+    }
+    var packed = Files.createDirectories(directory.resolve("mac-packed/my-model")).getParent();
+    Files.copy(TestArtifact.TORCHSCRIPT.resolve("doubled.pt"), packed.resolve("my-model/model.pt"));
+    Files.createDirectories(packed.resolve("__MACOSX/my-model"));
+    assertStartFails(packed, "only my-model/, which has one");
+  }
+
+  @Test
   void onlyWhatTheCallersTensorsCauseIsTheCallersFailure() throws Exception {
     var inputs =
         "{\"format\": 1, \"files\": [{\"path\": \"fails.pt\"}], \"inputs\": [\"values\", {\"name\": \"kind\", \"type\": \"int64\"}]}";
