@@ -80,9 +80,9 @@ final class TorchGraph implements Graph {
   /// What to do about an operator or a class that no loaded library has, else what the engine says.
   private static String reason(Path file, Exception e) {
     var message = EngineMessage.of(e);
-    if (PickledFile.is(file)) {
-      return "found what torch.save writes, such as a state_dict; load it into the model in Python and save "
-          + "torch.jit.trace(model, example) or torch.jit.script(model)";
+    var other = OtherFormat.of(file);
+    if (other.isPresent()) {
+      return other.get();
     }
     if (String.valueOf(e.getMessage()).contains("torch.classes.neuron")) {
       return "it is compiled for Neuron; serve it on that instance type, with %s (%s)"

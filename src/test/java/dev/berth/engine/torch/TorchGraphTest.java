@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import ai.djl.Device;
 import ai.djl.pytorch.jni.JniUtils;
 import dev.berth.artifact.Target;
+import dev.berth.engine.Engine;
 import dev.berth.engine.EngineException;
 import dev.berth.engine.Graph;
 import dev.berth.engine.InvalidInputException;
@@ -16,6 +17,7 @@ import dev.berth.hooks.ElementType;
 import dev.berth.hooks.InsufficientMemoryException;
 import dev.berth.hooks.Tensor;
 import java.io.IOException;
+import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Arrays;
@@ -36,6 +38,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.Arguments;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.MethodSource;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /// Real libtorch with small TorchScript files; `trace/fixtures.py` makes them.
 class TorchGraphTest {
@@ -113,6 +116,25 @@ class TorchGraphTest {
                       "Python and save torch.jit.trace(model, example) or torch.jit.script(model)")
                   .formatted(file));
     }
+  }
+
+  @ParameterizedTest
+  @ValueSource(strings = {"net.pt2", "model.pt"})
+  void anExportedProgramSaysHowToMakeATorchScript(String name, @TempDir Path directory)
+      throws IOException {
+    var file = directory.resolve(name);
+    try (var out = new ZipOutputStream(Files.newOutputStream(file))) {
+      out.putNextEntry(new ZipEntry("net/archive_format"));
+      out.write("pt2".getBytes(StandardCharsets.US_ASCII));
+      out.putNextEntry(new ZipEntry("net/models/model.json"));
+    }
+    assertThatThrownBy(() -> Graph.load(file, CPU))
+        .isInstanceOf(EngineException.class)
+        .hasMessage(
+            "%s can't be loaded as TorchScript: found what torch.export.save writes; save torch.jit.trace(model, example) or "
+                .concat("torch.jit.script(model) instead")
+                .formatted(file));
+    assertThat(Engine.isModel(file)).isTrue();
   }
 
   @Test
