@@ -1,6 +1,7 @@
 package dev.berth.command;
 
 import dev.berth.artifact.ModelArtifactException;
+import dev.berth.artifact.code.Thrown;
 import dev.berth.config.ServerConfig;
 import dev.berth.error.ServingException;
 import dev.berth.handler.qa.QuestionAnsweringHandler;
@@ -63,6 +64,7 @@ final class FirstSample implements FirstRequest {
 
   /// What a caller would get.
   static String problem(SampleRequest sample, ServingException e) {
-    return "%s: the model does not answer it: %s".formatted(sample.name(), e.getMessage());
+    return "%s: the model does not answer it: %s"
+        .formatted(sample.name(), Thrown.withCauses(e.getMessage(), e.getCause()));
   }
 }

@@ -1,7 +1,7 @@
 package dev.berth.serving;
 
 import dev.berth.artifact.code.HookPlace;
-import dev.berth.artifact.code.MissingClass;
+import dev.berth.artifact.code.Thrown;
 import java.time.Duration;
 import java.util.concurrent.Callable;
 import java.util.concurrent.CompletableFuture;
@@ -39,8 +39,7 @@ public final class LoadException extends Exception {
     try {
       return call.call();
     } catch (Throwable e) {
-      throw new LoadException(
-          "%s failed%s: %s%s".formatted(hook, HookPlace.of(e), e, MissingClass.cure(e)), e);
+      throw new LoadException("%s failed%s".formatted(hook, Thrown.at(e)), e);
     } finally {
       ended.complete(null);
     }

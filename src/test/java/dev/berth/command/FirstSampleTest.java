@@ -81,6 +81,9 @@ class FirstSampleTest {
             "List<String> predictFn(List<String> records, Object model) { throw new IllegalStateException(\"boom\"); }",
             "predictFn (code/Inference.java) failed at Inference.java:2: boom"),
         Arguments.of(
+            "List<String> predictFn(List<String> records, Object model) { throw new IllegalStateException(\"boom\", new java.io.IOException(\"disk\")); }",
+            "predictFn (code/Inference.java) failed at Inference.java:2: boom, caused by java.io.IOException: disk"),
+        Arguments.of(
             "List<String> predictFn(List<String> records, Object model) { return List.of(); }",
             "predictFn (code/Inference.java) failed: found 0 predictions, expected 1, one for each record"),
         Arguments.of(
