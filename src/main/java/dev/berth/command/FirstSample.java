@@ -39,7 +39,7 @@ final class FirstSample implements FirstRequest {
     if (model.handler() instanceof QuestionAnsweringHandler || !asked.add(model.model())) {
       return;
     }
-    var sample = SampleRequest.in(directory);
+    var sample = SampleRequest.in(directory, model.requestTypes());
     if (sample.isPresent()) {
       ask(model, sample.get());
     }
