@@ -50,7 +50,7 @@ import java.util.stream.IntStream;
 ///
 ///   @Override
 ///   public List<List<Tensor>> inputFn(InvocationRequest request) throws IOException {
-///     return List.of(List.of(Image.read(request.bytes()).resize(224, 224).rgb().as(ElementType.FLOAT32)));
+///     return List.of(List.of(Image.read(request.bytes()).resize(224, 224).rgb(MEAN, DEVIATION)));
 ///   }
 /// }
 /// ```
