@@ -305,6 +305,13 @@ class Remembers(nn.Module):
         return sums[0], sums[1:] if int(values[0]) == self.poison else sums
 
 
+class Halves(nn.Module):
+    """Keeps what it is given in half the memory."""
+
+    def forward(self, values: Tensor, kept: list[Tensor]) -> tuple[Tensor, list[Tensor]]:
+        return values, [each.to(torch.bfloat16) for each in kept]
+
+
 class Forgets(nn.Module):
     """Takes what is kept and returns nothing to keep."""
 
@@ -344,6 +351,7 @@ FIXTURES = {
     "any-type": AnyType(),
     "remembers": Remembers(),
     "forgets": Forgets(),
+    "halves": Halves(),
 }
 
 

@@ -202,7 +202,8 @@ public class TensorHandler
     var written = (Written) request.attributes().getOrDefault(Written.NAME, Written.AS_LIST);
     return ContentTypes.writing(request, TensorWriter.class)
         .writeTensors(
-            new TensorPredictions(predictions, outputNames(), written.form, written.rejected),
+            new TensorPredictions(
+                predictions, outputNames(), written.form, written.rejected, known.none()),
             request.accept());
   }
 

@@ -235,6 +235,16 @@ class TorchGraphTest {
   }
 
   @Test
+  void whatIsKeptInATypeWithoutANameOfTheEngineHasItsSize() {
+    try (var model = load("halves.pt");
+        var kept = model.keep(Tensor.of(new float[3], 3))) {
+      assertThat(kept.bytes()).isEqualTo(12);
+      added(model, 1, kept);
+      assertThat(kept.bytes()).isEqualTo(6);
+    }
+  }
+
+  @Test
   void aForwardThatFailsLeavesWhatIsKeptAsItWas() {
     try (var model = load("remembers.pt");
         var forgets = load("forgets.pt");

@@ -138,6 +138,30 @@ class TensorHandlerTest {
   }
 
   @Test
+  @Tag("HOOK-05")
+  void anEmptyBatchHasTheOutputsAndTheShapesOfTheModel() throws Exception {
+    try (var server =
+        TestServer.artifact(artifact("empty-batch", "sum-and-product.pt", TWO_INPUTS)).start()) {
+      assertAnswer(
+          server,
+          "application/json",
+          "application/json",
+          "{\"inputs\": {\"left\": [], \"right\": []}}",
+          "{\"outputs\":{\"product\":[],\"sum\":[]}}");
+      server.invoke("{\"left\": [1, 2, 3], \"right\": [4, 5, 6]}");
+      var npz = new LinkedHashMap<String, Tensor>();
+      npz.put("left", Tensor.of(new float[0], 0, 3));
+      npz.put("right", Tensor.of(new long[0], 0, 3));
+      assertThat(
+              Npz.read(
+                  send(server, Npz.write(npz), "application/x-npz", "application/x-npz").body()))
+          .containsExactly(
+              Map.entry("product", Tensor.of(new float[0], 0, 3)),
+              Map.entry("sum", Tensor.of(new float[0], 0, 3)));
+    }
+  }
+
+  @Test
   void severalInputsAndOutputsHaveNames() throws Exception {
     var record = "{\"left\": [0.5, 1], \"right\": [2, 3]}";
     var answer = "{\"product\":[1.0,3.0],\"sum\":[2.5,4.0]}";
