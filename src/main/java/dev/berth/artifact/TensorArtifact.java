@@ -171,7 +171,7 @@ public record TensorArtifact(
           .filter(Files::isRegularFile)
           .map(Path::getFileName)
           .filter(name -> !ArtifactFile.isHidden(name))
-          .max(Comparator.comparing(name -> directory.resolve(name).toFile().length()));
+          .max(Comparator.comparingLong(name -> directory.resolve(name).toFile().length()));
     } catch (IOException e) {
       throw new UncheckedIOException(e);
     }

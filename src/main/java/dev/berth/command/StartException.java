@@ -39,8 +39,7 @@ public final class StartException extends Exception {
       case LoadException hook when saysWhy(hook.getCause()) -> of(hook.getCause());
       case LoadException hook -> new StartException(hook.getMessage(), hook);
       case Throwable known when saysWhy(known) -> new StartException(known.getMessage(), known);
-      default ->
-          new StartException("the model could not be loaded" + Thrown.at(e), e);
+      default -> new StartException("the model could not be loaded" + Thrown.at(e), e);
     };
   }
 

@@ -29,8 +29,7 @@ public final class Base64Bytes {
     var text = object.path(FIELD);
     if (!object.isObject() || object.size() != 1 || !text.isTextual()) {
       throw new BadInputException(
-          "%s: found %s, expected %s{\"b64\": \"…\"}"
-              .formatted(name, Excerpt.of(value), expected));
+          "%s: found %s, expected %s{\"b64\": \"…\"}".formatted(name, Excerpt.of(value), expected));
     }
     return decode(text.textValue(), name + ".b64");
   }

@@ -73,11 +73,8 @@ final class HookFailure {
     return switch (thrown) {
       case ExceptionInInitializerError e when e.getCause() != null ->
           "%s: %s".formatted(name, Thrown.of(e));
-      case NoClassDefFoundError e ->
-          "%s: %s%s".formatted(name, e.getMessage(), Thrown.cure(e));
-      case LinkageError e -> "%s: %s".formatted(name, e.getMessage());
-      case ReflectiveOperationException e ->
-          "%s: %s%s".formatted(name, e.getMessage(), Thrown.cure(e));
+      case LinkageError _, ReflectiveOperationException _ ->
+          "%s: %s%s".formatted(name, thrown.getMessage(), Thrown.cure(thrown));
       default -> Objects.requireNonNullElse(thrown.getMessage(), name);
     };
   }

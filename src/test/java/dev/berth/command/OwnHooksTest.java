@@ -156,7 +156,8 @@ class OwnHooksTest {
           .contains("\"answer\":\"Scotland\"", "\"start\":17", "\"end\":25");
       var wrong = server.invoke("{\"question\": \"Where?\", " + about);
       assertThat(wrong.statusCode()).isEqualTo(500);
-      assertThat(wrong.body()).contains("the model returned 10 start and 10 end logits in rows of 11");
+      assertThat(wrong.body())
+          .contains("the model returned 10 start and 10 end logits in rows of 11");
     }
   }
 

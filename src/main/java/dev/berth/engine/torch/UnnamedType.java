@@ -35,8 +35,7 @@ enum UnnamedType {
   private static final MethodHandle RESULT_TYPE =
       Libtorch.function(
           "_ZN2at4_ops18result_type_Tensor4callERKNS_6TensorES4_",
-          FunctionDescriptor.of(
-              ValueLayout.JAVA_BYTE, ValueLayout.ADDRESS, ValueLayout.ADDRESS));
+          FunctionDescriptor.of(ValueLayout.JAVA_BYTE, ValueLayout.ADDRESS, ValueLayout.ADDRESS));
 
   /// In libtorch's `c10::ScalarType`, to which types are only ever added.
   private final int number;
@@ -64,7 +63,8 @@ enum UnnamedType {
   private static byte number(NDArray array) {
     try {
       // DJL's handle is the address of a tensor.
-      var tensor = MemorySegment.ofAddress((Long) ((ai.djl.util.NativeResource<?>) array).getHandle());
+      var tensor =
+          MemorySegment.ofAddress((Long) ((ai.djl.util.NativeResource<?>) array).getHandle());
       return (byte) RESULT_TYPE.invokeExact(tensor, tensor);
     } catch (Throwable e) {
       throw new IllegalStateException("libtorch does not tell the type of a tensor", e);
@@ -78,8 +78,7 @@ enum UnnamedType {
 
   /// @throws EngineException when no type of tensors holds these numbers
   ElementType holder() {
-    return Optional.ofNullable(holder)
-        .orElseThrow(() -> refused(name().toLowerCase(Locale.ROOT)));
+    return Optional.ofNullable(holder).orElseThrow(() -> refused(name().toLowerCase(Locale.ROOT)));
   }
 
   /// @param found instead of what is expected

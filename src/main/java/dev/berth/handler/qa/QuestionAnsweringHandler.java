@@ -43,8 +43,8 @@ import java.util.function.Supplier;
 ///
 /// Answers and scores are those of the question-answering pipeline of `transformers` 4.53. Extend
 /// this class to change one hook: a `modelFn` may return a [SpanModel] of its own, such as one of
-/// another runtime. A `predictFn` that looks at answers or changes them needs whole
-/// records: override `split` too, with `List.of(record)`.
+/// another runtime. A `predictFn` that looks at answers or changes them needs whole records:
+/// override `split` too, with `List.of(record)`.
 public class QuestionAnsweringHandler
     implements InferenceHandler<SpanModel, QuestionRecord, QuestionAnswer>, AutoCloseable {
 
@@ -78,13 +78,9 @@ public class QuestionAnsweringHandler
   }
 
   public QuestionAnsweringHandler(ModelArtifact artifact) {
-    checkInputs(artifact);
+    RowModel.check(artifact, TracedSpanModel.OUTPUTS);
     this.artifact = artifact;
-    int longestRow =
-        switch (artifact.shapes()) {
-          case Shapes.Dynamic _ -> artifact.maxSequenceLength();
-          case Shapes.Compiled(var shapes) -> shapes.getLast().sequence();
-        };
+    int longestRow = artifact.longestRow();
     this.sample = new Sample(artifact);
     this.reader = new QuestionReader(parameters(artifact, longestRow), longestRow);
     this.tokenizer = tokenizer(artifact);
@@ -258,28 +254,6 @@ public class QuestionAnsweringHandler
           .with(JSON.valueToTree(artifact.parameters()), "model.json: parameters", longestRow);
     } catch (BadInputException e) {
       throw new ModelArtifactException(artifact.directory(), List.of(e.getMessage()), e);
-    }
-  }
-
-  private static void checkInputs(ModelArtifact artifact) {
-    var unknown =
-        artifact.inputs().stream().filter(input -> !RowModel.INPUTS.contains(input)).toList();
-    var problems = new ArrayList<String>();
-    if (artifact.inputs().stream().distinct().count() < artifact.inputs().size()) {
-      problems.add("model.json: inputs: found %s, expected each once".formatted(artifact.inputs()));
-    }
-    if (!unknown.isEmpty()) {
-      problems.add(
-          "model.json: inputs: found %s, expected names among %s"
-              .formatted(unknown, RowModel.INPUTS));
-    }
-    if (!artifact.outputs().equals(TracedSpanModel.OUTPUTS)) {
-      problems.add(
-          "model.json: outputs: found %s, expected %s"
-              .formatted(artifact.outputs(), TracedSpanModel.OUTPUTS));
-    }
-    if (!problems.isEmpty()) {
-      throw new ModelArtifactException(artifact.directory(), problems);
     }
   }
 }

@@ -60,8 +60,7 @@ record Catalog(Served served, Path directory, ModelRegistry registry, Sample.Fin
   private Entry one(Optional<String> problem) {
     var facts = facts(Served.NAME);
     var state = facts.isEmpty() ? "not loaded" : problem.isPresent() ? "failed" : "loaded";
-    return new Entry(
-        Served.NAME, "/invocations", state, problem, facts, sample(directory, facts));
+    return new Entry(Served.NAME, "/invocations", state, problem, facts, sample(directory, facts));
   }
 
   private Entry ofMany(ManyModels.Entry entry) {

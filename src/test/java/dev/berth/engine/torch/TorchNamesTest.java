@@ -24,7 +24,8 @@ class TorchNamesTest {
   @Test
   void aDictThatIsReturnedHasNames() throws IOException {
     assertThat(TorchNames.of(Path.of("src/test/resources/torchscript/sum-and-product.pt")))
-        .isEqualTo(new GraphNames(
+        .isEqualTo(
+            new GraphNames(
                 List.of("left", "right"), 2, List.of("product", "sum"), Optional.empty()));
     assertThat(
             names(
@@ -54,7 +55,8 @@ class TorchNamesTest {
             "Tensor",
             "    return left\n");
     assertThat(names)
-        .isEqualTo(new GraphNames(
+        .isEqualTo(
+            new GraphNames(
                 List.of("left", "pair", "right", "n"),
                 2,
                 List.of(),

@@ -64,7 +64,8 @@ class QuestionAnsweringTest {
   @Test
   void severalQuestionsAboutOneContextAreAnsweredByAList() throws Exception {
     var born = "Bell was born in Scotland and lived in Canada.";
-    var questions = "\"question\": [\"Where was Bell born?\", \"Where did Bell live?\"], \"context\": ";
+    var questions =
+        "\"question\": [\"Where was Bell born?\", \"Where did Bell live?\"], \"context\": ";
     var alone = json(ask("application/json", "application/json", BELL));
     for (var contexts : List.of('"' + born + '"', "[\"%s\", \"%s\"]".formatted(born, born))) {
       var object = "{%s%s}".formatted(questions, contexts);
