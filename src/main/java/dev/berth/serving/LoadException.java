@@ -38,6 +38,8 @@ public final class LoadException extends Exception {
     watch(hook, patience, patience, Thread.currentThread(), ended);
     try {
       return call.call();
+    } catch (LoadException named) {
+      throw named;
     } catch (Throwable e) {
       throw new LoadException("%s failed%s".formatted(hook, Thrown.at(e)), e);
     } finally {

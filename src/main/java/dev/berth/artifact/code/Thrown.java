@@ -37,6 +37,8 @@ public final class Thrown {
         .takeWhile(cause -> !cause.getClass().getName().startsWith("dev.berth."))
         .map(Throwable::getCause)
         .filter(cause -> cause != null && told.indexOf(cause.toString()) < 0)
+        // Below an error that names the class already.
+        .filter(cause -> !(cause instanceof ClassNotFoundException))
         .forEach(cause -> told.append(", caused by ").append(cause));
     return told.toString();
   }
