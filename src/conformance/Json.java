@@ -5,7 +5,8 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 
-/// Reads JSON as strictly as RFC 8259 says it. The JDK has no parser, and the kit is to need nothing else.
+/// Reads JSON as strictly as RFC 8259 says it. The JDK has no parser, and the kit is to need
+/// nothing else.
 final class Json {
 
   private static final int DEEPEST = 1000;

@@ -151,9 +151,7 @@ final class ModelChecks {
         List.of("m1", "m2", "m3"),
         () -> {
           var two = container.get("/models?limit=2");
-          Check.expect(
-              two.status() == 200 && models(two).size() == 2,
-              "limit=2: " + two.shown());
+          Check.expect(two.status() == 200 && models(two).size() == 2, "limit=2: " + two.shown());
           Check.expect(container.get("/models?limit=1000"), 200);
           var x = container.get("/models?limit=x");
           Check.expect(x, 200, 400);

@@ -159,6 +159,9 @@ class FewDescriptorsTest {
   private static ServeProcess serve(Path artifact, int descriptors) throws IOException {
     return ServeProcess.start(
         Map.of("BERTH_MODEL_DIR", artifact.toString(), "INSTANCE_TYPE", "cpu"),
-        List.of("sh", "-c", "./serve --help > /dev/null && ulimit -n %d && exec ./serve".formatted(descriptors)));
+        List.of(
+            "sh",
+            "-c",
+            "./serve --help > /dev/null && ulimit -n %d && exec ./serve".formatted(descriptors)));
   }
 }

@@ -202,8 +202,7 @@ class OwnHooksTest {
   void aProgramWithoutCodeIsAWarning(String program) throws Exception {
     new CodeArtifact(directory).withSample();
     try (var log = new CapturedLog();
-        var server =
-            TestServer.artifact(directory).set("SAGEMAKER_PROGRAM", program).start()) {
+        var server = TestServer.artifact(directory).set("SAGEMAKER_PROGRAM", program).start()) {
       assertThat(server.invoke("{\"question\": \"Who came?\", \"context\": \"Bob came.\"}").body())
           .contains("Bob");
       assertThat(log.text())

@@ -272,8 +272,7 @@ class ServeTest {
 
   @Test
   void anAddressOfIpv6WhereThereIsNoneIsNamed() throws Exception {
-    var environment =
-        Map.of("BERTH_HOST", "::", "JAVA_OPTS", "-Djava.net.preferIPv4Stack=true");
+    var environment = Map.of("BERTH_HOST", "::", "JAVA_OPTS", "-Djava.net.preferIPv4Stack=true");
     try (var server = ServeProcess.serve(environment)) {
       assertThat(server.exitCode()).isEqualTo(1);
       assertThat(server.err().lines())
