@@ -51,10 +51,18 @@ class ArchitectureTest {
               "handler.qa",
               Set.of(
                   "hooks", "artifact", "content", "engine", "handler.task", "memory", "tokenizer")),
+          Map.entry("openai", Set.of("hooks", "content")),
           Map.entry(
               "handler.text",
               Set.of(
-                  "hooks", "artifact", "content", "engine", "handler.task", "memory", "tokenizer")),
+                  "hooks",
+                  "artifact",
+                  "content",
+                  "engine",
+                  "handler.task",
+                  "memory",
+                  "openai",
+                  "tokenizer")),
           Map.entry(
               "handler.image",
               Set.of("hooks", "artifact", "content", "content.image", "engine", "handler.task")),
@@ -63,7 +71,14 @@ class ArchitectureTest {
           Map.entry(
               "serving",
               Set.of(
-                  "hooks", "artifact.code", "batching", "error", "memory", "metrics", "telemetry")),
+                  "hooks",
+                  "artifact",
+                  "artifact.code",
+                  "batching",
+                  "error",
+                  "memory",
+                  "metrics",
+                  "telemetry")),
           Map.entry(
               "http",
               Set.of(

@@ -61,6 +61,15 @@ record ArtifactHooks(InferenceHandler<?, ?, ?> handler, SequencedMap<String, Str
     if (code.isPresent()) {
       return own(code.get().create(Json::forgetClasses));
     }
+    // SageMaker's SDK sets it for any image.
+    config
+        .program()
+        .ifPresent(
+            program ->
+                log.warn(
+                    "{}: SAGEMAKER_PROGRAM is {}, and has no effect without hooks in code/",
+                    directory,
+                    program));
     if (HookCode.hasPython(directory)) {
       log.warn(
           "{}: code/ has hooks in Python, which are not run; docs/hooks.md turns them into Java",

@@ -1,5 +1,6 @@
 package dev.berth.http;
 
+import java.util.Comparator;
 import java.util.LinkedHashMap;
 import java.util.Map;
 import java.util.Optional;
@@ -44,7 +45,10 @@ record Paths(Map<String, String> methods, Map<String, String> elsewhere) {
   private static Optional<String> find(Set<String> patterns, String path) {
     return patterns.contains(path)
         ? Optional.of(path)
-        : patterns.stream().filter(pattern -> matches(pattern, path)).findFirst();
+        // The longest: {name}:predict matches {name} too.
+        : patterns.stream()
+            .filter(pattern -> matches(pattern, path))
+            .max(Comparator.comparingInt(String::length));
   }
 
   private static boolean matches(String pattern, String path) {

@@ -37,15 +37,9 @@ final class Routes {
   private static final String MANY =
       "this server has many models; POST /models/{name}/invoke asks one, GET /models lists them";
 
-  /// What asks the model. SageMaker's OpenAI-compatible path forwards to the paths of OpenAI; the
-  /// body tells what is asked.
+  /// What asks the model. SageMaker's OpenAI-compatible path forwards to the paths of OpenAI.
   private static final List<String> INVOCATIONS =
-      List.of(
-          "/invocations",
-          "/inferences",
-          "/v1/chat/completions",
-          "/v1/completions",
-          "/v1/embeddings");
+      Stream.concat(Stream.of("/invocations", "/inferences"), OpenAi.ASKING.stream()).toList();
 
   private static final Paths ONE_MODEL =
       new Paths(
@@ -58,8 +52,10 @@ final class Routes {
                   "/models/{name}/invoke",
                   START_MANY,
                   Sockets.PATH_OF_MODEL,
-                  START_MANY))
-          .and(Map.of("/execution-parameters", "GET", Sockets.PATH, "GET"));
+                  START_MANY,
+                  "/v1/responses",
+                  "of OpenAI's API there are chat completions, completions and embeddings"))
+          .and(Map.of("/execution-parameters", "GET", Sockets.PATH, "GET", OpenAi.MODELS, "GET"));
   private static final Paths MANY_MODELS =
       new Paths(
           Map.of(
@@ -71,7 +67,9 @@ final class Routes {
               "POST",
               Sockets.PATH_OF_MODEL,
               "GET"),
-          Stream.concat(INVOCATIONS.stream(), Stream.of("/execution-parameters", Sockets.PATH))
+          Stream.concat(
+                  INVOCATIONS.stream(),
+                  Stream.of("/execution-parameters", Sockets.PATH, OpenAi.MODELS))
               .collect(Collectors.toMap(Function.identity(), _ -> MANY)));
 
   /// To refuse takes about a thousandth of a second, and may take a tenth of the cores.
@@ -220,9 +218,12 @@ final class Routes {
     INVOCATIONS.stream()
         .filter(path -> vertex.filter(path::equals).isEmpty())
         .forEach(path -> routes.post(path, invocations));
-    vertex.ifPresent(path -> routes.post(path, new Vertex(visits, invocations)));
+    vertex.ifPresent(
+        path ->
+            routes.post(path, new Vertex((_, deadline) -> visits.apply(deadline), invocations)));
     routes.get(Sockets.PATH, Sockets::reject);
     routes.get("/execution-parameters", new ExecutionParameters(config.transform(), workers));
+    new OpenAi(config.protocol().modelName(), () -> visits.apply(inTime())).register(routes);
   }
 
   private void register(RoutesConfig routes, ManyModels many) {

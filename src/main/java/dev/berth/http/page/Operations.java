@@ -74,6 +74,7 @@ final class Operations {
               ask("Ask the model as OpenAI's clients do: completions", false);
           case "POST /v1/embeddings" ->
               ask("Ask the model as OpenAI's clients do: embeddings", false);
+          case "GET /v1/models" -> models("The model, as OpenAI's clients list it");
           case "POST /models/{name}/invoke" -> named(ask("Ask one of the models", true));
           case "GET /invocations-bidirectional-stream" -> socket();
           case "GET /models/{name}/invocations-bidirectional-stream" -> named(socket());
@@ -101,6 +102,9 @@ final class Operations {
           case "GET /v2/models/{name}/ready" ->
               inPath(protocol("Whether a model can answer"), "name");
           case "POST /v2/models/{name}/infer" -> inPath(infer(), "name");
+          case "GET /v1/models/{name}" ->
+              inPath(models("The model, for clients of OpenAI and of KServe's version 1"), "name");
+          case "POST /v1/models/{name}:predict" -> inPath(predict(), "name");
           case "GET /v2/models/{name}/versions/{version}" ->
               version(protocol("The inputs and outputs of a version"));
           case "GET /v2/models/{name}/versions/{version}/ready" ->
@@ -315,6 +319,10 @@ final class Operations {
     var responses = operation.withObject("responses");
     responses.putObject("101").put("description", "The socket is open");
     return fails(operation, ErrorType.BAD_INPUT, ErrorType.NOT_READY);
+  }
+
+  private ObjectNode models(String summary) {
+    return fails(answering(operation("model", summary), ANY_JSON), ErrorType.NOT_FOUND);
   }
 
   /// Of the Open Inference Protocol, whose errors have a form of their own.

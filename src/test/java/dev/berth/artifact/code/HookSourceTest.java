@@ -215,8 +215,6 @@ class HookSourceTest {
         .containsExactly(
             "SAGEMAKER_PROGRAM: found inference.py, expected a .java file of code/: Python does not run here; "
                 + "docs/hooks.md turns an inference.py into an Inference.java");
-    assertThat(artifact.problems(() -> artifact.code("Inference.java", null)))
-        .containsExactly("SAGEMAKER_PROGRAM: found Inference.java, expected a file of code/");
     assertThat(artifact.problems(() -> artifact.code(null, "Inference")))
         .containsExactly(
             "model.json: handler: found \"Inference\", expected none, as code/ has neither a .java file nor a jar");
