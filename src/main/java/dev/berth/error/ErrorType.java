@@ -17,6 +17,8 @@ public enum ErrorType {
   UNSUPPORTED_MEDIA_TYPE,
   /// A model of that name is there already, or comes or goes right now.
   CONFLICT,
+  /// A WebSocket handshake has a version that the server does not speak.
+  UPGRADE_REQUIRED,
   /// The caller closed the connection before the answer.
   CALLER_GONE,
   /// A hook or the server failed.

@@ -30,6 +30,7 @@ final class Errors {
       case CONFLICT -> 409;
       case PAYLOAD_TOO_LARGE -> 413;
       case UNSUPPORTED_MEDIA_TYPE -> 415;
+      case UPGRADE_REQUIRED -> 426;
       // nginx's status for it; nobody reads it but the metrics.
       case CALLER_GONE -> 499;
       case INTERNAL -> 500;

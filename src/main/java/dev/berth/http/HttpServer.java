@@ -22,6 +22,7 @@ import org.eclipse.jetty.server.HttpConfiguration;
 import org.eclipse.jetty.server.NetworkConnector;
 import org.eclipse.jetty.server.Server;
 import org.eclipse.jetty.server.handler.GracefulHandler;
+import org.eclipse.jetty.session.NullSessionCacheFactory;
 import org.eclipse.jetty.util.thread.QueuedThreadPool;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -132,6 +133,7 @@ public final class HttpServer implements AutoCloseable {
     // Jetty would redirect a request without a path.
     javalin.jetty.modifyServletContextHandler(
         context -> {
+          context.getSessionHandler().setUsingCookies(false);
           context.setAllowNullPathInContext(true);
           context.getServletHandler().setDecodeAmbiguousURIs(true);
         });
@@ -171,6 +173,8 @@ public final class HttpServer implements AutoCloseable {
     server.setHandler(new GracefulHandler(new ReservedConnections(connections, healthPaths)));
     server.setStopTimeout(LAST_RESPONSES.toMillis());
     server.setErrorHandler(new MalformedRequests());
+    // Javalin asks for the HTTP session of each handshake. Jetty would keep it for ever.
+    server.addBean(new NullSessionCacheFactory());
   }
 
   private static void configure(HttpConfiguration http) {

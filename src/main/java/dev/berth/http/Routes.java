@@ -192,7 +192,7 @@ final class Routes {
         .filter(path -> vertex.filter(path::equals).isEmpty())
         .forEach(path -> routes.post(path, invocations));
     vertex.ifPresent(path -> routes.post(path, new Vertex(visits, invocations)));
-    routes.get(Sockets.PATH, Sockets::reject);
+    routes.get(Sockets.PATH, Sockets::requireHandshake);
     routes.get("/execution-parameters", new ExecutionParameters(config.transform(), workers));
   }
 
@@ -204,7 +204,7 @@ final class Routes {
     routes.get("/models", models::list);
     routes.get("/models/{name}", models::describe);
     routes.delete("/models/{name}", models::unload);
-    routes.get(Sockets.PATH_OF_MODEL, Sockets::reject);
+    routes.get(Sockets.PATH_OF_MODEL, Sockets::requireHandshake);
     routes.post(
         "/models/{name}/invoke",
         invocations((ctx, deadline) -> many.enter(Models.name(ctx), deadline)));

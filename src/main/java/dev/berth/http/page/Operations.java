@@ -141,6 +141,7 @@ final class Operations {
       case PAYLOAD_TOO_LARGE -> "The payload is too large";
       case UNSUPPORTED_MEDIA_TYPE -> "The model does not read this Content-Type";
       case CONFLICT -> "A model of this name is there, or comes or goes right now";
+      case UPGRADE_REQUIRED -> "The handshake has another version than 13";
       case CALLER_GONE -> "The client has gone";
       case INTERNAL -> "A hook or the server failed";
       case NOT_READY -> "The model is loading, stopping or failed";
@@ -314,7 +315,8 @@ final class Operations {
             "model", "A WebSocket: each message is a request, each part of an answer a frame");
     var responses = operation.withObject("responses");
     responses.putObject("101").put("description", "The socket is open");
-    return fails(operation, ErrorType.BAD_INPUT, ErrorType.NOT_READY);
+    return fails(
+        operation, ErrorType.BAD_INPUT, ErrorType.UPGRADE_REQUIRED, ErrorType.NOT_READY);
   }
 
   /// Of the Open Inference Protocol, whose errors have a form of their own.
