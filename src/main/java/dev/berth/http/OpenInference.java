@@ -17,9 +17,7 @@ import dev.berth.serving.ServedModel;
 import io.javalin.config.RoutesConfig;
 import io.javalin.http.Context;
 import java.io.IOException;
-import java.util.LinkedHashMap;
 import java.util.List;
-import java.util.Map;
 import java.util.Optional;
 import java.util.OptionalInt;
 import java.util.function.Function;
@@ -39,14 +37,6 @@ final class OpenInference {
   private static final String VERSION = MODEL + "/versions/{version}";
   private static final String NAME = "berth";
   private static final List<String> EXTENSIONS = List.of("binary_tensor_data");
-  private static final List<String> METHODS =
-      List.of(
-          "ServerLive",
-          "ServerReady",
-          "ModelReady",
-          "ServerMetadata",
-          "ModelMetadata",
-          "ModelInfer");
 
   private final NamedModels models;
   private final Health health;
@@ -65,26 +55,10 @@ final class OpenInference {
     return path.equals(ROOT) || path.startsWith(ROOT + "/");
   }
 
-  /// The methods of its paths.
-  static Map<String, String> paths(boolean hasGrpc) {
-    var paths = new LinkedHashMap<String, String>();
-    paths.put(ROOT, "GET");
-    HEALTH.forEach(path -> paths.put(path, "GET"));
-    for (var model : List.of(MODEL, VERSION)) {
-      paths.put(model, "GET");
-      paths.put(model + "/ready", "GET");
-      paths.put(model + "/infer", "POST");
-    }
-    if (hasGrpc) {
-      METHODS.forEach(method -> paths.put(Grpc.SERVICE + method, "POST"));
-    }
-    return paths;
-  }
-
   void register(RoutesConfig routes) {
     routes.get(ROOT, ctx -> json(ctx, ModelMetadata.serverJson(NAME, version(), EXTENSIONS)));
-    routes.get(ROOT + "/health/live", ctx -> json(ctx, ModelMetadata.yes("live")));
-    routes.get(ROOT + "/health/ready", this::ready);
+    routes.get(HEALTH.getFirst(), ctx -> json(ctx, ModelMetadata.yes("live")));
+    routes.get(HEALTH.getLast(), this::ready);
     for (var model : List.of(MODEL, VERSION)) {
       routes.get(model, this::describe);
       routes.get(model + "/ready", this::modelReady);

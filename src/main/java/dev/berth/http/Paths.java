@@ -1,14 +1,20 @@
 package dev.berth.http;
 
-import java.util.LinkedHashMap;
+import static java.util.stream.Collectors.collectingAndThen;
+import static java.util.stream.Collectors.groupingBy;
+import static java.util.stream.Collectors.mapping;
+import static java.util.stream.Collectors.toCollection;
+
+import io.javalin.config.JavalinConfig;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
+import java.util.TreeSet;
 import java.util.regex.Pattern;
 
 /// The paths of the server, some of which have a parameter: `/models/{name}`.
 ///
-/// @param methods the methods of each, as `Allow` lists them
+/// @param methods the methods of each, as `Allow` lists them: `GET, POST`
 /// @param elsewhere paths that another server would have, and what to say to those who ask this one
 record Paths(Map<String, String> methods, Map<String, String> elsewhere) {
 
@@ -19,11 +25,17 @@ record Paths(Map<String, String> methods, Map<String, String> elsewhere) {
     elsewhere = Map.copyOf(elsewhere);
   }
 
-  /// These and others.
-  Paths and(Map<String, String> more) {
-    var all = new LinkedHashMap<>(methods);
-    all.putAll(more);
-    return new Paths(all, elsewhere);
+  /// Those that Javalin has so far.
+  static Paths of(JavalinConfig javalin, Map<String, String> elsewhere) {
+    return new Paths(
+        javalin.unsafe.internalRouter.allHttpHandlers().stream()
+            .map(route -> route.endpoint)
+            .filter(route -> route.method.isHttpMethod())
+            .collect(
+                groupingBy(
+                    route -> route.path,
+                    mapping(route -> route.method.name(), collectingAndThen(toCollection(TreeSet::new), methods -> String.join(", ", methods))))),
+        elsewhere);
   }
 
   /// The pattern of a path as a client sent it.

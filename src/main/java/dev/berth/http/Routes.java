@@ -16,7 +16,6 @@ import io.javalin.config.RoutesConfig;
 import io.javalin.http.Context;
 import jakarta.servlet.http.HttpServletResponse;
 import java.util.List;
-import java.util.Map;
 import java.util.Set;
 import java.util.function.BiFunction;
 import java.util.function.Function;
@@ -44,32 +43,13 @@ final class Routes {
           "/v1/completions",
           "/v1/embeddings");
 
-  private static final Paths ONE_MODEL =
-      new Paths(
-              INVOCATIONS.stream().collect(Collectors.toMap(Function.identity(), _ -> "POST")),
-              Map.of(
-                  "/models",
-                  START_MANY,
-                  "/models/{name}",
-                  START_MANY,
-                  "/models/{name}/invoke",
-                  START_MANY,
-                  Sockets.PATH_OF_MODEL,
-                  START_MANY))
-          .and(Map.of("/execution-parameters", "GET", Sockets.PATH, "GET"));
-  private static final Paths MANY_MODELS =
-      new Paths(
-          Map.of(
-              "/models",
-              "GET, POST",
-              "/models/{name}",
-              "DELETE, GET",
-              "/models/{name}/invoke",
-              "POST",
-              Sockets.PATH_OF_MODEL,
-              "GET"),
-          Stream.concat(INVOCATIONS.stream(), Stream.of("/execution-parameters", Sockets.PATH))
-              .collect(Collectors.toMap(Function.identity(), _ -> MANY)));
+  /// Paths that a server of one model has, and one of many models has not.
+  private static final List<String> OF_ONE =
+      Stream.concat(INVOCATIONS.stream(), Stream.of("/execution-parameters", Sockets.PATH))
+          .toList();
+
+  private static final List<String> OF_MANY =
+      List.of("/models", "/models/{name}", "/models/{name}/invoke", Sockets.PATH_OF_MODEL);
 
   private final ServerConfig config;
   private final Health health;
@@ -96,37 +76,7 @@ final class Routes {
   void register(JavalinConfig javalin) {
     var routes = javalin.routes;
     var metricsPath = config.http().metricsPath();
-    var paths =
-        switch (served) {
-          case Served.One _, Served.Watched _ -> ONE_MODEL;
-          case Served.Many _ -> MANY_MODELS;
-        };
     var platform = config.platform();
-    boolean hasGrpc = config.protocol().grpcPort().isPresent();
-    var asked =
-        paths
-            .and(platform.healthRoute().map(path -> Map.of(path, "GET")).orElse(Map.of()))
-            .and(platform.predictRoute().map(path -> Map.of(path, "POST")).orElse(Map.of()))
-            .and(Map.of("/ping", "GET, POST", metricsPath, "GET"))
-            .and(OpenInference.paths(hasGrpc));
-    var all = config.http().page() ? asked.and(Page.ROUTES) : asked;
-    var untraced =
-        Stream.concat(healthPaths().stream(), Stream.of(metricsPath))
-            .collect(Collectors.toUnmodifiableSet());
-    var log = new RequestLog(metrics, all, tracing, untraced);
-    var sockets =
-        new Sockets(
-            this::model,
-            !(served instanceof Served.Many),
-            config,
-            asked,
-            log,
-            metrics,
-            System::nanoTime);
-    sockets.configure(javalin);
-
-    routes.before(log::begin);
-    routes.before(this::closeWhenStopping);
     routes.get("/ping", this::ping);
     routes.post("/ping", this::ping);
     platform
@@ -141,12 +91,29 @@ final class Routes {
     var named = new NamedModels(served, config.protocol().modelName());
     var ofNamed =
         invocations((ctx, deadline) -> named.enter(named.target(Models.name(ctx), ""), deadline));
-    new OpenInference(named, health, ofNamed, hasGrpc).register(routes);
+    new OpenInference(named, health, ofNamed, config.protocol().grpcPort().isPresent())
+        .register(routes);
     routes.get(metricsPath, this::scrape);
+    boolean hasMany = served instanceof Served.Many;
+    var elsewhere =
+        (hasMany ? OF_ONE : OF_MANY)
+            .stream().collect(Collectors.toMap(path -> path, _ -> hasMany ? MANY : START_MANY));
+    var asked = Paths.of(javalin, elsewhere);
     if (config.http().page()) {
-      page.register(routes, all.methods(), Errors::status);
+      page.register(routes, () -> Paths.of(javalin, elsewhere).methods(), Errors::status);
     }
+    var all = Paths.of(javalin, elsewhere);
+
+    var untraced =
+        Stream.concat(healthPaths().stream(), Stream.of(metricsPath))
+            .collect(Collectors.toUnmodifiableSet());
+    var log = new RequestLog(metrics, all, tracing, untraced);
+    var sockets =
+        new Sockets(this::model, !hasMany, config, asked, log, metrics, System::nanoTime);
+    sockets.configure(javalin);
     sockets.register(routes, List.of(Sockets.PATH_OF_MODEL, "*"));
+    routes.before(log::begin);
+    routes.before(this::closeWhenStopping);
     routes.after(log::end);
     routes.after(
         new RefusalPace(Runtime.getRuntime().availableProcessors(), System::nanoTime)::hold);

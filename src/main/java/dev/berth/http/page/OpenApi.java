@@ -9,6 +9,7 @@ import java.util.Locale;
 import java.util.Map;
 import java.util.Optional;
 import java.util.TreeMap;
+import java.util.function.Supplier;
 import java.util.function.ToIntFunction;
 import java.util.stream.Collectors;
 
@@ -20,18 +21,18 @@ final class OpenApi {
 
   private final ServerConfig config;
   private final Catalog catalog;
-  private final Map<String, String> routes;
+  private final Supplier<Map<String, String>> routes;
   private final ToIntFunction<ErrorType> status;
 
   /// @param routes the path and the methods of each
   OpenApi(
       ServerConfig config,
       Catalog catalog,
-      Map<String, String> routes,
+      Supplier<Map<String, String>> routes,
       ToIntFunction<ErrorType> status) {
     this.config = config;
     this.catalog = catalog;
-    this.routes = new TreeMap<>(routes);
+    this.routes = routes;
     this.status = status;
   }
 
@@ -53,7 +54,7 @@ final class OpenApi {
     Operations.TAGS.forEach(tag -> tags.addObject().put("name", tag));
     var paths = document.putObject("paths");
     var operations = new Operations(config, catalog, this::error);
-    routes.forEach(
+    new TreeMap<>(routes.get()).forEach(
         (path, methods) -> {
           for (var method : methods.split(", ")) {
             operations

@@ -16,6 +16,7 @@ import java.io.IOException;
 import java.nio.file.Files;
 import java.util.List;
 import java.util.Map;
+import java.util.function.Supplier;
 import java.util.function.ToIntFunction;
 
 /// The page at `/`, and what it is made of: files of the jar, the models that there are, and the
@@ -24,22 +25,6 @@ import java.util.function.ToIntFunction;
 /// What the browser runs comes from this server alone, and nothing of it stands in the HTML: the
 /// policy that goes with each answer forbids everything else.
 public final class Page {
-
-  /// The patterns of its routes, and the methods of each.
-  public static final Map<String, String> ROUTES =
-      Map.of(
-          "/",
-          "GET",
-          "/docs",
-          "GET",
-          "/openapi.json",
-          "GET",
-          "/page/models",
-          "GET",
-          "/page/sample",
-          "GET",
-          "/page/{file}",
-          "GET");
 
   /// What `/page/{file}` serves, and its type.
   private static final Map<String, String> FILES =
@@ -74,7 +59,7 @@ public final class Page {
   /// @param all every route of the server with its methods, these ones too
   /// @param status the HTTP status of each error
   public void register(
-      RoutesConfig routes, Map<String, String> all, ToIntFunction<ErrorType> status) {
+      RoutesConfig routes, Supplier<Map<String, String>> all, ToIntFunction<ErrorType> status) {
     var document = new OpenApi(config, catalog, all, status);
     routes.get("/", ctx -> file(ctx, "page.html", HTML));
     routes.get("/docs", ctx -> file(ctx, "docs.html", HTML));
