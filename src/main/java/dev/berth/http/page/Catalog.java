@@ -10,6 +10,7 @@ import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.Optional;
+import java.util.stream.Stream;
 
 /// The models that can be asked, as they are at the moment.
 ///
@@ -37,6 +38,23 @@ record Catalog(Served served, Path directory, ModelRegistry registry, Sample.Fin
 
     List<MediaType> responseTypes() {
       return facts.map(ServedModel.Facts::responseTypes).orElse(List.of());
+    }
+
+    /// What requests may be sent as. Where the hooks decide, the type of the sample comes first.
+    List<MediaType> takes() {
+      return requestTypes().isEmpty()
+          ? Stream.concat(sample.stream().map(Sample::types).flatMap(List::stream).limit(1), Stream.of(MediaType.ANY))
+              .toList()
+          : requestTypes();
+    }
+
+    /// What answers may be.
+    List<MediaType> gives() {
+      return responseTypes().isEmpty()
+          ? Stream.concat(
+                  sample.flatMap(Sample::response).stream().map(_ -> MediaType.JSON), Stream.of(MediaType.ANY))
+              .toList()
+          : responseTypes();
     }
   }
 

@@ -63,10 +63,15 @@ public final class Page {
     var document = new OpenApi(config, catalog, all, status);
     routes.get("/", ctx -> file(ctx, "page.html", HTML));
     routes.get("/docs", ctx -> file(ctx, "docs.html", HTML));
-    routes.get("/openapi.json", ctx -> json(ctx, document.describe()));
+    routes.get("/openapi.json", ctx -> json(ctx, document.describe(root(ctx))));
     routes.get("/page/models", ctx -> json(ctx, models()));
     routes.get("/page/sample", this::sample);
     routes.get("/page/{file}", Page::file);
+  }
+
+  /// Absolute, because clients that are made of the document know nothing of where it came from.
+  private static String root(Context ctx) {
+    return ctx.url().substring(0, ctx.url().length() - ctx.path().length());
   }
 
   private static void file(Context ctx) throws IOException {
