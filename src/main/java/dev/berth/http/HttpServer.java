@@ -183,7 +183,10 @@ public final class HttpServer implements AutoCloseable {
     // The name of a model may have any character, and is one segment of a path.
     http.setUriCompliance(
         UriCompliance.DEFAULT.with(
-            "BERTH", Violation.AMBIGUOUS_PATH_SEPARATOR, Violation.AMBIGUOUS_PATH_ENCODING));
+            "BERTH",
+            Violation.AMBIGUOUS_PATH_SEPARATOR,
+            Violation.AMBIGUOUS_PATH_ENCODING,
+            Violation.SUSPICIOUS_PATH_CHARACTERS));
     // They are not pooled, and those of the heap cost next to nothing to make.
     http.setUseInputDirectByteBuffers(false);
     http.setUseOutputDirectByteBuffers(false);

@@ -6,11 +6,14 @@ import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
 import dev.berth.testing.CapturedLog;
 import dev.berth.testing.CodeArtifact;
+import dev.berth.testing.RawSocket;
 import dev.berth.testing.TestServer;
 import java.io.IOException;
 import java.net.http.HttpRequest;
 import java.net.http.HttpRequest.BodyPublishers;
 import java.net.http.HttpResponse;
+import java.net.URLEncoder;
+import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
@@ -250,7 +253,7 @@ class ModelsTest {
       strings = {
         "0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef", "a-b_c.d~", "a b+c",
             "a%2Fb", "dir/model.tar.gz",
-        "100%", "invoke", "Größe 模型 😀", "a?b#c;d", "..."
+        "100%", "invoke", "Größe 模型 😀", "a?b#c;d", "...", "a\\b", "../a/./b", "..;", "/", "\u0080"
       })
   void anyNameWorksEverywhere(String name) throws Exception {
     var loaded = server.load(name, text);
@@ -261,6 +264,13 @@ class ModelsTest {
     assertThat(
             server.ask(name, "paris", "Content-Type", "text/plain", "Accept", "text/plain").body())
         .isEqualTo("PARIS");
+    var encoded = URLEncoder.encode(name, StandardCharsets.UTF_8).replace("+", "%20");
+    assertThat(server.get("/v2/models/%s/ready".formatted(encoded)).statusCode()).isEqualTo(200);
+    try (var socket =
+        RawSocket.open(
+            server.port(), "/models/%s/invocations-bidirectional-stream".formatted(encoded))) {
+      assertThat(socket.head()).startsWith("HTTP/1.1 101");
+    }
     assertThat(JSON.readTree(server.get("/models").body()).findValuesAsText("modelName"))
         .containsExactly(name);
     assertThat(server.unload(name).statusCode()).isEqualTo(200);

@@ -184,7 +184,7 @@ class OpenApiTest {
         .isEqualTo(
             JSON.readTree(
                 """
-                {"type": "object", "required": ["question", "context"],
+                {"title": "ModelRequest", "type": "object", "required": ["question", "context"],
                   "properties": {"question": {"type": "string"}, "context": {"type": "string"}}}
                 """));
     assertThat(ask.at("/responses/200/content/application~1json/schema/properties"))

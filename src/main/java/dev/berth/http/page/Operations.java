@@ -181,8 +181,12 @@ final class Operations {
       Operation.header(
           ok, "X-Amzn-SageMaker-Closed-Session-Id", "the id of a session that was closed", "string");
     }
-    types(operation.takes(), Catalog.Entry::takes, Operations::request);
-    types(ok.putObject("content"), Catalog.Entry::gives, (entry, _) -> response(entry));
+    types(operation.takes(), "ModelRequest", Catalog.Entry::takes, Operations::request);
+    types(
+        ok.putObject("content"),
+        "ModelAnswer",
+        Catalog.Entry::gives,
+        (entry, _) -> response(entry));
     return asking(operation);
   }
 
@@ -209,8 +213,11 @@ final class Operations {
 
   /// The types of all models together, each with its schema, and an example of each model that has
   /// one. Of many models each has forms of its own.
+  ///
+  /// @param title what generators call the class
   private void types(
       ObjectNode content,
+      String title,
       Function<Catalog.Entry, List<MediaType>> ofOne,
       BiFunction<Catalog.Entry, MediaType, Optional<JsonNode>> example) {
     var models = catalog.list();
@@ -228,7 +235,7 @@ final class Operations {
             .ifPresent(
                 value -> {
                   if (isJson && models.size() == 1) {
-                    described.set("schema", Schemas.like(value));
+                    described.set("schema", Schemas.like(value).put("title", title));
                   }
                   described
                       .withObjectProperty("examples")

@@ -33,7 +33,7 @@ final class Schemas {
     if (type.equals(MediaType.ANY) || type.equals(MediaType.JSON)) {
       return any();
     }
-    return type.type().equals("text") || type.equals(MediaType.JSON_LINES)
+    return type.type().equals("text") || type.subtype().contains("json")
         ? text()
         : text().put("format", "binary");
   }
