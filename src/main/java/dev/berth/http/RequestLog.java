@@ -226,10 +226,10 @@ final class RequestLog {
         total);
   }
 
-  /// A call of gRPC that fails has the status 200, and says in its trailers what went wrong.
+  /// What fails in a call of gRPC, or behind the first part of a stream, comes after a 200.
   private static int status(Context ctx) {
     ServingException failure = ctx.attribute(FAILED);
-    return failure != null && Grpc.isCall(ctx) ? Errors.status(failure.type()) : ctx.statusCode();
+    return failure == null ? ctx.statusCode() : Errors.status(failure.type());
   }
 
   private static void write(

@@ -64,13 +64,6 @@ public final class ModelMetrics implements AutoCloseable {
   private final Counter overloaded;
   private final Counter expired;
   private final Counter abandoned;
-  private final Timer stepTime;
-  private final Timer firstPart;
-  private final Counter parts;
-  private final AtomicInteger streams;
-  private final AtomicInteger sessions;
-  private final Counter sessionsOpened;
-  private final Counter sessionsRefused;
   private final DistributionSummary batchSize;
   private final AtomicInteger inFlight;
   private final AtomicInteger queueDepth;
@@ -82,13 +75,14 @@ public final class ModelMetrics implements AutoCloseable {
   private final AtomicInteger workers;
   private final AtomicInteger stuck;
   private final Map<Integer, Counter> requests = new ConcurrentHashMap<>();
-  private final Map<String, Counter> sessionsClosed = new ConcurrentHashMap<>();
 
   /// By their names. Guarded by the monitor of this.
   private final Map<String, HookInstrument> ofHooks = new HashMap<>();
 
-  /// Guarded by the monitor of this: no series is added after they were removed.
+  // Guarded by the monitor of this: no series is added after they were removed.
   private boolean removed;
+  private StreamMetrics streams;
+  private SessionMetrics sessions;
 
   /// How many versions of the model share it. Guarded by the metrics of the process.
   int users;
@@ -117,20 +111,6 @@ public final class ModelMetrics implements AutoCloseable {
         counter(
             "berth.abandoned",
             "records dropped before they were predicted, because nobody waited for them any more");
-    stepTime = timer("berth.step", "stepFn, one step of all records in the batch");
-    firstPart =
-        timer(
-            "berth.first.part", "from the first byte read to the first part, one streamed answer");
-    parts = counter("berth.parts", "parts of streamed answers");
-    streams =
-        gauge(
-            "berth.streams",
-            "records that are being predicted in steps, those that wait for their readers included");
-    sessions = gauge("berth.sessions", "sessions that are open");
-    sessionsOpened = counter("berth.sessions.opened", "sessions that were opened");
-    sessionsRefused =
-        counter(
-            "berth.sessions.refused", "sessions that were not opened because there were too many");
     batchSize =
         added(
             DistributionSummary.builder("berth.batch.size")
@@ -262,50 +242,21 @@ public final class ModelMetrics implements AutoCloseable {
     predictTime.record(took);
   }
 
-  /// A step was made for so many records, whether it failed or not.
-  public void stepped(int size, Duration took) {
-    batchSize.record(size);
-    stepTime.record(took);
+  /// Those of a model that answers part by part. Made when they are first asked for, because few
+  /// models do, and each series costs every reader.
+  public synchronized StreamMetrics streams() {
+    if (streams == null) {
+      streams = new StreamMetrics(this, batchSize);
+    }
+    return streams;
   }
 
-  /// A record is predicted in steps from now on.
-  public void streamBegun() {
-    streams.incrementAndGet();
-  }
-
-  public void streamEnded() {
-    streams.decrementAndGet();
-  }
-
-  /// The first part of a streamed answer is there.
-  public void firstPart(Duration took) {
-    firstPart.record(took);
-  }
-
-  /// A part of a streamed answer is there.
-  public void partEmitted() {
-    parts.increment();
-  }
-
-  public void sessionOpened() {
-    sessions.incrementAndGet();
-    sessionsOpened.increment();
-  }
-
-  public void sessionRefused() {
-    sessionsRefused.increment();
-  }
-
-  /// @param reason one of a few words
-  public void sessionClosed(String reason) {
-    sessions.decrementAndGet();
-    sessionsClosed
-        .computeIfAbsent(
-            reason,
-            _ ->
-                labelled(
-                    "berth.sessions.closed", "sessions that have ended, and why", "reason", reason))
-        .increment();
+  /// Those of a model with sessions, made when they are first asked for.
+  public synchronized SessionMetrics sessions() {
+    if (sessions == null) {
+      sessions = new SessionMetrics(this);
+    }
+    return sessions;
   }
 
   /// An instrument that hooks have asked for, in a series with the model's name.
@@ -390,38 +341,28 @@ public final class ModelMetrics implements AutoCloseable {
     return requests.computeIfAbsent(
         status,
         _ ->
-            labelled(
+            counter(
                 "berth.model.requests",
                 "requests that a model took in, by the status of their answer",
                 "status",
                 Integer.toString(status)));
   }
 
-  private synchronized Counter labelled(
-      String name, String description, String label, String value) {
-    var counter =
-        Counter.builder(name)
-            .description(description)
-            .tags(LABEL, this.name, label, value)
-            .register(registry);
-    if (removed) {
-      registry.remove(counter);
-    } else {
-      series.add(counter);
-    }
-    return counter;
-  }
-
-  private Timer timer(String name, String description) {
+  Timer timer(String name, String description) {
     return added(ServingMetrics.timer(name, description).tag(LABEL, this.name).register(registry));
   }
 
-  private Counter counter(String name, String description) {
+  /// @param labels of its own: name, value, name, value, …
+  Counter counter(String name, String description, String... labels) {
     return added(
-        Counter.builder(name).description(description).tag(LABEL, this.name).register(registry));
+        Counter.builder(name)
+            .description(description)
+            .tag(LABEL, this.name)
+            .tags(labels)
+            .register(registry));
   }
 
-  private AtomicInteger gauge(String name, String description) {
+  AtomicInteger gauge(String name, String description) {
     var value = new AtomicInteger();
     added(
         Gauge.builder(name, value, AtomicInteger::get)
@@ -431,8 +372,12 @@ public final class ModelMetrics implements AutoCloseable {
     return value;
   }
 
-  private <T extends Meter> T added(T meter) {
-    series.add(meter);
+  private synchronized <T extends Meter> T added(T meter) {
+    if (removed) {
+      registry.remove(meter);
+    } else {
+      series.add(meter);
+    }
     return meter;
   }
 }

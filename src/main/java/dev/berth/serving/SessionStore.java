@@ -5,6 +5,7 @@ import dev.berth.error.ServingException;
 import dev.berth.hooks.InvocationRequest;
 import dev.berth.hooks.SessionHandler;
 import dev.berth.metrics.ModelMetrics;
+import dev.berth.metrics.SessionMetrics;
 import java.time.Duration;
 import java.time.Instant;
 import java.time.temporal.ChronoUnit;
@@ -58,6 +59,7 @@ final class SessionStore<T> {
   private final HookNames names;
   private final SessionRoom room;
   private final ModelMetrics metrics;
+  private final SessionMetrics sessionMetrics;
   private final Duration timeToLive;
 
   private final ReentrantLock lock = new ReentrantLock();
@@ -189,6 +191,7 @@ final class SessionStore<T> {
     this.names = names;
     this.room = room;
     this.metrics = metrics;
+    this.sessionMetrics = metrics.sessions();
     this.timeToLive = LoadException.during(names.sessionTimeToLive(), handler::sessionTimeToLive);
     if (timeToLive == null || timeToLive.compareTo(Duration.ofSeconds(1)) < 0) {
       throw new LoadException(
@@ -207,7 +210,7 @@ final class SessionStore<T> {
       Deadline deadline,
       Map<String, String> logContext) {
     if (!room.tryEnter()) {
-      metrics.sessionRefused();
+      sessionMetrics.refused();
       throw new ServingException(ErrorType.OVERLOADED, room.full());
     }
     Session session = null;
@@ -230,7 +233,7 @@ final class SessionStore<T> {
       if (!stopped) {
         session.busy = true;
         sessions.put(session.id, session);
-        metrics.sessionOpened();
+        sessionMetrics.opened();
         watch();
         return new Turn(session);
       }
@@ -406,7 +409,7 @@ final class SessionStore<T> {
 
   private void ended(Session session, Reason reason) {
     room.leave(session.bytes);
-    metrics.sessionClosed(reason.label());
+    sessionMetrics.closed(reason.label());
   }
 
   private void closeValue(Session session) throws Exception {

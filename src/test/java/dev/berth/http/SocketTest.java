@@ -190,6 +190,11 @@ class SocketTest {
       assertThat(socket.read())
           .returns(1011, RawSocket.Frame::code)
           .satisfies(frame -> assertThat(frame.reason()).contains("part 2 failed"));
+      await()
+          .untilAsserted(
+              () ->
+                  assertThat(server.get("/metrics").body())
+                      .contains("berth_streams_broken_total{model=\"model\"} 1.0"));
     }
   }
 
