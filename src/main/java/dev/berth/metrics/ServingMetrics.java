@@ -1,5 +1,6 @@
 package dev.berth.metrics;
 
+import com.sun.management.OperatingSystemMXBean;
 import io.micrometer.core.instrument.Counter;
 import io.micrometer.core.instrument.FunctionCounter;
 import io.micrometer.core.instrument.Gauge;
@@ -13,6 +14,7 @@ import io.micrometer.core.instrument.binder.jvm.JvmThreadMetrics;
 import io.micrometer.core.instrument.binder.system.FileDescriptorMetrics;
 import io.micrometer.core.instrument.binder.system.ProcessorMetrics;
 import io.micrometer.core.instrument.binder.system.UptimeMetrics;
+import io.micrometer.core.instrument.config.MeterFilter;
 import io.micrometer.prometheusmetrics.PrometheusConfig;
 import io.micrometer.prometheusmetrics.PrometheusMeterRegistry;
 import io.prometheus.metrics.config.EscapingScheme;
@@ -21,6 +23,7 @@ import io.prometheus.metrics.model.snapshots.MetricSnapshots;
 import java.io.ByteArrayOutputStream;
 import java.io.IOException;
 import java.io.UncheckedIOException;
+import java.lang.management.ManagementFactory;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.Map;
@@ -94,6 +97,11 @@ public final class ServingMetrics implements AutoCloseable {
   /// @param hasAliases whether some series are there under the names of [VllmNames] too
   public ServingMetrics(boolean hasAliases) {
     this.hasAliases = hasAliases;
+    // Their names are not Prometheus's way. Its own for the first is below.
+    registry
+        .config()
+        .meterFilter(MeterFilter.denyNameStartsWith("process.cpu.time"))
+        .meterFilter(MeterFilter.denyNameStartsWith("system.cpu.count"));
     Stream.of(
             garbageCollection,
             new ClassLoaderMetrics(),
@@ -104,6 +112,12 @@ public final class ServingMetrics implements AutoCloseable {
             new FileDescriptorMetrics(),
             new UptimeMetrics())
         .forEach(binder -> binder.bindTo(registry));
+    if (ManagementFactory.getOperatingSystemMXBean() instanceof OperatingSystemMXBean system) {
+      FunctionCounter.builder("process.cpu", system, of -> of.getProcessCpuTime() / 1e9)
+          .description("CPU time of the process, user and system")
+          .baseUnit("seconds")
+          .register(registry);
+    }
     FunctionCounter.builder("berth.out.of.memory", outOfMemoryErrors, AtomicLong::get)
         .description("OutOfMemoryErrors of the JVM; after the first one, /ping is 503")
         .register(registry);
