@@ -252,8 +252,14 @@ final class RequestLog {
             .addKeyValue("total_ms", millis(total));
     var result = "";
     if (failure != null) {
-      // The stack says it all. A caller's own mistake has no stack worth reading.
-      var why = isOurs(failure) ? "" : Text.withoutExcerpts(failure.getMessage());
+      // The stack says it all. A caller's own mistake has no stack worth reading, nor has a full
+      // server.
+      var why =
+          isOurs(failure)
+              ? ""
+              : failure.type() == ErrorType.INSUFFICIENT_MEMORY
+                  ? failure.getMessage()
+                  : Text.withoutExcerpts(failure.getMessage());
       result = why.isEmpty() ? ": " + failure.type() : ": %s: %s".formatted(failure.type(), why);
       line =
           line.addKeyValue("error", failure.type().name())
@@ -290,7 +296,8 @@ final class RequestLog {
   }
 
   private static boolean isOurs(ServingException failure) {
-    return failure.type() == ErrorType.INTERNAL || failure.type() == ErrorType.INSUFFICIENT_MEMORY;
+    return failure.type() == ErrorType.INTERNAL
+        || (failure.type() == ErrorType.INSUFFICIENT_MEMORY && failure.getCause() != null);
   }
 
   private static Optional<String> id(String header) {
