@@ -28,6 +28,22 @@ public record BatchLimits(
     requireNotNegative("targetDelay", targetDelay);
   }
 
+  /// By the names of the settings, without what is unlimited.
+  @Override
+  public String toString() {
+    var text = new StringBuilder("max-batch-size ").append(maxBatchSize);
+    if (maxBatchTokens < Integer.MAX_VALUE) {
+      text.append(", max-batch-tokens ").append(maxBatchTokens);
+    }
+    if (maxBatchDelay.isPositive()) {
+      text.append(", max-batch-delay-ms ").append(maxBatchDelay.toMillis());
+    }
+    if (queueCapacity < Integer.MAX_VALUE) {
+      text.append(", queue-capacity ").append(queueCapacity);
+    }
+    return text.toString();
+  }
+
   private static void requireNotNegative(String name, Duration value) {
     if (value.isNegative()) {
       throw new IllegalArgumentException(

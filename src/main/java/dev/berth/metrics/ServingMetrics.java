@@ -50,8 +50,7 @@ public final class ServingMetrics implements AutoCloseable {
           .map(Duration::ofMillis)
           .toArray(Duration[]::new);
 
-  private final PrometheusMeterRegistry registry =
-      new PrometheusMeterRegistry(PrometheusConfig.DEFAULT);
+  private final PrometheusMeterRegistry registry = registry();
   private final JvmGcMetrics garbageCollection = new JvmGcMetrics();
 
   private final MeterProvider<Counter> requests =
@@ -97,11 +96,6 @@ public final class ServingMetrics implements AutoCloseable {
   /// @param hasAliases whether some series are there under the names of [VllmNames] too
   public ServingMetrics(boolean hasAliases) {
     this.hasAliases = hasAliases;
-    // Their names are not Prometheus's way. Its own for the first is below.
-    registry
-        .config()
-        .meterFilter(MeterFilter.denyNameStartsWith("process.cpu.time"))
-        .meterFilter(MeterFilter.denyNameStartsWith("system.cpu.count"));
     Stream.of(
             garbageCollection,
             new ClassLoaderMetrics(),
@@ -125,6 +119,17 @@ public final class ServingMetrics implements AutoCloseable {
         .description("the version of Berth and of Java")
         .tags("version", version(), "java", Runtime.version().toString())
         .register(registry);
+  }
+
+  /// Without those of Micrometer whose names Prometheus would not have. Its
+  /// own for the first is `process_cpu_seconds_total`.
+  private static PrometheusMeterRegistry registry() {
+    var registry = new PrometheusMeterRegistry(PrometheusConfig.DEFAULT);
+    registry
+        .config()
+        .meterFilter(MeterFilter.denyNameStartsWith("process.cpu.time"))
+        .meterFilter(MeterFilter.denyNameStartsWith("system.cpu.count"));
+    return registry;
   }
 
   private static String version() {
