@@ -139,7 +139,8 @@ final class ServeCommand {
         .effective()
         .forEach(
             setting ->
-                log.atLevel(chosen.contains(setting) ? Level.INFO : Level.DEBUG).log("{}", setting));
+                log.atLevel(chosen.contains(setting) ? Level.INFO : Level.DEBUG)
+                    .log("{}", setting));
     log.info(
         "{} settings have their defaults; --log-level debug lists them",
         configuration.effective().size() - chosen.size());

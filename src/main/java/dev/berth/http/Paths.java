@@ -34,7 +34,10 @@ record Paths(Map<String, String> methods, Map<String, String> elsewhere) {
             .collect(
                 groupingBy(
                     route -> route.path,
-                    mapping(route -> route.method.name(), collectingAndThen(toCollection(TreeSet::new), methods -> String.join(", ", methods))))),
+                    mapping(
+                        route -> route.method.name(),
+                        collectingAndThen(
+                            toCollection(TreeSet::new), methods -> String.join(", ", methods))))),
         elsewhere);
   }
 

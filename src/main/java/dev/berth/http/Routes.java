@@ -108,8 +108,7 @@ final class Routes {
         Stream.concat(healthPaths().stream(), Stream.of(metricsPath))
             .collect(Collectors.toUnmodifiableSet());
     var log = new RequestLog(metrics, all, tracing, untraced);
-    var sockets =
-        new Sockets(this::model, !hasMany, config, asked, log, metrics, System::nanoTime);
+    var sockets = new Sockets(this::model, !hasMany, config, asked, log, metrics, System::nanoTime);
     sockets.configure(javalin);
     sockets.register(routes, List.of(Sockets.PATH_OF_MODEL, "*"));
     routes.before(log::begin);

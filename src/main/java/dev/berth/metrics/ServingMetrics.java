@@ -121,8 +121,8 @@ public final class ServingMetrics implements AutoCloseable {
         .register(registry);
   }
 
-  /// Without those of Micrometer whose names Prometheus would not have. Its
-  /// own for the first is `process_cpu_seconds_total`.
+  /// Without those of Micrometer whose names Prometheus would not have. Its own for the first is
+  /// `process_cpu_seconds_total`.
   private static PrometheusMeterRegistry registry() {
     var registry = new PrometheusMeterRegistry(PrometheusConfig.DEFAULT);
     registry

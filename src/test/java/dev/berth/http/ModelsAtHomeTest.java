@@ -302,7 +302,8 @@ class ModelsAtHomeTest {
           .untilAsserted(
               () ->
                   assertThat(log.text())
-                      .containsPattern("INFO POST /models/large/invoke 507 .* raise --models-memory"));
+                      .containsPattern(
+                          "INFO POST /models/large/invoke 507 .* raise --models-memory"));
       assertThat(log.events()).noneMatch(event -> event.getThrowableProxy() != null);
       assertThat(statuses(server)).isEqualTo(Map.of("large", "failed", "small", "loaded"));
     }

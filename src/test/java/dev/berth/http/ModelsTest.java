@@ -9,10 +9,10 @@ import dev.berth.testing.CodeArtifact;
 import dev.berth.testing.RawSocket;
 import dev.berth.testing.TestServer;
 import java.io.IOException;
+import java.net.URLEncoder;
 import java.net.http.HttpRequest;
 import java.net.http.HttpRequest.BodyPublishers;
 import java.net.http.HttpResponse;
-import java.net.URLEncoder;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -251,9 +251,21 @@ class ModelsTest {
   @Tag("MME-18")
   @ValueSource(
       strings = {
-        "0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef", "a-b_c.d~", "a b+c",
-            "a%2Fb", "dir/model.tar.gz",
-        "100%", "invoke", "Größe 模型 😀", "a?b#c;d", "...", "a\\b", "../a/./b", "..;", "/", "\u0080"
+        "0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef",
+        "a-b_c.d~",
+        "a b+c",
+        "a%2Fb",
+        "dir/model.tar.gz",
+        "100%",
+        "invoke",
+        "Größe 模型 😀",
+        "a?b#c;d",
+        "...",
+        "a\\b",
+        "../a/./b",
+        "..;",
+        "/",
+        "\u0080"
       })
   void anyNameWorksEverywhere(String name) throws Exception {
     var loaded = server.load(name, text);

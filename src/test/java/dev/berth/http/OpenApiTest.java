@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
+import com.fasterxml.jackson.databind.node.ObjectNode;
 import com.networknt.schema.InputFormat;
 import com.networknt.schema.SchemaRegistry;
 import com.networknt.schema.SpecificationVersion;
@@ -22,6 +23,8 @@ import dev.berth.testing.RememberingHandler;
 import dev.berth.testing.TestServer;
 import dev.berth.testing.TextHandler;
 import io.javalin.Javalin;
+import java.net.http.HttpRequest;
+import java.net.http.HttpRequest.BodyPublishers;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -32,15 +35,12 @@ import java.util.Optional;
 import java.util.SortedSet;
 import java.util.TreeSet;
 import java.util.stream.Collectors;
-import com.fasterxml.jackson.databind.node.ObjectNode;
-import java.net.http.HttpRequest;
-import java.net.http.HttpRequest.BodyPublishers;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
-import org.junit.jupiter.params.ParameterizedTest;
-import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 
 /// The document of the routes, against the OpenAPI initiative's own schema and against the routes.
 class OpenApiTest {
@@ -74,7 +74,8 @@ class OpenApiTest {
   /// Where this fails for a new route, `dev.berth.http.page.Operations` needs a case for it.
   @Test
   void itHasEachRouteAndNoOther() throws Exception {
-    try (var one = TestServer.with(new OpenAiHandler()).set("BERTH_METRICS_PATH", "/numbers").start();
+    try (var one =
+            TestServer.with(new OpenAiHandler()).set("BERTH_METRICS_PATH", "/numbers").start();
         var many = TestServer.ofDirectory(models).start();
         var metrics = new ServingMetrics();
         var hooks = new HookPool(metrics)) {
@@ -153,16 +154,13 @@ class OpenApiTest {
   void itSaysWhatTheModelTakesAndGives() throws Exception {
     var ask = document(questions).at("/paths/~1invocations/post");
     assertThat(
-            ask.at("/requestBody/content/application~1json/examples/model/value/question")
-                .asText())
+            ask.at("/requestBody/content/application~1json/examples/model/value/question").asText())
         .isEqualTo("Where was Marie Curie born?");
-    assertThat(
-            ask.at("/requestBody/content/application~1jsonlines/examples/model/value").asText())
+    assertThat(ask.at("/requestBody/content/application~1jsonlines/examples/model/value").asText())
         .startsWith("{\"question\":");
     assertThat(ask.at("/requestBody/content").has("text/csv")).isTrue();
     assertThat(
-            ask.at("/responses/200/content/application~1json/examples/model/value/answer")
-                .asText())
+            ask.at("/responses/200/content/application~1json/examples/model/value/answer").asText())
         .isEqualTo("Warsaw");
     assertThat(ask.path("responses").properties())
         .extracting(Map.Entry::getKey)
@@ -222,8 +220,7 @@ class OpenApiTest {
       assertThat(embeddings.at("/requestBody/content").properties()).hasSize(1);
       assertThat(embeddings.at("/requestBody/content/application~1json/schema/required/0").asText())
           .isEqualTo("input");
-      assertThat(
-              embeddings.at("/responses/400/content/application~1json/schema/$ref").asText())
+      assertThat(embeddings.at("/responses/400/content/application~1json/schema/$ref").asText())
           .endsWith("/NestedError");
     }
   }
@@ -302,8 +299,7 @@ class OpenApiTest {
       var content = document(server).at("/paths/~1models~1{name}~1invoke/post/requestBody/content");
       assertThat(content)
           .isEqualTo(
-              JSON.readTree(
-                  "{\"application/json\": {\"schema\": {}}, \"*/*\": {\"schema\": {}}}"));
+              JSON.readTree("{\"application/json\": {\"schema\": {}}, \"*/*\": {\"schema\": {}}}"));
     }
   }
 

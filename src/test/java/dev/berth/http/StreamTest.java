@@ -129,9 +129,7 @@ class StreamTest {
       assertThat(server.invoke("ab?", "Accept", LINES).body())
           .isEqualTo(
               "A\nB\n{\"error\":{\"message\":\"line: found a ?, expected letters\",\"type\":\"bad_input\",\"code\":400}}\n");
-      await()
-          .untilAsserted(
-              () -> assertThat(log.text()).contains("500 in", "400 in", "BAD_INPUT"));
+      await().untilAsserted(() -> assertThat(log.text()).contains("500 in", "400 in", "BAD_INPUT"));
       assertThat(server.get("/metrics").body())
           .contains(
               "berth_requests_total{route=\"/invocations\",status=\"500\"} 1.0",

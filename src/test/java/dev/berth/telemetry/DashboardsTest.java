@@ -170,8 +170,7 @@ class DashboardsTest {
       try (var streaming = new ServingMetrics()) {
         streaming.ofModel("model").streams();
         var dimensions = Map.of("EndpointName", "demo", "VariantName", "AllTraffic");
-        for (var line :
-            new EmfDocuments(dimensions).of(streaming.snapshots(), Instant.EPOCH)) {
+        for (var line : new EmfDocuments(dimensions).of(streaming.snapshots(), Instant.EPOCH)) {
           metrics.addAll(metrics(line));
         }
       }

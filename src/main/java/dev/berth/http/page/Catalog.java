@@ -43,7 +43,9 @@ record Catalog(Served served, Path directory, ModelRegistry registry, Sample.Fin
     /// What requests may be sent as. Where the hooks decide, the type of the sample comes first.
     List<MediaType> takes() {
       return requestTypes().isEmpty()
-          ? Stream.concat(sample.stream().map(Sample::types).flatMap(List::stream).limit(1), Stream.of(MediaType.ANY))
+          ? Stream.concat(
+                  sample.stream().map(Sample::types).flatMap(List::stream).limit(1),
+                  Stream.of(MediaType.ANY))
               .toList()
           : requestTypes();
     }
@@ -52,7 +54,8 @@ record Catalog(Served served, Path directory, ModelRegistry registry, Sample.Fin
     List<MediaType> gives() {
       return responseTypes().isEmpty()
           ? Stream.concat(
-                  sample.flatMap(Sample::response).stream().map(_ -> MediaType.JSON), Stream.of(MediaType.ANY))
+                  sample.flatMap(Sample::response).stream().map(_ -> MediaType.JSON),
+                  Stream.of(MediaType.ANY))
               .toList()
           : responseTypes();
     }

@@ -85,7 +85,8 @@ final class Operations {
           server("How a batch transform job should call this container")
               .answers(
                   Operation.JSON,
-                  Schemas.like("{MaxConcurrentTransforms: 1, BatchStrategy: '', MaxPayloadInMB: 1}"))
+                  Schemas.like(
+                      "{MaxConcurrentTransforms: 1, BatchStrategy: '', MaxPayloadInMB: 1}"))
               .fails(ErrorType.NOT_FOUND);
       case "GET /models" ->
           models("List the models", "{models: [{modelName: '', modelUrl: ''}]}")
@@ -179,7 +180,10 @@ final class Operations {
           "the id of a session that was opened, and when it ends",
           "string");
       Operation.header(
-          ok, "X-Amzn-SageMaker-Closed-Session-Id", "the id of a session that was closed", "string");
+          ok,
+          "X-Amzn-SageMaker-Closed-Session-Id",
+          "the id of a session that was closed",
+          "string");
     }
     types(operation.takes(), "ModelRequest", Catalog.Entry::takes, Operations::request);
     types(

@@ -14,8 +14,7 @@ final class Schemas {
 
   private static final JsonMapper SHORT =
       JsonMapper.builder()
-          .enable(
-              JsonReadFeature.ALLOW_SINGLE_QUOTES, JsonReadFeature.ALLOW_UNQUOTED_FIELD_NAMES)
+          .enable(JsonReadFeature.ALLOW_SINGLE_QUOTES, JsonReadFeature.ALLOW_UNQUOTED_FIELD_NAMES)
           .build();
 
   private Schemas() {}
