@@ -51,10 +51,18 @@ class ArchitectureTest {
               "handler.qa",
               Set.of(
                   "hooks", "artifact", "content", "engine", "handler.task", "memory", "tokenizer")),
+          Map.entry("openai", Set.of("hooks", "content")),
           Map.entry(
               "handler.text",
               Set.of(
-                  "hooks", "artifact", "content", "engine", "handler.task", "memory", "tokenizer")),
+                  "hooks",
+                  "artifact",
+                  "content",
+                  "engine",
+                  "handler.task",
+                  "memory",
+                  "openai",
+                  "tokenizer")),
           Map.entry(
               "handler.image",
               Set.of("hooks", "artifact", "content", "content.image", "engine", "handler.task")),

@@ -24,7 +24,6 @@ import java.util.stream.Collectors;
 import java.util.stream.Stream;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
-import org.slf4j.event.Level;
 import picocli.CommandLine.ExitCode;
 import picocli.CommandLine.Model.CommandSpec;
 
@@ -134,16 +133,14 @@ final class ServeCommand {
 
   private static void announce(Configuration configuration) {
     configuration.warnings().forEach(log::warn);
-    var chosen = configuration.effective().stream().filter(EffectiveSetting::isChosen).toList();
-    configuration
-        .effective()
-        .forEach(
-            setting ->
-                log.atLevel(chosen.contains(setting) ? Level.INFO : Level.DEBUG)
-                    .log("{}", setting));
+    var settings =
+        configuration.effective().stream()
+            .collect(Collectors.partitioningBy(EffectiveSetting::isChosen));
+    settings.get(true).forEach(setting -> log.info("{}", setting));
+    settings.get(false).forEach(setting -> log.debug("{}", setting));
     log.info(
         "{} settings have their defaults; --log-level debug lists them",
-        configuration.effective().size() - chosen.size());
+        settings.get(false).size());
     var runtime = Runtime.getRuntime();
     log.info(
         "Java {}, {} processors, {} MiB of heap at most, {} MiB for the body of a request",

@@ -22,10 +22,6 @@ final class Failures {
   /// How many wrong characters a path may have for the nearest one to be named.
   private static final int SLIP = 3;
 
-  /// The paths of OpenAI's clients. Some of them show nothing of an error that is not inside an
-  /// `error`.
-  private static final String OPENAI = "/v1/";
-
   private final Paths paths;
 
   /// Vertex AI's path. Google's own errors stand inside an `error` too.
@@ -88,7 +84,7 @@ final class Failures {
     }
     Invocations.send(
         ctx,
-        ctx.path().startsWith(OPENAI) || predictRoute.filter(ctx.path()::equals).isPresent()
+        OpenAi.has(ctx.path()) || predictRoute.filter(ctx.path()::equals).isPresent()
             ? Errors.wrapped(e.type(), e.getMessage())
             : OpenInference.has(ctx.path())
                 ? Errors.alone(e.getMessage())

@@ -15,7 +15,9 @@ import io.javalin.config.JavalinConfig;
 import io.javalin.config.RoutesConfig;
 import io.javalin.http.Context;
 import jakarta.servlet.http.HttpServletResponse;
+import java.time.Instant;
 import java.util.List;
+import java.util.Map;
 import java.util.Set;
 import java.util.function.BiFunction;
 import java.util.function.Function;
@@ -33,23 +35,30 @@ final class Routes {
   private static final String MANY =
       "this server has many models; POST /models/{name}/invoke asks one, GET /models lists them";
 
-  /// What asks the model. SageMaker's OpenAI-compatible path forwards to the paths of OpenAI; the
-  /// body tells what is asked.
+  /// What asks the model. SageMaker's OpenAI-compatible path forwards to the paths of OpenAI.
   private static final List<String> INVOCATIONS =
-      List.of(
-          "/invocations",
-          "/inferences",
-          "/v1/chat/completions",
-          "/v1/completions",
-          "/v1/embeddings");
+      Stream.concat(Stream.of("/invocations", "/inferences"), OpenAi.ASKING.stream()).toList();
 
-  /// Paths that a server of one model has, and one of many models has not.
-  private static final List<String> OF_ONE =
-      Stream.concat(INVOCATIONS.stream(), Stream.of("/execution-parameters", Sockets.PATH))
-          .toList();
+  /// What to say to those who ask a server of one model for a path of many.
+  private static final Map<String, String> OF_MANY =
+      Map.of(
+          "/models",
+          START_MANY,
+          "/models/{name}",
+          START_MANY,
+          "/models/{name}/invoke",
+          START_MANY,
+          Sockets.PATH_OF_MODEL,
+          START_MANY,
+          "/v1/responses",
+          "of OpenAI's API there are chat completions, completions and embeddings");
 
-  private static final List<String> OF_MANY =
-      List.of("/models", "/models/{name}", "/models/{name}/invoke", Sockets.PATH_OF_MODEL);
+  /// The other way round.
+  private static final Map<String, String> OF_ONE =
+      Stream.concat(
+              INVOCATIONS.stream(),
+              Stream.of("/execution-parameters", Sockets.PATH, OpenAi.MODELS, OpenAi.MODEL))
+          .collect(Collectors.toMap(Function.identity(), _ -> MANY));
 
   private final ServerConfig config;
   private final Health health;
@@ -95,9 +104,7 @@ final class Routes {
         .register(routes);
     routes.get(metricsPath, this::scrape);
     boolean hasMany = served instanceof Served.Many;
-    var elsewhere =
-        (hasMany ? OF_ONE : OF_MANY)
-            .stream().collect(Collectors.toMap(path -> path, _ -> hasMany ? MANY : START_MANY));
+    var elsewhere = hasMany ? OF_ONE : OF_MANY;
     var asked = Paths.of(javalin, elsewhere);
     if (config.http().page()) {
       page.register(routes, () -> Paths.of(javalin, elsewhere).methods(), Errors::status);
@@ -160,6 +167,8 @@ final class Routes {
     vertex.ifPresent(path -> routes.post(path, new Vertex(visits, invocations)));
     routes.get(Sockets.PATH, Sockets::requireHandshake);
     routes.get("/execution-parameters", new ExecutionParameters(config.transform(), workers));
+    new OpenAi(config.protocol().modelName(), () -> visits.apply(inTime()), Instant.now())
+        .register(routes);
   }
 
   private void register(RoutesConfig routes, ManyModels many) {

@@ -215,7 +215,7 @@ class OpenApiTest {
   @Test
   void pathsOfOpenAiAreThereOnlyWhereTheModelAnswersThem() throws Exception {
     try (var texts = TestServer.with(new OpenAiHandler()).start()) {
-      assertThat(described(questions)).noneMatch(path -> path.startsWith("POST /v1/"));
+      assertThat(described(questions)).noneMatch(path -> path.contains("/v1/"));
       var embeddings = document(texts).at("/paths/~1v1~1embeddings/post");
       assertThat(embeddings.at("/requestBody/content").properties()).hasSize(1);
       assertThat(embeddings.at("/requestBody/content/application~1json/schema/required/0").asText())

@@ -144,12 +144,6 @@ public class QuestionAnsweringHandler
     return RESPONSE_TYPES;
   }
 
-  /// None: its answers have no form there.
-  @Override
-  public List<String> openAiPaths() {
-    return List.of();
-  }
-
   @Override
   public List<QuestionRecord> inputFn(InvocationRequest request) throws IOException {
     var questions = reader.read(request);

@@ -6,6 +6,7 @@ import dev.berth.artifact.ModelArtifactException;
 import dev.berth.artifact.TracedArtifact;
 import dev.berth.content.ContentTypes;
 import dev.berth.content.Documents;
+import dev.berth.content.Fields;
 import dev.berth.hooks.BadInputException;
 import dev.berth.hooks.InvocationRequest;
 import java.util.ArrayList;

@@ -155,12 +155,6 @@ public class TensorHandler
     return RESPONSE_TYPES;
   }
 
-  /// None: its answers have no form there.
-  @Override
-  public List<String> openAiPaths() {
-    return List.of();
-  }
-
   @Override
   public List<List<Tensor>> inputFn(InvocationRequest request) throws IOException {
     var read = ContentTypes.reading(request, TensorReader.class).readTensors(request, inputs);

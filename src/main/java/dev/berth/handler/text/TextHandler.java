@@ -10,8 +10,8 @@ import dev.berth.content.ContentTypes;
 import dev.berth.content.Csv;
 import dev.berth.content.Documents;
 import dev.berth.content.Excerpt;
+import dev.berth.content.Fields;
 import dev.berth.handler.task.Copies;
-import dev.berth.handler.task.Fields;
 import dev.berth.handler.task.Input;
 import dev.berth.handler.task.InputReader;
 import dev.berth.handler.task.RowModel;
@@ -175,12 +175,6 @@ public abstract class TextHandler<P>
   @Override
   public List<MediaType> responseTypes() {
     return RESPONSE_TYPES;
-  }
-
-  /// None: its answers have no form there.
-  @Override
-  public List<String> openAiPaths() {
-    return List.of();
   }
 
   /// JSON: a text, `{"text": …}`, a list of those, or any of them as `{"inputs": …, "parameters":

@@ -42,22 +42,18 @@ record Catalog(Served served, Path directory, ModelRegistry registry, Sample.Fin
 
     /// What requests may be sent as. Where the hooks decide, the type of the sample comes first.
     List<MediaType> takes() {
-      return requestTypes().isEmpty()
-          ? Stream.concat(
-                  sample.stream().map(Sample::types).flatMap(List::stream).limit(1),
-                  Stream.of(MediaType.ANY))
-              .toList()
-          : requestTypes();
+      return orAny(requestTypes(), sample.map(found -> found.types().getFirst()));
     }
 
     /// What answers may be.
     List<MediaType> gives() {
-      return responseTypes().isEmpty()
-          ? Stream.concat(
-                  sample.flatMap(Sample::response).stream().map(_ -> MediaType.JSON),
-                  Stream.of(MediaType.ANY))
-              .toList()
-          : responseTypes();
+      return orAny(responseTypes(), sample.flatMap(Sample::response).map(_ -> MediaType.JSON));
+    }
+
+    private static List<MediaType> orAny(List<MediaType> declared, Optional<MediaType> known) {
+      return declared.isEmpty()
+          ? Stream.concat(known.stream(), Stream.of(MediaType.ANY)).toList()
+          : declared;
     }
   }
 

@@ -50,11 +50,6 @@ final class Operation {
     return this;
   }
 
-  Operation limit(long bytes) {
-    node.withObjectProperty("requestBody").put("description", "At most %d bytes".formatted(bytes));
-    return this;
-  }
-
   Operation answers(String type, JsonNode schema) {
     response(200, "OK").withObjectProperty("content").putObject(type).set("schema", schema);
     return this;
@@ -71,7 +66,7 @@ final class Operation {
     for (var type : types) {
       var code = status.applyAsInt(type);
       var known = node.at("/responses/%d/description".formatted(code)).asText();
-      var reason = reason(type);
+      var reason = type.meaning();
       var response =
           response(
               code,
@@ -131,25 +126,5 @@ final class Operation {
                 .filter(word -> !word.isEmpty())
                 .map(word -> word.substring(0, 1).toUpperCase(Locale.ROOT) + word.substring(1))
                 .collect(Collectors.joining()));
-  }
-
-  /// Why a request fails, for people.
-  private static String reason(ErrorType type) {
-    return switch (type) {
-      case BAD_INPUT -> "The payload or a parameter is wrong";
-      case NOT_FOUND -> "There is no such path, model, sample or file";
-      case METHOD_NOT_ALLOWED -> "The path has other methods";
-      case NOT_ACCEPTABLE -> "The model writes none of the types of Accept";
-      case PAYLOAD_TOO_LARGE -> "The payload is too large";
-      case UNSUPPORTED_MEDIA_TYPE -> "The model does not read this Content-Type";
-      case CONFLICT -> "A model of this name is there, or comes or goes right now";
-      case UPGRADE_REQUIRED -> "The handshake has another version than 13";
-      case CALLER_GONE -> "The client has gone";
-      case INTERNAL -> "A hook or the server failed";
-      case NOT_READY -> "The model is loading, stopping or failed";
-      case OVERLOADED -> "The queue is full";
-      case DEADLINE_EXCEEDED -> "The time of the request ran out";
-      case INSUFFICIENT_MEMORY -> "There was no memory for it";
-    };
   }
 }

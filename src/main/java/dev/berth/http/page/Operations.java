@@ -77,6 +77,8 @@ final class Operations {
       case "GET /ping", "POST /ping" -> ping();
       case "POST /invocations" -> ask("Ask the model");
       case "POST /inferences" -> ask("Ask the model, by another name of /invocations");
+      case "GET /v1/models" -> listed("The model, as OpenAI's clients list it", "{data: [%s]}");
+      case "GET /v1/models/{name}" -> listed("The model, for OpenAI's clients", "%s");
       case "POST /models/{name}/invoke" -> ask("Ask one of the models");
       case "GET /invocations-bidirectional-stream",
           "GET /models/{name}/invocations-bidirectional-stream" ->
@@ -195,10 +197,7 @@ final class Operations {
   }
 
   /// What every way to ask a model may answer.
-  private Operation asking(Operation operation) {
-    if (config.http().maxPayloadBytes() < Long.MAX_VALUE) {
-      operation.limit(config.http().maxPayloadBytes());
-    }
+  private static Operation asking(Operation operation) {
     return operation.fails(
         ErrorType.BAD_INPUT,
         ErrorType.NOT_ACCEPTABLE,
@@ -295,6 +294,17 @@ final class Operations {
       operation.answers(MediaType.EVENT_STREAM.toString(), Schemas.text());
     }
     return asking(operation);
+  }
+
+  /// Nothing where no model answers OpenAI's paths.
+  private Operation listed(String summary, String answer) {
+    return any(facts -> !facts.openAiPaths().isEmpty())
+        ? new Operation("model", summary, Operation.NESTED_ERROR, status)
+            .answers(
+                Operation.JSON,
+                Schemas.like(answer.formatted("{id: '', object: '', created: 1, owned_by: ''}")))
+            .fails(ErrorType.NOT_FOUND)
+        : null;
   }
 
   /// Of Vertex AI.

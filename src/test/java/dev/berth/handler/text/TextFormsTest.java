@@ -163,7 +163,7 @@ class TextFormsTest {
         arguments(
             classification,
             "{'inputs': 'a', 'parameters': {'topk': 1}}",
-            "parameters: found the unknown parameter 'topk', expected one of top_k, function_to_apply, truncation"),
+            "parameters: found the unknown parameter 'topk', expected top_k"),
         arguments(
             classification,
             "{'inputs': 'a', 'parameters': {'function_to_apply': 'relu'}}",
