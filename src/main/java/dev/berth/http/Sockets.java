@@ -46,7 +46,6 @@ final class Sockets {
   private static final int INPUT_BUFFER_BYTES = 16 << 10;
   private static final String SOCKET = "berth.socket";
 
-  private static final Pattern CONNECTION = Pattern.compile("(?i)(^|,)\\s*upgrade\\s*(,|$)");
   private static final Pattern KEY = Pattern.compile("[A-Za-z0-9+/]{22}==");
 
   private final Function<Context, Supplier<ServedModel.Visit>> models;
@@ -227,16 +226,16 @@ final class Sockets {
             .formatted(Text.quoted(ctx.path()), PATH, why));
   }
 
-  /// What RFC 6455 §4.2.1 asks for. To what lacks it, Jetty would say 405 or 500.
+  /// What RFC 6455 §4.2.1 asks for. To what lacks it, Jetty would say 405 or 500. Upgrades without
+  /// `Connection: Upgrade` are refused by it before.
   static void requireHandshake(Context ctx) {
     var request = ctx.req();
     if (!"websocket".equalsIgnoreCase(ctx.header("Upgrade"))
-        || !CONNECTION.matcher(Invocations.header(ctx, "Connection").orElse("")).find()
         || !request.getMethod().equals("GET")
         || !request.getProtocol().equals("HTTP/1.1")) {
       throw new ServingException(
           ErrorType.BAD_INPUT,
-          "%s: found no WebSocket handshake, expected GET with Upgrade: websocket and Connection: Upgrade (RFC 6455)"
+          "%s: found no WebSocket handshake, expected GET of HTTP/1.1 with Upgrade: websocket (RFC 6455)"
               .formatted(Text.quoted(ctx.path())));
     }
     var version = ctx.header("Sec-WebSocket-Version");

@@ -45,9 +45,14 @@ final class Operation {
     return node.withObjectProperty("requestBody").put("required", true).putObject("content");
   }
 
-  Operation takes(JsonNode schema) {
-    takes().putObject(JSON).set("schema", schema);
+  /// @param example as [Schemas#like(String)] reads it
+  Operation takes(String example) {
+    takes().putObject(JSON).set("schema", Schemas.like(example));
     return this;
+  }
+
+  Operation answers(String example) {
+    return answers(JSON, Schemas.like(example));
   }
 
   Operation answers(String type, JsonNode schema) {

@@ -1,6 +1,5 @@
 package dev.berth.http.page;
 
-import com.fasterxml.jackson.core.JsonProcessingException;
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.json.JsonMapper;
 import com.fasterxml.jackson.databind.node.ObjectNode;
@@ -38,7 +37,7 @@ final class Operations {
   /// What the bodies of OpenAI's clients have at least.
   private static final Map<String, String> OPENAI =
       Map.of(
-          "/v1/chat/completions", "{messages: [{role: '', content: ''}]}",
+          "/v1/chat/completions", "{messages: [{role: '', content: null}]}",
           "/v1/completions", "{prompt: null}",
           "/v1/embeddings", "{input: null}");
 
@@ -85,10 +84,7 @@ final class Operations {
           socket();
       case "GET /execution-parameters" ->
           server("How a batch transform job should call this container")
-              .answers(
-                  Operation.JSON,
-                  Schemas.like(
-                      "{MaxConcurrentTransforms: 1, BatchStrategy: '', MaxPayloadInMB: 1}"))
+              .answers("{MaxConcurrentTransforms: 1, BatchStrategy: '', MaxPayloadInMB: 1}")
               .fails(ErrorType.NOT_FOUND);
       case "GET /models" ->
           models("List the models", "{models: [{modelName: '', modelUrl: ''}]}")
@@ -116,19 +112,18 @@ final class Operations {
               .fails(ErrorType.NOT_READY);
       case "POST /v2/models/{name}/infer", "POST /v2/models/{name}/versions/{version}/infer" ->
           infer();
-      case "GET /" -> page("The page to try the model", "text/html", Schemas.text());
-      case "GET /docs" -> page("This document in Swagger UI", "text/html", Schemas.text());
-      case "GET /openapi.json" -> page("This document", Operation.JSON, Schemas.like("{}"));
+      case "GET /" -> page("The page to try the model").answers("text/html", Schemas.text());
+      case "GET /docs" -> page("This document in Swagger UI").answers("text/html", Schemas.text());
+      case "GET /openapi.json" -> page("This document").answers("{}");
       case "GET /page/models" ->
-          page(
-              "What the page shows of the models",
-              Operation.JSON,
-              Schemas.like("{many: true, metrics: '', models: [{name: '', path: '', state: ''}]}"));
+          page("What the page shows of the models")
+              .answers("{many: true, metrics: '', models: [{name: '', path: '', state: ''}]}");
       case "GET /page/sample" ->
-          page("The sample of an artifact", "*/*", Schemas.any())
+          page("The sample of an artifact")
+              .answers("*/*", Schemas.any())
               .query("model", "string", "the name of one of many models")
               .fails(ErrorType.NOT_FOUND, ErrorType.PAYLOAD_TOO_LARGE);
-      case "GET /page/{file}" -> page("A file of the page", "*/*", Schemas.any());
+      case "GET /page/{file}" -> page("A file of the page").answers("*/*", Schemas.any());
       default -> null;
     };
   }
@@ -138,18 +133,20 @@ final class Operations {
   }
 
   private Operation models(String summary, String answer) {
-    return new Operation("models", summary, Operation.ERROR, status)
-        .answers(Operation.JSON, Schemas.like(answer));
+    return new Operation("models", summary, Operation.ERROR, status).answers(answer);
   }
 
   /// Of the Open Inference Protocol, whose errors have a form of their own.
   private Operation protocol(String summary, String answer) {
-    return new Operation("protocol", summary, Operation.TEXT_ERROR, status)
-        .answers(Operation.JSON, Schemas.like(answer));
+    return new Operation("protocol", summary, Operation.TEXT_ERROR, status).answers(answer);
   }
 
-  private Operation page(String summary, String type, ObjectNode schema) {
-    return new Operation("page", summary, Operation.ERROR, status).answers(type, schema);
+  private Operation page(String summary) {
+    return new Operation("page", summary, Operation.ERROR, status);
+  }
+
+  private Operation model(String summary, String errorForm) {
+    return new Operation("model", summary, errorForm, status);
   }
 
   private Operation ping() {
@@ -160,7 +157,7 @@ final class Operations {
 
   private Operation ask(String summary) {
     var operation =
-        new Operation("model", summary, Operation.ERROR, status)
+        model(summary, Operation.ERROR)
             .says(
                 ("The types and examples are those of what is loaded. Accept chooses the type of the answer; "
                         + "without it, the answer is %s where the model writes that.")
@@ -275,21 +272,17 @@ final class Operations {
       return Files.size(file) > LARGEST_EXAMPLE
           ? Optional.empty()
           : Optional.of(JSON.readTree(Files.readAllBytes(file)));
-    } catch (JsonProcessingException e) {
-      log.debug("{} is no example, because it is not JSON", file, e);
-      return Optional.empty();
     } catch (IOException e) {
-      log.debug("{} is no example, because it can't be read", file, e);
+      log.debug("{} is no example", file, e);
       return Optional.empty();
     }
   }
 
   private Operation openAi(String path) {
     var operation =
-        new Operation(
-                "model", "Ask the model as OpenAI's clients do", Operation.NESTED_ERROR, status)
-            .takes(Schemas.like(OPENAI.get(path)))
-            .answers(Operation.JSON, Schemas.like("{}"));
+        model("Ask the model as OpenAI's clients do", Operation.NESTED_ERROR)
+            .takes(OPENAI.get(path))
+            .answers("{}");
     if (!path.equals("/v1/embeddings") && any(ServedModel.Facts::streams)) {
       operation.answers(MediaType.EVENT_STREAM.toString(), Schemas.text());
     }
@@ -299,10 +292,8 @@ final class Operations {
   /// Nothing where no model answers OpenAI's paths.
   private Operation listed(String summary, String answer) {
     return any(facts -> !facts.openAiPaths().isEmpty())
-        ? new Operation("model", summary, Operation.NESTED_ERROR, status)
-            .answers(
-                Operation.JSON,
-                Schemas.like(answer.formatted("{id: '', object: '', created: 1, owned_by: ''}")))
+        ? model(summary, Operation.NESTED_ERROR)
+            .answers(answer.formatted("{id: '', object: '', created: 1, owned_by: ''}"))
             .fails(ErrorType.NOT_FOUND)
         : null;
   }
@@ -310,9 +301,9 @@ final class Operations {
   /// Of Vertex AI.
   private Operation predict() {
     return asking(
-        new Operation("model", "Ask the model as Vertex AI does", Operation.NESTED_ERROR, status)
-            .takes(Schemas.like("{instances: []}"))
-            .answers(Operation.JSON, Schemas.like("{predictions: []}")));
+        model("Ask the model as Vertex AI does", Operation.NESTED_ERROR)
+            .takes("{instances: []}")
+            .answers("{predictions: []}"));
   }
 
   private Operation infer() {
@@ -322,16 +313,14 @@ final class Operations {
                 "{model_name: '', outputs: [{name: '', shape: [1], datatype: ''}]}")
             .says(
                 "Binary data may stand behind the JSON, where Inference-Header-Content-Length says how long that is.")
-            .takes(Schemas.like("{inputs: [{name: '', shape: [1], datatype: '', data: []}]}")));
+            .takes("{inputs: [{name: '', shape: [1], datatype: '', data: []}]}"));
   }
 
   private Operation socket() {
     var operation =
-        new Operation(
-                "model",
+        model(
                 "A WebSocket: each message is a request, each part of an answer a frame",
-                Operation.ERROR,
-                status)
+                Operation.ERROR)
             .fails(ErrorType.BAD_INPUT, ErrorType.UPGRADE_REQUIRED, ErrorType.NOT_READY);
     operation.response(101, "The socket is open");
     return operation;
@@ -340,7 +329,7 @@ final class Operations {
   private Operation loading() {
     return models("Load a model", "{modelName: '', modelUrl: ''}")
         .says("The url is the directory of its artifact.")
-        .takes(Schemas.like("{model_name: '', url: ''}"))
+        .takes("{model_name: '', url: ''}")
         .fails(
             ErrorType.BAD_INPUT,
             ErrorType.NOT_FOUND,
