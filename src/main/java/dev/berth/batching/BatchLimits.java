@@ -28,20 +28,12 @@ public record BatchLimits(
     requireNotNegative("targetDelay", targetDelay);
   }
 
-  /// By the names of the settings, without what is unlimited.
+  /// By the names of the settings.
   @Override
   public String toString() {
-    var text = new StringBuilder("max-batch-size ").append(maxBatchSize);
-    if (maxBatchTokens < Integer.MAX_VALUE) {
-      text.append(", max-batch-tokens ").append(maxBatchTokens);
-    }
-    if (maxBatchDelay.isPositive()) {
-      text.append(", max-batch-delay-ms ").append(maxBatchDelay.toMillis());
-    }
-    if (queueCapacity < Integer.MAX_VALUE) {
-      text.append(", queue-capacity ").append(queueCapacity);
-    }
-    return text.toString();
+    var tokens =
+        maxBatchTokens < Integer.MAX_VALUE ? ", max-batch-tokens " + maxBatchTokens : "";
+    return "max-batch-size %d%s, queue-capacity %d".formatted(maxBatchSize, tokens, queueCapacity);
   }
 
   private static void requireNotNegative(String name, Duration value) {

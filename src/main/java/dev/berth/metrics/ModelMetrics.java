@@ -64,6 +64,9 @@ public final class ModelMetrics implements AutoCloseable {
   private final Counter overloaded;
   private final Counter expired;
   private final Counter abandoned;
+  private final AtomicInteger sessions;
+  private final Counter sessionsOpened;
+  private final Counter sessionsRefused;
   private final DistributionSummary batchSize;
   private final AtomicInteger inFlight;
   private final AtomicInteger queueDepth;
@@ -75,6 +78,7 @@ public final class ModelMetrics implements AutoCloseable {
   private final AtomicInteger workers;
   private final AtomicInteger stuck;
   private final Map<Integer, Counter> requests = new ConcurrentHashMap<>();
+  private final Map<String, Counter> sessionsClosed = new ConcurrentHashMap<>();
 
   /// By their names. Guarded by the monitor of this.
   private final Map<String, HookInstrument> ofHooks = new HashMap<>();
@@ -82,7 +86,6 @@ public final class ModelMetrics implements AutoCloseable {
   // Guarded by the monitor of this: no series is added after they were removed.
   private boolean removed;
   private StreamMetrics streams;
-  private SessionMetrics sessions;
 
   /// How many versions of the model share it. Guarded by the metrics of the process.
   int users;
@@ -111,6 +114,11 @@ public final class ModelMetrics implements AutoCloseable {
         counter(
             "berth.abandoned",
             "records dropped before they were predicted, because nobody waited for them any more");
+    sessions = gauge("berth.sessions", "sessions that are open");
+    sessionsOpened = counter("berth.sessions.opened", "sessions that were opened");
+    sessionsRefused =
+        counter(
+            "berth.sessions.refused", "sessions that were not opened because there were too many");
     batchSize =
         added(
             DistributionSummary.builder("berth.batch.size")
@@ -251,12 +259,25 @@ public final class ModelMetrics implements AutoCloseable {
     return streams;
   }
 
-  /// Those of a model with sessions, made when they are first asked for.
-  public synchronized SessionMetrics sessions() {
-    if (sessions == null) {
-      sessions = new SessionMetrics(this);
-    }
-    return sessions;
+  public void sessionOpened() {
+    sessions.incrementAndGet();
+    sessionsOpened.increment();
+  }
+
+  public void sessionRefused() {
+    sessionsRefused.increment();
+  }
+
+  /// @param reason one of a few words
+  public void sessionClosed(String reason) {
+    sessions.decrementAndGet();
+    sessionsClosed
+        .computeIfAbsent(
+            reason,
+            _ ->
+                counter(
+                    "berth.sessions.closed", "sessions that have ended, and why", "reason", reason))
+        .increment();
   }
 
   /// An instrument that hooks have asked for, in a series with the model's name.

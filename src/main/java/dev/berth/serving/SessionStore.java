@@ -5,7 +5,6 @@ import dev.berth.error.ServingException;
 import dev.berth.hooks.InvocationRequest;
 import dev.berth.hooks.SessionHandler;
 import dev.berth.metrics.ModelMetrics;
-import dev.berth.metrics.SessionMetrics;
 import java.time.Duration;
 import java.time.Instant;
 import java.time.temporal.ChronoUnit;
@@ -59,7 +58,6 @@ final class SessionStore<T> {
   private final HookNames names;
   private final SessionRoom room;
   private final ModelMetrics metrics;
-  private final SessionMetrics sessionMetrics;
   private final Duration timeToLive;
 
   private final ReentrantLock lock = new ReentrantLock();
@@ -191,7 +189,6 @@ final class SessionStore<T> {
     this.names = names;
     this.room = room;
     this.metrics = metrics;
-    this.sessionMetrics = metrics.sessions();
     this.timeToLive = LoadException.during(names.sessionTimeToLive(), handler::sessionTimeToLive);
     if (timeToLive == null || timeToLive.compareTo(Duration.ofSeconds(1)) < 0) {
       throw new LoadException(
@@ -210,7 +207,7 @@ final class SessionStore<T> {
       Deadline deadline,
       Map<String, String> logContext) {
     if (!room.tryEnter()) {
-      sessionMetrics.refused();
+      metrics.sessionRefused();
       throw new ServingException(ErrorType.OVERLOADED, room.full());
     }
     Session session = null;
@@ -233,7 +230,7 @@ final class SessionStore<T> {
       if (!stopped) {
         session.busy = true;
         sessions.put(session.id, session);
-        sessionMetrics.opened();
+        metrics.sessionOpened();
         watch();
         return new Turn(session);
       }
@@ -409,7 +406,7 @@ final class SessionStore<T> {
 
   private void ended(Session session, Reason reason) {
     room.leave(session.bytes);
-    sessionMetrics.closed(reason.label());
+    metrics.sessionClosed(reason.label());
   }
 
   private void closeValue(Session session) throws Exception {

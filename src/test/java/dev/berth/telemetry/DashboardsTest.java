@@ -5,8 +5,6 @@ import static org.awaitility.Awaitility.await;
 
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.json.JsonMapper;
-import dev.berth.hooks.InvocationRequest;
-import dev.berth.hooks.SessionHandler;
 import dev.berth.metrics.ServingMetrics;
 import dev.berth.telemetry.emf.EmfDocuments;
 import dev.berth.testing.CountingStream;
@@ -64,7 +62,7 @@ class DashboardsTest {
   @ValueSource(strings = {"grafana.json", "prometheus-rules.yml"})
   void prometheusHasEachMetric(String file) throws Exception {
     var text = Files.readString(DASHBOARDS.resolve(file));
-    try (var server = TestServer.with(new TalkingStream()).start()) {
+    try (var server = TestServer.with(new CountingStream()).start()) {
       server.invoke("3");
       await()
           .untilAsserted(
@@ -186,14 +184,5 @@ class DashboardsTest {
         .at("/_aws/CloudWatchMetrics/0/Dimensions/0")
         .forEach(name -> dimensions.put(name.asText(), document.get(name.asText()).asText()));
     return names.stream().map(name -> new Metric(name, dimensions)).toList();
-  }
-
-  /// Streams, and has sessions.
-  private static final class TalkingStream extends CountingStream
-      implements SessionHandler<Object> {
-    @Override
-    public Object openSession(InvocationRequest request) {
-      return this;
-    }
   }
 }
