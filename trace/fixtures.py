@@ -4,7 +4,7 @@
         --templates src/main/templates
 
 Most take the inputs of a BERT and answer as `echo` does unless their name says otherwise. `doubled`, `sum-and-product`,
-`summed-up`, `two-columns`, `any-type` and `fails` take tensors of other kinds. Among the others:
+`summed-up`, `two-columns`, `looked-up`, `any-type` and `fails` take tensors of other kinds. Among the others:
 
 - `waves-4x128` answers as `waves` and takes 4 rows of 128 tokens and nothing else, like a model compiled for one shape.
 - `neuron-1x128` does so too, and loads only after a library that brings its operator, as a Neuron trace does after
@@ -217,6 +217,13 @@ class TwoColumns(nn.Module):
         return values @ torch.tensor([[1.0], [10.0]])
 
 
+class LookedUp(nn.Module):
+    """Takes rows of int64, and no other type: how many there are."""
+
+    def forward(self, ids: Tensor) -> Tensor:
+        return torch.embedding(torch.ones(10, 1), ids).sum(1)
+
+
 class Fails(nn.Module):
     """Fails in the way that the first `kind` names. Up to 3 no input could help; from 4 on the inputs are wrong."""
 
@@ -320,6 +327,7 @@ FIXTURES = {
     "text": Text(),
     "complex": Complex(),
     "two-columns": TwoColumns(),
+    "looked-up": LookedUp(),
     "fails": Fails(),
     "does-not-fit": DoesNotFit(),
     "any-type": AnyType(),

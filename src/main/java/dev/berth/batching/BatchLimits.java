@@ -31,8 +31,7 @@ public record BatchLimits(
   /// By the names of the settings.
   @Override
   public String toString() {
-    var tokens =
-        maxBatchTokens < Integer.MAX_VALUE ? ", max-batch-tokens " + maxBatchTokens : "";
+    var tokens = maxBatchTokens < Integer.MAX_VALUE ? ", max-batch-tokens " + maxBatchTokens : "";
     return "max-batch-size %d%s, queue-capacity %d".formatted(maxBatchSize, tokens, queueCapacity);
   }
 

@@ -4,6 +4,7 @@ import dev.berth.artifact.ModelArtifactException;
 import dev.berth.config.ServerConfig;
 import dev.berth.error.ServingException;
 import dev.berth.handler.qa.QuestionAnsweringHandler;
+import dev.berth.handler.tensor.TensorHandler;
 import dev.berth.hooks.InsufficientMemoryException;
 import dev.berth.serving.FirstRequest;
 import dev.berth.serving.Rehearsal;
@@ -46,6 +47,9 @@ final class FirstSample implements FirstRequest {
   private void ask(Rehearsal<?, ?, ?> model, SampleRequest sample) throws Exception {
     try (var body = Files.newInputStream(sample.file())) {
       sample.check(model.ask(sample.request(body, model, config)).response());
+      if (model.handler() instanceof TensorHandler tensors) {
+        tensors.expectTypesOfSample();
+      }
     } catch (ServingException e) {
       if (e.getCause() instanceof InsufficientMemoryException memory) {
         throw memory;

@@ -2,6 +2,7 @@ package dev.berth.http;
 
 import dev.berth.error.ErrorType;
 import dev.berth.error.ServingException;
+import dev.berth.hooks.MediaType;
 import io.javalin.config.RoutesConfig;
 import io.javalin.http.Context;
 import io.javalin.http.HttpResponseException;
@@ -72,7 +73,12 @@ final class Failures {
       Grpc.fail(ctx, e);
       return;
     }
-    ctx.status(Errors.status(e.type())).contentType(Errors.CONTENT_TYPE);
+    boolean isProtocol = OpenInference.has(ctx.path());
+    boolean isWrapped =
+        OpenAi.has(ctx.path()) || predictRoute.filter(ctx.path()::equals).isPresent();
+    // KServe's client shows no error whose type has a parameter.
+    ctx.status(Errors.status(e.type()))
+        .contentType(isProtocol || isWrapped ? MediaType.JSON.toString() : Errors.CONTENT_TYPE);
     switch (e.type()) {
       case OVERLOADED, NOT_READY -> {
         ctx.header("Retry-After", "1");
@@ -84,11 +90,9 @@ final class Failures {
     }
     Invocations.send(
         ctx,
-        OpenAi.has(ctx.path()) || predictRoute.filter(ctx.path()::equals).isPresent()
+        isWrapped
             ? Errors.wrapped(e.type(), e.getMessage())
-            : OpenInference.has(ctx.path())
-                ? Errors.alone(e.getMessage())
-                : Errors.body(e.type(), e.getMessage()));
+            : isProtocol ? Errors.alone(e.getMessage()) : Errors.body(e.type(), e.getMessage()));
   }
 
   /// Jetty closes a connection whose request has a body that nobody read and that has not arrived

@@ -11,6 +11,7 @@ import dev.berth.hooks.MediaType;
 import dev.berth.memory.ProcessMemory;
 import dev.berth.serving.Answer;
 import dev.berth.serving.Deadline;
+import dev.berth.serving.Dialect;
 import dev.berth.serving.ServedModel;
 import dev.berth.serving.SessionTurn;
 import dev.berth.serving.StreamLimits;
@@ -201,6 +202,33 @@ final class Invocations implements Handler {
         .withPath(ctx.path(), Optional.ofNullable(ctx.queryString()))
         .withHeaders(headers(ctx))
         .withDeadline(deadline.nanos());
+  }
+
+  /// Asks in another way than the hooks', and without parts.
+  InvocationResponse askWhole(
+      Context ctx,
+      ServedModel.Visit visit,
+      RequestBody body,
+      MediaType contentType,
+      MediaType accept,
+      Dialect dialect,
+      Deadline deadline)
+      throws IOException {
+    return switch (visit.invokeIn(
+        dialect,
+        request(ctx, visit, body, contentType, accept, deadline),
+        deadline,
+        body.memory(),
+        peerHasGone(ctx),
+        logContext(),
+        RequestLog.trace(ctx))) {
+      case Answer.Whole(var response, var invocation) -> {
+        RequestLog.served(ctx, invocation);
+        yield response;
+      }
+      case Answer.Streamed _ ->
+          throw new IllegalStateException("found an answer in parts, expected a whole one");
+    };
   }
 
   private void answerInSession(

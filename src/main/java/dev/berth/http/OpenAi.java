@@ -7,8 +7,7 @@ import dev.berth.error.ServingException;
 import dev.berth.hooks.MediaType;
 import dev.berth.serving.ServedModel;
 import io.javalin.config.RoutesConfig;
-import io.javalin.http.Context;
-import java.time.Instant;
+import java.lang.management.ManagementFactory;
 import java.util.List;
 import java.util.function.Supplier;
 
@@ -16,8 +15,7 @@ import java.util.function.Supplier;
 ///
 /// @param name of the only model
 /// @param visits has the model take a request in
-/// @param created when the server started
-record OpenAi(String name, Supplier<ServedModel.Visit> visits, Instant created) {
+record OpenAi(String name, Supplier<ServedModel.Visit> visits) {
 
   private static final String EMBEDDINGS = "/v1/embeddings";
 
@@ -64,36 +62,29 @@ record OpenAi(String name, Supplier<ServedModel.Visit> visits, Instant created) 
     routes.get(
         MODELS,
         ctx -> {
+          try (var visit = visits.get()) {
+            if (visit.openAiPaths().isEmpty()) {
+              throw new ServingException(
+                  ErrorType.NOT_FOUND,
+                  "%s: this model answers no path of OpenAI's; GET /v2/models/%s describes it"
+                      .formatted(MODELS, name));
+            }
+          }
           var list = JsonNodeFactory.instance.objectNode().put("object", "list");
-          list.putArray("data").add(model(ctx));
-          json(ctx, list);
+          list.putArray("data").add(model(name));
+          ctx.contentType(MediaType.JSON.toString()).result(list.toString());
         });
-    routes.get(MODEL, ctx -> json(ctx, model(ctx)));
   }
 
-  private ObjectNode model(Context ctx) {
-    try (var visit = visits.get()) {
-      if (visit.openAiPaths().isEmpty()) {
-        throw new ServingException(
-            ErrorType.NOT_FOUND,
-            "%s: this model answers no path of OpenAI's; GET /v2/models/%s describes it"
-                .formatted(ctx.path(), name));
-      }
-    }
-    var asked = ctx.pathParamMap().getOrDefault("name", name);
-    if (!asked.equals(name)) {
-      throw new ServingException(
-          ErrorType.NOT_FOUND, "model: found %s, expected %s".formatted(Text.quoted(asked), name));
-    }
+  /// A model that can be asked, for OpenAI's clients and for those of KServe's version 1.
+  static ObjectNode model(String name) {
     return JsonNodeFactory.instance
         .objectNode()
         .put("id", name)
         .put("object", "model")
-        .put("created", created.getEpochSecond())
-        .put("owned_by", "berth");
-  }
-
-  private static void json(Context ctx, ObjectNode body) {
-    ctx.contentType(MediaType.JSON.toString()).result(body.toString());
+        .put("created", ManagementFactory.getRuntimeMXBean().getStartTime() / 1000)
+        .put("owned_by", "berth")
+        .put("name", name)
+        .put("ready", true);
   }
 }

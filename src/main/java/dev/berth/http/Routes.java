@@ -15,7 +15,6 @@ import io.javalin.config.JavalinConfig;
 import io.javalin.config.RoutesConfig;
 import io.javalin.http.Context;
 import jakarta.servlet.http.HttpServletResponse;
-import java.time.Instant;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
@@ -56,8 +55,7 @@ final class Routes {
   /// The other way round.
   private static final Map<String, String> OF_ONE =
       Stream.concat(
-              INVOCATIONS.stream(),
-              Stream.of("/execution-parameters", Sockets.PATH, OpenAi.MODELS, OpenAi.MODEL))
+              INVOCATIONS.stream(), Stream.of("/execution-parameters", Sockets.PATH, OpenAi.MODELS))
           .collect(Collectors.toMap(Function.identity(), _ -> MANY));
 
   private final ServerConfig config;
@@ -86,6 +84,15 @@ final class Routes {
     var routes = javalin.routes;
     var metricsPath = config.http().metricsPath();
     var platform = config.platform();
+    boolean hasMany = served instanceof Served.Many;
+    var all = Paths.of(javalin, hasMany ? OF_ONE : OF_MANY);
+    var untraced =
+        Stream.concat(healthPaths().stream(), Stream.of(metricsPath))
+            .collect(Collectors.toUnmodifiableSet());
+    var log = new RequestLog(metrics, all, tracing, untraced);
+
+    routes.before(log::begin);
+    routes.before(this::closeWhenStopping);
     routes.get("/ping", this::ping);
     routes.post("/ping", this::ping);
     platform
@@ -103,23 +110,13 @@ final class Routes {
     new OpenInference(named, health, ofNamed, config.protocol().grpcPort().isPresent())
         .register(routes);
     routes.get(metricsPath, this::scrape);
-    boolean hasMany = served instanceof Served.Many;
-    var elsewhere = hasMany ? OF_ONE : OF_MANY;
-    var asked = Paths.of(javalin, elsewhere);
-    if (config.http().page()) {
-      page.register(routes, () -> Paths.of(javalin, elsewhere).methods(), Errors::status);
-    }
-    var all = Paths.of(javalin, elsewhere);
-
-    var untraced =
-        Stream.concat(healthPaths().stream(), Stream.of(metricsPath))
-            .collect(Collectors.toUnmodifiableSet());
-    var log = new RequestLog(metrics, all, tracing, untraced);
-    var sockets = new Sockets(this::model, !hasMany, config, asked, log, metrics, System::nanoTime);
+    var sockets =
+        new Sockets(this::model, !hasMany, config, all.soFar(), log, metrics, System::nanoTime);
     sockets.configure(javalin);
+    if (config.http().page()) {
+      page.register(routes, all.methods(), Errors::status);
+    }
     sockets.register(routes, List.of(Sockets.PATH_OF_MODEL, "*"));
-    routes.before(log::begin);
-    routes.before(this::closeWhenStopping);
     routes.after(log::end);
     routes.after(
         new RefusalPace(Runtime.getRuntime().availableProcessors(), System::nanoTime)::hold);
@@ -164,11 +161,12 @@ final class Routes {
     INVOCATIONS.stream()
         .filter(path -> vertex.filter(path::equals).isEmpty())
         .forEach(path -> routes.post(path, invocations));
-    vertex.ifPresent(path -> routes.post(path, new Vertex(visits, invocations)));
+    vertex.ifPresent(
+        path ->
+            routes.post(path, new Vertex((_, deadline) -> visits.apply(deadline), invocations)));
     routes.get(Sockets.PATH, Sockets::requireHandshake);
     routes.get("/execution-parameters", new ExecutionParameters(config.transform(), workers));
-    new OpenAi(config.protocol().modelName(), () -> visits.apply(inTime()), Instant.now())
-        .register(routes);
+    new OpenAi(config.protocol().modelName(), () -> visits.apply(inTime())).register(routes);
   }
 
   private void register(RoutesConfig routes, ManyModels many) {

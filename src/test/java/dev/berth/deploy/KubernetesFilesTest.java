@@ -105,6 +105,19 @@ class KubernetesFilesTest {
   }
 
   @Test
+  void kservesUrlsHaveTheNameOfItsService() throws Exception {
+    var service = read(Files.readString(SERVICE)).at("/metadata/name").asText();
+    var arguments = texts(read(Files.readString(RUNTIME)).at("/spec/containers/0/args")).toList();
+    assertThat(arguments).hasSize(2).first().isEqualTo("serve");
+    var option = arguments.getLast().replace("{{.Name}}", service).split("=");
+    assertThat(option).startsWith("--model-name");
+    try (var server = TestServer.sample().set("BERTH_MODEL_NAME", option[1]).start()) {
+      assertThat(server.get("/v2/models/" + service + "/ready").statusCode()).isEqualTo(200);
+      assertThat(server.get("/v1/models/" + service).statusCode()).isEqualTo(200);
+    }
+  }
+
+  @Test
   void aPodHasTimeToDrain() throws Exception {
     var config = config(container());
     var pod = deployment().at("/spec/template/spec");

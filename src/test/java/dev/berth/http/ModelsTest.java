@@ -277,6 +277,7 @@ class ModelsTest {
             server.ask(name, "paris", "Content-Type", "text/plain", "Accept", "text/plain").body())
         .isEqualTo("PARIS");
     var encoded = URLEncoder.encode(name, StandardCharsets.UTF_8).replace("+", "%20");
+    assertThat(server.get("/v2/models/" + encoded).statusCode()).isEqualTo(200);
     assertThat(server.get("/v2/models/%s/ready".formatted(encoded)).statusCode()).isEqualTo(200);
     try (var socket =
         RawSocket.open(

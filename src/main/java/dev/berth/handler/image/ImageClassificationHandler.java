@@ -105,7 +105,7 @@ public class ImageClassificationHandler
   public Signature signature() {
     return new Signature(
         List.of(Column.ofTexts("image")),
-        List.of(Column.ofTexts("label"), Column.of("score", ElementType.FLOAT64)));
+        List.of(Column.ofTexts("label", -1), Column.of("score", ElementType.FLOAT64, -1)));
   }
 
   @Override

@@ -67,7 +67,7 @@ public class EmbeddingHandler extends TextHandler<EmbeddingHandler.Parameters> {
   @Override
   public Signature signature() {
     return new Signature(
-        super.signature().inputs(), List.of(Column.of("embedding", ElementType.FLOAT32)));
+        super.signature().inputs(), List.of(Column.of("embedding", ElementType.FLOAT32, -1)));
   }
 
   @Override

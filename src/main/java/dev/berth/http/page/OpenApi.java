@@ -8,8 +8,7 @@ import java.util.Arrays;
 import java.util.Locale;
 import java.util.Map;
 import java.util.Optional;
-import java.util.TreeMap;
-import java.util.function.Supplier;
+import java.util.SortedSet;
 import java.util.function.ToIntFunction;
 
 /// The OpenAPI 3.1 document of the routes that this server has, with the types and samples of the
@@ -20,14 +19,14 @@ final class OpenApi {
 
   private final ServerConfig config;
   private final Catalog catalog;
-  private final Supplier<Map<String, String>> routes;
+  private final Map<String, SortedSet<String>> routes;
   private final ToIntFunction<ErrorType> status;
 
   /// @param routes the path and the methods of each
   OpenApi(
       ServerConfig config,
       Catalog catalog,
-      Supplier<Map<String, String>> routes,
+      Map<String, SortedSet<String>> routes,
       ToIntFunction<ErrorType> status) {
     this.config = config;
     this.catalog = catalog;
@@ -54,19 +53,18 @@ final class OpenApi {
     Operations.TAGS.forEach(tag -> tags.addObject().put("name", tag));
     var paths = document.putObject("paths");
     var operations = new Operations(config, catalog, status);
-    new TreeMap<>(routes.get())
-        .forEach(
-            (path, methods) -> {
-              for (var method : methods.split(", ")) {
-                operations
-                    .describe(method, path)
-                    .ifPresent(
-                        operation ->
-                            paths
-                                .withObjectProperty(path)
-                                .set(method.toLowerCase(Locale.ROOT), operation));
-              }
-            });
+    routes.forEach(
+        (path, methods) -> {
+          for (var method : methods) {
+            operations
+                .describe(method, path)
+                .ifPresent(
+                    operation ->
+                        paths
+                            .withObjectProperty(path)
+                            .set(method.toLowerCase(Locale.ROOT), operation));
+          }
+        });
     schemas(document.putObject("components").putObject("schemas"));
     return document;
   }

@@ -76,8 +76,14 @@ final class Operations {
       case "GET /ping", "POST /ping" -> ping();
       case "POST /invocations" -> ask("Ask the model");
       case "POST /inferences" -> ask("Ask the model, by another name of /invocations");
-      case "GET /v1/models" -> listed("The model, as OpenAI's clients list it", "{data: [%s]}");
-      case "GET /v1/models/{name}" -> listed("The model, for OpenAI's clients", "%s");
+      case "GET /v1/models" -> listed();
+      case "GET /v1/models/{name}" ->
+          model(
+                  "The model, for clients of OpenAI and of KServe's version 1",
+                  Operation.NESTED_ERROR)
+              .answers("{id: '', object: '', created: 1, owned_by: '', name: '', ready: true}")
+              .fails(ErrorType.NOT_READY);
+      case "POST /v1/models/{name}:predict" -> predict();
       case "POST /models/{name}/invoke" -> ask("Ask one of the models");
       case "GET /invocations-bidirectional-stream",
           "GET /models/{name}/invocations-bidirectional-stream" ->
@@ -290,18 +296,18 @@ final class Operations {
   }
 
   /// Nothing where no model answers OpenAI's paths.
-  private Operation listed(String summary, String answer) {
+  private Operation listed() {
     return any(facts -> !facts.openAiPaths().isEmpty())
-        ? model(summary, Operation.NESTED_ERROR)
-            .answers(answer.formatted("{id: '', object: '', created: 1, owned_by: ''}"))
+        ? model("The model, as OpenAI's clients list it", Operation.NESTED_ERROR)
+            .answers("{object: '', data: [{id: '', object: '', created: 1, owned_by: ''}]}")
             .fails(ErrorType.NOT_FOUND)
         : null;
   }
 
-  /// Of Vertex AI.
+  /// Of Vertex AI and of KServe's version 1.
   private Operation predict() {
     return asking(
-        model("Ask the model as Vertex AI does", Operation.NESTED_ERROR)
+        model("Ask the model as Vertex AI and KServe's version 1 do", Operation.NESTED_ERROR)
             .takes("{instances: []}")
             .answers("{predictions: []}"));
   }

@@ -16,7 +16,7 @@ import java.io.IOException;
 import java.nio.file.Files;
 import java.util.List;
 import java.util.Map;
-import java.util.function.Supplier;
+import java.util.SortedSet;
 import java.util.function.ToIntFunction;
 
 /// The page at `/`, and what it is made of: files of the jar, the models that there are, and the
@@ -59,7 +59,7 @@ public final class Page {
   /// @param all every route of the server with its methods, these ones too
   /// @param status the HTTP status of each error
   public void register(
-      RoutesConfig routes, Supplier<Map<String, String>> all, ToIntFunction<ErrorType> status) {
+      RoutesConfig routes, Map<String, SortedSet<String>> all, ToIntFunction<ErrorType> status) {
     var document = new OpenApi(config, catalog, all, status);
     routes.get("/", ctx -> file(ctx, "page.html", HTML));
     routes.get("/docs", ctx -> file(ctx, "docs.html", HTML));

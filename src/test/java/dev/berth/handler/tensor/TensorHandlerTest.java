@@ -6,9 +6,11 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import dev.berth.content.Npy;
 import dev.berth.content.Npz;
 import dev.berth.hooks.ElementType;
+import dev.berth.hooks.InvocationRequest;
 import dev.berth.hooks.Tensor;
 import dev.berth.testing.TestArtifact;
 import dev.berth.testing.TestServer;
+import java.io.IOException;
 import java.net.http.HttpRequest;
 import java.net.http.HttpRequest.BodyPublishers;
 import java.net.http.HttpResponse;
@@ -65,6 +67,7 @@ class TensorHandlerTest {
         "{\"instances\": [{\"x\": [1]}]} | {\"predictions\":[[2.0]]}",
         "{\"inputs\": [[1, 2], [3, 4]]}  | {\"outputs\":[[2.0,4.0],[6.0,8.0]]}",
         "{\"inputs\": {\"x\": [[1, 2]]}}  | {\"outputs\":[[2.0,4.0]]}",
+        "{\"dataframe_split\": {\"index\": [0, 1], \"columns\": [\"a\", \"b\"], \"data\": [[1, 2], [3, 4]]}} | {\"predictions\":[[2.0,4.0],[6.0,8.0]]}",
         "[[1, 2], [3, 4]]                | [[2.0,4.0],[6.0,8.0]]",
         "[[1, 2], [3]]                   | [[2.0,4.0],[6.0]]",
         "[[[1], [0.1]]]                  | [[[2.0],[0.2]]]",
@@ -241,6 +244,8 @@ class TensorHandlerTest {
         "application/json      | [1                          | body: not JSON",
         "application/json      | {\"inputs\": 3}             | inputs: found [float32[]], expected as many rows in each",
         "application/json      | {\"inputs\": {}}            | inputs: found an object, expected {\"b64\": \"…\"}",
+        "application/json      | {\"dataframe_split\": {\"columns\": [\"a\"], \"data\": [[\"x\"]]}} | dataframe_split.data[0][0]: found the text \"x\", expected a number",
+        "application/json      | {\"dataframe_split\": [1]}  | dataframe_split.data: found nothing, expected a list",
         "application/jsonlines | [1]~~[2]                    | line 2: found a blank line",
         "text/csv              | 1,2~3,x                     | row 2, column 2: found \"x\", expected a number",
         "text/csv              | 1,2~3                       | row 2: found 1 column, expected 2 as in row 1",
@@ -284,6 +289,7 @@ class TensorHandlerTest {
       value = {
         "application/json | {\"left\": 1}                              | body: found the names \\\"left\\\", expected [left, right]",
         "application/json | [1, 2]                                     | body: found a list, expected an object with [left, right]",
+        "application/json | {\"dataframe_split\": {\"data\": [[1, 2]]}} | dataframe_split.data[0]: found a list, expected an object with [left, right]",
         "application/json | {\"left\": 1, \"right\": 2.5}              | body.right: found 2.5, expected a whole number that is int64",
         "application/json | {\"left\": 1, \"right\": 1e30}             | body.right: found 1.0E30, expected a whole number that is int64",
         "application/json | {\"inputs\": {\"left\": [1], \"right\": [1, 2]}} | inputs: found [float32[1], int64[2]], expected as many rows",
@@ -318,6 +324,76 @@ class TensorHandlerTest {
                   .statusCode())
           .isEqualTo(400);
       assertThat(npy(server, Tensor.of(new long[] {1, 100}, 2)).longs()).containsExactly(2, 200);
+      assertThat(npy(server, Tensor.of(new double[] {1, 100}, 2)).longs()).containsExactly(2, 200);
+      for (double number : List.of(2.5, 256.0, -1.0, 0x1p63, Double.NaN)) {
+        var array = Npy.write(Tensor.of(new double[] {1, 1, 1, number}, 2, 2));
+        assertThat(new String(send(server, array, "application/x-npy", "text/csv").body()))
+            .contains(
+                "body[1][1]: found %s, expected a whole number that is uint8".formatted(number));
+      }
+    }
+  }
+
+  @Test
+  void numbersOfAnyTypeBecomeThoseThatTheModelTakes() throws Exception {
+    var declared =
+        "{\"format\": 1, \"files\": [{\"path\": \"two-columns.pt\"}], \"inputs\": [\"x\"]}";
+    var sampled = artifact("float-sample", "two-columns.pt", null);
+    Files.writeString(sampled.resolve("sample.json"), "[[70, 3]]");
+    for (var artifact :
+        List.of(
+            artifact("float-unknown", "two-columns.pt", null),
+            artifact("float-declared", "two-columns.pt", declared),
+            sampled)) {
+      try (var server = TestServer.artifact(artifact).start()) {
+        for (var type : ElementType.values()) {
+          assertThat(npy(server, Tensor.of(new float[] {1, 0}, 1, 2).as(type)))
+              .as("%s of %s", type, artifact)
+              .isEqualTo(Tensor.of(new float[] {1}, 1, 1));
+        }
+        // As JSON's numbers do, where float32 has no such one.
+        var large = Tensor.of(new long[] {(1 << 24) + 1, 0}, 1, 2);
+        assertThat(npy(server, large).floats()).containsExactly(1 << 24);
+        assertAnswer(
+            server, "application/json", "application/json", "[[16777217, 0]]", "[[1.6777216E7]]");
+      }
+    }
+  }
+
+  @Test
+  void wholeNumbersOfAnyFormGoToAModelThatTakesNoOthers() throws Exception {
+    var sampled = artifact("whole-sample", "looked-up.pt", null);
+    Files.writeString(sampled.resolve("sample.json"), "[[1, 2, 3], [4, 5]]");
+    for (var artifact : List.of(artifact("whole-unknown", "looked-up.pt", null), sampled)) {
+      try (var server = TestServer.artifact(artifact).start()) {
+        assertAnswer(
+            server, "application/json", "application/json", "[[1, 2], [3.0, 4]]", "[[2.0],[2.0]]");
+        assertAnswer(server, "text/csv", "application/json", "1,2,3", "[[3.0]]");
+        for (var type : List.of(ElementType.UINT8, ElementType.FLOAT16, ElementType.FLOAT64)) {
+          assertThat(npy(server, Tensor.of(new float[] {1, 2}, 1, 2).as(type)).floats())
+              .containsExactly(2);
+        }
+        assertThat(server.invoke("[[1.5]]", "Content-Type", "application/json").body())
+            .contains(
+                artifact.equals(sampled)
+                    ? "[0][0]: found 1.5, expected a whole number that is int64"
+                    : "the model does not take [float32[1, 1]]");
+      }
+    }
+  }
+
+  @Test
+  void tensorsOfAHookBecomeThoseThatTheModelTakesWhereItRefusesTheirs() throws Exception {
+    var handler =
+        new TensorHandler(artifact("pixels", "two-columns.pt", null)) {
+          @Override
+          public List<List<Tensor>> inputFn(InvocationRequest request) throws IOException {
+            return List.of(List.of(Tensor.ofUnsigned(request.bytes(), 2)));
+          }
+        };
+    try (var server = TestServer.with(handler).start()) {
+      assertThat(server.invoke("\t\n", "Content-Type", "application/json").body())
+          .isEqualTo("[[109.0]]");
     }
   }
 

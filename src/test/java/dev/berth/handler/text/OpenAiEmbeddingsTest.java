@@ -175,7 +175,7 @@ class OpenAiEmbeddingsTest {
     var unknown = server.get("/v1/models/gpt");
     assertThat(unknown.statusCode()).isEqualTo(404);
     assertThat(JSON.readTree(unknown.body()).at("/error/message").textValue())
-        .isEqualTo("model: found \"gpt\", expected model");
+        .startsWith("model: found \"gpt\", expected model");
   }
 
   @Test
