@@ -71,7 +71,14 @@ class ArchitectureTest {
           Map.entry(
               "serving",
               Set.of(
-                  "hooks", "artifact.code", "batching", "error", "memory", "metrics", "telemetry")),
+                  "hooks",
+                  "artifact",
+                  "artifact.code",
+                  "batching",
+                  "error",
+                  "memory",
+                  "metrics",
+                  "telemetry")),
           Map.entry(
               "http",
               Set.of(

@@ -132,7 +132,7 @@ final class Check {
             "load",
             "%.1f s for %d cop%s, warm-up included"
                 .formatted(loaded, models.size(), models.size() == 1 ? "y" : "ies")));
-    var sample = SampleRequest.in(directory);
+    var sample = SampleRequest.in(directory, models.getFirst().requestTypes());
     if (sample.isPresent()) {
       report.addAll(tried(sample.get(), models.getFirst()));
     } else {

@@ -1,6 +1,7 @@
 package dev.berth.command;
 
 import dev.berth.artifact.ModelArtifactException;
+import dev.berth.artifact.code.Thrown;
 import dev.berth.config.ServerConfig;
 import dev.berth.error.ServingException;
 import dev.berth.handler.qa.QuestionAnsweringHandler;
@@ -38,7 +39,7 @@ final class FirstSample implements FirstRequest {
     if (model.handler() instanceof QuestionAnsweringHandler || !asked.add(model.model())) {
       return;
     }
-    var sample = SampleRequest.in(directory);
+    var sample = SampleRequest.in(directory, model.requestTypes());
     if (sample.isPresent()) {
       ask(model, sample.get());
     }
@@ -63,6 +64,7 @@ final class FirstSample implements FirstRequest {
 
   /// What a caller would get.
   static String problem(SampleRequest sample, ServingException e) {
-    return "%s: the model does not answer it: %s".formatted(sample.name(), e.getMessage());
+    return "%s: the model does not answer it: %s"
+        .formatted(sample.name(), Thrown.withCauses(e.getMessage(), e.getCause()));
   }
 }

@@ -18,7 +18,9 @@ import java.io.IOException;
 import java.io.InputStream;
 import java.nio.file.Path;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
+import java.util.stream.Stream;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -32,20 +34,26 @@ record SampleRequest(Path file, List<MediaType> types) {
   /// different orders.
   private static final double TOLERANCE = 1e-3;
 
+  private static final Map<String, String> SHORT_ENDINGS =
+      Map.of("jpeg", "jpg", "tiff", "tif", "mpeg", "mp3", "wave", "wav");
+
   private static final Logger log = LoggerFactory.getLogger(SampleRequest.class);
   private static final ObjectMapper JSON = new ObjectMapper();
 
+  /// @param readable the content types that the hooks read; empty: any
   /// @throws StartException when there is one that can't be read
-  static Optional<SampleRequest> in(Path directory) throws StartException {
+  static Optional<SampleRequest> in(Path directory, List<MediaType> readable)
+      throws StartException {
     var found =
-        ContentTypes.all().stream()
-            .flatMap(
-                type ->
-                    type.fileEndings().stream()
-                        .map(
-                            ending ->
-                                new SampleRequest(
-                                    directory.resolve("sample." + ending), type.mediaTypes())))
+        Stream.concat(
+                ContentTypes.all().stream()
+                    .flatMap(
+                        type ->
+                            type.fileEndings().stream()
+                                .map(ending -> of(directory, ending, type.mediaTypes(), readable))),
+                readable.stream()
+                    .flatMap(SampleRequest::endings)
+                    .map(ending -> of(directory, ending, List.of(), readable)))
             .filter(sample -> ArtifactFile.isThere(sample.file))
             .findFirst();
     if (found.isPresent()) {
@@ -57,6 +65,20 @@ record SampleRequest(Path file, List<MediaType> types) {
     return found;
   }
 
+  private static SampleRequest of(
+      Path directory, String ending, List<MediaType> known, List<MediaType> readable) {
+    var own = readable.stream().filter(type -> endings(type).anyMatch(ending::equals));
+    return new SampleRequest(
+        directory.resolve("sample." + ending), Stream.concat(known.stream(), own).toList());
+  }
+
+  /// The endings of the files of a type, as its name says: `audio/x-wav` is `wav`, `image/jpeg` is
+  /// `jpeg` or `jpg`.
+  private static Stream<String> endings(MediaType type) {
+    var name = type.subtype().replaceFirst("^(x-|vnd\\.)", "").replaceFirst("\\+.*", "");
+    return Stream.concat(Stream.of(name), Stream.ofNullable(SHORT_ENDINGS.get(name)));
+  }
+
   private static void require(Path file) throws StartException {
     var problem = ArtifactFile.problem(file);
     if (problem.isPresent()) {
@@ -65,9 +87,9 @@ record SampleRequest(Path file, List<MediaType> types) {
   }
 
   /// The same for those who try the model.
-  static Optional<Sample> forThePage(Path directory) {
+  static Optional<Sample> forThePage(Path directory, List<MediaType> readable) {
     try {
-      return in(directory)
+      return in(directory, readable)
           .map(
               found ->
                   new Sample(

@@ -1,7 +1,7 @@
 package dev.berth.command;
 
 import dev.berth.artifact.ModelArtifactException;
-import dev.berth.artifact.code.HookPlace;
+import dev.berth.artifact.code.Thrown;
 import dev.berth.engine.DeviceException;
 import dev.berth.engine.EngineException;
 import dev.berth.serving.LoadException;
@@ -39,9 +39,7 @@ public final class StartException extends Exception {
       case LoadException hook when saysWhy(hook.getCause()) -> of(hook.getCause());
       case LoadException hook -> new StartException(hook.getMessage(), hook);
       case Throwable known when saysWhy(known) -> new StartException(known.getMessage(), known);
-      default ->
-          new StartException(
-              "the model could not be loaded%s: %s".formatted(HookPlace.of(e), e), e);
+      default -> new StartException("the model could not be loaded" + Thrown.at(e), e);
     };
   }
 

@@ -130,6 +130,38 @@ class OwnHooksTest {
   }
 
   @Test
+  void theBuiltInHandlerTakesAModelOfOnesOwn() throws Exception {
+    var artifact =
+        new CodeArtifact(directory)
+            .source(
+                "Inference.java",
+                """
+        public class Inference extends QuestionAnsweringHandler {
+          public Inference(Path directory) { super(directory); }
+          @Override public SpanModel modelFn(ModelContext context) {
+            return rows -> {
+              // The last word of the context stands before the last special token.
+              int columns = rows.getFirst().size();
+              var logits = new float[columns];
+              logits[columns - 2] = rows.getFirst().ids()[1] == 2054 ? 9 : 10;
+              return new SpanModel.Logits(logits, logits, rows.getFirst().ids()[1] == 2073 ? columns + 1 : columns);
+            };
+          }
+        }
+        """)
+            .withSample();
+    try (var server = artifact.server().start()) {
+      var about = "\"context\": \"Bell was born in Scotland\"}";
+      assertThat(server.invoke("{\"question\": \"Who?\", " + about).body())
+          .contains("\"answer\":\"Scotland\"", "\"start\":17", "\"end\":25");
+      var wrong = server.invoke("{\"question\": \"Where?\", " + about);
+      assertThat(wrong.statusCode()).isEqualTo(500);
+      assertThat(wrong.body())
+          .contains("the model returned 10 start and 10 end logits in rows of 11");
+    }
+  }
+
+  @Test
   void aHookOfTheBuiltInHandlerIsChanged() throws Exception {
     var artifact =
         new CodeArtifact(directory)

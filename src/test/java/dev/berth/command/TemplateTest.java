@@ -33,7 +33,8 @@ class TemplateTest {
   @ParameterizedTest
   @EnumSource(Template.class)
   void itIsServedAsItIsWritten(Template template) throws Exception {
-    var artifact = directory.resolve("new/artifact");
+    var artifact = Files.createDirectories(directory.resolve("new/artifact"));
+    Files.createFile(artifact.resolve(".DS_Store"));
     var written = template.write(artifact, TestServer.SAMPLE_ARTIFACT);
     assertThat(written.missing()).isEmpty();
     assertThat(written.added())

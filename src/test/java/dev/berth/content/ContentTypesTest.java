@@ -73,7 +73,7 @@ class ContentTypesTest {
             List.of(Tensor.of(new float[] {1, 2}, 2)), List.of(Tensor.of(new float[] {3, 4}, 2)));
     var predictions =
         new TensorPredictions(
-            records, List.of("x"), Instances.Form.LIST, Collections.emptySortedMap());
+            records, List.of("x"), Instances.Form.LIST, Collections.emptySortedMap(), List.of());
     for (var name : ContentTypes.mediaTypes(TensorWriter.class)) {
       var request = request(name.toString());
       var body =

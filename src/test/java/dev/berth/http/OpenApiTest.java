@@ -114,7 +114,7 @@ class OpenApiTest {
       Map<String, String> environment, Served served, HookPool hooks, ServingMetrics metrics) {
     var config = Configuration.read(environment, Map.of(), Path.of(".")).config();
     var health = new Health(Optional::empty, hooks, new HeapWatch(metrics));
-    var page = new Page(config, served, new ModelRegistry(), _ -> Optional.empty());
+    var page = new Page(config, served, new ModelRegistry(), (_, _) -> Optional.empty());
     var javalin =
         Javalin.create(new Routes(config, health, served, metrics, Tracing.OFF, page)::register);
     return javalin.unsafe.internalRouter.allHttpHandlers().stream()

@@ -13,7 +13,6 @@ import java.util.List;
 import java.util.Optional;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
-import java.util.stream.StreamSupport;
 
 /// What lies in a model artifact's `code/`: sources, jars with hooks, and the jars that both need.
 ///
@@ -189,19 +188,12 @@ public final class HookCode {
       return files
           .filter(
               file -> file.getFileName().toString().endsWith(ending) && !Files.isDirectory(file))
-          // Such as the ._Inference.java that tar adds on a Mac, and a notebook's
-          // .ipynb_checkpoints.
-          .filter(file -> !isHidden(directory.relativize(file)))
+          .filter(file -> !ArtifactFile.isHidden(directory.relativize(file)))
           .map(Path::normalize)
           .sorted()
           .toList();
     } catch (IOException e) {
       throw new UncheckedIOException(e);
     }
-  }
-
-  private static boolean isHidden(Path file) {
-    return StreamSupport.stream(file.spliterator(), false)
-        .anyMatch(name -> name.toString().startsWith("."));
   }
 }

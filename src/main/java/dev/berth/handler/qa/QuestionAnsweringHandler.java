@@ -21,10 +21,13 @@ import dev.berth.hooks.Signature;
 import dev.berth.hooks.Signature.Column;
 import dev.berth.memory.RequestMemory;
 import dev.berth.tokenizer.Tokenizer;
+import dev.berth.tokenizer.Tokens;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.util.ArrayList;
+import java.util.HashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.function.Supplier;
 
 /// Extractive question answering: finds the answer to a question in a context, and where it stands
@@ -39,8 +42,9 @@ import java.util.function.Supplier;
 /// 6. `outputFn` writes the answers as JSON, JSON Lines or CSV.
 ///
 /// Answers and scores are those of the question-answering pipeline of `transformers` 4.53. Extend
-/// this class to change one hook. A `predictFn` that looks at answers or changes them needs whole
-/// records: override `split` too, with `List.of(record)`.
+/// this class to change one hook: a `modelFn` may return a [SpanModel] of its own, such as one of
+/// another runtime. A `predictFn` that looks at answers or changes them needs whole records:
+/// override `split` too, with `List.of(record)`.
 public class QuestionAnsweringHandler
     implements InferenceHandler<SpanModel, QuestionRecord, QuestionAnswer>, AutoCloseable {
 
@@ -74,13 +78,9 @@ public class QuestionAnsweringHandler
   }
 
   public QuestionAnsweringHandler(ModelArtifact artifact) {
-    checkInputs(artifact);
+    RowModel.check(artifact, TracedSpanModel.OUTPUTS);
     this.artifact = artifact;
-    int longestRow =
-        switch (artifact.shapes()) {
-          case Shapes.Dynamic _ -> artifact.maxSequenceLength();
-          case Shapes.Compiled(var shapes) -> shapes.getLast().sequence();
-        };
+    int longestRow = artifact.longestRow();
     this.sample = new Sample(artifact);
     this.reader = new QuestionReader(parameters(artifact, longestRow), longestRow);
     this.tokenizer = tokenizer(artifact);
@@ -90,7 +90,7 @@ public class QuestionAnsweringHandler
 
   @Override
   public SpanModel modelFn(ModelContext context) {
-    return models.of(context, accelerators -> SpanModel.load(artifact, accelerators));
+    return models.of(context, accelerators -> TracedSpanModel.load(artifact, accelerators));
   }
 
   /// Runs every shape, then the artifact's sample through all hooks. Workers that share a model
@@ -149,8 +149,9 @@ public class QuestionAnsweringHandler
     var questions = reader.read(request);
     boolean keep = ContentTypes.keepsBadRecords(request);
     var records = new ArrayList<QuestionRecord>(questions.size());
+    var contexts = new HashMap<String, Tokens>();
     for (var question : questions) {
-      records.add(record(question, keep));
+      records.add(record(question, contexts, keep));
     }
     return records;
   }
@@ -221,13 +222,15 @@ public class QuestionAnsweringHandler
 
   @Override
   public void close() {
-    models.close(SpanModel::close);
+    // No others are kept there.
+    models.close(model -> ((TracedSpanModel) model).close());
     tokenizer.close();
   }
 
-  private QuestionRecord record(Supplier<Question> question, boolean keep) {
+  private QuestionRecord record(
+      Supplier<Question> question, Map<String, Tokens> contexts, boolean keep) {
     try {
-      return encoder.encode(question.get());
+      return encoder.encode(question.get(), contexts);
     } catch (BadInputException e) {
       if (keep) {
         return new QuestionRecord.Rejected(e.getMessage());
@@ -251,28 +254,6 @@ public class QuestionAnsweringHandler
           .with(JSON.valueToTree(artifact.parameters()), "model.json: parameters", longestRow);
     } catch (BadInputException e) {
       throw new ModelArtifactException(artifact.directory(), List.of(e.getMessage()), e);
-    }
-  }
-
-  private static void checkInputs(ModelArtifact artifact) {
-    var unknown =
-        artifact.inputs().stream().filter(input -> !RowModel.INPUTS.contains(input)).toList();
-    var problems = new ArrayList<String>();
-    if (artifact.inputs().stream().distinct().count() < artifact.inputs().size()) {
-      problems.add("model.json: inputs: found %s, expected each once".formatted(artifact.inputs()));
-    }
-    if (!unknown.isEmpty()) {
-      problems.add(
-          "model.json: inputs: found %s, expected names among %s"
-              .formatted(unknown, RowModel.INPUTS));
-    }
-    if (!artifact.outputs().equals(SpanModel.OUTPUTS)) {
-      problems.add(
-          "model.json: outputs: found %s, expected %s"
-              .formatted(artifact.outputs(), SpanModel.OUTPUTS));
-    }
-    if (!problems.isEmpty()) {
-      throw new ModelArtifactException(artifact.directory(), problems);
     }
   }
 }

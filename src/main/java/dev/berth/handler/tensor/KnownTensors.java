@@ -9,6 +9,7 @@ import dev.berth.hooks.ElementType;
 import dev.berth.hooks.Signature;
 import dev.berth.hooks.Signature.Column;
 import dev.berth.hooks.Tensor;
+import java.nio.ByteBuffer;
 import java.util.Arrays;
 import java.util.Collections;
 import java.util.List;
@@ -118,6 +119,20 @@ final class KnownTensors {
 
   void returned(List<String> names, List<Tensor> batches) {
     returned = with(returned, names, batches);
+  }
+
+  /// For each output what it is without a record; empty: nothing has been returned yet.
+  List<Tensor> none() {
+    return returned.stream()
+        .map(
+            column -> {
+              var lengths = column.shape().stream().mapToInt(length -> Math.max(length, 0));
+              return Tensor.of(
+                  column.type().orElseThrow(),
+                  ByteBuffer.allocate(0),
+                  IntStream.concat(IntStream.of(0), lengths).toArray());
+            })
+        .toList();
   }
 
   /// What has been seen before, and now; a length that has differed is -1. What two threads see at

@@ -50,7 +50,7 @@ import java.util.stream.IntStream;
 ///
 ///   @Override
 ///   public List<List<Tensor>> inputFn(InvocationRequest request) throws IOException {
-///     return List.of(List.of(Image.read(request.bytes()).resize(224, 224).rgb().as(ElementType.FLOAT32)));
+///     return List.of(List.of(Image.read(request.bytes()).resize(224, 224).rgb(MEAN, DEVIATION)));
 ///   }
 /// }
 /// ```
@@ -94,6 +94,10 @@ public class TensorHandler
     this.artifact = artifact;
     var names = Engine.of(artifact.file()).names(artifact.file());
     ModelNames.check(artifact, names);
+    // A class that extends this one may give the model what else it takes.
+    if (getClass() == TensorHandler.class) {
+      ModelNames.checkTypes(artifact, names);
+    }
     this.known =
         new KnownTensors(
             inputs(artifact, names),
@@ -198,7 +202,8 @@ public class TensorHandler
     var written = (Written) request.attributes().getOrDefault(Written.NAME, Written.AS_LIST);
     return ContentTypes.writing(request, TensorWriter.class)
         .writeTensors(
-            new TensorPredictions(predictions, outputNames(), written.form, written.rejected),
+            new TensorPredictions(
+                predictions, outputNames(), written.form, written.rejected, known.none()),
             request.accept());
   }
 

@@ -90,12 +90,8 @@ public abstract class TextHandler<P>
   protected TextHandler(ModelArtifact artifact, Task<P> task) {
     this.artifact = artifact;
     this.task = task;
-    this.longestRow =
-        switch (artifact.shapes()) {
-          case Shapes.Dynamic _ -> artifact.maxSequenceLength();
-          case Shapes.Compiled(var shapes) -> shapes.getLast().sequence();
-        };
-    check();
+    this.longestRow = artifact.longestRow();
+    RowModel.check(artifact, List.of(task.output));
     this.reader = new InputReader<>(artifact, task.parameters, task.read, task.defaults);
     try {
       this.tokenizer = Tokenizer.load(artifact.tokenizer());
@@ -280,23 +276,5 @@ public abstract class TextHandler<P>
   public void close() {
     models.close(TextModel::close);
     tokenizer.close();
-  }
-
-  private void check() {
-    var problems = new ArrayList<String>();
-    if (artifact.inputs().stream().distinct().count() < artifact.inputs().size()
-        || !RowModel.INPUTS.containsAll(artifact.inputs())) {
-      problems.add(
-          "model.json: inputs: found %s, expected names among %s, each once"
-              .formatted(artifact.inputs(), RowModel.INPUTS));
-    }
-    if (!artifact.outputs().equals(List.of(task.output))) {
-      problems.add(
-          "model.json: outputs: found %s, expected [%s]"
-              .formatted(artifact.outputs(), task.output));
-    }
-    if (!problems.isEmpty()) {
-      throw new ModelArtifactException(artifact.directory(), problems);
-    }
   }
 }

@@ -77,17 +77,22 @@ record Catalog(Served served, Path directory, ModelRegistry registry, Sample.Fin
   private Entry one(Optional<String> problem) {
     var facts = facts(Served.NAME);
     var state = facts.isEmpty() ? "not loaded" : problem.isPresent() ? "failed" : "loaded";
-    return new Entry(Served.NAME, "/invocations", state, problem, facts, samples.in(directory));
+    return new Entry(Served.NAME, "/invocations", state, problem, facts, sample(directory, facts));
   }
 
   private Entry ofMany(ManyModels.Entry entry) {
+    var facts = facts(entry.name());
     return new Entry(
         entry.name(),
         "/models/%s/invoke".formatted(encoded(entry.name())),
         entry.status().orElse("loaded"),
         entry.problem(),
-        facts(entry.name()),
-        samples.in(entry.directory()));
+        facts,
+        sample(entry.directory(), facts));
+  }
+
+  private Optional<Sample> sample(Path artifact, Optional<ServedModel.Facts> facts) {
+    return samples.in(artifact, facts.map(ServedModel.Facts::requestTypes).orElse(List.of()));
   }
 
   /// Of two versions, either one's: they seldom differ in what they take.

@@ -138,6 +138,30 @@ class TensorHandlerTest {
   }
 
   @Test
+  @Tag("HOOK-05")
+  void anEmptyBatchHasTheOutputsAndTheShapesOfTheModel() throws Exception {
+    try (var server =
+        TestServer.artifact(artifact("empty-batch", "sum-and-product.pt", TWO_INPUTS)).start()) {
+      assertAnswer(
+          server,
+          "application/json",
+          "application/json",
+          "{\"inputs\": {\"left\": [], \"right\": []}}",
+          "{\"outputs\":{\"product\":[],\"sum\":[]}}");
+      server.invoke("{\"left\": [1, 2, 3], \"right\": [4, 5, 6]}");
+      var npz = new LinkedHashMap<String, Tensor>();
+      npz.put("left", Tensor.of(new float[0], 0, 3));
+      npz.put("right", Tensor.of(new long[0], 0, 3));
+      assertThat(
+              Npz.read(
+                  send(server, Npz.write(npz), "application/x-npz", "application/x-npz").body()))
+          .containsExactly(
+              Map.entry("product", Tensor.of(new float[0], 0, 3)),
+              Map.entry("sum", Tensor.of(new float[0], 0, 3)));
+    }
+  }
+
+  @Test
   void severalInputsAndOutputsHaveNames() throws Exception {
     var record = "{\"left\": [0.5, 1], \"right\": [2, 3]}";
     var answer = "{\"product\":[1.0,3.0],\"sum\":[2.5,4.0]}";
@@ -228,6 +252,14 @@ class TensorHandlerTest {
         "model.json: outputs: found [sum], expected [product, sum]");
   }
 
+  @Test
+  @Tag("RUN-14")
+  void aModelThatTakesMoreThanTensorsIsRefusedAtStart() throws Exception {
+    assertStartFails(
+        artifact("forgets", "forgets.pt", null),
+        "forgets.pt: its forward takes kept: List[Tensor], expected tensors only; wrap it in a module that takes and returns tensors");
+  }
+
   @ParameterizedTest
   @Tag("ERR-01")
   @CsvSource(
@@ -239,11 +271,12 @@ class TensorHandlerTest {
         "application/json      | [[[1], 2]]                  | [0][1]: found 2, expected a list of 1 as before it",
         "application/json      | null                        | body: found null, expected a number",
         "application/json      | {\"instances\": 7}          | instances: found 7, expected a list",
-        "application/json      | {\"a\": 1, \"b\": 2}        | body: found an object, expected {\"b64\": \"…\"}",
+        "application/json      | {}                          | body: found an object, expected a number, a list of numbers, or {\"b64\": \"…\"}",
+        "application/json      | {\"a\": 1, \"b\": 2}        | body: found an object, expected a number, a list of numbers, or {\"b64\": \"…\"}",
         "application/json      | {\"instances\": [{\"b64\": \"?\"}]} | instances[0].b64: not base64",
         "application/json      | [1                          | body: not JSON",
         "application/json      | {\"inputs\": 3}             | inputs: found [float32[]], expected as many rows in each",
-        "application/json      | {\"inputs\": {}}            | inputs: found an object, expected {\"b64\": \"…\"}",
+        "application/json      | {\"inputs\": {}}            | inputs: found an object, expected a number, a list of numbers, or {\"b64\": \"…\"}",
         "application/json      | {\"dataframe_split\": {\"columns\": [\"a\"], \"data\": [[\"x\"]]}} | dataframe_split.data[0][0]: found the text \"x\", expected a number",
         "application/json      | {\"dataframe_split\": [1]}  | dataframe_split.data: found nothing, expected a list",
         "application/jsonlines | [1]~~[2]                    | line 2: found a blank line",
@@ -459,6 +492,21 @@ class TensorHandlerTest {
   }
 
   @Test
+  @Tag("RUN-14")
+  void filesThatAMacAddsAreNoModels() throws Exception {
+    var artifact = artifact("mac", "doubled.pt", null);
+    Files.writeString(artifact.resolve("._doubled.pt"), "no model");
+    Files.writeString(artifact.resolve(".DS_Store"), "");
+    try (var server = TestServer.artifact(artifact).start()) {
+      assertThat(server.invoke("[7]").body()).isEqualTo("[14.0]");
+    }
+    var packed = Files.createDirectories(directory.resolve("mac-packed/my-model")).getParent();
+    Files.copy(TestArtifact.TORCHSCRIPT.resolve("doubled.pt"), packed.resolve("my-model/model.pt"));
+    Files.createDirectories(packed.resolve("__MACOSX/my-model"));
+    assertStartFails(packed, "only my-model/, which has one");
+  }
+
+  @Test
   void onlyWhatTheCallersTensorsCauseIsTheCallersFailure() throws Exception {
     var inputs =
         "{\"format\": 1, \"files\": [{\"path\": \"fails.pt\"}], \"inputs\": [\"values\", {\"name\": \"kind\", \"type\": \"int64\"}]}";
@@ -510,7 +558,11 @@ class TensorHandlerTest {
               ElementType.FLOAT32,
               ElementType.FLOAT64,
               ElementType.FLOAT32,
-              ElementType.FLOAT32);
+              ElementType.FLOAT32,
+              ElementType.INT16,
+              ElementType.INT32,
+              ElementType.INT64,
+              ElementType.INT64);
       assertThat(outputs.values())
           .allSatisfy(output -> assertThat(output.floats()).containsExactly(1));
       for (var type : ElementType.values()) {
@@ -533,6 +585,12 @@ class TensorHandlerTest {
     assertStartFails(
         Files.createDirectory(directory.resolve("empty")),
         "model.json: not found, nor hooks in code/, nor a model file");
+    var onnx = Files.createDirectories(directory.resolve("onnx"));
+    Files.writeString(onnx.resolve("model.onnx"), "a model");
+    Files.writeString(onnx.resolve("notes"), "");
+    assertStartFails(
+        onnx,
+        "nor a model file such as model.pt, only model.onnx, which no engine here reads; write hooks in code/ that do");
     var packed = Files.createDirectories(directory.resolve("packed/my-model")).getParent();
     Files.copy(TestArtifact.TORCHSCRIPT.resolve("doubled.pt"), packed.resolve("my-model/model.pt"));
     assertStartFails(
