@@ -10,6 +10,8 @@ import dev.berth.hooks.BadInputException;
 import dev.berth.hooks.InvocationRequest;
 import dev.berth.hooks.InvocationResponse;
 import dev.berth.hooks.MediaType;
+import dev.berth.json.CountedParser;
+import dev.berth.json.JsonText;
 import java.io.IOException;
 import java.io.StringWriter;
 import java.util.ArrayList;
@@ -24,7 +26,7 @@ public final class Csv extends ContentType
         ContentType.TensorWriter {
 
   private static final CsvMapper CSV =
-      CsvMapper.builder(CsvFactory.builder().streamReadConstraints(Json.ANY_LENGTH).build())
+      CsvMapper.builder(CsvFactory.builder().streamReadConstraints(JsonText.ANY_LENGTH).build())
           .enable(CsvGenerator.Feature.STRICT_CHECK_FOR_QUOTING)
           .build();
 

@@ -4,6 +4,7 @@ import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.node.JsonNodeFactory;
 import dev.berth.hooks.BadInputException;
 import dev.berth.hooks.InvocationRequest;
+import dev.berth.json.JsonText;
 import dev.berth.memory.RequestMemory;
 import java.io.IOException;
 import java.util.Arrays;
@@ -93,7 +94,7 @@ final class CsvDocuments {
       cells[0] = Csv.error(message);
       return cells;
     }
-    var json = Json.tree(document);
+    var json = JsonText.tree(document);
     return (json.isArray() ? json.valueStream() : Stream.of(json))
         // A missing value would be no cell at all.
         .flatMap(

@@ -3,8 +3,8 @@ package dev.berth.tokenizer;
 import ai.djl.huggingface.tokenizers.HuggingFaceTokenizer;
 import ai.djl.huggingface.tokenizers.jni.TokenizersLibrary;
 import com.fasterxml.jackson.core.JsonToken;
-import com.fasterxml.jackson.databind.ObjectMapper;
 import com.fasterxml.jackson.databind.node.ObjectNode;
+import dev.berth.json.JsonText;
 import dev.berth.memory.Footprint;
 import dev.berth.memory.HeapRoom;
 import dev.berth.memory.RequestMemory;
@@ -66,8 +66,6 @@ public final class Tokenizer implements AutoCloseable {
   /// What a character of a text may take while its words are handed over, in bytes: at most a word
   /// of its own.
   private static final int WORD = 150;
-
-  private static final ObjectMapper JSON = new ObjectMapper();
 
   /// A pair is one character to a pattern.
   private static final Pattern UNPAIRED = Pattern.compile("[\\ud800-\\udfff]");
@@ -150,19 +148,22 @@ public final class Tokenizer implements AutoCloseable {
 
   /// Whether `words` comes first. Only there it is looked for, so that no large file is read twice.
   private static boolean hasWords(Path file) throws IOException {
-    try (var parser = JSON.createParser(file.toFile())) {
+    try (var parser = JsonText.parser(file)) {
       return parser.nextToken() == JsonToken.START_OBJECT
           && WordCutter.NAME.equals(parser.nextFieldName());
     }
   }
 
   private static Tokenizer withWords(Path file, TokenizerFiles files) throws IOException {
-    var json = (ObjectNode) JSON.readTree(file.toFile());
+    ObjectNode json;
+    try (var parser = JsonText.parser(file)) {
+      json = parser.readValueAsTree();
+    }
     var words = WordCutter.of(json, file.toAbsolutePath().getParent());
     try {
       json.remove(WordCutter.NAME);
-      return of(JSON.writeValueAsBytes(json), Optional.of(words), files);
-    } catch (IOException | RuntimeException e) {
+      return of(JsonText.bytes(json), Optional.of(words), files);
+    } catch (RuntimeException e) {
       words.close();
       throw e;
     }

@@ -1,18 +1,16 @@
 package dev.berth.transform;
 
-import com.fasterxml.jackson.core.JsonFactory;
 import com.fasterxml.jackson.core.JsonToken;
 import dev.berth.content.JsonLines;
 import dev.berth.hooks.MediaType;
+import dev.berth.json.JsonText;
 import java.io.IOException;
 import java.util.Optional;
 import java.util.OptionalInt;
 
-/// How many records an answer is for, where its content type tells: lines, rows, or the elements of
-/// a JSON list.
+/// How many records an answer is for, where its content type tells: lines, rows, the elements of a
+/// JSON list, or JSON values one behind the other.
 final class AnswerCount {
-
-  private static final JsonFactory JSON = new JsonFactory();
 
   private AnswerCount() {}
 
@@ -46,16 +44,23 @@ final class AnswerCount {
   }
 
   private static OptionalInt elements(byte[] json) {
-    try (var parser = JSON.createParser(json)) {
-      if (parser.nextToken() != JsonToken.START_ARRAY) {
-        return OptionalInt.empty();
-      }
+    try (var parser = JsonText.parser(json)) {
+      boolean isList = parser.nextToken() == JsonToken.START_ARRAY;
       int elements = 0;
-      while (parser.nextToken() != JsonToken.END_ARRAY) {
+      while (isList && parser.nextToken() != JsonToken.END_ARRAY) {
         parser.skipChildren();
         elements++;
       }
-      return OptionalInt.of(elements);
+      parser.skipChildren();
+      int values = 1;
+      while (parser.nextToken() != null) {
+        parser.skipChildren();
+        values++;
+      }
+      // Several values are one for each record, whatever they are.
+      return values > 1 || isList
+          ? OptionalInt.of(values > 1 ? values : elements)
+          : OptionalInt.empty();
     } catch (IOException _) {
       // It is the caller's to find out.
       return OptionalInt.empty();

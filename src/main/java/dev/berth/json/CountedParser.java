@@ -1,4 +1,4 @@
-package dev.berth.content;
+package dev.berth.json;
 
 import com.fasterxml.jackson.core.JsonParser;
 import com.fasterxml.jackson.core.JsonToken;
@@ -12,7 +12,7 @@ import java.io.IOException;
 /// The costs are those of Jackson's tree on a 64-bit JVM with compressed references, rounded up: a
 /// node, its collection, and its place in the collection around it while that is copied to a larger
 /// one.
-final class CountedParser extends JsonParserDelegate {
+public final class CountedParser extends JsonParserDelegate {
 
   private static final int OBJECT = 192;
   private static final int ARRAY = 120;
@@ -29,7 +29,7 @@ final class CountedParser extends JsonParserDelegate {
 
   private long uncounted;
 
-  CountedParser(JsonParser parser) {
+  public CountedParser(JsonParser parser) {
     super(parser);
   }
 
