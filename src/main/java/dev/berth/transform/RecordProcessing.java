@@ -176,7 +176,7 @@ record RecordProcessing(
   }
 
   /// UTF-8 without a byte order mark. Malformed bytes are never replaced.
-  private static String text(byte[] bytes, String name) {
+  static String text(byte[] bytes, String name) {
     var buffer = ByteBuffer.wrap(bytes);
     try {
       var text = StandardCharsets.UTF_8.newDecoder().decode(buffer).toString();
