@@ -250,7 +250,7 @@ class JobRunnerTest {
         .singleElement()
         .extracting(ObjectOutcome::failure)
         .asString()
-        .contains("not gzip");
+        .contains("not whole gzip");
   }
 
   @Test
