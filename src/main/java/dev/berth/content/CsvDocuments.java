@@ -19,6 +19,9 @@ final class CsvDocuments {
   /// What a row and its document cost in memory beside the cells.
   private static final long ROW = 500;
 
+  /// The header that AWS's container for Hugging Face wants over the only column.
+  private static final List<String> HUGGING_FACE = List.of("inputs");
+
   /// A row with its cells by the names of the fields.
   private record Row(String name, String[] cells, Header header, List<String> fields)
       implements Documents.Document {
@@ -72,6 +75,9 @@ final class CsvDocuments {
 
   private static Header header(String[] row, String declared, List<String> fields) {
     var names = Arrays.stream(row).map(name -> name.strip().toLowerCase(Locale.ROOT)).toList();
+    if (fields.size() == 1 && names.equals(HUGGING_FACE)) {
+      names = fields;
+    }
     boolean namesAll = names.containsAll(fields);
     if (!namesAll
         && ("present".equals(declared)

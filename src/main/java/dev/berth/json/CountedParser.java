@@ -12,7 +12,7 @@ import java.io.IOException;
 /// The costs are those of Jackson's tree on a 64-bit JVM with compressed references, rounded up: a
 /// node, its collection, and its place in the collection around it while that is copied to a larger
 /// one.
-public final class CountedParser extends JsonParserDelegate {
+final class CountedParser extends JsonParserDelegate {
 
   private static final int OBJECT = 192;
   private static final int ARRAY = 120;
@@ -29,7 +29,7 @@ public final class CountedParser extends JsonParserDelegate {
 
   private long uncounted;
 
-  public CountedParser(JsonParser parser) {
+  CountedParser(JsonParser parser) {
     super(parser);
   }
 

@@ -28,7 +28,7 @@ import java.util.regex.Pattern;
 public final class JsonText {
 
   /// Whoever hands over a text limits its size; a string in it may be as long as that.
-  public static final StreamReadConstraints ANY_LENGTH =
+  private static final StreamReadConstraints ANY_LENGTH =
       StreamReadConstraints.builder().maxStringLength(Integer.MAX_VALUE).build();
 
   /// Numbers are not read here, and a join makes a value one level deeper.

@@ -56,7 +56,7 @@ class RefusedRecordsTest {
       value = {
         "1,2;;3,4|a;b;c|record 2: found a blank line, expected a row of CSV",
         "1,2;3,4|a; ;|answer to record 2: found a blank line, expected a row of CSV",
-        "1,\"2;3,4|a;b|record 1: column 2: found \"\"2\", expected a second quote before the line's end",
+        "1,\"2;3,4|a;b|record 1: column 2: found \"\"2\", expected a second quote at its end",
         "1,2|\"a\"b|answer to record 1: column 1: found \"b\" behind the second quote, expected a comma",
       })
   void rowsThatAreNoCsvAreRefused(String input, String answer, String message) {

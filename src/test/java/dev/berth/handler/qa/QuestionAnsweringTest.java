@@ -278,7 +278,7 @@ class QuestionAnsweringTest {
         "application/jsonlines | {\"question\": \"a\", \"context\": \"b\"}\\n\\n{\"question\": \"a\", \"context\": \"b\"} | line 2: found a blank line",
         "application/jsonlines | {\"question\": \"a\", \"context\": \"b\"}\\n{\"question\": \"a\"} | line 2: context: found nothing",
         "text/csv | a,b\\nc | row 2: found 1 column separated by commas, expected 2",
-        "text/csv | a,\"b | row 1: not CSV"
+        "text/csv | a,\"b | row 1, column 2: found"
       })
   @Tag("ERR-01")
   @Tag("BAT-08")
