@@ -106,7 +106,8 @@ record SampleRequest(Path file, List<MediaType> types) {
     return file.getFileName().toString();
   }
 
-  /// The request that a server makes of it when no `Accept` is sent.
+  /// The request that a server makes of it when no `Accept` is sent. Where the response is known it
+  /// is asked for as JSON, whatever the default type is.
   ///
   /// @param body closed by the caller
   /// @throws ServingException when a server would refuse it before any hook
@@ -125,9 +126,8 @@ record SampleRequest(Path file, List<MediaType> types) {
                         "Content-Type: found \"%s\", expected one of %s"
                             .formatted(types.getFirst(), readable)));
     var writable = model.responseTypes();
-    var byDefault = config.http().defaultAccept();
-    var accept =
-        writable.isEmpty() || writable.contains(byDefault) ? byDefault : writable.getFirst();
+    var wanted = hasResponse() ? MediaType.JSON : config.http().defaultAccept();
+    var accept = writable.isEmpty() || writable.contains(wanted) ? wanted : writable.getFirst();
     return new InvocationRequest(
         body, contentType, accept, Optional.empty(), "sample", config.transform().keepBadRecords());
   }
