@@ -64,7 +64,7 @@ final class FirstSample implements FirstRequest {
 
   /// What a caller would get.
   static String problem(SampleRequest sample, ServingException e) {
-    return "%s: the model does not answer it: %s"
+    return "%s: the model does not answer it: %s; correct it, or delete it and sample-response.json"
         .formatted(sample.name(), Thrown.withCauses(e.getMessage(), e.getCause()));
   }
 }

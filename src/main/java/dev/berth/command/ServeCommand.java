@@ -14,6 +14,7 @@ import java.io.FileOutputStream;
 import java.io.PrintStream;
 import java.net.SocketException;
 import java.nio.channels.UnresolvedAddressException;
+import java.nio.channels.UnsupportedAddressTypeException;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
@@ -164,7 +165,10 @@ final class ServeCommand {
     return Stream.<Throwable>iterate(e, cause -> cause != null, Throwable::getCause)
         .filter(
             cause ->
-                cause instanceof SocketException || cause instanceof UnresolvedAddressException)
+                cause instanceof SocketException
+                    || cause instanceof UnresolvedAddressException
+                    // Such as :: where there is no IPv6.
+                    || cause instanceof UnsupportedAddressTypeException)
         .findFirst()
         .map(
             cause ->

@@ -5,6 +5,8 @@ import dev.berth.artifact.code.Thrown;
 import dev.berth.engine.DeviceException;
 import dev.berth.engine.EngineException;
 import dev.berth.serving.LoadException;
+import java.io.UncheckedIOException;
+import java.nio.file.AccessDeniedException;
 import java.util.List;
 import java.util.concurrent.ExecutionException;
 import java.util.stream.Collectors;
@@ -38,6 +40,11 @@ public final class StartException extends Exception {
       case ExecutionException wrapped -> of(wrapped.getCause());
       case LoadException hook when saysWhy(hook.getCause()) -> of(hook.getCause());
       case LoadException hook -> new StartException(hook.getMessage(), hook);
+      case UncheckedIOException listing
+          when listing.getCause() instanceof AccessDeniedException denied ->
+          new StartException(
+              "%s: found a directory that this user may not read; chmod -R a+rX the model artifact"
+                  .formatted(denied.getMessage()));
       case Throwable known when saysWhy(known) -> new StartException(known.getMessage(), known);
       default -> new StartException("the model could not be loaded" + Thrown.at(e), e);
     };

@@ -75,7 +75,8 @@ public record Configuration(
   /// @param home the directory of the `serve` script, where the sample model is
   /// @throws ConfigurationException holding all problems
   public static Configuration read(
-      Map<String, String> environment, Map<String, String> flags, Path home) {
+      Map<String, String> variables, Map<String, String> flags, Path home) {
+    var environment = VariableNames.withoutServiceLinks(variables);
     var reading = new Reading(environment, flags);
     var warnings = checkNames(environment, reading);
     checkModels(reading, warnings);

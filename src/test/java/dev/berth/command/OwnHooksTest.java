@@ -14,6 +14,8 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /// Artifacts with hooks of their own, served. What is wrong with hooks stands in
 /// `OwnHooksFailureTest` and `OwnHooksStartTest`.
@@ -223,6 +225,22 @@ class OwnHooksTest {
       assertThat(server.invoke("").body())
           .as("an empty body is a request too")
           .isEqualTo("model  application/json application/json none");
+    }
+  }
+
+  /// The first is what SageMaker's SDK sets for any image.
+  @ParameterizedTest
+  @ValueSource(strings = {"inference.py", "Inference.java"})
+  void aProgramWithoutCodeIsAWarning(String program) throws Exception {
+    new CodeArtifact(directory).withSample();
+    try (var log = new CapturedLog();
+        var server = TestServer.artifact(directory).set("SAGEMAKER_PROGRAM", program).start()) {
+      assertThat(server.invoke("{\"question\": \"Who came?\", \"context\": \"Bob came.\"}").body())
+          .contains("Bob");
+      assertThat(log.text())
+          .contains(
+              "SAGEMAKER_PROGRAM is %s, and has no effect without hooks in code/"
+                  .formatted(program));
     }
   }
 

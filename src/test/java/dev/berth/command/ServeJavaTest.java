@@ -158,17 +158,6 @@ class ServeJavaTest {
         .contains("libraries " + libraries + "\n");
   }
 
-  /// Any class might be missing then.
-  @Test
-  void aLimitOfOpenFilesThatIsTooLowIsNamed() throws Exception {
-    jdk("one", "25.0.3");
-    var launcher = home.resolve("serve");
-    Files.writeString(
-        launcher, Files.readString(launcher).replace("set -eu\n", "set -eu\nulimit -n 128\n"));
-    assertThat(serve(1))
-        .isEqualTo("serve: found a limit of 128 open files (ulimit -n), expected at least 256\n");
-  }
-
   private Path jdk(String name, String version) throws IOException {
     var jdk = home.resolve("jdks").resolve(name);
     Files.createDirectories(jdk.resolve("bin"));

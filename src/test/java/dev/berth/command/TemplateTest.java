@@ -110,6 +110,22 @@ class TemplateTest {
   }
 
   @Test
+  void withoutItsCodeTheModelNeedsNoSample() throws Exception {
+    Template.TENSOR.write(directory, TestServer.SAMPLE_ARTIFACT);
+    Files.delete(directory.resolve("code/Inference.java"));
+    try (var server = TestServer.artifact(directory).startWithoutWaiting()) {
+      assertThatThrownBy(() -> server.server().awaitReady())
+          .hasMessageContaining("sample.json: the model does not answer it: ")
+          .hasMessageEndingWith("; correct it, or delete it and sample-response.json");
+    }
+    Files.delete(directory.resolve("sample.json"));
+    Files.delete(directory.resolve("sample-response.json"));
+    try (var server = TestServer.artifact(directory).start()) {
+      assertThat(server.invoke("[[70, 3]]").body()).isEqualTo("[[520.0]]");
+    }
+  }
+
+  @Test
   void thePomNamesThisVersionOfBerth() throws Exception {
     Template.TENSOR.write(directory, TestServer.SAMPLE_ARTIFACT);
     assertThat(Files.readString(directory.resolve("pom.xml")))

@@ -78,7 +78,8 @@ class KubernetesFilesTest {
     var taken = texts(kustomization.path("resources")).map(KUBERNETES::resolve).toList();
     assertThat(taken)
         .containsExactlyInAnyOrderElementsOf(objects().filter(file -> !file.equals(JOB)).toList());
-    assertThat(kustomization.at("/images/0/name")).isEqualTo(container().path("image"));
+    assertThat(container().path("image").asText())
+        .startsWith(kustomization.at("/images/0/name").asText() + ":");
   }
 
   @ParameterizedTest

@@ -75,13 +75,11 @@ public final class HookCode {
           "model.json: handler: found \"%s\", expected none, as code/ has neither a .java file nor a jar"
               .formatted(className.get()));
     }
-    if (program.isPresent()) {
+    if (program.filter(name -> name.endsWith(".py")).isPresent() && hasPython(modelDirectory)) {
       throw code.problem(
-          program.get().endsWith(".py")
-              ? ("SAGEMAKER_PROGRAM: found %s, expected a .java file of code/: Python does not run here; docs/hooks.md "
-                      + "turns an inference.py into an Inference.java")
-                  .formatted(program.get())
-              : "SAGEMAKER_PROGRAM: found %s, expected a file of code/".formatted(program.get()));
+          ("SAGEMAKER_PROGRAM: found %s, expected a .java file of code/: Python does not run here; docs/hooks.md "
+                  + "turns an inference.py into an Inference.java")
+              .formatted(program.get()));
     }
     return Optional.empty();
   }

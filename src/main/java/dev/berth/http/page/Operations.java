@@ -1,12 +1,13 @@
 package dev.berth.http.page;
 
 import com.fasterxml.jackson.databind.JsonNode;
-import com.fasterxml.jackson.databind.json.JsonMapper;
+import com.fasterxml.jackson.databind.node.JsonNodeFactory;
 import com.fasterxml.jackson.databind.node.ObjectNode;
 import com.fasterxml.jackson.databind.node.TextNode;
 import dev.berth.config.ServerConfig;
 import dev.berth.error.ErrorType;
 import dev.berth.hooks.MediaType;
+import dev.berth.json.JsonText;
 import dev.berth.serving.ServedModel;
 import java.io.IOException;
 import java.nio.file.Files;
@@ -30,7 +31,7 @@ final class Operations {
 
   private static final Logger log = LoggerFactory.getLogger(Operations.class);
 
-  private static final JsonMapper JSON = new JsonMapper();
+  private static final JsonNodeFactory NODES = JsonNodeFactory.instance;
 
   private static final int LARGEST_EXAMPLE = 64 << 10;
 
@@ -277,7 +278,7 @@ final class Operations {
     try {
       return Files.size(file) > LARGEST_EXAMPLE
           ? Optional.empty()
-          : Optional.of(JSON.readTree(Files.readAllBytes(file)));
+          : Optional.of(JsonText.read(file));
     } catch (IOException e) {
       log.debug("{} is no example", file, e);
       return Optional.empty();

@@ -1,13 +1,13 @@
 package dev.berth.http.page;
 
-import com.fasterxml.jackson.core.JsonProcessingException;
 import com.fasterxml.jackson.databind.JsonNode;
-import com.fasterxml.jackson.databind.json.JsonMapper;
+import com.fasterxml.jackson.databind.node.JsonNodeFactory;
 import com.fasterxml.jackson.databind.node.ObjectNode;
 import dev.berth.config.ServerConfig;
 import dev.berth.error.ErrorType;
 import dev.berth.error.ServingException;
 import dev.berth.hooks.Accelerator;
+import dev.berth.json.JsonText;
 import dev.berth.serving.ModelRegistry;
 import dev.berth.serving.Served;
 import io.javalin.config.RoutesConfig;
@@ -44,8 +44,6 @@ public final class Page {
           + "connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
 
   private static final int LARGEST_SAMPLE = 4 << 20;
-
-  private static final JsonMapper JSON = new JsonMapper();
 
   private final ServerConfig config;
   private final Catalog catalog;
@@ -100,7 +98,8 @@ public final class Page {
   /// What the page has to know of the models.
   private JsonNode models() {
     var page =
-        JSON.createObjectNode()
+        JsonNodeFactory.instance
+            .objectNode()
             .put("many", catalog.hasMany())
             .put("metrics", config.http().metricsPath())
             .put("defaultAccept", config.http().defaultAccept().toString());
@@ -111,7 +110,8 @@ public final class Page {
 
   private static ObjectNode describe(Catalog.Entry entry) {
     var model =
-        JSON.createObjectNode()
+        JsonNodeFactory.instance
+            .objectNode()
             .put("name", entry.name())
             .put("path", entry.path())
             .put("state", entry.state());
@@ -162,11 +162,7 @@ public final class Page {
   }
 
   private static void json(Context ctx, JsonNode document) {
-    try {
-      answer(ctx, JSON.writeValueAsBytes(document), "application/json");
-    } catch (JsonProcessingException e) {
-      throw new IllegalStateException("a tree of plain values", e);
-    }
+    answer(ctx, JsonText.bytes(document), "application/json");
   }
 
   private static void answer(Context ctx, byte[] body, String type) {
