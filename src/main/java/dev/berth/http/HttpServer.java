@@ -23,6 +23,7 @@ import org.eclipse.jetty.server.HttpConnectionFactory;
 import org.eclipse.jetty.server.NetworkConnector;
 import org.eclipse.jetty.server.Server;
 import org.eclipse.jetty.server.handler.GracefulHandler;
+import org.eclipse.jetty.session.NullSessionCacheFactory;
 import org.eclipse.jetty.util.thread.QueuedThreadPool;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -144,6 +145,7 @@ public final class HttpServer implements AutoCloseable {
     // Jetty would redirect a request without a path.
     javalin.jetty.modifyServletContextHandler(
         context -> {
+          context.getSessionHandler().setUsingCookies(false);
           context.setAllowNullPathInContext(true);
           context.getServletHandler().setDecodeAmbiguousURIs(true);
         });
@@ -184,6 +186,8 @@ public final class HttpServer implements AutoCloseable {
     server.setHandler(new GracefulHandler(new OpenRequests(connections, healthPaths)));
     server.setStopTimeout(LAST_RESPONSES.toMillis());
     server.setErrorHandler(new MalformedRequests());
+    // Javalin asks for the HTTP session of each handshake. Jetty would keep it for ever.
+    server.addBean(new NullSessionCacheFactory());
   }
 
   private static void configure(HttpConfiguration http) {
@@ -192,7 +196,10 @@ public final class HttpServer implements AutoCloseable {
     // The name of a model may have any character, and is one segment of a path.
     http.setUriCompliance(
         UriCompliance.DEFAULT.with(
-            "BERTH", Violation.AMBIGUOUS_PATH_SEPARATOR, Violation.AMBIGUOUS_PATH_ENCODING));
+            "BERTH",
+            Violation.AMBIGUOUS_PATH_SEPARATOR,
+            Violation.AMBIGUOUS_PATH_ENCODING,
+            Violation.SUSPICIOUS_PATH_CHARACTERS));
     // They are not pooled, and those of the heap cost next to nothing to make.
     http.setUseInputDirectByteBuffers(false);
     http.setUseOutputDirectByteBuffers(false);
