@@ -264,10 +264,10 @@ class ConnectionsTest {
   @Test
   void whoDoesNotTakeAnAnswerMakesWay() throws Exception {
     var large = "a".repeat(20 << 20);
-    var head = "POST /invocations HTTP/1.1\r\nHost: x\r\nContent-Length: %d\r\n\r\n";
+    var head = "POST /invocations HTTP/1.1\r\nHost: x\r\nContent-Length: ";
     try (var server = TestServer.with(new TextHandler()).set("BERTH_MAX_CONNECTIONS", "1").start();
         var deaf = new RawConnection(server.port())) {
-      deaf.send(head.formatted(large.length()) + large);
+      deaf.send(head + large.length() + "\r\n\r\n" + large);
       await()
           .ignoreExceptionsInstanceOf(IOException.class)
           .untilAsserted(

@@ -1,7 +1,6 @@
 package dev.berth.http.page;
 
 import com.fasterxml.jackson.databind.JsonNode;
-import com.fasterxml.jackson.databind.node.JsonNodeFactory;
 import com.fasterxml.jackson.databind.node.ObjectNode;
 import com.fasterxml.jackson.databind.node.TextNode;
 import dev.berth.config.ServerConfig;
@@ -30,8 +29,6 @@ final class Operations {
   static final List<String> TAGS = List.of("model", "models", "server", "protocol", "page");
 
   private static final Logger log = LoggerFactory.getLogger(Operations.class);
-
-  private static final JsonNodeFactory NODES = JsonNodeFactory.instance;
 
   private static final int LARGEST_EXAMPLE = 64 << 10;
 
