@@ -72,7 +72,7 @@ final class Target implements AutoCloseable {
     }
   }
 
-  private static final Pattern USED = Pattern.compile("used (\\d+)K");
+  private static final Pattern USED = Pattern.compile("total .* used (\\d+)K");
   private static final int GRPC_PORT = 8081;
   static final String STEADY = "steady";
   private static final String FIXED_HEAP = "-Xmx400m -Xms400m -XX:+AlwaysPreTouch";
@@ -291,16 +291,16 @@ final class Target implements AutoCloseable {
     return status("VmRSS") / 1024;
   }
 
-  /// Megabytes of the heap that are in use after a collection; 0 where that can't be known, as in a
-  /// container, whose image has no `jcmd`.
+  /// Megabytes of the heap that are in use after a collection; 0 where that can't be known, as of a
+  /// server elsewhere, or for who may not attach to a container's process.
   long liveMegabytes() {
-    if (process == null) {
+    if (pid() < 0) {
       return 0;
     }
     var jcmd = Path.of(System.getProperty("java.home"), "bin", "jcmd").toString();
     run(List.of(jcmd, String.valueOf(pid()), "GC.run"));
     var used = USED.matcher(run(List.of(jcmd, String.valueOf(pid()), "GC.heap_info")));
-    return used.find() ? Long.parseLong(used.group(1)) / 1024 : 0;
+    return used.results().mapToLong(part -> Long.parseLong(part.group(1))).sum() / 1024;
   }
 
   /// Without those of the web server, whose pool grows and shrinks with the connections; 0 where

@@ -320,7 +320,7 @@ class PageTest {
     until(() -> ofOne.evaluate("document.querySelectorAll('.opblock').length >= 14").asBoolean());
     assertThat(ofOne.problems()).isEmpty();
     ofOne.click(
-        "[id$='-get_ping'] .opblock-summary-control, .opblock-summary-control[aria-label*='ping']");
+        "[id$='-getPing'] .opblock-summary-control, .opblock-summary-control[aria-label*='ping']");
     until(() -> ofOne.text(".try-out__btn") != null);
     ofOne.click(".try-out__btn");
     until(() -> ofOne.text(".execute") != null);
