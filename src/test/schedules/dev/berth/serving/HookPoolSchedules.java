@@ -40,6 +40,7 @@ class HookPoolSchedules {
                 () -> hooks.run(true, second::incrementAndGet),
                 () -> hooks.run(true, secondRan::countDown),
                 () -> hooks.start(LONG, true, cancelled::incrementAndGet).cancel(),
+                hooks.pool::renew,
                 hooks.pool::renew);
             hooks.assertNothingIsLeft();
             assertThat(first).hasValue(1);
