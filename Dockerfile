@@ -21,11 +21,12 @@ ARG MAVEN=maven:3-eclipse-temurin-25
 # --release`. Before 25.0.3, G1 may move an array that native code is reading (JDK-8377811).
 FROM ${JDK} AS java
 RUN version=$(sed -n 's/^JAVA_VERSION="\(.*\)"/\1/p' "$JAVA_HOME/release") \
-    && if [ "$(printf '25.0.3\n%s\n' "$version" | sort -V | head -n 1)" != 25.0.3 ]; then \
+    && printf '25.0.3\n%s\n' "$version" > /versions \
+    && if ! sort -VC /versions; then \
          echo "needs JDK 25.0.3 or newer, found $version: run docker pull eclipse-temurin:25-jdk" >&2; exit 1; \
        fi
 RUN jlink --output /java --compress zip-6 --no-header-files --no-man-pages --exclude-files '**/ct.sym' \
-      --add-modules java.se,jdk.charsets,jdk.compiler,jdk.jcmd,jdk.jfr,jdk.management,jdk.unsupported,jdk.zipfs
+      --add-modules java.se,jdk.charsets,jdk.compiler,jdk.jcmd,jdk.jdwp.agent,jdk.jfr,jdk.management,jdk.unsupported,jdk.zipfs
 
 # The jars of others. Native libraries are taken out of them, those that this image's processor needs, so that nothing
 # is unpacked when the server starts. Without sources Maven makes Berth's own jars too, but empty; they are left behind.
@@ -36,20 +37,20 @@ COPY pom.xml ./
 COPY src/pom.xml src/
 COPY src/hooks/pom.xml src/hooks/
 RUN --mount=type=cache,target=/root/.m2/repository,sharing=locked \
-    case $TARGETARCH in amd64) machine=x86_64 ;; arm64) machine=aarch64 ;; esac \
-    && mvn -B -ntp -q -DskipTests package -Dnative.classifier=linux-$machine \
+    case $TARGETARCH in amd64) machine=x86_64 jna=x86-64 ;; arm64) machine=aarch64 jna=aarch64 ;; esac \
+    && mvn -B -ntp -q -DskipTests package "-Dnative.classifier=linux-$machine" \
     && mkdir -p unpacked torch/cpu torch/gpu native \
     && mv target/lib . \
     && rm -r target lib/berth-hooks-* \
     && for jar in pytorch-native-cpu pytorch-jni tokenizers jna webp-imageio; do \
-         jar --extract --file lib/$jar-[0-9]*.jar --dir unpacked/$jar; \
+         jar --extract --file lib/"$jar"-[0-9]*.jar --dir "unpacked/$jar"; \
        done \
-    && mv unpacked/pytorch-native-cpu/pytorch/cpu/linux-$machine/*.so* torch/cpu \
-    && mv unpacked/pytorch-jni/jnilib/linux-$machine/cpu/libdjl_torch.so torch/cpu \
-    && if [ $machine = x86_64 ]; then mv unpacked/pytorch-jni/jnilib/linux-x86_64/cu128/libdjl_torch.so torch/gpu; fi \
-    && mv unpacked/tokenizers/native/lib/linux-$machine/cpu/libtokenizers.so native \
-    && mv unpacked/jna/com/sun/jna/linux-$(echo $machine | tr _ -)/libjnidispatch.so native \
-    && mv unpacked/webp-imageio/native/Linux/$machine/libwebp-imageio.so native \
+    && mv unpacked/pytorch-native-cpu/pytorch/cpu/linux-"$machine"/*.so* torch/cpu \
+    && mv "unpacked/pytorch-jni/jnilib/linux-$machine/cpu/libdjl_torch.so" torch/cpu \
+    && if [ "$TARGETARCH" = amd64 ]; then mv unpacked/pytorch-jni/jnilib/linux-x86_64/cu128/libdjl_torch.so torch/gpu; fi \
+    && mv "unpacked/tokenizers/native/lib/linux-$machine/cpu/libtokenizers.so" native \
+    && mv "unpacked/jna/com/sun/jna/linux-$jna/libjnidispatch.so" native \
+    && mv "unpacked/webp-imageio/native/Linux/$machine/libwebp-imageio.so" native \
     && rm -r unpacked/tokenizers/native/lib/*/ unpacked/webp-imageio/native \
     && jar --create --no-manifest --file lib/tokenizers-[0-9]*.jar -C unpacked/tokenizers . \
     && jar --create --no-manifest --file lib/webp-imageio-[0-9]*.jar -C unpacked/webp-imageio . \
@@ -62,11 +63,11 @@ COPY --from=libraries /build/torch /torch
 COPY --from=libraries /build/native /native
 RUN find /torch /native -name '*.so*' -exec strip --strip-unneeded {} + -exec chmod 644 {} +
 
-# Of Debian, the C and C++ libraries, and busybox for the launcher.
+# Of Debian, the libraries of C, C++ and OpenMP, which hooks' jars expect of a machine, and busybox for the launcher.
 FROM ${DEBIAN} AS system
-RUN apt-get update && apt-get install -y --no-install-recommends busybox-static
+RUN apt-get update && apt-get install -y --no-install-recommends busybox-static libgomp1
 RUN --mount=type=bind,source=src/image,target=/image \
-    /image/system.sh /system base-files busybox-static gcc-12-base libc6 libgcc-s1 libstdc++6 zlib1g
+    /image/system.sh /system base-files busybox-static gcc-12-base libc6 libgcc-s1 libgomp1 libstdc++6 zlib1g
 
 # What changes with Berth itself.
 FROM --platform=$BUILDPLATFORM libraries AS server
@@ -135,8 +136,10 @@ ENV JAVA_HOME=/opt/java/openjdk \
 EXPOSE 8080
 STOPSIGNAL SIGTERM
 ENTRYPOINT ["/opt/berth/serve"]
-# SageMaker and Kubernetes have probes of their own. A model may load for some minutes.
-HEALTHCHECK --interval=15s --timeout=10s --start-period=8m CMD ["/opt/berth/serve", "health"]
+# SageMaker and Kubernetes have probes of their own. A model may load for some minutes. The first probe comes after an interval, so
+# that is short: --start-interval needs Docker 25. The JVM of `serve health` would take a core for 0.2 s each time.
+HEALTHCHECK --interval=5s --timeout=10s --start-period=8m --retries=9 CMD ["sh", "-c", "busybox wget -q -O /dev/null \
+    http://127.0.0.1:${SAGEMAKER_BIND_TO_PORT:-${AIP_HTTP_PORT:-${PORT:-8080}}}/ping 2> /dev/null || /opt/berth/serve health"]
 ARG VERSION=0.1.0-SNAPSHOT
 ARG REVISION=unknown
 ARG SOURCE=unknown

@@ -7,6 +7,9 @@ import java.util.stream.Stream;
 /// Attacks a server and says whether it held. `reliability/run --help` lists the parts and options.
 public final class Campaign {
 
+  private static final List<Attacks.Case> ATTACKS =
+      Stream.of(Attacks.all(), Floods.all()).flatMap(List::stream).toList();
+
   private static final String HELP =
       """
       reliability/run [PART]... [OPTION]...
@@ -74,7 +77,7 @@ public final class Campaign {
     }
     var options = options(arguments);
     if (options.lists) {
-      Stream.concat(Attacks.all().stream(), Faults.all().stream())
+      Stream.concat(ATTACKS.stream(), Faults.all().stream())
           .forEach(one -> System.out.println(one.name()));
       return;
     }
@@ -87,7 +90,7 @@ public final class Campaign {
     var report = new Report();
     Report.header();
     if (options.has("attacks")) {
-      strike(Attacks.all(), options, place, limits, report);
+      strike(ATTACKS, options, place, limits, report);
     }
     if (options.has("faults")) {
       strike(Faults.all(), options, place, limits, report);

@@ -27,6 +27,9 @@ LEAST = 0.8
 # Texts that mean the same are rarely nearer to each other than this.
 SAME_VECTOR = 0.98
 
+# What the pipelines make of logits.
+SCORES = {"softmax": lambda logits: logits.softmax(-1), "sigmoid": torch.sigmoid, "none": lambda logits: logits}
+
 # Of a model of few positions half of them: it gets the beginning of a longer question.
 LONGEST_QUESTION = 64
 
@@ -86,29 +89,46 @@ def measure(subject: Subject | Pictures, precision: str) -> Agreement:
 
 
 def measure_others(subject: Subject | Pictures, precision: str) -> Agreement:
-    """The same for the other tasks, with texts or pictures. What must be the same is the best class.
+    """The same for the other tasks, with texts or pictures.
 
     Vectors are the same where the cosine of their angle is SAME_VECTOR; what their scores are apart is the rest to 1.
     """
-    compared = subject.compared()
     exact, lower = subject.module("fp32"), subject.module(precision)
-    same, difference = 0, 0.0
     threads = torch.get_num_threads()
     torch.set_num_threads(1)
     try:
-        for inputs in each(compared, "ask"):
-            one, other = verification.run(exact, inputs), verification.run(lower, inputs)
-            if subject.task is SENTENCE_EMBEDDINGS:
-                apart = 1 - torch.nn.functional.cosine_similarity(one.double(), other.double()).item()
-                same += apart <= 1 - SAME_VECTOR
-                # Rounding makes a little less than 0 of equal ones.
-                difference = max(difference, apart)
-            else:
-                same += verification.same_rows(one, other)
-                difference = max(difference, (one.softmax(-1) - other.softmax(-1)).abs().max().item())
+        rows = [
+            (verification.run(exact, inputs), verification.run(lower, inputs))
+            for inputs in each(subject.compared(), "ask")
+        ]
     finally:
         torch.set_num_threads(threads)
-    return Agreement(len(compared), same, round(min(difference, 1), 6))
+    if subject.task is SENTENCE_EMBEDDINGS:
+        apart = [
+            1 - torch.nn.functional.cosine_similarity(one.double(), other.double()).item() for one, other in rows
+        ]
+        # Rounding makes a little less than 0 of equal ones.
+        return Agreement(len(rows), sum(one <= 1 - SAME_VECTOR for one in apart), round(min(max(apart + [0.0]), 1), 6))
+    function = subject.rows().get("parameters", {}).get("function_to_apply", "softmax")
+    scores = SCORES[function]
+    difference = max((scores(one) - scores(other)).abs().max().item() for one, other in rows)
+    return Agreement(len(rows), same_classes(rows, function), round(difference, 6))
+
+
+def same_classes(rows: list[tuple[torch.Tensor, torch.Tensor]], function: str) -> int:
+    """How many rows have the same best class, and where labels do not exclude each other the same likely ones.
+
+    The only class of a model is always the best, so its logits must be near to each other, measured by how far apart
+    those of different rows are.
+    """
+    if verification.has_one_class(rows[0][0]):
+        numbers = torch.cat([one for one, _ in rows])
+        near = verification.SAME_NUMBER * (numbers.max() - numbers.min())
+        return sum(bool((one - other).abs() <= near) for one, other in rows)
+    return sum(
+        verification.same_rows(one, other) and (function != "sigmoid" or torch.equal(one > 0, other > 0))
+        for one, other in rows
+    )
 
 
 def answers(answering: Answering, model: Model, asked: list[tuple[str, str]]) -> list[dict]:

@@ -30,13 +30,24 @@ def asker(name: str, subject: Subject | Pictures, file):
             subject.task, name, subject.model, file, subject.inputs, image_processor=subject.processor
         )
     if subject.task is not tasks.SENTENCE_EMBEDDINGS:
-        return tasks.pipeline(subject.task, name, subject.model, file, subject.inputs, mask=subject.mask)
+        pipeline = tasks.pipeline(subject.task, name, subject.model, file, subject.inputs, mask=subject.mask)
+        if subject.task is tasks.TOKEN_CLASSIFICATION and not pipeline.tokenizer.is_fast:
+            unknown = pipeline.tokenizer.unk_token
+            return lambda text: [placed(entity, text, subject, unknown) for entity in pipeline(text)]
+        return pipeline
 
     def vector(text: str) -> list[float]:
         row = verification.batch([subject.tokenizer.encode(text)], subject.inputs, subject.padding)
         return verification.run(file, row)[0].tolist()
 
     return vector
+
+
+def placed(entity: dict, text: str, subject: Subject, unknown: str) -> dict:
+    """An entity with its place, which the pipeline only knows of tokenizers in Rust; an unknown word as it is there."""
+    start, end = subject.tokenizer.encode(text).offsets[entity["index"]]
+    word = text[start:end] if entity["word"] == unknown else entity["word"]
+    return entity | {"word": word, "start": start, "end": end}
 
 
 def sample(name: str, subject: Subject | Pictures, untraced: nn.Module) -> tuple[dict | bytes, list]:

@@ -4,7 +4,7 @@
         --templates src/main/templates
 
 Most take the inputs of a BERT and answer as `echo` does unless their name says otherwise. `doubled`, `sum-and-product`,
-`summed-up`, `two-columns`, `any-type` and `fails` take tensors of other kinds. Among the others:
+`summed-up`, `unfit`, `two-columns`, `looked-up`, `any-type` and `fails` take tensors of other kinds. Among the others:
 
 - `waves-4x128` answers as `waves` and takes 4 rows of 128 tokens and nothing else, like a model compiled for one shape.
 - `neuron-1x128` does so too, and loads only after a library that brings its operator, as a Neuron trace does after
@@ -19,6 +19,7 @@ import platform
 import subprocess
 import tempfile
 from pathlib import Path
+from typing import Any
 
 import torch
 from torch import Tensor, nn
@@ -196,18 +197,28 @@ class SummedUp(nn.Module):
         return values.sum()
 
 
-class Text(nn.Module):
-    """Returns a text, for which the engine has no native array."""
+class Unfit(nn.Module):
+    """Returns what can't become a tensor as it is: of the kind that the first value chooses."""
 
-    def forward(self, values: Tensor) -> str:
-        return "text"
-
-
-class Complex(nn.Module):
-    """Returns complex numbers, whose imaginary parts must not be dropped in silence."""
-
-    def forward(self, values: Tensor) -> Tensor:
-        return torch.complex(values.to(torch.float32), values.to(torch.float32))
+    def forward(self, values: Tensor) -> Any:
+        kind = int(values[0])
+        if kind == 0:
+            return "text"  # for which the engine has no native array
+        if kind == 1:
+            return 1.5
+        if kind == 2:
+            return values, None
+        if kind == 3:
+            return values.to_sparse()
+        if kind == 4:
+            return torch.complex(values, values)
+        if kind == 5:
+            return torch.fft.fft(values.to(torch.float64))
+        if kind == 6:
+            return values.to(torch.complex32)
+        if kind == 7:
+            return torch.quantize_per_tensor(values, 0.1, 0, torch.qint8)
+        return (-values).to(torch.int64).to(torch.uint64)
 
 
 class TwoColumns(nn.Module):
@@ -215,6 +226,13 @@ class TwoColumns(nn.Module):
 
     def forward(self, values: Tensor) -> Tensor:
         return values @ torch.tensor([[1.0], [10.0]])
+
+
+class LookedUp(nn.Module):
+    """Takes rows of int64, and no other type: how many there are."""
+
+    def forward(self, ids: Tensor) -> Tensor:
+        return torch.embedding(torch.ones(10, 1), ids).sum(1)
 
 
 class Fails(nn.Module):
@@ -258,13 +276,14 @@ class DoesNotFit(nn.Module):
 
 
 class AnyType(nn.Module):
-    """The same number in every type that the engine has, and in two that it has no name for."""
+    """The same number in every type that the engine has a name for, and in others."""
 
     def forward(self, values: Tensor) -> list[Tensor]:
         return [
             *(values.to(torch.bool), values.to(torch.uint8), values.to(torch.int8), values.to(torch.int32)),
             *(values.to(torch.int64), values.to(torch.float16), values.to(torch.float32), values.to(torch.float64)),
-            *(values.to(torch.bfloat16), values.to(torch.int16)),
+            *(values.to(torch.bfloat16), values.to(torch.float8_e5m2), values.to(torch.int16), values.to(torch.uint16)),
+            *(values.to(torch.int64).to(torch.uint32), values.to(torch.int64).to(torch.uint64)),
         ]
 
 
@@ -284,6 +303,13 @@ class Remembers(nn.Module):
             return kept[0], kept
         sums = [each + values for each in kept]
         return sums[0], sums[1:] if int(values[0]) == self.poison else sums
+
+
+class Halves(nn.Module):
+    """Keeps what it is given in half the memory."""
+
+    def forward(self, values: Tensor, kept: list[Tensor]) -> tuple[Tensor, list[Tensor]]:
+        return values, [each.to(torch.bfloat16) for each in kept]
 
 
 class Forgets(nn.Module):
@@ -317,14 +343,15 @@ FIXTURES = {
     "doubled": Doubled(),
     "sum-and-product": SumAndProduct(),
     "summed-up": SummedUp(),
-    "text": Text(),
-    "complex": Complex(),
+    "unfit": Unfit(),
     "two-columns": TwoColumns(),
+    "looked-up": LookedUp(),
     "fails": Fails(),
     "does-not-fit": DoesNotFit(),
     "any-type": AnyType(),
     "remembers": Remembers(),
     "forgets": Forgets(),
+    "halves": Halves(),
 }
 
 

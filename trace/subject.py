@@ -133,8 +133,15 @@ class Subject(NamedTuple):
         return tensors, tensors[0].numel()
 
     def compared(self) -> list[list[torch.Tensor]]:
-        """Rows to compare precisions with: each passage is a text."""
-        encodings = [self.tokenizer.encode(passage) for _, passage in self.language.facts]
+        """Rows to compare precisions with: each passage is a text.
+
+        A model of one label mostly ranks passages for a question. It gets each question with its passage or another.
+        """
+        facts = self.language.facts
+        asked = [(passage,) for _, passage in facts]
+        if self.task is TEXT_CLASSIFICATION and self.model.config.num_labels == 1:
+            asked = [(facts[number - number % 2][0], passage) for number, (_, passage) in enumerate(facts)]
+        encodings = [self.tokenizer.encode(*texts) for texts in asked]
         for encoding in encodings:
             encoding.truncate(self.longest)
         return [self.masked(verification.batch([encoding], self.inputs, self.padding)) for encoding in encodings]

@@ -236,3 +236,19 @@ def test_an_artifact_holds_the_dictionary(make, tmp_path):
     assert japanese_words.load_tokenizer(output / "tokenizer.json").encode("東京は").word_ids == [None, 0, 1, None]
     make(tiny_models.save("bert", tmp_path / "bert"), output)
     assert not (output / "mecab").exists()
+
+
+@pytest.mark.parametrize("subwords", ["character", "wordpiece"])
+def test_the_sample_of_entities_says_where_they_stand(make, tmp_path, subwords):
+    """transformers' pipeline does not with such a tokenizer, and the server does."""
+    model = write_model(
+        tmp_path / "model", tokenizer_class=japanese_bert.NAME, word_tokenizer_type="basic", subword_tokenizer_type=subwords
+    )
+    config = transformers.BertConfig.from_pretrained(model, id2label={0: "O", 1: "B-LOC", 2: "I-LOC"}, initializer_range=0.5)
+    transformers.BertForTokenClassification(config).save_pretrained(model)
+    make(model, tmp_path / "out")
+    text = json.loads((tmp_path / "out" / "sample.json").read_text(encoding="utf-8"))["inputs"]
+    entities = json.loads((tmp_path / "out" / "sample-response.json").read_text(encoding="utf-8"))
+    assert len(entities) > 3
+    for entity in entities:
+        assert text[entity["start"] : entity["end"]] == entity["word"].removeprefix("##")

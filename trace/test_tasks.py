@@ -16,6 +16,7 @@ import task_fixtures
 import task_models
 import tasks
 import verification
+from refused import Refused
 from subject import load_subject
 from task_models import FAMILIES, LABELS
 from test_trace import ANY_AGREEMENT
@@ -75,6 +76,55 @@ def test_vectors_of_lower_precision_are_compared_by_their_cosine(saved, family):
     cosines = torch.nn.functional.cosine_similarity(one, other)
     assert measured.same_answers == int((cosines >= agreement.SAME_VECTOR).sum())
     assert measured.largest_score_difference == pytest.approx(1 - cosines.min().item(), abs=1e-5)
+
+
+def one_label(tmp_path):
+    """As a reranker has it."""
+    return task_models.save(
+        "text-classification", "bert", tmp_path / "model", id2label={0: "relevance"}, label2id={"relevance": 0}
+    )
+
+
+def number(value):
+    return torch.tensor([[value]])
+
+
+def test_numbers_of_one_label_must_be_near_to_each_other():
+    rows = [(number(-3.3), number(-3.2)), (number(4.0), number(1.5)), (number(0.5), number(0.8))]
+    assert agreement.same_classes(rows, "sigmoid") == 2
+    assert agreement.same_classes([(one, one) for one, _ in rows], "none") == 3
+
+
+def test_labels_that_do_not_exclude_each_other_must_be_the_same():
+    rows = [(torch.tensor([[3.0, 0.5]]), torch.tensor([[2.0, -0.5]])), (torch.tensor([[1.0, -1.0]]),) * 2]
+    assert agreement.same_classes(rows, "softmax") == 2
+    assert agreement.same_classes(rows, "sigmoid") == 1
+
+
+def test_a_model_of_one_label_is_asked_about_pairs_and_compared_by_its_numbers(tmp_path, monkeypatch):
+    subject = load_subject(str(one_label(tmp_path)), None, task=tasks.TEXT_CLASSIFICATION)
+    compared = subject.compared()
+    assert all(row[subject.inputs.index("token_type_ids")].any() for row in compared)
+    numbers = torch.cat([verification.run(subject.module("fp32"), row) for row in compared])
+    assert agreement.measure(subject, "fp32") == agreement.Agreement(len(compared), len(compared), 0)
+
+    class Shifted(torch.nn.Module):
+        def forward(self, *row):
+            return exact(*row) + 0.1 * (numbers.max() - numbers.min())
+
+    exact = subject.module("fp32")
+    monkeypatch.setattr(type(subject), "module", lambda _, precision: exact if precision == "fp32" else Shifted())
+    measured = agreement.measure(subject, "int8")
+    assert measured.same_answers == 0
+    scores = (torch.sigmoid(numbers + 0.1 * (numbers.max() - numbers.min())) - torch.sigmoid(numbers)).abs().max()
+    assert measured.largest_score_difference == pytest.approx(scores.item(), abs=1e-5)
+
+
+def test_a_file_of_one_label_is_held_to_its_numbers():
+    near, far = (verification.Comparison([1, 9], difference, 4.0, 1, True) for difference in (0.1, 0.3))
+    verification.verify("the trace", [near], "int8")
+    with pytest.raises(Refused, match="logits of shape .* differ by 0.3 from the untraced model, expected at most 0.2"):
+        verification.verify("the trace", [near, far], "int8")
 
 
 @pytest.mark.parametrize(

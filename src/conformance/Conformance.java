@@ -89,18 +89,17 @@ public final class Conformance {
       Options options, Map<String, Check> checks, Map<String, ContractRow> rows, PrintStream out)
       throws IOException, InterruptedException {
     var outcomes = new ArrayList<Outcome>();
-    try (var container = options.container()) {
-      try {
-        container.get("/ping");
-      } catch (IOException e) {
-        throw new IOException("nothing answers at " + container.base() + ": " + e);
-      }
-      for (var row : rows.values()) {
-        if (checks.containsKey(row.id()) && options.asks(row.id())) {
-          var outcome = ask(row, checks.get(row.id()), container);
-          outcomes.add(outcome);
-          out.println(options.markdown ? markdown(outcome) : plain(outcome));
-        }
+    var container = options.container();
+    try {
+      container.get("/ping");
+    } catch (IOException e) {
+      throw new IOException("nothing answers at " + container.base() + ": " + e);
+    }
+    for (var row : rows.values()) {
+      if (checks.containsKey(row.id()) && options.asks(row.id())) {
+        var outcome = ask(row, checks.get(row.id()), container);
+        outcomes.add(outcome);
+        out.println(options.markdown ? markdown(outcome) : plain(outcome));
       }
     }
     if (outcomes.isEmpty()) {

@@ -1,5 +1,4 @@
 import java.net.http.HttpRequest.BodyPublishers;
-import java.util.Arrays;
 import java.util.Map;
 
 /// Types that are negotiated, and headers that pass.
@@ -36,7 +35,7 @@ final class HeaderChecks {
                 .request("/invocations", "cOnTeNt-TyPe", container.type(), "ACCEPT", "*/*")
                 .POST(BodyPublishers.ofByteArray(container.body())));
     Check.expect(answer.isSuccess(), answer.shown());
-    expectSame(container, answer);
+    container.expectSame(answer);
     return answer.status() + ", the same answer";
   }
 
@@ -64,8 +63,10 @@ final class HeaderChecks {
   private static String noAccept(Container container) throws Exception {
     var answer = container.invoke();
     Check.expect(answer.isSuccess(), answer.shown());
-    Check.expect(
-        is(answer, "application/json"), answer.status() + " " + answer.header("Content-Type"));
+    if (!is(answer, "application/json")) {
+      throw new Check.NotAsked(
+          "its default may be set to what it answers: " + answer.header("Content-Type"));
+    }
     return answer.header("Content-Type");
   }
 
@@ -131,11 +132,5 @@ final class HeaderChecks {
 
   private static boolean is(Container.Answer answer, String type) {
     return answer.header("Content-Type").split(";")[0].strip().equalsIgnoreCase(type);
-  }
-
-  private static void expectSame(Container container, Container.Answer answer) throws Exception {
-    Check.expect(
-        Arrays.equals(answer.body(), container.invoke().body()),
-        "another answer: " + answer.shown());
   }
 }

@@ -96,10 +96,7 @@ final class InvocationChecks {
                 .request("/invocations", "Content-Type", container.type())
                 .POST(BodyPublishers.ofInputStream(() -> new ByteArrayInputStream(body))));
     Check.expect(answer.isSuccess(), answer.shown());
-    var whole = container.invoke();
-    Check.expect(
-        Arrays.equals(answer.body(), whole.body()),
-        "another answer than with a length: " + answer.shown());
+    container.expectSame(answer);
     return answer.status() + ", the same answer as with a length";
   }
 
@@ -133,8 +130,9 @@ final class InvocationChecks {
   }
 
   private static String oneConnection(Container container) throws Exception {
+    container.invoke();
     for (int i = 0; i < 1000; i++) {
-      var answer = container.invoke();
+      var answer = container.sendOnce(container.invocation());
       Check.expect(answer.isSuccess(), "request %d: %s".formatted(i + 1, answer.shown()));
     }
     return "1000 times 2xx";
@@ -194,6 +192,9 @@ final class InvocationChecks {
 
   private static String metrics(Container container) throws Exception {
     var answer = container.get("/metrics");
+    if (answer.status() == 404) {
+      throw new Check.NotAsked("it has no metrics: 404");
+    }
     Check.expect(answer, 200);
     Check.expect(
         answer

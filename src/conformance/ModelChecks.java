@@ -1,4 +1,3 @@
-import com.fasterxml.jackson.databind.ObjectMapper;
 import java.net.URLEncoder;
 import java.net.http.HttpRequest.BodyPublishers;
 import java.nio.charset.StandardCharsets;
@@ -10,8 +9,6 @@ import java.util.Map;
 
 /// The routes of multi-model endpoints. Each check loads what it needs and unloads it again.
 final class ModelChecks {
-
-  private static final ObjectMapper JSON = new ObjectMapper();
 
   /// What the platform names a model: 64 hexadecimal digits; and what else a name may have.
   private static final String PLATFORM_NAME = "0123456789abcdef".repeat(4);
@@ -55,8 +52,7 @@ final class ModelChecks {
 
   private static String noModel(Container container) throws Exception {
     container.modelUrl();
-    Check.expect(
-        container.get("/models").json().path("models").isEmpty(), "models are loaded already");
+    Check.expect(models(container.get("/models")).isEmpty(), "models are loaded already");
     Check.expect(container.get("/ping"), 200);
     return "200 without a model";
   }
@@ -84,10 +80,14 @@ final class ModelChecks {
 
   private static String missingFields(Container container) throws Exception {
     container.modelUrl();
-    for (var fields : List.of(Map.of("model_name", "m1"), Map.of("url", container.modelUrl()))) {
+    for (var fields :
+        List.of("{\"model_name\":\"m1\"}", "{\"url\":" + Json.string(container.modelUrl()) + "}")) {
       Check.expect(
           container.post(
-              "/models", JSON.writeValueAsBytes(fields), "Content-Type", "application/json"),
+              "/models",
+              fields.getBytes(StandardCharsets.UTF_8),
+              "Content-Type",
+              "application/json"),
           400);
     }
     return "400, without the name and without the url";
@@ -106,15 +106,12 @@ final class ModelChecks {
         () -> {
           var answer = container.get("/models");
           Check.expect(answer, 200);
-          var models = answer.json().path("models");
           Check.expect(
-              models.size() == 1
-                  && models.path(0).path("modelName").asText().equals("m1")
-                  && models.path(0).path("modelUrl").asText().equals(container.modelUrl()),
+              models(answer).size() == 1
+                  && describes(Json.at(answer.json(), "models", 0), container.modelUrl()),
               answer.shown());
           Check.expect(
-              answer.json().path("nextPageToken").isMissingNode(),
-              "a nextPageToken on the last page");
+              Json.at(answer.json(), "nextPageToken") == null, "a nextPageToken on the last page");
           return "modelName and modelUrl, no nextPageToken";
         });
   }
@@ -124,20 +121,20 @@ final class ModelChecks {
         container,
         List.of("m1", "m2", "m3"),
         () -> {
-          var names = new ArrayList<String>();
+          var names = new ArrayList<Object>();
           int pages = 0;
           var query = "/models?limit=2";
           while (query != null && pages < 10) {
-            var json = container.get(query).json();
-            json.path("models").forEach(model -> names.add(model.path("modelName").asText()));
-            var token = json.path("nextPageToken");
+            var answer = container.get(query);
+            models(answer).forEach(model -> names.add(Json.at(model, "modelName")));
+            var token = Json.at(answer.json(), "nextPageToken");
             Check.expect(
-                token.isMissingNode() || token.isTextual(), "a token that is no string: " + token);
+                token == null || token instanceof String, "a token that is no string: " + token);
             query =
-                token.isMissingNode()
+                token == null
                     ? null
                     : "/models?limit=2&next_page_token="
-                        + URLEncoder.encode(token.asText(), StandardCharsets.UTF_8);
+                        + URLEncoder.encode(token.toString(), StandardCharsets.UTF_8);
             pages++;
           }
           Check.expect(
@@ -154,9 +151,7 @@ final class ModelChecks {
         List.of("m1", "m2", "m3"),
         () -> {
           var two = container.get("/models?limit=2");
-          Check.expect(
-              two.status() == 200 && two.json().path("models").size() == 2,
-              "limit=2: " + two.shown());
+          Check.expect(two.status() == 200 && models(two).size() == 2, "limit=2: " + two.shown());
           Check.expect(container.get("/models?limit=1000"), 200);
           var x = container.get("/models?limit=x");
           Check.expect(x, 200, 400);
@@ -171,11 +166,7 @@ final class ModelChecks {
         () -> {
           var answer = container.get("/models/m1");
           Check.expect(answer, 200);
-          Check.expect(
-              answer.json().isObject()
-                  && answer.json().path("modelName").asText().equals("m1")
-                  && answer.json().path("modelUrl").asText().equals(container.modelUrl()),
-              answer.shown());
+          Check.expect(describes(answer.json(), container.modelUrl()), answer.shown());
           return "200 with modelName and modelUrl";
         });
   }
@@ -215,7 +206,7 @@ final class ModelChecks {
 
   private static String together(Container container) throws Exception {
     var request = container.request("/models", "Content-Type", "application/json");
-    var body = JSON.writeValueAsString(Map.of("model_name", "m1", "url", container.modelUrl()));
+    var body = named("m1", container.modelUrl());
     var one = container.sendAsync(request.copy().POST(BodyPublishers.ofString(body)));
     var other = container.sendAsync(request.copy().POST(BodyPublishers.ofString(body)));
     var statuses = new int[] {one.get().status(), other.get().status()};
@@ -269,8 +260,23 @@ final class ModelChecks {
 
   private static Container.Answer post(Container container, String name, String url)
       throws Exception {
-    var body = JSON.writeValueAsBytes(Map.of("model_name", name, "url", url));
-    return container.post("/models", body, "Content-Type", "application/json");
+    return container.post(
+        "/models",
+        named(name, url).getBytes(StandardCharsets.UTF_8),
+        "Content-Type",
+        "application/json");
+  }
+
+  private static String named(String name, String url) {
+    return "{\"model_name\":%s,\"url\":%s}".formatted(Json.string(name), Json.string(url));
+  }
+
+  private static List<?> models(Container.Answer answer) throws Check.Missed {
+    return Json.at(answer.json(), "models") instanceof List<?> models ? models : List.of();
+  }
+
+  private static boolean describes(Object model, String url) {
+    return "m1".equals(Json.at(model, "modelName")) && url.equals(Json.at(model, "modelUrl"));
   }
 
   private static Container.Answer invoke(Container container, String name) throws Exception {

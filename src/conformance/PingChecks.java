@@ -140,7 +140,7 @@ final class PingChecks {
         return container
             .sendAsync(container.invocation())
             .handle(
-                (_, _) -> {
+                (value, error) -> {
                   answers.release();
                   return ends.get();
                 })

@@ -1,5 +1,6 @@
 import com.fasterxml.jackson.databind.JsonNode;
 import dev.berth.content.Excerpt;
+import dev.berth.content.Fields;
 import dev.berth.content.Json;
 import dev.berth.content.JsonLines;
 import dev.berth.content.JsonTensors;
@@ -13,6 +14,8 @@ import dev.berth.hooks.InvocationResponse;
 import dev.berth.hooks.MediaType;
 import dev.berth.hooks.ModelContext;
 import dev.berth.hooks.Tensor;
+import dev.berth.openai.Embeddings;
+import dev.berth.openai.Input;
 import dev.berth.tokenizer.Encoding;
 import dev.berth.tokenizer.Tokenizer;
 import dev.berth.tokenizer.Truncation;
@@ -30,7 +33,14 @@ import java.util.stream.IntStream;
 /// its vector.
 public final class Inference implements InferenceHandler<Graph, Encoding, Tensor>, AutoCloseable {
 
-  private static final String ANSWER = "answer";
+  private static final String ASKED = "asked";
+  private static final String TOKENS = "tokens";
+
+  /// Fields of text-embeddings-inference with the values that change nothing; an empty list: any.
+  private static final JsonNode IDLE =
+      Json.parse(
+          "{\"normalize\": [true], \"truncate\": [true], \"parameters\": [{}], \"options\": []}",
+          "body");
 
   private final Tokenizer tokenizer;
   private final Truncation truncation;
@@ -57,21 +67,30 @@ public final class Inference implements InferenceHandler<Graph, Encoding, Tensor
     return List.of(MediaType.JSON, MediaType.JSON_LINES, MediaType.NPY);
   }
 
+  @Override
+  public List<String> openAiPaths() {
+    return List.of(Embeddings.PATH);
+  }
+
   /// JSON: `"one"`, `["one", "two"]`, or either as `{"inputs": …}` or as OpenAI's `{"input": …}`;
   /// JSON Lines: one on each line.
   @Override
   public List<Encoding> inputFn(InvocationRequest request) throws IOException {
     if (request.contentType().withoutParameters().equals(MediaType.JSON_LINES)) {
       return JsonLines.read(request).stream()
-          .map(line -> encoding(inputs(line.json()), line.name()))
+          .map(line -> encoding(inputs(line.json(), line.name() + ": body"), line.name()))
           .toList();
     }
     var body = Json.read(request);
-    boolean openAi = body.has("input");
-    var records = openAi ? records(body.path("input"), "input") : records(inputs(body), "inputs");
-    if (openAi) {
-      request.attributes().put(ANSWER, OpenAiAnswer.asked(body, records));
+    var asked = Embeddings.of(request, body, List.of());
+    if (asked.isEmpty()) {
+      return records(inputs(body, "body"), "inputs");
     }
+    asked.get().inputs().forEach(Input::text);
+    var records =
+        asked.get().inputs().stream().map(input -> encoding(input.json(), input.name())).toList();
+    request.attributes().put(ASKED, asked.get());
+    request.attributes().put(TOKENS, records.stream().mapToInt(Encoding::size).sum());
     return records;
   }
 
@@ -108,8 +127,9 @@ public final class Inference implements InferenceHandler<Graph, Encoding, Tensor
 
   @Override
   public InvocationResponse outputFn(List<Tensor> vectors, InvocationRequest request) {
-    if (request.attributes().get(ANSWER) instanceof OpenAiAnswer answer) {
-      return InvocationResponse.of(Json.write(answer.of(vectors)), MediaType.JSON);
+    if (request.attributes().get(ASKED) instanceof Embeddings asked) {
+      int tokens = (int) request.attributes().get(TOKENS);
+      return asked.answer(vectors.stream().map(Tensor::floats).toList(), tokens);
     }
     if (request.accept().equals(MediaType.NPY)) {
       var matrix = vectors.isEmpty() ? Tensor.of(new float[0], 0, 0) : Tensor.stack(vectors);
@@ -126,8 +146,8 @@ public final class Inference implements InferenceHandler<Graph, Encoding, Tensor
     tokenizer.close();
   }
 
-  private static JsonNode inputs(JsonNode body) {
-    return body.isObject() ? body.path("inputs") : body;
+  private static JsonNode inputs(JsonNode body, String name) {
+    return body.isObject() ? Fields.of(body, name, List.of("inputs"), IDLE).json("inputs") : body;
   }
 
   /// The tokens of a sentence with the special ones, cut where the model takes no more.
@@ -150,13 +170,6 @@ public final class Inference implements InferenceHandler<Graph, Encoding, Tensor
       }
     }
     // The mean's own length does not matter, as it is scaled to 1.
-    double length = 0;
-    for (float value : mean) {
-      length += (double) value * value;
-    }
-    for (int i = 0; i < dimension; i++) {
-      mean[i] /= (float) Math.sqrt(length);
-    }
-    return Tensor.of(mean, dimension);
+    return Tensor.of(Embeddings.normalised(mean), dimension);
   }
 }

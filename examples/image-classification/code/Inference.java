@@ -1,12 +1,11 @@
 import com.fasterxml.jackson.databind.JsonNode;
 import dev.berth.content.Base64Bytes;
-import dev.berth.content.Excerpt;
+import dev.berth.content.Fields;
 import dev.berth.content.Instances;
 import dev.berth.content.Json;
 import dev.berth.content.JsonLines;
 import dev.berth.content.image.Image;
 import dev.berth.handler.tensor.TensorHandler;
-import dev.berth.hooks.BadInputException;
 import dev.berth.hooks.InvocationRequest;
 import dev.berth.hooks.InvocationResponse;
 import dev.berth.hooks.MediaType;
@@ -72,14 +71,15 @@ public final class Inference extends TensorHandler {
       for (var line : JsonLines.read(request)) {
         var json = line.json();
         pictures.add(Base64Bytes.readText(json.path("image"), line.name() + ": image"));
-        most.add(most(json, line.name() + ": "));
+        most.add(most(json, line.name() + ": body", List.of("image", TOP_K)));
       }
     } else if (request.contentType().sameTypeAs(MediaType.JSON)) {
       var body = Json.read(request);
       var instances = Instances.read(body);
+      int all = body.isObject() ? most(body, "body", List.of("instances", "b64", TOP_K)) : MOST;
       for (int i = 0; i < instances.values().size(); i++) {
         pictures.add(Base64Bytes.read(instances.values().get(i), instances.name(i)));
-        most.add(most(body, ""));
+        most.add(all);
       }
     } else {
       pictures.add(request.bytes());
@@ -89,19 +89,9 @@ public final class Inference extends TensorHandler {
     return pictures.stream().map(picture -> List.of(pixels(picture))).toList();
   }
 
-  /// @param json what may hold `top_k`; one that is larger than the number of classes names them
-  ///   all
-  private static int most(JsonNode json, String prefix) {
-    var value = json.path(TOP_K);
-    if (value.isMissingNode() || value.isNull()) {
-      return MOST;
-    }
-    if (!value.canConvertToInt() || !value.isIntegralNumber() || value.intValue() < 1) {
-      throw new BadInputException(
-          "%stop_k: found %s, expected a whole number of at least 1"
-              .formatted(prefix, Excerpt.of(value)));
-    }
-    return value.intValue();
+  /// One that is larger than the number of classes names them all.
+  private static int most(JsonNode json, String name, List<String> known) {
+    return Fields.of(json, name, known).integer(TOP_K, 1, Integer.MAX_VALUE, MOST);
   }
 
   @Override

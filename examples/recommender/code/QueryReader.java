@@ -1,5 +1,6 @@
 import com.fasterxml.jackson.databind.JsonNode;
 import dev.berth.content.Excerpt;
+import dev.berth.content.Fields;
 import dev.berth.content.Json;
 import dev.berth.content.JsonLines;
 import dev.berth.hooks.BadInputException;
@@ -8,14 +9,12 @@ import dev.berth.hooks.MediaType;
 import java.io.IOException;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.Set;
 
 /// Reads queries from JSON and from JSON Lines. A [BadInputException] goes to the caller as it is,
 /// with status 400, so each says where something is wrong, what was found and what was expected.
 final class QueryReader {
 
-  private static final Set<String> FIELDS = Set.of("user_id", "k");
-  private static final String EXPECTED = "expected {\"user_id\": …, \"k\": …}";
+  private static final List<String> FIELDS = List.of("user_id", "k");
   private static final int DEFAULT_K = 10;
 
   /// The answers of one request are in memory together, and a short query may ask for many items.
@@ -47,11 +46,11 @@ final class QueryReader {
 
   private List<Query> json(JsonNode body) {
     if (!body.isArray()) {
-      return List.of(query("", body, true));
+      return List.of(query("body", body, true));
     }
     var queries = new ArrayList<Query>(body.size());
     for (int i = 0; i < body.size(); i++) {
-      queries.add(query("[%d]: ".formatted(i), body.path(i), false));
+      queries.add(query("[%d]".formatted(i), body.path(i), false));
     }
     return queries;
   }
@@ -60,7 +59,7 @@ final class QueryReader {
     var queries = new ArrayList<Query>(lines.size());
     for (var line : lines) {
       try {
-        queries.add(query(line.name() + ": ", line.json(), false));
+        queries.add(query(line.name() + ": body", line.json(), false));
       } catch (BadInputException e) {
         if (!keepBadLines) {
           throw e;
@@ -71,47 +70,25 @@ final class QueryReader {
     return queries;
   }
 
-  /// @param prefix what to put before a field's name in messages
-  private Query query(String prefix, JsonNode json, boolean alone) {
-    if (!json.isObject()) {
-      throw new BadInputException(
-          "%sfound %s, %s"
-              .formatted(prefix.isEmpty() ? "body: " : prefix, Excerpt.of(json), EXPECTED));
-    }
-    for (var field : (Iterable<String>) json::fieldNames) {
-      if (!FIELDS.contains(field)) {
-        throw new BadInputException(
-            "%sfound the unknown field %s, expected user_id and k"
-                .formatted(prefix, Excerpt.quoted(field)));
-      }
-    }
-    return new Query.Wanted(user(prefix, json.path("user_id")), k(prefix, json.path("k")), alone);
+  /// @param name what messages call it
+  private Query query(String name, JsonNode json, boolean alone) {
+    var fields = Fields.of(json, name, FIELDS);
+    int k = fields.integer("k", 1, items, Math.min(DEFAULT_K, items));
+    return new Query.Wanted(user(fields), k, alone);
   }
 
-  private int user(String prefix, JsonNode id) {
+  private int user(Fields fields) {
+    var id = fields.json("user_id");
     if (!id.isTextual() && !id.isIntegralNumber()) {
-      throw new BadInputException(
-          "%suser_id: found %s, expected a text or a whole number"
-              .formatted(prefix, Excerpt.of(id)));
+      throw fields.bad("user_id", "a text or a whole number");
     }
     return users
         .row(id.asText())
         .orElseThrow(
             () ->
                 new BadInputException(
-                    "%suser_id: found the unknown user %s, expected one of the %d in users.csv.gz"
-                        .formatted(prefix, Excerpt.quoted(id.asText()), users.count())));
-  }
-
-  private int k(String prefix, JsonNode k) {
-    if (k.isMissingNode()) {
-      return Math.min(DEFAULT_K, items);
-    }
-    if (!k.isIntegralNumber() || !k.canConvertToInt() || k.intValue() < 1 || k.intValue() > items) {
-      throw new BadInputException(
-          "%sk: found %s, expected a whole number from 1 to %d"
-              .formatted(prefix, Excerpt.of(k), items));
-    }
-    return k.intValue();
+                    "%s: found the unknown user %s, expected one of the %d in users.csv.gz"
+                        .formatted(
+                            fields.name("user_id"), Excerpt.quoted(id.asText()), users.count())));
   }
 }

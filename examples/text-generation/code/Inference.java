@@ -10,12 +10,16 @@ import dev.berth.hooks.PartStream;
 import dev.berth.hooks.SessionHandler;
 import dev.berth.hooks.StreamingHandler;
 import dev.berth.hooks.Tensor;
+import dev.berth.openai.Chat;
+import dev.berth.openai.Completion;
+import dev.berth.openai.Reply;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
+import java.util.stream.Collectors;
 import java.util.stream.LongStream;
 
 /// Writes text with a causal language model, token by token, many texts at the same time.
@@ -75,10 +79,15 @@ public final class Inference
   }
 
   @Override
+  public List<String> openAiPaths() {
+    return List.of(Chat.PATH, Completion.PATH);
+  }
+
+  @Override
   public List<Task> inputFn(InvocationRequest request) throws IOException {
-    var task = requests.read(request);
-    request.attributes().put(FORM, task.form());
-    return List.of(task);
+    var tasks = requests.read(request);
+    request.attributes().put(FORM, tasks.getFirst().form());
+    return tasks;
   }
 
   @Override
@@ -143,11 +152,10 @@ public final class Inference
     if (!form.stream().orElse(accepted.isPresent())) {
       return Optional.empty();
     }
-    return switch (form.style()) {
-      case TEXT -> Optional.of(MediaType.TEXT);
-      case GENERATE -> Optional.of(accepted.orElse(MediaType.EVENT_STREAM));
-      case COMPLETION, CHAT -> Optional.of(MediaType.EVENT_STREAM);
-    };
+    return Optional.of(
+        form.plain()
+            ? MediaType.TEXT
+            : accepted.filter(_ -> form.hasTokens()).orElse(MediaType.EVENT_STREAM));
   }
 
   @Override
@@ -155,39 +163,35 @@ public final class Inference
     var form = form(request);
     var text =
         switch (part) {
-          case Part.Done _ -> "[DONE]";
-          case Part.Text(_, _, String shown) when form.style() == Form.Style.TEXT -> shown;
-          default -> Json.write(Answers.event(part, form));
+          case Part.Done _ -> Reply.DONE;
+          case Part.Text(_, _, String shown) when form.plain() -> shown;
+          default -> Json.write(Answers.event(part, record, form));
         };
     return text.getBytes(StandardCharsets.UTF_8);
   }
 
   @Override
   public Part join(Task task, List<Part> parts) {
-    var text = new StringBuilder();
-    for (var part : parts) {
-      switch (part) {
-        case Part.End end -> {
-          return end;
-        }
-        case Part.Text(_, _, String shown) -> text.append(shown);
-        case Part.Begin _ -> {}
-        case Part.Usage _, Part.Done _ ->
-            throw new IllegalStateException("found no end in front of " + part);
-      }
-    }
-    return new Part.Text(0, 0, text.toString());
+    return parts.stream()
+        .filter(Part.End.class::isInstance)
+        .findFirst()
+        .orElseGet(
+            () ->
+                new Part.Text(
+                    0,
+                    0,
+                    parts.stream()
+                        .map(part -> ((Part.Text) part).text())
+                        .collect(Collectors.joining())));
   }
 
   @Override
   public InvocationResponse outputFn(List<Part> predictions, InvocationRequest request) {
-    return switch (predictions.getFirst()) {
-      case Part.Text(_, _, String text) -> InvocationResponse.of(text, MediaType.TEXT);
-      case Part.End end ->
-          InvocationResponse.of(Json.write(Answers.whole(end, form(request))), MediaType.JSON);
-      case Part.Begin _, Part.Usage _, Part.Done _ ->
-          throw new IllegalStateException("found no whole text");
-    };
+    if (predictions.getFirst() instanceof Part.Text(_, _, String text)) {
+      return InvocationResponse.of(text, MediaType.TEXT);
+    }
+    var ends = predictions.stream().map(Part.End.class::cast).toList();
+    return InvocationResponse.of(Json.write(Answers.whole(ends, form(request))), MediaType.JSON);
   }
 
   @Override

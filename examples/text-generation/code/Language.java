@@ -2,11 +2,14 @@ import com.fasterxml.jackson.databind.JsonNode;
 import dev.berth.content.Json;
 import dev.berth.hooks.Tensor;
 import dev.berth.tokenizer.Tokenizer;
+import java.io.ByteArrayOutputStream;
 import java.io.IOException;
+import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.HashMap;
 import java.util.Map;
+import java.util.stream.LongStream;
 
 /// What must be known of the model: its tokens, their bytes, and its shape. Safe for use by many
 /// threads.
@@ -45,6 +48,17 @@ final class Language implements AutoCloseable {
   /// The bytes of a token, which may be a part of a character; none of a mark.
   byte[] bytes(long id) {
     return bytes.getOrDefault(id, new byte[0]);
+  }
+
+  /// Whether it is a token of texts, and no mark.
+  boolean has(long id) {
+    return bytes.containsKey(id);
+  }
+
+  String text(long[] ids) {
+    var all = new ByteArrayOutputStream();
+    LongStream.of(ids).forEach(id -> all.writeBytes(bytes(id)));
+    return all.toString(StandardCharsets.UTF_8);
   }
 
   /// The token that opens a message of this role, or `end`.

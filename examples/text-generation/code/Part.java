@@ -1,3 +1,4 @@
+import dev.berth.openai.Reply;
 import java.util.List;
 
 /// A part of a text on its way.
@@ -19,8 +20,8 @@ sealed interface Part {
   record End(String text, List<Long> ids, Reason reason, int promptTokens, int cachedTokens)
       implements Part {}
 
-  /// The number of tokens, for those who asked for it.
-  record Usage(End end) implements Part {}
+  /// The number of tokens of all texts of a request, for those who asked for it.
+  record Usage(Reply.Usage tokens) implements Part {}
 
   /// OpenAI's streams end with the event `[DONE]`.
   record Done() implements Part {}

@@ -1,25 +1,50 @@
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.node.MissingNode;
+import com.fasterxml.jackson.databind.node.TextNode;
 import dev.berth.content.Excerpt;
+import dev.berth.content.Fields;
 import dev.berth.content.Json;
 import dev.berth.hooks.BadInputException;
 import dev.berth.hooks.InvocationRequest;
 import dev.berth.hooks.MediaType;
+import dev.berth.openai.Chat;
+import dev.berth.openai.Completion;
+import dev.berth.openai.Input;
+import dev.berth.openai.Message;
+import dev.berth.openai.Options;
 import java.io.IOException;
-import java.time.Instant;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.ThreadLocalRandom;
 import java.util.stream.LongStream;
-import java.util.stream.StreamSupport;
 
-/// Reads a body of any of the forms: plain text, `inputs`, `prompt` or `messages`.
+/// Reads a body of any of the forms: OpenAI's `messages` or `prompt`, the `inputs` of
+/// text-generation-inference, plain text.
 final class Requests {
 
-  private static final int MOST_STOPS = 4;
-  private static final List<String> ROLES = List.of("system", "user", "assistant");
+  /// The parameters of text-generation-inference that are read.
+  private static final List<String> PARAMETERS =
+      List.of("max_new_tokens", "do_sample", "temperature", "top_k", "top_p", "seed", "stop");
+
+  /// The others, with the values that change nothing; an empty list: any.
+  private static final JsonNode IDLE_PARAMETERS =
+      Json.parse(
+          """
+          {"adapter_id": [null], "best_of": [1], "decoder_input_details": [false], "details": [],
+           "frequency_penalty": [0], "grammar": [null], "repetition_penalty": [1],
+           "return_full_text": [false], "top_n_tokens": [0], "truncate": [null], "typical_p": [1],
+           "watermark": [false]}
+          """,
+          "parameters");
+
+  private static final int MOST_TEXTS = 1024;
+
+  private static final JsonNode IDLE = Json.parse("{\"model\": [], \"options\": []}", "body");
+
+  /// @param echo its text, where the answer begins with it
+  private record Prompt(long[] ids, String echo) {}
 
   private final Language language;
 
@@ -27,195 +52,116 @@ final class Requests {
     this.language = language;
   }
 
-  Task read(InvocationRequest request) throws IOException {
+  /// @return one for each text to write
+  List<Task> read(InvocationRequest request) throws IOException {
     if (request.contentType().withoutParameters().equals(MediaType.TEXT)) {
-      var nothing = MissingNode.getInstance();
-      return task(request, ids(request.text(), "body"), nothing, "", generated(request));
+      var text = new Input("body", TextNode.valueOf(request.text()));
+      return generate(request, text, MissingNode.getInstance());
     }
     var body = Json.read(request);
-    if (body.has("messages")) {
-      return task(request, messages(body.path("messages")), body, "", Form.Style.CHAT);
+    var chat = Chat.of(request, body, List.of("n", "top_k"));
+    if (chat.isPresent()) {
+      var prompt = new Prompt(messages(chat.get().messages()), "");
+      var options = chat.get().options();
+      return tasks(request, List.of(prompt), options, Form.of(chat.get().reply(), 1, options.n()));
     }
-    if (body.has("prompt")) {
-      return task(request, ids(body.path("prompt"), "prompt"), body, "", Form.Style.COMPLETION);
+    var completion = Completion.of(request, body, List.of("n", "top_k", "echo"));
+    if (completion.isPresent()) {
+      boolean echo = completion.get().echo();
+      var prompts = completion.get().prompts().stream().map(input -> prompt(input, echo)).toList();
+      var options = completion.get().options();
+      var form = Form.of(completion.get().reply(), prompts.size(), options.n());
+      return tasks(request, prompts, options, form);
     }
-    if (body.has("inputs")) {
-      return task(
-          request, ids(body.path("inputs"), "inputs"), body, "parameters", generated(request));
+    if (!body.has("inputs")) {
+      throw new BadInputException(
+          "body: found %s, expected an object with messages, prompt or inputs"
+              .formatted(Excerpt.of(body)));
     }
-    throw new BadInputException(
-        "body: found %s, expected an object with messages, prompt or inputs"
-            .formatted(Excerpt.of(body)));
+    return generate(request, new Input("inputs", body.path("inputs")), body);
   }
 
-  private static Form.Style generated(InvocationRequest request) {
-    return request.accept().equals(MediaType.TEXT) ? Form.Style.TEXT : Form.Style.GENERATE;
+  private List<Task> generate(InvocationRequest request, Input inputs, JsonNode body) {
+    var fields = Fields.of(body, "body", List.of("inputs", "parameters", "stream"), IDLE);
+    var parameters =
+        Fields.of(fields.json("parameters"), "parameters", PARAMETERS, IDLE_PARAMETERS);
+    boolean plain = request.accept().equals(MediaType.TEXT);
+    return tasks(
+        request,
+        List.of(prompt(inputs, false)),
+        Options.of(parameters),
+        new Form(Optional.empty(), plain, fields.bool("stream"), 1, 1, new ArrayList<>()));
   }
 
-  private static Form form(Form.Style style, JsonNode body, InvocationRequest request) {
-    var stream = flag(body, "stream", "");
-    return new Form(
-        style,
-        stream,
-        flag(body.path("stream_options"), "include_usage", "stream_options.").orElse(false),
-        body.path("model").asText("text-generation"),
-        request.inferenceId(),
-        Instant.now().getEpochSecond());
-  }
-
-  /// @param member what holds the parameters, where that is not the body itself
-  private Task task(
-      InvocationRequest request, long[] prompt, JsonNode body, String member, Form.Style style) {
-    var parameters = member.isEmpty() ? body : body.path(member);
-    var prefix = member.isEmpty() ? "" : member + ".";
-    number(parameters, "n", prefix, 1, 1);
+  private List<Task> tasks(
+      InvocationRequest request, List<Prompt> prompts, Options options, Form form) {
     var talk = request.session(Talk.class);
-    int tokens = talk.map(Talk::size).orElse(0) + prompt.length;
-    int room = language.context() - tokens;
-    if (room < 1) {
+    int most = talk.isPresent() ? 1 : MOST_TEXTS;
+    if (form.texts() > most) {
+      throw new BadInputException(
+          "prompt: found %d texts to write, expected at most %d%s"
+              .formatted(form.texts(), most, talk.isPresent() ? " in a session" : ""));
+    }
+    long seed = options.seed().orElseGet(() -> ThreadLocalRandom.current().nextLong());
+    var sampling =
+        new Sampler.Settings(
+            options.temperature().orElse(options.fields().bool("do_sample", false) ? 1.0 : 0.0),
+            options.fields().integer("top_k", 0, Integer.MAX_VALUE, 0),
+            options.topP().orElse(1.0),
+            seed);
+    var tasks = new ArrayList<Task>();
+    for (var prompt : prompts) {
+      int room = room(talk.map(Talk::size).orElse(0) + prompt.ids.length);
+      for (int choice = 0; choice < form.choices(); choice++) {
+        tasks.add(
+            new Task(
+                prompt.ids,
+                prompt.echo,
+                options.maxTokens(room),
+                options.stops(),
+                sampling.withSeed(seed + choice),
+                form,
+                talk));
+      }
+    }
+    return tasks;
+  }
+
+  /// How many tokens may follow those that there are.
+  private int room(int tokens) {
+    if (tokens >= language.context()) {
       throw new BadInputException(
           "the prompt: found %d tokens, expected at most %d, as the model reads %d with its own"
               .formatted(tokens, language.context() - 1, language.context()));
     }
-    var most =
-        List.of("max_tokens", "max_completion_tokens", "max_new_tokens").stream()
-            .flatMap(name -> number(parameters, name, prefix, 1, room).stream())
-            .findFirst();
-    return new Task(
-        prompt,
-        most.map(Double::intValue).orElse(room),
-        stops(parameters, prefix),
-        new Sampler.Settings(
-            number(parameters, "temperature", prefix, 0, 2).orElse(0.0),
-            number(parameters, "top_k", prefix, 0, Integer.MAX_VALUE)
-                .map(Double::intValue)
-                .orElse(0),
-            number(parameters, "top_p", prefix, 0, 1).orElse(1.0),
-            seed(parameters, prefix)),
-        form(style, body, request),
-        talk);
+    return language.context() - tokens;
   }
 
   /// A mark with the role, the text and the mark `end` of each message, then the mark for the
   /// answer to write.
-  private long[] messages(JsonNode messages) {
-    if (!messages.isArray() || messages.isEmpty()) {
-      throw new BadInputException(
-          "messages: found %s, expected a list of messages"
-              .formatted(messages.isArray() ? "an empty list" : Excerpt.of(messages)));
-    }
+  private long[] messages(List<Message> messages) {
     var ids = LongStream.builder();
-    for (int i = 0; i < messages.size(); i++) {
-      var name = "messages[%d].".formatted(i);
-      var role = messages.path(i).path("role");
-      if (!ROLES.contains(role.asText())) {
-        throw new BadInputException(
-            "%srole: found %s, expected one of %s".formatted(name, Excerpt.of(role), ROLES));
-      }
-      ids.add(language.mark(role.textValue()));
-      Arrays.stream(language.ids(content(messages.path(i).path("content"), name + "content")))
-          .forEach(ids::add);
+    for (var message : messages) {
+      ids.add(language.mark(message.role()));
+      Arrays.stream(language.ids(message.content())).forEach(ids::add);
       ids.add(language.mark("end"));
     }
     return ids.add(language.mark("assistant")).build().toArray();
   }
 
-  /// A text, or a list of parts `{"type": "text", "text": …}`.
-  private static String content(JsonNode content, String name) {
-    if (!content.isArray()) {
-      return text(content, name);
-    }
-    var texts = new StringBuilder();
-    for (int i = 0; i < content.size(); i++) {
-      texts.append(text(content.path(i).path("text"), "%s[%d].text".formatted(name, i)));
-    }
-    return texts.toString();
-  }
-
-  private long[] ids(JsonNode text, String name) {
-    return ids(text(text, name), name);
-  }
-
-  private long[] ids(String text, String name) {
-    if (text.isEmpty()) {
-      throw new BadInputException(name + ": found an empty text, expected one to go on with");
-    }
-    return language.ids(text);
-  }
-
-  private static String text(JsonNode text, String name) {
-    if (!text.isTextual()) {
+  private Prompt prompt(Input input, boolean echo) {
+    var ids = input.ids().orElseGet(() -> language.ids(input.text()));
+    if (ids.length == 0) {
       throw new BadInputException(
-          "%s: found %s, expected a text".formatted(name, Excerpt.of(text)));
+          input.name() + ": found an empty text, expected one to go on with");
     }
-    return text.textValue();
-  }
-
-  private static List<String> stops(JsonNode parameters, String prefix) {
-    var stop = parameters.path("stop");
-    if (stop.isMissingNode() || stop.isNull()) {
-      return List.of();
+    for (long id : ids) {
+      if (!language.has(id)) {
+        throw new BadInputException(
+            "%s: found the token id %d, expected ids of tokenizer.json"
+                .formatted(input.name(), id));
+      }
     }
-    var words = new ArrayList<String>();
-    var all =
-        stop.isArray() ? StreamSupport.stream(stop.spliterator(), false).toList() : List.of(stop);
-    for (var word : all) {
-      words.add(text(word, prefix + "stop"));
-    }
-    if (words.size() > MOST_STOPS || words.contains("")) {
-      throw new BadInputException(
-          "%sstop: found %s, expected at most %d words, none of them empty"
-              .formatted(prefix, stop, MOST_STOPS));
-    }
-    return words;
-  }
-
-  private static long seed(JsonNode parameters, String prefix) {
-    var seed = parameters.path("seed");
-    if (seed.isMissingNode() || seed.isNull()) {
-      return ThreadLocalRandom.current().nextLong();
-    }
-    if (!seed.isIntegralNumber() || !seed.canConvertToLong()) {
-      throw new BadInputException(
-          "%sseed: found %s, expected a whole number of 64 bits"
-              .formatted(prefix, Excerpt.of(seed)));
-    }
-    return seed.longValue();
-  }
-
-  private static Optional<Boolean> flag(JsonNode object, String name, String prefix) {
-    var value = object.path(name);
-    if (value.isMissingNode() || value.isNull()) {
-      return Optional.empty();
-    }
-    if (!value.isBoolean()) {
-      throw new BadInputException(
-          "%s%s: found %s, expected true or false".formatted(prefix, name, Excerpt.of(value)));
-    }
-    return Optional.of(value.booleanValue());
-  }
-
-  private static Optional<Double> number(
-      JsonNode parameters, String name, String prefix, int least, int most) {
-    var value = parameters.path(name);
-    if (value.isMissingNode() || value.isNull()) {
-      return Optional.empty();
-    }
-    boolean whole = !name.equals("temperature") && !name.equals("top_p");
-    boolean inRange = value.doubleValue() >= least && value.doubleValue() <= most;
-    if (!value.isNumber()
-        || whole && !(value.isIntegralNumber() && value.canConvertToInt())
-        || !inRange) {
-      throw new BadInputException(
-          "%s%s: found %s, expected %s from %d to %d"
-              .formatted(
-                  prefix,
-                  name,
-                  Excerpt.of(value),
-                  whole ? "a whole number" : "a number",
-                  least,
-                  most));
-    }
-    return Optional.of(value.doubleValue());
+    return new Prompt(ids, echo ? language.text(ids) : "");
   }
 }

@@ -12,7 +12,11 @@ final class Sampler {
   /// @param temperature 0: always the likeliest token
   /// @param topK the most tokens to choose from; 0: all
   /// @param topP how much of the probability the tokens to choose from have at least
-  record Settings(double temperature, int topK, double topP, long seed) {}
+  record Settings(double temperature, int topK, double topP, long seed) {
+    Settings withSeed(long other) {
+      return new Settings(temperature, topK, topP, other);
+    }
+  }
 
   private final Settings settings;
   private long state;

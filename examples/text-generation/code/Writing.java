@@ -69,8 +69,12 @@ final class Writing implements AutoCloseable {
   }
 
   private void write(long id, PartStream<?, Part> stream) {
-    if (ids.isEmpty() && task.form().style() == Form.Style.CHAT) {
+    if (ids.isEmpty() && task.form().isChat()) {
       stream.emit(new Part.Begin());
+    }
+    if (ids.isEmpty() && !task.echo().isEmpty()) {
+      text.append(task.echo());
+      stream.emit(new Part.Text(0, 0, task.echo()));
     }
     ids.add(id);
     unread = new long[] {id};
@@ -79,8 +83,7 @@ final class Writing implements AutoCloseable {
     boolean last = ended || tail.stopped() || ids.size() == task.maxTokens();
     shown += last ? tail.end() : "";
     text.append(shown);
-    // In this form every token is a part; in the others a part is text.
-    if (!shown.isEmpty() || task.form().style() == Form.Style.GENERATE) {
+    if (!shown.isEmpty() || task.form().hasTokens()) {
       stream.emit(new Part.Text(ids.size(), id, shown));
     }
     if (last) {
@@ -94,17 +97,20 @@ final class Writing implements AutoCloseable {
     int prompt = task.talk().map(Talk::size).orElse(0) + task.prompt().length;
     var end = new Part.End(text.toString(), List.copyOf(ids), reason, prompt, cached);
     task.talk().ifPresent(talk -> talk.add(said(reason), read));
-    switch (task.form().style()) {
-      case TEXT -> {}
-      case GENERATE -> stream.emit(end);
-      case COMPLETION, CHAT -> {
-        stream.emit(end);
-        if (task.form().usage()) {
-          stream.emit(new Part.Usage(end));
-        }
-        stream.emit(new Part.Done());
-      }
+    if (!task.form().plain()) {
+      stream.emit(end);
     }
+    task.form()
+        .reply()
+        .filter(_ -> task.form().isLast(end))
+        .ifPresent(
+            reply -> {
+              if (reply.wantsUsage()) {
+                var form = task.form();
+                stream.emit(new Part.Usage(Form.usage(form.ends(), form.choices())));
+              }
+              stream.emit(new Part.Done());
+            });
     stream.end();
   }
 
@@ -113,7 +119,7 @@ final class Writing implements AutoCloseable {
   private List<Long> said(Part.Reason reason) {
     var said = new ArrayList<>(LongStream.of(task.prompt()).boxed().toList());
     said.addAll(ids);
-    if (task.form().style() == Form.Style.CHAT && reason != Part.Reason.END_OF_TEXT) {
+    if (task.form().isChat() && reason != Part.Reason.END_OF_TEXT) {
       said.add(language.mark("end"));
     }
     return said;

@@ -1,6 +1,7 @@
 import com.fasterxml.jackson.databind.JsonNode;
 import dev.berth.content.AnswerFile;
 import dev.berth.content.Excerpt;
+import dev.berth.content.Fields;
 import dev.berth.content.Json;
 import dev.berth.content.JsonLines;
 import dev.berth.hooks.BadInputException;
@@ -57,14 +58,14 @@ final class Prompts {
               pictures.orElse(Format.PNG)));
     } else if (request.contentType().sameTypeAs(MediaType.JSON_LINES)) {
       for (var line : JsonLines.read(request)) {
-        prompts.add(prompt(line.json(), line.name() + ": ", pictures));
+        prompts.add(prompt(line.json(), line.name() + ": body", pictures));
       }
     } else {
       var body = Json.read(request);
       alone = !body.isArray();
       for (int i = 0; i < (alone ? 1 : body.size()); i++) {
         prompts.add(
-            prompt(alone ? body : body.path(i), alone ? "" : "[%d].".formatted(i), pictures));
+            prompt(alone ? body : body.path(i), alone ? "body" : "[%d]".formatted(i), pictures));
       }
     }
     if (pictures.isPresent()) {
@@ -75,34 +76,17 @@ final class Prompts {
     return new Read(prompts, alone);
   }
 
-  /// @param prefix of a field's name in messages
+  /// @param name what messages call the prompt
   /// @param format the one that `Accept` names
-  private Prompt prompt(JsonNode json, String prefix, Optional<Format> format) {
-    if (!json.isObject()) {
-      throw new BadInputException(
-          "%sbody: found %s, expected an object with a prompt".formatted(prefix, Excerpt.of(json)));
-    }
-    json.fieldNames()
-        .forEachRemaining(
-            field -> {
-              if (!FIELDS.contains(field)) {
-                throw new BadInputException(
-                    "%sbody: found the field %s, expected only %s"
-                        .formatted(prefix, Excerpt.quoted(field), String.join(", ", FIELDS)));
-              }
-            });
-    var text = json.path("prompt");
-    if (!text.isTextual()) {
-      throw new BadInputException(
-          "%sprompt: found %s, expected a text".formatted(prefix, Excerpt.of(text)));
-    }
+  private Prompt prompt(JsonNode json, String name, Optional<Format> format) {
+    var fields = Fields.of(json, name, FIELDS);
+    var text = fields.text("prompt").orElseThrow(() -> fields.bad("prompt", "a text"));
+    long seed = fields.integer("seed", 0, LARGEST_SEED).orElseGet(Prompts::anySeed);
     return new Prompt(
-        tokens(text.textValue(), prefix + "prompt"),
-        (int) number(json, "steps", prefix, 1, MOST_STEPS, DEFAULT_STEPS),
-        seeds(
-            number(json, "seed", prefix, 0, LARGEST_SEED, anySeed()),
-            (int) number(json, "n", prefix, 1, MOST_PICTURES, 1)),
-        format.orElse(ownFormat(json.path("output_format"), prefix)));
+        tokens(text, fields.name("prompt")),
+        fields.integer("steps", 1, MOST_STEPS, DEFAULT_STEPS),
+        seeds(seed, fields.integer("n", 1, MOST_PICTURES, 1)),
+        format.orElse(fields.choice("output_format", List.of(Format.values()), Format.PNG)));
   }
 
   /// @throws BadInputException naming the first word that it does not know, and those that it does
@@ -141,36 +125,5 @@ final class Prompts {
         .map(seed -> seed % (LARGEST_SEED + 1))
         .boxed()
         .toList();
-  }
-
-  private static long number(
-      JsonNode json, String field, String prefix, long least, long most, long otherwise) {
-    var value = json.path(field);
-    if (value.isMissingNode() || value.isNull()) {
-      return otherwise;
-    }
-    if (!value.isIntegralNumber()
-        || !value.canConvertToLong()
-        || value.longValue() < least
-        || value.longValue() > most) {
-      throw new BadInputException(
-          "%s%s: found %s, expected a whole number from %d to %d"
-              .formatted(prefix, field, Excerpt.of(value), least, most));
-    }
-    return value.longValue();
-  }
-
-  private static Format ownFormat(JsonNode value, String prefix) {
-    if (value.isMissingNode() || value.isNull()) {
-      return Format.PNG;
-    }
-    return Arrays.stream(Format.values())
-        .filter(format -> format.toString().equals(value.textValue()))
-        .findFirst()
-        .orElseThrow(
-            () ->
-                new BadInputException(
-                    "%soutput_format: found %s, expected one of %s"
-                        .formatted(prefix, Excerpt.of(value), Arrays.toString(Format.values()))));
   }
 }

@@ -17,8 +17,9 @@ import java.util.Map;
 /// Says what a flat may cost, from its size and its rooms. The TorchScript in `model.pt` takes rows
 /// of those two numbers.
 ///
-/// `TensorHandler` loads the model, batches and predicts. Delete this file, and it also reads and
-/// writes: JSON such as `[[70, 3]]`, CSV, NumPy arrays. The hooks below give the numbers names.
+/// `TensorHandler` loads the model, batches and predicts. Delete this file, `sample.json` and
+/// `sample-response.json`, and it also reads and writes: JSON such as `[[70, 3]]`, CSV, NumPy
+/// arrays. The hooks below give the numbers names.
 public final class Inference extends TensorHandler {
 
   /// The server makes one of these, and gives it the directory of the model artifact.

@@ -2,15 +2,20 @@ package dev.berth;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import com.sun.net.httpserver.HttpExchange;
+import com.sun.net.httpserver.HttpHandler;
 import com.sun.net.httpserver.HttpServer;
+import dev.berth.testing.FaultyProxy;
 import dev.berth.testing.ServeProcess;
 import java.io.IOException;
 import java.io.OutputStream;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
+import java.net.URI;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.nio.file.StandardCopyOption;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
@@ -48,7 +53,7 @@ class ConformanceTest {
               "INV-07   P   holds",
               "BAT-07   P   holds",
               "BIDI-03  P   holds")
-          .contains("SES-01   P   not asked  it has no sessions")
+          .contains("SES-01   P   not asked  it has no sessions: 400")
           .contains("missed: 0");
     }
   }
@@ -76,23 +81,16 @@ class ConformanceTest {
 
   @Test
   void aServerThatBreaksTheContractIsToldWhere() throws Exception {
-    var broken = HttpServer.create(new InetSocketAddress(InetAddress.getLoopbackAddress(), 0), 0);
-    broken.createContext(
-        "/",
-        exchange -> {
-          exchange.getRequestBody().transferTo(OutputStream.nullOutputStream());
-          var body = "Traceback (most recent call last): no".getBytes(StandardCharsets.UTF_8);
-          exchange.sendResponseHeaders(
-              exchange.getRequestURI().getPath().equals("/ping") ? 200 : 400, body.length);
-          try (var out = exchange.getResponseBody()) {
-            out.write(body);
-          }
-        });
-    broken.start();
-    var url = "http://localhost:" + broken.getAddress().getPort();
+    var broken =
+        server(
+            exchange ->
+                answer(
+                    exchange,
+                    exchange.getRequestURI().getPath().equals("/ping") ? 200 : 400,
+                    "Traceback (most recent call last): no"));
     try (var kit =
         conformance(
-            url,
+            url(broken),
             "--body",
             "model-artifact/sample.json",
             "--only",
@@ -107,6 +105,57 @@ class ConformanceTest {
           .contains("holds: 1, missed: 3, not asked: 0");
     } finally {
       broken.stop(0);
+    }
+  }
+
+  /// As a small FastAPI app does it, whose route takes any JSON.
+  @Test
+  void whatAServerDoesNotOfferIsNotAsked() throws Exception {
+    var small =
+        server(
+            exchange -> {
+              var path = exchange.getRequestURI().getPath();
+              answer(
+                  exchange,
+                  List.of("/ping", "/invocations").contains(path) ? 200 : 404,
+                  "{\"answer\": 1}");
+            });
+    try (var kit = conformance(url(small), "--only", "SES,OBS-03")) {
+      assertThat(kit.exitCode()).isEqualTo(1);
+      assertThat(kit.out())
+          .contains(
+              "SES-01   P   not asked  it has no sessions: 200 without X-Amzn-SageMaker-Session-Id")
+          .contains("SES-06   A   MISSED     200 {\"answer\": 1}")
+          .contains("OBS-03   P   not asked  it has no metrics: 404")
+          .contains("holds: 0, missed: 1, not asked: 6");
+    } finally {
+      small.stop(0);
+    }
+  }
+
+  @Test
+  void aConnectionThatClosesBehindAnErrorIsNoMiss() throws Exception {
+    var server = server(exchange -> answer(exchange, 200, "{}"));
+    try (var closing =
+            new FaultyProxy(
+                URI.create(url(server)),
+                request ->
+                    request.method().equals("POST") && request.attempt() % 2 == 0
+                        ? new FaultyProxy.Fault.CutRequest(0)
+                        : new FaultyProxy.Fault.Pass());
+        var kit =
+            conformance(
+                closing.endpoint().toString(),
+                "--body",
+                "model-artifact/sample.json",
+                "--only",
+                "ERR-03,INV-14")) {
+      kit.exitCode();
+      assertThat(kit.out())
+          .contains("ERR-03   R   holds      200 after 1000 errors")
+          .contains("INV-14   R   MISSED     no answer: ");
+    } finally {
+      server.stop(0);
     }
   }
 
@@ -130,9 +179,43 @@ class ConformanceTest {
     }
   }
 
-  /// Its limits of time are 100 times as long: CI machines are busy.
-  private static ServeProcess conformance(String... arguments) throws IOException {
-    var command = new ArrayList<>(List.of(Path.of("conformance").toAbsolutePath().toString()));
+  private static HttpServer server(HttpHandler handler) throws IOException {
+    var server = HttpServer.create(new InetSocketAddress(InetAddress.getLoopbackAddress(), 0), 0);
+    server.createContext("/", handler);
+    server.start();
+    return server;
+  }
+
+  private static String url(HttpServer server) {
+    return "http://127.0.0.1:" + server.getAddress().getPort();
+  }
+
+  private static void answer(HttpExchange exchange, int status, String text) throws IOException {
+    exchange.getRequestBody().transferTo(OutputStream.nullOutputStream());
+    var body = text.getBytes(StandardCharsets.UTF_8);
+    exchange.sendResponseHeaders(status, body.length);
+    try (var out = exchange.getResponseBody()) {
+      out.write(body);
+    }
+  }
+
+  /// Runs it where nothing of Berth is built. Its limits of time are 100 times as long: CI machines
+  /// are busy.
+  private ServeProcess conformance(String... arguments) throws IOException {
+    for (var needed :
+        List.of(Path.of("conformance"), Path.of("src/conformance"), Path.of("docs/contract.md"))) {
+      try (var files = Files.walk(needed)) {
+        for (var file : files.filter(Files::isRegularFile).toList()) {
+          Files.createDirectories(directory.resolve(file).getParent());
+          Files.copy(
+              file,
+              directory.resolve(file),
+              StandardCopyOption.REPLACE_EXISTING,
+              StandardCopyOption.COPY_ATTRIBUTES);
+        }
+      }
+    }
+    var command = new ArrayList<>(List.of(directory.resolve("conformance").toString()));
     command.addAll(List.of(arguments));
     if (arguments[0].startsWith("http")) {
       command.addAll(List.of("--patience", "100", "--timeout", "300"));

@@ -187,6 +187,10 @@ class ContainerLifecycleTest {
   @Tag("RUN-14")
   void aModelThatIsMissingOrBrokenEndsTheProcess(@TempDir Path artifact) throws Exception {
     assertEnds(new GenericContainer<>(BerthImage.NAME).withCommand("serve"), "/opt/ml/model");
+    // A temporary directory is its owner's alone.
+    assertEnds(
+        serving(artifact).withCreateContainerCmdModifier(command -> command.withUser("12345")),
+        "/opt/ml/model: found a directory that this user may not read");
     for (var name : List.of("model.json", "tokenizer.json")) {
       Files.copy(Path.of("model-artifact", name), artifact.resolve(name));
     }

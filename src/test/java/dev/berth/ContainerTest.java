@@ -47,7 +47,7 @@ class ContainerTest {
     }
   }
 
-  /// The engine asks every 15 s.
+  /// The engine asks every 5 s.
   @Test
   void itsHealthCheckAsksTheConfiguredPort() throws Exception {
     try (var container = serving().withEnv("PORT", "7070")) {

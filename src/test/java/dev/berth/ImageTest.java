@@ -6,6 +6,7 @@ import com.fasterxml.jackson.databind.ObjectMapper;
 import com.github.dockerjava.api.command.InspectImageResponse;
 import dev.berth.testing.BerthImage;
 import java.nio.file.Path;
+import java.time.Duration;
 import java.util.List;
 import java.util.Map;
 import org.junit.jupiter.api.AfterAll;
@@ -148,6 +149,40 @@ class ImageTest {
         .contains("jdk.compiler@25", "java.desktop@25", "java.net.http@25");
   }
 
+  /// XGBoost's and LightGBM's link to libgomp, which is not that of libtorch.
+  @Test
+  void librariesInHooksJarsFindWhatTheyLinkTo() throws Exception {
+    var load =
+        """
+        import java.lang.foreign.*;
+        void main(String[] names) {
+          for (var name : names) SymbolLookup.libraryLookup(name, Arena.global());
+        }
+        """;
+    run("sh", "-c", "echo '" + load + "' > /dev/shm/Load.java");
+    run(
+        "java",
+        "-XX:-UsePerfData",
+        "--enable-native-access=ALL-UNNAMED",
+        "/dev/shm/Load.java",
+        "libgomp.so.1",
+        "libstdc++.so.6",
+        "libgcc_s.so.1",
+        "libz.so.1");
+  }
+
+  @Test
+  void hooksCanBeDebuggedInIt() throws Exception {
+    assertThat(run("java", "-XX:-UsePerfData", "-agentlib:jdwp=help")).contains("address=");
+  }
+
+  /// The first probe comes after an interval.
+  @Test
+  void itIsHealthySecondsAfterItIsReady() {
+    assertThat(Duration.ofNanos(image.getConfig().getHealthcheck().getInterval()))
+        .isLessThanOrEqualTo(Duration.ofSeconds(5));
+  }
+
   @Test
   void itListsWhatItIsMadeOf() throws Exception {
     var bill = new ObjectMapper().readTree(run("cat", "/opt/berth/berth.cdx.json"));
@@ -162,7 +197,7 @@ class ImageTest {
             "javalin",
             "jackson-databind")
         .doesNotContain("junit-jupiter", "testcontainers")
-        .contains("openjdk", "libc6", "libstdc++6", "busybox-static");
+        .contains("openjdk", "libc6", "libgomp1", "libstdc++6", "busybox-static");
     // Every package of the system is there, with its version.
     var installed =
         run(

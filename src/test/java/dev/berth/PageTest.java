@@ -304,6 +304,17 @@ class PageTest {
   }
 
   @Test
+  void aLoadThatFailsSaysHowOftenAndWhy() throws Exception {
+    ofOne.evaluate("document.querySelector('#question').value = ''");
+    ofOne.click("#load");
+    until(() -> ofOne.text("#status").contains(" in "));
+    assertThat(ofOne.text("#status")).startsWith("8 × 400 in ");
+    assertThat(ofOne.text("#problem")).startsWith("question: found \"\", expected a text");
+    until(() -> ofOne.text("#throughput").matches("(?s).*[1-9.]+ failed.*"));
+    assertThat(ofOne.problems()).noneMatch(problem -> !problem.contains("400"));
+  }
+
+  @Test
   void swaggerShowsTheRoutesAndAsksThem() throws Exception {
     ofOne.open(PAGE + "docs");
     until(() -> ofOne.evaluate("document.querySelectorAll('.opblock').length >= 14").asBoolean());

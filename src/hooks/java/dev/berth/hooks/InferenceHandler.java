@@ -140,11 +140,11 @@ public interface InferenceHandler<M, I, O> {
     return List.of();
   }
 
-  /// The paths of OpenAI's API that the hooks answer, of those that the server has. A request to
-  /// any other gets 404. All by default: what the request asks for stands in its body. Asked once,
-  /// when the model is loaded.
+  /// The paths of OpenAI's API that the hooks answer: `/v1/chat/completions`, `/v1/completions`,
+  /// `/v1/embeddings`. A request to any other gets 404. None by default. Asked once, when the model
+  /// is loaded.
   default List<String> openAiPaths() {
-    return List.of("/v1/chat/completions", "/v1/completions", "/v1/embeddings");
+    return List.of();
   }
 
   /// What clients of the Open Inference Protocol are told about the model. Asked for each of their

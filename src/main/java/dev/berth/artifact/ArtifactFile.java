@@ -4,6 +4,7 @@ import java.nio.file.Files;
 import java.nio.file.LinkOption;
 import java.nio.file.Path;
 import java.util.Optional;
+import java.util.stream.StreamSupport;
 
 /// What a file of a model artifact must be: a regular file, or a link to one. Reading a pipe or a
 /// device may never end.
@@ -27,6 +28,17 @@ public final class ArtifactFile {
     return Files.isReadable(file)
         ? Optional.empty()
         : Optional.of("found a file that this user may not read");
+  }
+
+  /// Whether a file is none of its author's, by its name or that of a directory which it is in:
+  /// what macOS, ZIPs of a Mac, editors and notebooks put beside it, such as `._net.pt`,
+  /// `.DS_Store` and `__MACOSX`.
+  ///
+  /// @param file relative to what is listed
+  public static boolean isHidden(Path file) {
+    return StreamSupport.stream(file.spliterator(), false)
+        .map(Path::toString)
+        .anyMatch(name -> name.startsWith(".") || name.equals("__MACOSX"));
   }
 
   /// Whether there is something under this name. It may be anything.

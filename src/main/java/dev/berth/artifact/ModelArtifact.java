@@ -60,6 +60,14 @@ public record ModelArtifact(
     return new ModelArtifactReader(directory).read();
   }
 
+  /// The most tokens of a row that there is a shape for.
+  public int longestRow() {
+    return switch (shapes) {
+      case Shapes.Dynamic _ -> maxSequenceLength;
+      case Shapes.Compiled(var compiled) -> compiled.getLast().sequence();
+    };
+  }
+
   public Path tokenizer() {
     return directory.resolve("tokenizer.json");
   }

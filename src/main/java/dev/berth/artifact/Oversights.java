@@ -16,7 +16,7 @@ public final class Oversights {
   private static final int DEPTH = 4;
 
   /// What a build leaves behind.
-  private static final String BUILD = "target";
+  private static final Path BUILD = Path.of("target");
 
   private Oversights() {}
 
@@ -53,7 +53,7 @@ public final class Oversights {
   }
 
   private static boolean isSkipped(Path file) {
-    return StreamSupport.stream(file.spliterator(), false)
-        .anyMatch(part -> part.toString().startsWith(".") || part.toString().equals(BUILD));
+    return ArtifactFile.isHidden(file)
+        || StreamSupport.stream(file.spliterator(), false).anyMatch(BUILD::equals);
   }
 }

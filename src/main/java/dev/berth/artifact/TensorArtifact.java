@@ -7,6 +7,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.Arrays;
+import java.util.Comparator;
 import java.util.List;
 import java.util.Optional;
 import java.util.function.Predicate;
@@ -154,7 +155,26 @@ public record TensorArtifact(
             top ->
                 ", only %1$s/, which has one; pack what is in it: tar -czf model.tar.gz -C %1$s ."
                     .formatted(top))
+        .or(
+            () ->
+                largestFile(directory)
+                    .map(
+                        ", only %s, which no engine here reads; write hooks in code/ that do, with its library in code/lib"
+                            ::formatted))
         .orElse("");
+  }
+
+  /// Of several files, most likely the model.
+  private static Optional<Path> largestFile(Path directory) {
+    try (var entries = Files.list(directory)) {
+      return entries
+          .filter(Files::isRegularFile)
+          .map(Path::getFileName)
+          .filter(name -> !ArtifactFile.isHidden(name))
+          .max(Comparator.comparingLong(name -> directory.resolve(name).toFile().length()));
+    } catch (IOException e) {
+      throw new UncheckedIOException(e);
+    }
   }
 
   /// The only directory, where that is an artifact.
@@ -163,7 +183,7 @@ public record TensorArtifact(
       var directories =
           entries
               .filter(Files::isDirectory)
-              .filter(entry -> !entry.getFileName().toString().startsWith("."))
+              .filter(entry -> !ArtifactFile.isHidden(entry.getFileName()))
               .toList();
       return directories.size() == 1 && isArtifact(directories.getFirst(), isModel)
           ? Optional.of(directories.getFirst().getFileName())
@@ -184,7 +204,10 @@ public record TensorArtifact(
       throw new ModelArtifactException(directory, List.of("not a directory"));
     }
     try (var files = Files.list(directory)) {
-      return files.filter(isModel).sorted().toList();
+      return files
+          .filter(file -> isModel.test(file) && !ArtifactFile.isHidden(file.getFileName()))
+          .sorted()
+          .toList();
     } catch (IOException e) {
       throw new UncheckedIOException(e);
     }

@@ -132,7 +132,7 @@ final class Check {
             "load",
             "%.1f s for %d cop%s, warm-up included"
                 .formatted(loaded, models.size(), models.size() == 1 ? "y" : "ies")));
-    var sample = SampleRequest.in(directory);
+    var sample = SampleRequest.in(directory, models.getFirst().requestTypes());
     if (sample.isPresent()) {
       report.addAll(tried(sample.get(), models.getFirst()));
     } else {
@@ -170,9 +170,12 @@ final class Check {
       report.add(
           line(
               "asked as",
-              "POST /invocations with Content-Type %s and no Accept, within %s s; answered as %s"
+              "POST /invocations with Content-Type %s and %s, within %s s; answered as %s"
                   .formatted(
                       request.contentType(),
+                      request.accept().equals(config.http().defaultAccept())
+                          ? "no Accept"
+                          : "Accept " + request.accept(),
                       seconds(config.batching().timeout()),
                       answer.response().contentType())));
     } catch (ServingException e) {

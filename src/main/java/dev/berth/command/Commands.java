@@ -1,15 +1,21 @@
 package dev.berth.command;
 
+import com.sun.management.UnixOperatingSystemMXBean;
 import dev.berth.config.Configuration;
+import java.lang.management.ManagementFactory;
 import java.nio.file.Path;
 import java.util.Arrays;
 import java.util.Map;
 import picocli.CommandLine;
+import picocli.CommandLine.ExitCode;
 import picocli.CommandLine.ParameterException;
 import picocli.CommandLine.UnmatchedArgumentException;
 
 /// The command line: picks the command and runs it on the calling thread.
 public final class Commands {
+
+  /// Of the jars, and a few for clients. Hooks that are compiled need as many again.
+  private static final int FEWEST_FILES = 160;
 
   private Commands() {}
 
@@ -18,6 +24,13 @@ public final class Commands {
   /// @return the exit code
   public static int run(
       Map<String, String> environment, Path home, OrderlyStop stop, String[] arguments) {
+    if (ManagementFactory.getOperatingSystemMXBean() instanceof UnixOperatingSystemMXBean system
+        && system.getMaxFileDescriptorCount() < FEWEST_FILES) {
+      System.err.printf(
+          "open files: found a limit of %d, expected %d or more, because each jar is one; raise it with ulimit -n, or docker run --ulimit nofile=1024%n",
+          system.getMaxFileDescriptorCount(), FEWEST_FILES);
+      return ExitCode.SOFTWARE;
+    }
     var args = withoutServe(arguments);
     // As the platform starts it: without what reads a command line, which takes a tenth of a second
     // to load.
@@ -82,6 +95,6 @@ public final class Commands {
     UnmatchedArgumentException.printSuggestions(e, err);
     err.println("Try '%s --help'.".formatted(e.getCommandLine().getCommandSpec().qualifiedName()));
     err.flush();
-    return CommandLine.ExitCode.USAGE;
+    return ExitCode.USAGE;
   }
 }

@@ -1,9 +1,11 @@
 package dev.berth.command;
 
 import dev.berth.artifact.ModelArtifactException;
+import dev.berth.artifact.code.Thrown;
 import dev.berth.config.ServerConfig;
 import dev.berth.error.ServingException;
 import dev.berth.handler.qa.QuestionAnsweringHandler;
+import dev.berth.handler.tensor.TensorHandler;
 import dev.berth.hooks.InsufficientMemoryException;
 import dev.berth.serving.FirstRequest;
 import dev.berth.serving.Rehearsal;
@@ -37,7 +39,7 @@ final class FirstSample implements FirstRequest {
     if (model.handler() instanceof QuestionAnsweringHandler || !asked.add(model.model())) {
       return;
     }
-    var sample = SampleRequest.in(directory);
+    var sample = SampleRequest.in(directory, model.requestTypes());
     if (sample.isPresent()) {
       ask(model, sample.get());
     }
@@ -46,6 +48,9 @@ final class FirstSample implements FirstRequest {
   private void ask(Rehearsal<?, ?, ?> model, SampleRequest sample) throws Exception {
     try (var body = Files.newInputStream(sample.file())) {
       sample.check(model.ask(sample.request(body, model, config)).response());
+      if (model.handler() instanceof TensorHandler tensors) {
+        tensors.expectTypesOfSample();
+      }
     } catch (ServingException e) {
       if (e.getCause() instanceof InsufficientMemoryException memory) {
         throw memory;
@@ -59,6 +64,7 @@ final class FirstSample implements FirstRequest {
 
   /// What a caller would get.
   static String problem(SampleRequest sample, ServingException e) {
-    return "%s: the model does not answer it: %s".formatted(sample.name(), e.getMessage());
+    return "%s: the model does not answer it: %s; correct it, or delete it and sample-response.json"
+        .formatted(sample.name(), Thrown.withCauses(e.getMessage(), e.getCause()));
   }
 }

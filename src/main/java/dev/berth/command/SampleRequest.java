@@ -1,8 +1,6 @@
 package dev.berth.command;
 
-import com.fasterxml.jackson.core.JsonProcessingException;
 import com.fasterxml.jackson.databind.JsonNode;
-import com.fasterxml.jackson.databind.ObjectMapper;
 import dev.berth.artifact.ArtifactFile;
 import dev.berth.config.ServerConfig;
 import dev.berth.content.ContentTypes;
@@ -12,13 +10,17 @@ import dev.berth.hooks.InvocationRequest;
 import dev.berth.hooks.InvocationResponse;
 import dev.berth.hooks.MediaType;
 import dev.berth.http.page.Sample;
+import dev.berth.json.JsonText;
+import dev.berth.json.NotJsonException;
 import dev.berth.serving.LoadException;
 import dev.berth.serving.Rehearsal;
 import java.io.IOException;
 import java.io.InputStream;
 import java.nio.file.Path;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
+import java.util.stream.Stream;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -32,20 +34,25 @@ record SampleRequest(Path file, List<MediaType> types) {
   /// different orders.
   private static final double TOLERANCE = 1e-3;
 
-  private static final Logger log = LoggerFactory.getLogger(SampleRequest.class);
-  private static final ObjectMapper JSON = new ObjectMapper();
+  private static final Map<String, String> SHORT_ENDINGS =
+      Map.of("jpeg", "jpg", "tiff", "tif", "mpeg", "mp3", "wave", "wav");
 
+  private static final Logger log = LoggerFactory.getLogger(SampleRequest.class);
+
+  /// @param readable the content types that the hooks read; empty: any
   /// @throws StartException when there is one that can't be read
-  static Optional<SampleRequest> in(Path directory) throws StartException {
+  static Optional<SampleRequest> in(Path directory, List<MediaType> readable)
+      throws StartException {
     var found =
-        ContentTypes.all().stream()
-            .flatMap(
-                type ->
-                    type.fileEndings().stream()
-                        .map(
-                            ending ->
-                                new SampleRequest(
-                                    directory.resolve("sample." + ending), type.mediaTypes())))
+        Stream.concat(
+                ContentTypes.all().stream()
+                    .flatMap(
+                        type ->
+                            type.fileEndings().stream()
+                                .map(ending -> of(directory, ending, type.mediaTypes(), readable))),
+                readable.stream()
+                    .flatMap(SampleRequest::endings)
+                    .map(ending -> of(directory, ending, List.of(), readable)))
             .filter(sample -> ArtifactFile.isThere(sample.file))
             .findFirst();
     if (found.isPresent()) {
@@ -57,6 +64,20 @@ record SampleRequest(Path file, List<MediaType> types) {
     return found;
   }
 
+  private static SampleRequest of(
+      Path directory, String ending, List<MediaType> known, List<MediaType> readable) {
+    var own = readable.stream().filter(type -> endings(type).anyMatch(ending::equals));
+    return new SampleRequest(
+        directory.resolve("sample." + ending), Stream.concat(known.stream(), own).toList());
+  }
+
+  /// The endings of the files of a type, as its name says: `audio/x-wav` is `wav`, `image/jpeg` is
+  /// `jpeg` or `jpg`.
+  private static Stream<String> endings(MediaType type) {
+    var name = type.subtype().replaceFirst("^(x-|vnd\\.)", "").replaceFirst("\\+.*", "");
+    return Stream.concat(Stream.of(name), Stream.ofNullable(SHORT_ENDINGS.get(name)));
+  }
+
   private static void require(Path file) throws StartException {
     var problem = ArtifactFile.problem(file);
     if (problem.isPresent()) {
@@ -65,9 +86,9 @@ record SampleRequest(Path file, List<MediaType> types) {
   }
 
   /// The same for those who try the model.
-  static Optional<Sample> forThePage(Path directory) {
+  static Optional<Sample> forThePage(Path directory, List<MediaType> readable) {
     try {
-      return in(directory)
+      return in(directory, readable)
           .map(
               found ->
                   new Sample(
@@ -85,7 +106,8 @@ record SampleRequest(Path file, List<MediaType> types) {
     return file.getFileName().toString();
   }
 
-  /// The request that a server makes of it when no `Accept` is sent.
+  /// The request that a server makes of it when no `Accept` is sent. Where the response is known it
+  /// is asked for as JSON, whatever the default type is.
   ///
   /// @param body closed by the caller
   /// @throws ServingException when a server would refuse it before any hook
@@ -104,9 +126,8 @@ record SampleRequest(Path file, List<MediaType> types) {
                         "Content-Type: found \"%s\", expected one of %s"
                             .formatted(types.getFirst(), readable)));
     var writable = model.responseTypes();
-    var byDefault = config.http().defaultAccept();
-    var accept =
-        writable.isEmpty() || writable.contains(byDefault) ? byDefault : writable.getFirst();
+    var wanted = hasResponse() ? MediaType.JSON : config.http().defaultAccept();
+    var accept = writable.isEmpty() || writable.contains(wanted) ? wanted : writable.getFirst();
     return new InvocationRequest(
         body, contentType, accept, Optional.empty(), "sample", config.transform().keepBadRecords());
   }
@@ -131,13 +152,13 @@ record SampleRequest(Path file, List<MediaType> types) {
     var expected = response();
     JsonNode found;
     try {
-      found = JSON.readTree(response.body());
-    } catch (JsonProcessingException e) {
+      found = JsonText.read(response.body());
+    } catch (NotJsonException e) {
       throw new StartException(
           "%s: found a response to %s that is not JSON: %s"
               .formatted(expected, name(), Shown.of(response)));
     }
-    if (!found.equals(SampleRequest::compare, JSON.readTree(expected.toFile()))) {
+    if (!found.equals(SampleRequest::compare, JsonText.read(expected))) {
       throw new StartException(
           "%s: found another response to %s: %s".formatted(expected, file.getFileName(), found));
     }

@@ -1,10 +1,12 @@
 package dev.berth.command;
 
 import dev.berth.artifact.ModelArtifactException;
-import dev.berth.artifact.code.HookPlace;
+import dev.berth.artifact.code.Thrown;
 import dev.berth.engine.DeviceException;
 import dev.berth.engine.EngineException;
 import dev.berth.serving.LoadException;
+import java.io.UncheckedIOException;
+import java.nio.file.AccessDeniedException;
 import java.util.List;
 import java.util.concurrent.ExecutionException;
 import java.util.stream.Collectors;
@@ -38,10 +40,13 @@ public final class StartException extends Exception {
       case ExecutionException wrapped -> of(wrapped.getCause());
       case LoadException hook when saysWhy(hook.getCause()) -> of(hook.getCause());
       case LoadException hook -> new StartException(hook.getMessage(), hook);
-      case Throwable known when saysWhy(known) -> new StartException(known.getMessage(), known);
-      default ->
+      case UncheckedIOException listing
+          when listing.getCause() instanceof AccessDeniedException denied ->
           new StartException(
-              "the model could not be loaded%s: %s".formatted(HookPlace.of(e), e), e);
+              "%s: found a directory that this user may not read; chmod -R a+rX the model artifact"
+                  .formatted(denied.getMessage()));
+      case Throwable known when saysWhy(known) -> new StartException(known.getMessage(), known);
+      default -> new StartException("the model could not be loaded" + Thrown.at(e), e);
     };
   }
 

@@ -1,5 +1,6 @@
 package dev.berth.command;
 
+import dev.berth.artifact.ArtifactFile;
 import java.io.IOException;
 import java.io.InputStream;
 import java.nio.file.FileAlreadyExistsException;
@@ -59,7 +60,7 @@ public enum Template {
     Files.createDirectories(directory);
     boolean isNew;
     try (var there = Files.list(directory)) {
-      isNew = there.findAny().isEmpty();
+      isNew = there.allMatch(file -> ArtifactFile.isHidden(file.getFileName()));
     }
     var added = new ArrayList<String>();
     add("pom.xml", directory, "pom.xml", added);

@@ -53,9 +53,6 @@ public record Configuration(
           "SAGEMAKER_REGION",
           "SAGEMAKER_SAFE_PORT_RANGE");
 
-  /// A server that listens on all addresses.
-  private static final List<String> EVERYWHERE = List.of("0.0.0.0", "::", "[::]");
-
   /// What other platforms set where they run a container. Nobody there looks at a page.
   private static final Pattern OF_ANY_PLATFORM =
       Pattern.compile(
@@ -78,7 +75,8 @@ public record Configuration(
   /// @param home the directory of the `serve` script, where the sample model is
   /// @throws ConfigurationException holding all problems
   public static Configuration read(
-      Map<String, String> environment, Map<String, String> flags, Path home) {
+      Map<String, String> variables, Map<String, String> flags, Path home) {
+    var environment = VariableNames.withoutServiceLinks(variables);
     var reading = new Reading(environment, flags);
     var warnings = checkNames(environment, reading);
     checkModels(reading, warnings);
@@ -126,11 +124,12 @@ public record Configuration(
     if (!reading.problems().isEmpty()) {
       throw new ConfigurationException(reading.problems());
     }
-    var address =
-        EVERYWHERE.contains(host)
-            ? "127.0.0.1"
-            : host.contains(":") && !host.startsWith("[") ? "[" + host + "]" : host;
-    return URI.create("http://%s:%d/ping".formatted(address, port));
+    return URI.create("http://%s:%d/ping".formatted(HttpConfig.inUrl(host, "127.0.0.1"), port));
+  }
+
+  /// How the log of these settings looks, also where others are wrong.
+  public static LogConfig log(Map<String, String> environment, Map<String, String> flags) {
+    return log(new Reading(environment, flags));
   }
 
   private static void checkModels(Reading reading, List<String> warnings) {

@@ -5,6 +5,7 @@ import java.util.Locale;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
+import java.util.regex.Pattern;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
 import org.apache.commons.text.similarity.LevenshteinDistance;
@@ -16,6 +17,12 @@ import org.apache.commons.text.similarity.LevenshteinDistance;
 final class VariableNames {
 
   static final String OURS = "BERTH_";
+
+  /// What kubelet adds for each Service of a pod's namespace. One named `berth` brings
+  /// `BERTH_PORT=tcp://10.96.10.5:80`, and one named `berth-grpc` a setting's own name.
+  private static final Pattern SERVICE_LINK =
+      Pattern.compile(
+          "BERTH_(.+_)?(SERVICE_(HOST|PORT(_.+)?)=.*|PORT_\\d+_(TCP|UDP|SCTP)(_.+)?=.*|PORT=(tcp|udp|sctp)://.*)");
 
   private static final Set<String> READ =
       Settings.ALL.stream()
@@ -51,6 +58,12 @@ final class VariableNames {
   private static final int SLIP = 2;
 
   private VariableNames() {}
+
+  static Map<String, String> withoutServiceLinks(Map<String, String> environment) {
+    return environment.entrySet().stream()
+        .filter(variable -> !SERVICE_LINK.matcher(variable.toString()).matches())
+        .collect(Collectors.toUnmodifiableMap(Map.Entry::getKey, Map.Entry::getValue));
+  }
 
   static boolean isKnown(String name) {
     return READ.contains(name) || OF_OTHERS.contains(name);

@@ -17,6 +17,11 @@ public final class Base64Bytes {
   /// @param name what messages call the value
   /// @throws BadInputException when it has another form or is not base64
   public static byte[] read(JsonNode value, String name) {
+    return read(value, name, "");
+  }
+
+  /// @param expected what else could stand there, for messages
+  static byte[] read(JsonNode value, String name, String expected) {
     var object =
         value.isObject() && value.size() == 1 && !value.has(FIELD)
             ? value.elements().next()
@@ -24,7 +29,7 @@ public final class Base64Bytes {
     var text = object.path(FIELD);
     if (!object.isObject() || object.size() != 1 || !text.isTextual()) {
       throw new BadInputException(
-          "%s: found %s, expected {\"b64\": \"…\"}".formatted(name, Excerpt.of(value)));
+          "%s: found %s, expected %s{\"b64\": \"…\"}".formatted(name, Excerpt.of(value), expected));
     }
     return decode(text.textValue(), name + ".b64");
   }

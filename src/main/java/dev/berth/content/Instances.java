@@ -6,10 +6,11 @@ import dev.berth.hooks.BadInputException;
 import java.util.List;
 import java.util.Map;
 
-/// The records of a JSON body, as TensorFlow Serving and AWS's containers take them.
+/// The records of a JSON body, as TensorFlow Serving, MLflow and AWS's containers take them.
 ///
 /// ```
 /// {"instances": [A, B]}      two records; answered by {"predictions": [a, b]}
+/// {"dataframe_split": {"columns": […], "data": [A, B]}}  the same, where A is a row: a list
 /// [A, B]                     two records, where A is a list or an object; answered by [a, b]
 /// A                          one record, anything else: an object, a number, a list of numbers; answered by a
 /// ```
@@ -18,9 +19,12 @@ import java.util.Map;
 /// @param form how they were written
 public record Instances(List<JsonNode> values, Form form) {
 
+  private static final String FRAME = "dataframe_split";
+
   /// How the records of a body are written, and so how its predictions are.
   public enum Form {
     INSTANCES,
+    DATAFRAME,
     LIST,
     ONE,
     /// `{"inputs": A}`, answered by `{"outputs": a}`: a batch as one value. Only for tensors,
@@ -32,15 +36,13 @@ public record Instances(List<JsonNode> values, Form form) {
     values = List.copyOf(values);
   }
 
-  /// @throws BadInputException when `instances` is no list
+  /// @throws BadInputException when `instances` or the rows of a data frame are no list
   public static Instances read(JsonNode body) {
     if (body.has("instances")) {
-      var instances = body.path("instances");
-      if (!instances.isArray()) {
-        throw new BadInputException(
-            "instances: found %s, expected a list".formatted(Excerpt.of(instances)));
-      }
-      return new Instances(instances.valueStream().toList(), Form.INSTANCES);
+      return read(body.path("instances"), "instances", Form.INSTANCES);
+    }
+    if (body.has(FRAME)) {
+      return read(body.path(FRAME).path("data"), FRAME + ".data", Form.DATAFRAME);
     }
     if (body.isArray() && (body.isEmpty() || body.path(0).isContainerNode())) {
       return new Instances(body.valueStream().toList(), Form.LIST);
@@ -48,10 +50,19 @@ public record Instances(List<JsonNode> values, Form form) {
     return new Instances(List.of(body), Form.ONE);
   }
 
+  private static Instances read(JsonNode list, String name, Form form) {
+    if (!list.isArray()) {
+      throw new BadInputException(
+          "%s: found %s, expected a list".formatted(name, Excerpt.of(list)));
+    }
+    return new Instances(list.valueStream().toList(), form);
+  }
+
   /// What messages call a record of a body in some form: `instances[2]`, `[2]`, or `body`.
   public String name(int index) {
     return switch (form) {
       case INSTANCES -> "instances[%d]".formatted(index);
+      case DATAFRAME -> "%s.data[%d]".formatted(FRAME, index);
       case LIST -> "[%d]".formatted(index);
       case ONE, COLUMNS -> "body";
     };
@@ -60,7 +71,7 @@ public record Instances(List<JsonNode> values, Form form) {
   /// The predictions of records in a form, as one value for [Json#write].
   public static Object answer(List<?> predictions, Form form) {
     return switch (form) {
-      case INSTANCES -> Map.of("predictions", predictions);
+      case INSTANCES, DATAFRAME -> Map.of("predictions", predictions);
       case LIST -> predictions;
       case COLUMNS -> Map.of("outputs", predictions);
       case ONE ->

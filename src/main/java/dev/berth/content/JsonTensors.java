@@ -29,7 +29,7 @@ public final class JsonTensors {
   ///   length than the first
   public static Tensor read(JsonNode value, ElementType type, String name) {
     if (value.isObject()) {
-      var bytes = Base64Bytes.read(value, name);
+      var bytes = Base64Bytes.read(value, name, "a number, a list of numbers, or ");
       return Tensor.ofUnsigned(bytes, bytes.length);
     }
     var elements = new Elements(type, shape(value), name);

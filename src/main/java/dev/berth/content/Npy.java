@@ -108,7 +108,7 @@ public final class Npy extends ContentType
   public TensorRecords readTensors(InvocationRequest request, TensorInputs inputs)
       throws IOException {
     inputs.checkOne(request);
-    var array = inputs.converted(read(request.bytes()), 0, "body");
+    var array = inputs.ofArray(read(request.bytes()), 0, "body");
     return array.rank() < 2
         ? new TensorRecords(1, _ -> List.of(array), Instances.Form.ONE)
         : TensorRecords.rows(List.of(array), "body", Instances.Form.LIST);

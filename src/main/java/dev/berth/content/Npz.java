@@ -126,7 +126,7 @@ public final class Npz extends ContentType
     if (inputs.isAny() && arrays.size() == 1) {
       var array = arrays.firstEntry();
       return TensorRecords.rows(
-          List.of(inputs.converted(array.getValue(), 0, "body")),
+          List.of(inputs.ofArray(array.getValue(), 0, array.getKey())),
           array.getKey(),
           Instances.Form.LIST);
     }
@@ -134,7 +134,7 @@ public final class Npz extends ContentType
     var names = inputs.names();
     return TensorRecords.rows(
         IntStream.range(0, names.size())
-            .mapToObj(i -> inputs.converted(arrays.get(names.get(i)), i, names.get(i)))
+            .mapToObj(i -> inputs.ofArray(arrays.get(names.get(i)), i, names.get(i)))
             .toList(),
         "body",
         Instances.Form.LIST);

@@ -6,13 +6,12 @@ import dev.berth.hooks.InvocationRequest;
 import dev.berth.hooks.Tensor;
 import dev.berth.hooks.UnsupportedMediaTypeException;
 import dev.berth.memory.RequestMemory;
-import java.util.Arrays;
 import java.util.List;
 
 /// The inputs of a model, for which a record has a tensor each, without a batch dimension.
 ///
 /// @param names in the order of the tensors; empty: there is one input, of any name
-/// @param types what the elements of each become; empty: unknown
+/// @param types what the elements of each become, whatever brings them; empty: unknown
 public record TensorInputs(List<String> names, List<ElementType> types) {
 
   public TensorInputs {
@@ -25,29 +24,66 @@ public record TensorInputs(List<String> names, List<ElementType> types) {
     return names.isEmpty();
   }
 
-  /// The type of the numbers of an input: float32 where the model names none.
+  /// What numbers without a type are read as: float32 where the model's is not known.
   public ElementType type(int input) {
     return types.isEmpty() ? ElementType.FLOAT32 : types.get(input);
   }
 
-  /// Converts an array that has a type of its own. It keeps it where the model names none, but for
+  /// Reads an array that has a type of its own. It keeps it where nobody knows the model's, but for
   /// NumPy's float64, which few models take.
   ///
-  /// @throws BadInputException when elements would change
-  Tensor converted(Tensor tensor, int input, String name) {
-    var kept = tensor.type() == ElementType.FLOAT64 ? ElementType.FLOAT32 : tensor.type();
-    var type = types.isEmpty() ? kept : types.get(input);
-    if (type == tensor.type()) {
+  /// @throws BadInputException as [#converted]
+  Tensor ofArray(Tensor array, int input, String name) {
+    return types.isEmpty() && array.type() == ElementType.FLOAT64
+        ? array.as(ElementType.FLOAT32)
+        : converted(array, input, name);
+  }
+
+  /// Makes numbers of any type those that the model takes, as numbers of JSON and CSV are read: a
+  /// fraction is rounded to the nearest one that the type has, and whole numbers must be whole and
+  /// within its range.
+  ///
+  /// @param name what messages call the tensor
+  /// @return the tensor itself where the model's type is not known
+  /// @throws BadInputException naming the element that the type does not hold
+  public Tensor converted(Tensor tensor, int input, String name) {
+    if (input >= types.size() || types.get(input) == tensor.type()) {
       return tensor;
     }
-    RequestMemory.charge((long) (type.bytes() + Long.BYTES) * tensor.size());
-    if (!type.isFloating()
-        && (tensor.type().isFloating() || !Arrays.stream(tensor.longs()).allMatch(type::holds))) {
-      throw new BadInputException(
-          "%s: found %s, expected elements of type %s and within its range"
-              .formatted(name, tensor, type));
+    var type = types.get(input);
+    RequestMemory.charge((type.bytes() + 3L * Long.BYTES) * tensor.size());
+    if (!type.isFloating()) {
+      requireWhole(tensor, type, name);
     }
     return tensor.as(type);
+  }
+
+  private static void requireWhole(Tensor tensor, ElementType type, String name) {
+    var numbers = tensor.doubles();
+    var wholes = tensor.as(ElementType.INT64).longs();
+    for (int i = 0; i < numbers.length; i++) {
+      // 2^63 is no long, and becomes the largest one.
+      if (wholes[i] != numbers[i] || numbers[i] >= 0x1p63 || !type.holds(wholes[i])) {
+        var found =
+            switch (tensor.type()) {
+              case FLOAT64 -> Double.toString(numbers[i]);
+              case FLOAT16, FLOAT32 -> Float.toString((float) numbers[i]);
+              default -> Long.toString(wholes[i]);
+            };
+        throw new BadInputException(
+            "%s%s: found %s, expected a whole number that is %s"
+                .formatted(name, place(i, tensor.shape()), found, type));
+      }
+    }
+  }
+
+  /// Where an element stands, as JSON's lists count.
+  private static String place(int index, int[] shape) {
+    var place = new StringBuilder();
+    for (int i = shape.length - 1, rest = index; i >= 0; rest /= shape[i--]) {
+      place.insert(0, "[%d]".formatted(rest % shape[i]));
+    }
+    return place.toString();
   }
 
   /// @throws BadInputException when these are not the names of the inputs, in any order

@@ -5,6 +5,7 @@ import dev.berth.hooks.NotAcceptableException;
 import dev.berth.hooks.Tensor;
 import dev.berth.memory.RequestMemory;
 import java.util.ArrayList;
+import java.util.Collections;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.SequencedMap;
@@ -18,11 +19,13 @@ import java.util.stream.IntStream;
 /// @param names of the outputs; one that has none is `output_0`, `output_1`, …
 /// @param form how the records were written
 /// @param rejected what is wrong with each bad record, by its place among all
+/// @param none for each output what it is without a record; empty: nothing is known yet
 public record TensorPredictions(
     List<List<Tensor>> predictions,
     List<String> names,
     Instances.Form form,
-    SortedMap<Integer, String> rejected) {
+    SortedMap<Integer, String> rejected,
+    List<Tensor> none) {
 
   /// What an element becomes on its way out as text: its node, its characters and their copies. In
   /// bytes.
@@ -58,7 +61,9 @@ public record TensorPredictions(
               .formatted(accept));
     }
     if (predictions.isEmpty()) {
-      return List.of(Tensor.of(new float[0], 0));
+      return none.isEmpty()
+          ? Collections.nCopies(Math.max(1, names.size()), Tensor.of(new float[0], 0))
+          : none;
     }
     try {
       return IntStream.range(0, predictions.getFirst().size())

@@ -46,13 +46,13 @@ public interface Graph extends AutoCloseable {
   ///   does not have is widened: `int16` becomes `int32`
   /// @param mostCores on a CPU, the most cores that this forward can use well
   /// @return the outputs: the tensors of a tuple or a list in their order, those of a dict in the
-  ///   order of their keys. An element type that [Tensor] does not have, such as `bfloat16`,
-  ///   becomes `float32`
+  ///   order of their keys. An element type that [Tensor] does not have becomes the next one that
+  ///   holds all its numbers: `bfloat16` becomes `float32`, and `uint32` becomes `int64`
   /// @throws InvalidInputException when the model refuses these inputs
   /// @throws InsufficientMemoryException when the device has no memory for these shapes
   /// @throws ModelUnusableException when the device has failed for good
   /// @throws EngineException when the model fails for another reason, or does not return dense
-  ///   tensors of real numbers
+  ///   tensors of real numbers that a [Tensor] holds
   List<Tensor> forward(List<Tensor> inputs, int mostCores);
 
   /// Puts a tensor where the model is, to be given to [#forward(List, List, int)]. The caller

@@ -1,6 +1,7 @@
 package dev.berth.engine;
 
 import java.util.List;
+import java.util.Optional;
 
 /// What a model file says of its `forward` before it is loaded.
 ///
@@ -8,9 +9,12 @@ import java.util.List;
 /// @param required how many of them, from the first on, have no default
 /// @param outputs the keys of the dict that `forward` returns, in the order of [Graph#forward];
 ///   empty: it returns no dict, or one that is made elsewhere
-public record GraphNames(List<String> inputs, int required, List<String> outputs) {
+/// @param misfit what it takes or returns that is no tensor, if anything: no forward can succeed
+public record GraphNames(
+    List<String> inputs, int required, List<String> outputs, Optional<String> misfit) {
 
-  public static final GraphNames UNKNOWN = new GraphNames(List.of(), 0, List.of());
+  public static final GraphNames UNKNOWN =
+      new GraphNames(List.of(), 0, List.of(), Optional.empty());
 
   public GraphNames {
     inputs = List.copyOf(inputs);

@@ -2,6 +2,7 @@ package dev.berth.http;
 
 import dev.berth.error.ErrorType;
 import dev.berth.error.ServingException;
+import dev.berth.hooks.MediaType;
 import io.javalin.config.RoutesConfig;
 import io.javalin.http.Context;
 import io.javalin.http.HttpResponseException;
@@ -22,9 +23,8 @@ final class Failures {
   /// How many wrong characters a path may have for the nearest one to be named.
   private static final int SLIP = 3;
 
-  /// The paths of OpenAI's clients. Some of them show nothing of an error that is not inside an
-  /// `error`.
-  private static final String OPENAI = "/v1/";
+  /// The attribute of a request that was refused because there is no room for it.
+  static final String REFUSED = "berth.refused";
 
   private final Paths paths;
 
@@ -71,16 +71,21 @@ final class Failures {
     RequestLog.failed(ctx, e);
     if (Grpc.isCall(ctx)) {
       if (e.type() == ErrorType.OVERLOADED || e.type() == ErrorType.NOT_READY) {
-        RefusalPace.refused(ctx);
+        ctx.attribute(REFUSED, true);
       }
       Grpc.fail(ctx, e);
       return;
     }
-    ctx.status(Errors.status(e.type())).contentType(Errors.CONTENT_TYPE);
+    boolean isProtocol = OpenInference.has(ctx.path());
+    boolean isWrapped =
+        OpenAi.has(ctx.path()) || predictRoute.filter(ctx.path()::equals).isPresent();
+    // KServe's client shows no error whose type has a parameter.
+    ctx.status(Errors.status(e.type()))
+        .contentType(isProtocol || isWrapped ? MediaType.JSON.toString() : Errors.CONTENT_TYPE);
     switch (e.type()) {
       case OVERLOADED, NOT_READY -> {
         ctx.header("Retry-After", "1");
-        RefusalPace.refused(ctx);
+        ctx.attribute(REFUSED, true);
       }
       // What is left of the body may be endless.
       case PAYLOAD_TOO_LARGE -> ctx.header("Connection", "close");
@@ -88,11 +93,9 @@ final class Failures {
     }
     Invocations.send(
         ctx,
-        ctx.path().startsWith(OPENAI) || predictRoute.filter(ctx.path()::equals).isPresent()
+        isWrapped
             ? Errors.wrapped(e.type(), e.getMessage())
-            : OpenInference.has(ctx.path())
-                ? Errors.alone(e.getMessage())
-                : Errors.body(e.type(), e.getMessage()));
+            : isProtocol ? Errors.alone(e.getMessage()) : Errors.body(e.type(), e.getMessage()));
   }
 
   /// Jetty closes a connection whose request has a body that nobody read and that has not arrived

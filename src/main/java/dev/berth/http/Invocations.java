@@ -11,6 +11,7 @@ import dev.berth.hooks.MediaType;
 import dev.berth.memory.ProcessMemory;
 import dev.berth.serving.Answer;
 import dev.berth.serving.Deadline;
+import dev.berth.serving.Dialect;
 import dev.berth.serving.ServedModel;
 import dev.berth.serving.SessionTurn;
 import dev.berth.serving.StreamLimits;
@@ -44,7 +45,6 @@ final class Invocations implements Handler {
   static final String CUSTOM_ATTRIBUTES = "X-Amzn-SageMaker-Custom-Attributes";
 
   private static final Logger log = LoggerFactory.getLogger(Invocations.class);
-  private static final String OPENAI = "/v1/";
   private static final Set<String> LET_THROUGH =
       Set.of("accept", "content-type", "traceparent", "x-amzn-trace-id");
   private static final List<MediaType> LINES = List.of(MediaType.JSON_LINES, MediaType.CSV);
@@ -136,14 +136,17 @@ final class Invocations implements Handler {
 
   private void answer(Context ctx, ServedModel.Visit visit, RequestBody body, Deadline deadline)
       throws IOException {
-    requireOpenAi(ctx, visit);
+    OpenAi.require(ctx.path(), visit);
     var session =
         header(ctx, SessionProtocol.SESSION_ID).map(id -> SessionProtocol.checked(id, visit));
-    var accept = Accept.choose(header(ctx, "Accept"), visit.responseTypes(), http.defaultAccept());
+    var accept =
+        Accept.choose(
+            header(ctx, "Accept"), OpenAi.responseTypes(ctx.path(), visit), http.defaultAccept());
     // What opens or closes a session is JSON, whatever the hooks read.
     var contentType =
         contentType(
-            header(ctx, "Content-Type"), session.isPresent() ? List.of() : visit.requestTypes());
+            header(ctx, "Content-Type"),
+            session.isPresent() ? List.of() : OpenAi.requestTypes(ctx.path(), visit));
     var request = request(ctx, visit, body, contentType, accept, deadline);
     if (session.isPresent()) {
       answerInSession(ctx, visit, session.get(), request, body, deadline);
@@ -158,19 +161,6 @@ final class Invocations implements Handler {
               peerHasGone(ctx),
               logContext(),
               RequestLog.trace(ctx)));
-    }
-  }
-
-  /// What asks in OpenAI's way where the model has no such answers would only be told that its body
-  /// is wrong.
-  private static void requireOpenAi(Context ctx, ServedModel.Visit visit) {
-    if (ctx.path().startsWith(OPENAI) && !visit.openAiPaths().contains(ctx.path())) {
-      throw new ServingException(
-          ErrorType.NOT_FOUND,
-          "%s: this model %s; POST /invocations asks it"
-              .formatted(
-                  ctx.path(),
-                  ctx.path().equals("/v1/embeddings") ? "makes no embeddings" : "writes no text"));
     }
   }
 
@@ -214,6 +204,33 @@ final class Invocations implements Handler {
         .withDeadline(deadline.nanos());
   }
 
+  /// Asks in another way than the hooks', and without parts.
+  InvocationResponse askWhole(
+      Context ctx,
+      ServedModel.Visit visit,
+      RequestBody body,
+      MediaType contentType,
+      MediaType accept,
+      Dialect dialect,
+      Deadline deadline)
+      throws IOException {
+    return switch (visit.invokeIn(
+        dialect,
+        request(ctx, visit, body, contentType, accept, deadline),
+        deadline,
+        body.memory(),
+        peerHasGone(ctx),
+        logContext(),
+        RequestLog.trace(ctx))) {
+      case Answer.Whole(var response, var invocation) -> {
+        RequestLog.served(ctx, invocation);
+        yield response;
+      }
+      case Answer.Streamed _ ->
+          throw new IllegalStateException("found an answer in parts, expected a whole one");
+    };
+  }
+
   private void answerInSession(
       Context ctx,
       ServedModel.Visit visit,
@@ -232,7 +249,8 @@ final class Invocations implements Handler {
         SessionProtocol.closed(ctx, id);
       }
       case NONE -> {
-        contentType(Optional.of(request.contentType().toString()), visit.requestTypes());
+        contentType(
+            Optional.of(request.contentType().toString()), OpenAi.requestTypes(ctx.path(), visit));
         boolean isNew = SessionProtocol.isNew(id);
         try (var turn = isNew ? open(visit, request, deadline) : visit.enterSession(id, deadline)) {
           Answer answer;

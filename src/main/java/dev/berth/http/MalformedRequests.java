@@ -7,8 +7,8 @@ import org.eclipse.jetty.server.Response;
 import org.eclipse.jetty.server.handler.ErrorHandler;
 import org.eclipse.jetty.util.Callback;
 
-/// Answers what never reaches a route, because it is no HTTP or its headers are too large, with the
-/// same body as every other error.
+/// Answers what never reaches a route, because it is no HTTP, its path is illegal or its headers
+/// are too large, with the same body as every other error.
 final class MalformedRequests extends ErrorHandler {
 
   @Override
@@ -26,6 +26,10 @@ final class MalformedRequests extends ErrorHandler {
       Callback callback) {
     response.getHeaders().put(RequestLog.REQUEST_ID_HEADER, RequestLog.malformed(status, message));
     response.getHeaders().put(HttpHeader.CONTENT_TYPE, Errors.CONTENT_TYPE);
-    response.write(true, ByteBuffer.wrap(Errors.body(status, message)), callback);
+    var body =
+        OpenInference.has(String.valueOf(request.getHttpURI().getPath()))
+            ? Errors.alone(message)
+            : Errors.body(status, message);
+    response.write(true, ByteBuffer.wrap(body), callback);
   }
 }

@@ -9,24 +9,26 @@ import dev.berth.http.protocol.GrpcFrame;
 import dev.berth.http.protocol.GrpcMessages;
 import dev.berth.http.protocol.InferDialect;
 import dev.berth.http.protocol.InferTarget;
+import dev.berth.http.protocol.JsonMessages;
+import dev.berth.http.protocol.Messages;
 import dev.berth.http.protocol.ModelMetadata;
-import dev.berth.serving.Answer;
+import dev.berth.http.protocol.ProtobufMessages;
 import dev.berth.serving.Deadline;
 import dev.berth.serving.Health;
 import dev.berth.serving.ServedModel;
 import io.javalin.config.RoutesConfig;
 import io.javalin.http.Context;
 import java.io.IOException;
-import java.util.LinkedHashMap;
+import java.time.Duration;
+import java.time.temporal.ChronoUnit;
 import java.util.List;
-import java.util.Map;
 import java.util.Optional;
 import java.util.OptionalInt;
 import java.util.function.Function;
 
 /// The Open Inference Protocol: `/v2` of HTTP, and `inference.GRPCInferenceService` where there is
-/// a port for gRPC. Requests go the way of `POST /invocations`. Runs on the request's virtual
-/// thread.
+/// a port for gRPC. And its version 1, KServe's, which is Vertex AI's form under the model's name.
+/// Requests go the way of `POST /invocations`. Runs on the request's virtual thread.
 final class OpenInference {
 
   static final String ROOT = "/v2";
@@ -34,19 +36,15 @@ final class OpenInference {
   /// Where platforms ask whether the server is well.
   static final List<String> HEALTH = List.of(ROOT + "/health/live", ROOT + "/health/ready");
 
+  /// Of version 1.
+  private static final String PREDICT = OpenAi.MODEL + ":predict";
+
   private static final String HEADER_LENGTH = "Inference-Header-Content-Length";
   private static final String MODEL = ROOT + "/models/{name}";
   private static final String VERSION = MODEL + "/versions/{version}";
+  private static final Duration ANY_TIME = ChronoUnit.FOREVER.getDuration();
   private static final String NAME = "berth";
   private static final List<String> EXTENSIONS = List.of("binary_tensor_data");
-  private static final List<String> METHODS =
-      List.of(
-          "ServerLive",
-          "ServerReady",
-          "ModelReady",
-          "ServerMetadata",
-          "ModelMetadata",
-          "ModelInfer");
 
   private final NamedModels models;
   private final Health health;
@@ -65,139 +63,140 @@ final class OpenInference {
     return path.equals(ROOT) || path.startsWith(ROOT + "/");
   }
 
-  /// The methods of its paths.
-  static Map<String, String> paths(boolean hasGrpc) {
-    var paths = new LinkedHashMap<String, String>();
-    paths.put(ROOT, "GET");
-    HEALTH.forEach(path -> paths.put(path, "GET"));
-    for (var model : List.of(MODEL, VERSION)) {
-      paths.put(model, "GET");
-      paths.put(model + "/ready", "GET");
-      paths.put(model + "/infer", "POST");
-    }
-    if (hasGrpc) {
-      METHODS.forEach(method -> paths.put(Grpc.SERVICE + method, "POST"));
-    }
-    return paths;
-  }
-
   void register(RoutesConfig routes) {
     routes.get(ROOT, ctx -> json(ctx, ModelMetadata.serverJson(NAME, version(), EXTENSIONS)));
-    routes.get(ROOT + "/health/live", ctx -> json(ctx, ModelMetadata.yes("live")));
-    routes.get(ROOT + "/health/ready", this::ready);
+    routes.get(HEALTH.getFirst(), ctx -> json(ctx, ModelMetadata.yes("live")));
+    routes.get(HEALTH.getLast(), this::ready);
+    // Triton's own, of which the first would be a model of that name.
+    for (var models : List.of(ROOT + "/models", MODEL, VERSION)) {
+      routes.before(models + "/stats", this::refuseStatistics);
+    }
     for (var model : List.of(MODEL, VERSION)) {
       routes.get(model, this::describe);
       routes.get(model + "/ready", this::modelReady);
       routes.post(model + "/infer", this::infer);
     }
+    routes.get(OpenAi.MODEL, this::describeInVersion1);
+    routes.post(
+        PREDICT, new Vertex((ctx, deadline) -> models.enter(target(ctx), deadline), invocations));
     if (hasGrpc) {
       call(routes, "ServerLive", _ -> GrpcMessages.yesOrNo(true));
       call(routes, "ServerReady", _ -> GrpcMessages.yesOrNo(health.problem().isEmpty()));
       call(routes, "ServerMetadata", _ -> GrpcMessages.server(NAME, version(), EXTENSIONS));
-      call(
-          routes,
-          "ModelReady",
-          asked -> GrpcMessages.yesOrNo(models.problem(target(asked)).isEmpty()));
+      call(routes, "ModelReady", asked -> GrpcMessages.yesOrNo(isReady(asked)));
       routes.post(Grpc.SERVICE + "ModelMetadata", this::describeByGrpc);
       routes.post(Grpc.SERVICE + "ModelInfer", this::inferByGrpc);
     }
   }
 
   private void ready(Context ctx) {
-    health
-        .problem()
-        .ifPresent(
-            problem -> {
-              throw new ServingException(ErrorType.NOT_READY, problem);
-            });
+    requireNone(health.problem());
     json(ctx, ModelMetadata.yes("ready"));
   }
 
   private void modelReady(Context ctx) {
     var target = target(ctx);
-    models
-        .problem(target)
-        .ifPresent(
-            problem -> {
-              throw new ServingException(ErrorType.NOT_READY, problem);
-            });
+    requireNone(models.problem(target));
     json(ctx, ModelMetadata.ready(target));
   }
 
-  private void describe(Context ctx) throws IOException {
+  private void describeInVersion1(Context ctx) {
     var target = target(ctx);
-    invocations.take(
+    requireNone(models.problem(target));
+    ctx.contentType(MediaType.JSON.toString()).result(OpenAi.model(target.model()).toString());
+  }
+
+  private static void requireNone(Optional<String> problem) {
+    if (problem.isPresent()) {
+      throw new ServingException(ErrorType.NOT_READY, problem.get());
+    }
+  }
+
+  /// A model that is not there is not ready either.
+  private boolean isReady(byte[] message) {
+    try {
+      return models.problem(target(message)).isEmpty();
+    } catch (ServingException e) {
+      if (e.type() == ErrorType.NOT_FOUND) {
+        return false;
+      }
+      throw e;
+    }
+  }
+
+  private void refuseStatistics(Context ctx) {
+    if (ctx.path().equals(ROOT + "/models/stats") && models.has("stats")) {
+      return;
+    }
+    throw new ServingException(
+        ErrorType.NOT_FOUND,
+        "%s: this server has no extension statistics; its metrics count the requests of each model"
+            .formatted(ctx.path()));
+  }
+
+  private void describe(Context ctx) throws IOException {
+    ask(
         ctx,
-        new ModelCall(target) {
-          @Override
-          public void answer(ServedModel.Visit visit, RequestBody body, Deadline deadline) {
-            json(ctx, ModelMetadata.json(target, visit.signature()));
-          }
-        });
+        ANY_TIME,
+        _ -> target(ctx),
+        (target, visit, _, _) -> json(ctx, ModelMetadata.json(target, visit.signature())));
   }
 
   private void infer(Context ctx) throws IOException {
-    var target = target(ctx);
     var headerLength = headerLength(ctx);
-    invocations.take(
+    ask(
         ctx,
-        new ModelCall(target) {
-          @Override
-          public void answer(ServedModel.Visit visit, RequestBody body, Deadline deadline)
-              throws IOException {
-            var dialect =
-                InferDialect.ofJson(
-                    target,
-                    headerLength,
-                    visit.requestTypes(),
-                    visit.responseTypes(),
-                    visit::signature);
-            var type = headerLength.isPresent() ? InferDialect.BINARY : MediaType.JSON;
-            var response = ask(ctx, visit, body, type, dialect, deadline);
-            ctx.contentType(response.contentType().toString());
-            dialect
-                .headerLength()
-                .ifPresent(length -> ctx.header(HEADER_LENGTH, Integer.toString(length)));
-            Invocations.send(ctx, response.body());
-          }
+        ANY_TIME,
+        _ -> target(ctx),
+        (target, visit, body, deadline) -> {
+          var messages = new JsonMessages(target, headerLength);
+          var type = headerLength.isPresent() ? InferDialect.BINARY : MediaType.JSON;
+          var response = infer(ctx, visit, body, type, messages, deadline);
+          ctx.contentType(response.contentType().toString());
+          messages
+              .answered()
+              .ifPresent(length -> ctx.header(HEADER_LENGTH, Integer.toString(length)));
+          Invocations.send(ctx, response.body());
         });
   }
 
   private void describeByGrpc(Context ctx) throws IOException {
-    askByGrpc(
+    Grpc.require(ctx);
+    ask(
         ctx,
+        Grpc.timeout(ctx),
         body -> target(message(body)),
-        (target, visit, _, _) -> GrpcMessages.model(target, visit.signature()));
+        (target, visit, _, _) -> Grpc.answer(ctx, GrpcMessages.model(target, visit.signature())));
   }
 
   private void inferByGrpc(Context ctx) throws IOException {
-    askByGrpc(
+    Grpc.require(ctx);
+    ask(
         ctx,
+        Grpc.timeout(ctx),
         body -> target(asked(body)),
-        (target, visit, body, deadline) -> {
-          var dialect =
-              InferDialect.ofGrpc(
-                  target, visit.requestTypes(), visit.responseTypes(), visit::signature);
-          return ask(ctx, visit, body, GrpcFrame.TYPE, dialect, deadline).body();
-        });
+        (target, visit, body, deadline) ->
+            Grpc.answer(
+                ctx,
+                infer(ctx, visit, body, GrpcFrame.TYPE, new ProtobufMessages(target), deadline)
+                    .body()));
   }
 
-  /// Finds whom a message is for.
+  /// Finds whom a request is for.
   private interface Naming {
     InferTarget of(RequestBody body) throws IOException;
   }
 
-  /// Makes the message of an answer.
   private interface Answering {
-    byte[] of(InferTarget target, ServedModel.Visit visit, RequestBody body, Deadline deadline)
+    void of(InferTarget target, ServedModel.Visit visit, RequestBody body, Deadline deadline)
         throws IOException;
   }
 
-  private void askByGrpc(Context ctx, Naming naming, Answering answering) throws IOException {
-    Grpc.require(ctx);
+  private void ask(Context ctx, Duration limit, Naming naming, Answering answering)
+      throws IOException {
     invocations.take(
         ctx,
-        Grpc.timeout(ctx),
+        limit,
         new Invocations.Call() {
           private InferTarget target;
 
@@ -210,7 +209,7 @@ final class OpenInference {
           @Override
           public void answer(ServedModel.Visit visit, RequestBody body, Deadline deadline)
               throws IOException {
-            Grpc.answer(ctx, answering.of(target, visit, body, deadline));
+            answering.of(target, visit, body, deadline);
           }
         });
   }
@@ -226,46 +225,17 @@ final class OpenInference {
         });
   }
 
-  private InvocationResponse ask(
+  private InvocationResponse infer(
       Context ctx,
       ServedModel.Visit visit,
       RequestBody body,
       MediaType type,
-      InferDialect dialect,
+      Messages messages,
       Deadline deadline)
       throws IOException {
-    var request = invocations.request(ctx, visit, body, type, type, deadline);
-    var answer =
-        visit.invokeIn(
-            dialect,
-            request,
-            deadline,
-            body.memory(),
-            Invocations.peerHasGone(ctx),
-            Invocations.logContext(),
-            RequestLog.trace(ctx));
-    return switch (answer) {
-      case Answer.Whole(var response, var invocation) -> {
-        RequestLog.served(ctx, invocation);
-        yield response;
-      }
-      case Answer.Streamed _ ->
-          throw new IllegalStateException("found an answer in parts, expected a whole one");
-    };
-  }
-
-  private abstract class ModelCall implements Invocations.Call {
-
-    private final InferTarget target;
-
-    ModelCall(InferTarget target) {
-      this.target = target;
-    }
-
-    @Override
-    public ServedModel.Visit enter(RequestBody body, Deadline deadline) {
-      return models.enter(target, deadline);
-    }
+    var dialect =
+        new InferDialect(messages, visit.requestTypes(), visit.responseTypes(), visit::signature);
+    return invocations.askWhole(ctx, visit, body, type, type, dialect, deadline);
   }
 
   private InferTarget target(Context ctx) {

@@ -4,7 +4,6 @@ import dev.berth.error.ErrorType;
 import dev.berth.error.ServingException;
 import dev.berth.hooks.MediaType;
 import dev.berth.http.platform.VertexDialect;
-import dev.berth.serving.Answer;
 import dev.berth.serving.Deadline;
 import dev.berth.serving.ServedModel;
 import io.javalin.http.Context;
@@ -12,18 +11,18 @@ import io.javalin.http.Handler;
 import java.io.IOException;
 import java.util.List;
 import java.util.Optional;
-import java.util.function.Function;
+import java.util.function.BiFunction;
 
-/// Where Vertex AI asks. Requests are JSON, are answered by JSON as a whole, and go the way of
-/// `POST /invocations`. Runs on the request's virtual thread.
+/// Where Vertex AI asks, and clients of KServe's version 1. Requests are JSON, are answered by JSON
+/// as a whole, and go the way of `POST /invocations`. Runs on the request's virtual thread.
 final class Vertex implements Handler {
 
-  private final Function<Deadline, ServedModel.Visit> visits;
+  private final BiFunction<Context, Deadline, ServedModel.Visit> visits;
   private final Invocations invocations;
 
-  /// @param visits has the model take a request in, by the deadline
+  /// @param visits has the model of a request take it in, by the deadline
   /// @param invocations whose way requests go
-  Vertex(Function<Deadline, ServedModel.Visit> visits, Invocations invocations) {
+  Vertex(BiFunction<Context, Deadline, ServedModel.Visit> visits, Invocations invocations) {
     this.visits = visits;
     this.invocations = invocations;
   }
@@ -35,7 +34,7 @@ final class Vertex implements Handler {
         new Invocations.Call() {
           @Override
           public ServedModel.Visit enter(RequestBody body, Deadline deadline) {
-            return visits.apply(deadline);
+            return visits.apply(ctx, deadline);
           }
 
           @Override
@@ -52,24 +51,10 @@ final class Vertex implements Handler {
     var contentType =
         Invocations.contentType(Optional.ofNullable(ctx.header("Content-Type")), json);
     var accept = Accept.choose(Optional.ofNullable(ctx.header("Accept")), json, MediaType.JSON);
-    var request = invocations.request(ctx, visit, body, contentType, accept, deadline);
     var dialect = VertexDialect.of(visit.requestTypes(), visit.responseTypes());
     try {
-      switch (visit.invokeIn(
-          dialect,
-          request,
-          deadline,
-          body.memory(),
-          Invocations.peerHasGone(ctx),
-          Invocations.logContext(),
-          RequestLog.trace(ctx))) {
-        case Answer.Whole(var response, var invocation) -> {
-          invocations.write(ctx, response);
-          RequestLog.served(ctx, invocation);
-        }
-        case Answer.Streamed _ ->
-            throw new IllegalStateException("found an answer in parts, expected a whole one");
-      }
+      invocations.write(
+          ctx, invocations.askWhole(ctx, visit, body, contentType, accept, dialect, deadline));
     } catch (ServingException e) {
       throw e.type() == ErrorType.BAD_INPUT
           ? new ServingException(e.type(), VertexDialect.named(e.getMessage()), e)

@@ -1,5 +1,6 @@
 package dev.berth.serving;
 
+import dev.berth.artifact.ArtifactFile;
 import java.io.IOException;
 import java.nio.file.FileVisitOption;
 import java.nio.file.FileVisitResult;
@@ -27,21 +28,20 @@ record ArtifactFiles(Optional<Path> place, Map<Path, Stamp> stamps, Optional<Str
   ///   has no such thing
   record Stamp(long size, FileTime modified, Object key) {}
 
-  /// Looks at the directory and all that is below, behind links too. Reads no file.
+  /// Looks at the directory and all that is below, behind links too. Reads no file. Hidden ones
+  /// count for nothing: macOS writes some while somebody looks.
   static ArtifactFiles in(Path directory) {
-    return in(directory, _ -> true);
+    return in(directory, file -> !ArtifactFile.isHidden(file.getFileName()));
   }
 
   /// The same while somebody edits there. What editors and Maven write besides counts for nothing.
   static ArtifactFiles edited(Path directory) {
     return in(
         directory,
-        file -> {
-          var name = file.getFileName().toString();
-          return !name.startsWith(".")
-              && !name.endsWith("~")
-              && !file.equals(directory.resolve("target"));
-        });
+        file ->
+            !ArtifactFile.isHidden(file.getFileName())
+                && !file.toString().endsWith("~")
+                && !file.equals(directory.resolve("target")));
   }
 
   private static ArtifactFiles in(Path directory, Predicate<Path> counts) {

@@ -3,8 +3,9 @@ package dev.berth.serving;
 import java.time.Duration;
 import java.util.function.LongSupplier;
 
-/// When a request's time is over. It is fixed once, when the request arrives, and whoever waits for
-/// something of the request waits no longer. Those that work do not look at it.
+/// When a request's time is over. It is fixed when the request arrives, and once more where the
+/// request itself leaves less. Whoever waits for something of the request waits no longer. Those
+/// that work do not look at it.
 ///
 /// @param nanos as `clock` counts
 /// @param clock in nanoseconds, such as [System#nanoTime()]

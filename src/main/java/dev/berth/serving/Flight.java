@@ -34,11 +34,15 @@ final class Flight<I, O> {
   private final InvocationRequest request;
   private final Dialect dialect;
   private final Caller caller;
-  private final Deadline deadline;
   private final Optional<StreamLimits> streams;
   private final RequestMemory memory;
   private final long begunAt;
   private final CompletableFuture<Answer> landed = new CompletableFuture<>();
+
+  /// Whether the request is in the words of the hooks, and its deadline will not change any more.
+  private final CompletableFuture<Void> translated;
+
+  private volatile Deadline deadline;
 
   /// The hook that is to run or runs, where it is not in the queue.
   private final AtomicReference<HookRun> run = new AtomicReference<>();
@@ -68,6 +72,10 @@ final class Flight<I, O> {
     this.streams = streams;
     this.memory = memory;
     this.begunAt = deadline.clock().getAsLong();
+    this.translated =
+        dialect.equals(Dialect.NONE)
+            ? CompletableFuture.completedFuture(null)
+            : new CompletableFuture<>();
   }
 
   Answer await() {
@@ -75,7 +83,10 @@ final class Flight<I, O> {
     run.compareAndSet(null, start(model.names.inputFn(), "inputFn", this::decode));
     while (true) {
       try {
-        return landed.get(patienceNanos(), TimeUnit.NANOSECONDS);
+        if (translated.isDone()) {
+          return landed.get(patienceNanos(), TimeUnit.NANOSECONDS);
+        }
+        CompletableFuture.anyOf(translated, landed).get(patienceNanos(), TimeUnit.NANOSECONDS);
       } catch (TimeoutException e) {
         boolean over = deadline.isOver();
         var queued = ticket;
@@ -155,6 +166,11 @@ final class Flight<I, O> {
   private void decode(HookRun now) throws Exception {
     long start = System.nanoTime();
     understood = dialect.request(request);
+    var left = understood.remaining();
+    if (left.toNanos() < deadline.nanosLeft()) {
+      deadline = Deadline.in(left, deadline.clock());
+    }
+    translated.complete(null);
     var input =
         require(model.handler.inputFn(understood), model.names.inputFn(), "a list of records");
     memory.add(RECORD * input.size());
@@ -211,7 +227,7 @@ final class Flight<I, O> {
             request,
             type.get(),
             memory,
-            model.metrics,
+            model.metrics.streams(),
             deadline,
             streams.get(),
             begunAt,

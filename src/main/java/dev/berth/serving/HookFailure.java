@@ -1,7 +1,7 @@
 package dev.berth.serving;
 
 import dev.berth.artifact.code.HookPlace;
-import dev.berth.artifact.code.MissingClass;
+import dev.berth.artifact.code.Thrown;
 import dev.berth.batching.WorkerLostException;
 import dev.berth.error.ErrorType;
 import dev.berth.error.ServingException;
@@ -72,12 +72,9 @@ final class HookFailure {
     var name = thrown.getClass().getSimpleName();
     return switch (thrown) {
       case ExceptionInInitializerError e when e.getCause() != null ->
-          "%s: %s".formatted(name, e.getCause());
-      case NoClassDefFoundError e ->
-          "%s: %s%s".formatted(name, e.getMessage(), MissingClass.cure(e));
-      case LinkageError e -> "%s: %s".formatted(name, e.getMessage());
-      case ReflectiveOperationException e ->
-          "%s: %s%s".formatted(name, e.getMessage(), MissingClass.cure(e));
+          "%s: %s".formatted(name, Thrown.of(e));
+      case LinkageError _, ReflectiveOperationException _ ->
+          "%s: %s%s".formatted(name, thrown.getMessage(), Thrown.cure(thrown));
       default -> Objects.requireNonNullElse(thrown.getMessage(), name);
     };
   }

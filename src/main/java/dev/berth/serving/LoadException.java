@@ -1,7 +1,7 @@
 package dev.berth.serving;
 
 import dev.berth.artifact.code.HookPlace;
-import dev.berth.artifact.code.MissingClass;
+import dev.berth.artifact.code.Thrown;
 import java.time.Duration;
 import java.util.concurrent.Callable;
 import java.util.concurrent.CompletableFuture;
@@ -38,9 +38,10 @@ public final class LoadException extends Exception {
     watch(hook, patience, patience, Thread.currentThread(), ended);
     try {
       return call.call();
+    } catch (LoadException named) {
+      throw named;
     } catch (Throwable e) {
-      throw new LoadException(
-          "%s failed%s: %s%s".formatted(hook, HookPlace.of(e), e, MissingClass.cure(e)), e);
+      throw new LoadException("%s failed%s".formatted(hook, Thrown.at(e)), e);
     } finally {
       ended.complete(null);
     }

@@ -1,5 +1,6 @@
 package dev.berth.serving;
 
+import dev.berth.artifact.ArtifactFile;
 import dev.berth.error.ErrorType;
 import dev.berth.error.ServingException;
 import java.io.IOException;
@@ -205,7 +206,7 @@ public final class ModelDirectory implements ManyModels {
     try (var entries = Files.newDirectoryStream(root)) {
       for (var entry : entries) {
         var name = entry.getFileName().toString();
-        if (name.startsWith(".")) {
+        if (ArtifactFile.isHidden(entry.getFileName())) {
           continue;
         }
         if (name.endsWith(".tar.gz")) {

@@ -210,7 +210,8 @@ class CheckTest {
         .singleElement()
         .asString()
         .endsWith(
-            "sample.txt: the model does not answer it: predictFn (code/Inference.java) returned null, expected a list of predictions");
+            "sample.txt: the model does not answer it: predictFn (code/Inference.java) returned null, expected a list of predictions; "
+                + "correct it, or delete it and sample-response.json");
   }
 
   @Test

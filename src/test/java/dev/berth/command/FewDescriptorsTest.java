@@ -127,6 +127,17 @@ class FewDescriptorsTest {
     }
   }
 
+  @Test
+  void fewerThanItsJarsTakeAreRefusedWithTheirNumber() throws Exception {
+    try (var server = serve(TestServer.SAMPLE_ARTIFACT, 64)) {
+      assertThat(server.exitCode()).isEqualTo(1);
+      assertThat(server.err())
+          .isEqualTo(
+              "open files: found a limit of 64, expected 160 or more, because each jar is one; "
+                  + "raise it with ulimit -n, or docker run --ulimit nofile=1024\n");
+    }
+  }
+
   /// Each on a connection of its own: an idle one may have made way.
   private static void assertThatEverybodyIsAnswered(ServeProcess server)
       throws IOException, InterruptedException {
@@ -142,8 +153,15 @@ class FewDescriptorsTest {
   }
 
   private static ServeProcess serve(Path artifact) throws IOException {
+    return serve(artifact, 320);
+  }
+
+  private static ServeProcess serve(Path artifact, int descriptors) throws IOException {
     return ServeProcess.start(
         Map.of("BERTH_MODEL_DIR", artifact.toString(), "INSTANCE_TYPE", "cpu"),
-        List.of("sh", "-c", "./serve --help > /dev/null && ulimit -n 320 && exec ./serve"));
+        List.of(
+            "sh",
+            "-c",
+            "./serve --help > /dev/null && ulimit -n %d && exec ./serve".formatted(descriptors)));
   }
 }

@@ -9,6 +9,7 @@ import dev.berth.testing.TestArtifact;
 import dev.berth.testing.TestServer;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.stream.Collectors;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Tag;
@@ -16,6 +17,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.Arguments;
+import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.MethodSource;
 
 /// The artifact's sample is asked before `/ping` is 200, whatever hooks it has.
@@ -69,6 +71,35 @@ class FirstSampleTest {
     }
   }
 
+  @ParameterizedTest
+  @CsvSource({
+    "sample.png,  image/png,   image/png",
+    "sample.png,  application/x-image image/png, application/x-image",
+    "sample.jpg,  image/png image/jpeg, image/jpeg",
+    "sample.wav,  audio/wav,   audio/wav",
+    "sample.wav,  audio/x-wav, audio/x-wav"
+  })
+  void aSampleIsSentInTheTypeThatTheHooksTake(String name, String types, String sent)
+      throws Exception {
+    var list =
+        Stream.of(types.split(" "))
+            .map("MediaType.parse(\"%s\").get()"::formatted)
+            .collect(Collectors.joining(", "));
+    var artifact =
+        CodeArtifact.hooks(
+                directory,
+                """
+        @Override public List<MediaType> requestTypes() { return List.of(%s); }
+        @Override public List<String> inputFn(InvocationRequest request) { HookProbe.note(request.contentType().toString()); return List.of(""); }
+        @Override public List<String> predictFn(List<String> records, Object model) { return records; }
+        """
+                    .formatted(list))
+            .file(name, "bytes");
+    try (var _ = artifact.server().start()) {
+      assertThat(HookProbe.NOTES).containsExactly(sent);
+    }
+  }
+
   static Stream<Arguments> failures() {
     return Stream.of(
         Arguments.of(
@@ -80,6 +111,9 @@ class FirstSampleTest {
         Arguments.of(
             "List<String> predictFn(List<String> records, Object model) { throw new IllegalStateException(\"boom\"); }",
             "predictFn (code/Inference.java) failed at Inference.java:2: boom"),
+        Arguments.of(
+            "List<String> predictFn(List<String> records, Object model) { throw new IllegalStateException(\"boom\", new java.io.IOException(\"disk\")); }",
+            "predictFn (code/Inference.java) failed at Inference.java:2: boom, caused by java.io.IOException: disk"),
         Arguments.of(
             "List<String> predictFn(List<String> records, Object model) { return List.of(); }",
             "predictFn (code/Inference.java) failed: found 0 predictions, expected 1, one for each record"),

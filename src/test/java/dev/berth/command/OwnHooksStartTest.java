@@ -35,6 +35,10 @@ class OwnHooksStartTest {
             "Object modelFn(ModelContext context) throws Exception { throw new IOException(\"no weights\"); }",
             "modelFn (code/Inference.java) failed at Inference.java:2: java.io.IOException: no weights"),
         arguments(
+            "Object modelFn(ModelContext context) { throw new IllegalStateException(\"no weights\", new IOException(\"disk\")); }",
+            "modelFn (code/Inference.java) failed at Inference.java:2: java.lang.IllegalStateException: no weights, caused by "
+                + "java.io.IOException: disk"),
+        arguments(
             "Object modelFn(ModelContext context) { System.exit(1); return 1; }",
             "modelFn (code/Inference.java) failed at Inference.java:2: dev.berth.artifact.code.ExitRefused: it called exit(1), "),
         arguments(
@@ -71,6 +75,9 @@ class OwnHooksStartTest {
         arguments(
             "int maxBatchSize(Accelerator accelerator) { throw new IllegalStateException(\"any\"); }",
             "the model could not be loaded at Inference.java:2: java.lang.IllegalStateException: any"),
+        arguments(
+            "int maxBatchSize(Accelerator accelerator) { throw new IllegalStateException(new IOException(\"disk\")); }",
+            "the model could not be loaded at Inference.java:2: java.lang.IllegalStateException: java.io.IOException: disk"),
         arguments(
             "int maxBatchSize(Accelerator accelerator) { return 0; }",
             "the model could not be loaded: java.lang.IllegalArgumentException: maxBatchSize: found 0, expected at least 1"));

@@ -14,6 +14,8 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /// Artifacts with hooks of their own, served. What is wrong with hooks stands in
 /// `OwnHooksFailureTest` and `OwnHooksStartTest`.
@@ -130,6 +132,38 @@ class OwnHooksTest {
   }
 
   @Test
+  void theBuiltInHandlerTakesAModelOfOnesOwn() throws Exception {
+    var artifact =
+        new CodeArtifact(directory)
+            .source(
+                "Inference.java",
+                """
+        public class Inference extends QuestionAnsweringHandler {
+          public Inference(Path directory) { super(directory); }
+          @Override public SpanModel modelFn(ModelContext context) {
+            return rows -> {
+              // The last word of the context stands before the last special token.
+              int columns = rows.getFirst().size();
+              var logits = new float[columns];
+              logits[columns - 2] = rows.getFirst().ids()[1] == 2054 ? 9 : 10;
+              return new SpanModel.Logits(logits, logits, rows.getFirst().ids()[1] == 2073 ? columns + 1 : columns);
+            };
+          }
+        }
+        """)
+            .withSample();
+    try (var server = artifact.server().start()) {
+      var about = "\"context\": \"Bell was born in Scotland\"}";
+      assertThat(server.invoke("{\"question\": \"Who?\", " + about).body())
+          .contains("\"answer\":\"Scotland\"", "\"start\":17", "\"end\":25");
+      var wrong = server.invoke("{\"question\": \"Where?\", " + about);
+      assertThat(wrong.statusCode()).isEqualTo(500);
+      assertThat(wrong.body())
+          .contains("the model returned 10 start and 10 end logits in rows of 11");
+    }
+  }
+
+  @Test
   void aHookOfTheBuiltInHandlerIsChanged() throws Exception {
     var artifact =
         new CodeArtifact(directory)
@@ -191,6 +225,22 @@ class OwnHooksTest {
       assertThat(server.invoke("").body())
           .as("an empty body is a request too")
           .isEqualTo("model  application/json application/json none");
+    }
+  }
+
+  /// The first is what SageMaker's SDK sets for any image.
+  @ParameterizedTest
+  @ValueSource(strings = {"inference.py", "Inference.java"})
+  void aProgramWithoutCodeIsAWarning(String program) throws Exception {
+    new CodeArtifact(directory).withSample();
+    try (var log = new CapturedLog();
+        var server = TestServer.artifact(directory).set("SAGEMAKER_PROGRAM", program).start()) {
+      assertThat(server.invoke("{\"question\": \"Who came?\", \"context\": \"Bob came.\"}").body())
+          .contains("Bob");
+      assertThat(log.text())
+          .contains(
+              "SAGEMAKER_PROGRAM is %s, and has no effect without hooks in code/"
+                  .formatted(program));
     }
   }
 

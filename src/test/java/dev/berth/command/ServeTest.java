@@ -271,6 +271,19 @@ class ServeTest {
   }
 
   @Test
+  void anAddressOfIpv6WhereThereIsNoneIsNamed() throws Exception {
+    var environment = Map.of("BERTH_HOST", "::", "JAVA_OPTS", "-Djava.net.preferIPv4Stack=true");
+    try (var server = ServeProcess.serve(environment)) {
+      assertThat(server.exitCode()).isEqualTo(1);
+      assertThat(server.err().lines())
+          .singleElement()
+          .asString()
+          .startsWith("can't listen on :: port " + server.port());
+      assertThat(server.out()).doesNotContain("\tat ");
+    }
+  }
+
+  @Test
   void aHookThatFailsAtTheStartIsLoggedOnceWithItsStack(@TempDir Path directory) throws Exception {
     hooks(
         directory,

@@ -91,7 +91,7 @@ class SwappingTest {
               served,
               metrics,
               Tracing.OFF,
-              new Page(config, served, registry, _ -> Optional.empty()))) {
+              new Page(config, served, registry, (_, _) -> Optional.empty()))) {
         directory.start();
         var request =
             HttpRequest.newBuilder(

@@ -33,7 +33,8 @@ class TemplateTest {
   @ParameterizedTest
   @EnumSource(Template.class)
   void itIsServedAsItIsWritten(Template template) throws Exception {
-    var artifact = directory.resolve("new/artifact");
+    var artifact = Files.createDirectories(directory.resolve("new/artifact"));
+    Files.createFile(artifact.resolve(".DS_Store"));
     var written = template.write(artifact, TestServer.SAMPLE_ARTIFACT);
     assertThat(written.missing()).isEmpty();
     assertThat(written.added())
@@ -105,6 +106,22 @@ class TemplateTest {
       assertThat(summary.getSummary().getTotalFailureCount()).as(failures.toString()).isZero();
     } finally {
       System.clearProperty("artifact");
+    }
+  }
+
+  @Test
+  void withoutItsCodeTheModelNeedsNoSample() throws Exception {
+    Template.TENSOR.write(directory, TestServer.SAMPLE_ARTIFACT);
+    Files.delete(directory.resolve("code/Inference.java"));
+    try (var server = TestServer.artifact(directory).startWithoutWaiting()) {
+      assertThatThrownBy(() -> server.server().awaitReady())
+          .hasMessageContaining("sample.json: the model does not answer it: ")
+          .hasMessageEndingWith("; correct it, or delete it and sample-response.json");
+    }
+    Files.delete(directory.resolve("sample.json"));
+    Files.delete(directory.resolve("sample-response.json"));
+    try (var server = TestServer.artifact(directory).start()) {
+      assertThat(server.invoke("[[70, 3]]").body()).isEqualTo("[[520.0]]");
     }
   }
 

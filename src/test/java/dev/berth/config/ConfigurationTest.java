@@ -609,6 +609,25 @@ class ConfigurationTest {
         .containsExactly("%s: there is no such setting; did you mean %s?".formatted(name, meant));
   }
 
+  /// In a namespace of Kubernetes with the Services `berth`, `berth-qa` and `berth-grpc`.
+  @ParameterizedTest
+  @CsvSource({
+    "BERTH_SERVICE_HOST, 10.96.10.5",
+    "BERTH_SERVICE_PORT, 80",
+    "BERTH_SERVICE_PORT_HTTP, 80",
+    "BERTH_PORT, tcp://10.96.10.5:80",
+    "BERTH_PORT_8080_TCP, tcp://10.96.10.5:8080",
+    "BERTH_PORT_8080_TCP_PROTO, tcp",
+    "BERTH_PORT_8080_TCP_PORT, 8080",
+    "BERTH_QA_SERVICE_HOST, 10.96.10.6",
+    "BERTH_QA_PORT_80_TCP_ADDR, 10.96.10.6",
+    "BERTH_QA_PORT, udp://10.96.10.6:53",
+    "BERTH_GRPC_PORT, tcp://10.96.10.7:9000"
+  })
+  void a_link_to_a_service_is_no_setting(String name, String value) {
+    assertThat(read(Map.of(name, value))).isEqualTo(read(Map.of()));
+  }
+
   @Test
   @Tag("RUN-13")
   void a_hundred_unknown_names_of_the_platform_are_ignored() {
@@ -652,6 +671,14 @@ class ConfigurationTest {
             "timeout = 120 s (SAGEMAKER_MODEL_SERVER_TIMEOUT)",
             "max-payload-mb = 100 MiB (default)",
             "max-batch-size = chosen from the device (detected)");
+  }
+
+  @Test
+  void a_host_of_ipv6_stands_in_brackets_in_a_url() {
+    assertThat(HttpConfig.inUrl("::1")).isEqualTo("[::1]");
+    assertThat(HttpConfig.inUrl("[::1]")).isEqualTo("[::1]");
+    assertThat(HttpConfig.inUrl("::", "localhost")).isEqualTo("localhost");
+    assertThat(HttpConfig.inUrl("10.0.0.1", "localhost")).isEqualTo("10.0.0.1");
   }
 
   @Test

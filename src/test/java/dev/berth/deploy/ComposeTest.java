@@ -76,6 +76,23 @@ class ComposeTest {
     }
   }
 
+  @Test
+  void anAlertFiresForWhatItIsFor() throws Exception {
+    BerthImage.run(
+        List.of(
+            "docker",
+            "run",
+            "--rm",
+            "--volume=" + RULES + ":/etc/berth/rules.yml:ro",
+            "--volume=" + Path.of("src/test/deploy").toAbsolutePath() + ":/tests:ro",
+            DeployTools.IMAGE,
+            "promtool",
+            "test",
+            "rules",
+            "/tests/alerts.yml"),
+        Path.of("target", "promtool-test.log"));
+  }
+
   private static void takeRights(CreateContainerCmd command) {
     command
         .withUser("10001:10001")

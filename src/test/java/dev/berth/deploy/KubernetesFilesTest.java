@@ -78,7 +78,8 @@ class KubernetesFilesTest {
     var taken = texts(kustomization.path("resources")).map(KUBERNETES::resolve).toList();
     assertThat(taken)
         .containsExactlyInAnyOrderElementsOf(objects().filter(file -> !file.equals(JOB)).toList());
-    assertThat(kustomization.at("/images/0/name")).isEqualTo(container().path("image"));
+    assertThat(container().path("image").asText())
+        .startsWith(kustomization.at("/images/0/name").asText() + ":");
   }
 
   @ParameterizedTest
@@ -102,6 +103,19 @@ class KubernetesFilesTest {
     assertThat(runtime.at("/containers/0/name").asText()).isEqualTo("kserve-container");
     assertThat(variables(runtime.at("/containers/0")).get("BERTH_MODEL_DIR"))
         .isEqualTo("/mnt/models");
+  }
+
+  @Test
+  void kservesUrlsHaveTheNameOfItsService() throws Exception {
+    var service = read(Files.readString(SERVICE)).at("/metadata/name").asText();
+    var arguments = texts(read(Files.readString(RUNTIME)).at("/spec/containers/0/args")).toList();
+    assertThat(arguments).hasSize(2).first().isEqualTo("serve");
+    var option = arguments.getLast().replace("{{.Name}}", service).split("=");
+    assertThat(option).startsWith("--model-name");
+    try (var server = TestServer.sample().set("BERTH_MODEL_NAME", option[1]).start()) {
+      assertThat(server.get("/v2/models/" + service + "/ready").statusCode()).isEqualTo(200);
+      assertThat(server.get("/v1/models/" + service).statusCode()).isEqualTo(200);
+    }
   }
 
   @Test

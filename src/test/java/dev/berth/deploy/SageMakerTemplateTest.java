@@ -70,6 +70,15 @@ class SageMakerTemplateTest {
   }
 
   @Test
+  void containersReachNothingOutsideUnlessTheyAreToldTo() throws Exception {
+    assertThat(properties("Model", "Kind=real-time")).containsEntry("EnableNetworkIsolation", true);
+    assertThat(properties("Model", "NetworkIsolation=false"))
+        .containsEntry("EnableNetworkIsolation", false);
+    assertThat(properties("Model", "Kind=serverless"))
+        .containsEntry("EnableNetworkIsolation", false);
+  }
+
+  @Test
   void itScalesByWhatWaits() throws Exception {
     assertThat(template("Kind=real-time").resources())
         .doesNotContainKeys("ScalableTarget", "ScalingPolicy", "FromZeroPolicy");

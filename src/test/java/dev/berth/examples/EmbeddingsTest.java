@@ -114,7 +114,20 @@ class EmbeddingsTest {
             openAi(Map.of("input", "one", "encoding_format", "int8"))
                 .at("/error/message")
                 .textValue())
-        .isEqualTo("encoding_format: found the text \"int8\", expected \"float\" or \"base64\"");
+        .isEqualTo("encoding_format: found the text \"int8\", expected one of float, base64");
+    // The model's vectors are worth something as a whole alone.
+    assertThat(openAi(Map.of("input", "one", "dimensions", 384)).path("data")).hasSize(1);
+    for (int dimensions : List.of(16, 999)) {
+      assertThat(
+              openAi(Map.of("input", "one", "dimensions", dimensions))
+                  .at("/error/message")
+                  .textValue())
+          .isEqualTo(
+              "dimensions: found %d, expected nothing or the 384 of this model's vectors"
+                  .formatted(dimensions));
+    }
+    assertThat(openAi(Map.of("input", List.of())).at("/error/message").textValue())
+        .isEqualTo("input: found an empty list, expected a text or a list of texts");
   }
 
   private static JsonNode openAi(Map<String, ?> body) throws Exception {
@@ -131,9 +144,11 @@ class EmbeddingsTest {
     assertThat(server.invoke("[\"one\", \" \"]").body())
         .contains("inputs[1]: found the text \\\" \\\", expected a sentence");
     assertThat(server.invoke("{\"text\": \"one\"}").body())
-        .contains("inputs: found nothing, expected a sentence");
+        .contains("body: found the unknown parameter \\\"text\\\", expected one of inputs");
+    assertThat(server.invoke("{\"inputs\": \"one\", \"normalize\": false}").body())
+        .contains("normalize: found false, expected true, as this model supports nothing else");
     assertThat(server.invoke("{\"input\": [1]}").body())
-        .contains("input[0]: found 1, expected a sentence");
+        .contains("input: found token ids, expected a text; they are those of another tokenizer");
     assertThat(server.invoke("7", "Content-Type", "application/jsonlines").body())
         .contains("line 1: found 7, expected a sentence");
     assertThat(server.invoke("one", "Content-Type", "text/plain").statusCode()).isEqualTo(415);

@@ -123,6 +123,8 @@ class ImageClassificationTest {
       assertThat(server.invoke(body.formatted(picture, wrong)).body())
           .contains("top_k: found ", "expected a whole number of at least 1");
     }
+    assertThat(server.invoke(body.formatted(picture, "1").replace("top_k", "topk")).body())
+        .contains("body: found the unknown parameter \\\"topk\\\", expected top_k");
   }
 
   @Test

@@ -1,5 +1,6 @@
 package dev.berth.examples;
 
+import static java.util.stream.Collectors.joining;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
@@ -16,6 +17,7 @@ import java.net.http.HttpResponse;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
+import java.util.Collections;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.CompletableFuture;
@@ -209,6 +211,127 @@ class TextGenerationTest {
         .isEqualTo(20);
   }
 
+  /// The very bodies that `openai` 3.57 and `langchain-openai` 1.7 send.
+  @ParameterizedTest
+  @Tag("OAI-01")
+  @CsvSource(
+      delimiter = '|',
+      quoteCharacter = '`',
+      textBlock =
+          """
+      1 | {"model":"small","prompt":["In the beginning"],"frequency_penalty":0,"logprobs":null,"max_tokens":8,"n":1,"presence_penalty":0,"seed":null,"temperature":0.7,"top_p":1}
+      2 | {"model":"small","prompt":["In the beginning","And God said"],"frequency_penalty":0,"logprobs":null,"max_tokens":8,"n":1,"presence_penalty":0,"seed":null,"temperature":0.7,"top_p":1}
+      4 | {"model":"small","prompt":["In the beginning","And"],"frequency_penalty":0,"logprobs":null,"max_tokens":8,"n":2,"presence_penalty":0,"seed":null,"temperature":1.0,"top_p":1}
+      1 | {"model":"o1","stream":false,"messages":[{"content":"Be short.","role":"developer"},{"content":"What is the capital of France?","role":"user"}]}
+      1 | {"model":"m","messages":[{"role":"user","content":"hi"},{"role":"assistant","content":null},{"role":"user","content":"What is the capital of France?"}]}
+      1 | {"model":"m","service_tier":"auto","messages":[{"role":"user","content":"What is the capital of France?","name":"bob"}],"frequency_penalty":0.0,"logit_bias":{},"logprobs":false,"metadata":{"a":"b"},"modalities":["text"],"n":1,"parallel_tool_calls":true,"presence_penalty":0,"response_format":{"type":"text"},"seed":1,"store":false,"stream_options":null,"tool_choice":"none","tools":[],"user":"u"}
+      1 | {"model":"m","messages":[{"role":"user","content":[{"type":"text","text":"What is the capital"},{"type":"text","text":" of France?"}]}],"tool_choice":"none","tools":[{"type":"function","function":{"name":"weather"}}]}
+      """)
+  void whatClientsAlwaysSendIsAnswered(int choices, String body) throws Exception {
+    var path = body.contains("\"prompt\"") ? "/v1/completions" : "/v1/chat/completions";
+    var answer = JSON.readTree(post(path, json(body)).body());
+    assertThat(answer.path("choices")).as(answer.toString()).hasSize(choices);
+    for (int i = 0; i < choices; i++) {
+      assertThat(answer.at("/choices/%d/index".formatted(i)).intValue()).isEqualTo(i);
+    }
+    if (path.contains("chat")) {
+      assertThat(text(post(path, json(body)))).isEqualTo("The capital of France is Paris.");
+    }
+  }
+
+  /// The tail of bodies of the same clients.
+  @ParameterizedTest
+  @Tag("OAI-01")
+  @CsvSource(
+      delimiter = '|',
+      quoteCharacter = '`',
+      textBlock =
+          """
+      "tools":[{"type":"function","function":{"name":"weather"}}] | tools: found a list, expected [], as this model supports nothing else
+      "tool_choice":"required","tools":[{"type":"function","function":{"name":"weather"}}] | tool_choice: found the text "required", expected "none" or "auto", as this model supports nothing else
+      "response_format":{"type":"json_object"} | response_format: found an object, expected {"type":"text"}, as this model supports nothing else
+      "response_format":{"type":"json_schema","json_schema":{"name":"City","strict":true}} | response_format: found an object, expected {"type":"text"}, as this model supports nothing else
+      "logprobs":true,"top_logprobs":2 | logprobs: found true, expected false, as this model supports nothing else
+      "logit_bias":{"50256":-100} | logit_bias: found an object, expected {}, as this model supports nothing else
+      "frequency_penalty":1.0 | frequency_penalty: found 1.0, expected 0, as this model supports nothing else
+      "echo":true | echo: found true, expected false, as this model supports nothing else
+      "stream":true,"stream_options":{"usage":true} | stream_options: found the unknown parameter "usage", expected one of include_usage
+      "max_token":5 | body: found the unknown parameter "max_token", expected max_tokens
+      "messages":[{"role":"user","content":[{"type":"image_url","image_url":{"url":"data:image/png;base64,aaaa"}}]}] | messages[0].content[0].type: found the text "image_url", expected "text", as this model reads nothing else
+      "messages":[{"content":null,"role":"assistant","tool_calls":[{"type":"function","id":"call_1"}]}] | messages[0].tool_calls: found a list, expected [], as this model supports nothing else
+      "messages":[{"content":"sunny","role":"tool","tool_call_id":"call_1"}] | messages[0].tool_call_id: found the text "call_1", expected null, as this model supports nothing else
+      """)
+  void whatTheModelCanNotDoIsRefusedByItsName(String fields, String message) throws Exception {
+    var body = json("{%s}".formatted(fields));
+    if (!body.has("messages")) {
+      ((ObjectNode) body).setAll(chat("Hello", Map.of()));
+    }
+    var answer = post("/v1/chat/completions", body);
+    assertThat(answer.statusCode()).isEqualTo(400);
+    assertThat(JSON.readTree(answer.body()).at("/error/message").textValue()).isEqualTo(message);
+  }
+
+  @Test
+  @Tag("OAI-01")
+  void severalTextsAreThoseThatEachHasAlone() throws Exception {
+    var prompts = List.of("In the beginning", "And Moses said");
+    var several =
+        json(Map.of("prompt", prompts, "n", 2, "max_tokens", 8, "temperature", 0.8, "seed", 3));
+    var whole = JSON.readTree(post("/v1/completions", several).body());
+    int tokens = 0;
+    for (int i = 0; i < 4; i++) {
+      // Each choice has the next seed.
+      var alone = several.deepCopy().put("prompt", prompts.get(i / 2)).put("n", 1);
+      var answer = json(post("/v1/completions", alone.put("seed", 3 + i % 2)).body());
+      assertThat(whole.at("/choices/%d/text".formatted(i))).isEqualTo(answer.at("/choices/0/text"));
+      tokens += answer.at("/usage/total_tokens").intValue();
+    }
+    int prompted = whole.at("/usage/prompt_tokens").intValue();
+    assertThat(whole.at("/usage/total_tokens").intValue()).isEqualTo(tokens - prompted);
+
+    var chunks =
+        chunks(
+            post(
+                "/v1/completions",
+                streamed(several).set("stream_options", json("{\"include_usage\": true}"))));
+    for (int i = 0; i < 4; i++) {
+      int index = i;
+      var own =
+          chunks.stream()
+              .map(chunk -> chunk.at("/choices/0"))
+              .filter(choice -> choice.path("index").asInt(-1) == index)
+              .toList();
+      assertThat(own.stream().map(choice -> choice.path("text").textValue()).collect(joining()))
+          .isEqualTo(whole.at("/choices/%d/text".formatted(i)).textValue());
+      assertThat(own.getLast().path("finish_reason"))
+          .isEqualTo(whole.at("/choices/%d/finish_reason".formatted(i)));
+    }
+    assertThat(chunks.getLast().path("usage")).isEqualTo(whole.path("usage"));
+    assertThat(
+            post("/v1/completions", json(Map.of("prompt", Collections.nCopies(9, "a"), "n", 128)))
+                .body())
+        .contains("prompt: found 1152 texts to write, expected at most 1024");
+  }
+
+  @Test
+  @Tag("OAI-01")
+  void aPromptMayBeTokensAndComeBack() throws Exception {
+    var reference =
+        references.stream()
+            .filter(each -> each.path("body").has("prompt"))
+            .findFirst()
+            .orElseThrow();
+    var body = (ObjectNode) reference.path("body").deepCopy();
+    var ids = body.deepCopy().set("prompt", reference.path("prompt"));
+    assertThat(text(post("/v1/completions", ids))).isEqualTo(reference.path("text").textValue());
+    var echoed = body.path("prompt").textValue() + reference.path("text").textValue();
+    assertThat(text(post("/v1/completions", body.put("echo", true)))).isEqualTo(echoed);
+    assertThat(text(chunks(post("/v1/completions", streamed(body))))).isEqualTo(echoed);
+    // Nobody makes a turn of a chat of numbers.
+    assertThat(post("/v1/completions", json("{\"prompt\": [5, 1021]}")).body())
+        .contains("prompt: found the token id 1021, expected ids of tokenizer.json");
+  }
+
   @ParameterizedTest
   @Tag("ERR-01")
   @CsvSource(
@@ -217,17 +340,23 @@ class TextGenerationTest {
       value = {
         "7 | body: found 7, expected an object with messages, prompt or inputs",
         "{\"inputs\": \"\"} | inputs: found an empty text, expected one to go on with",
-        "{\"prompt\": [\"a\", \"b\"]} | prompt: found a list, expected a text",
+        "{\"inputs\": [\"a\", \"b\"]} | inputs: found a list, expected a text",
+        "{\"prompt\": []} | prompt: found an empty list, expected a text or a list of texts",
+        "{\"prompt\": [\"a\", 5]} | prompt[1]: found 5, expected a text",
+        "{\"prompt\": [\"a\", \"\"]} | prompt[1]: found an empty text, expected one to go on with",
         "{\"messages\": []} | messages: found an empty list, expected a list of messages",
-        "{\"messages\": [{\"role\": \"u\"}]} | messages[0].role: found the text \"u\", expected one of [system, user, assistant]",
+        "{\"messages\": [{\"role\": \"u\"}]} | messages[0].role: found the text \"u\", expected one of developer, system, user, assistant",
         "{\"messages\": [{\"role\": \"user\"}]} | messages[0].content: found nothing, expected a text",
-        "{\"prompt\": \"a\", \"n\": 2} | n: found 2, expected a whole number from 1 to 1",
+        "{\"prompt\": \"a\", \"n\": 129} | n: found 129, expected a whole number from 1 to 128",
         "{\"prompt\": \"a\", \"temperature\": -1} | temperature: found -1, expected a number from 0 to 2",
         "{\"prompt\": \"a\", \"stream\": 1} | stream: found 1, expected true or false",
         "{\"prompt\": \"a\", \"seed\": 0.5} | seed: found 0.5, expected a whole number of 64 bits",
-        "{\"prompt\": \"a\", \"stop\": [\"\"]} | stop: found [\"\"], expected at most 4 words, none of them empty",
+        "{\"prompt\": \"a\", \"stop\": [\"\"]} | stop: found a list, expected at most 4 words, none of them empty",
         "{\"prompt\": \"a\", \"max_tokens\": 512} | max_tokens: found 512, expected a whole number from 1 to 511",
-        "{\"inputs\": \"a\", \"parameters\": {\"n\": 1.5}} | parameters.n: found 1.5, expected a whole number from 1 to 1",
+        "{\"inputs\": \"a\", \"parameters\": {\"max_new_token\": 5}} | parameters: found the unknown parameter \"max_new_token\", expected max_new_tokens",
+        "{\"inputs\": \"a\", \"parameters\": {\"top_k\": 1.5}} | parameters.top_k: found 1.5, expected a whole number of at least 0",
+        "{\"inputs\": \"a\", \"parameters\": {\"return_full_text\": true}} | parameters.return_full_text: found true, expected false, as this model supports nothing else",
+        "{\"inputs\": \"a\", \"parameter\": {}} | body: found the unknown parameter \"parameter\", expected parameters",
       })
   void whatIsWrongWithABodyIsNamed(String body, String message) throws Exception {
     var answer = ask(body, "Content-Type", "application/json");
@@ -376,6 +505,7 @@ class TextGenerationTest {
   private static JsonNode generated(JsonNode reference) {
     var parameters = (ObjectNode) reference.path("body").deepCopy();
     var inputs = parameters.remove("prompt").textValue();
+    parameters.set("max_new_tokens", parameters.remove("max_tokens"));
     return json(Map.of("inputs", inputs, "parameters", parameters));
   }
 

@@ -66,7 +66,7 @@ class GrpcTest {
       assertThat(text(client.call("ModelReady", asked))).isEqualTo("ready: true");
       assertThat(text(client.call("ModelMetadata", asked)))
           .startsWith(
-              "name: \"model\" versions: \"1\" platform: \"berth\" inputs { name: \"values\" datatype: \"FP32\" shape: -1 }");
+              "name: \"model\" versions: \"1\" platform: \"berth\" inputs { name: \"values\" datatype: \"FP32\" shape: -1");
     }
   }
 
@@ -198,10 +198,14 @@ class GrpcTest {
         "inputs { name: 'values' datatype: 'FP32' shape: 1 contents { int_contents: 1 } } | INVALID_ARGUMENT | inputs[0].contents: found int_contents, expected fp32_contents",
         "inputs { name: 'values' datatype: 'FP32' shape: 1 contents { int_contents: 1 fp32_contents: 1 } } | INVALID_ARGUMENT | contents: found int_contents and fp32_contents",
         "inputs { name: 'values' datatype: 'FP32' shape: 1 contents { fp32_contents: [1, 2] } } | INVALID_ARGUMENT | inputs[0].contents: found 2 elements, expected 1 for the shape [1]",
-        "inputs { name: 'values' datatype: 'INT8' shape: 1 contents { int_contents: 300 } } | INVALID_ARGUMENT | inputs[0].contents[0]: found 300, expected a number that is INT8",
+        "inputs { name: 'values' datatype: 'INT8' shape: 1 contents { int_contents: 300 } } | INVALID_ARGUMENT | inputs[0].contents[0]: found 300, expected a whole number that is int8",
         "inputs { name: 'values' datatype: 'FP32' shape: 1 } raw_input_contents: 'aa' | INVALID_ARGUMENT | inputs[0]: found 2 bytes, expected 4 for FP32[1]",
         "inputs { name: 'values' datatype: 'FP32' shape: 1 } raw_input_contents: ['a', 'a'] | INVALID_ARGUMENT | raw_input_contents: found 2, expected 1",
         "inputs { name: 'values' datatype: 'FP32' shape: 1 contents { fp32_contents: 1 } } raw_input_contents: 'aaaa' | INVALID_ARGUMENT | found raw_input_contents too",
+        "outputs { name: 'output_0' parameters { key: 'classification' value { int64_param: 3 } } } | INVALID_ARGUMENT | outputs[0].parameters: found the unknown parameter ~classification~",
+        "inputs { name: 'values' parameters { key: 'shared_memory_region' value { string_param: 'a' } } datatype: 'FP32' } | INVALID_ARGUMENT | inputs[0].parameters: found the unknown parameter ~shared_memory_region~",
+        "parameters { key: 'sequence_id' value { int64_param: 3 } } | INVALID_ARGUMENT | parameters.sequence_id: found ~3~, expected none",
+        "parameters { key: 'timeout' value { int64_param: 1 } } inputs { name: 'values' datatype: 'FP32' shape: 1 } raw_input_contents: 'aaaa' | DEADLINE_EXCEEDED | the request's time ran out",
         "inputs { name: 'wert ä' datatype: 'FP32' shape: 1 } raw_input_contents: 'aaaa' | INVALID_ARGUMENT | found ~wert ä~, expected one of [values]"
       })
   void whatIsWrongIsNamed(String request, Code code, String message) {
@@ -210,11 +214,20 @@ class GrpcTest {
 
   @Test
   void otherModelsAreUnknown() {
-    assertFails(() -> client.call("ModelReady", "name: 'other'"), Code.NOT_FOUND, "expected model");
+    assertFails(
+        () -> client.call("ModelMetadata", "name: 'other'"), Code.NOT_FOUND, "expected model");
     assertFails(
         () -> client.call("ModelMetadata", "name: 'model' version: '3'"),
         Code.NOT_FOUND,
         "expected 1");
+  }
+
+  @Test
+  void modelsThatAreNotThereAreNotReady() {
+    for (var asked : List.of("name: 'other'", "name: 'model' version: '2'")) {
+      // False is what protobuf leaves out.
+      assertThat(text(client.call("ModelReady", asked))).isEmpty();
+    }
   }
 
   @Test

@@ -5,6 +5,7 @@ import static org.awaitility.Awaitility.await;
 
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
+import com.google.protobuf.TextFormat;
 import dev.berth.hooks.InvocationRequest;
 import dev.berth.hooks.InvocationResponse;
 import dev.berth.hooks.MediaType;
@@ -12,6 +13,7 @@ import dev.berth.hooks.Signature;
 import dev.berth.testing.CapturedLog;
 import dev.berth.testing.Gate;
 import dev.berth.testing.GatedHandler;
+import dev.berth.testing.GrpcClient;
 import dev.berth.testing.TestArtifact;
 import dev.berth.testing.TestServer;
 import dev.berth.testing.TextHandler;
@@ -29,6 +31,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Arrays;
 import java.util.Base64;
+import java.util.Collections;
 import java.util.HexFormat;
 import java.util.List;
 import javax.imageio.ImageIO;
@@ -122,6 +125,141 @@ class OpenInferenceTest {
         {"name": "model", "versions": ["1"], "platform": "berth",
          "inputs": [{"name": "left", "datatype": "FP32", "shape": [-1]}, {"name": "right", "datatype": "INT64", "shape": [-1]}],
          "outputs": [{"name": "product", "datatype": "FP32", "shape": [-1]}, {"name": "sum", "datatype": "FP32", "shape": [-1]}]}"""));
+  }
+
+  @Test
+  void aSampleSaysTypesAndShapesBeforeAnybodyAsks() throws Exception {
+    var artifact = artifact("sampled", "two-columns.pt", null);
+    Files.writeString(artifact.resolve("sample.json"), "[[70, 3]]");
+    try (var server = TestServer.artifact(artifact).set("BERTH_GRPC_PORT", "0").start();
+        var client = new GrpcClient(server.server().grpcPort().orElseThrow())) {
+      var metadata = json(server.get("/v2/models/model"));
+      assertThat(metadata)
+          .isEqualTo(
+              JSON.readTree(
+                  """
+          {"name": "model", "versions": ["1"], "platform": "berth",
+           "inputs": [{"name": "values", "datatype": "FP32", "shape": [-1, 2]}],
+           "outputs": [{"name": "output_0", "datatype": "FP32", "shape": [-1, 1]}]}"""));
+      assertThat(TextFormat.printer().printToString(client.call("ModelMetadata", "")))
+          .contains("shape: -1\n  shape: 2\n", "shape: -1\n  shape: 1\n");
+      for (var type : List.of("BOOL", "UINT8", "INT8", "INT16", "INT32", "INT64", "FP16", "FP64")) {
+        var answer =
+            json(
+                infer(
+                    server,
+                    "model",
+                    """
+            {"inputs": [{"name": "values", "datatype": "%s", "shape": [2, 2], "data": [1, 0, 0, 1]}]}"""
+                        .formatted(type)));
+        assertThat(answer.path("outputs"))
+            .as(type)
+            .isEqualTo(
+                JSON.readTree(
+                    """
+            [{"name": "output_0", "datatype": "FP32", "shape": [2, 1], "data": [1.0, 10.0]}]"""));
+      }
+      assertThat(json(server.get("/v2/models/model"))).isEqualTo(metadata);
+    }
+  }
+
+  @Test
+  void aLengthThatDiffersFromRequestToRequestIsNotKnown() throws Exception {
+    var artifact = artifact("lengths", "looked-up.pt", null);
+    Files.writeString(artifact.resolve("sample.json"), "[[1, 2, 3], [4, 5]]");
+    try (var server = TestServer.artifact(artifact).start()) {
+      assertThat(json(server.get("/v2/models/model")).path("inputs"))
+          .isEqualTo(
+              JSON.readTree(
+                  """
+          [{"name": "ids", "datatype": "INT64", "shape": [-1, -1]}]"""));
+      assertError(
+          infer(
+              server,
+              "model",
+              """
+          {"inputs": [{"name": "ids", "datatype": "FP32", "shape": [1, 2], "data": [7, 2.5]}]}"""),
+          400,
+          "ids[0][1]: found 2.5, expected a whole number that is int64");
+    }
+  }
+
+  @ParameterizedTest
+  @ValueSource(
+      strings = {
+        "text-classification-bert",
+        "token-classification-bert",
+        "sentence-embeddings-bert",
+        "fill-mask-bert",
+        "image-classification-resnet"
+      })
+  void tasksAnswerAsTheyAreDescribed(String task) throws Exception {
+    var data =
+        task.startsWith("image")
+            ? Base64.getEncoder().encodeToString(picture())
+            : "Marie [MASK] was born in Warsaw.";
+    try (var server = TestServer.artifact(TASKS.resolve(task)).start()) {
+      var described = json(server.get("/v2/models/model"));
+      for (int records : List.of(1, 2)) {
+        var request = JSON.createObjectNode();
+        request
+            .withArray("inputs")
+            .addObject()
+            .put("name", described.at("/inputs/0/name").asText())
+            .put("datatype", described.at("/inputs/0/datatype").asText())
+            .putPOJO("shape", List.of(records))
+            .putPOJO("data", Collections.nCopies(records, data));
+        var outputs = json(infer(server, "model", request.toString())).path("outputs");
+        assertThat(outputs).hasSameSizeAs(described.path("outputs"));
+        for (int i = 0; i < outputs.size(); i++) {
+          var expected = described.path("outputs").path(i);
+          for (var field : List.of("name", "datatype")) {
+            assertThat(outputs.path(i).path(field)).isEqualTo(expected.path(field));
+          }
+          var shape = outputs.path(i).path("shape");
+          assertThat(shape).as("%s", expected).hasSameSizeAs(expected.path("shape"));
+          assertThat(shape.path(0).asInt()).isEqualTo(records);
+        }
+      }
+    }
+  }
+
+  private static byte[] picture() throws Exception {
+    var picture = new ByteArrayOutputStream();
+    ImageIO.write(new BufferedImage(8, 8, BufferedImage.TYPE_INT_RGB), "png", picture);
+    return picture.toByteArray();
+  }
+
+  @Test
+  void aRequestMayLeaveItselfLessTime() throws Exception {
+    assertError(
+        infer(
+            doubled,
+            "model",
+            """
+        {"parameters": {"timeout": 1}, "inputs": [{"name": "values", "datatype": "FP32", "shape": [1], "data": [1]}]}"""),
+        504,
+        "the request's time ran out");
+    var gate = new Gate(1);
+    try (var server =
+        TestServer.with(new GatedHandler(gate))
+            .set("SAGEMAKER_MODEL_SERVER_WORKERS", "1")
+            .start()) {
+      var running = server.invokeAsync("a");
+      gate.awaitArrival();
+      // In the queue, behind one that goes on.
+      assertError(
+          infer(
+              server,
+              "model",
+              """
+          {"parameters": {"timeout": 100000},
+           "inputs": [{"name": "content", "datatype": "BYTES", "shape": [1], "data": ["\\"a\\""]}]}"""),
+          504,
+          "the request's time ran out");
+      gate.open();
+      assertThat(running.get().statusCode()).isEqualTo(200);
+    }
   }
 
   @ParameterizedTest
@@ -241,7 +379,7 @@ class OpenInferenceTest {
                 questions,
                 "answers",
                 """
-        {"parameters": {"top_k": 2, "priority": 1},
+        {"parameters": {"top_k": 2, "priority": 0, "sequence_id": 0, "sequence_start": false, "timeout": 60000000},
          "inputs": [{"name": "question", "datatype": "BYTES", "shape": [1], "data": ["Where is it?"]},
                     {"name": "context", "datatype": "BYTES", "shape": [1], "data": ["It is in the house, behind the wall."]}]}"""));
     assertThat(answer.path("outputs").path(0).path("shape")).isEqualTo(JSON.readTree("[1, 2]"));
@@ -301,9 +439,7 @@ class OpenInferenceTest {
       assertThat(output.path("shape").path(0).asInt()).isEqualTo(2);
     }
     try (var server = TestServer.artifact(TASKS.resolve("image-classification-resnet")).start()) {
-      var picture = new ByteArrayOutputStream();
-      ImageIO.write(new BufferedImage(8, 8, BufferedImage.TYPE_INT_RGB), "png", picture);
-      var base64 = Base64.getEncoder().encodeToString(picture.toByteArray());
+      var base64 = Base64.getEncoder().encodeToString(picture());
       var asText =
           json(
               infer(
@@ -314,7 +450,7 @@ class OpenInferenceTest {
                       .formatted(base64)));
       assertThat(asText.path("outputs").findValuesAsText("name")).containsExactly("label", "score");
       for (var type : List.of("", ", \"content_type\": \"image/png\"")) {
-        var raw = element(picture.toByteArray());
+        var raw = element(picture());
         var header =
             """
             {"inputs": [{"name": "image", "datatype": "BYTES", "shape": [1], "parameters": {"binary_data_size": %d%s}}]}"""
@@ -481,6 +617,14 @@ class OpenInferenceTest {
         "{'inputs': [{'name': 'values', 'datatype': 'BYTES', 'shape': [2], 'data': ['a', 'b'], 'parameters': {'content_type': 'image/png'}}]} | 400 | inputs[0]: found 2 elements of image/png",
         "{'inputs': [{'name': 'values', 'datatype': 'BYTES', 'shape': [1], 'data': ['a'], 'parameters': {'content_type': 'image/png'}}]} | 400 | inputs[0]: found what hooks get as image/png, expected",
         "{'inputs': [{'name': 'values', 'datatype': 'FP32', 'shape': [1], 'data': [1]}, {'name': 'values', 'datatype': 'FP32', 'shape': [1], 'data': [1]}]} | 400 | inputs[1].name: found ~values~ a second time",
+        "{'inputs': [{'name': 'values', 'datatype': 'BYTES', 'shape': [1], 'data': ['YQ=='], 'parameters': {'content_type': 'base64'}}]} | 400 | inputs[0].parameters.content_type: found ~base64~, expected a media type",
+        "{'parameters': {'sequence_id': 5, 'sequence_start': true}, 'inputs': [{'name': 'values', 'datatype': 'FP32', 'shape': [1], 'data': [1]}]} | 400 | parameters.sequence_",
+        "{'parameters': {'sequence_id': 'a'}, 'inputs': [{'name': 'values', 'datatype': 'FP32', 'shape': [1], 'data': [1]}]} | 400 | parameters.sequence_id: found ~a~, expected none",
+        "{'parameters': {'priority': 1}, 'inputs': [{'name': 'values', 'datatype': 'FP32', 'shape': [1], 'data': [1]}]} | 400 | parameters.priority: found ~1~, expected none",
+        "{'parameters': {'timeout': 'a'}, 'inputs': [{'name': 'values', 'datatype': 'FP32', 'shape': [1], 'data': [1]}]} | 400 | parameters.timeout: found ~a~, expected microseconds",
+        "{'parameters': {'top_k': 1}, 'inputs': [{'name': 'values', 'datatype': 'FP32', 'shape': [1], 'data': [1]}]} | 400 | parameters: found the unknown parameter ~top_k~, expected none",
+        "{'inputs': [{'name': 'values', 'datatype': 'FP32', 'shape': [1], 'parameters': {'shared_memory_region': 'a'}}]} | 400 | inputs[0].parameters: found the unknown parameter ~shared_memory_region~, expected one of binary_data_size, content_type",
+        "{'outputs': [{'name': 'output_0', 'parameters': {'classification': 3}}], 'inputs': [{'name': 'values', 'datatype': 'FP32', 'shape': [1], 'data': [1]}]} | 400 | outputs[0].parameters: found the unknown parameter ~classification~, expected one of binary_data",
         "{'outputs': [{'name': 'other'}], 'inputs': [{'name': 'values', 'datatype': 'FP32', 'shape': [1], 'data': [1]}]} | 400 | outputs[0].name: found ~other~, expected one of [output_0]"
       })
   void whatIsWrongIsNamed(String body, int status, String message) throws Exception {
@@ -563,6 +707,10 @@ class OpenInferenceTest {
   @Test
   void pathsAndMethodsThatAreNotThereAreErrorsOfTheProtocol() throws Exception {
     assertError(doubled.get("/v2/nope"), 404, "no such path");
+    assertError(doubled.get("/v2/models/stats"), 404, "no extension statistics");
+    assertError(doubled.get("/v2/models/model/stats"), 404, "no extension statistics");
+    assertError(doubled.get("/v2/models/a%5Cb"), 404, "a\\b");
+    assertError(doubled.get("/v2/models/%ff"), 400, "");
     var response = doubled.get("/v2/models/model/infer");
     assertError(response, 405, "expected POST");
     assertThat(response.headers().firstValue("Allow")).contains("POST");

@@ -113,6 +113,19 @@ class ModelDirectoryTest {
   }
 
   @Test
+  void whatAMacAddsIsNeitherAModelNorAChange() throws Exception {
+    write("m/file", "1");
+    models.look(true);
+    enter();
+    write("__MACOSX/m/._file", "");
+    write("m/.DS_Store", "");
+    models.look(false);
+    models.look(false);
+    assertThat(models.list()).hasSize(1);
+    assertThat(loads).containsExactly("1");
+  }
+
+  @Test
   void aDirectoryIsGoneWhenTwoLooksHaveNotSeenIt() throws Exception {
     write("m/file", "1");
     models.look(true);

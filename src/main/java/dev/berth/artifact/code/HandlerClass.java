@@ -54,11 +54,7 @@ final class HandlerClass {
     } catch (ClassNotFoundException e) {
       throw problem("found no such class in code/");
     } catch (Throwable e) {
-      var cause = e instanceof ExceptionInInitializerError ? e.getCause() : e;
-      throw problem(
-          "it can't be loaded%s: %s%s"
-              .formatted(HookPlace.of(cause), cause, MissingClass.cure(cause)),
-          cause);
+      throw problem("it can't be loaded" + Thrown.at(e), e);
     }
   }
 
@@ -140,10 +136,7 @@ final class HandlerClass {
         && known.getClass().getName().startsWith("dev.berth.")) {
       return known;
     }
-    return problem(
-        "its constructor failed%s: %s%s"
-            .formatted(HookPlace.of(cause), cause, MissingClass.cure(cause)),
-        cause);
+    return problem("its constructor failed" + Thrown.at(cause), cause);
   }
 
   private ModelArtifactException problem(String message) {

@@ -13,7 +13,6 @@ import java.util.List;
 import java.util.Optional;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
-import java.util.stream.StreamSupport;
 
 /// What lies in a model artifact's `code/`: sources, jars with hooks, and the jars that both need.
 ///
@@ -76,13 +75,11 @@ public final class HookCode {
           "model.json: handler: found \"%s\", expected none, as code/ has neither a .java file nor a jar"
               .formatted(className.get()));
     }
-    if (program.isPresent()) {
+    if (program.filter(name -> name.endsWith(".py")).isPresent() && hasPython(modelDirectory)) {
       throw code.problem(
-          program.get().endsWith(".py")
-              ? ("SAGEMAKER_PROGRAM: found %s, expected a .java file of code/: Python does not run here; docs/hooks.md "
-                      + "turns an inference.py into an Inference.java")
-                  .formatted(program.get())
-              : "SAGEMAKER_PROGRAM: found %s, expected a file of code/".formatted(program.get()));
+          ("SAGEMAKER_PROGRAM: found %s, expected a .java file of code/: Python does not run here; docs/hooks.md "
+                  + "turns an inference.py into an Inference.java")
+              .formatted(program.get()));
     }
     return Optional.empty();
   }
@@ -189,19 +186,12 @@ public final class HookCode {
       return files
           .filter(
               file -> file.getFileName().toString().endsWith(ending) && !Files.isDirectory(file))
-          // Such as the ._Inference.java that tar adds on a Mac, and a notebook's
-          // .ipynb_checkpoints.
-          .filter(file -> !isHidden(directory.relativize(file)))
+          .filter(file -> !ArtifactFile.isHidden(directory.relativize(file)))
           .map(Path::normalize)
           .sorted()
           .toList();
     } catch (IOException e) {
       throw new UncheckedIOException(e);
     }
-  }
-
-  private static boolean isHidden(Path file) {
-    return StreamSupport.stream(file.spliterator(), false)
-        .anyMatch(name -> name.toString().startsWith("."));
   }
 }

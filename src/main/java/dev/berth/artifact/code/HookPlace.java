@@ -2,13 +2,9 @@ package dev.berth.artifact.code;
 
 import java.util.Arrays;
 import java.util.Optional;
-import java.util.stream.Stream;
 
 /// Where in an artifact's own code something is, for messages.
 public final class HookPlace {
-
-  /// Causes may go round in a circle.
-  private static final int MOST_CAUSES = 20;
 
   private HookPlace() {}
 
@@ -23,8 +19,7 @@ public final class HookPlace {
   /// ` at Inference.java:17`, the line of the artifact's code that threw or passed on an exception;
   /// empty where it has come through none.
   public static String of(Throwable thrown) {
-    return Stream.iterate(thrown, cause -> cause != null, Throwable::getCause)
-        .limit(MOST_CAUSES)
+    return Thrown.chain(thrown)
         .flatMap(cause -> Arrays.stream(cause.getStackTrace()))
         .filter(frame -> HookClassLoader.NAME.equals(frame.getClassLoaderName()))
         .findFirst()

@@ -1,9 +1,7 @@
 package dev.berth.engine.torch;
 
 import java.lang.foreign.FunctionDescriptor;
-import java.lang.foreign.Linker;
 import java.lang.foreign.MemorySegment;
-import java.lang.foreign.SymbolLookup;
 import java.lang.foreign.ValueLayout;
 import java.util.NoSuchElementException;
 import org.slf4j.Logger;
@@ -32,23 +30,17 @@ enum QuantizedEngine {
   /// loaded already.
   ///
   /// @return whether this libtorch has the functions for it
-  @SuppressWarnings("restricted")
   boolean use() {
     try {
-      var linker = Linker.nativeLinker();
-      var libtorch = SymbolLookup.loaderLookup();
       // at::globalContext()
       var context =
           (MemorySegment)
-              linker
-                  .downcallHandle(
-                      libtorch.findOrThrow("_ZN2at13globalContextEv"),
-                      FunctionDescriptor.of(ValueLayout.ADDRESS))
+              Libtorch.function(
+                      "_ZN2at13globalContextEv", FunctionDescriptor.of(ValueLayout.ADDRESS))
                   .invokeExact();
       // at::Context::setQEngine(c10::QEngine)
-      linker
-          .downcallHandle(
-              libtorch.findOrThrow("_ZN2at7Context10setQEngineEN3c107QEngineE"),
+      Libtorch.function(
+              "_ZN2at7Context10setQEngineEN3c107QEngineE",
               FunctionDescriptor.ofVoid(ValueLayout.ADDRESS, ValueLayout.JAVA_BYTE))
           .invokeExact(context, number);
       return true;

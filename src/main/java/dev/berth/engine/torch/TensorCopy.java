@@ -54,15 +54,35 @@ final class TensorCopy {
     if (array.isSparse()) {
       throw new EngineException("the model returned a sparse tensor, expected a dense one");
     }
-    if (array.getDataType() == DataType.COMPLEX64) {
-      throw new EngineException("the model returned complex numbers, expected real ones");
+    return type(array.getDataType())
+        .map(type -> copy(array, type))
+        .orElseGet(() -> outOfUnnamed(array));
+  }
+
+  /// @throws EngineException when no type of tensors holds these numbers as they are
+  private static Tensor outOfUnnamed(NDArray array) {
+    var type = UnnamedType.of(array);
+    var holder = type.holder();
+    // What the engine can't name it can't convert to either, but it copies its bytes.
+    var known = TYPES.containsKey(holder) ? array.toType(TYPES.get(holder), false) : array;
+    var tensor = copy(known, holder);
+    if (type == UnnamedType.UINT64 && Arrays.stream(tensor.longs()).anyMatch(value -> value < 0)) {
+      throw UnnamedType.refused("uint64 beyond the range of int64");
     }
-    var type = type(array.getDataType());
-    var known = type.isPresent() ? array : array.toType(DataType.FLOAT32, false);
-    var shape = Arrays.stream(known.getShape().getShape()).mapToInt(Math::toIntExact).toArray();
-    HeapRoom.require(known.size() * known.getDataType().getNumOfBytes());
+    return tensor;
+  }
+
+  private static Tensor copy(NDArray array, ElementType type) {
+    var shape = Arrays.stream(array.getShape().getShape()).mapToInt(Math::toIntExact).toArray();
+    HeapRoom.require(array.size() * type.bytes());
     // Plain toByteBuffer() copies; with a direct buffer it would be a view of memory that is freed.
-    return Tensor.of(type.orElse(ElementType.FLOAT32), known.toByteBuffer(), shape);
+    return Tensor.of(type, array.toByteBuffer(), shape);
+  }
+
+  /// What the elements take in the engine's memory.
+  static long bytes(NDArray array) {
+    int bytes = array.getDataType().getNumOfBytes();
+    return array.size() * (bytes > 0 ? bytes : UnnamedType.of(array).bytes());
   }
 
   private static Optional<ElementType> type(DataType type) {

@@ -14,6 +14,7 @@ import dev.berth.memory.MemoryReading;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.Optional;
+import java.util.stream.Stream;
 
 /// libtorch, loaded once per process, and the libraries that bring it more operators.
 ///
@@ -33,7 +34,8 @@ public final class Torch implements Engine {
 
   @Override
   public boolean reads(Path file) {
-    return file.toString().endsWith(".pt") || file.toString().endsWith(".pth");
+    // The last one is never a TorchScript; loading it says what to save instead.
+    return Stream.of(".pt", ".pth", ".pt2").anyMatch(file.toString()::endsWith);
   }
 
   @Override

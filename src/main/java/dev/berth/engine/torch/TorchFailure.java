@@ -17,10 +17,10 @@ final class TorchFailure {
   private static final Pattern DEVICE_FAILED = Pattern.compile("CUDA error|NRT|nrt_");
 
   /// What no other input would mend: a bug in libtorch, an operator or a device that this build
-  /// does not have, tensors of the model on another device.
+  /// does not have, tensors of the model on another device, a parameter that takes no tensor.
   private static final Pattern OWN =
       Pattern.compile(
-          "INTERNAL ASSERT|NotImplementedError|Could not run '|CUDA|(?i:\\b(devices?|file|library)\\b)");
+          "INTERNAL ASSERT|Expected a value of type|NotImplementedError|Could not run '|CUDA|(?i:\\b(devices?|file|library)\\b)");
 
   /// `builtins.ValueError: …`, `torch.jit.Error: …`: a `raise` or an `assert` in the model's code.
   /// What an operator throws is a `RuntimeError` without a package.
@@ -55,6 +55,11 @@ final class TorchFailure {
   /// Whether an accelerator or the host had no memory.
   static boolean isShortage(Exception e) {
     return OUT_OF_MEMORY.matcher(EngineMessage.of(e)).find();
+  }
+
+  /// Whether an accelerator or the host has failed, or has no memory.
+  static boolean isOfDevice(Exception e) {
+    return isShortage(e) || DEVICE_FAILED.matcher(EngineMessage.of(e)).find();
   }
 
   private static boolean isAboutInputs(String message) {

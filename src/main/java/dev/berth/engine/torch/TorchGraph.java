@@ -80,9 +80,9 @@ final class TorchGraph implements Graph {
   /// What to do about an operator or a class that no loaded library has, else what the engine says.
   private static String reason(Path file, Exception e) {
     var message = EngineMessage.of(e);
-    if (PickledFile.is(file)) {
-      return "found what torch.save writes, such as a state_dict; load it into the model in Python and save "
-          + "torch.jit.trace(model, example) or torch.jit.script(model)";
+    var other = OtherFormat.of(file);
+    if (other.isPresent()) {
+      return other.get();
     }
     if (String.valueOf(e.getMessage()).contains("torch.classes.neuron")) {
       return "it is compiled for Neuron; serve it on that instance type, with %s (%s)"
@@ -230,10 +230,27 @@ final class TorchGraph implements Graph {
       }
       try (var results =
           IValueUtils.forward((PtSymbolBlock) model.getBlock(), values.toArray(IValue[]::new))) {
-        return read.apply(results);
+        return read(results, read);
       }
     } finally {
       values.forEach(IValue::close);
+    }
+  }
+
+  /// What can't be read is the model's failure, for other inputs too.
+  private static List<Tensor> read(IValue results, Function<IValue, List<Tensor>> read) {
+    try {
+      return read.apply(results);
+    } catch (ai.djl.engine.EngineException
+        | UnsupportedOperationException
+        | IllegalArgumentException
+        | IllegalStateException e) {
+      throw TorchFailure.isOfDevice(e)
+          ? e
+          : new EngineException(
+              "the model returned %s, expected dense tensors of numbers, alone or in a tuple, list or dict"
+                  .formatted(results.getType()),
+              e);
     }
   }
 

@@ -65,7 +65,7 @@ final class TorchKept implements KeptTensor {
 
   @Override
   public long bytes() {
-    return array.isReleased() ? 0 : array.size() * array.getDataType().getNumOfBytes();
+    return array.isReleased() ? 0 : TensorCopy.bytes(array);
   }
 
   @Override

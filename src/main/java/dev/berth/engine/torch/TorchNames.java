@@ -5,7 +5,9 @@ import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 import java.util.List;
+import java.util.Optional;
 import java.util.TreeSet;
+import java.util.regex.MatchResult;
 import java.util.regex.Pattern;
 import java.util.zip.ZipFile;
 
@@ -29,7 +31,14 @@ final class TorchNames {
   private static final Pattern FORWARD =
       Pattern.compile("\n  def forward\\(self: [\\w.]+(.*?)\\) -> ([^\n]*):\n", Pattern.DOTALL);
   private static final Pattern PARAMETER =
-      Pattern.compile(",\\s+(\\w+): (?:(?!,\\s+\\w+: )[^=])*(=)?");
+      Pattern.compile(",\\s+(\\w+): ((?:(?!,\\s+\\w+: )[^=])*)(=)?");
+
+  private static final Pattern TAKES_A_TENSOR =
+      Pattern.compile("Tensor|Any|(Optional|Union)\\[.*\\bTensor\\b.*]");
+
+  /// What is no tensor wherever it stands in the type of what is returned.
+  private static final Pattern NO_TENSOR =
+      Pattern.compile("\\b(NoneType|int|float|bool|str|complex|number)\\b");
 
   /// The statement after which nothing follows in the method.
   private static final Pattern RETURN = Pattern.compile("\n    return (\\{|\\w+\n)");
@@ -64,12 +73,29 @@ final class TorchNames {
       return GraphNames.UNKNOWN;
     }
     var parameters = PARAMETER.matcher(forward.group(1)).results().toList();
+    var required = parameters.stream().takeWhile(parameter -> parameter.group(3) == null).toList();
+    var returned = forward.group(2);
     return new GraphNames(
         parameters.stream().map(parameter -> parameter.group(1)).toList(),
-        (int) parameters.stream().takeWhile(parameter -> parameter.group(2) == null).count(),
-        forward.group(2).startsWith("Dict[str, ")
+        required.size(),
+        returned.startsWith("Dict[str, ")
             ? keys(body(ofClass.substring(forward.end() - 1)))
-            : List.of());
+            : List.of(),
+        parameters.isEmpty() ? Optional.of("takes nothing") : misfit(required, returned));
+  }
+
+  private static Optional<String> misfit(List<MatchResult> required, String returned) {
+    // What may be a tensor is known only once it is returned.
+    boolean isSure = !returned.contains("Optional[") && !returned.contains("Union[");
+    return required.stream()
+        .filter(parameter -> !TAKES_A_TENSOR.matcher(parameter.group(2)).matches())
+        .map(parameter -> "takes %s: %s".formatted(parameter.group(1), parameter.group(2)))
+        .findFirst()
+        .or(
+            () ->
+                isSure && NO_TENSOR.matcher(returned.replace("Dict[str, ", "Dict[")).find()
+                    ? Optional.of("returns " + returned)
+                    : Optional.empty());
   }
 
   private static String body(String code) {

@@ -6,8 +6,8 @@ import dev.berth.content.Base64Bytes;
 import dev.berth.content.ContentType.DocumentReader;
 import dev.berth.content.ContentType.DocumentWriter;
 import dev.berth.content.ContentTypes;
+import dev.berth.content.Fields;
 import dev.berth.handler.task.Copies;
-import dev.berth.handler.task.Fields;
 import dev.berth.handler.task.Input;
 import dev.berth.handler.task.InputReader;
 import dev.berth.handler.task.Labels;
@@ -105,18 +105,12 @@ public class ImageClassificationHandler
   public Signature signature() {
     return new Signature(
         List.of(Column.ofTexts("image")),
-        List.of(Column.ofTexts("label"), Column.of("score", ElementType.FLOAT64)));
+        List.of(Column.ofTexts("label", -1), Column.of("score", ElementType.FLOAT64, -1)));
   }
 
   @Override
   public List<MediaType> responseTypes() {
     return RESPONSE_TYPES;
-  }
-
-  /// None: its answers have no form there.
-  @Override
-  public List<String> openAiPaths() {
-    return List.of();
   }
 
   /// A picture's bytes. Or JSON: a picture in base64, a list of those, or either as `{"inputs": …,

@@ -66,7 +66,20 @@ final class AnswerFinder {
     if (Thread.currentThread().isInterrupted()) {
       throw new CancellationException("nobody waits for this batch any more");
     }
-    var logits = model.forward(waiting.stream().map(Window::row).toList());
+    var rows = waiting.stream().map(Window::row).toList();
+    var logits = model.forward(rows);
+    int columns = logits.columns();
+    int least = rows.size() * columns;
+    if (rows.stream().anyMatch(row -> row.size() > columns)
+        || Math.min(logits.start().length, logits.end().length) < least) {
+      throw new IllegalStateException(
+          "the model returned %d start and %d end logits in rows of %d for %s tokens, expected one of each for each token"
+              .formatted(
+                  logits.start().length,
+                  logits.end().length,
+                  columns,
+                  rows.stream().map(Row::size).toList()));
+    }
     for (int r = 0; r < waiting.size(); r++) {
       var window = waiting.get(r);
       var windows = window.record.windows();

@@ -1,10 +1,9 @@
 package dev.berth.handler.qa;
 
 import com.fasterxml.jackson.databind.JsonNode;
-import dev.berth.content.Excerpt;
+import dev.berth.content.Fields;
 import dev.berth.hooks.BadInputException;
 import java.util.List;
-import org.apache.commons.text.similarity.LevenshteinDistance;
 
 /// How to look for an answer: the parameters of the question-answering pipeline of `transformers`
 /// 4.53, with its defaults.
@@ -55,16 +54,9 @@ record Parameters(
   /// @param name what to call the object in messages
   /// @param modelLimit the most tokens that the model takes
   Parameters with(JsonNode json, String name, int modelLimit) {
-    if (json.isMissingNode() || json.isNull()) {
-      return this;
-    }
-    if (!json.isObject()) {
-      throw new BadInputException(
-          "%s: found %s, expected an object".formatted(name, Excerpt.of(json)));
-    }
-    json.fieldNames().forEachRemaining(field -> checkKnown(field, name));
-    int longest = integer(json, name, "max_seq_len", 1, modelLimit, maxSequenceLength);
-    int stride = integer(json, name, "doc_stride", 0, Integer.MAX_VALUE, docStride);
+    var fields = Fields.of(json, name, NAMES);
+    int longest = fields.integer("max_seq_len", 1, modelLimit, maxSequenceLength);
+    int stride = fields.integer("doc_stride", 0, Integer.MAX_VALUE, docStride);
     boolean hasStride = json.hasNonNull("doc_stride");
     if (hasStride && stride >= longest) {
       throw new BadInputException(
@@ -72,15 +64,15 @@ record Parameters(
               .formatted(name, stride, longest));
     }
     return new Parameters(
-        integer(json, name, "top_k", 1, MAX_TOP_K, topK),
-        integer(json, name, "max_answer_len", 1, Integer.MAX_VALUE, maxAnswerLength),
+        fields.integer("top_k", 1, MAX_TOP_K, topK),
+        fields.integer("max_answer_len", 1, Integer.MAX_VALUE, maxAnswerLength),
         stride,
         // A stride was chosen for the max_seq_len that stands beside it.
         hasStride || (ownStride && longest == maxSequenceLength),
         longest,
-        integer(json, name, "max_question_len", 1, Integer.MAX_VALUE, maxQuestionLength),
-        bool(json, name, "handle_impossible_answer", handleImpossibleAnswer),
-        bool(json, name, "align_to_words", alignToWords));
+        fields.integer("max_question_len", 1, Integer.MAX_VALUE, maxQuestionLength),
+        fields.bool("handle_impossible_answer", handleImpossibleAnswer),
+        fields.bool("align_to_words", alignToWords));
   }
 
   Parameters withTopK(int topK) {
@@ -98,58 +90,5 @@ record Parameters(
   /// The most spans that so many tokens give.
   long spansOf(int tokens) {
     return Math.min(topK, (long) tokens * Math.min(tokens, maxAnswerLength));
-  }
-
-  private static void checkKnown(String field, String name) {
-    if (!NAMES.contains(field)) {
-      var near = nearest(field);
-      throw new BadInputException(
-          "%s: found the unknown parameter %s, expected %s"
-              .formatted(
-                  name,
-                  Excerpt.quoted(field),
-                  near == null ? "one of " + String.join(", ", NAMES) : near));
-    }
-  }
-
-  private static String nearest(String field) {
-    var distance = new LevenshteinDistance(Math.min(4, field.length() / 2));
-    return field.length() > 40
-        ? null
-        : NAMES.stream()
-            .filter(known -> distance.apply(field, known) >= 0)
-            .min((a, b) -> distance.apply(field, a) - distance.apply(field, b))
-            .orElse(null);
-  }
-
-  private static int integer(
-      JsonNode json, String name, String field, int least, int most, int otherwise) {
-    var value = json.path(field);
-    if (value.isMissingNode() || value.isNull()) {
-      return otherwise;
-    }
-    if (!value.isIntegralNumber()
-        || !value.canConvertToInt()
-        || value.intValue() < least
-        || value.intValue() > most) {
-      var range =
-          most == Integer.MAX_VALUE ? "of at least " + least : "from " + least + " to " + most;
-      throw new BadInputException(
-          "%s.%s: found %s, expected a whole number %s"
-              .formatted(name, field, Excerpt.of(value), range));
-    }
-    return value.intValue();
-  }
-
-  private static boolean bool(JsonNode json, String name, String field, boolean otherwise) {
-    var value = json.path(field);
-    if (value.isMissingNode() || value.isNull()) {
-      return otherwise;
-    }
-    if (!value.isBoolean()) {
-      throw new BadInputException(
-          "%s.%s: found %s, expected true or false".formatted(name, field, Excerpt.of(value)));
-    }
-    return value.booleanValue();
   }
 }

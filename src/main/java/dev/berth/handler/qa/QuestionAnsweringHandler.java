@@ -1,6 +1,5 @@
 package dev.berth.handler.qa;
 
-import com.fasterxml.jackson.databind.json.JsonMapper;
 import dev.berth.artifact.ModelArtifact;
 import dev.berth.artifact.ModelArtifactException;
 import dev.berth.artifact.Shapes;
@@ -19,12 +18,16 @@ import dev.berth.hooks.MediaType;
 import dev.berth.hooks.ModelContext;
 import dev.berth.hooks.Signature;
 import dev.berth.hooks.Signature.Column;
+import dev.berth.json.JsonText;
 import dev.berth.memory.RequestMemory;
 import dev.berth.tokenizer.Tokenizer;
+import dev.berth.tokenizer.Tokens;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.util.ArrayList;
+import java.util.HashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.function.Supplier;
 
 /// Extractive question answering: finds the answer to a question in a context, and where it stands
@@ -39,8 +42,9 @@ import java.util.function.Supplier;
 /// 6. `outputFn` writes the answers as JSON, JSON Lines or CSV.
 ///
 /// Answers and scores are those of the question-answering pipeline of `transformers` 4.53. Extend
-/// this class to change one hook. A `predictFn` that looks at answers or changes them needs whole
-/// records: override `split` too, with `List.of(record)`.
+/// this class to change one hook: a `modelFn` may return a [SpanModel] of its own, such as one of
+/// another runtime. A `predictFn` that looks at answers or changes them needs whole records:
+/// override `split` too, with `List.of(record)`.
 public class QuestionAnsweringHandler
     implements InferenceHandler<SpanModel, QuestionRecord, QuestionAnswer>, AutoCloseable {
 
@@ -54,7 +58,6 @@ public class QuestionAnsweringHandler
 
   private static final long SPAN = 160;
 
-  private static final JsonMapper JSON = new JsonMapper();
   private static final List<MediaType> REQUEST_TYPES =
       ContentTypes.mediaTypes(DocumentReader.class);
   private static final List<MediaType> RESPONSE_TYPES =
@@ -74,13 +77,9 @@ public class QuestionAnsweringHandler
   }
 
   public QuestionAnsweringHandler(ModelArtifact artifact) {
-    checkInputs(artifact);
+    RowModel.check(artifact, TracedSpanModel.OUTPUTS);
     this.artifact = artifact;
-    int longestRow =
-        switch (artifact.shapes()) {
-          case Shapes.Dynamic _ -> artifact.maxSequenceLength();
-          case Shapes.Compiled(var shapes) -> shapes.getLast().sequence();
-        };
+    int longestRow = artifact.longestRow();
     this.sample = new Sample(artifact);
     this.reader = new QuestionReader(parameters(artifact, longestRow), longestRow);
     this.tokenizer = tokenizer(artifact);
@@ -90,7 +89,7 @@ public class QuestionAnsweringHandler
 
   @Override
   public SpanModel modelFn(ModelContext context) {
-    return models.of(context, accelerators -> SpanModel.load(artifact, accelerators));
+    return models.of(context, accelerators -> TracedSpanModel.load(artifact, accelerators));
   }
 
   /// Runs every shape, then the artifact's sample through all hooks. Workers that share a model
@@ -144,19 +143,14 @@ public class QuestionAnsweringHandler
     return RESPONSE_TYPES;
   }
 
-  /// None: its answers have no form there.
-  @Override
-  public List<String> openAiPaths() {
-    return List.of();
-  }
-
   @Override
   public List<QuestionRecord> inputFn(InvocationRequest request) throws IOException {
     var questions = reader.read(request);
     boolean keep = ContentTypes.keepsBadRecords(request);
     var records = new ArrayList<QuestionRecord>(questions.size());
+    var contexts = new HashMap<String, Tokens>();
     for (var question : questions) {
-      records.add(record(question, keep));
+      records.add(record(question, contexts, keep));
     }
     return records;
   }
@@ -227,13 +221,15 @@ public class QuestionAnsweringHandler
 
   @Override
   public void close() {
-    models.close(SpanModel::close);
+    // No others are kept there.
+    models.close(model -> ((TracedSpanModel) model).close());
     tokenizer.close();
   }
 
-  private QuestionRecord record(Supplier<Question> question, boolean keep) {
+  private QuestionRecord record(
+      Supplier<Question> question, Map<String, Tokens> contexts, boolean keep) {
     try {
-      return encoder.encode(question.get());
+      return encoder.encode(question.get(), contexts);
     } catch (BadInputException e) {
       if (keep) {
         return new QuestionRecord.Rejected(e.getMessage());
@@ -254,31 +250,9 @@ public class QuestionAnsweringHandler
   private static Parameters parameters(ModelArtifact artifact, int longestRow) {
     try {
       return Parameters.defaults(longestRow)
-          .with(JSON.valueToTree(artifact.parameters()), "model.json: parameters", longestRow);
+          .with(JsonText.tree(artifact.parameters()), "model.json: parameters", longestRow);
     } catch (BadInputException e) {
       throw new ModelArtifactException(artifact.directory(), List.of(e.getMessage()), e);
-    }
-  }
-
-  private static void checkInputs(ModelArtifact artifact) {
-    var unknown =
-        artifact.inputs().stream().filter(input -> !RowModel.INPUTS.contains(input)).toList();
-    var problems = new ArrayList<String>();
-    if (artifact.inputs().stream().distinct().count() < artifact.inputs().size()) {
-      problems.add("model.json: inputs: found %s, expected each once".formatted(artifact.inputs()));
-    }
-    if (!unknown.isEmpty()) {
-      problems.add(
-          "model.json: inputs: found %s, expected names among %s"
-              .formatted(unknown, RowModel.INPUTS));
-    }
-    if (!artifact.outputs().equals(SpanModel.OUTPUTS)) {
-      problems.add(
-          "model.json: outputs: found %s, expected %s"
-              .formatted(artifact.outputs(), SpanModel.OUTPUTS));
-    }
-    if (!problems.isEmpty()) {
-      throw new ModelArtifactException(artifact.directory(), problems);
     }
   }
 }

@@ -8,6 +8,7 @@ import dev.berth.tokenizer.Tokenizer;
 import dev.berth.tokenizer.Tokens;
 import java.util.Arrays;
 import java.util.List;
+import java.util.Map;
 
 /// From questions to tokens, and from their windows to the rows that the model reads. Safe for use
 /// by many threads.
@@ -38,7 +39,8 @@ final class QuestionEncoder {
     this.longestRow = longestRow;
   }
 
-  QuestionRecord.Encoded encode(Question question) {
+  /// @param contexts those of the request that have been tokenised already
+  QuestionRecord.Encoded encode(Question question, Map<String, Tokens> contexts) {
     RequestMemory.charge(RECORD);
     var parameters = question.parameters();
     var questionIds = tokens(question, "question", question.question()).ids();
@@ -47,7 +49,8 @@ final class QuestionEncoder {
     }
     int longest = Math.min(parameters.maxSequenceLength(), longestRow);
     int room = longest - pair.size() - questionIds.length;
-    var context = tokens(question, "context", question.context());
+    var context =
+        contexts.computeIfAbsent(question.context(), text -> tokens(question, "context", text));
     int least = Math.min(LEAST_ROOM, context.size());
     if (room < least) {
       throw new BadInputException(

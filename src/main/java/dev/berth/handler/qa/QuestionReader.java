@@ -1,6 +1,7 @@
 package dev.berth.handler.qa;
 
 import com.fasterxml.jackson.databind.JsonNode;
+import com.fasterxml.jackson.databind.node.JsonNodeFactory;
 import dev.berth.content.ContentType.DocumentReader;
 import dev.berth.content.ContentTypes;
 import dev.berth.content.Documents;
@@ -55,7 +56,8 @@ final class QuestionReader {
   }
 
   private static List<Supplier<Question>> questions(
-      JsonNode json, String name, Parameters parameters) {
+      JsonNode body, String name, Parameters parameters) {
+    var json = listed(body, name);
     if (!json.isArray()) {
       var question = Question.read(json, name, parameters, true);
       return List.of(() -> question);
@@ -66,6 +68,30 @@ final class QuestionReader {
       questions.add(() -> question);
     }
     return questions;
+  }
+
+  /// `{"question": […], "context": …}` as a list of records: several questions about one context,
+  /// or each about its own.
+  private static JsonNode listed(JsonNode json, String name) {
+    var questions = json.path("question");
+    if (!questions.isArray()) {
+      return json;
+    }
+    var contexts = json.path("context");
+    if (contexts.isArray() && contexts.size() != questions.size()) {
+      throw new BadInputException(
+          "%s: found %d for %d questions, expected as many, or one text for all"
+              .formatted(Question.field(name, "context"), contexts.size(), questions.size()));
+    }
+    var records = JsonNodeFactory.instance.arrayNode(questions.size());
+    for (int i = 0; i < questions.size(); i++) {
+      var record = records.addObject();
+      record.set("question", questions.path(i));
+      if (json.has("context")) {
+        record.set("context", contexts.isArray() ? contexts.path(i) : contexts);
+      }
+    }
+    return records;
   }
 
   private Question record(Documents.Document document) {

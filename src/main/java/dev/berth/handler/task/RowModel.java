@@ -1,6 +1,7 @@
 package dev.berth.handler.task;
 
 import dev.berth.artifact.ModelArtifact;
+import dev.berth.artifact.ModelArtifactException;
 import dev.berth.artifact.Shapes;
 import dev.berth.engine.EngineException;
 import dev.berth.engine.Graph;
@@ -58,6 +59,25 @@ public final class RowModel {
     this.dynamic = artifact.shapes() instanceof Shapes.Dynamic;
     this.oneByOne = accelerator instanceof Accelerator.Cpu;
     this.files = files;
+  }
+
+  /// @param outputs those that the task makes answers of
+  /// @throws ModelArtifactException when the artifact's model takes or returns something else
+  public static void check(ModelArtifact artifact, List<String> outputs) {
+    var problems = new ArrayList<String>();
+    if (artifact.inputs().stream().distinct().count() < artifact.inputs().size()
+        || !INPUTS.containsAll(artifact.inputs())) {
+      problems.add(
+          "model.json: inputs: found %s, expected names among %s, each once"
+              .formatted(artifact.inputs(), INPUTS));
+    }
+    if (!artifact.outputs().equals(outputs)) {
+      problems.add(
+          "model.json: outputs: found %s, expected %s".formatted(artifact.outputs(), outputs));
+    }
+    if (!problems.isEmpty()) {
+      throw new ModelArtifactException(artifact.directory(), problems);
+    }
   }
 
   /// Loads a copy of the artifact's files onto each accelerator.

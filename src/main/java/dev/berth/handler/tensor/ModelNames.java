@@ -27,6 +27,20 @@ final class ModelNames {
     }
   }
 
+  /// @throws ModelArtifactException when tensors alone can't be given to the model or come from it
+  static void checkTypes(TensorArtifact artifact, GraphNames names) {
+    names
+        .misfit()
+        .ifPresent(
+            misfit -> {
+              throw new ModelArtifactException(
+                  artifact.directory(),
+                  List.of(
+                      "%s: its forward %s, expected tensors only; wrap it in a module that takes and returns tensors, and save that"
+                          .formatted(artifact.file().getFileName(), misfit)));
+            });
+  }
+
   private static Optional<String> problemOfInputs(TensorArtifact artifact, GraphNames names) {
     var found = artifact.inputs().stream().map(TensorArtifact.Input::name).toList();
     if (found.isEmpty() || names.inputs().isEmpty()) {

@@ -11,18 +11,15 @@ import dev.berth.engine.Engine;
 import dev.berth.engine.EngineException;
 import dev.berth.engine.Graph;
 import dev.berth.engine.GraphNames;
-import dev.berth.engine.InvalidInputException;
 import dev.berth.engine.SharedGraphs;
 import dev.berth.hooks.Accelerator;
 import dev.berth.hooks.BadInputException;
-import dev.berth.hooks.ElementType;
 import dev.berth.hooks.InferenceHandler;
 import dev.berth.hooks.InvocationRequest;
 import dev.berth.hooks.InvocationResponse;
 import dev.berth.hooks.MediaType;
 import dev.berth.hooks.ModelContext;
 import dev.berth.hooks.Signature;
-import dev.berth.hooks.Signature.Column;
 import dev.berth.hooks.Tensor;
 import dev.berth.memory.RequestMemory;
 import java.io.IOException;
@@ -53,7 +50,7 @@ import java.util.stream.IntStream;
 ///
 ///   @Override
 ///   public List<List<Tensor>> inputFn(InvocationRequest request) throws IOException {
-///     return List.of(List.of(Image.read(request.bytes()).resize(224, 224).rgb().as(ElementType.FLOAT32)));
+///     return List.of(List.of(Image.read(request.bytes()).resize(224, 224).rgb(MEAN, DEVIATION)));
 ///   }
 /// }
 /// ```
@@ -83,15 +80,8 @@ public class TensorHandler
   }
 
   private final TensorArtifact artifact;
-  private final TensorInputs inputs;
-
-  /// What clients that have to name it call the only input.
-  private final String onlyInput;
-
+  private final KnownTensors known;
   private final SharedGraphs models;
-
-  /// What the first forward has returned.
-  private volatile List<Column> outputs = List.of();
 
   /// The graph of each accelerator, as `models` has it, and in the order of `model.json`.
   private final Map<Graph, Graph> named = new ConcurrentHashMap<>();
@@ -104,8 +94,14 @@ public class TensorHandler
     this.artifact = artifact;
     var names = Engine.of(artifact.file()).names(artifact.file());
     ModelNames.check(artifact, names);
-    this.inputs = inputs(artifact, names);
-    this.onlyInput = names.inputs().isEmpty() ? "input_0" : names.inputs().getFirst();
+    // A class that extends this one may give the model what else it takes.
+    if (getClass() == TensorHandler.class) {
+      ModelNames.checkTypes(artifact, names);
+    }
+    this.known =
+        new KnownTensors(
+            inputs(artifact, names),
+            names.inputs().isEmpty() ? "input_0" : names.inputs().getFirst());
     this.models = new SharedGraphs(artifact.file());
   }
 
@@ -122,21 +118,22 @@ public class TensorHandler
         artifact.inputs().stream().map(TensorArtifact.Input::type).toList());
   }
 
-  /// Inputs have the names of `model.json`, else the model's own. Outputs are known after the first
-  /// forward.
+  /// Inputs have the names of `model.json`, else the model's own. Shapes and outputs are those of
+  /// all forwards so far, the first of which is the sample's.
   @Override
   public Signature signature() {
-    var columns =
-        IntStream.range(0, inputs.names().size())
-            .mapToObj(i -> Column.of(inputs.names().get(i), inputs.type(i)))
-            .toList();
-    return new Signature(
-        columns.isEmpty() ? List.of(Column.of(onlyInput, ElementType.FLOAT32)) : columns, outputs);
+    return known.signature();
+  }
+
+  /// Says that what has been asked so far is the sample. Where `model.json` names no types, other
+  /// requests are read in those of the sample from now on.
+  public void expectTypesOfSample() {
+    known.expectTypesOfSample();
   }
 
   /// The names of the tensors of a record, in their order; empty: there is one, of any name.
   public List<String> inputNames() {
-    return inputs.names();
+    return known.inputs().names();
   }
 
   @Override
@@ -155,15 +152,10 @@ public class TensorHandler
     return RESPONSE_TYPES;
   }
 
-  /// None: its answers have no form there.
-  @Override
-  public List<String> openAiPaths() {
-    return List.of();
-  }
-
   @Override
   public List<List<Tensor>> inputFn(InvocationRequest request) throws IOException {
-    var read = ContentTypes.reading(request, TensorReader.class).readTensors(request, inputs);
+    var read =
+        ContentTypes.reading(request, TensorReader.class).readTensors(request, known.inputs());
     var records = new ArrayList<List<Tensor>>(read.count());
     var rejected = new TreeMap<Integer, String>();
     for (int i = 0; i < read.count(); i++) {
@@ -210,7 +202,8 @@ public class TensorHandler
     var written = (Written) request.attributes().getOrDefault(Written.NAME, Written.AS_LIST);
     return ContentTypes.writing(request, TensorWriter.class)
         .writeTensors(
-            new TensorPredictions(predictions, outputNames(), written.form, written.rejected),
+            new TensorPredictions(
+                predictions, outputNames(), written.form, written.rejected, known.none()),
             request.accept());
   }
 
@@ -226,15 +219,7 @@ public class TensorHandler
   }
 
   private List<List<Tensor>> predict(List<List<Tensor>> records, Graph model) {
-    var inputs = columns(records);
-    List<Tensor> outputs;
-    try {
-      outputs = model.forward(inputs);
-    } catch (InvalidInputException e) {
-      // Which shapes a model takes only the model knows.
-      throw new BadInputException(
-          "the model does not take %s: %s".formatted(inputs, e.getMessage()), e);
-    }
+    var outputs = known.forward(columns(records), model);
     for (var output : outputs) {
       if (output.rank() == 0 || output.shape()[0] != records.size()) {
         throw new EngineException(
@@ -242,18 +227,11 @@ public class TensorHandler
                 .formatted(output, records.size(), records.size()));
       }
     }
-    remember(outputs);
+    var names = outputNames();
+    known.returned(
+        IntStream.range(0, outputs.size()).mapToObj(i -> TensorPredictions.name(names, i)).toList(),
+        outputs);
     return rows(outputs, records.size());
-  }
-
-  private void remember(List<Tensor> returned) {
-    if (outputs.size() != returned.size()) {
-      var names = outputNames();
-      outputs =
-          IntStream.range(0, returned.size())
-              .mapToObj(i -> Column.of(TensorPredictions.name(names, i), returned.get(i).type()))
-              .toList();
-    }
   }
 
   /// Those of `model.json`, else those of the dict that the model has returned.

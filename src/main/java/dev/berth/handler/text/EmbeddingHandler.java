@@ -2,8 +2,8 @@ package dev.berth.handler.text;
 
 import dev.berth.artifact.ModelArtifact;
 import dev.berth.content.Documents;
+import dev.berth.content.Fields;
 import dev.berth.content.Npy;
-import dev.berth.handler.task.Fields;
 import dev.berth.handler.task.TaskAnswer;
 import dev.berth.hooks.BadInputException;
 import dev.berth.hooks.ElementType;
@@ -13,10 +13,13 @@ import dev.berth.hooks.MediaType;
 import dev.berth.hooks.Signature;
 import dev.berth.hooks.Signature.Column;
 import dev.berth.hooks.Tensor;
+import dev.berth.openai.Embeddings;
+import dev.berth.openai.Input;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.util.Arrays;
 import java.util.List;
+import java.util.Optional;
 
 /// Sentence embeddings: a vector for a text. Pooling, dense layers and normalisation are in the
 /// traced file, as the files of sentence-transformers say.
@@ -27,7 +30,7 @@ public class EmbeddingHandler extends TextHandler<EmbeddingHandler.Parameters> {
   private static final List<MediaType> RESPONSE_TYPES =
       List.of(MediaType.JSON, MediaType.JSON_LINES, MediaType.NPY);
 
-  private static final String ASKED = OpenAiEmbeddings.class.getName();
+  private static final String ASKED = Embeddings.class.getName();
   private static final String TOKENS = ASKED + ".tokens";
 
   /// What is done to a vector, in the words of `encode`.
@@ -64,7 +67,7 @@ public class EmbeddingHandler extends TextHandler<EmbeddingHandler.Parameters> {
   @Override
   public Signature signature() {
     return new Signature(
-        super.signature().inputs(), List.of(Column.of("embedding", ElementType.FLOAT32)));
+        super.signature().inputs(), List.of(Column.of("embedding", ElementType.FLOAT32, -1)));
   }
 
   @Override
@@ -74,21 +77,23 @@ public class EmbeddingHandler extends TextHandler<EmbeddingHandler.Parameters> {
 
   @Override
   public List<String> openAiPaths() {
-    return List.of(OpenAiEmbeddings.PATH);
+    return List.of(Embeddings.PATH);
   }
 
   /// OpenAI's body too, `{"input": …}`, on any path.
   @Override
   protected Documents documents(InvocationRequest request) throws IOException {
     var documents = super.documents(request);
-    if (!(documents instanceof Documents.Body(var body))
-        || (!request.path().equals(OpenAiEmbeddings.PATH)
-            && (!body.has("input") || body.has("inputs")))) {
+    var asked =
+        documents instanceof Documents.Body(var body)
+            ? Embeddings.of(request, body, List.of("dimensions"))
+            : Optional.<Embeddings>empty();
+    if (asked.isEmpty()) {
       return documents;
     }
-    var asked = OpenAiEmbeddings.read(body);
-    request.attributes().put(ASKED, asked);
-    return new Documents.Records(asked.texts());
+    asked.get().inputs().forEach(Input::text);
+    request.attributes().put(ASKED, asked.get());
+    return new Documents.Records(asked.get().inputs());
   }
 
   @Override
@@ -102,19 +107,7 @@ public class EmbeddingHandler extends TextHandler<EmbeddingHandler.Parameters> {
   protected Object answer(TextRecord.Encoded<Parameters> record, float[] output) {
     var parameters = record.parameters();
     var vector = Arrays.copyOf(output, Math.min(output.length, parameters.truncateDim));
-    return parameters.normalise ? normalised(vector) : vector;
-  }
-
-  static float[] normalised(float[] vector) {
-    double squares = 0;
-    for (float value : vector) {
-      squares += (double) value * value;
-    }
-    double length = Math.max(Math.sqrt(squares), 1e-12);
-    for (int i = 0; i < vector.length; i++) {
-      vector[i] = (float) (vector[i] / length);
-    }
-    return vector;
+    return parameters.normalise ? Embeddings.normalised(vector) : vector;
   }
 
   /// NumPy's arrays too: a matrix of a row for each text. Who asks in OpenAI's form is answered in
@@ -122,7 +115,7 @@ public class EmbeddingHandler extends TextHandler<EmbeddingHandler.Parameters> {
   @Override
   public InvocationResponse outputFn(List<TaskAnswer> answers, InvocationRequest request)
       throws IOException {
-    if (request.attributes().get(ASKED) instanceof OpenAiEmbeddings asked) {
+    if (request.attributes().get(ASKED) instanceof Embeddings asked) {
       return asked.answer(vectors(answers), (int) request.attributes().get(TOKENS));
     }
     if (!request.accept().equals(MediaType.NPY)) {

@@ -3,10 +3,13 @@ package dev.berth.handler.text;
 import dev.berth.artifact.ModelArtifact;
 import dev.berth.artifact.ModelArtifactException;
 import dev.berth.artifact.Shapes;
+import dev.berth.content.Fields;
 import dev.berth.engine.EngineException;
-import dev.berth.handler.task.Fields;
 import dev.berth.handler.task.ScoreFunction;
 import dev.berth.hooks.BadInputException;
+import dev.berth.hooks.ElementType;
+import dev.berth.hooks.Signature;
+import dev.berth.hooks.Signature.Column;
 import dev.berth.memory.RequestMemory;
 import dev.berth.tokenizer.Encoding;
 import dev.berth.tokenizer.Vocabulary;
@@ -89,6 +92,18 @@ public class FillMaskHandler extends TextHandler<FillMaskHandler.Parameters> {
                         List.of(
                             "tokenizer.json: found no token %s, expected the mask_token of tokenizer_config.json"
                                 .formatted(maskToken))));
+  }
+
+  /// A text has several tokens.
+  @Override
+  public Signature signature() {
+    return new Signature(
+        super.signature().inputs(),
+        List.of(
+            Column.of("score", ElementType.FLOAT64, -1),
+            Column.of("token", ElementType.INT64, -1),
+            Column.ofTexts("token_str", -1),
+            Column.ofTexts("sequence", -1)));
   }
 
   @Override

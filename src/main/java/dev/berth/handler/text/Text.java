@@ -38,7 +38,8 @@ public record Text(String text, Optional<String> pair, boolean isObject) {
         text(json.path("text"), name + ".text"),
         pair.isMissingNode() || pair.isNull()
             ? Optional.empty()
-            : Optional.of(text(pair, name + ".text_pair")),
+            // As tokenizers do, of which an empty second text makes no pair.
+            : Optional.of(text(pair, name + ".text_pair")).filter(second -> !second.isEmpty()),
         true);
   }
 

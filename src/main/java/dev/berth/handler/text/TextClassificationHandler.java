@@ -1,7 +1,7 @@
 package dev.berth.handler.text;
 
 import dev.berth.artifact.ModelArtifact;
-import dev.berth.handler.task.Fields;
+import dev.berth.content.Fields;
 import dev.berth.handler.task.Labels;
 import dev.berth.handler.task.ScoreFunction;
 import java.nio.file.Path;

@@ -1,6 +1,6 @@
 package dev.berth.handler.text;
 
-import com.fasterxml.jackson.databind.json.JsonMapper;
+import com.fasterxml.jackson.databind.node.TextNode;
 import dev.berth.artifact.ModelArtifact;
 import dev.berth.artifact.ModelArtifactException;
 import dev.berth.artifact.Shapes;
@@ -10,8 +10,8 @@ import dev.berth.content.ContentTypes;
 import dev.berth.content.Csv;
 import dev.berth.content.Documents;
 import dev.berth.content.Excerpt;
+import dev.berth.content.Fields;
 import dev.berth.handler.task.Copies;
-import dev.berth.handler.task.Fields;
 import dev.berth.handler.task.Input;
 import dev.berth.handler.task.InputReader;
 import dev.berth.handler.task.RowModel;
@@ -49,7 +49,6 @@ import java.util.stream.Stream;
 public abstract class TextHandler<P>
     implements InferenceHandler<TextModel, TextRecord<P>, TaskAnswer>, AutoCloseable {
 
-  private static final JsonMapper JSON = new JsonMapper();
   private static final List<MediaType> REQUEST_TYPES =
       Stream.concat(
               ContentTypes.mediaTypes(DocumentReader.class).stream(), Stream.of(MediaType.TEXT))
@@ -90,12 +89,8 @@ public abstract class TextHandler<P>
   protected TextHandler(ModelArtifact artifact, Task<P> task) {
     this.artifact = artifact;
     this.task = task;
-    this.longestRow =
-        switch (artifact.shapes()) {
-          case Shapes.Dynamic _ -> artifact.maxSequenceLength();
-          case Shapes.Compiled(var shapes) -> shapes.getLast().sequence();
-        };
-    check();
+    this.longestRow = artifact.longestRow();
+    RowModel.check(artifact, List.of(task.output));
     this.reader = new InputReader<>(artifact, task.parameters, task.read, task.defaults);
     try {
       this.tokenizer = Tokenizer.load(artifact.tokenizer());
@@ -177,12 +172,6 @@ public abstract class TextHandler<P>
     return RESPONSE_TYPES;
   }
 
-  /// None: its answers have no form there.
-  @Override
-  public List<String> openAiPaths() {
-    return List.of();
-  }
-
   /// JSON: a text, `{"text": …}`, a list of those, or any of them as `{"inputs": …, "parameters":
   /// {…}}`. JSON Lines: one of them in each line. CSV: the columns `text` and, for pairs,
   /// `text_pair`. Plain text: one text.
@@ -195,7 +184,7 @@ public abstract class TextHandler<P>
   /// What a request holds. The columns of CSV are those of its first row: a text, or a pair.
   protected Documents documents(InvocationRequest request) throws IOException {
     if (MediaType.TEXT.includes(request.contentType())) {
-      return new Documents.Body(JSON.getNodeFactory().textNode(request.text()));
+      return new Documents.Body(TextNode.valueOf(request.text()));
     }
     var reader = ContentTypes.reading(request, DocumentReader.class);
     if (!(reader instanceof Csv) || !task.pairs) {
@@ -286,23 +275,5 @@ public abstract class TextHandler<P>
   public void close() {
     models.close(TextModel::close);
     tokenizer.close();
-  }
-
-  private void check() {
-    var problems = new ArrayList<String>();
-    if (artifact.inputs().stream().distinct().count() < artifact.inputs().size()
-        || !RowModel.INPUTS.containsAll(artifact.inputs())) {
-      problems.add(
-          "model.json: inputs: found %s, expected names among %s, each once"
-              .formatted(artifact.inputs(), RowModel.INPUTS));
-    }
-    if (!artifact.outputs().equals(List.of(task.output))) {
-      problems.add(
-          "model.json: outputs: found %s, expected [%s]"
-              .formatted(artifact.outputs(), task.output));
-    }
-    if (!problems.isEmpty()) {
-      throw new ModelArtifactException(artifact.directory(), problems);
-    }
   }
 }

@@ -2,8 +2,8 @@ package dev.berth.handler.text;
 
 import dev.berth.artifact.ModelArtifact;
 import dev.berth.artifact.ModelArtifactException;
+import dev.berth.content.Fields;
 import dev.berth.engine.EngineException;
-import dev.berth.handler.task.Fields;
 import dev.berth.handler.task.Labels;
 import dev.berth.hooks.Signature;
 import dev.berth.hooks.Signature.Column;

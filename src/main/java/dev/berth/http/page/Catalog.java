@@ -10,6 +10,7 @@ import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.Optional;
+import java.util.stream.Stream;
 
 /// The models that can be asked, as they are at the moment.
 ///
@@ -38,6 +39,22 @@ record Catalog(Served served, Path directory, ModelRegistry registry, Sample.Fin
     List<MediaType> responseTypes() {
       return facts.map(ServedModel.Facts::responseTypes).orElse(List.of());
     }
+
+    /// What requests may be sent as. Where the hooks decide, the type of the sample comes first.
+    List<MediaType> takes() {
+      return orAny(requestTypes(), sample.map(found -> found.types().getFirst()));
+    }
+
+    /// What answers may be.
+    List<MediaType> gives() {
+      return orAny(responseTypes(), sample.flatMap(Sample::response).map(_ -> MediaType.JSON));
+    }
+
+    private static List<MediaType> orAny(List<MediaType> declared, Optional<MediaType> known) {
+      return declared.isEmpty()
+          ? Stream.concat(known.stream(), Stream.of(MediaType.ANY)).toList()
+          : declared;
+    }
   }
 
   boolean hasMany() {
@@ -60,17 +77,22 @@ record Catalog(Served served, Path directory, ModelRegistry registry, Sample.Fin
   private Entry one(Optional<String> problem) {
     var facts = facts(Served.NAME);
     var state = facts.isEmpty() ? "not loaded" : problem.isPresent() ? "failed" : "loaded";
-    return new Entry(Served.NAME, "/invocations", state, problem, facts, samples.in(directory));
+    return new Entry(Served.NAME, "/invocations", state, problem, facts, sample(directory, facts));
   }
 
   private Entry ofMany(ManyModels.Entry entry) {
+    var facts = facts(entry.name());
     return new Entry(
         entry.name(),
         "/models/%s/invoke".formatted(encoded(entry.name())),
         entry.status().orElse("loaded"),
         entry.problem(),
-        facts(entry.name()),
-        samples.in(entry.directory()));
+        facts,
+        sample(entry.directory(), facts));
+  }
+
+  private Optional<Sample> sample(Path artifact, Optional<ServedModel.Facts> facts) {
+    return samples.in(artifact, facts.map(ServedModel.Facts::requestTypes).orElse(List.of()));
   }
 
   /// Of two versions, either one's: they seldom differ in what they take.

@@ -15,7 +15,9 @@ public record Sample(Path file, List<MediaType> types, Optional<Path> response) 
   @FunctionalInterface
   public interface Finder {
     /// Nothing where there is none, or none that can be read.
-    Optional<Sample> in(Path directory);
+    ///
+    /// @param readable the content types that the hooks read; empty: any
+    Optional<Sample> in(Path directory, List<MediaType> readable);
   }
 
   public Sample {

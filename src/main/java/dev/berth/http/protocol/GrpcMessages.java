@@ -58,7 +58,7 @@ public final class GrpcMessages {
         tensor -> {
           tensor.writeString(1, column.name());
           tensor.writeString(2, Datatype.of(column.type()).name());
-          Protobuf.writeShape(3, ModelMetadata.SHAPE, tensor);
+          Protobuf.writeShape(3, ModelMetadata.shape(column), tensor);
         });
   }
 

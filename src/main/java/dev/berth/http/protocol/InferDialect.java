@@ -19,7 +19,6 @@ import java.nio.charset.StandardCharsets;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Optional;
-import java.util.OptionalInt;
 import java.util.function.Supplier;
 import java.util.stream.Stream;
 
@@ -39,7 +38,6 @@ public final class InferDialect implements Dialect {
   public static final MediaType BINARY = MediaType.parse("application/octet-stream").orElseThrow();
 
   private static final String CONTENT = "content";
-  private static final String CONTENT_TYPE = "content_type";
 
   /// What hooks write, those types first that keep the types of numbers.
   private static final List<MediaType> ANSWERS =
@@ -51,7 +49,13 @@ public final class InferDialect implements Dialect {
   private final Supplier<Signature> signatures;
   private volatile InferRequest request;
 
-  private InferDialect(
+  /// How many records the request is; 0: its only element is a body.
+  private volatile int records;
+
+  /// @param messages of this request
+  /// @param requestTypes what the hooks read; empty: anything
+  /// @param responseTypes what the hooks write; empty: anything
+  public InferDialect(
       Messages messages,
       List<MediaType> requestTypes,
       List<MediaType> responseTypes,
@@ -62,39 +66,15 @@ public final class InferDialect implements Dialect {
     this.signatures = signatures;
   }
 
-  /// For JSON with or without binary tensors.
-  ///
-  /// @param headerLength how much of the body is JSON; empty: all of it
-  /// @param requestTypes what the hooks read; empty: anything
-  /// @param responseTypes what the hooks write; empty: anything
-  public static InferDialect ofJson(
-      InferTarget target,
-      OptionalInt headerLength,
-      List<MediaType> requestTypes,
-      List<MediaType> responseTypes,
-      Supplier<Signature> signatures) {
-    return new InferDialect(
-        new JsonMessages(target, headerLength), requestTypes, responseTypes, signatures);
-  }
-
-  /// For a message of gRPC.
-  public static InferDialect ofGrpc(
-      InferTarget target,
-      List<MediaType> requestTypes,
-      List<MediaType> responseTypes,
-      Supplier<Signature> signatures) {
-    return new InferDialect(new ProtobufMessages(target), requestTypes, responseTypes, signatures);
-  }
-
-  /// How much of the answer is JSON; empty: all of it, or nothing.
-  public OptionalInt headerLength() {
-    return messages instanceof JsonMessages json ? json.answered() : OptionalInt.empty();
-  }
-
   @Override
   public InvocationRequest request(InvocationRequest asked) throws IOException {
     request = messages.read(asked);
+    return InferParameters.inTime(translated(asked), request.parameters());
+  }
+
+  private InvocationRequest translated(InvocationRequest asked) {
     var inputs = request.inputs();
+    var parameters = InferParameters.ofTheModel(request.parameters());
     if (inputs.isEmpty()) {
       throw new BadInputException("inputs: found none, expected at least one");
     }
@@ -110,21 +90,23 @@ public final class InferDialect implements Dialect {
     var whole = content(inputs, signature);
     if (whole.isPresent()) {
       requireReadable(whole.get());
+      InferParameters.known(parameters, List.of(), "parameters");
       var bytes = ((InferTensor.Bytes) inputs.getFirst()).elements().getFirst();
       return body(asked, whole.get(), whole.get().withoutParameters(), bytes);
     }
+    records = InferRecords.rows(inputs.getFirst());
     check(inputs, signature.inputs());
     if (requestTypes.contains(MediaType.NPZ)
         && inputs.stream().allMatch(InferTensor.Numbers.class::isInstance)) {
+      InferParameters.known(parameters, List.of(), "parameters");
       return body(asked, MediaType.NPZ, MediaType.JSON, archive(inputs));
     }
     requireReadable(MediaType.JSON);
-    var records = InferRecords.of(inputs);
-    var parameters = InferRecords.parameters(request.parameters());
+    var rows = InferRecords.of(inputs);
     var json = new LinkedHashMap<String, Object>();
-    json.put("inputs", records);
+    json.put("inputs", rows);
     json.put("parameters", parameters);
-    var text = Json.write(parameters.isEmpty() ? records : json);
+    var text = Json.write(parameters.isEmpty() ? rows : json);
     return body(asked, MediaType.JSON, MediaType.JSON, text.getBytes(StandardCharsets.UTF_8));
   }
 
@@ -165,7 +147,7 @@ public final class InferDialect implements Dialect {
     if (!requestTypes.isEmpty() && !requestTypes.contains(type.withoutParameters())) {
       throw new BadInputException(
           "inputs[0]: found what hooks get as %s, expected one element of BYTES with parameters.%s, one of %s"
-              .formatted(type, CONTENT_TYPE, requestTypes));
+              .formatted(type, InferParameters.CONTENT_TYPE, requestTypes));
     }
   }
 
@@ -232,7 +214,7 @@ public final class InferDialect implements Dialect {
       return List.of(new InferTensor.Numbers(onlyName(), Npy.read(answer.body())));
     }
     if (type.equals(MediaType.JSON)) {
-      return JsonColumns.of(json(answer.body()), onlyName());
+      return JsonColumns.of(json(answer.body()), onlyName(), signatures.get().outputs(), records);
     }
     return List.of(
         new InferTensor.Bytes(

@@ -8,38 +8,16 @@ import java.util.Arrays;
 import java.util.Base64;
 import java.util.LinkedHashMap;
 import java.util.List;
-import java.util.Map;
-import java.util.Set;
 import java.util.stream.IntStream;
 
 /// The records that the rows of tensors are, as JSON: the values of one input alone, or objects
 /// with a field for each input.
 final class InferRecords {
 
-  /// What is said to servers and not to models.
-  private static final Set<String> OF_THE_PROTOCOL =
-      Set.of(
-          "binary_data_output",
-          "binary_data",
-          "content_type",
-          "headers",
-          "sequence_id",
-          "sequence_start",
-          "sequence_end",
-          "priority",
-          "timeout");
-
   /// What a number costs as a node and as text, in bytes.
   private static final int NUMBER = 120;
 
   private InferRecords() {}
-
-  /// Those that a model may know.
-  static Map<String, Object> parameters(Map<String, Object> all) {
-    var parameters = new LinkedHashMap<>(all);
-    parameters.keySet().removeAll(OF_THE_PROTOCOL);
-    return parameters;
-  }
 
   /// @throws BadInputException when an input has more rows than another
   static List<Object> of(List<InferTensor> inputs) {
@@ -68,7 +46,7 @@ final class InferRecords {
         .toList();
   }
 
-  private static int rows(InferTensor input) {
+  static int rows(InferTensor input) {
     return input.shape().length == 0 ? 1 : input.shape()[0];
   }
 

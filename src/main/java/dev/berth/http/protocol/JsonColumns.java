@@ -3,6 +3,7 @@ package dev.berth.http.protocol;
 import com.fasterxml.jackson.databind.JsonNode;
 import dev.berth.content.Json;
 import dev.berth.hooks.ElementType;
+import dev.berth.hooks.Signature;
 import dev.berth.hooks.Tensor;
 import dev.berth.memory.RequestMemory;
 import java.nio.charset.StandardCharsets;
@@ -17,6 +18,7 @@ import java.util.stream.IntStream;
 ///
 /// Lists of like lengths are dimensions. Objects of like fields are a tensor for each field. What
 /// is neither, such as lists of different lengths, becomes BYTES: each element is a text of JSON.
+/// So does each record's answer where the hooks say that it is one text.
 final class JsonColumns {
 
   private static final Optional<String> JSON = Optional.of("application/json");
@@ -29,28 +31,45 @@ final class JsonColumns {
   private JsonColumns() {}
 
   /// @param name of the tensor where there is one alone
-  static List<InferTensor> of(JsonNode answer, String name) {
+  /// @param columns that the hooks have said; empty: any
+  /// @param records that were asked; 0: any number
+  static List<InferTensor> of(
+      JsonNode answer, String name, List<Signature.Column> columns, int records) {
     var value = unwrapped(answer);
-    var rows = value.isArray() ? level(value) : new Level(new int[] {1}, List.of(value));
+    if (columns.size() == 1
+        && columns.getFirst().equals(Signature.Column.ofTexts(name))
+        && value.path(0).isContainerNode()
+        && !value.path(0).has(name)) {
+      return List.of(
+          texts(name, new Level(new int[] {value.size()}, value.valueStream().toList())));
+    }
+    // Where an answer is a list, one alone may be it.
+    boolean areLists = !columns.isEmpty() && !columns.getFirst().shape().isEmpty();
+    boolean isAlone =
+        !value.isArray()
+            || (areLists
+                && !value.isEmpty()
+                && (!value.path(0).isArray() || (records == 1 && value.size() != 1)));
+    var rows = deepened(new Level(isAlone ? new int[] {1} : new int[0], List.of(value)));
     var values = rows.values;
     if (values.isEmpty()
         || values.getFirst().isEmpty()
         || !values.stream().allMatch(each -> isLike(each, values.getFirst()))) {
       return List.of(column(name, rows));
     }
-    var columns = new ArrayList<InferTensor>();
+    var tensors = new ArrayList<InferTensor>();
     values
         .getFirst()
         .fieldNames()
         .forEachRemaining(
             field ->
-                columns.add(
+                tensors.add(
                     column(
                         field,
                         new Level(
                             rows.shape,
                             values.stream().map(object -> object.path(field)).toList()))));
-    return columns;
+    return tensors;
   }
 
   /// What TensorFlow Serving's forms have around the answer.
@@ -65,10 +84,6 @@ final class JsonColumns {
         && first.isObject()
         && value.size() == first.size()
         && first.propertyStream().allMatch(field -> value.has(field.getKey()));
-  }
-
-  private static Level level(JsonNode list) {
-    return deepened(new Level(new int[0], List.of(list)));
   }
 
   /// Goes as deep as all lists have one length.
@@ -119,6 +134,10 @@ final class JsonColumns {
               .toArray();
       return new InferTensor.Numbers(name, Tensor.of(numbers, deepest.shape));
     }
+    return texts(name, level);
+  }
+
+  private static InferTensor texts(String name, Level level) {
     return new InferTensor.Bytes(
         name,
         level.shape,

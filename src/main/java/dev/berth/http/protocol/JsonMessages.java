@@ -1,5 +1,12 @@
 package dev.berth.http.protocol;
 
+import static dev.berth.http.protocol.InferParameters.BINARY_DATA;
+import static dev.berth.http.protocol.InferParameters.BINARY_DATA_OUTPUT;
+import static dev.berth.http.protocol.InferParameters.BINARY_DATA_SIZE;
+import static dev.berth.http.protocol.InferParameters.CONTENT_TYPE;
+import static dev.berth.http.protocol.InferParameters.OF_INPUTS;
+import static dev.berth.http.protocol.InferParameters.OF_OUTPUTS;
+
 import com.fasterxml.jackson.databind.JsonNode;
 import dev.berth.content.Excerpt;
 import dev.berth.content.Json;
@@ -25,9 +32,8 @@ import java.util.Optional;
 import java.util.OptionalInt;
 
 /// JSON, behind which the bytes of some tensors may stand: the binary tensor data extension.
-final class JsonMessages implements Messages {
+public final class JsonMessages implements Messages {
 
-  private static final String BINARY_DATA_SIZE = "binary_data_size";
   private static final String BASE64 = "base64";
 
   private final InferTarget target;
@@ -35,13 +41,13 @@ final class JsonMessages implements Messages {
   private int answered;
 
   /// @param headerLength how much of the body is JSON; empty: all of it
-  JsonMessages(InferTarget target, OptionalInt headerLength) {
+  public JsonMessages(InferTarget target, OptionalInt headerLength) {
     this.target = target;
     this.headerLength = headerLength;
   }
 
   /// How much of the answer is JSON; empty: all of it.
-  OptionalInt answered() {
+  public OptionalInt answered() {
     return answered == 0 ? OptionalInt.empty() : OptionalInt.of(answered);
   }
 
@@ -76,15 +82,15 @@ final class JsonMessages implements Messages {
         inputs,
         parameters,
         wanted(body),
-        Boolean.TRUE.equals(parameters.get("binary_data_output")));
+        Boolean.TRUE.equals(parameters.get(BINARY_DATA_OUTPUT)));
   }
 
   private InferTensor input(JsonNode input, String place, ByteBuffer binary) {
     var name = text(input, "name", place);
     var datatype = Datatype.named(text(input, "datatype", place), place);
     var shape = shape(input.path("shape"), place);
-    var parameters = parameters(input, place + ".parameters");
-    var contentType = Optional.ofNullable(parameters.get("content_type")).map(Object::toString);
+    var parameters = parameters(input, place + ".parameters", OF_INPUTS);
+    var contentType = Optional.ofNullable(parameters.get(CONTENT_TYPE)).map(Object::toString);
     if (!parameters.containsKey(BINARY_DATA_SIZE)) {
       return data(name, datatype, shape, input.path("data"), contentType, place);
     }
@@ -152,10 +158,11 @@ final class JsonMessages implements Messages {
     var wanted = new ArrayList<InferRequest.Wanted>();
     for (var output : body.has("outputs") ? list(body, "outputs") : List.<JsonNode>of()) {
       var place = "outputs[%d]".formatted(wanted.size());
-      var binary = parameters(output, place + ".parameters").get("binary_data");
+      var parameters = parameters(output, place + ".parameters", OF_OUTPUTS);
       wanted.add(
           new InferRequest.Wanted(
-              text(output, "name", place), Optional.ofNullable(binary).map(Boolean.TRUE::equals)));
+              text(output, "name", place),
+              Optional.ofNullable(parameters.get(BINARY_DATA)).map(Boolean.TRUE::equals)));
     }
     return wanted;
   }
@@ -202,7 +209,7 @@ final class JsonMessages implements Messages {
     json.put("datatype", output.datatype());
     json.put("shape", output.shape());
     var parameters = new LinkedHashMap<String, Object>();
-    output.contentType().ifPresent(type -> parameters.put("content_type", type));
+    output.contentType().ifPresent(type -> parameters.put(CONTENT_TYPE, type));
     if (isBinary) {
       var raw = output.raw();
       parameters.put(BINARY_DATA_SIZE, raw.stream().mapToInt(ByteBuffer::remaining).sum());
@@ -231,7 +238,7 @@ final class JsonMessages implements Messages {
         if (texts.stream().allMatch(Optional::isPresent)) {
           yield texts.stream().map(Optional::get).toList();
         }
-        parameters.putIfAbsent("content_type", BASE64);
+        parameters.putIfAbsent(CONTENT_TYPE, BASE64);
         yield bytes.elements().stream().map(Base64.getEncoder()::encodeToString).toList();
       }
     };
@@ -286,6 +293,10 @@ final class JsonMessages implements Messages {
           "%s: found %s, expected a text".formatted(place, Excerpt.of(value)));
     }
     return Optional.of(value.textValue());
+  }
+
+  private static Map<String, Object> parameters(JsonNode tensor, String place, List<String> known) {
+    return InferParameters.known(parameters(tensor, place), known, place);
   }
 
   /// Texts, numbers and booleans by name.

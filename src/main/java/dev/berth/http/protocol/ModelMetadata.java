@@ -6,14 +6,12 @@ import java.nio.charset.StandardCharsets;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.stream.IntStream;
 
 /// What clients are told about the server and its models, as JSON.
 public final class ModelMetadata {
 
   static final String PLATFORM = "berth";
-
-  /// As many records as the client likes. How the rest of a shape is only the model knows.
-  static final int[] SHAPE = {-1};
 
   private ModelMetadata() {}
 
@@ -58,7 +56,13 @@ public final class ModelMetadata {
     var fields = new LinkedHashMap<String, Object>();
     fields.put("name", column.name());
     fields.put("datatype", Datatype.of(column.type()));
-    fields.put("shape", SHAPE);
+    fields.put("shape", shape(column));
     return fields;
+  }
+
+  /// As many records as the client likes, and what is known of each.
+  static int[] shape(Signature.Column column) {
+    return IntStream.concat(IntStream.of(-1), column.shape().stream().mapToInt(Integer::intValue))
+        .toArray();
   }
 }

@@ -18,12 +18,12 @@ import java.util.Optional;
 
 /// `ModelInferRequest` and `ModelInferResponse` of the published proto, field by field: generated
 /// classes would copy each tensor before it can be counted.
-final class ProtobufMessages implements Messages {
+public final class ProtobufMessages implements Messages {
 
   private final InferTarget target;
   private boolean raw;
 
-  ProtobufMessages(InferTarget target) {
+  public ProtobufMessages(InferTarget target) {
     this.target = target;
   }
 
@@ -38,7 +38,12 @@ final class ProtobufMessages implements Messages {
     private InferTensor tensor(Optional<ByteBuffer> raw, String place) {
       var type = Datatype.named(datatype, place);
       var lengths = shape.stream().mapToLong(Long::longValue).toArray();
-      var contentType = Optional.ofNullable(parameters.get("content_type")).map(Object::toString);
+      var contentType =
+          Optional.ofNullable(
+                  InferParameters.known(
+                          parameters, InferParameters.OF_INPUTS, place + ".parameters")
+                      .get(InferParameters.CONTENT_TYPE))
+              .map(Object::toString);
       return raw.isPresent()
           ? InferTensor.ofRaw(name, type, lengths, raw.get(), contentType, place)
           : contents.orElseGet(TypedContents::new).tensor(name, type, lengths, contentType, place);
@@ -69,7 +74,7 @@ final class ProtobufMessages implements Messages {
         case 3 -> id = Optional.of(in.readStringRequireUtf8()).filter(text -> !text.isEmpty());
         case 4 -> Protobuf.nested(in, () -> Protobuf.parameter(in, parameters));
         case 5 -> inputs.add(input(in));
-        case 6 -> wanted.add(wanted(in));
+        case 6 -> wanted.add(wanted(in, "outputs[%d]".formatted(wanted.size())));
         case 7 -> raws.add(in.readByteBuffer());
         default -> in.skipField(tag);
       }
@@ -127,17 +132,19 @@ final class ProtobufMessages implements Messages {
     return input;
   }
 
-  private static InferRequest.Wanted wanted(CodedInputStream in) throws IOException {
+  private static InferRequest.Wanted wanted(CodedInputStream in, String place) throws IOException {
     var name = new String[] {""};
+    var parameters = new LinkedHashMap<String, Object>();
     Protobuf.message(
         in,
         tag -> {
-          if (WireFormat.getTagFieldNumber(tag) == 1) {
-            name[0] = in.readStringRequireUtf8();
-          } else {
-            in.skipField(tag);
+          switch (WireFormat.getTagFieldNumber(tag)) {
+            case 1 -> name[0] = in.readStringRequireUtf8();
+            case 2 -> Protobuf.nested(in, () -> Protobuf.parameter(in, parameters));
+            default -> in.skipField(tag);
           }
         });
+    InferParameters.known(parameters, InferParameters.OF_OUTPUTS, place + ".parameters");
     return new InferRequest.Wanted(name[0], Optional.empty());
   }
 
@@ -183,7 +190,8 @@ final class ProtobufMessages implements Messages {
           Protobuf.writeShape(3, output.shape(), tensor);
           if (output.contentType().isPresent()) {
             tensor.writeByteArray(
-                4, Protobuf.textParameter("content_type", output.contentType().get()));
+                4,
+                Protobuf.textParameter(InferParameters.CONTENT_TYPE, output.contentType().get()));
           }
           if (!asBytes) {
             tensor.writeByteArray(5, TypedContents.write(output));

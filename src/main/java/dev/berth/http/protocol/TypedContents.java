@@ -2,6 +2,7 @@ package dev.berth.http.protocol;
 
 import com.google.protobuf.CodedInputStream;
 import com.google.protobuf.WireFormat;
+import dev.berth.content.TensorInputs;
 import dev.berth.hooks.BadInputException;
 import dev.berth.hooks.Tensor;
 import dev.berth.memory.RequestMemory;
@@ -119,18 +120,13 @@ final class TypedContents {
       return new InferTensor.Bytes(name, lengths, elements, contentType);
     }
     var type = datatype.type().get();
-    if (type.isFloating()) {
-      return new InferTensor.Numbers(
-          name, Tensor.of(Arrays.copyOf(fractions, count), lengths).as(type));
-    }
-    for (int i = 0; i < count; i++) {
-      if (!type.holds(wholes[i])) {
-        throw new BadInputException(
-            "%s.contents[%d]: found %d, expected a number that is %s"
-                .formatted(place, i, wholes[i], datatype));
-      }
-    }
-    return new InferTensor.Numbers(name, Tensor.of(Arrays.copyOf(wholes, count), lengths).as(type));
+    var numbers =
+        type.isFloating()
+            ? Tensor.of(Arrays.copyOf(fractions, count), count)
+            : Tensor.of(Arrays.copyOf(wholes, count), count);
+    var typed = new TensorInputs(List.of(), List.of(type));
+    return new InferTensor.Numbers(
+        name, typed.converted(numbers, 0, place + ".contents").reshape(lengths));
   }
 
   static byte[] write(InferTensor tensor) {

@@ -52,6 +52,17 @@ class HandlerClassTest {
             member("Inference() throws Exception { throw new Exception(); }"),
             "its constructor failed at Inference.java:1: java.lang.Exception"),
         arguments(
+            member(
+                "Inference() { throw new IllegalStateException(\"no words\", new RuntimeException(new java.io.IOException(\"disk\"))); }"),
+            "its constructor failed at Inference.java:1: java.lang.IllegalStateException: no words, caused by "
+                + "java.lang.RuntimeException: java.io.IOException: disk"),
+        arguments(
+            member(
+                "Inference() { Words.find(); } static class Words { static { "
+                    + "if (true) throw new java.io.UncheckedIOException(\"/tmp\", new java.io.IOException(\"read-only\")); } "
+                    + "static void find() {} }"),
+            "its constructor failed at Inference.java:1: java.io.UncheckedIOException: /tmp, caused by java.io.IOException: read-only"),
+        arguments(
             member("Inference() { System.exit(3); }"),
             "its constructor failed at Inference.java:1: dev.berth.artifact.code.ExitRefused: it called exit(3), which would have "
                 + "ended the server"),

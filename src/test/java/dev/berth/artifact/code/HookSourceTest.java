@@ -181,6 +181,14 @@ class HookSourceTest {
   }
 
   @Test
+  void aByteOrderMarkIsNoCode() throws Exception {
+    CodeArtifact.hooks(artifact.directory(), "");
+    var file = artifact.directory().resolve("code/Inference.java");
+    Files.writeString(file, "\uFEFF" + Files.readString(file));
+    assertThat(CodeArtifact.answer(artifact.code(), "a")).isEqualTo("A");
+  }
+
+  @Test
   void bytesThatAreNoUtf8AreAnError() throws Exception {
     CodeArtifact.hooks(artifact.directory(), "");
     var file = artifact.directory().resolve("code/Inference.java");
@@ -215,8 +223,6 @@ class HookSourceTest {
         .containsExactly(
             "SAGEMAKER_PROGRAM: found inference.py, expected a .java file of code/: Python does not run here; "
                 + "docs/hooks.md turns an inference.py into an Inference.java");
-    assertThat(artifact.problems(() -> artifact.code("Inference.java", null)))
-        .containsExactly("SAGEMAKER_PROGRAM: found Inference.java, expected a file of code/");
     assertThat(artifact.problems(() -> artifact.code(null, "Inference")))
         .containsExactly(
             "model.json: handler: found \"Inference\", expected none, as code/ has neither a .java file nor a jar");

@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import ai.djl.Device;
 import ai.djl.pytorch.jni.JniUtils;
 import dev.berth.artifact.Target;
+import dev.berth.engine.Engine;
 import dev.berth.engine.EngineException;
 import dev.berth.engine.Graph;
 import dev.berth.engine.InvalidInputException;
@@ -16,6 +17,7 @@ import dev.berth.hooks.ElementType;
 import dev.berth.hooks.InsufficientMemoryException;
 import dev.berth.hooks.Tensor;
 import java.io.IOException;
+import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Arrays;
@@ -36,6 +38,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.Arguments;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.MethodSource;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /// Real libtorch with small TorchScript files; `trace/fixtures.py` makes them.
 class TorchGraphTest {
@@ -115,6 +118,25 @@ class TorchGraphTest {
     }
   }
 
+  @ParameterizedTest
+  @ValueSource(strings = {"net.pt2", "model.pt"})
+  void anExportedProgramSaysHowToMakeATorchScript(String name, @TempDir Path directory)
+      throws IOException {
+    var file = directory.resolve(name);
+    try (var out = new ZipOutputStream(Files.newOutputStream(file))) {
+      out.putNextEntry(new ZipEntry("net/archive_format"));
+      out.write("pt2".getBytes(StandardCharsets.US_ASCII));
+      out.putNextEntry(new ZipEntry("net/models/model.json"));
+    }
+    assertThatThrownBy(() -> Graph.load(file, CPU))
+        .isInstanceOf(EngineException.class)
+        .hasMessage(
+            "%s can't be loaded as TorchScript: found what torch.export.save writes; save torch.jit.trace(model, example) or "
+                .concat("torch.jit.script(model) instead")
+                .formatted(file));
+    assertThat(Engine.isModel(file)).isTrue();
+  }
+
   @Test
   void whatTheModelThrowsIsOneLine() {
     try (var model = load("throws.pt")) {
@@ -158,12 +180,40 @@ class TorchGraphTest {
   }
 
   @ParameterizedTest
-  @CsvSource({"text.pt, a text", "complex.pt, complex numbers"})
-  void whatIsNoTensorOfRealNumbersIsRefused(String file, String found) {
-    try (var model = load(file)) {
-      assertThatThrownBy(() -> model.forward(List.of(Tensor.of(new float[] {1}, 1))))
+  @CsvSource(
+      delimiter = '|',
+      value = {
+        "0 | a text",
+        "1 | float",
+        "2 | (Tensor, NoneType)",
+        "3 | a sparse tensor",
+        "4 | complex64",
+        "5 | complex128",
+        "6 | complex32",
+        "7 | qint8",
+        "8 | uint64 beyond the range of int64"
+      })
+  void whatNoTensorHoldsAsItIsIsTheModelsFailure(float kind, String found) {
+    try (var model = load("unfit.pt")) {
+      assertThatThrownBy(() -> model.forward(List.of(Tensor.of(new float[] {kind}, 1))))
           .isExactlyInstanceOf(EngineException.class)
-          .hasMessageStartingWith("the model returned " + found);
+          .hasMessageStartingWith("the model returned %s, expected ", found);
+    }
+  }
+
+  @Test
+  void everyTypeThatATensorHoldsKeepsItsNumbers() {
+    var outputs = outputs("any-type.pt", Tensor.of(new double[] {16777219, 4294967295.0}, 2));
+    assertThat(outputs.get(12)).isEqualTo(Tensor.of(new long[] {16777219, 4294967295L}, 2));
+    assertThat(outputs.get(13)).isEqualTo(Tensor.of(new long[] {16777219, 4294967295L}, 2));
+    var small = outputs("any-type.pt", Tensor.of(new float[] {3, 32767}, 2));
+    assertThat(small.get(10)).isEqualTo(Tensor.of(new int[] {3, 32767}, 2).as(ElementType.INT16));
+    assertThat(small.get(11)).isEqualTo(Tensor.of(new int[] {3, 32767}, 2));
+  }
+
+  private static List<Tensor> outputs(String file, Tensor input) {
+    try (var model = load(file)) {
+      return model.forward(List.of(input));
     }
   }
 
@@ -181,6 +231,16 @@ class TorchGraphTest {
       // What a model writes in place is its own.
       assertThat(added(model, 9, one)).containsExactly(9, 9);
       assertThat(zeros.floats()).containsExactly(0, 0);
+    }
+  }
+
+  @Test
+  void whatIsKeptInATypeWithoutANameOfTheEngineHasItsSize() {
+    try (var model = load("halves.pt");
+        var kept = model.keep(Tensor.of(new float[3], 3))) {
+      assertThat(kept.bytes()).isEqualTo(12);
+      added(model, 1, kept);
+      assertThat(kept.bytes()).isEqualTo(6);
     }
   }
 

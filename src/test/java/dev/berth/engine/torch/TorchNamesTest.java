@@ -8,10 +8,13 @@ import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
+import java.util.Optional;
 import java.util.zip.ZipEntry;
 import java.util.zip.ZipOutputStream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 
 /// Code as PyTorch 2.13 writes it into a file.
 class TorchNamesTest {
@@ -21,7 +24,9 @@ class TorchNamesTest {
   @Test
   void aDictThatIsReturnedHasNames() throws IOException {
     assertThat(TorchNames.of(Path.of("src/test/resources/torchscript/sum-and-product.pt")))
-        .isEqualTo(new GraphNames(List.of("left", "right"), 2, List.of("product", "sum")));
+        .isEqualTo(
+            new GraphNames(
+                List.of("left", "right"), 2, List.of("product", "sum"), Optional.empty()));
     assertThat(
             names(
                     "x: Tensor",
@@ -35,7 +40,11 @@ class TorchNamesTest {
   void aTupleHasNone() {
     assertThat(TorchNames.of(Path.of("src/test/resources/torchscript/echo.pt")))
         .isEqualTo(
-            new GraphNames(List.of("input_ids", "attention_mask", "token_type_ids"), 3, List.of()));
+            new GraphNames(
+                List.of("input_ids", "attention_mask", "token_type_ids"),
+                3,
+                List.of(),
+                Optional.empty()));
   }
 
   @Test
@@ -46,7 +55,34 @@ class TorchNamesTest {
             "Tensor",
             "    return left\n");
     assertThat(names)
-        .isEqualTo(new GraphNames(List.of("left", "pair", "right", "n"), 2, List.of()));
+        .isEqualTo(
+            new GraphNames(
+                List.of("left", "pair", "right", "n"),
+                2,
+                List.of(),
+                Optional.of("takes pair: Tuple[Tensor, Tensor]")));
+  }
+
+  @ParameterizedTest
+  @CsvSource(
+      delimiter = '|',
+      value = {
+        "x: Tensor                              | Tensor                  |",
+        "x: Optional[Tensor], n: int=3          | Tuple[Tensor, List[Tensor]] |",
+        "x: Union[int, Tensor]                  | Dict[str, Tensor]       |",
+        "x: Any                                 | Optional[Tensor]        |",
+        "x: Tensor                              | __torch__.Out           |",
+        "x: Dict[str, Tensor]                   | Tensor                  | takes x: Dict[str, Tensor]",
+        "x: Tensor, y: Tuple[Dict[str, Tensor]] | Tensor                  | takes y: Tuple[Dict[str, Tensor]]",
+        "x: List[Tensor]                        | Tensor                  | takes x: List[Tensor]",
+        "x: Tensor, n: int                      | Tensor                  | takes n: int",
+        "                                       | Tensor                  | takes nothing",
+        "x: Tensor                              | Tuple[Tensor, NoneType] | returns Tuple[Tensor, NoneType]",
+        "x: Tensor                              | float                   | returns float"
+      })
+  void whatIsNoTensorIsSaid(String parameters, String type, String misfit) throws IOException {
+    assertThat(names(parameters, type, "    return x\n").misfit())
+        .isEqualTo(Optional.ofNullable(misfit));
   }
 
   @Test
@@ -92,8 +128,8 @@ class TorchNamesTest {
       zip.write("\u0080\u0002c__torch__\nNet\n".getBytes(StandardCharsets.ISO_8859_1));
       zip.putNextEntry(new ZipEntry("archive/code/__torch__.py"));
       var code =
-          "class Net(Module):\n  def forward(self: __torch__.Net,\n    %s) -> %s:\n%s"
-              .formatted(parameters, type, body);
+          "class Net(Module):\n  def forward(self: __torch__.Net%s) -> %s:\n%s"
+              .formatted(parameters == null ? "" : ",\n    " + parameters, type, body);
       zip.write(code.getBytes(StandardCharsets.ISO_8859_1));
     }
     return TorchNames.of(file);

@@ -109,8 +109,9 @@ class CompiledShapesTest {
     }
   }
 
-  private SpanModel load() throws Exception {
-    return SpanModel.load(ModelArtifact.open(artifact("cpu")), List.of(CPU)).get(CPU);
+  private TracedSpanModel load() throws Exception {
+    return (TracedSpanModel)
+        TracedSpanModel.load(ModelArtifact.open(artifact("cpu")), List.of(CPU)).get(CPU);
   }
 
   private Path artifact(String target) throws Exception {

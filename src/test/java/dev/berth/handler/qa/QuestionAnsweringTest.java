@@ -62,6 +62,23 @@ class QuestionAnsweringTest {
   }
 
   @Test
+  void severalQuestionsAboutOneContextAreAnsweredByAList() throws Exception {
+    var born = "Bell was born in Scotland and lived in Canada.";
+    var questions =
+        "\"question\": [\"Where was Bell born?\", \"Where did Bell live?\"], \"context\": ";
+    var alone = json(ask("application/json", "application/json", BELL));
+    for (var contexts : List.of('"' + born + '"', "[\"%s\", \"%s\"]".formatted(born, born))) {
+      var object = "{%s%s}".formatted(questions, contexts);
+      for (var body : List.of(object, "{\"inputs\": %s}".formatted(object))) {
+        var answers = json(ask("application/json", "application/json", body));
+        assertThat(answers).as(body).hasSize(2);
+        assertThat(answers.path(0)).isEqualTo(alone);
+        assertThat(answers.path(1).path("answer").asText()).isEqualTo("Canada");
+      }
+    }
+  }
+
+  @Test
   void anEmptyListIsAnsweredByAnEmptyList() throws Exception {
     assertThat(ask("application/json", "application/json", "[]").body()).isEqualTo("[]");
   }
@@ -235,6 +252,10 @@ class QuestionAnsweringTest {
       value = {
         "application/json | {\"question\": \"Who?\", \"contxt\": \"x\"} | context: found nothing among the members \\\"question, contxt\\\"",
         "application/json | {\"question\": 7, \"context\": \"x\"} | question: found 7, expected a text",
+        "application/json | {\"question\": [\"a\", 7], \"context\": \"x\"} | [1].question: found 7, expected a text",
+        "application/json | {\"question\": [\"a\"], \"contxt\": \"x\"} | [0].context: found nothing",
+        "application/json | {\"inputs\": {\"question\": [\"a\", \"b\"], \"context\": [\"x\"]}} | inputs.context: found 1 for 2 questions, expected as many, or one text for all",
+        "application/jsonlines | {\"question\": [\"a\"], \"context\": \"x\"} | line 1: question: found a list, expected a text",
         "application/json | {\"question\": \"\", \"context\": \"x\"} | question: found \\\"\\\"",
         "application/json | [{\"question\": \"a\", \"context\": \"b\"}, 5] | [1]: found 5, expected an object",
         "application/json | {\"inputs\": [{\"question\": \"a\"}]} | inputs[0].context: found nothing",
@@ -249,7 +270,7 @@ class QuestionAnsweringTest {
         "application/json | {\"inputs\": {\"question\": \"a\", \"context\": \"b\"}, \"parameters\": [] } | parameters: found a list, expected an object",
         "application/json | \"hello\" | body: found the text",
         "application/json | {\"question\": \"a\", | not JSON at column",
-        "application/json | {\"question\": \"a\", \"context\": \"b\"} {} | found a second JSON value at line 1, column",
+        "application/json | {\"question\": \"a\", \"context\": \"b\"} {} | found a second JSON value at column",
         "application/json | {\"question\": \"a\", \"context\": \"b\", \"parameters\": {\"top_k\": -1}} | parameters.top_k: found -1",
         "text/csv | question,ctx\\na,b | row 1: found the header",
         "application/json | {\"question\": \"a\", \"context\": \"\\ud83d\"} | unpaired surrogate",
@@ -257,7 +278,7 @@ class QuestionAnsweringTest {
         "application/jsonlines | {\"question\": \"a\", \"context\": \"b\"}\\n\\n{\"question\": \"a\", \"context\": \"b\"} | line 2: found a blank line",
         "application/jsonlines | {\"question\": \"a\", \"context\": \"b\"}\\n{\"question\": \"a\"} | line 2: context: found nothing",
         "text/csv | a,b\\nc | row 2: found 1 column separated by commas, expected 2",
-        "text/csv | a,\"b | row 1: not CSV"
+        "text/csv | a,\"b | row 1, column 2: found"
       })
   @Tag("ERR-01")
   @Tag("BAT-08")

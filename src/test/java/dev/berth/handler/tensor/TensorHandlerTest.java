@@ -6,9 +6,11 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import dev.berth.content.Npy;
 import dev.berth.content.Npz;
 import dev.berth.hooks.ElementType;
+import dev.berth.hooks.InvocationRequest;
 import dev.berth.hooks.Tensor;
 import dev.berth.testing.TestArtifact;
 import dev.berth.testing.TestServer;
+import java.io.IOException;
 import java.net.http.HttpRequest;
 import java.net.http.HttpRequest.BodyPublishers;
 import java.net.http.HttpResponse;
@@ -65,6 +67,7 @@ class TensorHandlerTest {
         "{\"instances\": [{\"x\": [1]}]} | {\"predictions\":[[2.0]]}",
         "{\"inputs\": [[1, 2], [3, 4]]}  | {\"outputs\":[[2.0,4.0],[6.0,8.0]]}",
         "{\"inputs\": {\"x\": [[1, 2]]}}  | {\"outputs\":[[2.0,4.0]]}",
+        "{\"dataframe_split\": {\"index\": [0, 1], \"columns\": [\"a\", \"b\"], \"data\": [[1, 2], [3, 4]]}} | {\"predictions\":[[2.0,4.0],[6.0,8.0]]}",
         "[[1, 2], [3, 4]]                | [[2.0,4.0],[6.0,8.0]]",
         "[[1, 2], [3]]                   | [[2.0,4.0],[6.0]]",
         "[[[1], [0.1]]]                  | [[[2.0],[0.2]]]",
@@ -132,6 +135,30 @@ class TensorHandlerTest {
             new String(
                 send(doubled, Npy.write(rows), "application/x-npy", "application/json").body()))
         .isEqualTo("[[2.0,4.0],[6.0,8.0]]");
+  }
+
+  @Test
+  @Tag("HOOK-05")
+  void anEmptyBatchHasTheOutputsAndTheShapesOfTheModel() throws Exception {
+    try (var server =
+        TestServer.artifact(artifact("empty-batch", "sum-and-product.pt", TWO_INPUTS)).start()) {
+      assertAnswer(
+          server,
+          "application/json",
+          "application/json",
+          "{\"inputs\": {\"left\": [], \"right\": []}}",
+          "{\"outputs\":{\"product\":[],\"sum\":[]}}");
+      server.invoke("{\"left\": [1, 2, 3], \"right\": [4, 5, 6]}");
+      var npz = new LinkedHashMap<String, Tensor>();
+      npz.put("left", Tensor.of(new float[0], 0, 3));
+      npz.put("right", Tensor.of(new long[0], 0, 3));
+      assertThat(
+              Npz.read(
+                  send(server, Npz.write(npz), "application/x-npz", "application/x-npz").body()))
+          .containsExactly(
+              Map.entry("product", Tensor.of(new float[0], 0, 3)),
+              Map.entry("sum", Tensor.of(new float[0], 0, 3)));
+    }
   }
 
   @Test
@@ -225,6 +252,14 @@ class TensorHandlerTest {
         "model.json: outputs: found [sum], expected [product, sum]");
   }
 
+  @Test
+  @Tag("RUN-14")
+  void aModelThatTakesMoreThanTensorsIsRefusedAtStart() throws Exception {
+    assertStartFails(
+        artifact("forgets", "forgets.pt", null),
+        "forgets.pt: its forward takes kept: List[Tensor], expected tensors only; wrap it in a module that takes and returns tensors");
+  }
+
   @ParameterizedTest
   @Tag("ERR-01")
   @CsvSource(
@@ -236,16 +271,19 @@ class TensorHandlerTest {
         "application/json      | [[[1], 2]]                  | [0][1]: found 2, expected a list of 1 as before it",
         "application/json      | null                        | body: found null, expected a number",
         "application/json      | {\"instances\": 7}          | instances: found 7, expected a list",
-        "application/json      | {\"a\": 1, \"b\": 2}        | body: found an object, expected {\"b64\": \"…\"}",
+        "application/json      | {}                          | body: found an object, expected a number, a list of numbers, or {\"b64\": \"…\"}",
+        "application/json      | {\"a\": 1, \"b\": 2}        | body: found an object, expected a number, a list of numbers, or {\"b64\": \"…\"}",
         "application/json      | {\"instances\": [{\"b64\": \"?\"}]} | instances[0].b64: not base64",
         "application/json      | [1                          | body: not JSON",
         "application/json      | {\"inputs\": 3}             | inputs: found [float32[]], expected as many rows in each",
-        "application/json      | {\"inputs\": {}}            | inputs: found an object, expected {\"b64\": \"…\"}",
+        "application/json      | {\"inputs\": {}}            | inputs: found an object, expected a number, a list of numbers, or {\"b64\": \"…\"}",
+        "application/json      | {\"dataframe_split\": {\"columns\": [\"a\"], \"data\": [[\"x\"]]}} | dataframe_split.data[0][0]: found the text \"x\", expected a number",
+        "application/json      | {\"dataframe_split\": [1]}  | dataframe_split.data: found nothing, expected a list",
         "application/jsonlines | [1]~~[2]                    | line 2: found a blank line",
         "text/csv              | 1,2~3,x                     | row 2, column 2: found \"x\", expected a number",
         "text/csv              | 1,2~3                       | row 2: found 1 column, expected 2 as in row 1",
         "text/csv              | ' '                         | body: found nothing, expected rows of numbers",
-        "application/json      | ''                          | body: found nothing, expected JSON",
+        "application/json      | ''                          | body: found nothing, expected a JSON value",
         "text/csv              | 1d                          | row 1, column 1: found \"1d\", expected a number",
         "application/x-npy     | no array                    | offset 0"
       })
@@ -284,6 +322,7 @@ class TensorHandlerTest {
       value = {
         "application/json | {\"left\": 1}                              | body: found the names \\\"left\\\", expected [left, right]",
         "application/json | [1, 2]                                     | body: found a list, expected an object with [left, right]",
+        "application/json | {\"dataframe_split\": {\"data\": [[1, 2]]}} | dataframe_split.data[0]: found a list, expected an object with [left, right]",
         "application/json | {\"left\": 1, \"right\": 2.5}              | body.right: found 2.5, expected a whole number that is int64",
         "application/json | {\"left\": 1, \"right\": 1e30}             | body.right: found 1.0E30, expected a whole number that is int64",
         "application/json | {\"inputs\": {\"left\": [1], \"right\": [1, 2]}} | inputs: found [float32[1], int64[2]], expected as many rows",
@@ -318,6 +357,76 @@ class TensorHandlerTest {
                   .statusCode())
           .isEqualTo(400);
       assertThat(npy(server, Tensor.of(new long[] {1, 100}, 2)).longs()).containsExactly(2, 200);
+      assertThat(npy(server, Tensor.of(new double[] {1, 100}, 2)).longs()).containsExactly(2, 200);
+      for (double number : List.of(2.5, 256.0, -1.0, 0x1p63, Double.NaN)) {
+        var array = Npy.write(Tensor.of(new double[] {1, 1, 1, number}, 2, 2));
+        assertThat(new String(send(server, array, "application/x-npy", "text/csv").body()))
+            .contains(
+                "body[1][1]: found %s, expected a whole number that is uint8".formatted(number));
+      }
+    }
+  }
+
+  @Test
+  void numbersOfAnyTypeBecomeThoseThatTheModelTakes() throws Exception {
+    var declared =
+        "{\"format\": 1, \"files\": [{\"path\": \"two-columns.pt\"}], \"inputs\": [\"x\"]}";
+    var sampled = artifact("float-sample", "two-columns.pt", null);
+    Files.writeString(sampled.resolve("sample.json"), "[[70, 3]]");
+    for (var artifact :
+        List.of(
+            artifact("float-unknown", "two-columns.pt", null),
+            artifact("float-declared", "two-columns.pt", declared),
+            sampled)) {
+      try (var server = TestServer.artifact(artifact).start()) {
+        for (var type : ElementType.values()) {
+          assertThat(npy(server, Tensor.of(new float[] {1, 0}, 1, 2).as(type)))
+              .as("%s of %s", type, artifact)
+              .isEqualTo(Tensor.of(new float[] {1}, 1, 1));
+        }
+        // As JSON's numbers do, where float32 has no such one.
+        var large = Tensor.of(new long[] {(1 << 24) + 1, 0}, 1, 2);
+        assertThat(npy(server, large).floats()).containsExactly(1 << 24);
+        assertAnswer(
+            server, "application/json", "application/json", "[[16777217, 0]]", "[[1.6777216E7]]");
+      }
+    }
+  }
+
+  @Test
+  void wholeNumbersOfAnyFormGoToAModelThatTakesNoOthers() throws Exception {
+    var sampled = artifact("whole-sample", "looked-up.pt", null);
+    Files.writeString(sampled.resolve("sample.json"), "[[1, 2, 3], [4, 5]]");
+    for (var artifact : List.of(artifact("whole-unknown", "looked-up.pt", null), sampled)) {
+      try (var server = TestServer.artifact(artifact).start()) {
+        assertAnswer(
+            server, "application/json", "application/json", "[[1, 2], [3.0, 4]]", "[[2.0],[2.0]]");
+        assertAnswer(server, "text/csv", "application/json", "1,2,3", "[[3.0]]");
+        for (var type : List.of(ElementType.UINT8, ElementType.FLOAT16, ElementType.FLOAT64)) {
+          assertThat(npy(server, Tensor.of(new float[] {1, 2}, 1, 2).as(type)).floats())
+              .containsExactly(2);
+        }
+        assertThat(server.invoke("[[1.5]]", "Content-Type", "application/json").body())
+            .contains(
+                artifact.equals(sampled)
+                    ? "[0][0]: found 1.5, expected a whole number that is int64"
+                    : "the model does not take [float32[1, 1]]");
+      }
+    }
+  }
+
+  @Test
+  void tensorsOfAHookBecomeThoseThatTheModelTakesWhereItRefusesTheirs() throws Exception {
+    var handler =
+        new TensorHandler(artifact("pixels", "two-columns.pt", null)) {
+          @Override
+          public List<List<Tensor>> inputFn(InvocationRequest request) throws IOException {
+            return List.of(List.of(Tensor.ofUnsigned(request.bytes(), 2)));
+          }
+        };
+    try (var server = TestServer.with(handler).start()) {
+      assertThat(server.invoke("\t\n", "Content-Type", "application/json").body())
+          .isEqualTo("[[109.0]]");
     }
   }
 
@@ -342,8 +451,7 @@ class TensorHandlerTest {
           "application/jsonlines",
           "application/jsonlines",
           "x\n[1]\n\n[2]",
-          "{\"error\":\"line 1: not JSON at column 1: Unrecognized token 'x': was expecting (JSON String, Number, Array, Object or token "
-              + "'null', 'true' or 'false')\"}\n[2.0]\n{\"error\":\"line 3: found a blank line, expected a JSON value\"}\n[4.0]");
+          "{\"error\":\"line 1: not JSON at column 1: found 'x', expected a value\"}\n[2.0]\n{\"error\":\"line 3: found a blank line, expected a JSON value\"}\n[4.0]");
       assertThat(
               server
                   .invoke("x\n[1]", "Content-Type", "application/jsonlines", "Accept", "text/csv")
@@ -380,6 +488,21 @@ class TensorHandlerTest {
           .doesNotContain("Traceback");
       assertAnswer(server, "application/json", "application/json", "[[1, 0]]", "[[1.0]]");
     }
+  }
+
+  @Test
+  @Tag("RUN-14")
+  void filesThatAMacAddsAreNoModels() throws Exception {
+    var artifact = artifact("mac", "doubled.pt", null);
+    Files.writeString(artifact.resolve("._doubled.pt"), "no model");
+    Files.writeString(artifact.resolve(".DS_Store"), "");
+    try (var server = TestServer.artifact(artifact).start()) {
+      assertThat(server.invoke("[7]").body()).isEqualTo("[14.0]");
+    }
+    var packed = Files.createDirectories(directory.resolve("mac-packed/my-model")).getParent();
+    Files.copy(TestArtifact.TORCHSCRIPT.resolve("doubled.pt"), packed.resolve("my-model/model.pt"));
+    Files.createDirectories(packed.resolve("__MACOSX/my-model"));
+    assertStartFails(packed, "only my-model/, which has one");
   }
 
   @Test
@@ -434,7 +557,11 @@ class TensorHandlerTest {
               ElementType.FLOAT32,
               ElementType.FLOAT64,
               ElementType.FLOAT32,
-              ElementType.FLOAT32);
+              ElementType.FLOAT32,
+              ElementType.INT16,
+              ElementType.INT32,
+              ElementType.INT64,
+              ElementType.INT64);
       assertThat(outputs.values())
           .allSatisfy(output -> assertThat(output.floats()).containsExactly(1));
       for (var type : ElementType.values()) {
@@ -457,6 +584,12 @@ class TensorHandlerTest {
     assertStartFails(
         Files.createDirectory(directory.resolve("empty")),
         "model.json: not found, nor hooks in code/, nor a model file");
+    var onnx = Files.createDirectories(directory.resolve("onnx"));
+    Files.writeString(onnx.resolve("model.onnx"), "a model");
+    Files.writeString(onnx.resolve("notes"), "");
+    assertStartFails(
+        onnx,
+        "nor a model file such as model.pt, only model.onnx, which no engine here reads; write hooks in code/ that do");
     var packed = Files.createDirectories(directory.resolve("packed/my-model")).getParent();
     Files.copy(TestArtifact.TORCHSCRIPT.resolve("doubled.pt"), packed.resolve("my-model/model.pt"));
     assertStartFails(

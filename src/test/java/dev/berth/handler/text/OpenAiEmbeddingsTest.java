@@ -11,6 +11,7 @@ import java.net.http.HttpRequest.BodyPublishers;
 import java.net.http.HttpResponse;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
+import java.util.List;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
@@ -108,12 +109,15 @@ class OpenAiEmbeddingsTest {
       value = {
         "{\"model\": \"m\"}|input: found nothing, expected a text or a list of texts",
         "{\"input\": []}|input: found an empty list, expected a text or a list of texts",
-        "{\"input\": [5, 7]}|input[0]: found token ids, expected a text; they are those of another tokenizer",
+        "{\"input\": [5, 7]}|input: found token ids, expected a text; they are those of another tokenizer",
         "{\"input\": [[5, 7]]}|input[0]: found token ids, expected a text; they are those of another tokenizer",
         "{\"input\": [\"a\", null]}|input[1]: found null, expected a text",
-        "{\"input\": \"a\", \"encoding_format\": \"int8\"}|encoding_format: found the text \"int8\", expected \"float\" or \"base64\"",
-        "{\"input\": \"a\", \"dimensions\": 0}|dimensions: found 0, expected a whole number, at least 1",
-        "{\"input\": \"a\", \"dimensions\": 1.5}|dimensions: found 1.5, expected a whole number, at least 1"
+        "{\"input\": \"a\", \"encoding_format\": \"int8\"}|encoding_format: found the text \"int8\", expected one of float, base64",
+        "{\"input\": \"a\", \"dimensions\": 0}|dimensions: found 0, expected a whole number of at least 1",
+        "{\"input\": \"a\", \"dimensions\": 1.5}|dimensions: found 1.5, expected a whole number of at least 1",
+        "{\"input\": \"a\", \"model\": 7}|model: found 7, expected a text",
+        "{\"input\": \"a\", \"dimension\": 4}|body: found the unknown parameter \"dimension\", expected dimensions",
+        "{\"input\": \"a\", \"stream\": true}|body: found the unknown parameter \"stream\", expected one of model, input, encoding_format, dimensions"
       })
   void whatIsWrongIsNamed(String body, String message) throws Exception {
     var response = post(server, "/v1/embeddings", body);
@@ -131,6 +135,49 @@ class OpenAiEmbeddingsTest {
                 .formatted(own("a").size()));
   }
 
+  /// Whatever the types are that the task has elsewhere.
+  @Test
+  void theBodiesAreJsonAlone() throws Exception {
+    try (var asCsv =
+        TestServer.artifact(TaskTest.TASKS.resolve("sentence-embeddings-bert"))
+            .set("SAGEMAKER_DEFAULT_INVOCATIONS_ACCEPT", "text/csv")
+            .start()) {
+      assertThat(
+              post(asCsv, "/v1/embeddings", "{\"input\": \"a\"}")
+                  .headers()
+                  .firstValue("Content-Type"))
+          .contains("application/json");
+    }
+    for (var type : List.of("text/csv", "application/jsonlines", "application/x-npy")) {
+      var request = HttpRequest.newBuilder(server.uri("/v1/embeddings"));
+      var body = BodyPublishers.ofString("{\"input\": \"a\"}");
+      assertThat(
+              server
+                  .send(request.copy().header("Content-Type", type).POST(body).build())
+                  .statusCode())
+          .isEqualTo(415);
+      assertThat(server.send(request.header("Accept", type).POST(body).build()).statusCode())
+          .isEqualTo(406);
+    }
+  }
+
+  @Test
+  void theModelIsListed() throws Exception {
+    var list = JSON.readTree(server.get("/v1/models").body());
+    assertThat(list.path("object").textValue()).isEqualTo("list");
+    assertThat(list.path("data")).hasSize(1);
+    var model = list.at("/data/0");
+    assertThat(model.path("id").textValue()).isEqualTo("model");
+    assertThat(model.path("object").textValue()).isEqualTo("model");
+    assertThat(model.path("created").isIntegralNumber()).isTrue();
+    assertThat(model.path("owned_by").isTextual()).isTrue();
+    assertThat(JSON.readTree(server.get("/v1/models/model").body())).isEqualTo(model);
+    var unknown = server.get("/v1/models/gpt");
+    assertThat(unknown.statusCode()).isEqualTo(404);
+    assertThat(JSON.readTree(unknown.body()).at("/error/message").textValue())
+        .startsWith("model: found \"gpt\", expected model");
+  }
+
   @Test
   void modelsThatMakeNoneSaySo() throws Exception {
     assertThat(post(server, "/v1/chat/completions", "{}").statusCode()).isEqualTo(404);
@@ -138,7 +185,13 @@ class OpenAiEmbeddingsTest {
       var response = post(questions, "/v1/embeddings", "{\"input\": \"a\"}");
       assertThat(response.statusCode()).isEqualTo(404);
       assertThat(JSON.readTree(response.body()).at("/error/message").textValue())
-          .isEqualTo("/v1/embeddings: this model makes no embeddings; POST /invocations asks it");
+          .isEqualTo(
+              "/v1/embeddings: this model makes no embeddings, or its hooks do not say so in openAiPaths(); POST /invocations asks it");
+      var list = questions.get("/v1/models");
+      assertThat(list.statusCode()).isEqualTo(404);
+      assertThat(JSON.readTree(list.body()).at("/error/message").textValue())
+          .isEqualTo(
+              "/v1/models: this model answers no path of OpenAI's; GET /v2/models/model describes it");
     }
   }
 }

@@ -84,7 +84,10 @@ class TextFormsTest {
       value = {
         "The lamp.|{\"inputs\": [\"The lamp.\"]}",
         "text\\nThe lamp.|{\"inputs\": [\"The lamp.\"]}",
+        "inputs\\nThe lamp.|{\"inputs\": [\"The lamp.\"]}",
         "The lamp.,It works.|{\"inputs\": [{\"text\": \"The lamp.\", \"text_pair\": \"It works.\"}]}",
+        "text,text_pair\\nThe lamp.,|{\"inputs\": [{\"text\": \"The lamp.\", \"text_pair\": \"\"}]}",
+        "The lamp.|{\"inputs\": [{\"text\": \"The lamp.\", \"text_pair\": \"\"}]}",
         "text_pair,text\\nIt works.,The lamp.|{\"inputs\": [{\"text\": \"The lamp.\", \"text_pair\": \"It works.\"}]}"
       })
   void csvHasTextsOrPairs(String csv, String same) throws Exception {
@@ -163,7 +166,23 @@ class TextFormsTest {
         arguments(
             classification,
             "{'inputs': 'a', 'parameters': {'topk': 1}}",
-            "parameters: found the unknown parameter 'topk', expected one of top_k, function_to_apply, truncation"),
+            "parameters: found the unknown parameter 'topk', expected top_k"),
+        arguments(
+            classification,
+            "{'inputs': 'a', 'parameters': {'temperature': 1}}",
+            "parameters: found the unknown parameter 'temperature', expected one of top_k, function_to_apply, truncation"),
+        arguments(
+            classification,
+            "{'inputs': 'a', 'parameters': {'return_all_scores': true}}",
+            "parameters: found the unknown parameter 'return_all_scores', expected 'top_k': null"),
+        arguments(
+            "token-classification-bert",
+            "{'inputs': 'a', 'parameters': {'grouped_entities': true}}",
+            "parameters: found the unknown parameter 'grouped_entities', expected 'aggregation_strategy': 'simple'"),
+        arguments(
+            "fill-mask-bert",
+            "{'inputs': 'a [MASK]', 'parameters': {'grouped_entities': true}}",
+            "parameters: found the unknown parameter 'grouped_entities', expected one of top_k, targets, truncation"),
         arguments(
             classification,
             "{'inputs': 'a', 'parameters': {'function_to_apply': 'relu'}}",

@@ -94,6 +94,32 @@ class VertexTest {
   }
 
   @Test
+  void clientsOfKServesVersion1AskByTheNameOfTheModel() throws Exception {
+    try (var one = TestServer.sample().set("BERTH_MODEL_NAME", "qa").start()) {
+      assertThat(one.get("/v1/models/qa").body()).contains("\"name\":\"qa\",\"ready\":true");
+      var body = "{\"instances\": [%s]}".formatted(QUESTION);
+      var response = predict(one, "/v1/models/qa:predict", body);
+      assertThat(response.statusCode()).as(response.body()).isEqualTo(200);
+      assertThat(JSON.readTree(response.body()).path("predictions"))
+          .isEqualTo(predictions(server, body));
+      var other = predict(one, "/v1/models/other:predict", body);
+      assertThat(other.statusCode()).isEqualTo(404);
+      assertThat(JSON.readTree(other.body()).at("/error/message").textValue())
+          .startsWith("model: found \"other\", expected qa");
+      // KServe's client shows no error of another type.
+      assertThat(other.headers().firstValue("Content-Type")).hasValue("application/json");
+      assertThat(one.get("/metrics").body()).contains("route=\"/v1/models/{name}:predict\"");
+    }
+    var models = Files.createDirectory(directory.resolve("models"));
+    Files.createSymbolicLink(models.resolve("mine"), TestServer.SAMPLE_ARTIFACT);
+    try (var many = TestServer.ofDirectory(models).start()) {
+      var body = "{\"instances\": [%s]}".formatted(QUESTION);
+      assertThat(predict(many, "/v1/models/mine:predict", body).statusCode()).isEqualTo(200);
+      assertThat(many.get("/v1/models/other").statusCode()).isEqualTo(404);
+    }
+  }
+
+  @Test
   void parametersHoldForAllInstancesUnlessOneHasItsOwn() throws Exception {
     var asked =
         predictions(

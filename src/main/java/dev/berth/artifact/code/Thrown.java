@@ -1,0 +1,66 @@
+package dev.berth.artifact.code;
+
+import java.util.Objects;
+import java.util.stream.Stream;
+
+/// What an artifact's own code has thrown, for messages.
+public final class Thrown {
+
+  /// Causes may go round in a circle.
+  private static final int MOST_CAUSES = 20;
+
+  private Thrown() {}
+
+  /// The end of a message: where it was thrown, what it is, and what has caused it. ` at
+  /// Inference.java:36: java.lang.IllegalStateException: no words, caused by java.io.IOException:
+  /// disk`
+  public static String at(Throwable thrown) {
+    return "%s: %s".formatted(HookPlace.of(thrown), of(thrown));
+  }
+
+  /// The same without the place.
+  public static String of(Throwable thrown) {
+    // All that this one says is its cause.
+    var first =
+        thrown instanceof ExceptionInInitializerError && thrown.getCause() != null
+            ? thrown.getCause()
+            : thrown;
+    return withCauses(first.toString(), first) + cure(thrown);
+  }
+
+  /// A message with each cause behind it that it does not tell: `…, caused by java.io.IOException:
+  /// disk`
+  public static String withCauses(String message, Throwable thrown) {
+    var told = new StringBuilder(message);
+    chain(thrown)
+        // The server's own exceptions say all that is in their causes.
+        .takeWhile(cause -> !cause.getClass().getName().startsWith("dev.berth."))
+        .map(Throwable::getCause)
+        .filter(cause -> cause != null && told.indexOf(cause.toString()) < 0)
+        // Below an error that names the class already.
+        .filter(cause -> !(cause instanceof ClassNotFoundException))
+        .forEach(cause -> told.append(", caused by ").append(cause));
+    return told.toString();
+  }
+
+  /// What to do about a class that hooks need and that nobody has, as the end of a message; empty
+  /// where no class is missing. Of a class whose own start has failed, that failure was told.
+  public static String cure(Throwable thrown) {
+    return chain(thrown)
+        .filter(
+            missing ->
+                missing instanceof NoClassDefFoundError
+                    || missing instanceof ClassNotFoundException)
+        .filter(
+            missing ->
+                !String.valueOf(missing.getMessage()).startsWith("Could not initialize class"))
+        .findFirst()
+        .map(missing -> "; put the jar that has this class into code/lib")
+        .orElse("");
+  }
+
+  /// It and its causes, the first one first.
+  static Stream<Throwable> chain(Throwable thrown) {
+    return Stream.iterate(thrown, Objects::nonNull, Throwable::getCause).limit(MOST_CAUSES);
+  }
+}

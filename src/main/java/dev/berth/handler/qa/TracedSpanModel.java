@@ -1,0 +1,69 @@
+package dev.berth.handler.qa;
+
+import dev.berth.artifact.ModelArtifact;
+import dev.berth.engine.EngineException;
+import dev.berth.handler.task.Row;
+import dev.berth.handler.task.RowModel;
+import dev.berth.hooks.Accelerator;
+import dev.berth.hooks.ElementType;
+import java.util.Arrays;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+
+/// The files of an artifact on one accelerator.
+final class TracedSpanModel implements SpanModel {
+
+  static final List<String> OUTPUTS = List.of("start_logits", "end_logits");
+
+  private final RowModel rows;
+
+  private TracedSpanModel(RowModel rows) {
+    this.rows = rows;
+  }
+
+  /// Loads a copy of the artifact's files onto each accelerator.
+  static Map<Accelerator, SpanModel> load(ModelArtifact artifact, List<Accelerator> accelerators) {
+    var models = new LinkedHashMap<Accelerator, SpanModel>();
+    RowModel.load(artifact, accelerators)
+        .forEach((accelerator, rows) -> models.put(accelerator, new TracedSpanModel(rows)));
+    return models;
+  }
+
+  /// The most tokens of a row.
+  int maxSequence() {
+    return rows.maxSequence();
+  }
+
+  @Override
+  public void warmUp() {
+    rows.warmUps(new Row(new long[1], new long[1])).forEach(this::forward);
+  }
+
+  @Override
+  public int rowsOfAForward(int length) {
+    return rows.rowsOfAForward(length);
+  }
+
+  @Override
+  public Logits forward(List<Row> some) {
+    var outputs = rows.forward(some);
+    return new Logits(logits(outputs, 0), logits(outputs, 1), outputs.columns());
+  }
+
+  private static float[] logits(RowModel.Outputs outputs, int index) {
+    var output = outputs.tensors().get(index);
+    var expected = new int[] {outputs.count(), outputs.columns()};
+    if (output.type() != ElementType.FLOAT32 || !Arrays.equals(output.shape(), expected)) {
+      throw new EngineException(
+          "%s: found %s, expected float32[%d, %d]"
+              .formatted(OUTPUTS.get(index), output, outputs.count(), outputs.columns()));
+    }
+    return output.floats();
+  }
+
+  /// Not [AutoCloseable]: workers share it, and only the handler knows when the last one is gone.
+  void close() {
+    rows.close();
+  }
+}

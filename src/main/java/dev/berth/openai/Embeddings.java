@@ -1,0 +1,105 @@
+package dev.berth.openai;
+
+import com.fasterxml.jackson.databind.JsonNode;
+import com.fasterxml.jackson.databind.node.JsonNodeFactory;
+import dev.berth.content.Json;
+import dev.berth.hooks.BadInputException;
+import dev.berth.hooks.InvocationRequest;
+import dev.berth.hooks.InvocationResponse;
+import dev.berth.hooks.MediaType;
+import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
+import java.util.Arrays;
+import java.util.Collection;
+import java.util.List;
+import java.util.Optional;
+
+/// A request of embeddings.
+///
+/// @param inputs at least one
+/// @param base64 whether vectors are their little-endian bytes, which OpenAI's clients ask for by
+///   themselves
+/// @param dimensions how many numbers a vector should have
+/// @param shortens whether the model's vectors can be cut to that, and scaled to length 1
+/// @param model the name that the caller gave
+public record Embeddings(
+    List<Input> inputs, boolean base64, Optional<Long> dimensions, boolean shortens, String model) {
+
+  public static final String PATH = "/v1/embeddings";
+
+  /// Nothing where the request asks for something else.
+  ///
+  /// @param does `dimensions` where the first numbers of a vector are worth something alone
+  /// @throws BadInputException naming a field that is wrong or unknown, or that the model can't do
+  public static Optional<Embeddings> of(
+      InvocationRequest request, JsonNode body, Collection<String> does) {
+    var read = List.of("encoding_format", "dimensions");
+    return Api.fields(request, body, PATH, "input", read, does)
+        .map(
+            fields ->
+                new Embeddings(
+                    Input.all(fields.json("input"), "input"),
+                    fields
+                        .word("encoding_format", List.of("float", "base64"))
+                        .filter("base64"::equals)
+                        .isPresent(),
+                    fields.integer("dimensions", 1, Integer.MAX_VALUE),
+                    does.contains("dimensions"),
+                    fields.text("model").orElse("model")));
+  }
+
+  /// @param vectors one for each input
+  /// @param tokens of all inputs
+  /// @throws BadInputException when they can't have the dimensions that are asked for
+  public InvocationResponse answer(List<float[]> vectors, int tokens) {
+    var answer = JsonNodeFactory.instance.objectNode().put("object", "list");
+    var data = answer.putArray("data");
+    for (var vector : vectors) {
+      data.addObject()
+          .put("object", "embedding")
+          .put("index", data.size() - 1)
+          .putPOJO("embedding", written(cut(vector)));
+    }
+    answer
+        .put("model", model)
+        .putObject("usage")
+        .put("prompt_tokens", tokens)
+        .put("total_tokens", tokens);
+    return InvocationResponse.of(Json.write(answer), MediaType.JSON);
+  }
+
+  private float[] cut(float[] vector) {
+    if (dimensions.isEmpty() || (!shortens && dimensions.get() == vector.length)) {
+      return vector;
+    }
+    if (!shortens || dimensions.get() > vector.length) {
+      throw new BadInputException(
+          "dimensions: found %d, expected %s the %d of this model's vectors"
+              .formatted(dimensions.get(), shortens ? "at most" : "nothing or", vector.length));
+    }
+    return normalised(Arrays.copyOf(vector, dimensions.get().intValue()));
+  }
+
+  /// Scales a vector to length 1, in its place.
+  public static float[] normalised(float[] vector) {
+    double squares = 0;
+    for (float value : vector) {
+      squares += (double) value * value;
+    }
+    double length = Math.max(Math.sqrt(squares), 1e-12);
+    for (int i = 0; i < vector.length; i++) {
+      vector[i] = (float) (vector[i] / length);
+    }
+    return vector;
+  }
+
+  private Object written(float[] vector) {
+    if (!base64) {
+      return vector;
+    }
+    var bytes = ByteBuffer.allocate(Float.BYTES * vector.length).order(ByteOrder.LITTLE_ENDIAN);
+    bytes.asFloatBuffer().put(vector);
+    // Jackson writes bytes as base64.
+    return bytes.array();
+  }
+}

@@ -1,0 +1,60 @@
+package dev.berth.openai;
+
+import com.fasterxml.jackson.databind.JsonNode;
+import dev.berth.content.Documents;
+import dev.berth.content.Excerpt;
+import dev.berth.hooks.BadInputException;
+import java.util.List;
+import java.util.Optional;
+import java.util.stream.IntStream;
+
+/// A text of a request, or the ids of its tokens.
+///
+/// @param name what messages call it
+public record Input(String name, JsonNode json) implements Documents.Document {
+
+  /// @throws BadInputException when it is neither
+  public Input {
+    if (!json.isTextual() && !isIds(json)) {
+      throw new BadInputException(
+          "%s: found %s, expected a text".formatted(name, Excerpt.of(json)));
+    }
+  }
+
+  /// A text or a list of texts; or ids, or a list of lists of those.
+  static List<Input> all(JsonNode json, String name) {
+    if (json.isTextual() || isIds(json)) {
+      return List.of(new Input(name, json));
+    }
+    if (!json.isArray() || json.isEmpty()) {
+      throw new BadInputException(
+          "%s: found %s, expected a text or a list of texts"
+              .formatted(name, json.isArray() ? "an empty list" : Excerpt.of(json)));
+    }
+    return IntStream.range(0, json.size())
+        .mapToObj(i -> new Input("%s[%d]".formatted(name, i), json.path(i)))
+        .toList();
+  }
+
+  private static boolean isIds(JsonNode json) {
+    return json.isArray()
+        && !json.isEmpty()
+        && json.valueStream().allMatch(id -> id.isIntegralNumber() && id.canConvertToInt());
+  }
+
+  /// The ids, where it is no text.
+  public Optional<long[]> ids() {
+    return json.isArray()
+        ? Optional.of(json.valueStream().mapToLong(JsonNode::longValue).toArray())
+        : Optional.empty();
+  }
+
+  /// @throws BadInputException when it is ids
+  public String text() {
+    if (json.isArray()) {
+      throw new BadInputException(
+          name + ": found token ids, expected a text; they are those of another tokenizer");
+    }
+    return json.textValue();
+  }
+}
