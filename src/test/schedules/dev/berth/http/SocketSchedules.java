@@ -15,7 +15,10 @@ import dev.berth.serving.StreamLimits;
 import dev.berth.telemetry.Tracing;
 import dev.berth.testing.Interleavings;
 import java.io.ByteArrayInputStream;
+import java.io.IOException;
+import java.io.UncheckedIOException;
 import java.lang.reflect.Proxy;
+import java.nio.channels.SocketChannel;
 import java.time.Duration;
 import java.util.Map;
 import java.util.Optional;
@@ -81,7 +84,16 @@ class SocketSchedules {
             Duration.ofMinutes(1),
             new StreamLimits(Duration.ofMinutes(1), Duration.ofMinutes(1), true));
     var log = new RequestLog(METRICS, new Paths(Map.of(), Map.of()), Tracing.OFF, Set.of());
-    return new Socket(terms, Optional.empty(), log, METRICS, memory, Interleavings::now, timer);
+    return new Socket(
+        terms, Optional.empty(), log, METRICS, memory, Interleavings::now, timer, connection());
+  }
+
+  private static OpenConnection connection() {
+    try (var channel = SocketChannel.open()) {
+      return new OpenConnection(channel);
+    } catch (IOException e) {
+      throw new UncheckedIOException(e);
+    }
   }
 
   private static ProcessMemory memory() {
