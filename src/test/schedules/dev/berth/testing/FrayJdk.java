@@ -36,7 +36,8 @@ final class FrayJdk {
 
   /// As few as the tests need, because each class of them is rewritten.
   private static final String MODULES =
-      "java.instrument,java.management,java.naming,java.net.http,java.sql,jdk.jfr,jdk.unsupported";
+      "java.instrument,java.management,java.naming,java.net.http,java.sql,jdk.jfr,jdk.management,"
+          + "jdk.unsupported";
 
   private static final ClassDesc THREAD = ClassDesc.of("java.lang.Thread");
 
@@ -49,6 +50,7 @@ final class FrayJdk {
     var madeOf = directory.resolve("made-of");
     var inputs =
         System.getProperty("java.vm.version")
+            + MODULES
             + jars("fray-")
                 .map(Path::toString)
                 .sorted()
