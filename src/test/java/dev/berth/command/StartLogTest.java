@@ -36,7 +36,7 @@ class StartLogTest {
   @ParameterizedTest
   @CsvSource({
     "SAGEMAKER_MODEL_SERVER_WORKERS, many, 2, 'SAGEMAKER_MODEL_SERVER_WORKERS: found \"many\"'",
-    "SAGEMAKER_PROGRAM, Nope.java, 1, Nope.java",
+    "INSTANCE_TYPE, ml.g5.xlarge, 1, ml.g5.xlarge",
     "'', '', 1, can't listen on 127.0.0.1 port"
   })
   void whyItFailedIsJsonWhereTheLogIs(String variable, String value, int code, String why)
