@@ -20,6 +20,8 @@ public final class Campaign {
         soak      mixed requests for a long time: memory must stay flat
         models    many models in one server: asked, loaded and unloaded at random by 16 clients
         faults    a stopped process, a full disk, no descriptors, little memory, a signal under load
+        schedules what threads do in which order, without a server; alone, before its --seconds N for each
+                  test (60), --seed S and --case TEXT. Needs Linux on x86-64
 
       Options:
         --short            about 4 minutes with a fixed seed; /ping may take 20 s, because CI machines are busy, and

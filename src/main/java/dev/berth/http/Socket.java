@@ -251,6 +251,11 @@ public final class Socket implements Session.Listener {
     try {
       if (arriving == null) {
         arriving = new Message(isText, isLast);
+        if (closed) {
+          // Whoever has closed it meanwhile has found nothing to let go of.
+          letGo();
+          return;
+        }
       }
       if (arriving.length + (long) payload.remaining() > terms.maxPayloadBytes) {
         refuse(
