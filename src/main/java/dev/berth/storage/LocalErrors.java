@@ -16,8 +16,19 @@ final class LocalErrors {
     if (cause instanceof ClosedByInterruptException) {
       return StorageException.retryable(location, "interrupted", cause);
     }
-    return StorageException.permanent(
-        location, "can't be %s: %s".formatted(verb, reason(cause)), cause);
+    return StorageException.permanent(location, message(verb, cause), cause);
+  }
+
+  /// Of bytes that a file which is open does not take. No other file takes them then: the disk is
+  /// full, or gone.
+  static StorageException ofBytes(Location location, IOException cause) {
+    return cause instanceof ClosedByInterruptException
+        ? of(location, "written", cause)
+        : StorageException.ofStore(location, message("written", cause), cause);
+  }
+
+  private static String message(String verb, IOException cause) {
+    return "can't be %s: %s".formatted(verb, reason(cause));
   }
 
   private static String reason(IOException cause) {

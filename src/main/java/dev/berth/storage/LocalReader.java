@@ -2,21 +2,39 @@ package dev.berth.storage;
 
 import java.io.IOException;
 import java.io.InputStream;
+import java.nio.channels.Channels;
+import java.nio.channels.SeekableByteChannel;
+import java.nio.file.Files;
 
-/// Reads a file, and says which one it is when that fails.
+/// Reads a file, and says which one it is when that fails, or when it is longer or shorter at its
+/// end than it was at its beginning.
 final class LocalReader extends ObjectStream {
 
   private final Location.Local location;
+  private final SeekableByteChannel file;
   private final InputStream in;
+  private final long size;
 
-  LocalReader(Location.Local location, InputStream in) {
+  LocalReader(Location.Local location, long from) throws IOException {
     this.location = location;
-    this.in = in;
+    this.file = Files.newByteChannel(location.path());
+    this.in = Channels.newInputStream(file.position(from));
+    this.size = file.size();
+  }
+
+  @Override
+  long size() {
+    return size;
   }
 
   @Override
   public int read(byte[] bytes, int offset, int length) {
-    return named(() -> in.read(bytes, offset, length));
+    int count = named(() -> in.read(bytes, offset, length));
+    long now = count < 0 ? named(file::size) : size;
+    if (now != size) {
+      throw StorageException.changed(location, "while it was read", now, size);
+    }
+    return count;
   }
 
   @Override

@@ -1,9 +1,7 @@
 package dev.berth.storage;
 
 import java.io.IOException;
-import java.io.InputStream;
 import java.io.UncheckedIOException;
-import java.nio.channels.Channels;
 import java.nio.file.DirectoryNotEmptyException;
 import java.nio.file.Files;
 import java.nio.file.NoSuchFileException;
@@ -45,14 +43,13 @@ final class LocalStore {
     }
   }
 
-  InputStream open(Location.Local location, long from) {
+  ObjectStream open(Location.Local location, long from) {
     if (Files.isDirectory(location.path())) {
       throw StorageException.permanent(
           location, "can't be read: found a directory, expected a file");
     }
     try {
-      var file = Files.newByteChannel(location.path());
-      return new LocalReader(location, Channels.newInputStream(file.position(from)));
+      return new LocalReader(location, from);
     } catch (IOException e) {
       throw LocalErrors.of(location, "read", e);
     }

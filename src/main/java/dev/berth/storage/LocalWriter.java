@@ -67,7 +67,7 @@ final class LocalWriter extends ObjectWriter {
     try {
       out.write(bytes, offset, length);
     } catch (IOException e) {
-      throw LocalErrors.of(location, "written", e);
+      throw LocalErrors.ofBytes(location, e);
     }
   }
 
@@ -82,7 +82,7 @@ final class LocalWriter extends ObjectWriter {
       throw StorageException.permanent(
           location, "can't be written: another writer of it has begun meanwhile", e);
     } catch (IOException e) {
-      throw LocalErrors.of(location, "written", e);
+      throw LocalErrors.ofBytes(location, e);
     }
     flushDirectory();
   }

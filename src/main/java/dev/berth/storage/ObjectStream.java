@@ -5,6 +5,9 @@ import java.io.InputStream;
 /// Reads one object. Its methods throw [StorageException]; used by one thread at a time.
 abstract sealed class ObjectStream extends InputStream permits LocalReader, S3Reader {
 
+  /// The bytes that the object has, those before the place included where reading begins.
+  abstract long size();
+
   @Override
   public final int read() {
     var one = new byte[1];

@@ -5,6 +5,7 @@ import java.net.UnknownHostException;
 import java.util.Objects;
 import java.util.Optional;
 import java.util.function.Supplier;
+import java.util.regex.Pattern;
 import java.util.stream.Stream;
 import javax.net.ssl.SSLException;
 import software.amazon.awssdk.awscore.exception.AwsErrorDetails;
@@ -14,12 +15,19 @@ import software.amazon.awssdk.core.exception.SdkException;
 /// Turns what the AWS SDK throws, after its retries, into a [StorageException].
 final class S3Errors {
 
+  private static final int BAD_REQUEST = 400;
   private static final int UNAUTHORIZED = 401;
   private static final int FORBIDDEN = 403;
   private static final int THROTTLED = 429;
   private static final int SERVER_ERROR = 500;
   private static final int NOT_IMPLEMENTED = 501;
   private static final int PRECONDITION_FAILED = 412;
+
+  /// No other key makes such a request better. An answer to HEAD has no code.
+  private static final Pattern OF_ALL_KEYS =
+      Pattern.compile(
+          "|Account.*|AllAccessDisabled|Expired.*|Invalid(AccessKeyId|Token)|RequestTimeTooSkewed"
+              + "|SignatureDoesNotMatch|TokenRefreshRequired");
 
   private S3Errors() {}
 
@@ -32,6 +40,17 @@ final class S3Errors {
     }
   }
 
+  /// Makes a request that writes. Outputs go to one place: if it denies one, it denies all.
+  static <T> T writing(Location.S3 location, Supplier<T> request) {
+    try {
+      return naming(location, request);
+    } catch (StorageException e) {
+      throw e.getCause() instanceof AwsServiceException answer && isDenied(answer.statusCode())
+          ? StorageException.ofStore(location, refusal(answer), answer)
+          : e;
+    }
+  }
+
   static StorageException of(Location.S3 location, RuntimeException e) {
     if (Thread.currentThread().isInterrupted()) {
       return StorageException.retryable(location, "interrupted", e);
@@ -40,7 +59,7 @@ final class S3Errors {
       return answered(location, answer);
     }
     if (cause(e, S3Clients.NoCredentialsException.class).isPresent()) {
-      return StorageException.permanent(
+      return StorageException.ofStore(
           location,
           "found no AWS credentials in the environment, a profile, the container or the instance",
           e);
@@ -72,30 +91,39 @@ final class S3Errors {
   }
 
   private static StorageException answered(Location.S3 location, AwsServiceException e) {
-    int status = e.statusCode();
-    var code = code(e);
+    if (isNoSuchBucket(e)) {
+      return StorageException.ofStore(location, "no such bucket", e);
+    }
+    if (code(e).equals("NoSuchKey")) {
+      return StorageException.permanent(location, "no such object", e);
+    }
+    if (e.statusCode() == PRECONDITION_FAILED) {
+      return StorageException.permanent(location, "changed while it was read", e);
+    }
+    if (isPassing(e)) {
+      return StorageException.retryable(location, refusal(e), e);
+    }
+    boolean isOfKeys = e.statusCode() == BAD_REQUEST || isDenied(e.statusCode());
+    return isOfKeys && OF_ALL_KEYS.matcher(code(e)).matches()
+        ? StorageException.ofStore(location, refusal(e), e)
+        : StorageException.permanent(location, refusal(e), e);
+  }
+
+  private static String refusal(AwsServiceException e) {
     var message =
         Optional.ofNullable(e.awsErrorDetails())
             .map(AwsErrorDetails::errorMessage)
             .map(text -> ": " + Shortened.explanation(text))
             .orElse("");
-    var answer = "(%s)%s".formatted((status + " " + code).strip(), message);
-    if (isNoSuchBucket(e)) {
-      return StorageException.permanent(location, "no such bucket", e);
-    }
-    if (code.equals("NoSuchKey")) {
-      return StorageException.permanent(location, "no such object", e);
-    }
-    if (status == PRECONDITION_FAILED) {
-      return StorageException.permanent(location, "changed while it was read", e);
-    }
-    if (status == UNAUTHORIZED || status == FORBIDDEN) {
-      return StorageException.permanent(location, "access denied " + answer, e);
-    }
-    if (isPassing(e)) {
-      return StorageException.retryable(location, "S3 failed " + answer, e);
-    }
-    return StorageException.permanent(location, "S3 refused " + answer, e);
+    return "%s (%s)%s"
+        .formatted(
+            isDenied(e.statusCode()) ? "access denied" : isPassing(e) ? "S3 failed" : "S3 refused",
+            (e.statusCode() + " " + code(e)).strip(),
+            message);
+  }
+
+  private static boolean isDenied(int status) {
+    return status == UNAUTHORIZED || status == FORBIDDEN;
   }
 
   private static boolean isPassing(AwsServiceException e) {

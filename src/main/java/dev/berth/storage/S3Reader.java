@@ -61,6 +61,11 @@ final class S3Reader extends ObjectStream {
   }
 
   @Override
+  long size() {
+    return size;
+  }
+
+  @Override
   public int read(byte[] bytes, int offset, int length) {
     Objects.checkFromIndexSize(offset, length, bytes.length);
     if (closed) {

@@ -1,6 +1,5 @@
 package dev.berth.storage;
 
-import java.io.InputStream;
 import java.util.List;
 import java.util.Objects;
 import java.util.Optional;
@@ -64,7 +63,7 @@ final class S3Store implements AutoCloseable {
         });
   }
 
-  InputStream open(Location.S3 object, long from) {
+  ObjectStream open(Location.S3 object, long from) {
     requireKey(object, "read");
     return new S3Reader(client, object, retries, from);
   }

@@ -22,7 +22,7 @@ record S3Uploads(
 
   /// Writes a whole object.
   void put(PartBuffer object) {
-    S3Errors.naming(
+    S3Errors.writing(
         location,
         () ->
             client.putObject(
@@ -48,7 +48,7 @@ record S3Uploads(
 
   /// Begins an upload in parts, and leaves others of this object alone.
   String beginBesideOthers() {
-    return S3Errors.naming(
+    return S3Errors.writing(
             location,
             () ->
                 client.createMultipartUpload(
@@ -78,7 +78,7 @@ record S3Uploads(
 
   /// @param number from 1
   CompletedPart putPart(String id, int number, PartBuffer part) {
-    return S3Errors.naming(
+    return S3Errors.writing(
         location,
         () -> {
           var arrived =
@@ -130,7 +130,7 @@ record S3Uploads(
 
   /// Makes the object of its parts.
   void complete(String id, List<CompletedPart> parts) {
-    S3Errors.naming(
+    S3Errors.writing(
         location,
         () -> {
           try {

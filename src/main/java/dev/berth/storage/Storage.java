@@ -86,13 +86,25 @@ public final class Storage implements AutoCloseable {
   ///
   /// @return a stream without a buffer, whose methods throw [StorageException]
   public InputStream open(Location object) {
-    return open(object, 0);
+    return opened(object, 0);
   }
 
-  /// Opens an object to be read from a place within it.
+  /// Opens an object to be read from a place within it, if it has as many bytes as when it was
+  /// listed.
   ///
+  /// @param object its size is 0 where nobody knows it
   /// @param from how many bytes are left out; less than the object has, unless it is 0
-  public InputStream open(Location object, long from) {
+  public InputStream open(StoredObject object, long from) {
+    var in = opened(object.location(), from);
+    if (object.size() > 0 && in.size() != object.size()) {
+      in.close();
+      throw StorageException.changed(
+          object.location(), "since it was listed", in.size(), object.size());
+    }
+    return in;
+  }
+
+  private ObjectStream opened(Location object, long from) {
     return switch (object) {
       case Location.Local local -> files.open(local, from);
       case Location.S3 remote -> s3().open(remote, from);

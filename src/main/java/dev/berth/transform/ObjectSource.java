@@ -25,14 +25,14 @@ record ObjectSource(Storage storage, boolean gzip) {
   }
 
   InputStream open(StoredObject object) throws IOException {
-    return unpacked(storage.open(object.location()));
+    return unpacked(storage.open(object, 0));
   }
 
   /// Opens an object, all of it.
   ///
   /// @param read counts its bytes as they are stored
   InputStream open(StoredObject object, LongAdder read) throws IOException {
-    return unpacked(counted(storage.open(object.location()), read));
+    return unpacked(counted(storage.open(object, 0), read));
   }
 
   private static InputStream counted(InputStream object, LongAdder read) {
@@ -58,7 +58,7 @@ record ObjectSource(Storage storage, boolean gzip) {
   InputStream open(ObjectRange range, LongAdder read) throws IOException {
     return range.isWhole()
         ? open(range.object(), read)
-        : counted(storage.open(range.object().location(), Math.max(0, range.start() - 1)), read);
+        : counted(storage.open(range.object(), Math.max(0, range.start() - 1)), read);
   }
 
   /// How many newlines the first bytes of an object have. Reads at several places at once, because
@@ -87,7 +87,7 @@ record ObjectSource(Storage storage, boolean gzip) {
   }
 
   private long newlines(StoredObject object, long start, long end) throws IOException {
-    try (var in = storage.open(object.location(), start)) {
+    try (var in = storage.open(object, start)) {
       var buffer = new byte[BUFFER];
       long newlines = 0;
       long left = end - start;

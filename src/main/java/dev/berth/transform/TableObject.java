@@ -3,11 +3,11 @@ package dev.berth.transform;
 import dev.berth.content.RecordReader;
 import dev.berth.hooks.BadInputException;
 import dev.berth.storage.Location;
+import dev.berth.storage.ObjectWriter;
 import dev.berth.storage.Storage;
 import dev.berth.storage.StoredObject;
 import dev.berth.table.Table;
 import dev.berth.table.TableAnswers;
-import java.io.BufferedOutputStream;
 import java.io.Closeable;
 import java.io.IOException;
 import java.io.OutputStream;
@@ -26,7 +26,7 @@ final class TableObject implements RecordReader, Closeable {
   private final LongAdder read;
   private final Path directory;
   private final Path lines;
-  private final OutputStream answers;
+  private final ObjectWriter answers;
   private final Table table;
   private long counted;
   private long records;
@@ -47,8 +47,8 @@ final class TableObject implements RecordReader, Closeable {
       throw e;
     }
     try {
-      this.answers = new BufferedOutputStream(Files.newOutputStream(lines));
-    } catch (IOException | RuntimeException | Error e) {
+      this.answers = storage.create(local(lines));
+    } catch (RuntimeException | Error e) {
       try (table) {
         deleteFiles();
       }
@@ -58,14 +58,21 @@ final class TableObject implements RecordReader, Closeable {
 
   /// The formats read at many places of a file.
   private Path file(Storage storage, StoredObject object) throws IOException {
-    if (object.location() instanceof Location.Local(var path, _)) {
-      return path;
+    try (var in = storage.open(object, 0)) {
+      if (object.location() instanceof Location.Local(var path, _)) {
+        return path;
+      }
+      var copy = directory.resolve("object");
+      try (var out = storage.create(local(copy))) {
+        in.transferTo(out);
+        out.commit();
+      }
+      return copy;
     }
-    var copy = directory.resolve("object");
-    try (var in = storage.open(object.location())) {
-      Files.copy(in, copy);
-    }
-    return copy;
+  }
+
+  private static Location local(Path file) {
+    return new Location.Local(file, file.toString());
   }
 
   @Override
@@ -103,7 +110,7 @@ final class TableObject implements RecordReader, Closeable {
       return;
     }
     try {
-      answers.close();
+      answers.commit();
       table.write(new TableAnswers(lines, job.areJoined(), job.haveErrors()), output);
     } catch (IOException e) {
       throw new TransformException("no table can be made of the answers: " + e.getMessage(), e);
@@ -112,8 +119,8 @@ final class TableObject implements RecordReader, Closeable {
 
   @Override
   public void close() throws IOException {
-    try (table;
-        answers) {
+    try (table) {
+      answers.close();
       deleteFiles();
     }
   }

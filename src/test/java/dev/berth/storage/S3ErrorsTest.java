@@ -95,6 +95,33 @@ class S3ErrorsTest {
   }
 
   @Test
+  void whatAnyOtherObjectWouldMeetIsKnown() throws IOException {
+    for (var answer :
+        Map.of(
+                new Fault.Answer(400, "ExpiredToken"), true,
+                new Fault.Answer(403, "InvalidAccessKeyId"), true,
+                new Fault.Answer(403, "AccessDenied"), false,
+                new Fault.Answer(503, "SlowDown"), false)
+            .entrySet()) {
+      try (var proxy = new FaultyProxy(server.endpoint(), _ -> answer.getKey());
+          var storage = new Storage(server.options().withEndpoint(proxy.endpoint()))) {
+        assertThatThrownBy(() -> storage.open(OBJECT))
+            .isInstanceOfSatisfying(
+                StorageException.class,
+                e -> assertThat(e.isOfStore()).as("%s", answer).isEqualTo(answer.getValue()));
+        boolean isDenied = answer.getKey().equals(new Fault.Answer(403, "AccessDenied"));
+        assertThatThrownBy(() -> write(storage, OBJECT, new byte[1]))
+            .isInstanceOfSatisfying(
+                StorageException.class,
+                e ->
+                    assertThat(e.isOfStore())
+                        .as("%s to what writes", answer)
+                        .isEqualTo(answer.getValue() || isDenied));
+      }
+    }
+  }
+
+  @Test
   void aLongExplanationIsCut() {
     var location = new Location.S3("bucket", "object", "s3://bucket/object");
     var cause = SdkClientException.create("why\n ".repeat(100));

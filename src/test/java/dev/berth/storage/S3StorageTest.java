@@ -96,7 +96,8 @@ class S3StorageTest {
   @Test
   void anObjectMayBeReadFromAnyPlaceWithinIt() throws IOException {
     server.createBucket("places").put("places", "abc", "abcdef");
-    var object = Location.of("s3://places/abc");
+    var location = Location.of("s3://places/abc");
+    var object = new StoredObject(location, "abc", 6);
     for (int from = 0; from < 6; from++) {
       try (var in = storage.open(object, from)) {
         assertThat(in).hasContent("abcdef".substring(from));
@@ -105,6 +106,8 @@ class S3StorageTest {
     assertThatThrownBy(() -> storage.open(object, 6))
         .isInstanceOf(StorageException.class)
         .hasMessageStartingWith("s3://places/abc: ");
+    assertThatThrownBy(() -> storage.open(new StoredObject(location, "abc", 7), 0))
+        .hasMessage("s3://places/abc: changed since it was listed: found 6 bytes, expected 7");
   }
 
   @Test

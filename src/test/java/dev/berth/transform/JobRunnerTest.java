@@ -1,5 +1,6 @@
 package dev.berth.transform;
 
+import static java.nio.charset.StandardCharsets.UTF_8;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.berth.content.RecordIo;
@@ -13,9 +14,11 @@ import dev.berth.testing.TextHandler;
 import java.io.ByteArrayOutputStream;
 import java.io.IOException;
 import java.net.URI;
+import java.nio.channels.FileChannel;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.nio.file.StandardOpenOption;
 import java.util.ArrayList;
 import java.util.EnumMap;
 import java.util.List;
@@ -46,8 +49,14 @@ class JobRunnerTest {
     final List<String> bodies = new CopyOnWriteArrayList<>();
     final Map<String, AtomicInteger> attempts = new ConcurrentHashMap<>();
 
+    /// What happens once while a request is answered.
+    volatile Change meanwhile = () -> {};
+
     @Override
     public List<String> inputFn(InvocationRequest request) throws IOException {
+      var change = meanwhile;
+      meanwhile = () -> {};
+      change.make();
       var records = super.inputFn(request);
       bodies.add(String.join("\n", records));
       for (var record : records) {
@@ -61,6 +70,10 @@ class JobRunnerTest {
       }
       return records;
     }
+  }
+
+  private interface Change {
+    void make() throws IOException;
   }
 
   private static final Words WORDS = new Words();
@@ -301,6 +314,36 @@ class JobRunnerTest {
     options.put(JobOption.SPLIT_TYPE, "TFRecord");
     assertThat(run(true).isComplete()).isTrue();
     assertThat(output("a")).isEqualTo("ONE\nTWO\n");
+  }
+
+  @Test
+  void aFileThatChangesWhileItIsReadFailsAndIsDoneByTheNextRun() throws Exception {
+    var line = "x".repeat(1023) + "\n";
+    options.put(JobOption.MAX_PAYLOAD_IN_MB, "1");
+    options.put(JobOption.MAX_CONCURRENT_TRANSFORMS, "1");
+    for (int change : List.of(-4 << 20, "half a li".length())) {
+      var file = write("a.txt", line.repeat(16 << 10));
+      WORDS.meanwhile =
+          () -> {
+            try (var open = FileChannel.open(file, StandardOpenOption.WRITE)) {
+              long size = open.size() + change;
+              if (change < 0) {
+                open.truncate(size);
+              } else {
+                open.write(UTF_8.encode("half a li"), open.size());
+              }
+            }
+          };
+      assertThat(run().failures())
+          .singleElement()
+          .extracting(ObjectOutcome::failure)
+          .isEqualTo(
+              "%s: changed while it was read: found %d bytes, expected %d"
+                  .formatted(file, (16 << 20) + change, 16 << 20));
+      assertThat(outputs()).isEmpty();
+    }
+    assertThat(run()).matches(JobReport::isComplete);
+    assertThat(output("a.txt")).hasSize((16 << 20) + "half a li\n".length());
   }
 
   @Test
