@@ -165,7 +165,7 @@ interface ProgressDisplay extends Progress, AutoCloseable {
     private final ProgressBar bar =
         new ProgressBarBuilder()
             .setTaskName("transform")
-            .setUnit(" MB", 1_000_000)
+            .setUnit(" kB", 1000)
             .setStyle(ProgressBarStyle.ASCII)
             .setInitialMax(-1)
             .setEtaFunction(_ -> left())

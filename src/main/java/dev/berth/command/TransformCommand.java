@@ -5,6 +5,7 @@ import dev.berth.config.ConfigurationException;
 import dev.berth.config.Setting;
 import dev.berth.config.Settings;
 import dev.berth.json.JsonText;
+import dev.berth.storage.Location;
 import dev.berth.storage.S3Options;
 import dev.berth.storage.Storage;
 import dev.berth.storage.StorageException;
@@ -134,6 +135,9 @@ final class TransformCommand {
     } catch (TransformException | StorageException e) {
       System.err.println(e.getMessage());
       return ExitCode.SOFTWARE;
+    } catch (OutOfMemoryError e) {
+      System.err.println(JobRunner.heapIsFull());
+      return ExitCode.SOFTWARE;
     } catch (Exception | Error e) {
       System.err.println("the job can't go on: " + e);
       log.debug("the job failed", e);
@@ -149,19 +153,17 @@ final class TransformCommand {
       ParseResult parsed)
       throws Exception {
     JobReport report;
-    try (var progress = ProgressDisplay.here();
-        var signals = new JobSignals()) {
-      var runner = new JobRunner(job, storage, progress);
-      // The report of another run must not stand for this one.
-      write(runner.unfinished(JobStatus.IN_PROGRESS, "it has not ended"), reportFile);
-      signals.stops(runner);
-      try {
+    try (var signals = new JobSignals()) {
+      try (var progress = ProgressDisplay.here()) {
+        var runner = new JobRunner(job, storage, progress);
+        // The report of another run must not stand for this one.
+        write(JobReport.unfinished(job, JobStatus.IN_PROGRESS, "it has not ended"), reportFile);
+        signals.stops(runner);
         report = run(runner, job, endpoint, parsed);
       } catch (Exception | Error e) {
-        write(runner.unfinished(JobStatus.FAILED, e.getMessage()), reportFile);
+        write(JobReport.unfinished(job, JobStatus.FAILED, e.getMessage()), reportFile);
         throw e;
       }
-      progress.close();
       if (!report.problem().isEmpty()) {
         System.err.println(report.problem());
       }
@@ -245,10 +247,14 @@ final class TransformCommand {
   /// Checked before the job: it would be known after hours otherwise.
   private static Path report(TransformJob job, ParseResult parsed) throws JobException {
     var file = Path.of(parsed.matchedOptionValue("--report", defaultReport(job))).toAbsolutePath();
-    if (Files.isDirectory(file) || !Files.isDirectory(file.getParent())) {
+    boolean isObject = new Location.Local(file, file.toString()).isListedIn(job.input());
+    if (isObject || Files.isDirectory(file) || !Files.isDirectory(file.getParent())) {
       throw new JobException(
           List.of(
-              "--report: found %s, expected a file in a directory that is there".formatted(file)));
+              "--report: found %s, expected a file in a directory that is there%s"
+                  .formatted(
+                      file,
+                      isObject ? ", and not in the input, where it would be an object" : "")));
     }
     return file;
   }

@@ -1,5 +1,6 @@
 package dev.berth.storage;
 
+import java.io.IOException;
 import java.nio.file.Path;
 
 /// Where an object is, or the objects whose keys begin alike. `toString` is what users wrote.
@@ -56,6 +57,31 @@ public sealed interface Location {
   /// @throws StorageException for a local location where the key would lead out of it, or two keys
   ///   to one file: an empty part, `.` or `..`
   Location resolve(String key);
+
+  /// Whether an object here is one of those that a listing of a prefix has, whatever links lead
+  /// there.
+  default boolean isListedIn(Location prefix) {
+    return switch (this) {
+      case Local(var path, _) ->
+          prefix instanceof Local(var directory, _) && real(path).startsWith(real(directory));
+      case S3(var bucket, var key, _) ->
+          prefix instanceof S3(var other, var beginning, _)
+              && bucket.equals(other)
+              && key.startsWith(beginning);
+    };
+  }
+
+  /// What is not there yet has the real path of its directory.
+  private static Path real(Path path) {
+    var absolute = path.toAbsolutePath().normalize();
+    try {
+      return absolute.toRealPath();
+    } catch (IOException _) {
+      return absolute.getParent() == null
+          ? absolute
+          : real(absolute.getParent()).resolve(absolute.getFileName());
+    }
+  }
 
   private static String below(String parent, String child) {
     return parent.endsWith("/") ? parent + child : parent + "/" + child;

@@ -8,6 +8,7 @@ import java.io.InputStream;
 import java.io.InputStreamReader;
 import java.nio.charset.StandardCharsets;
 import java.util.Locale;
+import java.util.Map;
 import java.util.Optional;
 
 /// JSON Lines whose records have an id and a request's body, and whose answers have that id again,
@@ -30,6 +31,11 @@ enum Envelope {
     @Override
     JsonNode answer(JsonNode line) {
       return line.path("modelOutput");
+    }
+
+    @Override
+    int errorCode(JsonNode line) {
+      return line.path("error").path("errorCode").asInt();
     }
   },
   /// OpenAI's batches: `custom_id` and `body`, then `response` with a status.
@@ -63,6 +69,12 @@ enum Envelope {
       return line.path("response").path("status_code").asInt() == OK
           ? line.path("response").path("body")
           : line.path("none");
+    }
+
+    @Override
+    int errorCode(JsonNode line) {
+      int status = line.path("response").path("status_code").asInt();
+      return status == OK ? 0 : status;
     }
   };
 
@@ -110,4 +122,16 @@ enum Envelope {
 
   /// The answer in a line of an output; missing where it is an error.
   abstract JsonNode answer(JsonNode line);
+
+  /// The status of an error in a line of an output; 0 for an answer.
+  abstract int errorCode(JsonNode line);
+
+  /// Whether a line of an output is that of a record, as far as it says so.
+  ///
+  /// @param record its members, as they stand there; so has the line
+  boolean isOf(Map<String, String> record, Map<String, String> line) {
+    var own = record.getOrDefault(id, "null");
+    return (own.equals("null") || own.equals(line.get(id)))
+        && (!line.containsKey(input) || line.get(input).equals(record.get(input)));
+  }
 }

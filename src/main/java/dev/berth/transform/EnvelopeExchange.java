@@ -31,29 +31,39 @@ final class EnvelopeExchange implements Exchange {
   private final Envelope envelope;
   private final Invoker invoker;
   private final Storage storage;
-  private final Location output;
+  private final TransformJob job;
+  private final JobEnd end;
   private final LongAdder succeeded = new LongAdder();
   private final LongAdder failed = new LongAdder();
+
+  /// Errors that another run may not have.
+  private final LongAdder passing = new LongAdder();
+
   private final LongAdder inputTokens = new LongAdder();
   private final LongAdder outputTokens = new LongAdder();
 
-  EnvelopeExchange(Envelope envelope, Invoker invoker, Storage storage, Location output) {
-    this.envelope = envelope;
+  /// @param end is told each error
+  EnvelopeExchange(TransformJob job, Invoker invoker, Storage storage, JobEnd end) {
+    this.envelope = job.envelope().orElseThrow();
     this.invoker = invoker;
     this.storage = storage;
-    this.output = output;
+    this.job = job;
+    this.end = end;
   }
 
   @Override
-  public byte[] output(Payload payload, StoredObject object) throws InterruptedException {
+  public byte[] output(Payload payload, StoredObject object, Invoker.Room room)
+      throws InterruptedException {
     return switch (payload) {
-      case Payload.MiniBatch batch -> (line(batch) + "\n").getBytes(StandardCharsets.UTF_8);
+      case Payload.MiniBatch batch ->
+          (line(batch, object.key(), room) + "\n").getBytes(StandardCharsets.UTF_8);
       case Payload.Rejected _, Payload.WholeObject _ ->
           throw new IllegalStateException("records are lines, and nothing filters them");
     };
   }
 
-  private String line(Payload.MiniBatch batch) throws InterruptedException {
+  private String line(Payload.MiniBatch batch, String key, Invoker.Room room)
+      throws InterruptedException {
     var line = JsonNodeFactory.instance.objectNode();
     Optional<String> body = Optional.empty();
     try {
@@ -71,7 +81,8 @@ final class EnvelopeExchange implements Exchange {
             "expected {\"%s\": …, \"%s\": {…}}".formatted(envelope.id(), envelope.input()));
       }
       body = input;
-      var answer = answer(invoker.invoke(input.get().getBytes(StandardCharsets.UTF_8)).body());
+      var answer =
+          answer(invoker.invoke(input.get().getBytes(StandardCharsets.UTF_8), room).body());
       if (!line.has(envelope.id())) {
         line.put(envelope.id(), generatedId(batch));
       }
@@ -83,10 +94,10 @@ final class EnvelopeExchange implements Exchange {
         throw new TransformException(
             "record %d: %s".formatted(batch.firstRecord(), e.getMessage()), e);
       }
-      return failure(line, body, batch, e.status().orElse(SERVER_FAILED), e.getMessage());
+      return failure(line, body, batch, key, e.status().orElse(SERVER_FAILED), e.getMessage());
     } catch (BadInputException e) {
       return failure(
-          line, body, batch, body.isPresent() ? SERVER_FAILED : BAD_REQUEST, e.getMessage());
+          line, body, batch, key, body.isPresent() ? SERVER_FAILED : BAD_REQUEST, e.getMessage());
     }
   }
 
@@ -110,8 +121,15 @@ final class EnvelopeExchange implements Exchange {
   }
 
   private String failure(
-      ObjectNode line, Optional<String> body, Payload.MiniBatch batch, int code, String message) {
+      ObjectNode line,
+      Optional<String> body,
+      Payload.MiniBatch batch,
+      String key,
+      int code,
+      String message) {
     failed.increment();
+    passing.add(isAskedAgain(code) ? 1 : 0);
+    end.failed(key, "record %d: %s".formatted(batch.firstRecord(), message));
     if (!line.has(envelope.id())) {
       line.put(envelope.id(), generatedId(batch));
     }
@@ -139,42 +157,73 @@ final class EnvelopeExchange implements Exchange {
         .orElse(0);
   }
 
+  /// The error of a container may pass, that of a record stays.
+  private boolean isAskedAgain(int code) {
+    return code >= SERVER_FAILED || (code > 0 && job.retryErrors());
+  }
+
   @Override
-  public void resumed(byte[] output) {
+  public boolean counts(Payload payload, byte[] output) {
     try {
-      count(new ByteArrayInputStream(output));
-    } catch (IOException e) {
-      throw new TransformException("found what is no line of such a job: " + e.getMessage(), e);
+      var names = Set.of(envelope.id(), envelope.input());
+      var record = RecordProcessing.text(((Payload.MiniBatch) payload).body(), "the record");
+      var line = RecordProcessing.text(output, "its output");
+      return envelope.isOf(
+              JsonMembers.of(record, names).values(), JsonMembers.of(line, names).values())
+          && counts(new ByteArrayInputStream(output));
+    } catch (BadInputException | IOException _) {
+      return false;
     }
   }
 
-  /// Counts the records of an output that was there already.
-  void countDone(Location done) {
-    try (var in = storage.open(done)) {
-      count(in);
+  @Override
+  public boolean counts(Location output) {
+    try (var in = storage.open(output)) {
+      return counts(in);
     } catch (IOException e) {
       throw new TransformException(
-          "%s: found what is no output of such a job: %s".formatted(done, e.getMessage()), e);
+          "%s: found what is no output of such a job: %s".formatted(output, e.getMessage()), e);
     }
+  }
+
+  private boolean counts(InputStream output) throws IOException {
+    var there = new EnvelopeExchange(job, invoker, storage, end);
+    there.count(output);
+    if (there.passing.sum() > 0) {
+      return false;
+    }
+    succeeded.add(there.succeeded.sum());
+    failed.add(there.failed.sum());
+    inputTokens.add(there.inputTokens.sum());
+    outputTokens.add(there.outputTokens.sum());
+    return true;
   }
 
   private void count(InputStream output) throws IOException {
     try (var lines = Envelope.lines(output)) {
       for (var line = lines.readLine(); line != null; line = lines.readLine()) {
-        var answer = envelope.answer(JsonText.payload(line));
+        var tree = JsonText.payload(line);
+        var answer = envelope.answer(tree);
         (answer.isMissingNode() ? failed : succeeded).increment();
+        passing.add(isAskedAgain(envelope.errorCode(tree)) ? 1 : 0);
         count(answer.path(USAGE));
       }
     }
   }
 
-  /// How many records have an error, those of outputs that were there already included.
-  long errors() {
+  /// Those of outputs that were there already included.
+  @Override
+  public long errors() {
     return failed.sum();
   }
 
-  /// Whether there are records, and each has an error.
-  boolean hasOnlyErrors() {
+  /// How many of these another run asks again.
+  long passingErrors() {
+    return passing.sum();
+  }
+
+  @Override
+  public boolean hasOnlyErrors() {
     return failed.sum() > 0 && succeeded.sum() == 0;
   }
 
@@ -193,7 +242,7 @@ final class EnvelopeExchange implements Exchange {
             .put("errorRecordCount", bad)
             .put("inputTokenCount", inputTokens.sum())
             .put("outputTokenCount", outputTokens.sum());
-    try (var out = storage.create(output.resolve(name), Optional.of("application/json"))) {
+    try (var out = storage.create(job.output().resolve(name), Optional.of("application/json"))) {
       out.write(JsonText.bytes(manifest));
       out.commit();
     }

@@ -1,5 +1,6 @@
 package dev.berth.transform;
 
+import dev.berth.storage.Location;
 import dev.berth.storage.StoredObject;
 
 /// What becomes of a payload. Called by many threads at the same time, each for a payload of its
@@ -8,9 +9,30 @@ interface Exchange {
 
   /// Asks the container, and gives what is written for the payload.
   ///
+  /// @param room for the answers
   /// @throws RuntimeException when the object fails with it
-  byte[] output(Payload payload, StoredObject object) throws InterruptedException;
+  byte[] output(Payload payload, StoredObject object, Invoker.Room room)
+      throws InterruptedException;
 
-  /// An earlier run has made this output.
-  default void resumed(byte[] output) {}
+  /// Whether the output that an earlier run has made counts. Otherwise its records are asked again.
+  default boolean counts(Payload payload, byte[] output) {
+    return true;
+  }
+
+  /// Counts the records of an object's output that was there already.
+  ///
+  /// @return whether it counts, or some of its records are to be asked again
+  default boolean counts(Location output) {
+    return true;
+  }
+
+  /// How many records have an error.
+  default long errors() {
+    return 0;
+  }
+
+  /// Whether there are records, and each has an error.
+  default boolean hasOnlyErrors() {
+    return false;
+  }
 }

@@ -6,20 +6,28 @@ import dev.berth.hooks.MediaType;
 import dev.berth.json.JsonText;
 import dev.berth.json.NotJsonException;
 import dev.berth.transform.InvocationException.Kind;
+import java.io.IOException;
 import java.io.InputStream;
 import java.net.ConnectException;
 import java.net.URI;
 import java.net.http.HttpClient;
 import java.net.http.HttpConnectTimeoutException;
+import java.net.http.HttpHeaders;
 import java.net.http.HttpRequest;
 import java.net.http.HttpRequest.BodyPublisher;
 import java.net.http.HttpRequest.BodyPublishers;
-import java.net.http.HttpResponse;
 import java.net.http.HttpResponse.BodyHandlers;
+import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
 import java.util.Optional;
+import java.util.concurrent.Callable;
 import java.util.concurrent.ExecutionException;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
 import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
@@ -42,11 +50,28 @@ final class Invoker implements AutoCloseable {
   /// @param type of the body, without parameters
   record Answer(byte[] body, Optional<MediaType> type) {}
 
+  /// Where an answer goes.
+  interface Room {
+
+    Room ANY = new Room() {};
+
+    /// Waits until so many bytes of an answer have room.
+    default void receive(long bytes) throws InterruptedException {}
+
+    /// Waits until something can be made of an answer that has so many bytes.
+    default void received(long bytes) throws InterruptedException {}
+  }
+
+  /// @param rest of the body, where there is more; of an error nobody wants it
+  private record Response(int status, HttpHeaders headers, byte[] body, InputStream rest) {}
+
   private static final Duration CONNECT = Duration.ofSeconds(10);
   private static final Duration FIRST_PAUSE = Duration.ofMillis(200);
   private static final Duration LONGEST_PAUSE = Duration.ofSeconds(5);
+  private static final int OK = 200;
   private static final int NOT_FOUND = 404;
   private static final int LONGEST_REASON = 2048;
+  private static final int PART = 1 << 16;
 
   private final HttpClient client =
       HttpClient.newBuilder().version(HttpClient.Version.HTTP_1_1).connectTimeout(CONNECT).build();
@@ -55,28 +80,24 @@ final class Invoker implements AutoCloseable {
   private final Duration timeout;
   private final int retries;
   private final Duration patience;
+  private final JobEnd end;
   private final AtomicLong lastAnswer = new AtomicLong(System.nanoTime());
-  private volatile Optional<String> gaveUp = Optional.empty();
+  private final ExecutorService threads = Executors.newVirtualThreadPerTaskExecutor();
 
   /// @param endpoint what the paths of the contract are put behind
   /// @param retries how often a payload is sent again that was not answered
-  /// @param patience how long a container may be away
-  Invoker(
-      URI endpoint, TransformFormats formats, Duration timeout, int retries, Duration patience) {
+  /// @param end is told when the container is given up
+  Invoker(URI endpoint, TransformJob job, int retries, JobEnd end) {
     this.endpoint = endpoint;
-    this.formats = formats;
-    this.timeout = timeout;
+    this.formats = job.formats();
+    this.timeout = job.timeout();
     this.retries = retries;
-    this.patience = patience;
+    this.patience = job.patience();
+    this.end = end;
   }
 
   private URI at(String path) {
     return URI.create(endpoint.toString().replaceFirst("/+$", "") + path);
-  }
-
-  /// Why the job can't go on: the container was away for too long.
-  Optional<String> gaveUp() {
-    return gaveUp;
   }
 
   /// Waits until `/ping` is answered with anything but an error of the server.
@@ -87,7 +108,7 @@ final class Invoker implements AutoCloseable {
     for (int tries = 1; ; tries++) {
       String reason;
       try {
-        int status = send(HttpRequest.newBuilder(at("/ping")).build(), CONNECT).statusCode();
+        int status = send(HttpRequest.newBuilder(at("/ping")).build(), CONNECT, Room.ANY).status();
         if (status < 300 || status == NOT_FOUND) {
           return;
         }
@@ -107,24 +128,25 @@ final class Invoker implements AutoCloseable {
 
   /// The answer to a payload that is in memory.
   ///
+  /// @param room for the answer
   /// @throws InvocationException when it is refused, or fails for the last time
-  Answer invoke(byte[] body) throws InterruptedException {
-    return invoke(() -> BodyPublishers.ofByteArray(body));
+  Answer invoke(byte[] body, Room room) throws InterruptedException {
+    return invoke(() -> BodyPublishers.ofByteArray(body), room);
   }
 
   /// The answer to a payload of any length, sent in chunks.
   ///
   /// @param body opens the payload anew, for each attempt
-  Answer invokeStream(Supplier<InputStream> body) throws InterruptedException {
-    return invoke(() -> BodyPublishers.ofInputStream(body));
+  Answer invokeStream(Supplier<InputStream> body, Room room) throws InterruptedException {
+    return invoke(() -> BodyPublishers.ofInputStream(body), room);
   }
 
-  private Answer invoke(Supplier<BodyPublisher> body) throws InterruptedException {
+  private Answer invoke(Supplier<BodyPublisher> body, Room room) throws InterruptedException {
     int failed = 0;
     long awaySince = 0;
     for (int tries = 1; ; tries++) {
       try {
-        var answer = attempt(body.get());
+        var answer = attempt(body.get(), room);
         lastAnswer.set(System.nanoTime());
         return answer;
       } catch (InvocationException e) {
@@ -144,14 +166,13 @@ final class Invoker implements AutoCloseable {
 
   /// @param since when the container was found to be away
   private void requirePatience(long since, InvocationException e) {
-    if (gaveUp.isEmpty() && System.nanoTime() - since < patience.toNanos()) {
+    if (!end.isOver() && System.nanoTime() - since < patience.toNanos()) {
       return;
     }
     if (lastAnswer.get() - since < 0) {
-      gaveUp =
-          Optional.of(
-              "%s has not answered for %d s (--patience): %s"
-                  .formatted(endpoint, patience.toSeconds(), e.getMessage()));
+      end.because(
+          "%s has not answered for %d s (--patience): %s"
+              .formatted(endpoint, patience.toSeconds(), e.getMessage()));
     }
     throw e;
   }
@@ -165,34 +186,37 @@ final class Invoker implements AutoCloseable {
     return Duration.ofNanos(Math.min(most, Math.max(own, asked.orElse(Duration.ZERO).toNanos())));
   }
 
-  private Answer attempt(BodyPublisher body) throws InterruptedException {
+  private Answer attempt(BodyPublisher body, Room room) throws InterruptedException {
     var request = HttpRequest.newBuilder(at("/invocations")).POST(body);
     formats.contentType().ifPresent(type -> request.header("Content-Type", type));
     formats.accept().ifPresent(type -> request.header("Accept", type));
-    var response = send(request.build(), timeout);
-    int status = response.statusCode();
-    if (status != 200) {
-      throw InvocationException.refused(status, reason(response.body()), retryAfter(response));
+    var response = send(request.build(), timeout, room);
+    if (response.status != OK) {
+      throw InvocationException.refused(
+          response.status, reason(response.body), retryAfter(response.headers));
     }
     var type =
         response
-            .headers()
+            .headers
             .firstValue("Content-Type")
             .flatMap(MediaType::parse)
             .map(MediaType::withoutParameters);
     requireWhole(response, type);
-    return new Answer(response.body(), type);
+    return new Answer(response.body, type);
   }
 
   /// An answer that a server has begun to stream may end with an error in its last line or event,
   /// whatever its status is. No record of it may count as answered.
-  private static void requireWhole(HttpResponse<byte[]> response, Optional<MediaType> type) {
+  private static void requireWhole(Response response, Optional<MediaType> type) {
     boolean events = type.equals(Optional.of(MediaType.EVENT_STREAM));
-    if (response.headers().firstValue("Content-Length").isPresent()
+    if (response.headers.firstValue("Content-Length").isPresent()
         || (!events && !type.equals(Optional.of(MediaType.JSON_LINES)))) {
       return;
     }
-    var text = new String(response.body(), StandardCharsets.UTF_8).stripTrailing();
+    int shown = Math.min(response.body.length, PART);
+    var text =
+        new String(response.body, response.body.length - shown, shown, StandardCharsets.UTF_8)
+            .stripTrailing();
     var last = text.substring(text.lastIndexOf('\n') + 1);
     try {
       var error =
@@ -210,34 +234,90 @@ final class Invoker implements AutoCloseable {
     }
   }
 
-  private static Optional<Duration> retryAfter(HttpResponse<?> response) {
-    return response
-        .headers()
+  private static Optional<Duration> retryAfter(HttpHeaders headers) {
+    return headers
         .firstValue("Retry-After")
         .filter(text -> text.matches("\\d{1,6}"))
         .map(text -> Duration.ofSeconds(Long.parseLong(text)));
   }
 
-  /// The client's own timeout is for the headers only; this one is for the whole answer.
-  private HttpResponse<byte[]> send(HttpRequest request, Duration timeout)
+  /// The client's own timeout is for the headers only; this one is for the whole answer, but not
+  /// for the time that it waits for room. Behind its first part no more is read than there is room
+  /// for: all at once where the answer says how long it is.
+  private Response send(HttpRequest request, Duration timeout, Room room)
       throws InterruptedException {
-    var answer = client.sendAsync(request, BodyHandlers.ofByteArray());
+    long deadline = System.nanoTime() + timeout.toNanos();
+    room.receive(0);
     try {
-      return answer.get(timeout.toNanos(), TimeUnit.NANOSECONDS);
+      var first = until(deadline, () -> begin(request));
+      try (var in = first.rest) {
+        var parts = new ArrayList<>(List.of(first.body));
+        var length = first.headers.firstValueAsLong("Content-Length");
+        long bytes = first.body.length;
+        boolean isWhole = bytes < PART || first.status != OK || length.orElse(-1) == bytes;
+        while (!isWhole) {
+          long next = length.isPresent() ? length.getAsLong() - bytes : PART;
+          long start = System.nanoTime();
+          room.receive(bytes + next);
+          deadline += System.nanoTime() - start;
+          var part = new byte[(int) next];
+          int count = until(deadline, () -> in.readNBytes(part, 0, part.length));
+          parts.add(count == part.length ? part : Arrays.copyOf(part, count));
+          bytes += count;
+          isWhole = length.isPresent() || count < part.length;
+        }
+        if (first.status == OK) {
+          room.received(bytes);
+        }
+        return new Response(first.status, first.headers, joined(parts, (int) bytes), in);
+      }
     } catch (TimeoutException e) {
       throw InvocationException.unanswered(
           Kind.LATE, "no answer within %d s".formatted(timeout.toSeconds()), e);
-    } catch (ExecutionException e) {
+    } catch (IOException e) {
       boolean arrived =
-          !(e.getCause() instanceof ConnectException
-              || e.getCause() instanceof HttpConnectTimeoutException);
+          !(e instanceof ConnectException || e instanceof HttpConnectTimeoutException);
       throw InvocationException.unanswered(
           arrived ? Kind.LOST : Kind.UNREACHABLE,
-          "the connection to %s failed: %s".formatted(endpoint, described(e.getCause())),
-          e.getCause());
+          "the connection to %s failed: %s".formatted(endpoint, described(e)),
+          e);
+    }
+  }
+
+  private Response begin(HttpRequest request) throws IOException, InterruptedException {
+    var response = client.send(request, BodyHandlers.ofInputStream());
+    var in = response.body();
+    try {
+      return new Response(response.statusCode(), response.headers(), in.readNBytes(PART), in);
+    } catch (IOException | RuntimeException e) {
+      in.close();
+      throw e;
+    }
+  }
+
+  /// Reads in a thread of its own, which is interrupted at the deadline.
+  private <T> T until(long deadline, Callable<T> reading)
+      throws IOException, InterruptedException, TimeoutException {
+    var answer = threads.submit(reading);
+    try {
+      return answer.get(deadline - System.nanoTime(), TimeUnit.NANOSECONDS);
+    } catch (ExecutionException e) {
+      if (e.getCause() instanceof IOException lost) {
+        throw lost;
+      }
+      throw TransformException.thrown(e.getCause());
     } finally {
       answer.cancel(true);
     }
+  }
+
+  private static byte[] joined(List<byte[]> parts, int bytes) {
+    if (parts.size() == 1) {
+      return parts.getFirst();
+    }
+    var body = ByteBuffer.allocate(bytes);
+    parts.forEach(body::put);
+    return body.array();
   }
 
   /// The client's own exceptions often say nothing but their name.
@@ -259,10 +339,9 @@ final class Invoker implements AutoCloseable {
   /// What a container says of itself; a missing node where it does not know the question.
   JsonNode executionParameters() throws InterruptedException {
     try {
-      var response = send(HttpRequest.newBuilder(at("/execution-parameters")).build(), timeout);
-      return response.statusCode() == 200
-          ? JsonText.read(response.body())
-          : MissingNode.getInstance();
+      var response =
+          send(HttpRequest.newBuilder(at("/execution-parameters")).build(), timeout, Room.ANY);
+      return response.status == OK ? JsonText.read(response.body) : MissingNode.getInstance();
     } catch (InvocationException | NotJsonException _) {
       return MissingNode.getInstance();
     }
@@ -270,6 +349,7 @@ final class Invoker implements AutoCloseable {
 
   @Override
   public void close() {
+    threads.shutdownNow();
     client.shutdownNow();
   }
 }

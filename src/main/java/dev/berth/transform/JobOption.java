@@ -68,6 +68,10 @@ public enum JobOption {
       "How often a request is sent again, 3 unless set"),
   PATIENCE(
       "", "seconds", "How long the container may be away, 60 unless set, before the job gives up"),
+  MAX_FAILURES(
+      "",
+      "n",
+      "Ends the job when more objects and records than these have failed; no limit unless set"),
   INSTANCE_COUNT(
       "TransformResources.InstanceCount",
       "n",

@@ -153,7 +153,7 @@ public final class JobReader {
     }
     var input = location(JobOption.INPUT);
     var output = location(JobOption.OUTPUT);
-    if (input != null && output != null && isWithin(output, input)) {
+    if (input != null && output != null && output.resolve(".out").isListedIn(input)) {
       problems.add(
           "%s: found %s within the input %s, expected another place: outputs would be the next run's inputs"
               .formatted(JobOption.OUTPUT, output, input));
@@ -179,6 +179,8 @@ public final class JobReader {
             !oneOf(JobOption.SHARD_BY, "size", "key"),
             switches.contains(JobSwitch.SPLIT_OBJECTS),
             overwrite,
+            switches.contains(JobSwitch.RETRY_ERRORS),
+            quota(JobOption.MAX_FAILURES, 0, 1).orElse(Long.MAX_VALUE),
             keeps,
             envelope,
             quotas(bedrock),
@@ -187,6 +189,9 @@ public final class JobReader {
             table);
     if (job.splitObjects()) {
       requireSplittable(job);
+    }
+    if (job.retryErrors()) {
+      requireErrors(job);
     }
     if (!problems.isEmpty()) {
       throw new JobException(problems);
@@ -226,7 +231,7 @@ public final class JobReader {
                   ? text.get()
                   : text.get()
                       .replaceFirst("\\.png$", "-%d-of-%d.png".formatted(instance, instances)));
-      if (input != null && isWithin(place, input)) {
+      if (input != null && place.isListedIn(input)) {
         problems.add(
             "%s: found %s within the input %s, expected another place: it would be the next run's input"
                 .formatted(JobOption.PREVIEW, place, input));
@@ -294,6 +299,25 @@ public final class JobReader {
     }
   }
 
+  /// A record's error must be found in its output again.
+  private void requireErrors(TransformJob job) {
+    if (job.envelope().isEmpty()
+        && (!job.keepsBadRecords()
+            || job.table().isPresent()
+            || job.formats()
+                .answeredLines()
+                .filter(type -> !type.equals(MediaType.CSV))
+                .isEmpty())) {
+      problems.add(
+          "%s: found nothing, expected bedrock or openai with %s, or %s keep with the %s application/jsonlines"
+              .formatted(
+                  JobOption.FORMAT,
+                  JobSwitch.RETRY_ERRORS.flag(),
+                  JobOption.BAD_RECORDS.flag(),
+                  JobOption.ACCEPT.flag()));
+    }
+  }
+
   private void cannotSplit(JobOption option, String found, String expected) {
     problems.add(
         "%s: found %s with %s, expected %s"
@@ -303,18 +327,18 @@ public final class JobReader {
   private Quotas quotas(boolean bedrock) {
     var quotas =
         new Quotas(
-            quota(JobOption.MIN_RECORDS, 1),
-            quota(JobOption.MAX_RECORDS, 1),
-            quota(JobOption.MAX_OBJECT_SIZE_IN_MB, 1 << 20),
-            quota(JobOption.MAX_JOB_SIZE_IN_MB, 1 << 20));
+            quota(JobOption.MIN_RECORDS, 1, 1),
+            quota(JobOption.MAX_RECORDS, 1, 1),
+            quota(JobOption.MAX_OBJECT_SIZE_IN_MB, 1, 1 << 20),
+            quota(JobOption.MAX_JOB_SIZE_IN_MB, 1, 1 << 20));
     if (!bedrock && !quotas.equals(Quotas.NONE)) {
       problems.add("%s: found nothing, expected bedrock with a quota".formatted(JobOption.FORMAT));
     }
     return quotas;
   }
 
-  private OptionalLong quota(JobOption option, long unit) {
-    return number(option, 1, Integer.MAX_VALUE).stream().mapToLong(n -> n * unit).findFirst();
+  private OptionalLong quota(JobOption option, int least, long unit) {
+    return number(option, least, Integer.MAX_VALUE).stream().mapToLong(n -> n * unit).findFirst();
   }
 
   /// The API allows an empty one, which filters nothing.
@@ -338,18 +362,6 @@ public final class JobReader {
       problems.add("%s: %s".formatted(option, e.getMessage()));
       return null;
     }
-  }
-
-  private static boolean isWithin(Location inner, Location outer) {
-    return switch (inner) {
-      case Location.Local(var path, _) ->
-          outer instanceof Location.Local(var above, _)
-              && path.toAbsolutePath().normalize().startsWith(above.toAbsolutePath().normalize());
-      case Location.S3(var bucket, var key, _) ->
-          outer instanceof Location.S3(var otherBucket, var prefix, _)
-              && bucket.equals(otherBucket)
-              && key.startsWith(prefix);
-    };
   }
 
   private <E extends Enum<E>> Optional<E> word(JobOption option, Class<E> type) {

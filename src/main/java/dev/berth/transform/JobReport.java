@@ -24,6 +24,14 @@ public record JobReport(
     List<ObjectOutcome> failures,
     String problem) {
 
+  /// What there is to say of a job that has not ended.
+  ///
+  /// @param problem why it has not
+  public static JobReport unfinished(TransformJob job, JobStatus status, String problem) {
+    return new JobReport(
+        status, job.instance(), job.instances(), 0, 0, 0, 0, 0, 0, 0, List.of(), problem);
+  }
+
   /// Whether every object has its output.
   public boolean isComplete() {
     return status == JobStatus.COMPLETED;

@@ -1,14 +1,11 @@
 package dev.berth.transform;
 
-import dev.berth.hooks.MediaType;
-import dev.berth.memory.MemoryBudget;
 import dev.berth.storage.Location;
 import dev.berth.storage.Storage;
 import dev.berth.storage.StorageException;
 import dev.berth.storage.StoredObject;
 import dev.berth.transform.checkpoint.Checkpoints;
 import java.net.URI;
-import java.time.Duration;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
@@ -18,7 +15,6 @@ import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.atomic.LongAdder;
 import java.util.concurrent.locks.ReentrantLock;
-import java.util.function.Consumer;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -31,15 +27,11 @@ public final class JobRunner {
 
   private static final Logger log = LoggerFactory.getLogger(JobRunner.class);
 
-  /// For payloads. A server in the same process needs its own, and so do the parts of outputs on
-  /// their way to S3.
-  private static final int SHARE_OF_HEAP = 4;
+  /// Of an answer: its text, its tree, and the line that is made of it, with what these take while
+  /// they grow.
+  private static final int COPIES_OF_PARSED = 6;
 
-  /// What a stopped job gives the objects that are under way.
-  private static final Duration DRAIN = Duration.ofSeconds(10);
-
-  /// One is on its way. The others may be read, or have an answer that waits to be written.
-  private static final long PAYLOADS_PER_REQUEST = 4;
+  private static final int COPIES_OF_BYTES = 2;
 
   private final TransformJob job;
   private final Storage storage;
@@ -54,12 +46,8 @@ public final class JobRunner {
   private long failed;
   private long records;
   private long errors;
+  private final JobEnd end;
   private volatile Optional<Shares> shares = Optional.empty();
-  private volatile boolean stopping;
-
-  /// Why another runner does this job now.
-  private volatile Optional<String> lost = Optional.empty();
-
   private volatile boolean ended;
 
   public JobRunner(TransformJob job, Storage storage, Progress progress) {
@@ -67,56 +55,36 @@ public final class JobRunner {
     this.storage = storage;
     this.source = new ObjectSource(storage, job.gzip());
     this.progress = progress;
+    this.end = new JobEnd(job.maxFailures(), threads);
   }
 
   /// Has the job end soon: no further object is begun, and one that is under way has ten seconds.
   /// Returns at once. The report says that the job was stopped.
   public void stop() {
-    stopping = true;
-    Thread.ofVirtual()
-        .name("transform-drain")
-        .start(
-            () -> {
-              try {
-                Thread.sleep(DRAIN);
-                threads.shutdownNow();
-              } catch (InterruptedException _) {
-                Thread.currentThread().interrupt();
-              }
-            });
+    end.stop();
   }
 
-  /// Ends the job at once, as another runner does it.
-  private void lose(String reason) {
-    lost = Optional.of(reason);
-    threads.shutdownNow();
-  }
-
-  /// What there is to say of a job that has not ended.
-  ///
-  /// @param problem why it has not
-  public JobReport unfinished(JobStatus status, String problem) {
-    return new JobReport(
-        status, job.instance(), job.instances(), 0, 0, 0, 0, 0, 0, 0, List.of(), problem);
+  /// What there is to say where the heap is full.
+  public static String heapIsFull() {
+    long megabytes = Runtime.getRuntime().maxMemory() >> 20;
+    return "the heap of %d MB is full; JAVA_OPTS=-Xmx%dm has room for more"
+        .formatted(megabytes, 2 * megabytes);
   }
 
   /// @param endpoint where the container listens
   public JobReport run(URI endpoint) throws InterruptedException {
     long start = System.nanoTime();
-    var problem = "";
     try {
       runObjects(endpoint);
     } catch (StorageException | TransformException e) {
-      problem = e.getMessage();
+      end.because(e.getMessage());
+    } catch (OutOfMemoryError e) {
+      end.because(heapIsFull());
     }
-    if (lost.isPresent()) {
-      problem = lost.get();
-    } else if (stopping) {
-      problem = "stopped by a signal; the same command does the rest";
-    }
+    var problem = end.reason().orElse("");
     var report =
         new JobReport(
-            status(problem),
+            status(),
             job.instance(),
             job.instances(),
             found,
@@ -136,7 +104,7 @@ public final class JobRunner {
     var plan = plan(endpoint);
     storage.requireWritable(job.output().resolve(".berth-probe-%d".formatted(job.instance())));
     job.preview().ifPresent(storage::requireWritable);
-    try (var _ = JobLock.take(job, storage, () -> stopping, this::lose)) {
+    try (var _ = JobLock.take(job, storage, end::isOver, end::atOnceBecause)) {
       runObjects(endpoint, plan);
     }
   }
@@ -153,85 +121,75 @@ public final class JobRunner {
     progress.status(JobStatus.IN_PROGRESS);
     int concurrent = plan.concurrent();
     try (threads;
-        var invoker =
-            new Invoker(endpoint, job.formats(), job.timeout(), job.retries(), job.patience())) {
+        var invoker = new Invoker(endpoint, job, job.retries(), end)) {
       if (Shares.needNoList(job)) {
         threads.execute(this::countBeside);
       } else {
         count();
       }
-      var memory = new MemoryBudget(Runtime.getRuntime().maxMemory() / SHARE_OF_HEAP);
+      var processing = job.processing().processing(job.formats(), job.keepsBadRecords());
+      var memory =
+          JobMemory.ofHeap(
+              concurrent,
+              job.envelope().isPresent() || processing.isPresent()
+                  ? COPIES_OF_PARSED
+                  : COPIES_OF_BYTES);
       warnOfLittleHeap(plan, memory);
       var checkpoints = new Checkpoints(storage, job.output(), job.madeBy() + plan.splitting());
-      var turns =
-          new ObjectTurns(
-              concurrent, () -> stopping || lost.isPresent() || invoker.gaveUp().isPresent());
-      long leastShare = memory.bytes() / (PAYLOADS_PER_REQUEST * concurrent);
-      if (job.envelope().isPresent()) {
-        var exchange = new EnvelopeExchange(job.envelope().get(), invoker, storage, job.output());
-        var images = new AnswerImages(job, storage, threads);
-        transformAll(
-            new ObjectTransform(
-                source,
-                plan.splitting(),
-                Optional.empty(),
-                Optional.empty(),
-                exchange,
-                threads,
-                turns,
-                memory,
-                leastShare,
-                checkpoints,
-                !job.overwrite(),
-                progress,
-                Optional.empty()),
-            exchange::countDone,
-            images::add,
-            checkpoints,
-            invoker,
-            turns);
+      var turns = new ObjectTurns(concurrent, end::isOver);
+      var envelope = job.envelope().map(_ -> new EnvelopeExchange(job, invoker, storage, end));
+      var exchange =
+          envelope
+              .<Exchange>map(lines -> lines)
+              .orElseGet(() -> new TransformExchange(job, processing, invoker, source, end));
+      var images = new AnswerImages(job, storage, threads);
+      var transform =
+          new ObjectTransform(
+              source,
+              plan.splitting(),
+              envelope.isPresent() ? Optional.empty() : processing,
+              envelope.isPresent() ? Optional.empty() : job.outputType(),
+              exchange,
+              threads,
+              turns,
+              memory,
+              checkpoints,
+              !job.overwrite(),
+              progress,
+              job.table());
+      transformAll(new Objects(transform, exchange, images, checkpoints, memory), turns);
+      errors = exchange.errors();
+      if (end.isOver() && !end.isStopped()) {
+        return;
+      }
+      if (envelope.isPresent()) {
         images.writePreview();
-        errors = exchange.errors();
         if (job.envelope().get() == Envelope.BEDROCK) {
-          exchange.writeManifest(manifest(String.valueOf(job.instance())) + ".out");
+          envelope.get().writeManifest(manifest(String.valueOf(job.instance())) + ".out");
         }
-        if (exchange.hasOnlyErrors()) {
-          throw new TransformException(
-              "each of the %d records has an error; --overwrite does them again".formatted(errors),
-              null);
+        if (envelope.get().passingErrors() > 0) {
+          log.warn(
+              "{} records have an error of the container; the same command asks them again",
+              envelope.get().passingErrors());
         }
-      } else {
-        var processing = job.processing().processing(job.formats(), job.keepsBadRecords());
-        var kept = new LongAdder();
-        var exchange = new TransformExchange(job, processing, errors(), invoker, source, kept);
-        transformAll(
-            new ObjectTransform(
-                source,
-                plan.splitting(),
-                processing,
-                job.outputType(),
-                exchange,
-                threads,
-                turns,
-                memory,
-                leastShare,
-                checkpoints,
-                !job.overwrite(),
-                progress,
-                job.table()),
-            _ -> {},
-            (_, _) -> {},
-            checkpoints,
-            invoker,
-            turns);
-        errors = kept.sum();
+      }
+      if (exchange.hasOnlyErrors()) {
+        throw new TransformException("each record has an error; --overwrite does them again", null);
       }
     }
   }
 
+  /// What does the objects, and what is to be told of them.
+  private record Objects(
+      ObjectTransform transform,
+      Exchange exchange,
+      AnswerImages images,
+      Checkpoints checkpoints,
+      JobMemory memory) {}
+
   /// Not of payloads whose length is not known before: most are short.
-  private static void warnOfLittleHeap(InvocationPlan plan, MemoryBudget memory) {
-    long payload = (long) ObjectTransform.COPIES * plan.splitting().maxRecord();
+  private static void warnOfLittleHeap(InvocationPlan plan, JobMemory memory) {
+    long payload = (long) JobMemory.COPIES * plan.splitting().maxRecord();
     long needed = plan.concurrent() * payload;
     if (plan.splitting().isMultiRecord()
         && !plan.splitting().isUnlimited()
@@ -241,18 +199,12 @@ public final class JobRunner {
               + "JAVA_OPTS=-Xmx{}m has room for all",
           Math.max(1, memory.bytes() / payload),
           plan.concurrent(),
-          ((SHARE_OF_HEAP * needed) >> 20) + 1);
+          ((JobMemory.SHARE_OF_HEAP * needed) >> 20) + 1);
     }
   }
 
-  private RecordFormat errors() {
-    return job.formats().answeredLines().filter(MediaType.CSV::equals).isPresent()
-        ? new CsvFormat()
-        : new JsonFormat();
-  }
-
   private InvocationPlan plan(URI endpoint) throws InterruptedException {
-    try (var container = new Invoker(endpoint, job.formats(), job.timeout(), 0, job.patience())) {
+    try (var container = new Invoker(endpoint, job, 0, end)) {
       container.awaitReady();
       return InvocationPlan.of(job, container.executionParameters());
     }
@@ -260,7 +212,7 @@ public final class JobRunner {
 
   /// Finds out what there is to do, and tells how much it is.
   private void count() {
-    var found = Shares.of(job, storage, () -> !ended && !stopping);
+    var found = Shares.of(job, storage, () -> !ended && !end.isOver());
     if (!ended) {
       shares = Optional.of(found);
       progress.total(
@@ -281,35 +233,26 @@ public final class JobRunner {
     return shares.map(known -> known.isMine(range)).orElseGet(() -> Shares.isMineByKey(range, job));
   }
 
-  private JobStatus status(String problem) {
-    if (stopping && lost.isEmpty()) {
+  private JobStatus status() {
+    if (end.isStopped()) {
       return JobStatus.STOPPED;
     }
-    if (failed == 0 && problem.isEmpty()) {
+    if (failed == 0 && !end.isOver()) {
       return JobStatus.COMPLETED;
     }
     return job.envelope().equals(Optional.of(Envelope.BEDROCK))
-            && problem.isEmpty()
+            && !end.isOver()
             && succeeded + skipped > 0
         ? JobStatus.PARTIALLY_COMPLETED
         : JobStatus.FAILED;
   }
 
-  /// @param done is told the outputs that were there already
-  /// @param whole is told every object that has its output, and whether that was there already
-  private void transformAll(
-      ObjectTransform transform,
-      Consumer<Location> done,
-      WholeOutput whole,
-      Checkpoints checkpoints,
-      Invoker invoker,
-      ObjectTurns turns)
-      throws InterruptedException {
+  private void transformAll(Objects objects, ObjectTurns turns) throws InterruptedException {
     var keys = new HashMap<String, Location>();
     boolean isEmpty = true;
-    try (var objects =
+    try (var ranges =
         JobObjects.of(job, storage).flatMap(object -> ObjectRange.of(object, job).stream())) {
-      for (var each = objects.iterator(); each.hasNext(); ) {
+      for (var each = ranges.iterator(); each.hasNext(); ) {
         var range = each.next();
         isEmpty = false;
         boolean isManifest = isManifest(range.object());
@@ -341,7 +284,7 @@ public final class JobRunner {
             () -> {
               var answered = new LongAdder();
               try {
-                outcome(transform, done, whole, checkpoints, range, answered)
+                outcome(objects, range, answered)
                     .ifPresent(
                         outcome -> end(outcome, Math.max(0, range.bytes() - answered.sum())));
               } finally {
@@ -352,10 +295,7 @@ public final class JobRunner {
     } finally {
       turns.awaitEnds();
       ended = true;
-      checkpoints.end();
-    }
-    if (invoker.gaveUp().isPresent()) {
-      throw new TransformException(invoker.gaveUp().get(), null);
+      objects.checkpoints.end();
     }
     if (isEmpty) {
       throw JobObjects.none(job);
@@ -374,55 +314,68 @@ public final class JobRunner {
         && object.key().matches(manifest("\\d+"));
   }
 
-  /// What there is to do once an object has its output.
-  private interface WholeOutput {
-    void accept(StoredObject object, boolean wasThere) throws InterruptedException;
-  }
-
   /// Whether an object has the key of one before it. The ranges of one object have one key too.
   private static boolean isTwice(ObjectRange range, Map<String, Location> keys) {
     var first = keys.putIfAbsent(range.object().key(), range.object().location());
     return first != null && (range.isWhole() || !first.equals(range.object().location()));
   }
 
-  /// Nothing for a range that has not been begun, as the job ends.
-  private Optional<ObjectOutcome> outcome(
-      ObjectTransform transform,
-      Consumer<Location> done,
-      WholeOutput whole,
-      Checkpoints checkpoints,
-      ObjectRange range,
-      LongAdder answered) {
+  /// Nothing for a range that has not been begun, or that ends with the job.
+  private Optional<ObjectOutcome> outcome(Objects objects, ObjectRange range, LongAdder answered) {
     long start = System.nanoTime();
-    var outputs = new SplitOutputs(job, storage);
     try {
-      if (!job.overwrite() && outputs.isDone(range)) {
-        outputs.answers(range).ifPresent(done);
-        checkpoints.forget(range.checkpointed());
+      return outcome(objects, range, answered, start);
+    } catch (InterruptedException | RuntimeException | Error e) {
+      boolean isSaid = e instanceof TransformException || e instanceof StorageException;
+      return end.isOverWith(e)
+          ? Optional.empty()
+          : Optional.of(failure(range, start, isSaid ? e.getMessage() : e.toString()));
+    }
+  }
+
+  private Optional<ObjectOutcome> outcome(
+      Objects objects, ObjectRange range, LongAdder answered, long start)
+      throws InterruptedException {
+    var outputs = new SplitOutputs(job, storage);
+    var asked = range;
+    Optional<Location> previous = Optional.empty();
+    if (!job.overwrite() && outputs.isDone(range)) {
+      previous = outputs.answers(range);
+      if (previous.isEmpty() || counts(previous.get(), objects)) {
+        objects.checkpoints.forget(range.checkpointed());
         outputs.join(range);
-        whole.accept(range.object(), true);
+        show(range, true, objects);
         return Optional.of(
             new ObjectOutcome(range.toString(), ObjectOutcome.Status.SKIPPED, 0, 0, ""));
       }
-      var count = transform.transform(range, outputs.part(range), answered);
-      if (count.isEmpty()) {
-        return Optional.empty();
-      }
-      outputs.join(range);
-      whole.accept(range.object(), false);
-      return Optional.of(
-          new ObjectOutcome(
-              range.toString(),
-              ObjectOutcome.Status.SUCCEEDED,
-              count.getAsLong(),
-              seconds(start),
-              ""));
-    } catch (TransformException | StorageException e) {
-      return Optional.of(failure(range, start, e.getMessage()));
-    } catch (InterruptedException e) {
-      return Optional.of(failure(range, start, "interrupted"));
-    } catch (RuntimeException | Error e) {
-      return Optional.of(failure(range, start, e.toString()));
+      asked = outputs.asked(range, previous.get());
+    }
+    var count = objects.transform.transform(asked, outputs.part(asked), previous, answered);
+    if (count.isEmpty()) {
+      return Optional.empty();
+    }
+    outputs.join(asked);
+    show(range, false, objects);
+    end.succeeded();
+    return Optional.of(
+        new ObjectOutcome(
+            range.toString(),
+            ObjectOutcome.Status.SUCCEEDED,
+            count.getAsLong(),
+            seconds(start),
+            ""));
+  }
+
+  private static boolean counts(Location there, Objects objects) throws InterruptedException {
+    try (var _ = objects.memory.takeForLines()) {
+      return objects.exchange.counts(there);
+    }
+  }
+
+  private static void show(ObjectRange range, boolean wasThere, Objects objects)
+      throws InterruptedException {
+    try (var _ = objects.memory.takeForLines()) {
+      objects.images.add(range.object(), wasThere);
     }
   }
 
@@ -441,6 +394,7 @@ public final class JobRunner {
         case FAILED -> {
           failed++;
           failures.add(outcome);
+          end.failed(outcome.key(), outcome.failure());
         }
       }
       records += outcome.records();

@@ -1,15 +1,11 @@
 package dev.berth.transform;
 
 import dev.berth.hooks.BadInputException;
-import dev.berth.memory.MemoryBudget;
-import dev.berth.memory.MemoryShare;
 import dev.berth.storage.Location;
 import dev.berth.storage.StorageException;
-import dev.berth.storage.StoredObject;
 import dev.berth.transform.checkpoint.Checkpoint;
 import dev.berth.transform.checkpoint.Checkpoints;
 import java.io.IOException;
-import java.io.InputStream;
 import java.io.OutputStream;
 import java.util.ArrayDeque;
 import java.util.Optional;
@@ -30,14 +26,11 @@ import java.util.zip.ZipException;
 /// put in place when that is over.
 ///
 /// @param contentType of the output
-/// @param memory for the payloads between reading and writing, of all objects together. A thread
-///   takes what its next payload needs at most, reads it, and gives back what was too much. A
-///   thread that holds some must not wait for more: it writes what it has, and gives that memory
-///   back
+/// @param memory between reading and writing, of all objects together. A thread takes what its next
+///   payload needs at most, reads it, and gives back what was too much. A thread that holds some
+///   must not wait for more: it writes what it has, and gives that memory back
 /// @param tables where objects are tables
 /// @param goOn whether an object goes on where an earlier run was killed
-/// @param leastShare of the memory for one payload, however small: so that there are not too many
-///   of them
 record ObjectTransform(
     ObjectSource source,
     Splitting splitting,
@@ -46,40 +39,47 @@ record ObjectTransform(
     Exchange exchange,
     ExecutorService threads,
     ObjectTurns turns,
-    MemoryBudget memory,
-    long leastShare,
+    JobMemory memory,
     Checkpoints checkpoints,
     boolean goOn,
     Progress progress,
     Optional<TableJob> tables) {
 
-  /// A payload's records, its body, what it is joined with, and its answer.
-  static final int COPIES = 4;
-
   /// A payload whose output is on its way.
   ///
   /// @param isKept whether an earlier run has made its output
-  /// @param isSafeInParts whether it is worth to be kept while the object is not whole
   /// @param bytes of the object that were read for it
   private record Sent(
-      int records,
-      boolean isKept,
-      boolean isSafeInParts,
-      long bytes,
-      MemoryShare share,
-      Future<byte[]> output) {}
+      int records, boolean isKept, long bytes, JobMemory.Share share, Future<byte[]> output) {}
 
+  /// @param previous the output that is there, where only some of its records are asked again
   /// @param answered counts the bytes of the object whose answers are written
   /// @return how many records it has; nothing where it has not been begun, as the job ends
-  /// @throws TransformException when a record, its answer, or the storage fails; there is no output
-  ///   then
-  OptionalLong transform(ObjectRange range, Location output, LongAdder answered)
+  /// @throws TransformException when a record or its answer fails; there is no output then
+  /// @throws StorageException when the storage does
+  OptionalLong transform(
+      ObjectRange range, Location output, Optional<Location> previous, LongAdder answered)
       throws InterruptedException {
-    try {
-      return tables.isPresent()
-          ? ofTable(range, output, answered)
-          : ofStream(range, output, answered);
-    } catch (BadInputException | StorageException e) {
+    var read = new LongAdder();
+    try (var lines = new PreviousOutput(previous, source.storage())) {
+      if (tables.isPresent()) {
+        try (var table =
+            new TableObject(
+                tables.get(), source.storage(), range.object(), splitting.maxRecord(), read)) {
+          var payloads = new MiniBatches(table, splitting, processing);
+          return new Run(range, payloads, Optional.of(table), lines, read, answered).inTurn(output);
+        }
+      }
+      // Before what the source opens of the range.
+      long newlines = range.start() == 0 ? 0 : source.newlines(range.object(), range.start() - 1);
+      try (var in = source.open(range, read)) {
+        var payloads =
+            range.isWhole()
+                ? new MiniBatches(in, splitting, processing)
+                : MiniBatches.of(range, in, newlines, splitting, processing);
+        return new Run(range, payloads, Optional.empty(), lines, read, answered).inTurn(output);
+      }
+    } catch (BadInputException e) {
       throw new TransformException(e.getMessage(), e);
     } catch (ZipException e) {
       throw new TransformException(
@@ -89,220 +89,195 @@ record ObjectTransform(
     }
   }
 
-  private OptionalLong ofTable(ObjectRange range, Location output, LongAdder answered)
-      throws IOException, InterruptedException {
-    var read = new LongAdder();
-    try (var table =
-        new TableObject(
-            tables.get(), source.storage(), range.object(), splitting.maxRecord(), read)) {
-      return inTurn(
-          range,
-          new MiniBatches(table, splitting, processing),
-          Optional.of(table),
-          read,
-          output,
-          answered);
-    }
+  /// Whether the answers to an object's payloads are worth to be kept while it is not whole.
+  private boolean areSafeInParts() {
+    return splitting.splitType() != SplitType.NONE;
   }
 
-  private OptionalLong ofStream(ObjectRange range, Location output, LongAdder answered)
-      throws IOException, InterruptedException {
-    var read = new LongAdder();
-    // Before what the source opens of the range.
-    long newlines = range.start() == 0 ? 0 : source.newlines(range.object(), range.start() - 1);
-    try (var in = source.open(range, read)) {
-      return inTurn(range, payloads(range, in, newlines), Optional.empty(), read, output, answered);
-    }
-  }
+  /// An object that is open. For one thread.
+  private final class Run {
+    private final ObjectRange range;
+    private final MiniBatches payloads;
+    private final Optional<TableObject> table;
+    private final PreviousOutput previous;
+    private final LongAdder read;
+    private final LongAdder answered;
+    private final ArrayDeque<Sent> sent = new ArrayDeque<>();
+    private Checkpoint checkpoint;
+    private OutputStream out;
+    private long recordsSent;
+    private long recordsWritten;
+    private long bytesWritten;
 
-  private MiniBatches payloads(ObjectRange range, InputStream in, long newlines)
-      throws IOException {
-    return range.isWhole()
-        ? new MiniBatches(in, splitting, processing)
-        : MiniBatches.of(range, in, newlines, splitting, processing);
-  }
-
-  private OptionalLong inTurn(
-      ObjectRange range,
-      MiniBatches payloads,
-      Optional<TableObject> table,
-      LongAdder read,
-      Location output,
-      LongAdder answered)
-      throws IOException, InterruptedException {
-    var next = turns.take();
-    if (next.isEmpty()) {
-      return OptionalLong.empty();
+    /// @param read counts the bytes that were read and are not sent
+    private Run(
+        ObjectRange range,
+        MiniBatches payloads,
+        Optional<TableObject> table,
+        PreviousOutput previous,
+        LongAdder read,
+        LongAdder answered) {
+      this.range = range;
+      this.payloads = payloads;
+      this.table = table;
+      this.previous = previous;
+      this.read = read;
+      this.answered = answered;
     }
-    try (var turn = next.get()) {
-      return OptionalLong.of(transform(range, payloads, table, read, output, answered, turn));
-    }
-  }
 
-  private long transform(
-      ObjectRange range,
-      MiniBatches payloads,
-      Optional<TableObject> table,
-      LongAdder read,
-      Location output,
-      LongAdder answered,
-      ObjectTurns.Turn turn)
-      throws IOException, InterruptedException {
-    var sent = new ArrayDeque<Sent>();
-    var object = range.object();
-    var checkpoint = checkpoints.open(range.checkpointed(), goOn);
-    boolean isDone = false;
-    try (var writer = source.storage().create(output, contentType)) {
-      var out = table.map(rows -> rows.answers(writer)).orElse(writer);
+    private OptionalLong inTurn(Location output) throws IOException, InterruptedException {
+      var next = turns.take();
+      if (next.isEmpty()) {
+        return OptionalLong.empty();
+      }
+      try (var turn = next.get()) {
+        checkpoint = checkpoints.open(range.checkpointed(), goOn);
+        return OptionalLong.of(transform(output, turn));
+      }
+    }
+
+    private long transform(Location output, ObjectTurns.Turn turn)
+        throws IOException, InterruptedException {
+      boolean isDone = false;
+      try (var writer = source.storage().create(output, contentType)) {
+        out = table.map(rows -> rows.answers(writer)).orElse(writer);
+        sendAll();
+        previous.requireEnd();
+        if (table.isPresent()) {
+          table.get().write(writer);
+        }
+        turn.pass(bytesWritten);
+        writer.commit();
+        checkpoint.end();
+        isDone = true;
+        return recordsWritten;
+      } finally {
+        for (var left : sent) {
+          left.output.cancel(true);
+          left.share.close();
+        }
+        if (!isDone) {
+          checkpoint.keep();
+        }
+      }
+    }
+
+    private void sendAll() throws IOException, InterruptedException {
       // Of a table that is packed.
-      long mostBytes =
-          bytes(payloads.mostBytes(table.isPresent() ? Long.MAX_VALUE : source.mostBytes(object)));
+      long most =
+          memory.ofPayload(
+              payloads.mostBytes(
+                  table.isPresent() ? Long.MAX_VALUE : source.mostBytes(range.object())));
       // A record may be as long as all memory, and hardly any is. One that is gets its share when
       // it is there.
-      long expected = mostBytes <= memory.bytes() / 2 ? mostBytes : leastShare;
-      var records = new Counted();
+      long expected = most <= memory.bytes() / 2 ? most : memory.ofPayload(0);
       while (true) {
         var free = memory.tryTake(expected);
         while (free.isEmpty() && !sent.isEmpty()) {
           // The oldest output is on its way, whatever the other objects do.
-          write(sent, out, checkpoint, records, answered);
+          write();
           free = memory.tryTake(expected);
         }
         var share = free.isPresent() ? free.get() : memory.take(expected);
-        var next = next(payloads, share);
+        var next = next(share);
         if (next.isEmpty()) {
           break;
         }
-        if (bytes(next.get().bytes()) > expected) {
+        long needed = memory.ofPayload(next.get().bytes());
+        if (needed > expected) {
           share.close();
-          while (!sent.isEmpty()) {
-            write(sent, out, checkpoint, records, answered);
-          }
-          share = memory.take(bytes(next.get().bytes()));
+          writeAll();
+          share = memory.take(needed);
         }
         try {
-          sent.add(send(next.get(), share, object, records, checkpoint, read));
-        } catch (RuntimeException e) {
+          send(next.get(), share);
+        } catch (IOException | RuntimeException e) {
           share.close();
           throw e;
         }
         while (!sent.isEmpty() && sent.peek().output.isDone()) {
-          write(sent, out, checkpoint, records, answered);
+          write();
         }
       }
+      writeAll();
+    }
+
+    /// Reads the next payload, and gives the share back where there is none, or more of it than
+    /// that needs.
+    private Optional<Payload> next(JobMemory.Share share) throws IOException {
+      boolean isThere = false;
+      try {
+        var next = payloads.next();
+        isThere = next.isPresent();
+        next.ifPresent(payload -> share.shrinkToPayload(payload.bytes()));
+        return next;
+      } finally {
+        if (!isThere) {
+          share.close();
+        }
+      }
+    }
+
+    /// Has a payload sent, unless an earlier run has its output.
+    private void send(Payload payload, JobMemory.Share share)
+        throws IOException, InterruptedException {
+      long first = recordsSent + 1;
+      recordsSent += payload.records();
+      // Read in any case, to come to what belongs to the next payload.
+      var before = previous.next(payload.records());
+      var kept =
+          (areSafeInParts()
+                  ? checkpoint.answer(first, payload.records())
+                  : Optional.<byte[]>empty())
+              .or(() -> before)
+              .filter(output -> exchange.counts(payload, output));
+      if (kept.isPresent() && !share.tryHold(kept.get().length)) {
+        writeAll();
+      }
+      var output =
+          kept.<Future<byte[]>>map(CompletableFuture::completedFuture)
+              .orElseGet(() -> threads.submit(() -> share.ask(() -> ask(payload, share, first))));
+      sent.add(new Sent(payload.records(), kept.isPresent(), read.sumThenReset(), share, output));
+    }
+
+    private byte[] ask(Payload payload, JobMemory.Share share, long first)
+        throws InterruptedException {
+      var made = exchange.output(payload, range.object(), share);
+      if (areSafeInParts()) {
+        checkpoint.arrived(first, payload.records(), made);
+      }
+      share.shrinkTo(made.length);
+      return made;
+    }
+
+    private void writeAll() throws IOException, InterruptedException {
       while (!sent.isEmpty()) {
-        write(sent, out, checkpoint, records, answered);
-      }
-      if (table.isPresent()) {
-        table.get().write(writer);
-      }
-      turn.pass(records.bytes);
-      writer.commit();
-      checkpoint.end();
-      isDone = true;
-      return records.written;
-    } finally {
-      for (var left : sent) {
-        left.output.cancel(true);
-        left.share.close();
-      }
-      if (!isDone) {
-        checkpoint.keep();
+        write();
       }
     }
-  }
 
-  /// How far an object is: records that were sent and written, and the bytes of its output. For one
-  /// thread.
-  private static final class Counted {
-    private long sent;
-    private long written;
-    private long bytes;
-  }
-
-  /// The memory for a payload of so many bytes.
-  private long bytes(long payload) {
-    return Math.max(COPIES * payload, leastShare);
-  }
-
-  /// Reads the next payload, and gives the share back where there is none, or more of it than that
-  /// needs.
-  private Optional<Payload> next(MiniBatches payloads, MemoryShare share) throws IOException {
-    boolean isThere = false;
-    try {
-      var next = payloads.next();
-      isThere = next.isPresent();
-      next.ifPresent(payload -> share.shrinkTo(bytes(payload.bytes())));
-      return next;
-    } finally {
-      if (!isThere) {
-        share.close();
+    /// Writes the oldest output, waiting for it where it is not there.
+    private void write() throws IOException, InterruptedException {
+      var oldest = sent.peek();
+      try {
+        var output = oldest.output.get();
+        out.write(output);
+        bytesWritten += output.length;
+        if (areSafeInParts() && !oldest.isKept) {
+          checkpoint.written(recordsWritten + 1, oldest.records, output);
+        }
+      } catch (ExecutionException e) {
+        throw TransformException.thrown(e.getCause());
       }
-    }
-  }
-
-  /// Has a payload sent, unless an earlier run has its output.
-  private Sent send(
-      Payload payload,
-      MemoryShare share,
-      StoredObject object,
-      Counted records,
-      Checkpoint checkpoint,
-      LongAdder read) {
-    boolean isSafeInParts = splitting.splitType() != SplitType.NONE;
-    long first = records.sent + 1;
-    records.sent += payload.records();
-    var kept =
-        isSafeInParts ? checkpoint.answer(first, payload.records()) : Optional.<byte[]>empty();
-    kept.ifPresent(exchange::resumed);
-    var output =
-        kept.<Future<byte[]>>map(CompletableFuture::completedFuture)
-            .orElseGet(
-                () ->
-                    threads.submit(
-                        () ->
-                            turns.request(
-                                () -> {
-                                  var made = exchange.output(payload, object);
-                                  if (isSafeInParts) {
-                                    checkpoint.arrived(first, payload.records(), made);
-                                  }
-                                  return made;
-                                })));
-    return new Sent(
-        payload.records(), kept.isPresent(), isSafeInParts, read.sumThenReset(), share, output);
-  }
-
-  /// Writes the oldest output, waiting for it where it is not there.
-  private void write(
-      ArrayDeque<Sent> sent,
-      OutputStream out,
-      Checkpoint checkpoint,
-      Counted records,
-      LongAdder answered)
-      throws IOException, InterruptedException {
-    var oldest = sent.peek();
-    try {
-      var output = oldest.output.get();
-      out.write(output);
-      records.bytes += output.length;
-      if (oldest.isSafeInParts && !oldest.isKept) {
-        checkpoint.written(records.written + 1, oldest.records, output);
+      sent.remove();
+      oldest.share.close();
+      recordsWritten += oldest.records;
+      answered.add(oldest.bytes);
+      if (oldest.isKept) {
+        progress.passed(oldest.bytes);
+      } else {
+        progress.answered(oldest.records, oldest.bytes);
       }
-    } catch (ExecutionException e) {
-      if (e.getCause() instanceof TransformException known) {
-        throw known;
-      }
-      throw new TransformException(e.getCause().toString(), e.getCause());
-    }
-    sent.remove();
-    oldest.share.close();
-    records.written += oldest.records;
-    answered.add(oldest.bytes);
-    if (oldest.isKept) {
-      progress.passed(oldest.bytes);
-    } else {
-      progress.answered(oldest.records, oldest.bytes);
     }
   }
 }

@@ -3,7 +3,6 @@ package dev.berth.transform;
 import dev.berth.memory.MemoryBudget;
 import dev.berth.memory.MemoryShare;
 import java.util.Optional;
-import java.util.concurrent.Callable;
 import java.util.concurrent.Semaphore;
 import java.util.function.BooleanSupplier;
 
@@ -29,7 +28,6 @@ final class ObjectTurns {
   private final int all;
   private final Semaphore objects;
   private final Semaphore turns;
-  private final Semaphore requests;
   private final MemoryBudget ending =
       new MemoryBudget(Runtime.getRuntime().maxMemory() / SHARE_OF_HEAP);
   private final BooleanSupplier isOver;
@@ -40,8 +38,6 @@ final class ObjectTurns {
     this.all = requests + OTHERS;
     this.objects = new Semaphore(all);
     this.turns = new Semaphore(requests);
-    // Their answers are written in the order of the records.
-    this.requests = new Semaphore(requests, true);
     this.isOver = isOver;
   }
 
@@ -80,16 +76,6 @@ final class ObjectTurns {
       return Optional.empty();
     }
     return Optional.of(new Turn());
-  }
-
-  /// Makes a request, when there are few enough of them.
-  <T> T request(Callable<T> request) throws Exception {
-    requests.acquire();
-    try {
-      return request.call();
-    } finally {
-      requests.release();
-    }
   }
 
   /// That of one object. For one thread.

@@ -49,6 +49,12 @@ record SplitOutputs(TransformJob job, Storage storage) {
     return Optional.of(job.output(range.object())).filter(_ -> range.number() == 0);
   }
 
+  /// What is asked where some of the answers to a range do not count: all of its object where they
+  /// are joined.
+  ObjectRange asked(ObjectRange range, Location answers) {
+    return answers.equals(part(range)) ? range : new ObjectRange(range.object(), 0, 1);
+  }
+
   /// Makes the output of a range's object, if all its parts are there and the output is not.
   void join(ObjectRange range) {
     if (range.isWhole()) {

@@ -6,4 +6,13 @@ public final class TransformException extends RuntimeException {
   TransformException(String message, Throwable cause) {
     super(message, cause);
   }
+
+  /// What a thread of its own has thrown, for the one that waits for it.
+  static RuntimeException thrown(Throwable cause) {
+    return switch (cause) {
+      case RuntimeException known -> known;
+      case Error known -> throw known;
+      default -> new TransformException(cause.toString(), cause);
+    };
+  }
 }

@@ -1,10 +1,13 @@
 package dev.berth.transform;
 
+import dev.berth.content.Framing;
+import dev.berth.content.Framing.Frames;
 import dev.berth.content.JsonLines;
 import dev.berth.hooks.BadInputException;
 import dev.berth.hooks.MediaType;
-import dev.berth.storage.StorageException;
+import dev.berth.storage.Location;
 import dev.berth.storage.StoredObject;
+import java.io.BufferedInputStream;
 import java.io.ByteArrayOutputStream;
 import java.io.IOException;
 import java.io.UncheckedIOException;
@@ -16,28 +19,55 @@ import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
 /// SageMaker's way: the container gets the payload, and its answer is joined, filtered and written.
-///
-/// @param errors how the error of a bad record is written
-/// @param kept counts these errors
-record TransformExchange(
-    TransformJob job,
-    Optional<RecordProcessing> processing,
-    RecordFormat errors,
-    Invoker invoker,
-    ObjectSource source,
-    LongAdder kept)
-    implements Exchange {
+final class TransformExchange implements Exchange {
 
   /// An error that stands in the place of an answer names the line within its request.
   private static final Pattern PLACE_OF_ERROR =
-      Pattern.compile("(?m)^(\\{\"error\":\"|\"?ERROR: )(line|row) (\\d{1,9}): ");
+      Pattern.compile("(?m)^(\\{\"error\":\"|\"?ERROR: )(line|row) (\\d{1,9}): (?=(.*))");
+
+  /// The same in an output, where it may be joined with its record.
+  private static final Pattern KEPT_ERROR =
+      Pattern.compile(
+          "(?m)(?:^|[:,])(?:\\{\"error\":\"|\"?ERROR: )(?:line|row|record) \\d{1,19}[:,] ");
+
+  private final TransformJob job;
+  private final Optional<RecordProcessing> processing;
+  private final Invoker invoker;
+  private final ObjectSource source;
+  private final JobEnd end;
+  private final LongAdder errors = new LongAdder();
+
+  /// Records that have been answered, with an error or without one.
+  private final LongAdder records = new LongAdder();
+
+  /// In outputs that were there already.
+  private volatile boolean isErrorThere;
+
+  private volatile boolean isAnyThere;
+
+  /// @param end is told each error
+  TransformExchange(
+      TransformJob job,
+      Optional<RecordProcessing> processing,
+      Invoker invoker,
+      ObjectSource source,
+      JobEnd end) {
+    this.job = job;
+    this.processing = processing;
+    this.invoker = invoker;
+    this.source = source;
+    this.end = end;
+  }
 
   @Override
-  public byte[] output(Payload payload, StoredObject object) throws InterruptedException {
+  public byte[] output(Payload payload, StoredObject object, Invoker.Room room)
+      throws InterruptedException {
     try {
+      records.add(payload.records());
       return switch (payload) {
-        case Payload.MiniBatch batch -> output(batch);
-        case Payload.Rejected record -> assembled(error(record), Optional.of(MediaType.JSON_LINES));
+        case Payload.MiniBatch batch -> output(batch, object.key(), room);
+        case Payload.Rejected record ->
+            assembled(error(record, object.key()), Optional.of(MediaType.JSON_LINES));
         // Opened anew for each attempt, and closed by the client.
         case Payload.WholeObject _ -> {
           var answer =
@@ -48,29 +78,32 @@ record TransformExchange(
                     } catch (IOException e) {
                       throw new UncheckedIOException(e);
                     }
-                  });
+                  },
+                  room);
           yield assembled(answer.body(), answer.type());
         }
       };
     } catch (InvocationException e) {
       throw new TransformException("the object: " + e.getMessage(), e);
-    } catch (BadInputException | StorageException e) {
+    } catch (BadInputException e) {
       throw new TransformException(e.getMessage(), e);
     }
   }
 
-  private byte[] output(Payload.MiniBatch batch) throws InterruptedException {
+  private byte[] output(Payload.MiniBatch batch, String key, Invoker.Room room)
+      throws InterruptedException {
     if (job.keepsBadRecords() && batch.isBlank()) {
       return batch.records() > 1
-          ? inHalves(batch)
+          ? inHalves(batch, key, room)
           : kept(
               batch,
+              key,
               "line %d: found a blank line, expected a record".formatted(batch.firstRecord()));
     }
     try {
-      var answer = invoker.invoke(batch.body());
+      var answer = invoker.invoke(batch.body(), room);
       var body =
-          job.keepsBadRecords() ? numbered(answer.body(), batch.firstRecord()) : answer.body();
+          job.keepsBadRecords() ? numbered(answer.body(), key, batch.firstRecord()) : answer.body();
       if (processing.isPresent()) {
         return assembled(processing.get().output(batch, body), answer.type());
       }
@@ -82,49 +115,58 @@ record TransformExchange(
             "%s: %s".formatted(place(batch), e.inObject(batch.firstRecord()).getMessage()), e);
       }
       return batch.records() == 1
-          ? kept(batch, e.inObject(batch.firstRecord()).reasonFor(batch.firstRecord()))
-          : inHalves(batch);
+          ? kept(batch, key, e.inObject(batch.firstRecord()).reasonFor(batch.firstRecord()))
+          : inHalves(batch, key, room);
     }
   }
 
   /// Asks for the records of a rejected payload in two payloads, so that those that are not bad are
   /// answered.
-  private byte[] inHalves(Payload.MiniBatch batch) throws InterruptedException {
+  private byte[] inHalves(Payload.MiniBatch batch, String key, Invoker.Room room)
+      throws InterruptedException {
     var output = new ByteArrayOutputStream();
     for (var half : batch.halves()) {
-      output.writeBytes(output(half));
+      output.writeBytes(output(half, key, room));
     }
     return output.toByteArray();
   }
 
-  private byte[] kept(Payload.MiniBatch record, String reason) {
+  private byte[] kept(Payload.MiniBatch record, String key, String reason) {
     var rejected = new Payload.Rejected(record.input(), reason);
-    return assembled(error(rejected), Optional.of(MediaType.JSON_LINES));
+    return assembled(error(rejected, key), Optional.of(MediaType.JSON_LINES));
   }
 
-  private byte[] error(Payload.Rejected record) {
-    kept.increment();
+  private byte[] error(Payload.Rejected record, String key) {
+    failed(key, record.reason());
+    var format =
+        job.formats().answeredLines().filter(MediaType.CSV::equals).isPresent()
+            ? new CsvFormat()
+            : new JsonFormat();
     return processing
         .map(filters -> filters.error(record))
         .orElseGet(
-            () -> errors.write(errors.error(record.reason())).getBytes(StandardCharsets.UTF_8));
+            () -> format.write(format.error(record.reason())).getBytes(StandardCharsets.UTF_8));
+  }
+
+  private void failed(String key, String reason) {
+    errors.increment();
+    end.failed(key, reason);
   }
 
   /// The errors among answers, with the lines as their object counts them.
-  private byte[] numbered(byte[] answer, long first) {
+  private byte[] numbered(byte[] answer, String key, long first) {
     // Byte for byte, whatever the encoding is.
     var text = new String(answer, StandardCharsets.ISO_8859_1);
     return PLACE_OF_ERROR
         .matcher(text)
         .replaceAll(
             error -> {
-              kept.increment();
-              return Matcher.quoteReplacement(
-                  "%s%s %d: "
-                      .formatted(
-                          error.group(1),
-                          error.group(2),
-                          first - 1 + Integer.parseInt(error.group(3))));
+              var place =
+                  "%s %d".formatted(error.group(2), first - 1 + Integer.parseInt(error.group(3)));
+              var reason =
+                  error.group(4).replaceFirst("\"}?$", "").getBytes(StandardCharsets.ISO_8859_1);
+              failed(key, place + ": " + new String(reason, StandardCharsets.UTF_8));
+              return Matcher.quoteReplacement("%s%s: ".formatted(error.group(1), place));
             })
         .getBytes(StandardCharsets.ISO_8859_1);
   }
@@ -162,6 +204,53 @@ record TransformExchange(
     var line = Arrays.copyOf(answer, answer.length + 1);
     line[answer.length] = '\n';
     return line;
+  }
+
+  @Override
+  public boolean counts(Payload payload, byte[] output) {
+    long kept =
+        job.keepsBadRecords()
+            ? KEPT_ERROR.matcher(new String(output, StandardCharsets.ISO_8859_1)).results().count()
+            : 0;
+    if (kept > 0 && job.retryErrors()) {
+      return false;
+    }
+    records.add(payload.records());
+    errors.add(kept);
+    return true;
+  }
+
+  /// Reads as far as it has to: whether any record has an answer, or an error.
+  @Override
+  public boolean counts(Location output) {
+    if (!job.keepsBadRecords() || job.table().isPresent() || (isAnyThere && !job.retryErrors())) {
+      return true;
+    }
+    try (var in = source.storage().open(output)) {
+      var lines = Framing.LINES.open(new BufferedInputStream(in), Frames.KEPT, Integer.MAX_VALUE);
+      for (var line = lines.next(); line.isPresent(); line = lines.next()) {
+        boolean isError =
+            KEPT_ERROR.matcher(new String(line.get(), StandardCharsets.ISO_8859_1)).find();
+        isErrorThere |= isError;
+        isAnyThere |= !isError;
+        if (isError == job.retryErrors()) {
+          return !isError;
+        }
+      }
+      return true;
+    } catch (IOException e) {
+      throw new TransformException("%s: %s".formatted(output, e.getMessage()), e);
+    }
+  }
+
+  @Override
+  public long errors() {
+    return errors.sum();
+  }
+
+  @Override
+  public boolean hasOnlyErrors() {
+    return (isErrorThere || errors.sum() > 0) && !isAnyThere && errors.sum() == records.sum();
   }
 
   private static boolean isText(MediaType type) {

@@ -29,6 +29,9 @@ import java.util.TreeMap;
 /// @param shardBySize whether objects are dealt out by their sizes, and not by their keys
 /// @param splitObjects whether instances share each large object, by ranges of its bytes
 /// @param overwrite whether objects whose output is there are done again
+/// @param retryErrors whether records that have an error in their output are asked again. Otherwise
+///   only those of an envelope are that the container has failed with
+/// @param maxFailures how many objects and records may fail before the job ends
 /// @param keepsBadRecords whether a bad record becomes an error in its own place. Records are lines
 ///   then, of JSON or CSV
 /// @param envelope where objects are JSON Lines of a service for batches, each a request of its own
@@ -57,6 +60,8 @@ public record TransformJob(
     boolean shardBySize,
     boolean splitObjects,
     boolean overwrite,
+    boolean retryErrors,
+    long maxFailures,
     boolean keepsBadRecords,
     Optional<Envelope> envelope,
     Quotas quotas,

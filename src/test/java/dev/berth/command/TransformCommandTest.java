@@ -178,6 +178,14 @@ class TransformCommandTest {
     refused("none.json", "--job", directory.resolve("none.json").toString());
     refused("--report", "--input", in.toString(), "--output", out.toString(), "--report", "/");
     refused(
+        "where it would be an object",
+        "--input",
+        in.toString(),
+        "--output",
+        out.toString(),
+        "--report",
+        in.resolve("report.json").toString());
+    refused(
         "--endpoint-url",
         "--input",
         in.toString(),

@@ -2,6 +2,7 @@ package dev.berth.transform;
 
 import static java.nio.charset.StandardCharsets.UTF_8;
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.atIndex;
 import static org.awaitility.Awaitility.await;
 
 import com.sun.net.httpserver.HttpExchange;
@@ -78,7 +79,7 @@ class JobPatienceTest {
     write("a", "one\n");
     open((request, body) -> answer(request, 200, body.toUpperCase(Locale.ROOT)));
     container.stop(0);
-    var report = CompletableFuture.supplyAsync(this::run, threads);
+    var report = CompletableFuture.supplyAsync(() -> run(), threads);
     open((request, body) -> answer(request, 200, body.toUpperCase(Locale.ROOT)));
     assertThat(report.get()).matches(JobReport::isComplete);
     assertThat(output("a")).isEqualTo("ONE\n");
@@ -110,7 +111,7 @@ class JobPatienceTest {
           tenth.countDown();
           answer(request, 200, body.toUpperCase(Locale.ROOT));
         });
-    var report = CompletableFuture.supplyAsync(this::run, threads);
+    var report = CompletableFuture.supplyAsync(() -> run(), threads);
     tenth.await();
     container.stop(0);
     // As a proxy says while nothing is behind it, and a server that is starting.
@@ -210,7 +211,8 @@ class JobPatienceTest {
     open((request, body) -> answer(request, bodies.size() <= 5 ? 200 : 503, "{}"));
     assertThat(run())
         .extracting(JobReport::status, JobReport::succeeded, JobReport::failed)
-        .containsExactly(JobStatus.FAILED, 0L, 1L);
+        .as("the object has not failed, the job has")
+        .containsExactly(JobStatus.FAILED, 0L, 0L);
     assertThat(directory.resolve("out/day.jsonl.out")).doesNotExist();
     container.stop(0);
     open((request, body) -> answer(request, 200, "{}"));
@@ -234,7 +236,7 @@ class JobPatienceTest {
           pause();
           answer(request, bodies.size() <= 55 ? 200 : 503, "{\"usage\": {\"input_tokens\": 2}}");
         });
-    assertThat(run().failed()).isEqualTo(1);
+    assertThat(run().isComplete()).isFalse();
     container.stop(0);
     bodies.clear();
     open((request, body) -> answer(request, 200, "{\"usage\": {\"input_tokens\": 2}}"));
@@ -270,9 +272,7 @@ class JobPatienceTest {
       assertThat(run())
           .extracting(JobReport::status, JobReport::errors, JobReport::problem)
           .containsExactly(
-              JobStatus.FAILED,
-              3L,
-              "each of the 3 records has an error; --overwrite does them again");
+              JobStatus.FAILED, 3L, "each record has an error; --overwrite does them again");
     }
     write("night.jsonl", "{\"recordId\": \"B\", \"modelInput\": {\"n\": 1}}\n");
     container.stop(0);
@@ -280,6 +280,161 @@ class JobPatienceTest {
     assertThat(run())
         .extracting(JobReport::status, JobReport::errors)
         .containsExactly(JobStatus.COMPLETED, 3L);
+  }
+
+  @Test
+  void theErrorsOfAContainerAreAskedAgainAndThoseOfRecordsWhereThatIsSaid() throws Exception {
+    options.put(JobOption.INVOCATIONS_MAX_RETRIES, "0");
+    options.put(JobOption.MAX_CONCURRENT_TRANSFORMS, "4");
+    write("day", bedrockLines(40));
+    bedrock();
+    openForBadAnd(500);
+    assertThat(run())
+        .extracting(JobReport::status, JobReport::errors)
+        .containsExactly(JobStatus.COMPLETED, 11L);
+    container.stop(0);
+    bodies.clear();
+    openForBadAnd(200);
+    assertThat(run())
+        .extracting(JobReport::status, JobReport::succeeded, JobReport::errors)
+        .containsExactly(JobStatus.COMPLETED, 1L, 1L);
+    assertThat(bodies).as("those that had an error of the container").hasSize(10);
+    assertThat(Files.readAllLines(directory.resolve("out/day.out")))
+        .hasSize(40)
+        .satisfies(line -> assertThat(line).contains("\"R13\"", "{\"n\": 13}"), atIndex(12))
+        .satisfies(line -> assertThat(line).contains("\"R7\"", "\"errorCode\":400"), atIndex(6));
+    bodies.clear();
+    assertThat(run().skipped()).isEqualTo(1);
+    assertThat(bodies).isEmpty();
+    assertThat(run(JobSwitch.RETRY_ERRORS).errors()).isEqualTo(1);
+    assertThat(bodies).as("that of the record").hasSize(1);
+    assertThat(Files.readString(directory.resolve("out/manifest.json.out")))
+        .contains("\"successRecordCount\":39,\"errorRecordCount\":1,");
+  }
+
+  /// The one that counts the records of the joined output asks for all of them.
+  @Test
+  void theErrorsOfASplitObjectAreAskedAgainToo() throws Exception {
+    options.put(JobOption.INVOCATIONS_MAX_RETRIES, "0");
+    var fill = "\"fill\": \"%s\", \"custom_id\"".formatted("x".repeat(8000));
+    write("day", bedrockLines(40).replace("\"recordId\"", fill).replace("modelInput", "body"));
+    bedrock();
+    options.put(JobOption.FORMAT, "openai");
+    openForBadAnd(500);
+    assertThat(errorsOfTwo()).isEqualTo(11);
+    container.stop(0);
+    bodies.clear();
+    openForBadAnd(200);
+    assertThat(errorsOfTwo()).isEqualTo(1);
+    assertThat(bodies).hasSize(10);
+    assertThat(Files.readAllLines(directory.resolve("out/day.out")))
+        .hasSize(40)
+        .satisfies(line -> assertThat(line).contains("\"R13\"", "{\"n\": 13}"), atIndex(12));
+  }
+
+  private long errorsOfTwo() {
+    options.put(JobOption.INSTANCE_COUNT, "2");
+    long errors = 0;
+    for (var index : List.of("0", "1")) {
+      options.put(JobOption.INSTANCE_INDEX, index);
+      var report = run(JobSwitch.SPLIT_OBJECTS);
+      assertThat(report).matches(JobReport::isComplete);
+      errors += report.errors();
+    }
+    return errors;
+  }
+
+  /// Record 7 is bad, the container fails with 10 to 19.
+  private void openForBadAnd(int status) throws IOException {
+    open(
+        (request, body) -> {
+          int number = Integer.parseInt(body.replaceAll("\\D", ""));
+          answer(request, number == 7 ? 400 : number / 10 == 1 ? status : 200, body);
+        });
+  }
+
+  private static String bedrockLines(int count) {
+    return IntStream.rangeClosed(1, count)
+        .mapToObj("{\"recordId\": \"R%1$d\", \"modelInput\": {\"n\": %1$d}}\n"::formatted)
+        .reduce("", String::concat);
+  }
+
+  @Test
+  void anInputThatHasChangedDoesNotTakeItsErrorsPlaces() throws Exception {
+    options.put(JobOption.INVOCATIONS_MAX_RETRIES, "0");
+    write("day", bedrockLines(40));
+    bedrock();
+    openForBadAnd(500);
+    run();
+    container.stop(0);
+    openForBadAnd(200);
+    write("day", bedrockLines(41));
+    assertThat(run().failures())
+        .singleElement()
+        .extracting(ObjectOutcome::failure)
+        .asString()
+        .endsWith("found other records than the object has now; --overwrite makes it anew");
+    write("day", bedrockLines(40).replace("R2\"", "R02\""));
+    bodies.clear();
+    assertThat(run()).matches(JobReport::isComplete);
+    assertThat(bodies).as("the one with another id, too").hasSize(11);
+    assertThat(Files.readString(directory.resolve("out/day.out"))).contains("\"R02\"");
+  }
+
+  @Test
+  void aJobOfNothingButKeptErrorsFailsAlsoWhenItIsDoneAgain() throws Exception {
+    lines();
+    write("a", "1\n2\n");
+    write("b", "3\n");
+    open((request, body) -> answer(request, 400, "no"));
+    for (int i = 0; i < 2; i++) {
+      assertThat(run())
+          .extracting(JobReport::status, JobReport::failed, JobReport::problem)
+          .containsExactly(
+              JobStatus.FAILED, 0L, "each record has an error; --overwrite does them again");
+    }
+    container.stop(0);
+    bodies.clear();
+    open((request, body) -> answer(request, body.equals("2\n") ? 400 : 200, body));
+    assertThat(run(JobSwitch.RETRY_ERRORS))
+        .extracting(JobReport::status, JobReport::succeeded, JobReport::errors)
+        .containsExactly(JobStatus.COMPLETED, 2L, 1L);
+    assertThat(output("a")).isEqualTo("1\n{\"error\":\"line 2: 2\"}\n");
+    assertThat(run())
+        .extracting(JobReport::status, JobReport::skipped)
+        .containsExactly(JobStatus.COMPLETED, 2L);
+    bodies.clear();
+    assertThat(run(JobSwitch.RETRY_ERRORS).skipped()).isEqualTo(1);
+    assertThat(bodies).containsExactly("2\n");
+  }
+
+  private void lines() {
+    options.put(JobOption.CONTENT_TYPE, "application/jsonlines");
+    options.put(JobOption.ACCEPT, "application/jsonlines");
+    options.put(JobOption.BAD_RECORDS, "keep");
+  }
+
+  @Test
+  void moreFailuresThanThereMayBeEndTheJob() throws Exception {
+    for (int i = 0; i < 50; i++) {
+      write("%02d".formatted(i), "a\n");
+    }
+    options.put(JobOption.MAX_FAILURES, "3");
+    open((request, body) -> answer(request, 400, "no"));
+    var report = run();
+    assertThat(report.status()).isEqualTo(JobStatus.FAILED);
+    assertThat(report.problem())
+        .startsWith("more than 3 objects or records have failed (--max-failures), the last one: ")
+        .endsWith("status 400: no");
+    assertThat(report.failed()).isEqualTo(4);
+    assertThat(bodies).hasSizeLessThan(10);
+    bodies.clear();
+    lines();
+    assertThat(run().problem()).contains("--max-failures").endsWith(": line 1: no");
+    assertThat(bodies).hasSizeLessThan(10);
+    container.stop(0);
+    open((request, body) -> answer(request, 200, "{\"error\":\"line 1: é\"}\n"));
+    assertThat(run().problem()).matches(".*last one: \\d\\d: line 1: é");
   }
 
   @Test
@@ -342,7 +497,14 @@ class JobPatienceTest {
   }
 
   private void bedrock() {
-    options.keySet().retainAll(Set.of(JobOption.INPUT, JobOption.OUTPUT));
+    options
+        .keySet()
+        .removeAll(
+            Set.of(
+                JobOption.CONTENT_TYPE,
+                JobOption.SPLIT_TYPE,
+                JobOption.ASSEMBLE_WITH,
+                JobOption.BATCH_STRATEGY));
     options.put(JobOption.FORMAT, "bedrock");
   }
 
@@ -395,10 +557,10 @@ class JobPatienceTest {
     return Files.readString(directory.resolve("out").resolve(key + ".out"));
   }
 
-  private JobRunner runner() {
+  private JobRunner runner(JobSwitch... switches) {
     try {
       return new JobRunner(
-          JobReader.read(options, Map.of(), Set.of()),
+          JobReader.read(options, Map.of(), Set.of(switches)),
           new Storage(S3Options.DEFAULT),
           new Unwatched());
     } catch (JobException e) {
@@ -406,8 +568,8 @@ class JobPatienceTest {
     }
   }
 
-  private JobReport run() {
-    return run(runner());
+  private JobReport run(JobSwitch... switches) {
+    return run(runner(switches));
   }
 
   private JobReport run(JobRunner runner) {

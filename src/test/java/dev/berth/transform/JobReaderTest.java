@@ -7,6 +7,7 @@ import dev.berth.transform.filter.SliceEnd;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
+import java.util.EnumMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
@@ -360,5 +361,54 @@ class JobReaderTest {
             catchThrowableOfType(JobException.class, () -> JobFile.read(directory.resolve("none")))
                 .problems())
         .hasSize(1);
+  }
+
+  @Test
+  void anOutputAmongTheInputsIsRefusedHoweverItIsWritten() throws Exception {
+    var in = Files.createDirectory(directory.resolve("in"));
+    Files.createSymbolicLink(directory.resolve("link"), in);
+    for (var places :
+        List.of(
+            List.of("s3://b/same/", "s3://b/same"),
+            List.of("s3://b/same", "s3://b/same/out"),
+            List.of("s3://b", "s3://b/out"),
+            List.of(in.toString(), directory.resolve("link/out").toString()),
+            List.of(directory.resolve("link").toString(), in.toString()))) {
+      assertThat(
+              catchThrowableOfType(
+                      JobException.class,
+                      () ->
+                          JobReader.read(
+                              Map.of(
+                                  JobOption.INPUT, places.getFirst(),
+                                  JobOption.OUTPUT, places.getLast()),
+                              Map.of(),
+                              Set.of()))
+                  .problems())
+          .singleElement()
+          .asString()
+          .contains("found %s within the input".formatted(places.getLast()));
+    }
+  }
+
+  @Test
+  void errorsAreAskedAgainWhereTheyCanBeFound() throws Exception {
+    var options =
+        new EnumMap<>(
+            Map.of(
+                JobOption.INPUT, "in",
+                JobOption.OUTPUT, "out",
+                JobOption.SPLIT_TYPE, "Line",
+                JobOption.CONTENT_TYPE, "text/csv",
+                JobOption.BAD_RECORDS, "keep"));
+    var retry = Set.of(JobSwitch.RETRY_ERRORS);
+    assertThat(
+            catchThrowableOfType(JobException.class, () -> JobReader.read(options, Map.of(), retry))
+                .problems())
+        .singleElement()
+        .asString()
+        .startsWith("--format: found nothing, expected bedrock or openai with --retry-errors");
+    options.put(JobOption.CONTENT_TYPE, "application/jsonlines");
+    assertThat(JobReader.read(options, Map.of(), retry).retryErrors()).isTrue();
   }
 }

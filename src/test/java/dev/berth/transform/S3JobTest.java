@@ -5,6 +5,7 @@ import static org.awaitility.Awaitility.await;
 
 import dev.berth.hooks.BadInputException;
 import dev.berth.hooks.InvocationRequest;
+import dev.berth.storage.Location;
 import dev.berth.storage.Storage;
 import dev.berth.testing.FaultyProxy;
 import dev.berth.testing.FaultyProxy.Fault;
@@ -29,6 +30,7 @@ import java.util.TreeMap;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.Executors;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Function;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
@@ -39,6 +41,7 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.Arguments;
 import org.junit.jupiter.params.provider.MethodSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
@@ -241,6 +244,53 @@ class S3JobTest {
     assertThat(report.skipped()).isEqualTo(OBJECTS - 11);
     assertThat(report.succeeded()).isEqualTo(10);
     assertThat(outputs("again")).isEqualTo(named(".out"));
+  }
+
+  /// Outputs that must not be written, a token that expires, and an S3 that is away for good, each
+  /// after some objects.
+  static Stream<Arguments> ends() {
+    return Stream.of(
+        Arguments.of("PUT .*[.]out.*", new Fault.Answer(403, "AccessDenied"), 20, "access denied"),
+        Arguments.of(".*", new Fault.Answer(400, "ExpiredToken"), 20, "S3 refused (400"),
+        Arguments.of(
+            "PUT .*[.]out.*",
+            Fault.slowDown(),
+            150,
+            "the storage has failed with 50 objects in a row: "));
+  }
+
+  @ParameterizedTest
+  @MethodSource("ends")
+  void whatAllObjectsWouldMeetEndsTheJob(
+      String requests, Fault fault, int mostAsked, String problem) throws Exception {
+    few("ending", 300);
+    options.put(JobOption.MAX_CONCURRENT_TRANSFORMS, "2");
+    var output = "ended-" + problem.replaceAll("\\W", "-");
+    var written = new AtomicInteger();
+    Function<Request, Fault> schedule =
+        request -> {
+          boolean isOutput = request.method().equals("PUT") && request.target().contains(".out");
+          boolean isLate = (isOutput ? written.incrementAndGet() : written.get()) > 5;
+          return isLate && (request.method() + " " + request.target()).matches(requests)
+              ? fault
+              : new Fault.Pass();
+        };
+    try (var proxy = new FaultyProxy(s3.endpoint(), schedule)) {
+      WORDS.asked.clear();
+      var report = run(output, proxy.endpoint());
+      assertThat(report.status()).isEqualTo(JobStatus.FAILED);
+      assertThat(report.problem()).contains(problem);
+      assertThat(report.succeeded()).isEqualTo(5);
+      assertThat(WORDS.asked).as("the others are not begun").hasSizeLessThan(mostAsked);
+    }
+    try (var storage = new Storage(s3.options())) {
+      // Who has no token can't remove it, and this process has not ended.
+      storage.delete(Location.of("s3://jobs/%s/.berth-lock-0-of-1".formatted(output)));
+    }
+    assertThat(run(output, s3.endpoint()))
+        .matches(JobReport::isComplete)
+        .extracting(JobReport::succeeded, JobReport::skipped)
+        .containsExactly(295L, 5L);
   }
 
   @Test
