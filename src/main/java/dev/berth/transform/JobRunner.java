@@ -173,6 +173,9 @@ public final class JobRunner {
               envelope.get().passingErrors());
         }
       }
+      if (failed == 0 && !end.isOver()) {
+        shares.ifPresent(known -> known.agree(storage));
+      }
       if (exchange.hasOnlyErrors()) {
         throw new TransformException("each record has an error; --overwrite does them again", null);
       }

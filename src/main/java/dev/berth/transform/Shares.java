@@ -1,26 +1,32 @@
 package dev.berth.transform;
 
+import dev.berth.content.Sha256;
 import dev.berth.storage.Storage;
+import dev.berth.storage.StoredObject;
+import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.Collections;
 import java.util.Comparator;
-import java.util.HashMap;
-import java.util.HashSet;
 import java.util.List;
-import java.util.Map;
 import java.util.PriorityQueue;
-import java.util.Set;
+import java.util.TreeSet;
 import java.util.function.BooleanSupplier;
+import java.util.regex.Pattern;
+import java.util.stream.Collectors;
+import java.util.stream.IntStream;
+import java.util.stream.LongStream;
 import java.util.zip.CRC32;
 
 /// How the objects of a job are dealt out to its instances. Each instance finds its own without
 /// asking the others: all of them come to the same shares from the same list of objects, in any
 /// order and after any restart.
 ///
-/// By size, the largest object goes first, and each to the instance that has least until then. The
-/// list has to be the same for all instances, so nothing may be added to the input meanwhile. By
+/// By size, the largest object goes first, and each to the instance that has least until then. By
 /// key, an object's instance depends on nothing but its key, and the shares are as even as chance
-/// makes them.
+/// makes them. By size, and where objects are split, the list has to be the same for all instances:
+/// the last one [finds out][#agree] whether it was.
 ///
 /// What has one key has one output, and goes to one instance. With `--split-objects` each range of
 /// a large object counts as an object of its own.
@@ -44,67 +50,97 @@ public final class Shares {
     }
   }
 
-  private record Load(int instance, long weight) {}
+  /// What has one name; of millions no more than a hash of it fits into memory.
+  private record Named(long name, long objects, long bytes) {
+
+    private Share share() {
+      return new Share(objects, bytes);
+    }
+  }
+
+  private static final Pattern NOTE = Pattern.compile("\\d{1,9}\\.\\p{XDigit}{16}");
+  private static final long MIXING = 0x9e3779b97f4a7c15L;
 
   private final TransformJob job;
   private final List<Share> all;
 
-  /// By size only.
-  private final Set<String> mine;
+  /// By size only, in order.
+  private final long[] mine;
 
-  private Shares(TransformJob job, List<Share> all, Set<String> mine) {
+  private final String list;
+
+  private Shares(TransformJob job, List<Share> all, long[] mine, String list) {
     this.job = job;
-    this.all = all;
+    this.all = List.copyOf(all);
     this.mine = mine;
+    this.list = list;
   }
 
   /// Lists the objects of a job.
   ///
   /// @param wanted asked now and then; where it says no, the shares are not whole
   public static Shares of(TransformJob job, Storage storage, BooleanSupplier wanted) {
-    var all = new ArrayList<Share>();
-    for (int i = 0; i < job.instances(); i++) {
-      all.add(new Share(0, 0));
-    }
-    var keys = new HashMap<String, Share>();
+    var all = new ArrayList<>(Collections.nCopies(job.instances(), new Share(0, 0)));
+    var named = new ArrayList<Named>();
     try (var objects = JobObjects.of(job, storage)) {
       for (var each = objects.iterator(); each.hasNext() && wanted.getAsBoolean(); ) {
         for (var range : ObjectRange.of(each.next(), job)) {
-          var share = new Share(1, range.bytes());
-          if (job.instances() > 1 && job.shardBySize()) {
-            keys.merge(range.name(), share, Share::with);
-          } else {
-            all.set(byKey(range, job), all.get(byKey(range, job)).with(share));
+          if (!needNoList(job)) {
+            named.add(new Named(hash(range), 1, range.bytes()));
+          }
+          if (!isBySize(job)) {
+            int instance = byKey(range, job);
+            all.set(instance, all.get(instance).with(new Share(1, range.bytes())));
           }
         }
       }
     }
-    var mine = new HashSet<String>();
-    deal(keys, job, all, mine);
-    return new Shares(job, List.copyOf(all), mine);
+    named.sort(Comparator.comparingLong(Named::name).thenComparingLong(Named::bytes));
+    long list = 0;
+    for (var each : named) {
+      list = (list * MIXING + each.name) * MIXING + each.bytes;
+    }
+    var mine = isBySize(job) ? deal(merged(named), job, all) : new long[0];
+    return new Shares(job, all, mine, "%016x".formatted(list));
   }
 
-  private static void deal(
-      Map<String, Share> keys, TransformJob job, List<Share> all, Set<String> mine) {
-    var loads =
-        new PriorityQueue<Load>(
-            Comparator.comparingLong(Load::weight).thenComparingInt(Load::instance));
-    for (int i = 0; i < job.instances(); i++) {
-      loads.add(new Load(i, 0));
+  private static List<Named> merged(List<Named> sorted) {
+    var merged = new ArrayList<Named>(sorted.size());
+    for (var each : sorted) {
+      if (merged.isEmpty() || merged.getLast().name != each.name) {
+        merged.add(each);
+      } else {
+        var same = merged.removeLast();
+        merged.add(new Named(each.name, same.objects + each.objects, same.bytes + each.bytes));
+      }
     }
-    keys.entrySet().stream()
-        .sorted(
-            Comparator.<Map.Entry<String, Share>>comparingLong(entry -> -entry.getValue().weight())
-                .thenComparing(Map.Entry::getKey))
-        .forEach(
-            entry -> {
-              var least = loads.poll();
-              loads.add(new Load(least.instance, least.weight + entry.getValue().weight()));
-              all.set(least.instance, all.get(least.instance).with(entry.getValue()));
-              if (least.instance == job.instance()) {
-                mine.add(entry.getKey());
-              }
-            });
+    return merged;
+  }
+
+  /// @return the names of this instance's, in order
+  private static long[] deal(List<Named> named, TransformJob job, List<Share> all) {
+    var least =
+        new PriorityQueue<Integer>(
+            Comparator.<Integer>comparingLong(instance -> all.get(instance).weight())
+                .thenComparing(Comparator.naturalOrder()));
+    IntStream.range(0, job.instances()).forEach(least::add);
+    var mine = LongStream.builder();
+    named.sort(
+        Comparator.<Named>comparingLong(each -> -each.share().weight())
+            .thenComparingLong(Named::name));
+    for (var each : named) {
+      int instance = least.remove();
+      all.set(instance, all.get(instance).with(each.share()));
+      least.add(instance);
+      if (instance == job.instance()) {
+        mine.add(each.name);
+      }
+    }
+    return mine.build().sorted().toArray();
+  }
+
+  private static long hash(ObjectRange range) {
+    return ByteBuffer.wrap(Sha256.of(range.name())).getLong();
   }
 
   /// The ranges of one object go to one instance after another.
@@ -114,9 +150,13 @@ public final class Shares {
     return (int) ((hash.getValue() + range.number()) % job.instances());
   }
 
-  /// Whether shares can be told from a key alone, without a list.
+  private static boolean isBySize(TransformJob job) {
+    return job.instances() > 1 && job.shardBySize();
+  }
+
+  /// Whether no other instance does anything that depends on the list of objects.
   static boolean needNoList(TransformJob job) {
-    return job.instances() == 1 || !job.shardBySize();
+    return job.instances() == 1 || !(job.shardBySize() || job.splitObjects());
   }
 
   /// Whether an object, or a range of one, is for this instance.
@@ -125,11 +165,55 @@ public final class Shares {
   }
 
   boolean isMine(ObjectRange range) {
-    return needNoList(job) ? isMineByKey(range, job) : mine.contains(range.name());
+    return isBySize(job) ? Arrays.binarySearch(mine, hash(range)) >= 0 : isMineByKey(range, job);
   }
 
   /// What each instance has to do.
   public List<Share> all() {
     return all;
+  }
+
+  /// Leaves a note of the objects in the output, `.berth-shares-of-2/0.LIST`, when this instance
+  /// has done its part of them. Instances that have found others have shared out others: an object
+  /// may be in nobody's part.
+  ///
+  /// @throws TransformException where another instance has left another note
+  void agree(Storage storage) {
+    if (needNoList(job)) {
+      return;
+    }
+    var notes = job.output().resolve(".berth-shares-of-%d".formatted(job.instances()));
+    try (var note = storage.create(notes.resolve("%d.%s".formatted(job.instance(), list)))) {
+      note.commit();
+    }
+    List<StoredObject> there;
+    // The last one may have removed them meanwhile.
+    try (var found = storage.listIfThere(notes)) {
+      // S3 also lists those of more instances.
+      there = found.filter(note -> NOTE.matcher(note.key()).matches()).toList();
+    }
+    int same = 0;
+    var others = new TreeSet<Integer>();
+    for (var note : there) {
+      int instance = Integer.parseInt(note.key().substring(0, note.key().indexOf('.')));
+      if (note.key().endsWith(list)) {
+        same++;
+      } else if (instance == job.instance()) {
+        storage.delete(note.location());
+      } else {
+        others.add(instance);
+      }
+    }
+    if (!others.isEmpty()) {
+      throw new TransformException(
+          "the input has changed: found other objects than instance %s, so some may be in nobody's part. Run instance %s again"
+              .formatted(
+                  others.first(),
+                  others.stream().limit(10).map(String::valueOf).collect(Collectors.joining(", "))),
+          null);
+    }
+    if (same == job.instances()) {
+      storage.deleteAll(notes);
+    }
   }
 }

@@ -88,8 +88,8 @@ class BatchDeploymentTest {
         assertThat(job.exitCode()).as(job.err()).isZero();
         assertThat(job.out()).containsPattern("objects +2\n");
       }
-      try (var files = Files.list(directory.resolve("out"))) {
-        outputs.addAll(files.toList());
+      try (var files = Files.newDirectoryStream(directory.resolve("out"), "*.out")) {
+        files.forEach(outputs::add);
       }
       assertThat(outputs).hasSize(2 * task);
     }

@@ -116,6 +116,33 @@ class SharesTest {
   }
 
   @Test
+  void anObjectThatIsAddedBetweenTwoInstancesIsNoticedAndNothingIsLost() throws Exception {
+    for (int i = 0; i < 20; i++) {
+      write("%02d".formatted(i), "x".repeat(100 + i));
+    }
+    try (var server = TestServer.with(new TextHandler()).set("SAGEMAKER_BATCH", "true").start();
+        var storage = new Storage(S3Options.DEFAULT)) {
+      assertThat(run(0, storage, server)).matches(JobReport::isComplete);
+      write("added", "x".repeat(2000));
+      for (int i = 0; i < 2; i++) {
+        assertThat(run(1, storage, server))
+            .extracting(JobReport::status, JobReport::problem)
+            .containsExactly(
+                JobStatus.FAILED,
+                "the input has changed: found other objects than instance 0, so some may be in nobody's part."
+                    + " Run instance 0 again");
+      }
+      assertThat(run(0, storage, server)).matches(JobReport::isComplete);
+      assertThat(files(directory.resolve("out"))).as("and no notes").hasSize(21);
+      assertThat(run(1, storage, server)).matches(JobReport::isComplete);
+    }
+  }
+
+  private JobReport run(int index, Storage storage, TestServer server) throws Exception {
+    return new JobRunner(job(2, index), storage, new Unwatched()).run(server.uri("/"));
+  }
+
+  @Test
   void aPlanSaysWhatIsDoneAlready() throws Exception {
     write("a", "one");
     write("b", "two");
