@@ -16,6 +16,7 @@ import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ExecutionException;
+import java.util.concurrent.Semaphore;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import java.util.concurrent.atomic.AtomicReference;
@@ -30,6 +31,9 @@ import org.slf4j.MDC;
 ///
 /// Each load and each unload runs on a thread of its own, and goes on when its caller does not wait
 /// any more. A name is taken from the beginning of its load until the model is gone.
+///
+/// [#LOADS] run at a time, and the others wait for their turn. One that is given up, or takes longer
+/// than [#TURN], leaves its turn to the next: a constructor that never ends keeps nobody waiting.
 public final class ModelStore implements ManyModels {
 
   /// Loads an artifact. Runs on a platform thread of its own.
@@ -110,6 +114,23 @@ public final class ModelStore implements ManyModels {
 
   private static final Logger log = LoggerFactory.getLogger(ModelStore.class);
 
+  /// The compiler takes a core and 20 to 50 MB of the heap.
+  static final int LOADS =
+      (int)
+          Math.max(
+              2,
+              Math.min(
+                  Runtime.getRuntime().availableProcessors(),
+                  Runtime.getRuntime().maxMemory() >> 26));
+
+  /// More than one that compiles its hooks needs. A large model may need minutes, but few of those
+  /// have room beside each other.
+  private static final Duration TURN = Duration.ofSeconds(20);
+
+  /// Loads beyond these are refused at once. Each that waits has a thread.
+  static final int MOST_WAITING = 100;
+
+  private final Semaphore turns = new Semaphore(LOADS, true);
   private final ModelRegistry registry;
   private final HookPool hooks;
   private final ServingMetrics metrics;
@@ -153,7 +174,8 @@ public final class ModelStore implements ManyModels {
 
   /// Begins to load a model.
   ///
-  /// @throws ServingException `CONFLICT` when the name is taken, `NOT_READY` when the server stops
+  /// @throws ServingException `CONFLICT` when the name is taken, `OVERLOADED` when too many wait,
+  ///   `NOT_READY` when the server stops
   Slot begin(Order order) {
     var slot = slot(order, Optional.empty());
     var other = slots.putIfAbsent(order.name, slot);
@@ -186,6 +208,11 @@ public final class ModelStore implements ManyModels {
       if (stopped) {
         throw stopping();
       }
+      if (waiting() >= MOST_WAITING) {
+        throw new ServingException(
+            ErrorType.OVERLOADED,
+            "%d models wait already to be loaded; try again later".formatted(MOST_WAITING));
+      }
       slot.loader.start();
     } catch (Throwable e) {
       loading.remove(slot);
@@ -209,6 +236,11 @@ public final class ModelStore implements ManyModels {
                             e));
                   }
                 });
+  }
+
+  /// How many loads wait for their turn.
+  int waiting() {
+    return turns.getQueueLength();
   }
 
   private static void giveUp(Slot slot, ServingException why) {
@@ -252,8 +284,9 @@ public final class ModelStore implements ManyModels {
     MDC.put(ModelMetrics.LABEL, slot.name());
     // Whoever is served already has the cores first.
     ThreadPriority.lower();
-    long start = System.nanoTime();
     try {
+      takeTurn(slot);
+      long start = System.nanoTime();
       loader.load(slot.model, slot.order.directory, slot.order.eviction);
       if (slot.state.compareAndSet(State.LOADING, State.READY)) {
         takePlace(slot);
@@ -286,6 +319,21 @@ public final class ModelStore implements ManyModels {
     } finally {
       loading.remove(slot);
     }
+  }
+
+  /// Waits until the slot may load.
+  private void takeTurn(Slot slot) {
+    try {
+      turns.acquire();
+    } catch (InterruptedException e) {
+      throw new ServingException(
+          ErrorType.NOT_READY, "it was given up while other loads went before it", e);
+    }
+    var _ =
+        slot.loaded
+            .copy()
+            .orTimeout(TURN.toNanos(), TimeUnit.NANOSECONDS)
+            .whenComplete((_, _) -> turns.release());
   }
 
   /// From one moment to the next, requests go to the new version.
