@@ -114,6 +114,11 @@ public final class HookCode {
             handler.getClass().getClassLoader() instanceof HookClassLoader loader ? loader : null;
         var _ = handler instanceof AutoCloseable closeable ? closeable : null) {
       // Both are closed, the handler first.
+    } catch (Throwable e) {
+      if (ThrownByHook.ask(e) instanceof Exception told) {
+        throw told;
+      }
+      throw e;
     }
   }
 
