@@ -125,8 +125,40 @@ final class Attacks {
     report.add(row);
   }
 
+  /// What a server has taken.
+  private record Held(long liveMegabytes, long threads, int descriptors) {
+    static Held by(Target target) {
+      return new Held(target.liveMegabytes(), target.threads(), target.descriptors());
+    }
+
+    /// What it loads and keeps for the first request of a kind is allowed for.
+    boolean isAbout(Held before) {
+      return liveMegabytes <= before.liveMegabytes + 24
+          && threads <= before.threads + 8
+          && descriptors <= before.descriptors + 16;
+    }
+
+    @Override
+    public String toString() {
+      return "%d MB, %d threads, %d descriptors".formatted(liveMegabytes, threads, descriptors);
+    }
+  }
+
+  /// The attackers have left, and the server must have what it had before them.
+  private void awaitNoMoreThan(Held before) throws InterruptedException {
+    long deadline = System.nanoTime() + PATIENCE.toNanos();
+    var after = Held.by(target);
+    while (!after.isAbout(before) && System.nanoTime() < deadline) {
+      Thread.sleep(1_000);
+      after = Held.by(target);
+    }
+    row.note("held before: %s; after: %s".formatted(before, after));
+    row.expect("after the attack it holds %s".formatted(after), after.isAbout(before));
+  }
+
   private void watched(Case one) throws Exception {
     try (var watch = Watch.begin(target)) {
+      var before = Held.by(target);
       var strike =
           new FutureTask<Void>(
               () -> {
@@ -135,6 +167,7 @@ final class Attacks {
               });
       Thread.ofVirtual().start(strike);
       strike.get(limits.attack().toSeconds(), TimeUnit.SECONDS);
+      awaitNoMoreThan(before);
       watch.end(row, limits.ping(), limits.good());
     } catch (TimeoutException e) {
       row.missed("the attackers had no answers after %d s".formatted(limits.attack().toSeconds()));
@@ -433,6 +466,10 @@ final class Attacks {
 
   Target target() {
     return target;
+  }
+
+  boolean isStrict() {
+    return limits.isStrict();
   }
 
   Report.Row row() {

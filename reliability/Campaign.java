@@ -7,6 +7,9 @@ import java.util.stream.Stream;
 /// Attacks a server and says whether it held. `reliability/run --help` lists the parts and options.
 public final class Campaign {
 
+  private static final List<Attacks.Case> ATTACKS =
+      Stream.of(Attacks.all(), Floods.all()).flatMap(List::stream).toList();
+
   private static final String HELP =
       """
       reliability/run [PART]... [OPTION]...
@@ -17,6 +20,8 @@ public final class Campaign {
         soak      mixed requests for a long time: memory must stay flat
         models    many models in one server: asked, loaded and unloaded at random by 16 clients
         faults    a stopped process, a full disk, no descriptors, little memory, a signal under load
+        schedules what threads do in which order, without a server; alone, before its --seconds N for each
+                  test (60), --seed S and --case TEXT. Needs Linux on x86-64
 
       Options:
         --short            about 4 minutes with a fixed seed; /ping may take 20 s, because CI machines are busy, and
@@ -72,7 +77,7 @@ public final class Campaign {
     }
     var options = options(arguments);
     if (options.lists) {
-      Stream.concat(Attacks.all().stream(), Faults.all().stream())
+      Stream.concat(ATTACKS.stream(), Faults.all().stream())
           .forEach(one -> System.out.println(one.name()));
       return;
     }
@@ -85,7 +90,7 @@ public final class Campaign {
     var report = new Report();
     Report.header();
     if (options.has("attacks")) {
-      strike(Attacks.all(), options, place, limits, report);
+      strike(ATTACKS, options, place, limits, report);
     }
     if (options.has("faults")) {
       strike(Faults.all(), options, place, limits, report);

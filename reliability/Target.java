@@ -12,6 +12,7 @@ import java.util.List;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.TimeUnit;
+import java.util.regex.Pattern;
 
 /// The server that is attacked: started by `./serve`, started in a container of an image, or
 /// running somewhere already.
@@ -31,7 +32,8 @@ final class Target implements AutoCloseable {
     READ_ONLY_DISK,
     FULL_DISK,
     ONE_PROCESSOR,
-    MANY_MODELS
+    MANY_MODELS,
+    GRPC
   }
 
   /// How to start a server.
@@ -70,6 +72,8 @@ final class Target implements AutoCloseable {
     }
   }
 
+  private static final Pattern USED = Pattern.compile("total .* used (\\d+)K");
+  private static final int GRPC_PORT = 8081;
   static final String STEADY = "steady";
   private static final String FIXED_HEAP = "-Xmx400m -Xms400m -XX:+AlwaysPreTouch";
   static final Path WORK = Path.of("target", "reliability");
@@ -89,15 +93,22 @@ final class Target implements AutoCloseable {
   private final Process process;
   private final String container;
   private final InetSocketAddress address;
+  private final int grpcPort;
   private final Path log;
   private long pid;
 
   private Target(
-      Launch launch, Process process, String container, InetSocketAddress address, Path log) {
+      Launch launch,
+      Process process,
+      String container,
+      InetSocketAddress address,
+      int grpcPort,
+      Path log) {
     this.launch = launch;
     this.process = process;
     this.container = container;
     this.address = address;
+    this.grpcPort = grpcPort;
     this.log = log;
     OPEN.add(this);
   }
@@ -121,7 +132,8 @@ final class Target implements AutoCloseable {
   static Target launched(Place place, Launch launch) throws IOException, InterruptedException {
     if (place.isFixed()) {
       int port = place.url.getPort() < 0 ? 80 : place.url.getPort();
-      return new Target(launch, null, null, new InetSocketAddress(place.url.getHost(), port), null);
+      return new Target(
+          launch, null, null, new InetSocketAddress(place.url.getHost(), port), 0, null);
     }
     return place.image == null ? process(launch) : container(place.image, launch);
   }
@@ -137,6 +149,10 @@ final class Target implements AutoCloseable {
     command.addAll(List.of("./serve", "--port", String.valueOf(port)));
     if (!launch.hasManyModels()) {
       command.addAll(List.of("--model-dir", launch.model.directory().toString()));
+    }
+    int grpcPort = launch.traits.contains(Trait.GRPC) ? freePort() : 0;
+    if (grpcPort > 0) {
+      command.addAll(List.of("--grpc-port", String.valueOf(grpcPort)));
     }
     command.addAll(launch.arguments);
     var builder = new ProcessBuilder(command).redirectErrorStream(true);
@@ -154,7 +170,8 @@ final class Target implements AutoCloseable {
                 launch.traits.contains(Trait.ONE_PROCESSOR) ? "-XX:ActiveProcessorCount=1" : "",
                 launch.hasManyModels() ? FIXED_HEAP : ""));
     builder.environment().put("SAGEMAKER_MULTI_MODEL", String.valueOf(launch.hasManyModels()));
-    return new Target(launch, builder.start(), null, new InetSocketAddress("localhost", port), log);
+    return new Target(
+        launch, builder.start(), null, new InetSocketAddress("localhost", port), grpcPort, log);
   }
 
   /// One processor and no swap, whatever the traits.
@@ -183,7 +200,7 @@ final class Target implements AutoCloseable {
             case READ_ONLY_DISK -> List.of("--read-only");
             case FULL_DISK -> List.of("--tmpfs", "/tmp:size=64k");
             case STALLED_LOG -> List.of("--entrypoint", "sh");
-            case ONE_PROCESSOR -> List.of();
+            case ONE_PROCESSOR, GRPC -> List.of();
             case MANY_MODELS -> manyModels();
           });
     }
@@ -198,6 +215,9 @@ final class Target implements AutoCloseable {
               "sh"));
     }
     command.add("serve");
+    if (launch.traits.contains(Trait.GRPC)) {
+      command.addAll(List.of("--grpc-port", String.valueOf(GRPC_PORT)));
+    }
     command.addAll(launch.arguments);
     var id = output(command).strip();
     // On Linux the container's own address, as Docker's proxy would accept connections that the
@@ -210,7 +230,7 @@ final class Target implements AutoCloseable {
                 "localhost",
                 Integer.parseInt(
                     output(List.of("docker", "port", id, "8080")).strip().replaceAll(".*:", "")));
-    return new Target(launch, null, id, address, null);
+    return new Target(launch, null, id, address, GRPC_PORT, null);
   }
 
   /// The artifacts are where SageMaker puts them.
@@ -236,6 +256,10 @@ final class Target implements AutoCloseable {
 
   InetSocketAddress address() {
     return address;
+  }
+
+  InetSocketAddress grpcAddress() {
+    return new InetSocketAddress(address.getAddress(), grpcPort);
   }
 
   Launch launch() {
@@ -265,6 +289,18 @@ final class Target implements AutoCloseable {
   /// Megabytes that the process holds; 0 where that can't be known.
   long residentMegabytes() {
     return status("VmRSS") / 1024;
+  }
+
+  /// Megabytes of the heap that are in use after a collection; 0 where that can't be known, as of a
+  /// server elsewhere, or for who may not attach to a container's process.
+  long liveMegabytes() {
+    if (pid() < 0) {
+      return 0;
+    }
+    var jcmd = Path.of(System.getProperty("java.home"), "bin", "jcmd").toString();
+    run(List.of(jcmd, String.valueOf(pid()), "GC.run"));
+    var used = USED.matcher(run(List.of(jcmd, String.valueOf(pid()), "GC.heap_info")));
+    return used.results().mapToLong(part -> Long.parseLong(part.group(1))).sum() / 1024;
   }
 
   /// Without those of the web server, whose pool grows and shrinks with the connections; 0 where

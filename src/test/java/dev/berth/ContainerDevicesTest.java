@@ -62,7 +62,7 @@ class ContainerDevicesTest {
               () ->
                   assertThat(out(container))
                       .contains(
-                          "[inf2 core 0, inf2 core 1]", "ready: 2 workers", "maxBatchSize=2"));
+                          "[inf2 core 0, inf2 core 1]", "ready: 2 workers", "max-batch-size 2"));
     }
   }
 

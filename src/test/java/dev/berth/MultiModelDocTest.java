@@ -1,6 +1,7 @@
 package dev.berth;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.within;
 
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
@@ -56,7 +57,7 @@ class MultiModelDocTest {
     }
   }
 
-  /// Scores differ from one kind of CPU to another, and paths from one machine to another.
+  /// Scores differ a little from one kind of CPU to another, and paths from one machine to another.
   private static void assertSame(JsonNode found, JsonNode shown) {
     if (shown.isObject()) {
       assertThat(found.fieldNames()).toIterable().containsExactlyElementsOf(shown::fieldNames);
@@ -65,7 +66,9 @@ class MultiModelDocTest {
           .forEachRemaining(
               name -> {
                 switch (name) {
-                  case "score" -> assertThat(found.get(name).isDouble()).isTrue();
+                  case "score" ->
+                      assertThat(found.get(name).doubleValue())
+                          .isCloseTo(shown.get(name).doubleValue(), within(0.1));
                   case "modelUrl" ->
                       assertThat(Path.of(found.get(name).textValue()).getFileName())
                           .isEqualTo(Path.of(shown.get(name).textValue()).getFileName());

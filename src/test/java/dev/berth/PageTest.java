@@ -304,12 +304,23 @@ class PageTest {
   }
 
   @Test
+  void aLoadThatFailsSaysHowOftenAndWhy() throws Exception {
+    ofOne.evaluate("document.querySelector('#question').value = ''");
+    ofOne.click("#load");
+    until(() -> ofOne.text("#status").contains(" in "));
+    assertThat(ofOne.text("#status")).startsWith("8 × 400 in ");
+    assertThat(ofOne.text("#problem")).startsWith("question: found \"\", expected a text");
+    until(() -> ofOne.text("#throughput").matches("(?s).*[1-9.]+ failed.*"));
+    assertThat(ofOne.problems()).noneMatch(problem -> !problem.contains("400"));
+  }
+
+  @Test
   void swaggerShowsTheRoutesAndAsksThem() throws Exception {
     ofOne.open(PAGE + "docs");
     until(() -> ofOne.evaluate("document.querySelectorAll('.opblock').length >= 14").asBoolean());
     assertThat(ofOne.problems()).isEmpty();
     ofOne.click(
-        "[id$='-get_ping'] .opblock-summary-control, .opblock-summary-control[aria-label*='ping']");
+        "[id$='-getPing'] .opblock-summary-control, .opblock-summary-control[aria-label*='ping']");
     until(() -> ofOne.text(".try-out__btn") != null);
     ofOne.click(".try-out__btn");
     until(() -> ofOne.text(".execute") != null);

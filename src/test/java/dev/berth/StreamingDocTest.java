@@ -49,6 +49,8 @@ class StreamingDocTest {
       }
       assertThat(server.invoke("0", "Content-Type", "text/plain").body())
           .contains("number: found 0, expected at least 1");
+      assertThat(server.invoke("abc", "Content-Type", "text/plain").body())
+          .contains("number: found another text, expected a whole number on each line", "400");
     }
     assertThat(asked).isEqualTo(3);
   }

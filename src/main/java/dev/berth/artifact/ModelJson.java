@@ -1,11 +1,10 @@
 package dev.berth.artifact;
 
-import com.fasterxml.jackson.core.JsonProcessingException;
-import com.fasterxml.jackson.core.exc.StreamConstraintsException;
 import com.fasterxml.jackson.core.type.TypeReference;
 import com.fasterxml.jackson.databind.JsonNode;
-import com.fasterxml.jackson.databind.ObjectMapper;
 import com.fasterxml.jackson.databind.node.MissingNode;
+import dev.berth.json.JsonText;
+import dev.berth.json.NotJsonException;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -24,7 +23,6 @@ final class ModelJson {
 
   private static final int FORMAT = 1;
   private static final List<String> PRECISIONS = List.of("fp32", "fp16", "bf16", "int8");
-  private static final ObjectMapper JSON = new ObjectMapper();
 
   private final Path directory;
   private final List<String> problems = new ArrayList<>();
@@ -84,18 +82,13 @@ final class ModelJson {
               : "model.json: not found; expected an artifact made by trace.py");
     } else if (check(NAME, file)) {
       try {
-        var json = JSON.readTree(file.toFile());
+        var json = JsonText.read(file);
         if (json.isObject()) {
           return json;
         }
         problem("model.json: found %s, expected an object".formatted(kind(json)));
-      } catch (StreamConstraintsException e) {
-        problem(
-            "model.json: found JSON that is nested too deep, or a name or number that is too long");
-      } catch (JsonProcessingException e) {
-        problem(
-            "model.json: line %d: %s"
-                .formatted(e.getLocation().getLineNr(), e.getOriginalMessage()));
+      } catch (NotJsonException e) {
+        problem("model.json: " + e.getMessage());
       } catch (IOException e) {
         problem("model.json: can't be read: " + e.getMessage());
       }
@@ -213,7 +206,7 @@ final class ModelJson {
   Map<String, Object> object(String name) {
     var value = json.path(name);
     if (value.isObject()) {
-      return JSON.convertValue(value, new TypeReference<Map<String, Object>>() {});
+      return JsonText.as(value, new TypeReference<Map<String, Object>>() {});
     }
     if (!value.isMissingNode()) {
       problem("model.json: %s: found %s, expected an object".formatted(name, kind(value)));

@@ -28,6 +28,13 @@ public record BatchLimits(
     requireNotNegative("targetDelay", targetDelay);
   }
 
+  /// By the names of the settings.
+  @Override
+  public String toString() {
+    var tokens = maxBatchTokens < Integer.MAX_VALUE ? ", max-batch-tokens " + maxBatchTokens : "";
+    return "max-batch-size %d%s, queue-capacity %d".formatted(maxBatchSize, tokens, queueCapacity);
+  }
+
   private static void requireNotNegative(String name, Duration value) {
     if (value.isNegative()) {
       throw new IllegalArgumentException(

@@ -4,6 +4,7 @@ import dev.berth.batching.Submission.Ending;
 import dev.berth.error.ErrorType;
 import dev.berth.error.ServingException;
 import dev.berth.metrics.ModelMetrics;
+import dev.berth.metrics.StreamMetrics;
 import dev.berth.telemetry.Step;
 import java.time.Duration;
 import java.util.LinkedHashSet;
@@ -33,6 +34,7 @@ final class StreamRunner<I, O, Q extends Sequence<O>> implements Runner {
   private final BatchLimits limits;
   private final LongSupplier clock;
   private final ModelMetrics metrics;
+  private final StreamMetrics streamMetrics;
 
   /// Stands on the log lines that are not of a batch.
   private final Map<String, String> logContext;
@@ -95,6 +97,7 @@ final class StreamRunner<I, O, Q extends Sequence<O>> implements Runner {
     this.limits = limits;
     this.clock = clock;
     this.metrics = metrics;
+    this.streamMetrics = metrics.streams();
     this.logContext = Map.of(ModelMetrics.LABEL, name);
   }
 
@@ -199,7 +202,7 @@ final class StreamRunner<I, O, Q extends Sequence<O>> implements Runner {
           stream.request().countInside(1);
           return null;
         });
-    metrics.streamBegun();
+    streamMetrics.begun();
   }
 
   private void step() {
@@ -227,7 +230,7 @@ final class StreamRunner<I, O, Q extends Sequence<O>> implements Runner {
     } finally {
       MDC.setContextMap(logContext);
       stop(batch);
-      metrics.stepped(moving.size(), Duration.ofNanos(clock.getAsLong() - start));
+      streamMetrics.stepped(moving.size(), Duration.ofNanos(clock.getAsLong() - start));
     }
     if (failure != null) {
       failed(batch, moving, failure);
@@ -305,7 +308,7 @@ final class StreamRunner<I, O, Q extends Sequence<O>> implements Runner {
   }
 
   private void close(Stream stream) {
-    metrics.streamEnded();
+    streamMetrics.ended();
     stream.trace.close();
     try {
       stream.sequence.close();

@@ -12,7 +12,6 @@ import dev.berth.artifact.TracedArtifact;
 import dev.berth.artifact.code.HookCode;
 import dev.berth.artifact.code.HookPlace;
 import dev.berth.config.ModelConfig;
-import dev.berth.content.Json;
 import dev.berth.engine.Engine;
 import dev.berth.handler.image.ImageClassificationHandler;
 import dev.berth.handler.qa.QuestionAnsweringHandler;
@@ -22,6 +21,7 @@ import dev.berth.handler.text.FillMaskHandler;
 import dev.berth.handler.text.TextClassificationHandler;
 import dev.berth.handler.text.TokenClassificationHandler;
 import dev.berth.hooks.InferenceHandler;
+import dev.berth.json.JsonText;
 import java.nio.file.Path;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -59,7 +59,7 @@ record ArtifactHooks(InferenceHandler<?, ?, ?> handler, SequencedMap<String, Str
     var json = ModelDescription.read(directory);
     var code = HookCode.find(directory, config.program(), json.handler());
     if (code.isPresent()) {
-      return own(code.get().create(Json::forgetClasses));
+      return own(code.get().create(JsonText::forgetClasses));
     }
     // SageMaker's SDK sets it for any image.
     config

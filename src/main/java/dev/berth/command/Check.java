@@ -168,9 +168,12 @@ final class Check {
       report.add(
           line(
               "asked as",
-              "POST /invocations with Content-Type %s and no Accept, within %s s; answered as %s"
+              "POST /invocations with Content-Type %s and %s, within %s s; answered as %s"
                   .formatted(
                       request.contentType(),
+                      request.accept().equals(config.http().defaultAccept())
+                          ? "no Accept"
+                          : "Accept " + request.accept(),
                       seconds(config.batching().timeout()),
                       answer.response().contentType())));
     } catch (ServingException e) {

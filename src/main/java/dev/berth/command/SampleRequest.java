@@ -1,8 +1,6 @@
 package dev.berth.command;
 
-import com.fasterxml.jackson.core.JsonProcessingException;
 import com.fasterxml.jackson.databind.JsonNode;
-import com.fasterxml.jackson.databind.ObjectMapper;
 import dev.berth.artifact.ArtifactFile;
 import dev.berth.config.ServerConfig;
 import dev.berth.content.ContentTypes;
@@ -12,6 +10,8 @@ import dev.berth.hooks.InvocationRequest;
 import dev.berth.hooks.InvocationResponse;
 import dev.berth.hooks.MediaType;
 import dev.berth.http.page.Sample;
+import dev.berth.json.JsonText;
+import dev.berth.json.NotJsonException;
 import dev.berth.serving.LoadException;
 import dev.berth.serving.Rehearsal;
 import java.io.IOException;
@@ -38,7 +38,6 @@ record SampleRequest(Path file, List<MediaType> types) {
       Map.of("jpeg", "jpg", "tiff", "tif", "mpeg", "mp3", "wave", "wav");
 
   private static final Logger log = LoggerFactory.getLogger(SampleRequest.class);
-  private static final ObjectMapper JSON = new ObjectMapper();
 
   /// @param readable the content types that the hooks read; empty: any
   /// @throws StartException when there is one that can't be read
@@ -107,7 +106,8 @@ record SampleRequest(Path file, List<MediaType> types) {
     return file.getFileName().toString();
   }
 
-  /// The request that a server makes of it when no `Accept` is sent.
+  /// The request that a server makes of it when no `Accept` is sent. Where the response is known it
+  /// is asked for as JSON, whatever the default type is.
   ///
   /// @param body closed by the caller
   /// @throws ServingException when a server would refuse it before any hook
@@ -126,9 +126,8 @@ record SampleRequest(Path file, List<MediaType> types) {
                         "Content-Type: found \"%s\", expected one of %s"
                             .formatted(types.getFirst(), readable)));
     var writable = model.responseTypes();
-    var byDefault = config.http().defaultAccept();
-    var accept =
-        writable.isEmpty() || writable.contains(byDefault) ? byDefault : writable.getFirst();
+    var wanted = hasResponse() ? MediaType.JSON : config.http().defaultAccept();
+    var accept = writable.isEmpty() || writable.contains(wanted) ? wanted : writable.getFirst();
     return new InvocationRequest(
         body, contentType, accept, Optional.empty(), "sample", config.transform().keepBadRecords());
   }
@@ -153,13 +152,13 @@ record SampleRequest(Path file, List<MediaType> types) {
     var expected = response();
     JsonNode found;
     try {
-      found = JSON.readTree(response.body());
-    } catch (JsonProcessingException e) {
+      found = JsonText.read(response.body());
+    } catch (NotJsonException e) {
       throw new StartException(
           "%s: found a response to %s that is not JSON: %s"
               .formatted(expected, name(), Shown.of(response)));
     }
-    if (!found.equals(SampleRequest::compare, JSON.readTree(expected.toFile()))) {
+    if (!found.equals(SampleRequest::compare, JsonText.read(expected))) {
       throw new StartException(
           "%s: found another response to %s: %s".formatted(expected, file.getFileName(), found));
     }

@@ -2,8 +2,12 @@ package dev.berth.command;
 
 import dev.berth.config.Configuration;
 import dev.berth.config.ConfigurationException;
+import dev.berth.config.EffectiveSetting;
+import dev.berth.config.HttpConfig;
+import dev.berth.config.LogFormat;
 import dev.berth.config.ServerConfig;
 import dev.berth.engine.Engine;
+import dev.berth.memory.ProcessMemory;
 import dev.berth.telemetry.otlp.OtlpExport;
 import java.io.FileDescriptor;
 import java.io.FileOutputStream;
@@ -16,7 +20,6 @@ import java.time.Duration;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
-import java.util.concurrent.CountDownLatch;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
 import org.slf4j.Logger;
@@ -28,8 +31,8 @@ import picocli.CommandLine.Model.CommandSpec;
 /// told to stop.
 ///
 /// Runs on the main thread. Why the server can't start is said once. A known reason is one line on
-/// stderr, where every command says why it ends, and where no stack hides it. Anything else goes to
-/// the log with its stack.
+/// stderr, where every command says why it ends, and where no stack hides it; of a log in JSON, it
+/// is an event. Anything else goes to the log with its stack.
 final class ServeCommand {
 
   static final String NAME = "serve";
@@ -45,6 +48,8 @@ final class ServeCommand {
 
   /// Taken before prints go to the log.
   private final PrintStream err = System.err;
+
+  private boolean isJson;
 
   ServeCommand(Map<String, String> environment, Path home, OrderlyStop stop) {
     this.environment = Map.copyOf(environment);
@@ -65,13 +70,19 @@ final class ServeCommand {
       var configuration = Configuration.read(environment, flags, home);
       // Of all that is to be done it takes the longest, so it comes first.
       engines(configuration.config()).forEach(Engine::preload);
+      isJson = configuration.config().log().format() == LogFormat.JSON;
       Logging.configureWithoutWaiting(
           configuration.config().log(), new FileOutputStream(FileDescriptor.out));
       Logging.takeOverPrints();
       announce(configuration);
       return serve(configuration.config());
     } catch (ConfigurationException e) {
-      e.problems().forEach(err::println);
+      var how = Configuration.log(environment, flags);
+      isJson = how.format() == LogFormat.JSON;
+      if (isJson) {
+        Logging.configure(how, new FileOutputStream(FileDescriptor.out));
+      }
+      e.problems().forEach(this::explain);
       return ExitCode.USAGE;
     } catch (Exception | Error e) {
       log.error("the server can't start", e);
@@ -117,24 +128,35 @@ final class ServeCommand {
         return OrderlyStop.end(ExitCode.SOFTWARE);
       }
     }
-    return waitForever();
+    return new Pulse(config.http().host(), server.port()).watch();
   }
 
   private static void announce(Configuration configuration) {
     configuration.warnings().forEach(log::warn);
-    configuration.effective().forEach(setting -> log.info("{}", setting));
+    var settings =
+        configuration.effective().stream()
+            .collect(Collectors.partitioningBy(EffectiveSetting::isChosen));
+    settings.get(true).forEach(setting -> log.info("{}", setting));
+    settings.get(false).forEach(setting -> log.debug("{}", setting));
+    log.info(
+        "{} settings have their defaults; --log-level debug lists them",
+        settings.get(false).size());
     var runtime = Runtime.getRuntime();
     log.info(
-        "Java {}, {} processors, {} MiB of heap at most",
+        "Java {}, {} processors, {} MiB of heap at most, {} MiB for the body of a request",
         Runtime.version(),
         runtime.availableProcessors(),
-        runtime.maxMemory() / (1024 * 1024));
+        runtime.maxMemory() >> 20,
+        Math.min(
+                configuration.config().http().maxPayloadBytes(),
+                ProcessMemory.ofThisProcess().mostOfBody())
+            >> 20);
   }
 
   private static void announcePage(ServerConfig config, int port) {
     if (config.http().page()) {
-      var host = config.http().host();
-      log.info("try it at http://{}:{}/", host.equals("0.0.0.0") ? "localhost" : host, port);
+      log.info(
+          "try it at http://{}:{}/", HttpConfig.inUrl(config.http().host(), "localhost"), port);
     }
   }
 
@@ -164,7 +186,11 @@ final class ServeCommand {
   }
 
   private void explain(String reason) {
-    err.println(shown(reason));
+    if (isJson) {
+      log.error("{}", reason);
+    } else {
+      err.println(shown(reason));
+    }
   }
 
   /// One line, except for errors of the compiler: these are a line of code and a caret below it.
@@ -172,10 +198,5 @@ final class ServeCommand {
     return reason.lines().anyMatch(line -> line.startsWith(" "))
         ? reason
         : reason.lines().collect(Collectors.joining("; "));
-  }
-
-  private static int waitForever() throws InterruptedException {
-    new CountDownLatch(1).await();
-    return ExitCode.OK;
   }
 }

@@ -1,5 +1,6 @@
 package dev.berth.command;
 
+import dev.berth.config.HttpConfig;
 import dev.berth.config.LoadModels;
 import dev.berth.config.MetricsAliases;
 import dev.berth.config.ServerConfig;
@@ -205,10 +206,9 @@ public final class Server implements AutoCloseable {
       throw e;
     }
     stuckHooks.start();
-    log.info("listening on {}:{}", config.http().host(), listening.port());
-    listening
-        .grpcPort()
-        .ifPresent(port -> log.info("listening for gRPC on {}:{}", config.http().host(), port));
+    var host = HttpConfig.inUrl(config.http().host());
+    log.info("listening on {}:{}", host, listening.port());
+    listening.grpcPort().ifPresent(port -> log.info("listening for gRPC on {}:{}", host, port));
     return listening;
   }
 
@@ -281,7 +281,7 @@ public final class Server implements AutoCloseable {
           deployment.limits(),
           first,
           sessions(config));
-      log.info("ready: {} workers, each on {}", deployment.workers().size(), deployment.limits());
+      log.info("ready: {} workers, {}", deployment.workers().size(), deployment.limits());
     } catch (Throwable e) {
       model.loadFailed(e);
       throw e;

@@ -1,10 +1,10 @@
 package dev.berth.command;
 
-import com.fasterxml.jackson.databind.ObjectMapper;
 import dev.berth.config.Configuration;
 import dev.berth.config.ConfigurationException;
 import dev.berth.config.Setting;
 import dev.berth.config.Settings;
+import dev.berth.json.JsonText;
 import dev.berth.storage.S3Options;
 import dev.berth.storage.Storage;
 import dev.berth.storage.StorageException;
@@ -57,8 +57,6 @@ final class TransformCommand {
   private static final int MOST_SPLIT_SHOWN = 20;
   private static final String DRY_RUN = "--dry-run";
   private static final String BAD_RECORDS = "BERTH_BAD_RECORDS";
-
-  private static final ObjectMapper JSON = new ObjectMapper();
 
   private final Map<String, String> environment;
   private final Path home;
@@ -235,7 +233,7 @@ final class TransformCommand {
   }
 
   private static void write(JobReport report, Path file) throws IOException {
-    Files.write(file, JSON.writerWithDefaultPrettyPrinter().writeValueAsBytes(report));
+    Files.writeString(file, JsonText.tree(report).toPrettyString());
   }
 
   private static String defaultReport(TransformJob job) {

@@ -53,9 +53,6 @@ public record Configuration(
           "SAGEMAKER_REGION",
           "SAGEMAKER_SAFE_PORT_RANGE");
 
-  /// A server that listens on all addresses.
-  private static final List<String> EVERYWHERE = List.of("0.0.0.0", "::", "[::]");
-
   /// What other platforms set where they run a container. Nobody there looks at a page.
   private static final Pattern OF_ANY_PLATFORM =
       Pattern.compile(
@@ -127,11 +124,12 @@ public record Configuration(
     if (!reading.problems().isEmpty()) {
       throw new ConfigurationException(reading.problems());
     }
-    var address =
-        EVERYWHERE.contains(host)
-            ? "127.0.0.1"
-            : host.contains(":") && !host.startsWith("[") ? "[" + host + "]" : host;
-    return URI.create("http://%s:%d/ping".formatted(address, port));
+    return URI.create("http://%s:%d/ping".formatted(HttpConfig.inUrl(host, "127.0.0.1"), port));
+  }
+
+  /// How the log of these settings looks, also where others are wrong.
+  public static LogConfig log(Map<String, String> environment, Map<String, String> flags) {
+    return log(new Reading(environment, flags));
   }
 
   private static void checkModels(Reading reading, List<String> warnings) {

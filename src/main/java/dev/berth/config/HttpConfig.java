@@ -2,6 +2,7 @@ package dev.berth.config;
 
 import dev.berth.hooks.MediaType;
 import java.time.Duration;
+import java.util.List;
 import java.util.Objects;
 import java.util.OptionalInt;
 
@@ -30,6 +31,9 @@ public record HttpConfig(
     OptionalInt maxConnections,
     OptionalInt maxConnectionsPerAddress) {
 
+  /// Those of a server that listens on all addresses.
+  private static final List<String> EVERYWHERE = List.of("0.0.0.0", "::", "[::]");
+
   public HttpConfig {
     Objects.requireNonNull(host, "host");
     Objects.requireNonNull(defaultAccept, "defaultAccept");
@@ -41,5 +45,17 @@ public record HttpConfig(
     maxConnections.ifPresent(most -> Require.atLeast("maxConnections", most, 1));
     maxConnectionsPerAddress.ifPresent(
         most -> Require.atLeast("maxConnectionsPerAddress", most, 1));
+  }
+
+  /// A host as it stands in a URL: `[::1]`.
+  public static String inUrl(String host) {
+    return host.contains(":") && !host.startsWith("[") ? "[" + host + "]" : host;
+  }
+
+  /// The same for clients on the machine itself.
+  ///
+  /// @param ifEverywhere used where the server listens on all addresses
+  public static String inUrl(String host, String ifEverywhere) {
+    return EVERYWHERE.contains(host) ? ifEverywhere : inUrl(host);
   }
 }

@@ -19,9 +19,6 @@ import java.util.SequencedSet;
 /// problems too.
 final class Reading {
 
-  private static final String DEFAULT = "default";
-  private static final String DETECTED = "detected";
-
   private final Map<String, String> environment;
   private final Map<String, String> flags;
   private final Map<Setting<?>, EffectiveSetting> effective = new HashMap<>();
@@ -46,7 +43,7 @@ final class Reading {
     return given(setting)
         .orElseGet(
             () -> {
-              note(setting, setting.show(unset), DEFAULT);
+              note(setting, setting.show(unset), EffectiveSetting.DEFAULT);
               return unset;
             });
   }
@@ -58,7 +55,9 @@ final class Reading {
       note(
           setting,
           setting.defaultText(),
-          setting.whenUnset() instanceof WhenUnset.Detected<T> ? DETECTED : DEFAULT);
+          setting.whenUnset() instanceof WhenUnset.Detected<T>
+              ? EffectiveSetting.DETECTED
+              : EffectiveSetting.DEFAULT);
     }
     return given;
   }

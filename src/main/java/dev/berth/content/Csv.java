@@ -1,15 +1,13 @@
 package dev.berth.content;
 
-import com.fasterxml.jackson.core.JsonProcessingException;
-import com.fasterxml.jackson.core.JsonToken;
 import com.fasterxml.jackson.databind.SequenceWriter;
-import com.fasterxml.jackson.dataformat.csv.CsvFactory;
 import com.fasterxml.jackson.dataformat.csv.CsvGenerator;
 import com.fasterxml.jackson.dataformat.csv.CsvMapper;
 import dev.berth.hooks.BadInputException;
 import dev.berth.hooks.InvocationRequest;
 import dev.berth.hooks.InvocationResponse;
 import dev.berth.hooks.MediaType;
+import dev.berth.memory.RequestMemory;
 import java.io.IOException;
 import java.io.StringWriter;
 import java.util.ArrayList;
@@ -24,9 +22,16 @@ public final class Csv extends ContentType
         ContentType.TensorWriter {
 
   private static final CsvMapper CSV =
-      CsvMapper.builder(CsvFactory.builder().streamReadConstraints(Json.ANY_LENGTH).build())
-          .enable(CsvGenerator.Feature.STRICT_CHECK_FOR_QUOTING)
-          .build();
+      CsvMapper.builder().enable(CsvGenerator.Feature.STRICT_CHECK_FOR_QUOTING).build();
+
+  /// What a row costs in memory beside its cells, and a cell beside its characters.
+  private static final long ROW = 120;
+
+  private static final long CELL = 72;
+  private static final long CHARACTER = 2;
+
+  /// Counted at once, because each charge has to look for its account.
+  private static final long STEP = 4 << 10;
 
   private static final String ERROR = "ERROR: ";
 
@@ -37,23 +42,41 @@ public final class Csv extends ContentType
 
   /// The rows of a text, a header included where it has one. Blank lines at its end do not count.
   ///
-  /// @throws BadInputException with the row that is not CSV
+  /// @throws BadInputException with the row and column that is not CSV
   public static List<String[]> rows(String text) throws IOException {
-    var rows = new ArrayList<String[]>();
-    var cells = new ArrayList<String>();
-    try (var parser = new CountedParser(CSV.getFactory().createParser(text.stripTrailing()))) {
-      while (parser.nextToken() == JsonToken.START_ARRAY) {
-        while (parser.nextToken() == JsonToken.VALUE_STRING) {
-          cells.add(parser.getText());
-        }
-        rows.add(cells.toArray(String[]::new));
-        cells.clear();
-      }
-    } catch (JsonProcessingException e) {
-      throw new BadInputException(
-          "row %d: not CSV: %s".formatted(rows.size() + 1, e.getOriginalMessage()), e);
+    var body = text.stripTrailing();
+    if (body.indexOf('\n') < 0 && body.indexOf('"') < 0) {
+      // As spreadsheets save it for an old Mac.
+      body = body.replace('\r', '\n');
     }
+    RequestMemory.charge(CHARACTER * body.length());
+    long uncounted = 0;
+    var rows = new ArrayList<String[]>();
+    var row = new ArrayList<String>();
+    for (var cells = new CsvText(body); cells.next(); ) {
+      row.add(value(cells.cell(), rows.size() + 1, row.size() + 1));
+      uncounted += CELL;
+      if (cells.endsRow()) {
+        uncounted += ROW;
+        rows.add(row.toArray(String[]::new));
+        row.clear();
+      }
+      if (uncounted >= STEP) {
+        RequestMemory.charge(uncounted);
+        uncounted = 0;
+      }
+    }
+    RequestMemory.charge(uncounted);
     return rows;
+  }
+
+  private static String value(String cell, int row, int column) {
+    try {
+      return CsvText.value(cell);
+    } catch (BadInputException e) {
+      throw new BadInputException(
+          "row %d, column %d: %s".formatted(row, column, e.getMessage()), e);
+    }
   }
 
   /// Rows of cells, which are quoted where they have to be; each ends in a line break.

@@ -4,6 +4,7 @@ import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.node.JsonNodeFactory;
 import dev.berth.hooks.BadInputException;
 import dev.berth.hooks.InvocationRequest;
+import dev.berth.json.JsonText;
 import dev.berth.memory.RequestMemory;
 import java.io.IOException;
 import java.util.Arrays;
@@ -17,6 +18,9 @@ final class CsvDocuments {
 
   /// What a row and its document cost in memory beside the cells.
   private static final long ROW = 500;
+
+  /// The header that AWS's container for Hugging Face wants over the only column.
+  private static final List<String> HUGGING_FACE = List.of("inputs");
 
   /// A row with its cells by the names of the fields.
   private record Row(String name, String[] cells, Header header, List<String> fields)
@@ -71,6 +75,9 @@ final class CsvDocuments {
 
   private static Header header(String[] row, String declared, List<String> fields) {
     var names = Arrays.stream(row).map(name -> name.strip().toLowerCase(Locale.ROOT)).toList();
+    if (fields.size() == 1 && names.equals(HUGGING_FACE)) {
+      names = fields;
+    }
     boolean namesAll = names.containsAll(fields);
     if (!namesAll
         && ("present".equals(declared)
@@ -93,7 +100,7 @@ final class CsvDocuments {
       cells[0] = Csv.error(message);
       return cells;
     }
-    var json = Json.tree(document);
+    var json = JsonText.tree(document);
     return (json.isArray() ? json.valueStream() : Stream.of(json))
         // A missing value would be no cell at all.
         .flatMap(

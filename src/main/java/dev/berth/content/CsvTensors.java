@@ -85,10 +85,19 @@ public final class CsvTensors {
       return cell;
     }
 
+    private boolean isHeader() {
+      return name.equals("row 1")
+          && Arrays.stream(cells).noneMatch(cell -> NUMBER.matcher(cell.strip()).matches());
+    }
+
     private BadInputException bad(int column, String expected) {
       return new BadInputException(
           "%s, column %d: found %s, expected %s"
-              .formatted(name, column + 1, Excerpt.quoted(cells[column].strip()), expected));
+              .formatted(
+                  name,
+                  column + 1,
+                  Excerpt.quoted(cells[column].strip()),
+                  isHeader() ? expected + ", or header=present in the Content-Type" : expected));
     }
   }
 

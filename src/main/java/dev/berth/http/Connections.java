@@ -10,31 +10,36 @@ import java.nio.channels.SelectableChannel;
 import java.nio.channels.SocketChannel;
 import java.nio.charset.StandardCharsets;
 import java.util.HashMap;
+import java.util.HashSet;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.OptionalInt;
+import java.util.OptionalLong;
+import java.util.Set;
 import java.util.UUID;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.Condition;
 import java.util.concurrent.locks.ReentrantLock;
+import org.eclipse.jetty.http2.api.Stream;
 import org.eclipse.jetty.io.SelectorManager;
 import org.eclipse.jetty.server.internal.HttpConnection;
 import org.eclipse.jetty.util.thread.Scheduler;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/// The open connections. Beyond the limit, a new one takes the place of the one that the server has
-/// been waiting for longest: first of those whose head is not whole, then of idle ones, then of new
-/// ones, then of those whose body does not arrive. A connection whose request is being answered, or
-/// is there to be read, is never closed.
+/// The open connections of all connectors, and the streams of HTTP/2, each of which takes a place
+/// as well. Beyond the limit, a new one takes the place of the connection whose client the server
+/// has been waiting for longest: first of those without a request, then of those that do not send
+/// their bodies or do not take their answers. A connection whose request is being answered, or is
+/// there to be read, is never closed.
 ///
 /// Jetty's `NetworkConnectionLimit` stops accepting at the limit instead, so that connections that
 /// do nothing keep the health check out.
 ///
-/// Runs on the acceptor's thread, and on the threads of requests on [ReservedConnections]. Once a
-/// second the server's scheduler looks for heads that are not whole in time.
+/// Runs on the acceptors' threads, and on the threads of requests on [OpenRequests]. Once a second
+/// the server's scheduler looks for heads that are not whole in time.
 final class Connections implements SelectorManager.AcceptListener {
 
   private static final Logger log = LoggerFactory.getLogger(Connections.class);
@@ -74,6 +79,8 @@ final class Connections implements SelectorManager.AcceptListener {
 
   /// How many of the places are beyond the limit.
   private int reserved;
+
+  private final Set<Stream> streams = new HashSet<>();
 
   /// How many requests on those wait for another place.
   private int admitting;
@@ -170,6 +177,32 @@ final class Connections implements SelectorManager.AcceptListener {
     }
   }
 
+  /// Whether there is a place for a stream of HTTP/2, now.
+  boolean openStream(Stream stream) {
+    lock.lock();
+    try {
+      if (!makeWay(false, 0)) {
+        metrics.connectionDropped(REFUSED);
+        return false;
+      }
+      streams.add(stream);
+      return true;
+    } finally {
+      lock.unlock();
+    }
+  }
+
+  void closeStream(Stream stream) {
+    lock.lock();
+    try {
+      if (streams.remove(stream)) {
+        left.signalAll();
+      }
+    } finally {
+      lock.unlock();
+    }
+  }
+
   /// Why there is no room.
   String full() {
     return "all %d connections are in use, which is the most because %s; try again later"
@@ -214,8 +247,9 @@ final class Connections implements SelectorManager.AcceptListener {
       if (place.endPoint.getConnection() instanceof HttpConnection http
           && OpenConnection.isInHead(http)) {
         var message =
-            "the request's headers did not end within %d s"
-                .formatted(TimeUnit.NANOSECONDS.toSeconds(HEAD_NANOS));
+            "the request's headers did not end within "
+                + TimeUnit.NANOSECONDS.toSeconds(HEAD_NANOS)
+                + " s";
         place.endPoint.closeWithin(
             response(
                 408,
@@ -229,15 +263,9 @@ final class Connections implements SelectorManager.AcceptListener {
   }
 
   private List<OpenConnection> slowHeads() {
-    long now = System.nanoTime();
     lock.lock();
     try {
-      return places.values().stream()
-          .filter(
-              place ->
-                  place.awaited().equals(OpenConnection.Awaited.OF_HEAD)
-                      && now - place.since() > HEAD_NANOS)
-          .toList();
+      return places.values().stream().filter(place -> place.isSlow(HEAD_NANOS)).toList();
     } finally {
       lock.unlock();
     }
@@ -252,10 +280,10 @@ final class Connections implements SelectorManager.AcceptListener {
     long end = System.nanoTime() + patienceNanos;
     while (beyond
         ? reserved >= ConnectionLimit.RESERVE
-        : places.size() - reserved >= limit.most()) {
+        : places.size() - reserved + streams.size() >= limit.most()) {
       long now = System.nanoTime();
       var first = longestAwaited(beyond);
-      long wait = first.map(place -> place.since() + WAITED_NANOS - now).orElse(patienceNanos);
+      long wait = first.map(place -> since(place) + WAITED_NANOS - now).orElse(patienceNanos);
       if (first.isPresent() && wait <= 0) {
         if (!first.get().mayGo()) {
           continue;
@@ -270,17 +298,27 @@ final class Connections implements SelectorManager.AcceptListener {
     return true;
   }
 
+  /// By now it may have something to do, which [#makeWay] sees when it asks again.
+  private static long since(OpenConnection place) {
+    return place.awaitedSince().orElseGet(System::nanoTime);
+  }
+
   private Optional<OpenConnection> longestAwaited(boolean beyond) {
     OpenConnection first = null;
-    OpenConnection.Awaited firstAwaited = null;
+    boolean firstHasRequests = true;
+    long firstSince = 0;
     for (var place : places.values()) {
-      var awaited = place.reserved == beyond ? place.awaited().orElse(null) : null;
-      if (awaited != null
-          && (first == null
-              || awaited.compareTo(firstAwaited) < 0
-              || (awaited == firstAwaited && place.since() - first.since() < 0))) {
-        first = place;
-        firstAwaited = awaited;
+      var since = place.reserved == beyond ? place.awaitedSince() : OptionalLong.empty();
+      if (since.isPresent()) {
+        boolean hasRequests = place.hasRequests();
+        if (first == null
+            || (hasRequests == firstHasRequests
+                ? since.getAsLong() - firstSince < 0
+                : firstHasRequests)) {
+          first = place;
+          firstHasRequests = hasRequests;
+          firstSince = since.getAsLong();
+        }
       }
     }
     return Optional.ofNullable(first);
@@ -301,7 +339,7 @@ final class Connections implements SelectorManager.AcceptListener {
 
   private void close(OpenConnection place) {
     remove(place.channel);
-    place.endPoint.close();
+    place.close();
   }
 
   private void remove(SelectableChannel channel) {
@@ -333,22 +371,16 @@ final class Connections implements SelectorManager.AcceptListener {
   /// A response that Jetty knows nothing of.
   private static byte[] response(int status, String reason, String requestId, byte[] body) {
     var head =
-        """
-        HTTP/1.1 %d %s\r
-        %s: %s\r
-        Content-Type: %s\r
-        Content-Length: %d\r
-        Retry-After: 1\r
-        Connection: close\r
-        \r
-        """
-            .formatted(
-                status,
-                reason,
-                RequestLog.REQUEST_ID_HEADER,
-                requestId,
-                Errors.CONTENT_TYPE,
-                body.length)
+        String.join(
+                "\r\n",
+                "HTTP/1.1 " + status + " " + reason,
+                RequestLog.REQUEST_ID_HEADER + ": " + requestId,
+                "Content-Type: " + Errors.CONTENT_TYPE,
+                "Content-Length: " + body.length,
+                "Retry-After: 1",
+                "Connection: close",
+                "",
+                "")
             .getBytes(StandardCharsets.US_ASCII);
     return ByteBuffer.allocate(head.length + body.length).put(head).put(body).array();
   }

@@ -1,8 +1,7 @@
 package dev.berth.http;
 
-import com.fasterxml.jackson.core.JsonProcessingException;
-import com.fasterxml.jackson.databind.json.JsonMapper;
 import dev.berth.error.ErrorType;
+import dev.berth.json.JsonText;
 import java.nio.charset.StandardCharsets;
 import java.util.LinkedHashMap;
 import java.util.Locale;
@@ -17,7 +16,6 @@ final class Errors {
   static final String CONTENT_TYPE = "application/json; charset=utf-8";
 
   private static final int MAX_LENGTH = 2048;
-  private static final JsonMapper JSON = new JsonMapper();
 
   private Errors() {}
 
@@ -30,6 +28,7 @@ final class Errors {
       case CONFLICT -> 409;
       case PAYLOAD_TOO_LARGE -> 413;
       case UNSUPPORTED_MEDIA_TYPE -> 415;
+      case UPGRADE_REQUIRED -> 426;
       // nginx's status for it; nobody reads it but the metrics.
       case CALLER_GONE -> 499;
       case INTERNAL -> 500;
@@ -76,21 +75,13 @@ final class Errors {
   private static byte[] shortened(String message, Function<String, Map<String, ?>> body) {
     // At once, as a hook's message may be of any length.
     var shortened = message == null ? "" : Text.cut(message, MAX_LENGTH);
-    var text = json(body.apply(shortened));
+    var text = JsonText.write(body.apply(shortened));
     while (text.length() > MAX_LENGTH) {
       // In proportion, because an escape is longer than the character that it stands for.
       int length = (int) ((long) shortened.length() * MAX_LENGTH / text.length());
       shortened = Text.cut(shortened, Math.max(1, length - 1));
-      text = json(body.apply(shortened));
+      text = JsonText.write(body.apply(shortened));
     }
     return text.getBytes(StandardCharsets.UTF_8);
-  }
-
-  private static String json(Map<String, ?> fields) {
-    try {
-      return JSON.writeValueAsString(fields);
-    } catch (JsonProcessingException e) {
-      throw new IllegalStateException("an error body is plain values", e);
-    }
   }
 }

@@ -23,6 +23,9 @@ final class Failures {
   /// How many wrong characters a path may have for the nearest one to be named.
   private static final int SLIP = 3;
 
+  /// The attribute of a request that was refused because there is no room for it.
+  static final String REFUSED = "berth.refused";
+
   private final Paths paths;
 
   /// Vertex AI's path. Google's own errors stand inside an `error` too.
@@ -73,7 +76,7 @@ final class Failures {
     RequestLog.failed(ctx, e);
     if (Grpc.isCall(ctx)) {
       if (e.type() == ErrorType.OVERLOADED || e.type() == ErrorType.NOT_READY) {
-        RefusalPace.refused(ctx);
+        ctx.attribute(REFUSED, true);
       }
       Grpc.fail(ctx, e);
       return;
@@ -87,7 +90,7 @@ final class Failures {
     switch (e.type()) {
       case OVERLOADED, NOT_READY -> {
         ctx.header("Retry-After", "1");
-        RefusalPace.refused(ctx);
+        ctx.attribute(REFUSED, true);
       }
       // What is left of the body may be endless.
       case PAYLOAD_TOO_LARGE -> ctx.header("Connection", "close");

@@ -110,7 +110,7 @@ final class Grpc {
       case NOT_FOUND -> 5;
       case PAYLOAD_TOO_LARGE, INSUFFICIENT_MEMORY -> 8;
       case CONFLICT -> 10;
-      case METHOD_NOT_ALLOWED -> 12;
+      case METHOD_NOT_ALLOWED, UPGRADE_REQUIRED -> 12;
       case INTERNAL -> 13;
       case NOT_READY, OVERLOADED -> 14;
     };

@@ -1,10 +1,17 @@
 package dev.berth.http;
 
+import org.eclipse.jetty.http2.ErrorCode;
+import org.eclipse.jetty.http2.api.Stream;
+import org.eclipse.jetty.http2.api.server.ServerSessionListener;
+import org.eclipse.jetty.http2.frames.HeadersFrame;
+import org.eclipse.jetty.http2.frames.ResetFrame;
 import org.eclipse.jetty.http2.server.HTTP2CServerConnectionFactory;
+import org.eclipse.jetty.io.EndPoint;
+import org.eclipse.jetty.server.Connector;
 import org.eclipse.jetty.server.HttpConfiguration;
-import org.eclipse.jetty.server.NetworkConnectionLimit;
 import org.eclipse.jetty.server.Server;
 import org.eclipse.jetty.server.ServerConnector;
+import org.eclipse.jetty.util.Callback;
 
 /// Listens for HTTP/2 without TLS, as clients of gRPC speak it inside of a network. All routes are
 /// there.
@@ -20,17 +27,48 @@ final class GrpcConnector {
 
   private GrpcConnector() {}
 
-  /// @param connections the most at the same time; further ones wait to be accepted
-  static ServerConnector of(Server server, HttpConfiguration http, int connections) {
-    var http2 = new HTTP2CServerConnectionFactory(http);
+  static ServerConnector of(
+      Server server, HttpConfiguration http, Connections connections, Pace pace) {
+    var http2 = new Protocol(http, connections);
     http2.setInitialSessionRecvWindow(WINDOW);
     http2.setInitialStreamRecvWindow(WINDOW);
     http2.setMaxConcurrentStreams(STREAMS);
     http2.setUseInputDirectByteBuffers(false);
     http2.setUseOutputDirectByteBuffers(false);
-    var connector = new ServerConnector(server, http2);
+    var connector = new PeerAwareConnector(server, http2, connections, pace);
     connector.setName(NAME);
-    connector.addBean(new NetworkConnectionLimit(connections, connector));
     return connector;
+  }
+
+  /// Each stream takes a place among the connections from the moment when its head has come. What
+  /// is beyond the limit is refused before any thread has it, and may be sent again.
+  private static final class Protocol extends HTTP2CServerConnectionFactory {
+    private final Connections connections;
+
+    private Protocol(HttpConfiguration http, Connections connections) {
+      super(http);
+      this.connections = connections;
+    }
+
+    @Override
+    protected ServerSessionListener newSessionListener(Connector connector, EndPoint endPoint) {
+      return new HTTPServerSessionListener(endPoint) {
+        @Override
+        public Stream.Listener onNewStream(Stream stream, HeadersFrame frame) {
+          if (connections.openStream(stream)) {
+            return super.onNewStream(stream, frame);
+          }
+          stream.reset(
+              new ResetFrame(stream.getId(), ErrorCode.REFUSED_STREAM_ERROR.code), Callback.NOOP);
+          return null;
+        }
+
+        @Override
+        public void onClosed(Stream stream) {
+          connections.closeStream(stream);
+          super.onClosed(stream);
+        }
+      };
+    }
   }
 }

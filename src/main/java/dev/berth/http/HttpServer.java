@@ -19,9 +19,11 @@ import java.util.concurrent.TimeoutException;
 import org.eclipse.jetty.http.UriCompliance;
 import org.eclipse.jetty.http.UriCompliance.Violation;
 import org.eclipse.jetty.server.HttpConfiguration;
+import org.eclipse.jetty.server.HttpConnectionFactory;
 import org.eclipse.jetty.server.NetworkConnector;
 import org.eclipse.jetty.server.Server;
 import org.eclipse.jetty.server.handler.GracefulHandler;
+import org.eclipse.jetty.session.NullSessionCacheFactory;
 import org.eclipse.jetty.util.thread.QueuedThreadPool;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -37,6 +39,10 @@ public final class HttpServer implements AutoCloseable {
 
   /// How long a response may still take to leave after its model has stopped.
   private static final Duration LAST_RESPONSES = Duration.ofSeconds(3);
+
+  /// For acceptors, selectors, and what they do themselves, such as to read HTTP/2. Requests have
+  /// threads of their own; more of these would only take the processors from them.
+  private static final int THREADS = Math.max(16, 4 * Runtime.getRuntime().availableProcessors());
 
   /// SageMaker's own headers may have 1024 characters each.
   private static final int MAX_HEADER_BYTES = 32 << 10;
@@ -64,10 +70,12 @@ public final class HttpServer implements AutoCloseable {
     var limit = ConnectionLimit.ofThisJvm(config.http().maxConnections());
     log.debug("at most {} connections, because {}", limit.most(), limit.because());
     var connections = new Connections(limit, config.http().maxConnectionsPerAddress(), metrics);
+    var pace =
+        new Pace(Runtime.getRuntime().availableProcessors(), Long.MAX_VALUE / 2, System::nanoTime);
     return new HttpServer(
         Javalin.create(
                 javalin -> {
-                  configure(javalin, config, routes, connections);
+                  configure(javalin, config, routes, connections, pace);
                   config
                       .protocol()
                       .grpcPort()
@@ -75,7 +83,8 @@ public final class HttpServer implements AutoCloseable {
                           port ->
                               javalin.jetty.addConnector(
                                   (server, http) -> {
-                                    var connector = GrpcConnector.of(server, http, limit.most());
+                                    var connector =
+                                        GrpcConnector.of(server, http, connections, pace);
                                     connector.setHost(config.http().host());
                                     connector.setPort(port);
                                     connector.setIdleTimeout(idle(config).toMillis());
@@ -118,7 +127,11 @@ public final class HttpServer implements AutoCloseable {
   }
 
   private static void configure(
-      JavalinConfig javalin, ServerConfig config, Routes routes, Connections connections) {
+      JavalinConfig javalin,
+      ServerConfig config,
+      Routes routes,
+      Connections connections,
+      Pace pace) {
     javalin.startup.showJavalinBanner = false;
     javalin.startup.showOldJavalinVersionWarning = false;
     javalin.startup.startupWatcherEnabled = false;
@@ -132,12 +145,14 @@ public final class HttpServer implements AutoCloseable {
     // Jetty would redirect a request without a path.
     javalin.jetty.modifyServletContextHandler(
         context -> {
+          context.getSessionHandler().setUsingCookies(false);
           context.setAllowNullPathInContext(true);
           context.getServletHandler().setDecodeAmbiguousURIs(true);
         });
     javalin.jetty.addConnector(
         (server, http) -> {
-          var connector = new PeerAwareConnector(server, http, connections);
+          var connector =
+              new PeerAwareConnector(server, new HttpConnectionFactory(http), connections, pace);
           connector.setHost(config.http().host());
           connector.setPort(config.http().port());
           // Connections wait here until they are accepted; with Jetty's 50, the kernel lets the
@@ -160,7 +175,7 @@ public final class HttpServer implements AutoCloseable {
   }
 
   private static QueuedThreadPool threads() {
-    var threads = new QueuedThreadPool();
+    var threads = new QueuedThreadPool(THREADS);
     threads.setName("berth-http");
     threads.setVirtualThreadsExecutor(
         Executors.newThreadPerTaskExecutor(Thread.ofVirtual().name("berth-request-", 0).factory()));
@@ -168,9 +183,11 @@ public final class HttpServer implements AutoCloseable {
   }
 
   private static void configure(Server server, Connections connections, Set<String> healthPaths) {
-    server.setHandler(new GracefulHandler(new ReservedConnections(connections, healthPaths)));
+    server.setHandler(new GracefulHandler(new OpenRequests(connections, healthPaths)));
     server.setStopTimeout(LAST_RESPONSES.toMillis());
     server.setErrorHandler(new MalformedRequests());
+    // Javalin asks for the HTTP session of each handshake. Jetty would keep it for ever.
+    server.addBean(new NullSessionCacheFactory());
   }
 
   private static void configure(HttpConfiguration http) {
@@ -179,7 +196,10 @@ public final class HttpServer implements AutoCloseable {
     // The name of a model may have any character, and is one segment of a path.
     http.setUriCompliance(
         UriCompliance.DEFAULT.with(
-            "BERTH", Violation.AMBIGUOUS_PATH_SEPARATOR, Violation.AMBIGUOUS_PATH_ENCODING));
+            "BERTH",
+            Violation.AMBIGUOUS_PATH_SEPARATOR,
+            Violation.AMBIGUOUS_PATH_ENCODING,
+            Violation.SUSPICIOUS_PATH_CHARACTERS));
     // They are not pooled, and those of the heap cost next to nothing to make.
     http.setUseInputDirectByteBuffers(false);
     http.setUseOutputDirectByteBuffers(false);

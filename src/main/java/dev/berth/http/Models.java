@@ -1,12 +1,11 @@
 package dev.berth.http;
 
-import com.fasterxml.jackson.core.JsonProcessingException;
-import com.fasterxml.jackson.databind.DeserializationFeature;
 import com.fasterxml.jackson.databind.JsonNode;
-import com.fasterxml.jackson.databind.json.JsonMapper;
 import dev.berth.error.ErrorType;
 import dev.berth.error.ServingException;
 import dev.berth.hooks.MediaType;
+import dev.berth.json.JsonText;
+import dev.berth.json.NotJsonException;
 import dev.berth.memory.ProcessMemory;
 import dev.berth.serving.Deadline;
 import dev.berth.serving.ManyModels;
@@ -36,13 +35,6 @@ final class Models {
   private static final String CONTENT_TYPE = "application/json";
   private static final Pattern NUMBER = Pattern.compile("0*([1-9]\\d*)");
   private static final Pattern CONTROL = Pattern.compile("\\p{Cntrl}");
-
-  private static final JsonMapper JSON =
-      JsonMapper.builder()
-          .enable(
-              DeserializationFeature.FAIL_ON_TRAILING_TOKENS,
-              DeserializationFeature.FAIL_ON_READING_DUP_TREE_KEY)
-          .build();
 
   private final ManyModels models;
   private final Duration timeout;
@@ -108,11 +100,7 @@ final class Models {
   }
 
   private static void answer(Context ctx, Map<String, Object> fields) {
-    try {
-      ctx.contentType(CONTENT_TYPE).result(JSON.writeValueAsBytes(fields));
-    } catch (JsonProcessingException e) {
-      throw new IllegalStateException("names and paths are plain text", e);
-    }
+    ctx.contentType(CONTENT_TYPE).result(JsonText.bytes(fields));
   }
 
   private byte[] body(Context ctx) throws IOException {
@@ -146,20 +134,16 @@ final class Models {
     }
   }
 
-  private static JsonNode fields(byte[] body) throws IOException {
+  private static JsonNode fields(byte[] body) {
     try {
-      var fields = JSON.readTree(body);
+      var fields = JsonText.read(body);
       if (fields.isObject()) {
         return fields;
       }
       throw bad(
           "body: found %s, expected {\"model_name\": …, \"url\": …}".formatted(found(fields)));
-    } catch (JsonProcessingException e) {
-      var place = e.getLocation();
-      throw bad(
-          "body: found no JSON at line %d, column %d, expected {\"model_name\": …, \"url\": …}"
-              .formatted(
-                  place == null ? 1 : place.getLineNr(), place == null ? 1 : place.getColumnNr()));
+    } catch (NotJsonException e) {
+      throw bad("body: %s; a load is {\"model_name\": …, \"url\": …}".formatted(e.getMessage()));
     }
   }
 

@@ -34,6 +34,12 @@ record NamedModels(Served served, String only) {
     return new InferTarget(many ? name : only, InferTarget.VERSION);
   }
 
+  boolean has(String name) {
+    return served instanceof Served.Many(var models)
+        ? models.list().stream().anyMatch(entry -> entry.name().equals(name))
+        : only.equals(name);
+  }
+
   ServedModel.Visit enter(InferTarget target, Deadline deadline) {
     return switch (served) {
       case Served.One(var model) -> model.enter();

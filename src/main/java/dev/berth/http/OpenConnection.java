@@ -3,18 +3,13 @@ package dev.berth.http;
 import dev.berth.http.PeerAwareConnector.PeerAwareEndPoint;
 import java.net.InetAddress;
 import java.nio.channels.SocketChannel;
-import java.util.Optional;
-import java.util.concurrent.TimeUnit;
+import java.util.OptionalLong;
 import org.eclipse.jetty.http.HttpParser;
 import org.eclipse.jetty.server.internal.HttpConnection;
 
-/// One connection from the moment when it is accepted: what the server waits for, and since when.
-/// That is read from Jetty's own parser, so requests pay nothing for it.
+/// One connection from the moment when it is accepted, of HTTP/1.1, HTTP/2 or WebSocket: what it
+/// asks for, and since when the server waits for its client.
 final class OpenConnection {
-
-  /// How long a new connection may be silent before it counts as one whose head does not come. On a
-  /// busy machine a client connects some time before it sends.
-  private static final long SILENCE_NANOS = TimeUnit.SECONDS.toNanos(1);
 
   final SocketChannel channel;
   final InetAddress address;
@@ -26,82 +21,127 @@ final class OpenConnection {
   /// Whether it is beyond the limit.
   volatile boolean reserved;
 
-  /// When it was last seen to have sent what was not read yet.
-  private volatile long spared = opened;
+  /// Null where it is no WebSocket.
+  private volatile Socket socket;
+
+  // Guarded by this.
+  private int requests;
+  private int waiting;
+
+  /// The end of the last request, or when it was last seen to have sent what was not read yet.
+  private volatile long since = opened;
 
   OpenConnection(SocketChannel channel) {
     this.channel = channel;
     this.address = channel.socket().getInetAddress();
   }
 
-  /// What the server waits for; empty where it has something to do, or has not begun to read.
-  Optional<Awaited> awaited() {
-    if (endPoint == null
-        || !endPoint.isFillInterested()
-        || !(endPoint.getConnection() instanceof HttpConnection http)) {
-      return Optional.empty();
-    }
-    var parser = http.getParser();
-    if (endPoint.isOutputShutdown() || parser.isTerminated() || isInHead(http)) {
-      return Awaited.OF_HEAD;
-    }
-    if (parser.isState(HttpParser.State.START)) {
-      if (http.getMessagesIn() > 0) {
-        return Awaited.OF_REQUEST;
+  void becomes(Socket socket) {
+    this.socket = socket;
+  }
+
+  /// A request of the connection, or a message, from its beginning until it is answered.
+  final class Call {
+    // Guarded by the connection.
+    private int waits;
+    private boolean ended;
+
+    private Call() {}
+
+    /// The server waits for the client, to send more or to take more, until [#goOn].
+    void await() {
+      synchronized (OpenConnection.this) {
+        if (!ended && waits++ == 0) {
+          waiting++;
+          since = System.nanoTime();
+        }
       }
-      return System.nanoTime() - opened > SILENCE_NANOS
-          ? Awaited.OF_HEAD
-          : Awaited.OF_FIRST_REQUEST;
     }
-    return parser.inContentState() ? Awaited.OF_BODY : Optional.empty();
+
+    void goOn() {
+      synchronized (OpenConnection.this) {
+        if (!ended && --waits == 0) {
+          waiting--;
+        }
+      }
+    }
+
+    void end() {
+      synchronized (OpenConnection.this) {
+        if (!ended) {
+          ended = true;
+          requests--;
+          waiting -= waits > 0 ? 1 : 0;
+          since = System.nanoTime();
+        }
+      }
+    }
   }
 
-  /// Since when it does so, in `System.nanoTime()`.
-  long since() {
-    long since = silentSince();
-    return since - spared > 0 ? since : spared;
+  Call begin() {
+    synchronized (this) {
+      requests++;
+    }
+    return new Call();
   }
 
-  private long silentSince() {
-    if (endPoint == null
-        || !(endPoint.getConnection() instanceof HttpConnection http)
-        || http.getMessagesIn() == 0) {
-      return opened;
+  synchronized boolean hasRequests() {
+    return requests > 0;
+  }
+
+  /// Since when the server waits for the client, in `System.nanoTime()`; empty where it has
+  /// something to do, or has not begun to read.
+  OptionalLong awaitedSince() {
+    if (endPoint == null) {
+      return OptionalLong.empty();
     }
-    return isInHead(http)
-        ? http.getParser().getBeginNanoTime()
-        : System.nanoTime() - TimeUnit.MILLISECONDS.toNanos(endPoint.getIdleFor());
+    synchronized (this) {
+      boolean awaited = requests == 0 ? endPoint.isFillInterested() : waiting == requests;
+      return awaited ? OptionalLong.of(since) : OptionalLong.empty();
+    }
+  }
+
+  /// Whether a head has begun and not ended, or a connection has sent nothing yet or was not closed
+  /// after its last answer, for so long.
+  boolean isSlow(long nanos) {
+    if (awaitedSince().isEmpty()
+        || hasRequests()
+        || !(endPoint.getConnection() instanceof HttpConnection http)) {
+      return false;
+    }
+    long begin = isInHead(http) ? http.getParser().getBeginNanoTime() : since;
+    boolean isOwed =
+        isInHead(http)
+            || http.getMessagesIn() == 0
+            || endPoint.isOutputShutdown()
+            || http.getParser().isTerminated();
+    return isOwed && System.nanoTime() - begin > nanos;
   }
 
   /// Whether it may be closed. A client whose request is there but not read yet is spared, and its
   /// request is read.
   boolean mayGo() {
-    if (endPoint.getConnection() instanceof HttpConnection http
-        && http.getParser().isState(HttpParser.State.START)
-        && endPoint.hasUnread()) {
-      spared = System.nanoTime();
+    if (!hasRequests() && !isInHead() && endPoint.hasUnread()) {
+      since = System.nanoTime();
       endPoint.readUnread();
       return false;
     }
-    return awaited().isPresent();
+    return awaitedSince().isPresent();
   }
 
-  /// What the server waits for, in the order in which connections make way.
-  enum Awaited {
-    /// A first head that is late, the rest of a head, or the end of a connection whose last answer
-    /// was sent.
-    HEAD,
-    REQUEST,
-    FIRST_REQUEST,
-    BODY;
-
-    static final Optional<Awaited> OF_HEAD = Optional.of(HEAD);
-    static final Optional<Awaited> OF_REQUEST = Optional.of(REQUEST);
-    static final Optional<Awaited> OF_FIRST_REQUEST = Optional.of(FIRST_REQUEST);
-    static final Optional<Awaited> OF_BODY = Optional.of(BODY);
+  void close() {
+    var open = socket;
+    if (open == null) {
+      endPoint.close();
+    } else {
+      open.makeWay();
+    }
   }
 
-  /// Whether a head has begun and is not whole.
+  private boolean isInHead() {
+    return endPoint.getConnection() instanceof HttpConnection http && isInHead(http);
+  }
+
   static boolean isInHead(HttpConnection http) {
     return http.getParser().inHeaderState() && !http.getParser().isState(HttpParser.State.START);
   }

@@ -21,9 +21,7 @@ import io.javalin.http.Context;
 import java.io.IOException;
 import java.time.Duration;
 import java.time.temporal.ChronoUnit;
-import java.util.LinkedHashMap;
 import java.util.List;
-import java.util.Map;
 import java.util.Optional;
 import java.util.OptionalInt;
 import java.util.function.Function;
@@ -47,14 +45,6 @@ final class OpenInference {
   private static final Duration ANY_TIME = ChronoUnit.FOREVER.getDuration();
   private static final String NAME = "berth";
   private static final List<String> EXTENSIONS = List.of("binary_tensor_data");
-  private static final List<String> METHODS =
-      List.of(
-          "ServerLive",
-          "ServerReady",
-          "ModelReady",
-          "ServerMetadata",
-          "ModelMetadata",
-          "ModelInfer");
 
   private final NamedModels models;
   private final Health health;
@@ -73,31 +63,13 @@ final class OpenInference {
     return path.equals(ROOT) || path.startsWith(ROOT + "/");
   }
 
-  /// The methods of its paths.
-  static Map<String, String> paths(boolean hasGrpc) {
-    var paths = new LinkedHashMap<String, String>();
-    paths.put(ROOT, "GET");
-    HEALTH.forEach(path -> paths.put(path, "GET"));
-    for (var model : List.of(MODEL, VERSION)) {
-      paths.put(model, "GET");
-      paths.put(model + "/ready", "GET");
-      paths.put(model + "/infer", "POST");
-    }
-    paths.put(OpenAi.MODEL, "GET");
-    paths.put(PREDICT, "POST");
-    if (hasGrpc) {
-      METHODS.forEach(method -> paths.put(Grpc.SERVICE + method, "POST"));
-    }
-    return paths;
-  }
-
   void register(RoutesConfig routes) {
     routes.get(ROOT, ctx -> json(ctx, ModelMetadata.serverJson(NAME, version(), EXTENSIONS)));
-    routes.get(ROOT + "/health/live", ctx -> json(ctx, ModelMetadata.yes("live")));
-    routes.get(ROOT + "/health/ready", this::ready);
+    routes.get(HEALTH.getFirst(), ctx -> json(ctx, ModelMetadata.yes("live")));
+    routes.get(HEALTH.getLast(), this::ready);
     // Triton's own, of which the first would be a model of that name.
     for (var models : List.of(ROOT + "/models", MODEL, VERSION)) {
-      routes.before(models + "/stats", OpenInference::refuseStatistics);
+      routes.before(models + "/stats", this::refuseStatistics);
     }
     for (var model : List.of(MODEL, VERSION)) {
       routes.get(model, this::describe);
@@ -152,7 +124,10 @@ final class OpenInference {
     }
   }
 
-  private static void refuseStatistics(Context ctx) {
+  private void refuseStatistics(Context ctx) {
+    if (ctx.path().equals(ROOT + "/models/stats") && models.has("stats")) {
+      return;
+    }
     throw new ServingException(
         ErrorType.NOT_FOUND,
         "%s: this server has no extension statistics; its metrics count the requests of each model"

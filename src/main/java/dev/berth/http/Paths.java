@@ -1,30 +1,41 @@
 package dev.berth.http;
 
+import io.javalin.config.JavalinConfig;
 import java.util.Comparator;
-import java.util.LinkedHashMap;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
+import java.util.SortedSet;
+import java.util.TreeMap;
+import java.util.TreeSet;
 import java.util.regex.Pattern;
 
 /// The paths of the server, some of which have a parameter: `/models/{name}`.
 ///
-/// @param methods the methods of each, as `Allow` lists them
+/// @param methods the methods of each
 /// @param elsewhere paths that another server would have, and what to say to those who ask this one
-record Paths(Map<String, String> methods, Map<String, String> elsewhere) {
+record Paths(Map<String, SortedSet<String>> methods, Map<String, String> elsewhere) {
 
   private static final Pattern PARAMETER = Pattern.compile("\\{[a-z]+}");
 
-  Paths {
-    methods = Map.copyOf(methods);
-    elsewhere = Map.copyOf(elsewhere);
+  /// Those that Javalin gets from now on, until it starts.
+  static Paths of(JavalinConfig javalin, Map<String, String> elsewhere) {
+    var paths = new Paths(new TreeMap<>(), elsewhere);
+    javalin.events.handlerAdded(
+        route -> {
+          if (route.getHttpMethod().isHttpMethod()) {
+            paths
+                .methods
+                .computeIfAbsent(route.getPath(), _ -> new TreeSet<>())
+                .add(route.getHttpMethod().name());
+          }
+        });
+    return paths;
   }
 
-  /// These and others.
-  Paths and(Map<String, String> more) {
-    var all = new LinkedHashMap<>(methods);
-    all.putAll(more);
-    return new Paths(all, elsewhere);
+  /// Those that there are so far.
+  Paths soFar() {
+    return new Paths(Map.copyOf(methods), elsewhere);
   }
 
   /// The pattern of a path as a client sent it.
@@ -32,9 +43,9 @@ record Paths(Map<String, String> methods, Map<String, String> elsewhere) {
     return find(methods.keySet(), path);
   }
 
-  /// The methods of a path as a client sent it.
+  /// The methods of a path as a client sent it, as `Allow` lists them.
   Optional<String> allowed(String path) {
-    return pattern(path).map(methods::get);
+    return pattern(path).map(pattern -> String.join(", ", methods.get(pattern)));
   }
 
   /// What to say to those who ask for a path that another server would have.

@@ -13,8 +13,7 @@ import org.eclipse.jetty.http.HttpVersion;
 import org.eclipse.jetty.io.ByteBufferPool;
 import org.eclipse.jetty.io.ManagedSelector;
 import org.eclipse.jetty.io.SocketChannelEndPoint;
-import org.eclipse.jetty.server.HttpConfiguration;
-import org.eclipse.jetty.server.HttpConnectionFactory;
+import org.eclipse.jetty.server.ConnectionFactory;
 import org.eclipse.jetty.server.Server;
 import org.eclipse.jetty.server.ServerConnector;
 import org.eclipse.jetty.server.internal.HttpConnection;
@@ -37,24 +36,21 @@ final class PeerAwareConnector extends ServerConnector {
   private static final long PAUSE_AFTER_FAILURE_MILLIS = 10;
 
   private final Connections connections;
+  private final Pace pace;
 
-  PeerAwareConnector(Server server, HttpConfiguration http, Connections connections) {
-    super(
-        server,
-        null,
-        null,
-        new ByteBufferPool.NonPooling(),
-        1,
-        -1,
-        new HttpConnectionFactory(http));
+  /// @param protocol of its connections
+  PeerAwareConnector(
+      Server server, ConnectionFactory protocol, Connections connections, Pace pace) {
+    super(server, null, null, new ByteBufferPool.NonPooling(), 1, -1, protocol);
     this.connections = connections;
+    this.pace = pace;
     addBean(connections);
   }
 
   @Override
   protected SocketChannelEndPoint newEndPoint(
       SocketChannel channel, ManagedSelector selector, SelectionKey key) {
-    var endPoint = new PeerAwareEndPoint(channel, selector, key, getScheduler());
+    var endPoint = new PeerAwareEndPoint(channel, selector, key, getScheduler(), pace);
     endPoint.setIdleTimeout(getIdleTimeout());
     connections.attach(channel, endPoint);
     return endPoint;
@@ -112,6 +108,19 @@ final class PeerAwareConnector extends ServerConnector {
     private static final int UNREAD_BYTES = 2 << 10;
     private static final int MOST_UNREAD = 64;
 
+    /// What a turn may take. What is read at a time takes up to 8 ms: 2,000 frames or chunks.
+    private static final long TURN_NANOS = TimeUnit.MILLISECONDS.toNanos(2);
+
+    /// A turn that seems to have taken longer has waited for something.
+    private static final long LONGEST_TURN_NANOS = TimeUnit.MILLISECONDS.toNanos(20);
+
+    /// About what a request costs that asks for nothing.
+    private static final long REQUEST_NANOS = TimeUnit.MICROSECONDS.toNanos(100);
+
+    /// Half of the cores is for those who always have something to be read.
+    private static final int SHARE = 2;
+
+    private final Pace pace;
     private final ReentrantLock lock = new ReentrantLock();
 
     // All of it is guarded by the lock. Requests of a connection are numbered.
@@ -124,9 +133,19 @@ final class PeerAwareConnector extends ServerConnector {
 
     private volatile OpenConnection place;
 
+    // Used by the thread that reads.
+    private boolean inTurn;
+    private boolean hasFilled;
+    private long turnBegan;
+
     PeerAwareEndPoint(
-        SocketChannel channel, ManagedSelector selector, SelectionKey key, Scheduler scheduler) {
+        SocketChannel channel,
+        ManagedSelector selector,
+        SelectionKey key,
+        Scheduler scheduler,
+        Pace pace) {
       super(channel, selector, key, scheduler);
+      this.pace = pace;
     }
 
     void take(OpenConnection place) {
@@ -147,6 +166,9 @@ final class PeerAwareConnector extends ServerConnector {
     /// a request. HTTP/1.0 has none: there, a client that has closed its side counts as one that
     /// waits.
     boolean peerHasGone() {
+      if (!(getConnection() instanceof HttpConnection)) {
+        return !isOpen();
+      }
       lock.lock();
       try {
         return !lookAhead() && sideClosed && !waitsForAnswer();
@@ -161,6 +183,9 @@ final class PeerAwareConnector extends ServerConnector {
     /// answer is on its way, the two can't be told apart, and hardly any client of a stream closes
     /// its side and still reads.
     boolean peerHasClosed() {
+      if (!(getConnection() instanceof HttpConnection)) {
+        return !isOpen();
+      }
       lock.lock();
       try {
         return !lookAhead() && sideClosed;
@@ -252,8 +277,46 @@ final class PeerAwareConnector extends ServerConnector {
       }
     }
 
+    /// A thread that reads what always has more bytes would keep its core from all others: a
+    /// virtual one is not preempted, and when it yields, the pool may take it again before others
+    /// that wait. So one that has read for longer than a turn sleeps for a while.
     @Override
     public int fill(ByteBuffer buffer) throws IOException {
+      long now = System.nanoTime();
+      if (!inTurn) {
+        turnBegan = now;
+      } else if (now - turnBegan > TURN_NANOS) {
+        endTurn(Math.min(now - turnBegan, LONGEST_TURN_NANOS));
+      }
+      int count = fillAtOnce(buffer);
+      inTurn = count > 0;
+      hasFilled = true;
+      return count;
+    }
+
+    /// A request begins. One that came together with that before it, as no other can, has its cost
+    /// counted.
+    void beginRequest() {
+      if (!hasFilled) {
+        endTurn(REQUEST_NANOS);
+      }
+      hasFilled = false;
+    }
+
+    /// A request was answered, which may have taken long without taking a core.
+    void endRequest() {
+      turnBegan = System.nanoTime();
+    }
+
+    /// The system itself is fair to platform threads.
+    private void endTurn(long nanos) {
+      if (Thread.currentThread().isVirtual()) {
+        pace.pause(SHARE * nanos);
+      }
+      turnBegan = System.nanoTime();
+    }
+
+    private int fillAtOnce(ByteBuffer buffer) throws IOException {
       lock.lock();
       try {
         if (ahead.hasRemaining()) {

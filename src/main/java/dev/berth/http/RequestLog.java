@@ -226,10 +226,10 @@ final class RequestLog {
         total);
   }
 
-  /// A call of gRPC that fails has the status 200, and says in its trailers what went wrong.
+  /// What fails in a call of gRPC, or behind the first part of a stream, comes after a 200.
   private static int status(Context ctx) {
     ServingException failure = ctx.attribute(FAILED);
-    return failure != null && Grpc.isCall(ctx) ? Errors.status(failure.type()) : ctx.statusCode();
+    return failure == null ? ctx.statusCode() : Errors.status(failure.type());
   }
 
   private static void write(
@@ -252,8 +252,14 @@ final class RequestLog {
             .addKeyValue("total_ms", millis(total));
     var result = "";
     if (failure != null) {
-      // The stack says it all. A caller's own mistake has no stack worth reading.
-      var why = isOurs(failure) ? "" : Text.withoutExcerpts(failure.getMessage());
+      // The stack says it all. A caller's own mistake has no stack worth reading, nor has a full
+      // server.
+      var why =
+          isOurs(failure)
+              ? ""
+              : failure.type() == ErrorType.INSUFFICIENT_MEMORY
+                  ? failure.getMessage()
+                  : Text.withoutExcerpts(failure.getMessage());
       result = why.isEmpty() ? ": " + failure.type() : ": %s: %s".formatted(failure.type(), why);
       line =
           line.addKeyValue("error", failure.type().name())
@@ -290,7 +296,8 @@ final class RequestLog {
   }
 
   private static boolean isOurs(ServingException failure) {
-    return failure.type() == ErrorType.INTERNAL || failure.type() == ErrorType.INSUFFICIENT_MEMORY;
+    return failure.type() == ErrorType.INTERNAL
+        || (failure.type() == ErrorType.INSUFFICIENT_MEMORY && failure.getCause() != null);
   }
 
   private static Optional<String> id(String header) {

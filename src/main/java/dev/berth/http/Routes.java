@@ -15,9 +15,12 @@ import io.javalin.config.JavalinConfig;
 import io.javalin.config.RoutesConfig;
 import io.javalin.http.Context;
 import jakarta.servlet.http.HttpServletResponse;
+import java.nio.charset.StandardCharsets;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.BiFunction;
 import java.util.function.Function;
 import java.util.function.IntSupplier;
@@ -38,36 +41,40 @@ final class Routes {
   private static final List<String> INVOCATIONS =
       Stream.concat(Stream.of("/invocations", "/inferences"), OpenAi.ASKING.stream()).toList();
 
-  private static final Paths ONE_MODEL =
-      new Paths(
-              INVOCATIONS.stream().collect(Collectors.toMap(Function.identity(), _ -> "POST")),
-              Map.of(
-                  "/models",
-                  START_MANY,
-                  "/models/{name}",
-                  START_MANY,
-                  "/models/{name}/invoke",
-                  START_MANY,
-                  Sockets.PATH_OF_MODEL,
-                  START_MANY,
-                  "/v1/responses",
-                  "of OpenAI's API there are chat completions, completions and embeddings"))
-          .and(Map.of("/execution-parameters", "GET", Sockets.PATH, "GET", OpenAi.MODELS, "GET"));
-  private static final Paths MANY_MODELS =
-      new Paths(
-          Map.of(
-              "/models",
-              "GET, POST",
-              "/models/{name}",
-              "DELETE, GET",
-              "/models/{name}/invoke",
-              "POST",
-              Sockets.PATH_OF_MODEL,
-              "GET"),
-          Stream.concat(
-                  INVOCATIONS.stream(),
-                  Stream.of("/execution-parameters", Sockets.PATH, OpenAi.MODELS))
-              .collect(Collectors.toMap(Function.identity(), _ -> MANY)));
+  /// What to say to those who ask a server of one model for a path of many.
+  private static final Map<String, String> OF_MANY =
+      Map.of(
+          "/models",
+          START_MANY,
+          "/models/{name}",
+          START_MANY,
+          "/models/{name}/invoke",
+          START_MANY,
+          Sockets.PATH_OF_MODEL,
+          START_MANY,
+          "/v1/responses",
+          "of OpenAI's API there are chat completions, completions and embeddings");
+
+  /// The other way round.
+  private static final Map<String, String> OF_ONE =
+      Stream.concat(
+              INVOCATIONS.stream(), Stream.of("/execution-parameters", Sockets.PATH, OpenAi.MODELS))
+          .collect(Collectors.toMap(Function.identity(), _ -> MANY));
+
+  /// To refuse takes about a thousandth of a second, and may take a tenth of the cores.
+  private static final long REFUSAL_NANOS = TimeUnit.MILLISECONDS.toNanos(10);
+
+  /// Not longer than what `Retry-After` says.
+  private final Pace refusals =
+      new Pace(
+          Runtime.getRuntime().availableProcessors(),
+          TimeUnit.SECONDS.toNanos(1),
+          System::nanoTime);
+
+  private final ReentrantLock scraping = new ReentrantLock();
+  // Guarded by the lock.
+  private long scrapeBegan;
+  private byte[] scrape = {};
 
   private final ServerConfig config;
   private final Health health;
@@ -94,34 +101,13 @@ final class Routes {
   void register(JavalinConfig javalin) {
     var routes = javalin.routes;
     var metricsPath = config.http().metricsPath();
-    var paths =
-        switch (served) {
-          case Served.One _, Served.Watched _ -> ONE_MODEL;
-          case Served.Many _ -> MANY_MODELS;
-        };
     var platform = config.platform();
-    boolean hasGrpc = config.protocol().grpcPort().isPresent();
-    var asked =
-        paths
-            .and(platform.healthRoute().map(path -> Map.of(path, "GET")).orElse(Map.of()))
-            .and(platform.predictRoute().map(path -> Map.of(path, "POST")).orElse(Map.of()))
-            .and(Map.of("/ping", "GET, POST", metricsPath, "GET"))
-            .and(OpenInference.paths(hasGrpc));
-    var all = config.http().page() ? asked.and(Page.ROUTES) : asked;
+    boolean hasMany = served instanceof Served.Many;
+    var all = Paths.of(javalin, hasMany ? OF_ONE : OF_MANY);
     var untraced =
         Stream.concat(healthPaths().stream(), Stream.of(metricsPath))
             .collect(Collectors.toUnmodifiableSet());
     var log = new RequestLog(metrics, all, tracing, untraced);
-    var sockets =
-        new Sockets(
-            this::model,
-            !(served instanceof Served.Many),
-            config,
-            asked,
-            log,
-            metrics,
-            System::nanoTime);
-    sockets.configure(javalin);
 
     routes.before(log::begin);
     routes.before(this::closeWhenStopping);
@@ -139,16 +125,31 @@ final class Routes {
     var named = new NamedModels(served, config.protocol().modelName());
     var ofNamed =
         invocations((ctx, deadline) -> named.enter(named.target(Models.name(ctx), ""), deadline));
-    new OpenInference(named, health, ofNamed, hasGrpc).register(routes);
+    new OpenInference(named, health, ofNamed, config.protocol().grpcPort().isPresent())
+        .register(routes);
     routes.get(metricsPath, this::scrape);
+    var sockets =
+        new Sockets(this::model, !hasMany, config, all.soFar(), log, metrics, System::nanoTime);
+    sockets.configure(javalin);
     if (config.http().page()) {
       page.register(routes, all.methods(), Errors::status);
     }
     sockets.register(routes, List.of(Sockets.PATH_OF_MODEL, "*"));
     routes.after(log::end);
-    routes.after(
-        new RefusalPace(Runtime.getRuntime().availableProcessors(), System::nanoTime)::hold);
+    routes.after(this::holdRefused);
     new Failures(all, platform.predictRoute()).map(routes);
+  }
+
+  /// Keeps callers who come again at once, whatever `Retry-After` says, from taking the cores that
+  /// the model needs.
+  ///
+  /// A refusal costs far less than an answer, but comes back as soon as it has been read: sixteen
+  /// such callers got 2,500 of them a second, and the model was left a fifth of its cores. So a
+  /// refusal is sent at once, and its connection is not read again before the server can spare it.
+  private void holdRefused(Context ctx) {
+    if (ctx.attribute(Failures.REFUSED) != null) {
+      refusals.pause(REFUSAL_NANOS);
+    }
   }
 
   /// What says whether the server can answer.
@@ -192,7 +193,7 @@ final class Routes {
     vertex.ifPresent(
         path ->
             routes.post(path, new Vertex((_, deadline) -> visits.apply(deadline), invocations)));
-    routes.get(Sockets.PATH, Sockets::reject);
+    routes.get(Sockets.PATH, Sockets::requireHandshake);
     routes.get("/execution-parameters", new ExecutionParameters(config.transform(), workers));
     new OpenAi(config.protocol().modelName(), () -> visits.apply(inTime())).register(routes);
   }
@@ -205,7 +206,7 @@ final class Routes {
     routes.get("/models", models::list);
     routes.get("/models/{name}", models::describe);
     routes.delete("/models/{name}", models::unload);
-    routes.get(Sockets.PATH_OF_MODEL, Sockets::reject);
+    routes.get(Sockets.PATH_OF_MODEL, Sockets::requireHandshake);
     routes.post(
         "/models/{name}/invoke",
         invocations((ctx, deadline) -> many.enter(Models.name(ctx), deadline)));
@@ -249,7 +250,19 @@ final class Routes {
     }
   }
 
+  /// Those who ask while others are answered share the next answer: it costs as much as a
+  /// prediction, and may wait for long until it is taken.
   private void scrape(Context ctx) {
-    ctx.contentType(ServingMetrics.CONTENT_TYPE).result(metrics.scrape());
+    long asked = System.nanoTime();
+    scraping.lock();
+    try {
+      if (scrape.length == 0 || scrapeBegan - asked < 0) {
+        scrapeBegan = System.nanoTime();
+        scrape = metrics.scrape().getBytes(StandardCharsets.UTF_8);
+      }
+      ctx.contentType(ServingMetrics.CONTENT_TYPE).result(scrape);
+    } finally {
+      scraping.unlock();
+    }
   }
 }

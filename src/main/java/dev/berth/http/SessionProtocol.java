@@ -1,14 +1,13 @@
 package dev.berth.http;
 
-import com.fasterxml.jackson.core.JsonProcessingException;
 import com.fasterxml.jackson.databind.JsonNode;
-import com.fasterxml.jackson.databind.json.JsonMapper;
 import dev.berth.error.ErrorType;
 import dev.berth.error.ServingException;
+import dev.berth.json.JsonText;
+import dev.berth.json.NotJsonException;
 import dev.berth.serving.ServedModel;
 import dev.berth.serving.SessionTurn;
 import io.javalin.http.Context;
-import java.io.IOException;
 import java.util.Map;
 import java.util.Optional;
 import java.util.regex.Pattern;
@@ -33,8 +32,6 @@ final class SessionProtocol {
 
   /// The API's own pattern and length.
   private static final Pattern ID = Pattern.compile("(?=.{1,256}$)[a-zA-Z0-9](-*[a-zA-Z0-9])*+");
-
-  private static final JsonMapper JSON = new JsonMapper();
 
   /// What a body asks for.
   enum Command {
@@ -93,8 +90,8 @@ final class SessionProtocol {
 
   private static Optional<JsonNode> fields(byte[] body) {
     try {
-      return Optional.ofNullable(JSON.readTree(body)).filter(JsonNode::isObject);
-    } catch (IOException _) {
+      return Optional.of(JsonText.read(body)).filter(JsonNode::isObject);
+    } catch (NotJsonException _) {
       return Optional.empty();
     }
   }
@@ -121,12 +118,8 @@ final class SessionProtocol {
   }
 
   private static void send(Context ctx, Map<String, String> fields) {
-    try {
-      ctx.contentType("application/json");
-      Invocations.send(ctx, JSON.writeValueAsBytes(fields));
-    } catch (JsonProcessingException e) {
-      throw new IllegalStateException("ids are plain text", e);
-    }
+    ctx.contentType("application/json");
+    Invocations.send(ctx, JsonText.bytes(fields));
   }
 
   private static ServingException bad(String message) {

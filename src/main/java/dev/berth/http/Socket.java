@@ -61,6 +61,9 @@ public final class Socket implements Session.Listener {
 
   private static final int OPENING_SECONDS = 10;
 
+  /// How long a client has to close its side after it was told why.
+  private static final int CLOSING_SECONDS = 1;
+
   /// What was agreed on in the handshake.
   ///
   /// @param model has the model take a message in
@@ -96,11 +99,16 @@ public final class Socket implements Session.Listener {
   private final ProcessMemory process;
   private final LongSupplier clock;
   private final Scheduler scheduler;
+  private final OpenConnection connection;
 
   private final AtomicBoolean dropped = new AtomicBoolean();
   private volatile Session session;
+  private volatile Scheduler.Task opening = () -> true;
   private volatile boolean closed;
+
+  // Used by the thread that answers.
   private long messages;
+  private OpenConnection.Call call;
 
   /// What is being received. Written by Jetty's reading thread, of which there is one at a time.
   private volatile Message arriving;
@@ -120,6 +128,7 @@ public final class Socket implements Session.Listener {
     private final Scheduler.Task limit;
     private byte[] bytes = new byte[0];
     private int length;
+    private boolean ended;
     private Deadline deadline;
 
     private Message(boolean isText, boolean isWhole) {
@@ -139,7 +148,10 @@ public final class Socket implements Session.Listener {
                   TimeUnit.MILLISECONDS);
     }
 
-    private void add(ByteBuffer more, boolean isLast) {
+    private synchronized void add(ByteBuffer more, boolean isLast) {
+      if (ended) {
+        return;
+      }
       long needed = (long) length + more.remaining();
       if (needed > bytes.length) {
         int size =
@@ -155,8 +167,11 @@ public final class Socket implements Session.Listener {
       length += count;
     }
 
+    /// Jetty may know the socket for some time yet, and what has arrived must not live as long.
     @Override
-    public void close() {
+    public synchronized void close() {
+      ended = true;
+      bytes = new byte[0];
       limit.cancel();
       taken.close();
     }
@@ -169,7 +184,8 @@ public final class Socket implements Session.Listener {
       ServingMetrics metrics,
       ProcessMemory process,
       LongSupplier clock,
-      Scheduler scheduler) {
+      Scheduler scheduler,
+      OpenConnection connection) {
     this.terms = terms;
     this.memory = memory;
     this.log = log;
@@ -177,18 +193,23 @@ public final class Socket implements Session.Listener {
     this.process = process;
     this.clock = clock;
     this.scheduler = scheduler;
+    this.connection = connection;
   }
 
   /// The handshake was accepted. A client that leaves at this very moment must not keep a session.
   void expectOpen() {
-    scheduler.schedule(
-        () -> {
-          if (session == null) {
-            drop();
-          }
-        },
-        OPENING_SECONDS,
-        TimeUnit.SECONDS);
+    opening =
+        scheduler.schedule(
+            () -> {
+              if (session == null) {
+                drop();
+              }
+            },
+            OPENING_SECONDS,
+            TimeUnit.SECONDS);
+    if (session != null) {
+      opening.cancel();
+    }
   }
 
   /// Ends what the socket has, once.
@@ -202,6 +223,8 @@ public final class Socket implements Session.Listener {
   @Override
   public void onWebSocketOpen(Session opened) {
     session = opened;
+    opening.cancel();
+    connection.becomes(this);
     metrics.socketOpened();
     if (closed) {
       opened.close(StatusCode.TRY_AGAIN_LATER, "the socket took too long to open", Callback.NOOP);
@@ -228,6 +251,11 @@ public final class Socket implements Session.Listener {
     try {
       if (arriving == null) {
         arriving = new Message(isText, isLast);
+        if (closed) {
+          // Whoever has closed it meanwhile has found nothing to let go of.
+          letGo();
+          return;
+        }
       }
       if (arriving.length + (long) payload.remaining() > terms.maxPayloadBytes) {
         refuse(
@@ -283,6 +311,7 @@ public final class Socket implements Session.Listener {
   /// Runs on a virtual thread of its own, until nothing waits.
   private void answerAll() {
     for (var next = next(); next.isPresent(); next = next()) {
+      call = connection.begin();
       try (var message = next.get()) {
         if (!closed) {
           answer(message);
@@ -291,6 +320,8 @@ public final class Socket implements Session.Listener {
         metrics.caught(e);
         refuse(StatusCode.SERVER_ERROR, "the server failed; its log says why");
         throw e;
+      } finally {
+        call.end();
       }
     }
   }
@@ -455,6 +486,7 @@ public final class Socket implements Session.Listener {
     } else {
       session.sendBinary(ByteBuffer.wrap(data), sent);
     }
+    call.await();
     try {
       sent.get();
     } catch (ExecutionException e) {
@@ -462,6 +494,8 @@ public final class Socket implements Session.Listener {
     } catch (InterruptedException e) {
       Thread.currentThread().interrupt();
       throw new IOException("the wait for the frame to leave was interrupted", e);
+    } finally {
+      call.goOn();
     }
   }
 
@@ -500,11 +534,17 @@ public final class Socket implements Session.Listener {
     return closed;
   }
 
+  /// The server needs the connection for others.
+  void makeWay() {
+    refuse(StatusCode.TRY_AGAIN_LATER, "all connections are in use, and this one was idle longest");
+  }
+
   /// Closes the socket, and says why.
   private void refuse(int code, String reason) {
     if (!closed) {
       closed = true;
       session.close(code, shortened(reason), Callback.NOOP);
+      scheduler.schedule(session::disconnect, CLOSING_SECONDS, TimeUnit.SECONDS);
       letGo();
     }
   }

@@ -22,6 +22,7 @@ import java.util.Optional;
 import java.util.function.Function;
 import java.util.function.LongSupplier;
 import java.util.function.Supplier;
+import java.util.regex.Pattern;
 import org.eclipse.jetty.ee10.servlet.ServletContextRequest;
 import org.eclipse.jetty.ee10.websocket.server.JettyServerUpgradeResponse;
 import org.eclipse.jetty.ee10.websocket.server.JettyWebSocketServletFactory;
@@ -44,6 +45,8 @@ final class Sockets {
 
   private static final int INPUT_BUFFER_BYTES = 16 << 10;
   private static final String SOCKET = "berth.socket";
+
+  private static final Pattern KEY = Pattern.compile("[A-Za-z0-9+/]{22}==");
 
   private final Function<Context, Supplier<ServedModel.Visit>> models;
   private final boolean hasOneModel;
@@ -104,9 +107,7 @@ final class Sockets {
 
   private void accept(Context ctx) {
     log.begin(ctx);
-    if (!"websocket".equalsIgnoreCase(ctx.header("Upgrade"))) {
-      throw noHandshake(ctx);
-    }
+    requireHandshake(ctx);
     var route = paths.pattern(ctx.path());
     boolean isOurs = route.filter(pattern -> pattern.endsWith(PATH)).isPresent();
     if (!isOurs) {
@@ -159,7 +160,7 @@ final class Sockets {
             .withHeaders(headers);
     var connection =
         ServletContextRequest.getServletContextRequest(ctx.req()).getConnectionMetaData();
-    var scheduler = connection.getConnector().getScheduler();
+    var endPoint = (PeerAwareConnector.PeerAwareEndPoint) connection.getConnection().getEndPoint();
     return new Socket(
         new Socket.Terms(
             model,
@@ -177,7 +178,8 @@ final class Sockets {
         metrics,
         ProcessMemory.ofThisProcess(),
         clock,
-        scheduler);
+        connection.getConnector().getScheduler(),
+        endPoint.place());
   }
 
   /// The session of all messages of a socket: the one that the handshake names or opens, or one
@@ -225,15 +227,30 @@ final class Sockets {
             .formatted(Text.quoted(ctx.path()), PATH, why));
   }
 
-  /// Answers what is no handshake.
-  static void reject(Context ctx) {
-    throw noHandshake(ctx);
-  }
-
-  private static ServingException noHandshake(Context ctx) {
-    return new ServingException(
-        ErrorType.BAD_INPUT,
-        "%s: found no WebSocket handshake, expected Upgrade: websocket (RFC 6455)"
-            .formatted(Text.quoted(ctx.path())));
+  /// What RFC 6455 §4.2.1 asks for. To what lacks it, Jetty would say 405 or 500. Upgrades without
+  /// `Connection: Upgrade` are refused by it before.
+  static void requireHandshake(Context ctx) {
+    var request = ctx.req();
+    if (!"websocket".equalsIgnoreCase(ctx.header("Upgrade"))
+        || !request.getMethod().equals("GET")
+        || !request.getProtocol().equals("HTTP/1.1")) {
+      throw new ServingException(
+          ErrorType.BAD_INPUT,
+          "%s: found no WebSocket handshake, expected GET of HTTP/1.1 with Upgrade: websocket (RFC 6455)"
+              .formatted(Text.quoted(ctx.path())));
+    }
+    var version = ctx.header("Sec-WebSocket-Version");
+    if (!"13".equals(version)) {
+      ctx.header("Sec-WebSocket-Version", "13");
+      throw new ServingException(
+          ErrorType.UPGRADE_REQUIRED,
+          "Sec-WebSocket-Version: found %s, expected 13".formatted(Text.found(version)));
+    }
+    var key = ctx.header("Sec-WebSocket-Key");
+    if (key == null || !KEY.matcher(key).matches()) {
+      throw new ServingException(
+          ErrorType.BAD_INPUT,
+          "Sec-WebSocket-Key: found %s, expected 16 bytes in Base64".formatted(Text.found(key)));
+    }
   }
 }

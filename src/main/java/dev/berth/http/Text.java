@@ -50,6 +50,11 @@ final class Text {
         : '"' + cut.replace("\\", "\\\\").replace("\"", "\\\"") + '"';
   }
 
+  /// What a client sent; nothing where it is null.
+  static String found(String text) {
+    return text == null ? "nothing" : quoted(text);
+  }
+
   static String quoted(String text) {
     return '"' + cut(text, MAX_LENGTH) + '"';
   }

@@ -30,6 +30,11 @@ public record ProcessMemory(
     return THIS;
   }
 
+  /// The largest body, in bytes, that a request may have in memory.
+  public long mostOfBody() {
+    return arriving.bytes();
+  }
+
   /// The account of a process with so large a heap.
   static ProcessMemory ofHeap(long bytes, LongSupplier clock) {
     long percent = bytes / 100;

@@ -64,10 +64,6 @@ public final class ModelMetrics implements AutoCloseable {
   private final Counter overloaded;
   private final Counter expired;
   private final Counter abandoned;
-  private final Timer stepTime;
-  private final Timer firstPart;
-  private final Counter parts;
-  private final AtomicInteger streams;
   private final AtomicInteger sessions;
   private final Counter sessionsOpened;
   private final Counter sessionsRefused;
@@ -87,8 +83,9 @@ public final class ModelMetrics implements AutoCloseable {
   /// By their names. Guarded by the monitor of this.
   private final Map<String, HookInstrument> ofHooks = new HashMap<>();
 
-  /// Guarded by the monitor of this: no series is added after they were removed.
+  // Guarded by the monitor of this: no series is added after they were removed.
   private boolean removed;
+  private StreamMetrics streams;
 
   /// How many versions of the model share it. Guarded by the metrics of the process.
   int users;
@@ -117,15 +114,6 @@ public final class ModelMetrics implements AutoCloseable {
         counter(
             "berth.abandoned",
             "records dropped before they were predicted, because nobody waited for them any more");
-    stepTime = timer("berth.step", "stepFn, one step of all records in the batch");
-    firstPart =
-        timer(
-            "berth.first.part", "from the first byte read to the first part, one streamed answer");
-    parts = counter("berth.parts", "parts of streamed answers");
-    streams =
-        gauge(
-            "berth.streams",
-            "records that are being predicted in steps, those that wait for their readers included");
     sessions = gauge("berth.sessions", "sessions that are open");
     sessionsOpened = counter("berth.sessions.opened", "sessions that were opened");
     sessionsRefused =
@@ -262,29 +250,13 @@ public final class ModelMetrics implements AutoCloseable {
     predictTime.record(took);
   }
 
-  /// A step was made for so many records, whether it failed or not.
-  public void stepped(int size, Duration took) {
-    batchSize.record(size);
-    stepTime.record(took);
-  }
-
-  /// A record is predicted in steps from now on.
-  public void streamBegun() {
-    streams.incrementAndGet();
-  }
-
-  public void streamEnded() {
-    streams.decrementAndGet();
-  }
-
-  /// The first part of a streamed answer is there.
-  public void firstPart(Duration took) {
-    firstPart.record(took);
-  }
-
-  /// A part of a streamed answer is there.
-  public void partEmitted() {
-    parts.increment();
+  /// Those of a model that answers part by part. Made when they are first asked for, because few
+  /// models do, and each series costs every reader.
+  public synchronized StreamMetrics streams() {
+    if (streams == null) {
+      streams = new StreamMetrics(this, batchSize);
+    }
+    return streams;
   }
 
   public void sessionOpened() {
@@ -303,7 +275,7 @@ public final class ModelMetrics implements AutoCloseable {
         .computeIfAbsent(
             reason,
             _ ->
-                labelled(
+                counter(
                     "berth.sessions.closed", "sessions that have ended, and why", "reason", reason))
         .increment();
   }
@@ -390,38 +362,28 @@ public final class ModelMetrics implements AutoCloseable {
     return requests.computeIfAbsent(
         status,
         _ ->
-            labelled(
+            counter(
                 "berth.model.requests",
                 "requests that a model took in, by the status of their answer",
                 "status",
                 Integer.toString(status)));
   }
 
-  private synchronized Counter labelled(
-      String name, String description, String label, String value) {
-    var counter =
-        Counter.builder(name)
-            .description(description)
-            .tags(LABEL, this.name, label, value)
-            .register(registry);
-    if (removed) {
-      registry.remove(counter);
-    } else {
-      series.add(counter);
-    }
-    return counter;
-  }
-
-  private Timer timer(String name, String description) {
+  Timer timer(String name, String description) {
     return added(ServingMetrics.timer(name, description).tag(LABEL, this.name).register(registry));
   }
 
-  private Counter counter(String name, String description) {
+  /// @param labels of its own: name, value, name, value, …
+  Counter counter(String name, String description, String... labels) {
     return added(
-        Counter.builder(name).description(description).tag(LABEL, this.name).register(registry));
+        Counter.builder(name)
+            .description(description)
+            .tag(LABEL, this.name)
+            .tags(labels)
+            .register(registry));
   }
 
-  private AtomicInteger gauge(String name, String description) {
+  AtomicInteger gauge(String name, String description) {
     var value = new AtomicInteger();
     added(
         Gauge.builder(name, value, AtomicInteger::get)
@@ -431,8 +393,12 @@ public final class ModelMetrics implements AutoCloseable {
     return value;
   }
 
-  private <T extends Meter> T added(T meter) {
-    series.add(meter);
+  private synchronized <T extends Meter> T added(T meter) {
+    if (removed) {
+      registry.remove(meter);
+    } else {
+      series.add(meter);
+    }
     return meter;
   }
 }

@@ -1,5 +1,6 @@
 package dev.berth.metrics;
 
+import com.sun.management.OperatingSystemMXBean;
 import io.micrometer.core.instrument.Counter;
 import io.micrometer.core.instrument.FunctionCounter;
 import io.micrometer.core.instrument.Gauge;
@@ -13,6 +14,7 @@ import io.micrometer.core.instrument.binder.jvm.JvmThreadMetrics;
 import io.micrometer.core.instrument.binder.system.FileDescriptorMetrics;
 import io.micrometer.core.instrument.binder.system.ProcessorMetrics;
 import io.micrometer.core.instrument.binder.system.UptimeMetrics;
+import io.micrometer.core.instrument.config.MeterFilter;
 import io.micrometer.prometheusmetrics.PrometheusConfig;
 import io.micrometer.prometheusmetrics.PrometheusMeterRegistry;
 import io.prometheus.metrics.config.EscapingScheme;
@@ -21,6 +23,7 @@ import io.prometheus.metrics.model.snapshots.MetricSnapshots;
 import java.io.ByteArrayOutputStream;
 import java.io.IOException;
 import java.io.UncheckedIOException;
+import java.lang.management.ManagementFactory;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.Map;
@@ -47,8 +50,7 @@ public final class ServingMetrics implements AutoCloseable {
           .map(Duration::ofMillis)
           .toArray(Duration[]::new);
 
-  private final PrometheusMeterRegistry registry =
-      new PrometheusMeterRegistry(PrometheusConfig.DEFAULT);
+  private final PrometheusMeterRegistry registry = registry();
   private final JvmGcMetrics garbageCollection = new JvmGcMetrics();
 
   private final MeterProvider<Counter> requests =
@@ -104,6 +106,12 @@ public final class ServingMetrics implements AutoCloseable {
             new FileDescriptorMetrics(),
             new UptimeMetrics())
         .forEach(binder -> binder.bindTo(registry));
+    if (ManagementFactory.getOperatingSystemMXBean() instanceof OperatingSystemMXBean system) {
+      FunctionCounter.builder("process.cpu", system, of -> of.getProcessCpuTime() / 1e9)
+          .description("CPU time of the process, user and system")
+          .baseUnit("seconds")
+          .register(registry);
+    }
     FunctionCounter.builder("berth.out.of.memory", outOfMemoryErrors, AtomicLong::get)
         .description("OutOfMemoryErrors of the JVM; after the first one, /ping is 503")
         .register(registry);
@@ -111,6 +119,17 @@ public final class ServingMetrics implements AutoCloseable {
         .description("the version of Berth and of Java")
         .tags("version", version(), "java", Runtime.version().toString())
         .register(registry);
+  }
+
+  /// Without those of Micrometer whose names Prometheus would not have. Its own for the first is
+  /// `process_cpu_seconds_total`.
+  private static PrometheusMeterRegistry registry() {
+    var registry = new PrometheusMeterRegistry(PrometheusConfig.DEFAULT);
+    registry
+        .config()
+        .meterFilter(MeterFilter.denyNameStartsWith("process.cpu.time"))
+        .meterFilter(MeterFilter.denyNameStartsWith("system.cpu.count"));
+    return registry;
   }
 
   private static String version() {

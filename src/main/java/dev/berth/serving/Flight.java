@@ -227,7 +227,7 @@ final class Flight<I, O> {
             request,
             type.get(),
             memory,
-            model.metrics,
+            model.metrics.streams(),
             deadline,
             streams.get(),
             begunAt,

@@ -102,6 +102,10 @@ final class HookRun implements Runnable {
     if (waitsForTurn) {
       pool.turns.leaveLine(this);
     }
+    if (!begun) {
+      // Else it would have it until a thread is free, and no thread is added for it.
+      pool.turns.giveBack(this);
+    }
     if (thread != null) {
       thread.interrupt();
     }

@@ -110,11 +110,12 @@ final class HookThreads {
 
   /// Where the threads were replaced meanwhile, the hook runs on the new ones.
   private void executeAgain(Runnable run) {
-    var current = executor;
-    if (current.isShutdown()) {
-      throw new RejectedExecutionException("the server is stopping");
+    synchronized (pool) {
+      if (isClosed()) {
+        throw new RejectedExecutionException("the server is stopping");
+      }
+      executor.execute(run);
     }
-    current.execute(run);
   }
 
   /// Hooks that have not begun run on new threads. The others end with their hook, so that nothing

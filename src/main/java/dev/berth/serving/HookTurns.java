@@ -71,10 +71,12 @@ final class HookTurns {
   /// A hook has ended, waits for something or is stuck: where it had its turn, others may run.
   void giveBack(HookRun run) {
     if (run.hasTurn) {
-      run.hasTurn = false;
       synchronized (pool) {
-        count(run, -1);
-        startWaiting();
+        if (run.hasTurn) {
+          run.hasTurn = false;
+          count(run, -1);
+          startWaiting();
+        }
       }
     }
   }

@@ -146,12 +146,14 @@ public final class ServedModel {
   ///
   /// @param requestTypes the content types that the hooks read; empty: any
   /// @param responseTypes the content types that the hooks write; empty: any
+  /// @param openAiPaths the paths of OpenAI's API that the hooks answer
   /// @param streams whether the hooks answer part by part
   /// @param sessions whether the hooks have sessions
   /// @param accelerators one for each worker
   public record Facts(
       List<MediaType> requestTypes,
       List<MediaType> responseTypes,
+      List<String> openAiPaths,
       boolean streams,
       boolean sessions,
       List<Accelerator> accelerators) {}
@@ -163,6 +165,7 @@ public final class ServedModel {
             new Facts(
                 model.requestTypes(),
                 model.responseTypes(),
+                model.openAiPaths(),
                 model.isStreaming(),
                 model.sessions().isPresent(),
                 model.accelerators()))

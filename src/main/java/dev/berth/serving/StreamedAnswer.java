@@ -8,7 +8,7 @@ import dev.berth.hooks.InvocationRequest;
 import dev.berth.hooks.MediaType;
 import dev.berth.hooks.StreamingHandler;
 import dev.berth.memory.RequestMemory;
-import dev.berth.metrics.ModelMetrics;
+import dev.berth.metrics.StreamMetrics;
 import java.time.Duration;
 import java.util.ArrayDeque;
 import java.util.Optional;
@@ -38,7 +38,7 @@ final class StreamedAnswer<O> implements Answer.Streamed, PartSink<O> {
   private final MediaType type;
   private final PartFrame frame;
   private final RequestMemory memory;
-  private final ModelMetrics metrics;
+  private final StreamMetrics metrics;
   private final Deadline deadline;
   private final StreamLimits limits;
   private final long begunAt;
@@ -70,7 +70,7 @@ final class StreamedAnswer<O> implements Answer.Streamed, PartSink<O> {
       InvocationRequest request,
       MediaType type,
       RequestMemory memory,
-      ModelMetrics metrics,
+      StreamMetrics metrics,
       Deadline deadline,
       StreamLimits limits,
       long begunAt,
@@ -156,6 +156,9 @@ final class StreamedAnswer<O> implements Answer.Streamed, PartSink<O> {
         return false;
       }
       failure = why.type() == ErrorType.DEADLINE_EXCEEDED ? late(why) : why;
+      if (why.type() != ErrorType.CALLER_GONE) {
+        metrics.broken();
+      }
       ended = true;
       changed.signalAll();
       if (!hasRoom()) {

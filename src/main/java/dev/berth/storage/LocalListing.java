@@ -94,7 +94,7 @@ final class LocalListing implements Iterator<StoredObject> {
               "found more than %d ways to this directory through links, expected a tree"
                   .formatted(MOST_WAYS));
         }
-        within.push(new Directory(path, real, key, names(path).iterator()));
+        within.push(new Directory(path, real, key, names(path, key).iterator()));
       }
     } catch (IOException e) {
       throw LocalErrors.of(located(key), "listed", e);
@@ -103,21 +103,28 @@ final class LocalListing implements Iterator<StoredObject> {
     }
   }
 
-  private static List<String> names(Path path) throws IOException {
+  private List<String> names(Path path, String key) throws IOException {
     var names = new ArrayList<String>();
     try (var entries = Files.newDirectoryStream(path)) {
       for (var entry : entries) {
         var name = entry.getFileName().toString();
-        if (!name.startsWith(".")) {
-          names.add(Files.isDirectory(entry) ? name + "/" : name);
+        if (name.startsWith(".")) {
+          continue;
         }
+        if (!path.resolve(name).equals(entry)) {
+          throw StorageException.permanent(
+              located(key + name),
+              "found a name that is not %s, the encoding of this process. Rename the file, or set LC_ALL"
+                  .formatted(System.getProperty("sun.jnu.encoding")));
+        }
+        names.add(Files.isDirectory(entry) ? name + "/" : name);
       }
     }
     names.sort(KEY_ORDER);
     return names;
   }
 
-  /// Nothing for a file that is gone meanwhile, and for pipes, sockets and devices.
+  /// Nothing for pipes, sockets and devices.
   private Optional<StoredObject> file(Path path, String key) {
     try {
       var attributes = Files.readAttributes(path, BasicFileAttributes.class);
@@ -125,10 +132,8 @@ final class LocalListing implements Iterator<StoredObject> {
           ? Optional.of(new StoredObject(located(key), key, attributes.size()))
           : Optional.empty();
     } catch (NoSuchFileException e) {
-      // A link to nothing can't be opened, and whoever tries gets to know that.
-      return Files.isSymbolicLink(path)
-          ? Optional.of(new StoredObject(located(key), key, 0))
-          : Optional.empty();
+      // A link to nothing, or a file that is gone meanwhile. Whoever opens it gets to know that.
+      return Optional.of(new StoredObject(located(key), key, 0));
     } catch (IOException e) {
       throw LocalErrors.of(located(key), "read", e);
     }

@@ -37,6 +37,9 @@ final class LocalStore {
     var path = location.path();
     try {
       return Files.isRegularFile(path) ? OptionalLong.of(Files.size(path)) : OptionalLong.empty();
+    } catch (NoSuchFileException _) {
+      // Another instance has removed it between the two looks.
+      return OptionalLong.empty();
     } catch (IOException e) {
       throw LocalErrors.of(location, "read", e);
     }

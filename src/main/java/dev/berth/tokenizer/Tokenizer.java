@@ -3,8 +3,8 @@ package dev.berth.tokenizer;
 import ai.djl.huggingface.tokenizers.HuggingFaceTokenizer;
 import ai.djl.huggingface.tokenizers.jni.TokenizersLibrary;
 import com.fasterxml.jackson.core.JsonToken;
-import com.fasterxml.jackson.databind.ObjectMapper;
 import com.fasterxml.jackson.databind.node.ObjectNode;
+import dev.berth.json.JsonText;
 import dev.berth.memory.Footprint;
 import dev.berth.memory.HeapRoom;
 import dev.berth.memory.RequestMemory;
@@ -16,6 +16,7 @@ import java.nio.file.Path;
 import java.security.MessageDigest;
 import java.security.NoSuchAlgorithmException;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.HexFormat;
 import java.util.List;
 import java.util.Map;
@@ -66,8 +67,6 @@ public final class Tokenizer implements AutoCloseable {
   /// What a character of a text may take while its words are handed over, in bytes: at most a word
   /// of its own.
   private static final int WORD = 150;
-
-  private static final ObjectMapper JSON = new ObjectMapper();
 
   /// A pair is one character to a pattern.
   private static final Pattern UNPAIRED = Pattern.compile("[\\ud800-\\udfff]");
@@ -125,11 +124,21 @@ public final class Tokenizer implements AutoCloseable {
       var files = TokenizerFiles.read(file);
       return hasWords(file)
           ? withWords(file, files)
-          : of(Files.readAllBytes(file), Optional.empty(), files);
+          : of(withoutMark(Files.readAllBytes(file)), Optional.empty(), files);
     } catch (IOException | RuntimeException e) {
       throw new IOException(
           "%s can't be loaded as a tokenizer: %s".formatted(file, e.getMessage()), e);
     }
+  }
+
+  /// The native library takes no byte order mark.
+  private static byte[] withoutMark(byte[] text) {
+    boolean isMarked =
+        text.length > 2
+            && text[0] == (byte) 0xef
+            && text[1] == (byte) 0xbb
+            && text[2] == (byte) 0xbf;
+    return isMarked ? Arrays.copyOfRange(text, 3, text.length) : text;
   }
 
   private static Tokenizer of(byte[] content, Optional<WordCutter> words, TokenizerFiles files) {
@@ -150,19 +159,22 @@ public final class Tokenizer implements AutoCloseable {
 
   /// Whether `words` comes first. Only there it is looked for, so that no large file is read twice.
   private static boolean hasWords(Path file) throws IOException {
-    try (var parser = JSON.createParser(file.toFile())) {
+    try (var parser = JsonText.parser(file)) {
       return parser.nextToken() == JsonToken.START_OBJECT
           && WordCutter.NAME.equals(parser.nextFieldName());
     }
   }
 
   private static Tokenizer withWords(Path file, TokenizerFiles files) throws IOException {
-    var json = (ObjectNode) JSON.readTree(file.toFile());
+    ObjectNode json;
+    try (var parser = JsonText.parser(file)) {
+      json = parser.readValueAsTree();
+    }
     var words = WordCutter.of(json, file.toAbsolutePath().getParent());
     try {
       json.remove(WordCutter.NAME);
-      return of(JSON.writeValueAsBytes(json), Optional.of(words), files);
-    } catch (IOException | RuntimeException e) {
+      return of(JsonText.bytes(json), Optional.of(words), files);
+    } catch (RuntimeException e) {
       words.close();
       throw e;
     }

@@ -2,8 +2,9 @@ package dev.berth.tokenizer;
 
 import com.fasterxml.jackson.core.JsonToken;
 import com.fasterxml.jackson.databind.JsonNode;
-import com.fasterxml.jackson.databind.ObjectMapper;
+import com.fasterxml.jackson.databind.node.JsonNodeFactory;
 import com.fasterxml.jackson.databind.node.MissingNode;
+import dev.berth.json.JsonText;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -29,8 +30,6 @@ record TokenizerFiles(
     RowTemplate template,
     Truncation truncation) {
 
-  private static final ObjectMapper JSON = new ObjectMapper();
-
   /// A tokenizer.json alone does not say which of its tokens is for padding.
   private static final List<String> USUAL_PADDING = List.of("[PAD]", "<pad>");
 
@@ -54,8 +53,8 @@ record TokenizerFiles(
   }
 
   private static JsonNode parts(Path file) throws IOException {
-    var parts = JSON.createObjectNode();
-    try (var parser = JSON.createParser(file.toFile())) {
+    var parts = JsonNodeFactory.instance.objectNode();
+    try (var parser = JsonText.parser(file)) {
       if (parser.nextToken() != JsonToken.START_OBJECT) {
         return parts;
       }
@@ -64,7 +63,7 @@ record TokenizerFiles(
           name = parser.nextFieldName()) {
         parser.nextToken();
         if (PARTS.contains(name)) {
-          parts.set(name, JSON.<JsonNode>readTree(parser));
+          parts.set(name, parser.<JsonNode>readValueAsTree());
         } else {
           parser.skipChildren();
         }
@@ -75,7 +74,7 @@ record TokenizerFiles(
 
   private static JsonNode beside(Path file, String name) throws IOException {
     var other = file.resolveSibling(name);
-    return Files.isRegularFile(other) ? JSON.readTree(other.toFile()) : MissingNode.getInstance();
+    return Files.isRegularFile(other) ? JsonText.read(other) : MissingNode.getInstance();
   }
 
   private static Truncation truncation(JsonNode own, JsonNode config, JsonNode model) {

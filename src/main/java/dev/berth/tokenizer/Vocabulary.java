@@ -2,7 +2,7 @@ package dev.berth.tokenizer;
 
 import com.fasterxml.jackson.core.JsonToken;
 import com.fasterxml.jackson.databind.JsonNode;
-import com.fasterxml.jackson.databind.ObjectMapper;
+import dev.berth.json.JsonText;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.util.HashMap;
@@ -12,8 +12,6 @@ import java.util.Optional;
 /// The tokens of a `tokenizer.json` by id and by text, and how its words are put together.
 /// Immutable.
 public final class Vocabulary {
-
-  private static final ObjectMapper JSON = new ObjectMapper();
 
   private final Map<Long, String> tokens = new HashMap<>();
   private final Map<String, Long> ids = new HashMap<>();
@@ -44,11 +42,11 @@ public final class Vocabulary {
   /// @param file a `tokenizer.json`
   /// @throws IOException when it can't be read
   public static Vocabulary read(Path file) throws IOException {
-    try (var parser = JSON.createParser(file.toFile())) {
+    try (var parser = JsonText.parser(file)) {
       if (parser.nextToken() != JsonToken.START_OBJECT) {
         throw new IOException("%s: found no object, expected a tokenizer".formatted(file));
       }
-      return new Vocabulary(JSON.readTree(parser));
+      return new Vocabulary(parser.readValueAsTree());
     }
   }
 

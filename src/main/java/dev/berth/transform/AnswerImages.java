@@ -1,12 +1,11 @@
 package dev.berth.transform;
 
-import com.fasterxml.jackson.databind.JsonNode;
-import com.fasterxml.jackson.databind.ObjectMapper;
 import dev.berth.content.Sha256;
 import dev.berth.content.UniqueNames;
 import dev.berth.content.image.ContactSheet;
 import dev.berth.content.image.Image;
 import dev.berth.hooks.BadInputException;
+import dev.berth.json.JsonText;
 import dev.berth.storage.Location;
 import dev.berth.storage.Storage;
 import dev.berth.storage.StorageException;
@@ -35,7 +34,6 @@ import org.slf4j.LoggerFactory;
 final class AnswerImages {
 
   private static final Logger log = LoggerFactory.getLogger(AnswerImages.class);
-  private static final ObjectMapper JSON = new ObjectMapper();
   private static final int MOST_ON_SHEET = 64;
 
   /// On their way to S3 at the same time, for one object.
@@ -75,10 +73,9 @@ final class AnswerImages {
     var writing = new ArrayDeque<Future<?>>();
     var thumbnails = new ArrayList<Image>();
     int room = room(object);
-    try (var in = storage.open(job.output(object));
-        var lines = JSON.readerFor(JsonNode.class).<JsonNode>readValues(in)) {
-      while (lines.hasNextValue()) {
-        var line = lines.nextValue();
+    try (var lines = Envelope.lines(storage.open(job.output(object)))) {
+      for (var text = lines.readLine(); text != null; text = lines.readLine()) {
+        var line = JsonText.payload(text);
         var envelope = job.envelope().orElseThrow();
         for (var image : ImageText.in(envelope.answer(line))) {
           if (job.extract().filter(type -> type.includes(image.type())).isPresent()) {

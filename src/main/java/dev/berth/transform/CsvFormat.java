@@ -4,8 +4,9 @@ import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.node.ArrayNode;
 import com.fasterxml.jackson.databind.node.JsonNodeFactory;
 import dev.berth.content.Csv;
-import dev.berth.content.Excerpt;
+import dev.berth.content.CsvText;
 import dev.berth.hooks.BadInputException;
+import java.util.List;
 import java.util.stream.Collectors;
 
 /// CSV (RFC 4180), each row a list of its cells. A cell is the text between two commas, its quotes
@@ -18,11 +19,13 @@ final class CsvFormat implements RecordFormat {
       throw new BadInputException("found a blank line, expected a row of CSV");
     }
     var row = JsonNodeFactory.instance.arrayNode();
-    int start = 0;
-    while (start <= text.length()) {
-      int end = endOfCell(text, start, row.size() + 1);
-      row.add(text.substring(start, end));
-      start = end + 1;
+    for (var cell : CsvText.cells(text)) {
+      row.add(cell);
+      try {
+        CsvText.value(cell);
+      } catch (BadInputException e) {
+        throw new BadInputException("column %d: %s".formatted(row.size(), e.getMessage()), e);
+      }
     }
     return row;
   }
@@ -54,26 +57,9 @@ final class CsvFormat implements RecordFormat {
         : record.textValue();
   }
 
-  private static int endOfCell(String text, int start, int column) {
-    if (!text.startsWith("\"", start)) {
-      int comma = text.indexOf(',', start);
-      return comma < 0 ? text.length() : comma;
-    }
-    int quote = text.indexOf('"', start + 1);
-    while (quote >= 0 && text.startsWith("\"", quote + 1)) {
-      quote = text.indexOf('"', quote + 2);
-    }
-    if (quote < 0) {
-      throw new BadInputException(
-          "column %d: found %s, expected a second quote before the line's end"
-              .formatted(column, Excerpt.quoted(text.substring(start))));
-    }
-    int end = quote + 1;
-    if (end < text.length() && text.charAt(end) != ',') {
-      throw new BadInputException(
-          "column %d: found %s behind the second quote, expected a comma"
-              .formatted(column, Excerpt.quoted(text.substring(end))));
-    }
-    return end;
+  /// A row may have line breaks between quotes.
+  @Override
+  public List<String> records(String text) {
+    return CsvText.rows(text);
   }
 }

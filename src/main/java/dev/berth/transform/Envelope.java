@@ -2,6 +2,11 @@ package dev.berth.transform;
 
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.node.ObjectNode;
+import com.fasterxml.jackson.databind.util.RawValue;
+import java.io.BufferedReader;
+import java.io.InputStream;
+import java.io.InputStreamReader;
+import java.nio.charset.StandardCharsets;
 import java.util.Locale;
 import java.util.Optional;
 
@@ -11,14 +16,14 @@ enum Envelope {
   /// `CreateModelInvocationJob`: `recordId` and `modelInput`, then `modelOutput` or `error`.
   BEDROCK("recordId", "modelInput") {
     @Override
-    void answer(ObjectNode line, JsonNode body, JsonNode answer, String lineId) {
-      line.set(input(), body);
-      line.set("modelOutput", answer);
+    void answer(ObjectNode line, String body, String answer, String lineId) {
+      line.putRawValue(input(), new RawValue(body));
+      line.putRawValue("modelOutput", new RawValue(answer));
     }
 
     @Override
-    void fail(ObjectNode line, Optional<JsonNode> body, int code, String message, String lineId) {
-      body.ifPresent(given -> line.set(input(), given));
+    void fail(ObjectNode line, Optional<String> body, int code, String message, String lineId) {
+      body.ifPresent(given -> line.putRawValue(input(), new RawValue(given)));
       line.putObject("error").put("errorCode", code).put("errorMessage", message);
     }
 
@@ -30,26 +35,26 @@ enum Envelope {
   /// OpenAI's batches: `custom_id` and `body`, then `response` with a status.
   OPENAI("custom_id", "body") {
     @Override
-    void answer(ObjectNode line, JsonNode body, JsonNode answer, String lineId) {
+    void answer(ObjectNode line, String body, String answer, String lineId) {
       respond(line, OK, answer, lineId);
     }
 
     @Override
-    void fail(ObjectNode line, Optional<JsonNode> body, int code, String message, String lineId) {
+    void fail(ObjectNode line, Optional<String> body, int code, String message, String lineId) {
       var error = line.objectNode();
       error
           .putObject("error")
           .put("message", message)
           .put("type", code < 500 ? "invalid_request_error" : "server_error");
-      respond(line, code, error, lineId);
+      respond(line, code, error.toString(), lineId);
     }
 
-    private void respond(ObjectNode line, int status, JsonNode body, String lineId) {
+    private void respond(ObjectNode line, int status, String body, String lineId) {
       line.put("id", "batch_req_" + lineId);
       line.putObject("response")
           .put("status_code", status)
           .put("request_id", lineId)
-          .set("body", body);
+          .putRawValue("body", new RawValue(body));
       line.putNull("error");
     }
 
@@ -89,12 +94,19 @@ enum Envelope {
 
   /// Writes an answer behind the id.
   ///
+  /// @param body of the record, as it stands there
+  /// @param answer as the container has written it
   /// @param lineId of the line in its job
-  abstract void answer(ObjectNode line, JsonNode body, JsonNode answer, String lineId);
+  abstract void answer(ObjectNode line, String body, String answer, String lineId);
 
   /// Writes what went wrong.
   abstract void fail(
-      ObjectNode line, Optional<JsonNode> body, int code, String message, String lineId);
+      ObjectNode line, Optional<String> body, int code, String message, String lineId);
+
+  /// Reads the lines of an output.
+  static BufferedReader lines(InputStream output) {
+    return new BufferedReader(new InputStreamReader(output, StandardCharsets.UTF_8));
+  }
 
   /// The answer in a line of an output; missing where it is an error.
   abstract JsonNode answer(JsonNode line);

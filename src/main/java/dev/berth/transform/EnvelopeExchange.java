@@ -1,9 +1,13 @@
 package dev.berth.transform;
 
-import com.fasterxml.jackson.core.JsonProcessingException;
 import com.fasterxml.jackson.databind.JsonNode;
-import com.fasterxml.jackson.databind.ObjectMapper;
+import com.fasterxml.jackson.databind.node.JsonNodeFactory;
 import com.fasterxml.jackson.databind.node.ObjectNode;
+import com.fasterxml.jackson.databind.util.RawValue;
+import dev.berth.hooks.BadInputException;
+import dev.berth.json.JsonMembers;
+import dev.berth.json.JsonText;
+import dev.berth.json.NotJsonException;
 import dev.berth.storage.Location;
 import dev.berth.storage.Storage;
 import dev.berth.storage.StoredObject;
@@ -13,13 +17,14 @@ import java.io.InputStream;
 import java.nio.charset.StandardCharsets;
 import java.util.Arrays;
 import java.util.Optional;
+import java.util.Set;
 import java.util.concurrent.atomic.LongAdder;
 
 /// The way of services for batches: each line is a record with its own id and input, and its output
 /// line says what came of it. A record that fails is an error in its line and costs no other.
 final class EnvelopeExchange implements Exchange {
 
-  private static final ObjectMapper JSON = new ObjectMapper();
+  private static final String USAGE = "usage";
   private static final int BAD_REQUEST = 400;
   private static final int SERVER_FAILED = 500;
 
@@ -49,52 +54,69 @@ final class EnvelopeExchange implements Exchange {
   }
 
   private String line(Payload.MiniBatch batch) throws InterruptedException {
-    var line = JSON.createObjectNode();
-    Optional<JsonNode> body = Optional.empty();
+    var line = JsonNodeFactory.instance.objectNode();
+    Optional<String> body = Optional.empty();
     try {
-      var record = JSON.readTree(batch.body());
-      if (record == null || !record.path(envelope.input()).isObject()) {
-        return failure(
-            line,
-            body,
-            batch,
-            BAD_REQUEST,
+      var record =
+          JsonMembers.of(
+              RecordProcessing.text(batch.body(), "the record"),
+              Set.of(envelope.id(), envelope.input()));
+      Optional.ofNullable(record.values().get(envelope.id()))
+          .filter(id -> !id.equals("null"))
+          .ifPresent(id -> line.putRawValue(envelope.id(), new RawValue(id)));
+      requireJson(record, "the record");
+      var input = Optional.ofNullable(record.values().get(envelope.input()));
+      if (input.filter(object -> object.startsWith("{")).isEmpty()) {
+        throw new BadInputException(
             "expected {\"%s\": …, \"%s\": {…}}".formatted(envelope.id(), envelope.input()));
       }
-      body = Optional.of(record.path(envelope.input()));
-      line.put(envelope.id(), record.path(envelope.id()).asText(generatedId(batch)));
-      var answer = JSON.readTree(invoker.invoke(JSON.writeValueAsBytes(body.get())).body());
-      count(answer);
-      envelope.answer(line, body.get(), answer, generatedId(batch));
+      body = input;
+      var answer = answer(invoker.invoke(input.get().getBytes(StandardCharsets.UTF_8)).body());
+      if (!line.has(envelope.id())) {
+        line.put(envelope.id(), generatedId(batch));
+      }
+      envelope.answer(line, input.get(), answer, generatedId(batch));
       succeeded.increment();
-      return line.toString();
+      return JsonText.write(line);
     } catch (InvocationException e) {
       if (e.saysNothingOfThePayload()) {
         throw new TransformException(
             "record %d: %s".formatted(batch.firstRecord(), e.getMessage()), e);
       }
       return failure(line, body, batch, e.status().orElse(SERVER_FAILED), e.getMessage());
-    } catch (JsonProcessingException e) {
+    } catch (BadInputException e) {
       return failure(
-          line,
-          body,
-          batch,
-          body.isPresent() ? SERVER_FAILED : BAD_REQUEST,
-          "%s is not JSON: %s"
-              .formatted(body.isPresent() ? "the answer" : "the record", e.getOriginalMessage()));
-    } catch (IOException e) {
-      throw new TransformException("record %d: %s".formatted(batch.firstRecord(), e), e);
+          line, body, batch, body.isPresent() ? SERVER_FAILED : BAD_REQUEST, e.getMessage());
+    }
+  }
+
+  /// What the container has answered, as it stands but on one line.
+  private String answer(byte[] body) {
+    var text = RecordProcessing.text(body, "the answer");
+    var answer = JsonMembers.of(text, Set.of(USAGE));
+    requireJson(answer, "the answer");
+    try {
+      count(JsonText.payload(answer.values().getOrDefault(USAGE, "null")));
+    } catch (NotJsonException _) {
+      // It has a number that is longer than any count.
+    }
+    return JsonMembers.onOneLine(text).strip();
+  }
+
+  private static void requireJson(JsonMembers members, String name) {
+    if (members.flaw().isPresent()) {
+      throw new BadInputException("%s: %s".formatted(name, members.flaw().get().getMessage()));
     }
   }
 
   private String failure(
-      ObjectNode line, Optional<JsonNode> body, Payload.MiniBatch batch, int code, String message) {
+      ObjectNode line, Optional<String> body, Payload.MiniBatch batch, int code, String message) {
     failed.increment();
     if (!line.has(envelope.id())) {
       line.put(envelope.id(), generatedId(batch));
     }
     envelope.fail(line, body, code, message, generatedId(batch));
-    return line.toString();
+    return JsonText.write(line);
   }
 
   /// BED-03: a record without an id gets one; here it is its line.
@@ -103,14 +125,14 @@ final class EnvelopeExchange implements Exchange {
   }
 
   /// Anthropic's and Amazon's models say it in one of the first two ways, OpenAI's in the third.
-  private void count(JsonNode answer) {
-    inputTokens.add(tokens(answer, "input_tokens", "inputTokens", "prompt_tokens"));
-    outputTokens.add(tokens(answer, "output_tokens", "outputTokens", "completion_tokens"));
+  private void count(JsonNode usage) {
+    inputTokens.add(tokens(usage, "input_tokens", "inputTokens", "prompt_tokens"));
+    outputTokens.add(tokens(usage, "output_tokens", "outputTokens", "completion_tokens"));
   }
 
-  private static long tokens(JsonNode answer, String... names) {
+  private static long tokens(JsonNode usage, String... names) {
     return Arrays.stream(names)
-        .map(answer.path("usage")::path)
+        .map(usage::path)
         .filter(JsonNode::isNumber)
         .mapToLong(JsonNode::asLong)
         .findFirst()
@@ -137,12 +159,11 @@ final class EnvelopeExchange implements Exchange {
   }
 
   private void count(InputStream output) throws IOException {
-    try (var lines = JSON.readerFor(JsonNode.class).<JsonNode>readValues(output)) {
-      while (lines.hasNextValue()) {
-        var line = lines.nextValue();
-        var answer = envelope.answer(line);
+    try (var lines = Envelope.lines(output)) {
+      for (var line = lines.readLine(); line != null; line = lines.readLine()) {
+        var answer = envelope.answer(JsonText.payload(line));
         (answer.isMissingNode() ? failed : succeeded).increment();
-        count(answer);
+        count(answer.path(USAGE));
       }
     }
   }
@@ -164,7 +185,8 @@ final class EnvelopeExchange implements Exchange {
     long good = succeeded.sum();
     long bad = failed.sum();
     var manifest =
-        JSON.createObjectNode()
+        JsonNodeFactory.instance
+            .objectNode()
             .put("totalRecordCount", good + bad)
             .put("processedRecordCount", good + bad)
             .put("successRecordCount", good)
@@ -172,7 +194,7 @@ final class EnvelopeExchange implements Exchange {
             .put("inputTokenCount", inputTokens.sum())
             .put("outputTokenCount", outputTokens.sum());
     try (var out = storage.create(output.resolve(name), Optional.of("application/json"))) {
-      out.write(manifest.toString().getBytes(StandardCharsets.UTF_8));
+      out.write(JsonText.bytes(manifest));
       out.commit();
     }
   }

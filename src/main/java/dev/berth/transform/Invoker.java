@@ -1,11 +1,11 @@
 package dev.berth.transform;
 
 import com.fasterxml.jackson.databind.JsonNode;
-import com.fasterxml.jackson.databind.ObjectMapper;
 import com.fasterxml.jackson.databind.node.MissingNode;
 import dev.berth.hooks.MediaType;
+import dev.berth.json.JsonText;
+import dev.berth.json.NotJsonException;
 import dev.berth.transform.InvocationException.Kind;
-import java.io.IOException;
 import java.io.InputStream;
 import java.net.ConnectException;
 import java.net.URI;
@@ -42,7 +42,6 @@ final class Invoker implements AutoCloseable {
   /// @param type of the body, without parameters
   record Answer(byte[] body, Optional<MediaType> type) {}
 
-  private static final ObjectMapper JSON = new ObjectMapper();
   private static final Duration CONNECT = Duration.ofSeconds(10);
   private static final Duration FIRST_PAUSE = Duration.ofMillis(200);
   private static final Duration LONGEST_PAUSE = Duration.ofSeconds(5);
@@ -197,7 +196,7 @@ final class Invoker implements AutoCloseable {
     var last = text.substring(text.lastIndexOf('\n') + 1);
     try {
       var error =
-          JSON.readTree(
+          JsonText.payload(
                   events && last.startsWith("data:") ? last.substring("data:".length()) : last)
               .path("error");
       if (error.path("message").isTextual() && error.path("code").isInt()) {
@@ -206,7 +205,7 @@ final class Invoker implements AutoCloseable {
             "the stream broke: %s".formatted(error.get("message").asText()),
             Optional.empty());
       }
-    } catch (IOException _) {
+    } catch (NotJsonException _) {
       // Parts need not be JSON.
     }
   }
@@ -250,9 +249,9 @@ final class Invoker implements AutoCloseable {
   private static String reason(byte[] body) {
     var text = new String(body, StandardCharsets.UTF_8).strip();
     try {
-      text = JSON.readTree(text).path("message").asText(text);
-    } catch (IOException _) {
-      // It is not JSON.
+      text = JsonText.payload(text).path("message").asText(text);
+    } catch (NotJsonException _) {
+      // A text, which says it itself.
     }
     return text.substring(0, Math.min(text.length(), LONGEST_REASON));
   }
@@ -262,9 +261,9 @@ final class Invoker implements AutoCloseable {
     try {
       var response = send(HttpRequest.newBuilder(at("/execution-parameters")).build(), timeout);
       return response.statusCode() == 200
-          ? JSON.readTree(response.body())
+          ? JsonText.read(response.body())
           : MissingNode.getInstance();
-    } catch (InvocationException | IOException _) {
+    } catch (InvocationException | NotJsonException _) {
       return MissingNode.getInstance();
     }
   }

@@ -1,10 +1,9 @@
 package dev.berth.transform;
 
-import com.fasterxml.jackson.core.JsonProcessingException;
 import com.fasterxml.jackson.databind.JsonNode;
-import com.fasterxml.jackson.databind.ObjectMapper;
+import dev.berth.json.JsonText;
+import dev.berth.json.NotJsonException;
 import java.io.IOException;
-import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.EnumMap;
@@ -19,8 +18,6 @@ import java.util.Set;
 /// @param options what it says of the job
 /// @param environment its `Environment`
 public record JobFile(Map<JobOption, String> options, Map<String, String> environment) {
-
-  private static final ObjectMapper JSON = new ObjectMapper();
 
   /// What only matters to the platform.
   private static final Set<String> IGNORED =
@@ -41,9 +38,9 @@ public record JobFile(Map<JobOption, String> options, Map<String, String> enviro
   public static JobFile read(Path file) throws JobException {
     JsonNode json;
     try {
-      json = JSON.readTree(Files.readAllBytes(file));
-    } catch (JsonProcessingException e) {
-      throw new JobException(List.of("%s: not JSON: %s".formatted(file, e.getOriginalMessage())));
+      json = JsonText.read(file);
+    } catch (NotJsonException e) {
+      throw new JobException(List.of("%s: %s".formatted(file, e.getMessage())));
     } catch (IOException e) {
       throw new JobException(List.of("%s: can't be read: %s".formatted(file, e)));
     }

@@ -1,11 +1,13 @@
 package dev.berth.transform;
 
-import com.fasterxml.jackson.core.JsonProcessingException;
-import com.fasterxml.jackson.databind.ObjectMapper;
+import com.fasterxml.jackson.core.type.TypeReference;
+import dev.berth.json.JsonText;
+import dev.berth.json.NotJsonException;
 import dev.berth.storage.Location;
 import dev.berth.storage.Marker;
 import dev.berth.storage.Storage;
 import dev.berth.storage.StorageException;
+import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.Optional;
 import java.util.UUID;
@@ -33,24 +35,19 @@ final class JobLock implements AutoCloseable {
   /// @param renewals so that it differs each time
   record Text(ProcessName owner, String run, long renewals) {
 
-    private static final ObjectMapper JSON = new ObjectMapper();
-
     static Optional<Text> read(String text) {
       try {
-        return Optional.ofNullable(JSON.readValue(text, Text.class))
-            .filter(read -> read.owner != null && read.run != null);
-      } catch (JsonProcessingException e) {
+        var read = JsonText.read(text.getBytes(StandardCharsets.UTF_8));
+        return Optional.ofNullable(JsonText.as(read, new TypeReference<Text>() {}))
+            .filter(lock -> lock.owner != null && lock.run != null);
+      } catch (NotJsonException | IllegalArgumentException e) {
         // Its owner was killed while it was written.
         return Optional.empty();
       }
     }
 
     private String write() {
-      try {
-        return JSON.writeValueAsString(this);
-      } catch (JsonProcessingException e) {
-        throw new IllegalStateException(e);
-      }
+      return JsonText.write(this);
     }
 
     private Text renewed() {

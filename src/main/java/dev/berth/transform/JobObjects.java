@@ -1,20 +1,19 @@
 package dev.berth.transform;
 
 import com.fasterxml.jackson.databind.JsonNode;
-import com.fasterxml.jackson.databind.ObjectMapper;
 import dev.berth.content.Excerpt;
+import dev.berth.json.JsonText;
 import dev.berth.storage.Location;
 import dev.berth.storage.Storage;
 import dev.berth.storage.StoredObject;
 import java.io.IOException;
+import java.util.ArrayList;
+import java.util.List;
 import java.util.regex.Pattern;
-import java.util.stream.IntStream;
 import java.util.stream.Stream;
 
 /// The objects of a job: those below its prefix, or those that its manifest names.
 final class JobObjects {
-
-  private static final ObjectMapper JSON = new ObjectMapper();
 
   /// What jobs keep beside their outputs. A directory's hidden files are in no listing, those of S3
   /// are.
@@ -24,7 +23,7 @@ final class JobObjects {
 
   static Stream<StoredObject> of(TransformJob job, Storage storage) {
     return job.manifest()
-        ? named(manifest(job.input(), storage), job)
+        ? named(job, storage)
         : storage.list(job.input()).filter(object -> !OWN.matcher(object.key()).find());
   }
 
@@ -42,32 +41,40 @@ final class JobObjects {
             && !prefix.endsWith("/"));
   }
 
-  private static Stream<StoredObject> named(JsonNode manifest, TransformJob job) {
-    var prefix = manifest.path(0).path("prefix");
-    if (!manifest.isArray() || !prefix.isTextual()) {
+  /// The lists of a manifest one behind the other, be they one list or several, or have a line for
+  /// each of their elements.
+  private static Stream<StoredObject> named(TransformJob job, Storage storage) {
+    var elements =
+        values(job.input(), storage).stream()
+            .flatMap(value -> value.isArray() ? value.valueStream() : Stream.of(value))
+            .toList();
+    if (elements.isEmpty() || !elements.getFirst().path("prefix").isTextual()) {
       throw new TransformException(
           "%s: found no manifest, expected [{\"prefix\": \"s3://…\"}, \"name\", …]"
               .formatted(job.input()),
           null);
     }
-    return IntStream.range(1, manifest.size())
-        .mapToObj(
-            i -> {
-              var element = manifest.path(i);
-              if (!element.isTextual() || element.textValue().isEmpty()) {
-                throw new TransformException(
-                    "%s: [%d]: found %s, expected a name"
-                        .formatted(job.input(), i, Excerpt.of(element)),
-                    null);
-              }
-              var name = element.textValue();
-              return new StoredObject(Location.of(prefix.textValue() + name), name, 0);
-            });
+    var prefix = "";
+    var objects = new ArrayList<StoredObject>();
+    for (int i = 0; i < elements.size(); i++) {
+      var element = elements.get(i);
+      if (element.path("prefix").isTextual()) {
+        prefix = element.path("prefix").textValue();
+      } else if (element.isTextual() && !element.textValue().isEmpty()) {
+        var name = element.textValue();
+        objects.add(new StoredObject(Location.of(prefix + name), name, 0));
+      } else {
+        throw new TransformException(
+            "%s: [%d]: found %s, expected a name".formatted(job.input(), i, Excerpt.of(element)),
+            null);
+      }
+    }
+    return objects.stream();
   }
 
-  private static JsonNode manifest(Location location, Storage storage) {
+  private static List<JsonNode> values(Location location, Storage storage) {
     try (var in = storage.open(location)) {
-      return JSON.readTree(in);
+      return JsonText.readAll(in.readAllBytes());
     } catch (IOException e) {
       throw new TransformException(
           "%s: found no manifest: %s".formatted(location, e.getMessage()), e);

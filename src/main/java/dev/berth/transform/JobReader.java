@@ -94,13 +94,13 @@ public final class JobReader {
                 word(JobOption.ASSEMBLE_WITH, AssembleWith.class).orElse(AssembleWith.NONE));
     var processing =
         new DataProcessing(
-            text(JobOption.INPUT_FILTER).orElse("$"),
+            filter(JobOption.INPUT_FILTER),
             table
                 .filter(TableJob::areJoined)
                 .map(_ -> "None")
                 .or(() -> text(JobOption.JOIN_SOURCE))
                 .orElse("None"),
-            text(JobOption.OUTPUT_FILTER).orElse("$"),
+            filter(JobOption.OUTPUT_FILTER),
             switches.contains(JobSwitch.INCLUSIVE_SLICES)
                 ? SliceEnd.INCLUSIVE
                 : SliceEnd.EXCLUSIVE);
@@ -315,6 +315,11 @@ public final class JobReader {
 
   private OptionalLong quota(JobOption option, long unit) {
     return number(option, 1, Integer.MAX_VALUE).stream().mapToLong(n -> n * unit).findFirst();
+  }
+
+  /// The API allows an empty one, which filters nothing.
+  private String filter(JobOption option) {
+    return text(option).filter(filter -> !filter.isEmpty()).orElse("$");
   }
 
   private Optional<String> text(JobOption option) {

@@ -193,10 +193,7 @@ public final class JobRunner {
         images.writePreview();
         errors = exchange.errors();
         if (job.envelope().get() == Envelope.BEDROCK) {
-          exchange.writeManifest(
-              job.instances() == 1
-                  ? "manifest.json.out"
-                  : "manifest-%d-of-%d.json.out".formatted(job.instance(), job.instances()));
+          exchange.writeManifest(manifest(String.valueOf(job.instance())) + ".out");
         }
         if (exchange.hasOnlyErrors()) {
           throw new TransformException(
@@ -315,7 +312,8 @@ public final class JobRunner {
       for (var each = objects.iterator(); each.hasNext(); ) {
         var range = each.next();
         isEmpty = false;
-        boolean isTwice = JobObjects.mayShareKeys(job) && isTwice(range, keys);
+        boolean isManifest = isManifest(range.object());
+        boolean isTwice = isManifest || (JobObjects.mayShareKeys(job) && isTwice(range, keys));
         if (!isMine(range)) {
           continue;
         }
@@ -330,7 +328,12 @@ public final class JobRunner {
               failure(
                   range,
                   System.nanoTime(),
-                  "%s would be written twice".formatted(job.output(range.object()))),
+                  "%s would be written twice%s"
+                      .formatted(
+                          job.output(range.object()),
+                          isManifest
+                              ? ": the job counts its records there. Rename the object"
+                              : "")),
               range.bytes());
           continue;
         }
@@ -357,6 +360,18 @@ public final class JobRunner {
     if (isEmpty) {
       throw JobObjects.none(job);
     }
+  }
+
+  /// The object whose output would be that in which an instance counts its records.
+  private String manifest(String instance) {
+    return job.instances() == 1
+        ? "manifest.json"
+        : "manifest-%s-of-%d.json".formatted(instance, job.instances());
+  }
+
+  private boolean isManifest(StoredObject object) {
+    return job.envelope().equals(Optional.of(Envelope.BEDROCK))
+        && object.key().matches(manifest("\\d+"));
   }
 
   /// What there is to do once an object has its output.

@@ -10,7 +10,6 @@ import java.util.concurrent.ExecutionException;
 import java.util.concurrent.Executors;
 import java.util.concurrent.atomic.LongAdder;
 import java.util.stream.LongStream;
-import java.util.zip.GZIPInputStream;
 
 /// Opens objects, unpacked where a job says that they are packed. Used by any threads.
 record ObjectSource(Storage storage, boolean gzip) {
@@ -109,7 +108,7 @@ record ObjectSource(Storage storage, boolean gzip) {
 
   private InputStream unpacked(InputStream in) throws IOException {
     try {
-      return gzip ? new GZIPInputStream(in, BUFFER) : in;
+      return gzip ? Gunzip.open(in, BUFFER) : in;
     } catch (IOException | RuntimeException e) {
       in.close();
       throw e;

@@ -82,7 +82,8 @@ record ObjectTransform(
     } catch (BadInputException | StorageException e) {
       throw new TransformException(e.getMessage(), e);
     } catch (ZipException e) {
-      throw new TransformException("it is not gzip, as CompressionType says: " + e.getMessage(), e);
+      throw new TransformException(
+          "it is not whole gzip, as CompressionType says: " + e.getMessage(), e);
     } catch (IOException e) {
       throw new TransformException("it can't be read: " + e.getMessage(), e);
     }

@@ -83,7 +83,8 @@ record RecordProcessing(
     var answers =
         answers(text(answer, "answer to the records from %d on".formatted(first)), inputs.size());
     if (answers.size() != inputs.size()) {
-      throw new BadInputException(miscounted(first, inputs.size(), answers.size()));
+      throw new BadInputException(
+          miscounted(first, inputs.size(), answers.size(), format instanceof CsvFormat));
     }
     var output = new StringJoiner("\n");
     for (int i = 0; i < answers.size(); i++) {
@@ -93,15 +94,20 @@ record RecordProcessing(
   }
 
   /// Says that a payload has too many answers, or too few.
-  static String miscounted(long first, int records, int answers) {
-    return "answer to %s: found %d line%s, expected %d, one for each record"
+  ///
+  /// @param areRows whether the records are CSV, whose first row may be a header
+  static String miscounted(long first, int records, int answers, boolean areRows) {
+    return "answer to %s: found %d line%s, expected %d, one for each record%s"
         .formatted(
             records == 1
                 ? "record " + first
                 : "the records %d to %d".formatted(first, first + records - 1),
             answers,
             answers == 1 ? "" : "s",
-            records);
+            records,
+            areRows && first == 1 && answers == records - 1
+                ? ". Remove the first line if it is a header: a container skips it, and it has no answer"
+                : "");
   }
 
   private String output(String input, String answer, long number) {
@@ -146,16 +152,19 @@ record RecordProcessing(
     return at(name, () -> format.read(withoutNewline(record)));
   }
 
+  /// A record of an object is a line, also where a row of CSV would go on behind it.
   private List<String> records(String text) {
     return unit == Unit.WHOLE ? List.of(text) : lines(text);
   }
 
   private List<String> answers(String text, int records) {
-    return unit == Unit.LINE_OR_SINGLE_ANSWER && records == 1 ? List.of(text) : records(text);
+    return unit == Unit.WHOLE || (unit == Unit.LINE_OR_SINGLE_ANSWER && records == 1)
+        ? List.of(text)
+        : format.records(text);
   }
 
   /// Lines with their newlines. There is none behind the last newline.
-  private static List<String> lines(String text) {
+  static List<String> lines(String text) {
     var lines = new ArrayList<String>();
     int start = 0;
     while (start < text.length()) {
@@ -176,7 +185,7 @@ record RecordProcessing(
   }
 
   /// UTF-8 without a byte order mark. Malformed bytes are never replaced.
-  private static String text(byte[] bytes, String name) {
+  static String text(byte[] bytes, String name) {
     var buffer = ByteBuffer.wrap(bytes);
     try {
       var text = StandardCharsets.UTF_8.newDecoder().decode(buffer).toString();

@@ -139,7 +139,11 @@ record TransformExchange(
     boolean mayBeOne = batch.records() == 1 && answer.type().equals(Optional.of(MediaType.JSON));
     if (count.isPresent() && count.getAsInt() != batch.records() && !mayBeOne) {
       throw new TransformException(
-          RecordProcessing.miscounted(batch.firstRecord(), batch.records(), count.getAsInt()),
+          RecordProcessing.miscounted(
+              batch.firstRecord(),
+              batch.records(),
+              count.getAsInt(),
+              job.formats().lines().equals(Optional.of(MediaType.CSV))),
           null);
     }
   }

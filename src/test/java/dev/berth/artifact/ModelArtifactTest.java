@@ -193,7 +193,13 @@ class ModelArtifactTest {
     assertThatThrownBy(() -> ModelArtifact.open(directory)).hasMessageContaining("still packed");
     Files.writeString(directory.resolve("model.json"), "{\n oops");
     assertThatThrownBy(() -> ModelArtifact.open(directory))
-        .hasMessageContaining("model.json: line 2");
+        .hasMessageContaining("model.json: not JSON at line 2");
+    Files.writeString(directory.resolve("model.json"), "{\"format\": 1}\n{\"format\": 1}");
+    assertThatThrownBy(() -> ModelArtifact.open(directory))
+        .hasMessageContaining("model.json: found a second JSON value at line 2, column 1");
+    Files.writeString(directory.resolve("model.json"), "{\"format\": 1, \"format\": 1}");
+    assertThatThrownBy(() -> ModelArtifact.open(directory))
+        .hasMessageContaining("found 'format' twice");
     Files.writeString(directory.resolve("model.json"), "[".repeat(100_000));
     assertThatThrownBy(() -> ModelArtifact.open(directory))
         .hasMessageContaining("model.json: ")

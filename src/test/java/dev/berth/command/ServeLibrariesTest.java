@@ -58,7 +58,10 @@ class ServeLibrariesTest {
 
   @Test
   void anExtraLibraryThatIsNotSetOrBrokenIsToldApart(@TempDir Path directory) throws Exception {
-    try (var server = ServeProcess.serve(Map.of("PYTORCH_EXTRA_LIBRARY_PATH", "")).awaitReady()) {
+    try (var server =
+        ServeProcess.serve(
+                Map.of("PYTORCH_EXTRA_LIBRARY_PATH", "", "SAGEMAKER_CONTAINER_LOG_LEVEL", "debug"))
+            .awaitReady()) {
       assertThat(server.out()).contains("extra-libraries = none (default)");
     }
     var broken =

@@ -35,6 +35,26 @@ class ServeStopTest {
     }
   }
 
+  /// An interrupted acceptor closes its channel, and Jetty starts no other one.
+  @Test
+  void aProcessWhoseListenerHasDiedEndsAndSaysSo() throws Exception {
+    hooks(
+        """
+        Thread.ofPlatform().daemon().start(() -> {
+          while (!java.nio.file.Files.exists(java.nio.file.Path.of("%s"))) { Thread.onSpinWait(); }
+          Thread.getAllStackTraces().keySet().stream()
+              .filter(thread -> thread.getName().contains("-acceptor-")).forEach(Thread::interrupt);
+        });
+        """
+            .formatted(directory.resolve("now")),
+        "");
+    try (var server = serve().awaitReady()) {
+      Files.createFile(directory.resolve("now"));
+      assertThat(server.exitCode()).isEqualTo(OrderlyStop.FORCED);
+      assertThat(server.out()).contains("/ping had no answer 3 times");
+    }
+  }
+
   @ParameterizedTest
   @ValueSource(strings = {"TERM", "HUP"})
   @Tag("RUN-06")

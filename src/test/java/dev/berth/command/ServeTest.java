@@ -396,7 +396,12 @@ class ServeTest {
   @Test
   void settingsAreShownOnceWithTheirOrigin() throws Exception {
     try (var server =
-        ServeProcess.serve(Map.of("SAGEMAKER_MODEL_SERVER_WORKERS", "1"), "--queue-capacity", "7")
+        ServeProcess.serve(
+                Map.of("SAGEMAKER_MODEL_SERVER_WORKERS", "1"),
+                "--queue-capacity",
+                "7",
+                "--log-level",
+                "debug")
             .awaitReady()) {
       assertThat(
               server

@@ -674,6 +674,14 @@ class ConfigurationTest {
   }
 
   @Test
+  void a_host_of_ipv6_stands_in_brackets_in_a_url() {
+    assertThat(HttpConfig.inUrl("::1")).isEqualTo("[::1]");
+    assertThat(HttpConfig.inUrl("[::1]")).isEqualTo("[::1]");
+    assertThat(HttpConfig.inUrl("::", "localhost")).isEqualTo("localhost");
+    assertThat(HttpConfig.inUrl("10.0.0.1", "localhost")).isEqualTo("10.0.0.1");
+  }
+
+  @Test
   void every_setting_is_read() {
     assertThat(Configuration.read(Map.of(), Map.of(), home).effective())
         .map(EffectiveSetting::name)

@@ -13,6 +13,7 @@ import dev.berth.hooks.MediaType;
 import dev.berth.hooks.NotAcceptableException;
 import dev.berth.hooks.Tensor;
 import dev.berth.hooks.UnsupportedMediaTypeException;
+import dev.berth.json.JsonText;
 import java.io.ByteArrayInputStream;
 import java.io.IOException;
 import java.io.InputStream;
@@ -107,7 +108,9 @@ class ContentTypesTest {
             case Documents.Body(var json) -> json.valueStream().toList();
             case Documents.Records(var all) -> all.stream().map(Documents.Document::json).toList();
           };
-      assertThat(documents).as(name.toString()).isEqualTo(songs.stream().map(Json::tree).toList());
+      assertThat(documents)
+          .as(name.toString())
+          .isEqualTo(songs.stream().map(JsonText::tree).toList());
     }
   }
 

@@ -1,26 +1,47 @@
 package dev.berth.http;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.awaitility.Awaitility.await;
 
 import dev.berth.testing.CapturedLog;
 import dev.berth.testing.Gate;
 import dev.berth.testing.GatedHandler;
 import dev.berth.testing.RawConnection;
+import dev.berth.testing.RawSocket;
 import dev.berth.testing.TestServer;
 import dev.berth.testing.TextHandler;
+import java.io.DataInputStream;
 import java.io.IOException;
+import java.nio.ByteBuffer;
+import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.stream.Stream;
+import org.eclipse.jetty.http2.ErrorCode;
+import org.eclipse.jetty.websocket.api.StatusCode;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.Arguments;
+import org.junit.jupiter.params.provider.MethodSource;
 
 /// Connections that are slow, idle or too many.
 @Timeout(600)
 class ConnectionsTest {
+
+  private static final int HEADERS = 1;
+  private static final int RST_STREAM = 3;
+  private static final int SETTINGS = 4;
+  private static final int END_HEADERS = 4;
+
+  /// HPACK (RFC 7541): POST, http, and `:path` as a literal.
+  private static final byte[] CALL =
+      "\203\206\4\14/invocations\1\1x".getBytes(StandardCharsets.ISO_8859_1);
 
   private static final String PING = "GET /ping HTTP/1.1\r\nHost: x\r\n\r\n";
   private static final String HALF = "GET /ping HTTP/1.1\r\nHost: x\r\n";
@@ -198,6 +219,146 @@ class ConnectionsTest {
                   assertThat(server.get("/metrics").body())
                       .contains("berth_connections 2.0", "reason=\"address\"} "));
     }
+  }
+
+  @Test
+  void idleSocketsMakeWayAndAreToldSo() throws Exception {
+    try (var server = TestServer.with(new TextHandler()).set("BERTH_MAX_CONNECTIONS", "2").start();
+        var first = RawSocket.open(server.port(), Sockets.PATH);
+        var second = RawSocket.open(server.port(), Sockets.PATH);
+        var request = new RawConnection(server.port()).send(REQUEST)) {
+      assertThat(request.readResponse()).startsWith("HTTP/1.1 200").endsWith("A");
+      var close = first.read();
+      assertThat(close.opcode()).isEqualTo(RawSocket.CLOSE);
+      assertThat(close.code()).isEqualTo(StatusCode.TRY_AGAIN_LATER);
+      assertThat(second.text("b").read().text()).isEqualTo("B");
+    }
+  }
+
+  @Test
+  void connectionsAndStreamsOfHttp2ShareTheLimit() throws Exception {
+    try (var server =
+            TestServer.with(new TextHandler())
+                .set("BERTH_MAX_CONNECTIONS", "3")
+                .set("BERTH_GRPC_PORT", "0")
+                .start();
+        var http2 = new RawConnection(server.server().grpcPort().orElseThrow())) {
+      http2.send("PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n").send(frame(SETTINGS, 0, 0));
+      for (int stream = 1; stream <= 5; stream += 2) {
+        http2.send(frame(HEADERS, END_HEADERS, stream, CALL));
+      }
+      // The third of them has no place beside the connection and the two others.
+      var in = new DataInputStream(http2.socket().getInputStream());
+      var reset = nextFrame(in, RST_STREAM);
+      assertThat(reset.stream()).isEqualTo(5);
+      assertThat(ByteBuffer.wrap(reset.payload()).getInt())
+          .isEqualTo(ErrorCode.REFUSED_STREAM_ERROR.code);
+      // All of them wait for their bodies.
+      try (var request = new RawConnection(server.port()).send(REQUEST)) {
+        assertThat(request.readResponse()).startsWith("HTTP/1.1 200").endsWith("A");
+      }
+      assertThatThrownBy(() -> nextFrame(in, RST_STREAM)).isInstanceOf(IOException.class);
+    }
+  }
+
+  @Test
+  void whoDoesNotTakeAnAnswerMakesWay() throws Exception {
+    var large = "a".repeat(20 << 20);
+    var head = "POST /invocations HTTP/1.1\r\nHost: x\r\nContent-Length: ";
+    try (var server = TestServer.with(new TextHandler()).set("BERTH_MAX_CONNECTIONS", "1").start();
+        var deaf = new RawConnection(server.port())) {
+      deaf.send(head + large.length() + "\r\n\r\n" + large);
+      await()
+          .ignoreExceptionsInstanceOf(IOException.class)
+          .untilAsserted(
+              () -> {
+                try (var request = new RawConnection(server.port()).send(REQUEST)) {
+                  assertThat(request.readResponse()).startsWith("HTTP/1.1 200").endsWith("A");
+                }
+              });
+      assertThat(server.get("/metrics").body()).contains("reason=\"made_way\"} 1.0");
+    }
+  }
+
+  /// A virtual thread that always finds more to read is not preempted.
+  @ParameterizedTest
+  @MethodSource
+  @Tag("slow")
+  void whatAlwaysHasMoreBytesKeepsNobodyElseOut(String head, byte[] more) throws Exception {
+    try (var server = TestServer.with(new TextHandler()).start()) {
+      int cores = Runtime.getRuntime().availableProcessors();
+      var ended = new AtomicInteger();
+      var asked = new CountDownLatch(1);
+      var begun = new CountDownLatch(cores + 1);
+      for (int i = 0; i <= cores; i++) {
+        Thread.ofPlatform()
+            .start(
+                () -> {
+                  try (var endless = new RawConnection(server.port()).send(head)) {
+                    while (asked.getCount() > 0) {
+                      endless.send(more);
+                      begun.countDown();
+                    }
+                  } catch (IOException _) {
+                    ended.incrementAndGet();
+                  }
+                });
+      }
+      begun.await();
+      for (int i = 0; i < 20; i++) {
+        assertThat(server.get("/ping").statusCode()).isEqualTo(200);
+        assertThat(server.invoke("a").body()).isEqualTo("A");
+      }
+      assertThat(ended).hasValue(0);
+      asked.countDown();
+    }
+  }
+
+  static Stream<Arguments> whatAlwaysHasMoreBytesKeepsNobodyElseOut() {
+    var handshake =
+        """
+        GET %s HTTP/1.1\r
+        Host: x\r
+        Upgrade: websocket\r
+        Connection: Upgrade\r
+        Sec-WebSocket-Version: 13\r
+        Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r
+        \r
+        \1\201\0\0\0\0a\
+        """
+            .formatted(Sockets.PATH);
+    var chunked = "POST /invocations HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n";
+    return Stream.of(
+        Arguments.of(handshake, times(2000, "\0\201\0\0\0\0a")),
+        Arguments.of(chunked, times(4000, "1\r\na\r\n")));
+  }
+
+  private static byte[] times(int count, String text) {
+    return text.repeat(count).getBytes(StandardCharsets.ISO_8859_1);
+  }
+
+  private record Frame(int type, int stream, byte[] payload) {}
+
+  private static Frame nextFrame(DataInputStream in, int type) throws IOException {
+    while (true) {
+      int head = in.readInt();
+      in.readByte();
+      int stream = in.readInt();
+      var payload = new byte[head >>> 8];
+      in.readFully(payload);
+      if ((head & 0xff) == type) {
+        return new Frame(type, stream, payload);
+      }
+    }
+  }
+
+  private static byte[] frame(int type, int flags, int stream, byte... payload) {
+    return ByteBuffer.allocate(9 + payload.length)
+        .putInt(payload.length << 8 | type)
+        .put((byte) flags)
+        .putInt(stream)
+        .put(payload)
+        .array();
   }
 
   private static RawConnection request(TestServer server) {

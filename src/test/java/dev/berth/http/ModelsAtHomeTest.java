@@ -305,12 +305,21 @@ class ModelsAtHomeTest {
   void aModelThatIsTooLargeForTheMemoryMakesNoOtherOneGo() throws Exception {
     sized("large", "");
     text("small", "");
-    try (var server = lazy().set("BERTH_MODELS_MEMORY", "10").start()) {
+    try (var log = new CapturedLog();
+        var server = lazy().set("BERTH_MODELS_MEMORY", "10").start()) {
       assertThat(server.ask("small", "a").body()).isEqualTo("A");
       assertStatus(
           server.ask("large", "a"),
           507,
           "found 10 MB free of 10 MB (models-memory), raise --models-memory");
+      // A full server is no defect, so its line has no stack.
+      await()
+          .untilAsserted(
+              () ->
+                  assertThat(log.text())
+                      .containsPattern(
+                          "INFO POST /models/large/invoke 507 .* raise --models-memory"));
+      assertThat(log.events()).noneMatch(event -> event.getThrowableProxy() != null);
       assertThat(statuses(server)).isEqualTo(Map.of("large", "failed", "small", "loaded"));
     }
   }

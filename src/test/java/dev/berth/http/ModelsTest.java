@@ -6,11 +6,14 @@ import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
 import dev.berth.testing.CapturedLog;
 import dev.berth.testing.CodeArtifact;
+import dev.berth.testing.RawSocket;
 import dev.berth.testing.TestServer;
 import java.io.IOException;
+import java.net.URLEncoder;
 import java.net.http.HttpRequest;
 import java.net.http.HttpRequest.BodyPublishers;
 import java.net.http.HttpResponse;
+import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
@@ -181,11 +184,11 @@ class ModelsTest {
       {"model_name": "..", "url": "/tmp"}          | model_name: found \\"..\\", expected a name that a path can hold
       ["m", "/tmp"]                                | body: found an array, expected {\\"model_name\\": …, \\"url\\": …}
       "m"                                          | body: found a string, expected {\\"model_name\\": …, \\"url\\": …}
-      {"model_name": "m", "url": "/tmp"            | body: found no JSON at line 1, column
-      {"model_name": "m", "url": "/tmp"} x         | body: found no JSON at line 1, column
-      {"url": "a", "url": "/tmp"}                  | body: found no JSON at line 1, column
-      model_name=m                                 | body: found no JSON at line 1, column
-      ``                                           | body: found nothing, expected {\\"model_name\\": …, \\"url\\": …}
+      {"model_name": "m", "url": "/tmp"            | body: not JSON at line 1, column 34: found the end of the text
+      {"model_name": "m", "url": "/tmp"} x         | body: found more than a JSON value at line 1, column 36
+      {"url": "a", "url": "/tmp"}                  | body: not JSON at line 1, column 21: found 'url' twice, expected it once; a load is
+      model_name=m                                 | body: not JSON at line 1, column 1: found 'model_name', expected
+      ``                                           | body: found nothing, expected a JSON value; a load is {\\"model_name\\": …, \\"url\\": …}
       """)
   void aBadLoadIsRejectedWithTheFieldAndWhatItHolds(String body, String message) throws Exception {
     var response = post(body, "application/json");
@@ -248,9 +251,21 @@ class ModelsTest {
   @Tag("MME-18")
   @ValueSource(
       strings = {
-        "0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef", "a-b_c.d~", "a b+c",
-            "a%2Fb", "dir/model.tar.gz",
-        "100%", "invoke", "Größe 模型 😀", "a?b#c;d", "..."
+        "0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef",
+        "a-b_c.d~",
+        "a b+c",
+        "a%2Fb",
+        "dir/model.tar.gz",
+        "100%",
+        "invoke",
+        "Größe 模型 😀",
+        "a?b#c;d",
+        "...",
+        "a\\b",
+        "../a/./b",
+        "..;",
+        "/",
+        "\u0080"
       })
   void anyNameWorksEverywhere(String name) throws Exception {
     var loaded = server.load(name, text);
@@ -261,6 +276,14 @@ class ModelsTest {
     assertThat(
             server.ask(name, "paris", "Content-Type", "text/plain", "Accept", "text/plain").body())
         .isEqualTo("PARIS");
+    var encoded = URLEncoder.encode(name, StandardCharsets.UTF_8).replace("+", "%20");
+    assertThat(server.get("/v2/models/" + encoded).statusCode()).isEqualTo(200);
+    assertThat(server.get("/v2/models/%s/ready".formatted(encoded)).statusCode()).isEqualTo(200);
+    try (var socket =
+        RawSocket.open(
+            server.port(), "/models/%s/invocations-bidirectional-stream".formatted(encoded))) {
+      assertThat(socket.head()).startsWith("HTTP/1.1 101");
+    }
     assertThat(JSON.readTree(server.get("/models").body()).findValuesAsText("modelName"))
         .containsExactly(name);
     assertThat(server.unload(name).statusCode()).isEqualTo(200);

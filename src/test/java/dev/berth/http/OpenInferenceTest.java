@@ -709,7 +709,8 @@ class OpenInferenceTest {
     assertError(doubled.get("/v2/nope"), 404, "no such path");
     assertError(doubled.get("/v2/models/stats"), 404, "no extension statistics");
     assertError(doubled.get("/v2/models/model/stats"), 404, "no extension statistics");
-    assertError(doubled.get("/v2/models/a%5Cb"), 400, "");
+    assertError(doubled.get("/v2/models/a%5Cb"), 404, "a\\b");
+    assertError(doubled.get("/v2/models/%ff"), 400, "");
     var response = doubled.get("/v2/models/model/infer");
     assertError(response, 405, "expected POST");
     assertThat(response.headers().firstValue("Allow")).contains("POST");

@@ -111,6 +111,9 @@ class SessionTest {
     try (var server = TestServer.with(handler).start()) {
       var id = open(server);
 
+      assertThat(ask(server, id, CLOSE + "{}").headers().firstValue(CLOSED_ID))
+          .as("what has more than that is for the hooks")
+          .isEmpty();
       var response = server.invoke(CLOSE, ID, id);
 
       assertThat(response.statusCode()).isEqualTo(200);

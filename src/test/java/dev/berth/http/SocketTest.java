@@ -22,6 +22,7 @@ import java.io.IOException;
 import java.lang.management.ManagementFactory;
 import java.net.URI;
 import java.net.http.HttpClient;
+import java.net.http.HttpRequest;
 import java.net.http.WebSocket;
 import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
@@ -35,6 +36,7 @@ import java.util.concurrent.CompletionStage;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
+import javax.management.ObjectName;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -187,6 +189,11 @@ class SocketTest {
       assertThat(socket.read())
           .returns(1011, RawSocket.Frame::code)
           .satisfies(frame -> assertThat(frame.reason()).contains("part 2 failed"));
+      await()
+          .untilAsserted(
+              () ->
+                  assertThat(server.get("/metrics").body())
+                      .contains("berth_streams_broken_total{model=\"model\"} 1.0"));
     }
   }
 
@@ -378,25 +385,70 @@ class SocketTest {
     }
   }
 
-  @Test
-  void aHandshakeThatFailsLeavesNoSession() throws Exception {
+  @ParameterizedTest
+  @CsvSource({
+    "GET, Upgrade, 13, x, 400, 'expected 16 bytes in Base64'",
+    "GET, Upgrade, 13, , 400, 'Sec-WebSocket-Key: found nothing, expected 16 bytes in Base64'",
+    "GET, 'keep-alive, Upgrade', 8, dGhlIHNhbXBsZSBub25jZQ==, 426, expected 13",
+    "GET, Upgrade, , dGhlIHNhbXBsZSBub25jZQ==, 426, 'Sec-WebSocket-Version: found nothing'",
+    "GET, close, 13, dGhlIHNhbXBsZSBub25jZQ==, 400, upgrade headers",
+    "POST, Upgrade, 13, dGhlIHNhbXBsZSBub25jZQ==, 400, found no WebSocket handshake"
+  })
+  void aHandshakeThatLacksSomethingIsToldWhatAndOpensNoSession(
+      String method, String connection, String version, String key, int status, String why)
+      throws Exception {
     var handler = new RememberingHandler(LONG);
     try (var server = TestServer.with(handler).start();
         var refused = new RawConnection(server.port())) {
       refused.send(
-          """
-          GET %s HTTP/1.1\r
-          Host: localhost\r
-          Upgrade: websocket\r
-          Connection: Upgrade\r
-          Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r
-          Sec-WebSocket-Version: 12\r
-          \r
-          """
-              .formatted(PATH));
-      assertThat(refused.readLine()).startsWith("HTTP/1.1 4");
-      await().until(() -> handler.closed() == handler.opened());
+          "%s %s HTTP/1.1\r\nHost: localhost\r\nUpgrade: websocket\r\nConnection: %s\r\n"
+              .formatted(method, PATH, connection));
+      if (version != null) {
+        refused.send("Sec-WebSocket-Version: %s\r\n".formatted(version));
+      }
+      if (key != null) {
+        refused.send("Sec-WebSocket-Key: %s\r\n".formatted(key));
+      }
+      var response = refused.send("\r\n").readResponse();
+      assertThat(response).startsWith("HTTP/1.1 %d ".formatted(status)).contains(why);
+      assertThat(response.contains("Sec-WebSocket-Version: 13")).isEqualTo(status == 426);
+      assertThat(handler.opened()).isZero();
     }
+  }
+
+  /// Jetty's own sessions: Javalin asks for one at each handshake.
+  @Test
+  void noHandshakeLeavesAnHttpSessionOrACookie() throws Exception {
+    try (var server = TestServer.with(new TextHandler()).start()) {
+      for (var path : List.of("/ping", "/invocations", "/nope", PATH)) {
+        for (int i = 0; i < 20; i++) {
+          try (var socket = RawSocket.open(server.port(), path)) {
+            assertThat(socket.head().toLowerCase(Locale.ROOT)).doesNotContain("cookie");
+          }
+        }
+        var version =
+            HttpRequest.newBuilder(server.uri(path)).header("Sec-WebSocket-Version", "13");
+        assertThat(server.send(version.build()).headers().map()).doesNotContainKey("set-cookie");
+      }
+      // Each look collects all garbage first.
+      await()
+          .pollInterval(Duration.ofSeconds(1))
+          .until(
+              () ->
+                  liveClasses()
+                      .lines()
+                      .noneMatch(line -> line.matches(".*\\.ManagedSession( .*)?")));
+    }
+  }
+
+  private static String liveClasses() throws Exception {
+    return (String)
+        ManagementFactory.getPlatformMBeanServer()
+            .invoke(
+                new ObjectName("com.sun.management:type=DiagnosticCommand"),
+                "gcClassHistogram",
+                new Object[] {new String[0]},
+                new String[] {String[].class.getName()});
   }
 
   @ParameterizedTest

@@ -129,7 +129,14 @@ class StreamTest {
       assertThat(server.invoke("ab?", "Accept", LINES).body())
           .isEqualTo(
               "A\nB\n{\"error\":{\"message\":\"line: found a ?, expected letters\",\"type\":\"bad_input\",\"code\":400}}\n");
-      await().untilAsserted(() -> assertThat(log.text()).contains("200 in", "BAD_INPUT"));
+      await().untilAsserted(() -> assertThat(log.text()).contains("500 in", "400 in", "BAD_INPUT"));
+      assertThat(server.get("/metrics").body())
+          .contains(
+              "berth_requests_total{route=\"/invocations\",status=\"500\"} 1.0",
+              "berth_model_requests_total{model=\"model\",status=\"500\"} 1.0",
+              "berth_model_requests_total{model=\"model\",status=\"400\"} 1.0",
+              "berth_streams_broken_total{model=\"model\"} 2.0")
+          .doesNotContain("status=\"200\"");
       assertThat(log.events().stream().filter(event -> event.getThrowableProxy() != null))
           .hasSize(1);
     }

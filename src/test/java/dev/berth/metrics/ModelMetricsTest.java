@@ -43,6 +43,20 @@ class ModelMetricsTest {
             "berth_model_request_seconds_count");
   }
 
+  /// Each costs every reader: 210 models had 34,559 lines.
+  @Test
+  void thoseOfStreamsAreThereOnlyWhereTheModelHasThem() {
+    assertThat(series()).noneMatch(line -> line.matches("berth_(stream|step|part|first_part).*"));
+    metrics.streams();
+    assertThat(series())
+        .contains(
+            "berth_streams{model=\"qa\"} 0.0", "berth_streams_broken_total{model=\"qa\"} 0.0");
+    metrics.close();
+    assertThat(series()).isEmpty();
+    metrics.streams().broken();
+    assertThat(series()).isEmpty();
+  }
+
   @Test
   void theQueueIsAsDeepAsWhatCameAndHasNotLeft() {
     metrics.recordsQueued(5);

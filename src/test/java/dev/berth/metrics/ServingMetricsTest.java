@@ -44,6 +44,20 @@ class ServingMetricsTest {
             "process_uptime_seconds");
   }
 
+  /// What `promtool check metrics` looks at.
+  @Test
+  void namesAndTypesAreThoseThatPrometheusExpects() {
+    metrics.ofModel("qa").streams();
+    assertThat(metrics.scrape().lines().filter(line -> line.startsWith("# TYPE ")))
+        .hasSizeGreaterThan(40)
+        .allMatch(
+            line ->
+                line.matches(
+                    "# TYPE \\w+((?<=_total) counter|(?<!_total|_count|_sum|_bucket|_info) gauge|(?<=_info) gauge| histogram| summary)"))
+        .noneMatch(line -> line.matches(".*_(ns|ms|millis|minutes|hours|kb|mb)[_ ].*"));
+    assertThat(names()).contains("process_cpu_seconds_total");
+  }
+
   @Test
   void connectionsAreCountedAndWhyTheyWereDropped() {
     metrics.connectionOpened();

@@ -104,6 +104,17 @@ class LocalStorageTest {
   }
 
   @Test
+  void aNameThatCannotBeReadEndsTheListing() throws Exception {
+    var shell =
+        new ProcessBuilder("sh", "-c", "cd \"$0\" && : > \"$(printf 'caf\\351.json')\"").command();
+    shell.add(directory.toString());
+    assumeTrue(new ProcessBuilder(shell).start().waitFor() == 0);
+    assertThatThrownBy(() -> keys(directory))
+        .isInstanceOf(StorageException.class)
+        .hasMessageContaining(".json: found a name that is not");
+  }
+
+  @Test
   void whatIsNeitherAFileNorADirectoryIsNotListed() throws Exception {
     assumeTrue(
         new ProcessBuilder("mkfifo", directory.resolve("pipe").toString()).start().waitFor() == 0);
@@ -111,7 +122,7 @@ class LocalStorageTest {
   }
 
   @Test
-  void aFileThatIsGoneWhenItsTurnComesIsNotListed() throws IOException {
+  void aFileThatIsGoneWhenItsTurnComesIsListedAndCannotBeOpened() throws IOException {
     file("a", "");
     file("b", "");
     file("c", "");
@@ -120,7 +131,9 @@ class LocalStorageTest {
       iterator.next();
       Files.delete(directory.resolve("c"));
       assertThat(iterator.next().key()).isEqualTo("b");
-      assertThat(iterator).isExhausted();
+      var gone = iterator.next();
+      assertThatThrownBy(() -> storage.open(gone.location()))
+          .hasMessageEndingWith("c: can't be read: no such file or directory");
     }
   }
 

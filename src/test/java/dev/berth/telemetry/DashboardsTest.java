@@ -5,13 +5,16 @@ import static org.awaitility.Awaitility.await;
 
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.json.JsonMapper;
+import dev.berth.metrics.ServingMetrics;
+import dev.berth.telemetry.emf.EmfDocuments;
+import dev.berth.testing.CountingStream;
 import dev.berth.testing.EmfRules;
 import dev.berth.testing.ServeProcess;
 import dev.berth.testing.TestServer;
-import dev.berth.testing.TextHandler;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.time.Instant;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.HashSet;
@@ -59,8 +62,8 @@ class DashboardsTest {
   @ValueSource(strings = {"grafana.json", "prometheus-rules.yml"})
   void prometheusHasEachMetric(String file) throws Exception {
     var text = Files.readString(DASHBOARDS.resolve(file));
-    try (var server = TestServer.with(new TextHandler()).start()) {
-      server.invoke("a");
+    try (var server = TestServer.with(new CountingStream()).start()) {
+      server.invoke("3");
       await()
           .untilAsserted(
               () ->
@@ -159,15 +162,27 @@ class DashboardsTest {
       assertThat(server.terminate().exitCode()).isZero();
       var metrics = new HashSet<Metric>();
       for (var line : server.out().lines().filter(text -> text.startsWith("{\"_aws\"")).toList()) {
-        var names = EmfRules.check(line);
-        var document = JSON.readTree(line);
-        var dimensions = new HashMap<String, String>();
-        document
-            .at("/_aws/CloudWatchMetrics/0/Dimensions/0")
-            .forEach(name -> dimensions.put(name.asText(), document.get(name.asText()).asText()));
-        names.forEach(name -> metrics.add(new Metric(name, dimensions)));
+        metrics.addAll(metrics(line));
+      }
+      // The sample has no streams.
+      try (var streaming = new ServingMetrics()) {
+        streaming.ofModel("model").streams();
+        var dimensions = Map.of("EndpointName", "demo", "VariantName", "AllTraffic");
+        for (var line : new EmfDocuments(dimensions).of(streaming.snapshots(), Instant.EPOCH)) {
+          metrics.addAll(metrics(line));
+        }
       }
       return metrics;
     }
+  }
+
+  private static List<Metric> metrics(String line) throws Exception {
+    var names = EmfRules.check(line);
+    var document = JSON.readTree(line);
+    var dimensions = new HashMap<String, String>();
+    document
+        .at("/_aws/CloudWatchMetrics/0/Dimensions/0")
+        .forEach(name -> dimensions.put(name.asText(), document.get(name.asText()).asText()));
+    return names.stream().map(name -> new Metric(name, dimensions)).toList();
   }
 }

@@ -36,6 +36,17 @@ class TokenizerTest {
     }
   }
 
+  @Test
+  void aByteOrderMarkIsNoPartOfTheFile(@TempDir Path directory) throws IOException {
+    var marked =
+        Files.writeString(
+            directory.resolve("tokenizer.json"),
+            "\uFEFF" + Files.readString(Path.of("model-artifact/tokenizer.json")));
+    try (var tokenizer = Tokenizer.load(marked)) {
+      assertThat(tokenizer.tokens("How old?").starts()).containsExactly(0, 4, 7);
+    }
+  }
+
   /// A tokenizer takes 6 MB, and the JVM itself takes some meanwhile.
   @Test
   @EnabledOnOs(OS.LINUX)

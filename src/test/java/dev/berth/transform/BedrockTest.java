@@ -122,7 +122,7 @@ class BedrockTest {
     assertThat(output).hasSize(5);
     assertThat(output)
         .extracting(line -> line.path("recordId").asText())
-        .containsExactly("A", "B", "RECORD00000003", "RECORD00000004", "RECORD00000005");
+        .containsExactly("A", "B", "RECORD00000003", "RECORD00000004", "E");
     assertThat(output)
         .extracting(line -> line.path("error").path("errorCode").asInt())
         .containsExactly(0, 400, 400, 0, 400);
@@ -154,7 +154,7 @@ class BedrockTest {
     var output = lines("in.jsonl.out");
     assertThat(output)
         .extracting(line -> line.path("custom_id").asText())
-        .containsExactly("a", "b", "RECORD00000003");
+        .containsExactly("a", "b", "c");
     assertThat(output)
         .extracting(line -> line.path("response").path("status_code").asInt())
         .containsExactly(200, 400, 400);
@@ -176,6 +176,25 @@ class BedrockTest {
             .<JsonNode>readValues(directory.resolve("out").resolve(name).toFile())) {
       return lines.readAll();
     }
+  }
+
+  @Test
+  void anObjectWhoseOutputWouldBeTheManifestIsRefused() throws Exception {
+    Files.createDirectory(directory.resolve("two"));
+    for (var name : List.of("manifest.json", "b.jsonl")) {
+      Files.writeString(
+          directory.resolve("two").resolve(name), "{\"modelInput\": {\"prompt\": \"a\"}}");
+    }
+    var report = run(Map.of(JobOption.INPUT, directory.resolve("two").toString()));
+    assertThat(report.status()).isEqualTo(JobStatus.PARTIALLY_COMPLETED);
+    assertThat(report.failures())
+        .singleElement()
+        .extracting(ObjectOutcome::key, ObjectOutcome::failure)
+        .containsExactly(
+            "manifest.json",
+            directory.resolve("out/manifest.json.out")
+                + " would be written twice: the job counts its records there. Rename the object");
+    assertThat(lines("manifest.json.out").getFirst().path("totalRecordCount").asInt()).isOne();
   }
 
   @Test

@@ -343,7 +343,14 @@ class JobReaderTest {
 
   @Test
   void aFileThatIsNoJobIsNamed() throws Exception {
-    for (var text : List.of("", "[1]", "{\"TransformInputs\": {\"x\": 1}}", "{")) {
+    for (var text :
+        List.of(
+            "",
+            "[1]",
+            "{\"TransformInputs\": {\"x\": 1}}",
+            "{",
+            "{\"Tags\": []}{}",
+            "{\"Tags\": []},")) {
       var file = Files.writeString(directory.resolve("job.json"), text);
       assertThat(catchThrowableOfType(JobException.class, () -> JobFile.read(file)).problems())
           .isNotEmpty()

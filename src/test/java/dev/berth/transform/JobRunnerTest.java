@@ -35,6 +35,8 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /// Jobs on files, against a real server whose model writes lines in upper case.
 class JobRunnerTest {
@@ -232,6 +234,25 @@ class JobRunnerTest {
     assertThat(output("z")).isEqualTo("THREE\n");
     Files.writeString(manifest, "[{\"prefix\": \"s3://b/\"}, 7]");
     assertThat(run().problem()).contains("[1]: found 7, expected a name");
+    Files.writeString(manifest, "[{\"prefix\": \"s3://b/\"}]]");
+    assertThat(run().problem()).contains("found no manifest: ");
+  }
+
+  /// Lists on lines of their own, and the elements of one, as Python's `jsonlines` writes them.
+  @ParameterizedTest
+  @ValueSource(
+      strings = {
+        "[{\"prefix\": \"IN/\"}, \"x\"]\n[{\"prefix\": \"IN/deep/\"}, \"y\"]\n",
+        "{\"prefix\": \"IN/\"}\n\"x\"\n{\"prefix\": \"IN/deep/\"}\n\"y\""
+      })
+  void aManifestMayHaveSeveralLines(String text) throws Exception {
+    write("x", "one");
+    write("deep/y", "two");
+    var manifest = write("manifest", text.replace("IN", directory.resolve("in").toString()));
+    options.put(JobOption.INPUT, manifest.toString());
+    options.put(JobOption.DATA_TYPE, "ManifestFile");
+    assertThat(run().isComplete()).isTrue();
+    assertThat(outputs()).containsOnlyKeys("x.out", "y.out");
   }
 
   @Test
@@ -250,7 +271,7 @@ class JobRunnerTest {
         .singleElement()
         .extracting(ObjectOutcome::failure)
         .asString()
-        .contains("not gzip");
+        .contains("not whole gzip");
   }
 
   @Test
@@ -292,6 +313,23 @@ class JobRunnerTest {
     write("a.csv", "7,one\n8,two\n");
     assertThat(run().isComplete()).isTrue();
     assertThat(output("a.csv")).isEqualTo("7,one,ONE\n8,two,TWO\n");
+    // The API allows empty ones.
+    options.put(JobOption.INPUT_FILTER, "");
+    options.put(JobOption.OUTPUT_FILTER, "");
+    assertThat(run(true).isComplete()).isTrue();
+    assertThat(output("a.csv")).isEqualTo("7,one,7,ONE\n8,two,8,TWO\n");
+  }
+
+  @Test
+  void aQuoteWithinACellOfAnAnswerIsACharacter() throws Exception {
+    options.put(JobOption.CONTENT_TYPE, "text/csv");
+    options.put(JobOption.ACCEPT, "text/csv");
+    write("a.csv", "6\" pipe,3\n7\" pipe,4\n");
+    assertThat(run().failures()).isEmpty();
+    assertThat(output("a.csv")).isEqualTo("6\" PIPE,3\n7\" PIPE,4\n");
+    options.put(JobOption.JOIN_SOURCE, "Input");
+    assertThat(run(true).failures()).isEmpty();
+    assertThat(output("a.csv")).isEqualTo("6\" pipe,3,6\" PIPE,3\n7\" pipe,4,7\" PIPE,4\n");
   }
 
   @Test

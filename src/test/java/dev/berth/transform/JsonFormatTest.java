@@ -45,7 +45,7 @@ class JsonFormatTest {
   void halfACharacterInANameIsRefused() {
     assertThatThrownBy(() -> JSON.read("{\"\\ude00\":1}"))
         .isInstanceOf(BadInputException.class)
-        .hasMessageContaining("low surrogate");
+        .hasMessageContaining("half of a character");
   }
 
   @Test
@@ -62,8 +62,7 @@ class JsonFormatTest {
     assertThat(JSON.write(JSON.join(deep, deep))).hasSize(2 * 2 * 999 + 38);
     assertThatThrownBy(() -> JSON.read("[".repeat(1000) + "]".repeat(1000)))
         .isInstanceOf(BadInputException.class)
-        .hasMessageContaining("found what is not JSON")
-        .hasMessageContaining("expected a JSON value");
+        .hasMessageContaining("nested too deep, expected at most 999 levels");
   }
 
   @Test

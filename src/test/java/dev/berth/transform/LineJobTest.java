@@ -237,7 +237,7 @@ class LineJobTest {
               "{\"id\":2,\"x\":[1,2,3,4],\"SageMakerOutput\":{\"error\":\"line 2: found 4 numbers, expected 3 at most\"}}");
       assertThat(output().get(2))
           .startsWith("{\"id\":3,\"SageMakerOutput\":{\"error\":\"record 3, InputFilter $.x");
-      assertThat(output().get(3)).startsWith("{\"error\":\"record 4: found what is not JSON");
+      assertThat(output().get(3)).startsWith("{\"error\":\"record 4: not JSON at column");
       assertThat(output().get(4)).isEqualTo("{\"id\":5,\"SageMakerOutput\":5}");
     }
   }

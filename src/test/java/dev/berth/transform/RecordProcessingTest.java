@@ -175,4 +175,9 @@ class RecordProcessingTest {
     assertThat(joined(JSON_LINES, SplitType.LINE, "\uFEFF{\"k\":1}\n", "\uFEFF1"))
         .isEqualTo("{\"k\":1,\"SageMakerOutput\":1}");
   }
+
+  @Test
+  void aRowOfAnAnswerMayHaveLineBreaksInQuotes() {
+    assertThat(joined(CSV, SplitType.LINE, "1\n2\n", "\"a\nb\"\nc\n")).isEqualTo("1,\"a\nb\"\n2,c");
+  }
 }

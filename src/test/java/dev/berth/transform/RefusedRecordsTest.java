@@ -56,7 +56,7 @@ class RefusedRecordsTest {
       value = {
         "1,2;;3,4|a;b;c|record 2: found a blank line, expected a row of CSV",
         "1,2;3,4|a; ;|answer to record 2: found a blank line, expected a row of CSV",
-        "1,\"2;3,4|a;b|record 1: column 2: found \"\"2\", expected a second quote before the line's end",
+        "1,\"2;3,4|a;b|record 1: column 2: found \"\"2\", expected a second quote at its end",
         "1,2|\"a\"b|answer to record 1: column 1: found \"b\" behind the second quote, expected a comma",
       })
   void rowsThatAreNoCsvAreRefused(String input, String answer, String message) {
@@ -72,12 +72,9 @@ class RefusedRecordsTest {
       quoteCharacter = '`',
       value = {
         "1;;2|1;2;3|record 2: found nothing, expected a JSON value",
-        "1;2|1;ERROR|answer to record 2: found what is not JSON at line 1, column 1, expected a JSON value:"
-            + " Unrecognized token 'ERROR': was expecting"
-            + " (JSON String, Number, Array, Object or token 'null', 'true' or 'false')",
-        "1|NaN|answer to record 1: found what is not JSON at line 1, column 4, expected a JSON value:"
-            + " Non-standard token 'NaN': enable `JsonReadFeature.ALLOW_NON_NUMERIC_NUMBERS` to allow",
-        "1|1 2|answer to record 1: found a second JSON value at line 1, column 3, expected one",
+        "1;2|1;ERROR|answer to record 2: not JSON at column 1: found 'ERROR', expected a value",
+        "1|NaN|answer to record 1: not JSON at column 4: found 'NaN', expected a value",
+        "1|1 2|answer to record 1: found a second JSON value at column 3, expected one",
       })
   void linesThatAreNoJsonAreRefused(String input, String answer, String message) {
     assertThatThrownBy(
@@ -88,7 +85,7 @@ class RefusedRecordsTest {
                     input.replace(';', '\n'),
                     answer.replace(';', '\n')))
         .isInstanceOf(BadInputException.class)
-        .hasMessage(message.replace("``", "`"));
+        .hasMessage(message);
   }
 
   @Test

@@ -223,7 +223,7 @@ class S3JobTest {
         new FaultyProxy(
             s3.endpoint(),
             request -> {
-              if (request.method().equals("PUT") && request.target().contains("/3")) {
+              if (request.method().equals("PUT") && request.target().matches(".*/3\\d.txt.out")) {
                 down.add(request.target());
                 return Fault.slowDown();
               }

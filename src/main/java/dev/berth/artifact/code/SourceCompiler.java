@@ -22,6 +22,7 @@ import javax.tools.Diagnostic;
 import javax.tools.DiagnosticCollector;
 import javax.tools.FileObject;
 import javax.tools.ForwardingJavaFileManager;
+import javax.tools.ForwardingJavaFileObject;
 import javax.tools.JavaFileManager;
 import javax.tools.JavaFileObject;
 import javax.tools.SimpleJavaFileObject;
@@ -86,7 +87,8 @@ final class SourceCompiler {
       standard.setLocationFromPaths(StandardLocation.CLASS_PATH, serverClassPath());
       standard.setLocationFromPaths(MemoryFiles.JARS, jars);
       var options = List.of("-proc:none", "-parameters", "-g", "-implicit:none");
-      var units = standard.getJavaFileObjectsFromPaths(sources);
+      var units = new ArrayList<JavaFileObject>();
+      standard.getJavaFileObjectsFromPaths(sources).forEach(file -> units.add(new Source(file)));
       boolean compiled = compiler.getTask(null, files, diagnostics, options, null, units).call();
       var errors = errors(diagnostics.getDiagnostics(), modelDirectory);
       // Bytes that are not UTF-8 are an error of which the compiler itself does not know.
@@ -176,6 +178,22 @@ final class SourceCompiler {
       return "\n  %s\n  %s^".formatted(line, indent);
     } catch (IOException e) {
       return "";
+    }
+  }
+
+  /// A source without the byte order mark of some editors, which the compiler takes for code.
+  private static final class Source extends ForwardingJavaFileObject<JavaFileObject> {
+
+    Source(JavaFileObject file) {
+      super(file);
+    }
+
+    @Override
+    public CharSequence getCharContent(boolean ignoreEncodingErrors) throws IOException {
+      var text = super.getCharContent(ignoreEncodingErrors);
+      return !text.isEmpty() && text.charAt(0) == '\uFEFF'
+          ? text.subSequence(1, text.length())
+          : text;
     }
   }
 

@@ -1,6 +1,5 @@
 package dev.berth.handler.qa;
 
-import com.fasterxml.jackson.databind.json.JsonMapper;
 import dev.berth.artifact.ModelArtifact;
 import dev.berth.artifact.ModelArtifactException;
 import dev.berth.artifact.Shapes;
@@ -19,6 +18,7 @@ import dev.berth.hooks.MediaType;
 import dev.berth.hooks.ModelContext;
 import dev.berth.hooks.Signature;
 import dev.berth.hooks.Signature.Column;
+import dev.berth.json.JsonText;
 import dev.berth.memory.RequestMemory;
 import dev.berth.tokenizer.Tokenizer;
 import dev.berth.tokenizer.Tokens;
@@ -58,7 +58,6 @@ public class QuestionAnsweringHandler
 
   private static final long SPAN = 160;
 
-  private static final JsonMapper JSON = new JsonMapper();
   private static final List<MediaType> REQUEST_TYPES =
       ContentTypes.mediaTypes(DocumentReader.class);
   private static final List<MediaType> RESPONSE_TYPES =
@@ -251,7 +250,7 @@ public class QuestionAnsweringHandler
   private static Parameters parameters(ModelArtifact artifact, int longestRow) {
     try {
       return Parameters.defaults(longestRow)
-          .with(JSON.valueToTree(artifact.parameters()), "model.json: parameters", longestRow);
+          .with(JsonText.tree(artifact.parameters()), "model.json: parameters", longestRow);
     } catch (BadInputException e) {
       throw new ModelArtifactException(artifact.directory(), List.of(e.getMessage()), e);
     }

@@ -1,13 +1,13 @@
 package dev.berth.handler.qa;
 
-import com.fasterxml.jackson.core.JsonProcessingException;
 import com.fasterxml.jackson.databind.JsonNode;
-import com.fasterxml.jackson.databind.json.JsonMapper;
 import dev.berth.artifact.ModelArtifact;
 import dev.berth.artifact.ModelArtifactException;
 import dev.berth.content.Excerpt;
 import dev.berth.hooks.InvocationRequest;
 import dev.berth.hooks.MediaType;
+import dev.berth.json.JsonText;
+import dev.berth.json.NotJsonException;
 import java.io.ByteArrayInputStream;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
@@ -23,7 +23,6 @@ import org.slf4j.LoggerFactory;
 final class Sample {
 
   private static final Logger log = LoggerFactory.getLogger(Sample.class);
-  private static final JsonMapper JSON = new JsonMapper();
 
   private static final String ANY_QUESTION =
       "{\"question\": \"What is warm?\", \"context\": \"The engine is warm.\"}";
@@ -47,10 +46,10 @@ final class Sample {
           Files.exists(artifact.sample()) ? Files.readString(artifact.sample()) : ANY_QUESTION;
       this.expected =
           Files.exists(artifact.sample()) && Files.exists(artifact.sampleResponse())
-              ? Optional.of(answer(JSON.readTree(artifact.sampleResponse().toFile())))
+              ? Optional.of(answer(JsonText.read(artifact.sampleResponse())))
               : Optional.empty();
-    } catch (JsonProcessingException e) {
-      throw problem("sample-response.json: not JSON: " + e.getOriginalMessage(), e);
+    } catch (NotJsonException e) {
+      throw problem("sample-response.json: " + e.getMessage(), e);
     } catch (IOException e) {
       throw problem("it or sample-response.json can't be read: " + e.getMessage(), e);
     }

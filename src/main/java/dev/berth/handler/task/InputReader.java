@@ -1,7 +1,6 @@
 package dev.berth.handler.task;
 
 import com.fasterxml.jackson.databind.JsonNode;
-import com.fasterxml.jackson.databind.json.JsonMapper;
 import dev.berth.artifact.ModelArtifactException;
 import dev.berth.artifact.TracedArtifact;
 import dev.berth.content.ContentTypes;
@@ -9,6 +8,7 @@ import dev.berth.content.Documents;
 import dev.berth.content.Fields;
 import dev.berth.hooks.BadInputException;
 import dev.berth.hooks.InvocationRequest;
+import dev.berth.json.JsonText;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.function.BiFunction;
@@ -22,8 +22,6 @@ import java.util.function.Supplier;
 ///
 /// @param <P> the parameters of the task
 public final class InputReader<P> {
-
-  private static final JsonMapper JSON = new JsonMapper();
 
   private final List<String> known;
   private final BiFunction<P, Fields, P> read;
@@ -39,7 +37,7 @@ public final class InputReader<P> {
     this.read = read;
     try {
       this.defaults =
-          parameters(JSON.valueToTree(artifact.parameters()), "model.json: parameters", usual);
+          parameters(JsonText.tree(artifact.parameters()), "model.json: parameters", usual);
     } catch (BadInputException e) {
       throw new ModelArtifactException(artifact.directory(), List.of(e.getMessage()), e);
     }

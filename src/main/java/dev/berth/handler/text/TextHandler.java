@@ -1,6 +1,6 @@
 package dev.berth.handler.text;
 
-import com.fasterxml.jackson.databind.json.JsonMapper;
+import com.fasterxml.jackson.databind.node.TextNode;
 import dev.berth.artifact.ModelArtifact;
 import dev.berth.artifact.ModelArtifactException;
 import dev.berth.artifact.Shapes;
@@ -49,7 +49,6 @@ import java.util.stream.Stream;
 public abstract class TextHandler<P>
     implements InferenceHandler<TextModel, TextRecord<P>, TaskAnswer>, AutoCloseable {
 
-  private static final JsonMapper JSON = new JsonMapper();
   private static final List<MediaType> REQUEST_TYPES =
       Stream.concat(
               ContentTypes.mediaTypes(DocumentReader.class).stream(), Stream.of(MediaType.TEXT))
@@ -185,7 +184,7 @@ public abstract class TextHandler<P>
   /// What a request holds. The columns of CSV are those of its first row: a text, or a pair.
   protected Documents documents(InvocationRequest request) throws IOException {
     if (MediaType.TEXT.includes(request.contentType())) {
-      return new Documents.Body(JSON.getNodeFactory().textNode(request.text()));
+      return new Documents.Body(TextNode.valueOf(request.text()));
     }
     var reader = ContentTypes.reading(request, DocumentReader.class);
     if (!(reader instanceof Csv) || !task.pairs) {

@@ -10,6 +10,7 @@ import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.Optional;
+import java.util.stream.Stream;
 
 /// The models that can be asked, as they are at the moment.
 ///
@@ -37,6 +38,22 @@ record Catalog(Served served, Path directory, ModelRegistry registry, Sample.Fin
 
     List<MediaType> responseTypes() {
       return facts.map(ServedModel.Facts::responseTypes).orElse(List.of());
+    }
+
+    /// What requests may be sent as. Where the hooks decide, the type of the sample comes first.
+    List<MediaType> takes() {
+      return orAny(requestTypes(), sample.map(found -> found.types().getFirst()));
+    }
+
+    /// What answers may be.
+    List<MediaType> gives() {
+      return orAny(responseTypes(), sample.flatMap(Sample::response).map(_ -> MediaType.JSON));
+    }
+
+    private static List<MediaType> orAny(List<MediaType> declared, Optional<MediaType> known) {
+      return declared.isEmpty()
+          ? Stream.concat(known.stream(), Stream.of(MediaType.ANY)).toList()
+          : declared;
     }
   }
 

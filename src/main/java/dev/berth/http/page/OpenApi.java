@@ -8,9 +8,8 @@ import java.util.Arrays;
 import java.util.Locale;
 import java.util.Map;
 import java.util.Optional;
-import java.util.TreeMap;
+import java.util.SortedSet;
 import java.util.function.ToIntFunction;
-import java.util.stream.Collectors;
 
 /// The OpenAPI 3.1 document of the routes that this server has, with the types and samples of the
 /// models that it has loaded at the moment. [Operations] has what is said of each route.
@@ -20,22 +19,23 @@ final class OpenApi {
 
   private final ServerConfig config;
   private final Catalog catalog;
-  private final Map<String, String> routes;
+  private final Map<String, SortedSet<String>> routes;
   private final ToIntFunction<ErrorType> status;
 
   /// @param routes the path and the methods of each
   OpenApi(
       ServerConfig config,
       Catalog catalog,
-      Map<String, String> routes,
+      Map<String, SortedSet<String>> routes,
       ToIntFunction<ErrorType> status) {
     this.config = config;
     this.catalog = catalog;
-    this.routes = new TreeMap<>(routes);
+    this.routes = routes;
     this.status = status;
   }
 
-  ObjectNode describe() {
+  /// @param url where clients find the server
+  ObjectNode describe(String url) {
     var document = NODES.objectNode().put("openapi", "3.1.0");
     document
         .putObject("info")
@@ -48,41 +48,29 @@ final class OpenApi {
             "description",
             "SageMaker's contract for model containers, as this server has it with its model. Each answer has the "
                 + "header x-amzn-RequestId. The log has the same id.");
-    document.putArray("servers").addObject().put("url", ".");
+    document.putArray("servers").addObject().put("url", url);
     var tags = document.putArray("tags");
     Operations.TAGS.forEach(tag -> tags.addObject().put("name", tag));
     var paths = document.putObject("paths");
-    var operations = new Operations(config, catalog, this::error);
+    var operations = new Operations(config, catalog, status);
     routes.forEach(
         (path, methods) -> {
-          for (var method : methods.split(", ")) {
+          for (var method : methods) {
             operations
                 .describe(method, path)
                 .ifPresent(
-                    operation -> {
-                      var item =
-                          paths.path(path) instanceof ObjectNode known
-                              ? known
-                              : paths.putObject(path);
-                      item.set(method.toLowerCase(Locale.ROOT), operation);
-                    });
+                    operation ->
+                        paths
+                            .withObjectProperty(path)
+                            .set(method.toLowerCase(Locale.ROOT), operation));
           }
         });
-    var components = document.putObject("components");
-    schemas(components.putObject("schemas"));
-    responses(components.putObject("responses"));
+    schemas(document.putObject("components").putObject("schemas"));
     return document;
   }
 
-  /// The status of an error, and a reference to its response.
-  private Map.Entry<String, ObjectNode> error(ErrorType type) {
-    int code = status.applyAsInt(type);
-    return Map.entry(
-        String.valueOf(code), NODES.objectNode().put("$ref", "#/components/responses/" + code));
-  }
-
   private static void schemas(ObjectNode schemas) {
-    var error = schemas.putObject("Error").put("type", "object");
+    var error = schemas.putObject(Operation.ERROR).put("type", "object");
     error.putArray("required").add("message").add("type").add("code");
     var fields = error.putObject("properties");
     fields
@@ -93,35 +81,14 @@ final class OpenApi {
     Arrays.stream(ErrorType.values()).map(OpenApi::word).forEach(type::add);
     type.add("bad_request");
     fields.putObject("code").put("type", "integer").put("description", "the HTTP status");
+    inside(schemas.putObject(Operation.NESTED_ERROR))
+        .put("$ref", "#/components/schemas/" + Operation.ERROR);
+    inside(schemas.putObject(Operation.TEXT_ERROR)).put("type", "string");
   }
 
-  /// One for each status, because two errors may have the same.
-  private void responses(ObjectNode responses) {
-    var byStatus =
-        Arrays.stream(ErrorType.values())
-            .collect(Collectors.groupingBy(status::applyAsInt, TreeMap::new, Collectors.toList()));
-    byStatus.forEach(
-        (code, types) -> {
-          var response =
-              responses
-                  .putObject(String.valueOf(code))
-                  .put(
-                      "description",
-                      types.stream().map(Operations::reason).collect(Collectors.joining("; ")));
-          if (types.contains(ErrorType.OVERLOADED)) {
-            response
-                .putObject("headers")
-                .putObject("Retry-After")
-                .put("description", "seconds")
-                .putObject("schema")
-                .put("type", "integer");
-          }
-          response
-              .putObject("content")
-              .putObject("application/json")
-              .putObject("schema")
-              .put("$ref", "#/components/schemas/Error");
-        });
+  private static ObjectNode inside(ObjectNode schema) {
+    schema.put("type", "object").putArray("required").add("error");
+    return schema.putObject("properties").putObject("error");
   }
 
   private static String word(ErrorType type) {

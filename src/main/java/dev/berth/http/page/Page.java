@@ -1,13 +1,13 @@
 package dev.berth.http.page;
 
-import com.fasterxml.jackson.core.JsonProcessingException;
 import com.fasterxml.jackson.databind.JsonNode;
-import com.fasterxml.jackson.databind.json.JsonMapper;
+import com.fasterxml.jackson.databind.node.JsonNodeFactory;
 import com.fasterxml.jackson.databind.node.ObjectNode;
 import dev.berth.config.ServerConfig;
 import dev.berth.error.ErrorType;
 import dev.berth.error.ServingException;
 import dev.berth.hooks.Accelerator;
+import dev.berth.json.JsonText;
 import dev.berth.serving.ModelRegistry;
 import dev.berth.serving.Served;
 import io.javalin.config.RoutesConfig;
@@ -16,6 +16,7 @@ import java.io.IOException;
 import java.nio.file.Files;
 import java.util.List;
 import java.util.Map;
+import java.util.SortedSet;
 import java.util.function.ToIntFunction;
 
 /// The page at `/`, and what it is made of: files of the jar, the models that there are, and the
@@ -24,22 +25,6 @@ import java.util.function.ToIntFunction;
 /// What the browser runs comes from this server alone, and nothing of it stands in the HTML: the
 /// policy that goes with each answer forbids everything else.
 public final class Page {
-
-  /// The patterns of its routes, and the methods of each.
-  public static final Map<String, String> ROUTES =
-      Map.of(
-          "/",
-          "GET",
-          "/docs",
-          "GET",
-          "/openapi.json",
-          "GET",
-          "/page/models",
-          "GET",
-          "/page/sample",
-          "GET",
-          "/page/{file}",
-          "GET");
 
   /// What `/page/{file}` serves, and its type.
   private static final Map<String, String> FILES =
@@ -60,8 +45,6 @@ public final class Page {
 
   private static final int LARGEST_SAMPLE = 4 << 20;
 
-  private static final JsonMapper JSON = new JsonMapper();
-
   private final ServerConfig config;
   private final Catalog catalog;
 
@@ -74,14 +57,19 @@ public final class Page {
   /// @param all every route of the server with its methods, these ones too
   /// @param status the HTTP status of each error
   public void register(
-      RoutesConfig routes, Map<String, String> all, ToIntFunction<ErrorType> status) {
+      RoutesConfig routes, Map<String, SortedSet<String>> all, ToIntFunction<ErrorType> status) {
     var document = new OpenApi(config, catalog, all, status);
     routes.get("/", ctx -> file(ctx, "page.html", HTML));
     routes.get("/docs", ctx -> file(ctx, "docs.html", HTML));
-    routes.get("/openapi.json", ctx -> json(ctx, document.describe()));
+    routes.get("/openapi.json", ctx -> json(ctx, document.describe(root(ctx))));
     routes.get("/page/models", ctx -> json(ctx, models()));
     routes.get("/page/sample", this::sample);
     routes.get("/page/{file}", Page::file);
+  }
+
+  /// Absolute, because clients that are made of the document know nothing of where it came from.
+  private static String root(Context ctx) {
+    return ctx.url().substring(0, ctx.url().length() - ctx.path().length());
   }
 
   private static void file(Context ctx) throws IOException {
@@ -110,7 +98,8 @@ public final class Page {
   /// What the page has to know of the models.
   private JsonNode models() {
     var page =
-        JSON.createObjectNode()
+        JsonNodeFactory.instance
+            .objectNode()
             .put("many", catalog.hasMany())
             .put("metrics", config.http().metricsPath())
             .put("defaultAccept", config.http().defaultAccept().toString());
@@ -121,7 +110,8 @@ public final class Page {
 
   private static ObjectNode describe(Catalog.Entry entry) {
     var model =
-        JSON.createObjectNode()
+        JsonNodeFactory.instance
+            .objectNode()
             .put("name", entry.name())
             .put("path", entry.path())
             .put("state", entry.state());
@@ -172,11 +162,7 @@ public final class Page {
   }
 
   private static void json(Context ctx, JsonNode document) {
-    try {
-      answer(ctx, JSON.writeValueAsBytes(document), "application/json");
-    } catch (JsonProcessingException e) {
-      throw new IllegalStateException("a tree of plain values", e);
-    }
+    answer(ctx, JsonText.bytes(document), "application/json");
   }
 
   private static void answer(Context ctx, byte[] body, String type) {

@@ -1,9 +1,8 @@
 package dev.berth.telemetry.emf;
 
-import com.fasterxml.jackson.core.JsonProcessingException;
-import com.fasterxml.jackson.databind.ObjectMapper;
-import com.fasterxml.jackson.databind.json.JsonMapper;
+import com.fasterxml.jackson.databind.node.JsonNodeFactory;
 import com.fasterxml.jackson.databind.node.ObjectNode;
+import dev.berth.json.JsonText;
 import io.prometheus.metrics.model.snapshots.CounterSnapshot;
 import io.prometheus.metrics.model.snapshots.GaugeSnapshot;
 import io.prometheus.metrics.model.snapshots.HistogramSnapshot;
@@ -11,7 +10,6 @@ import io.prometheus.metrics.model.snapshots.HistogramSnapshot.HistogramDataPoin
 import io.prometheus.metrics.model.snapshots.Labels;
 import io.prometheus.metrics.model.snapshots.MetricSnapshot;
 import io.prometheus.metrics.model.snapshots.MetricSnapshots;
-import java.io.UncheckedIOException;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.HashMap;
@@ -45,8 +43,6 @@ public final class EmfDocuments {
   private static final Set<String> LABELS = Set.of("model", "status", "model_name");
 
   private static final List<String> PREFIXES = List.of("berth_", "hooks_", "vllm:");
-
-  private static final ObjectMapper JSON = JsonMapper.builder().build();
 
   private final Map<String, String> dimensions;
 
@@ -158,7 +154,7 @@ public final class EmfDocuments {
   }
 
   private String document(Labels labels, List<Metric> metrics, Instant time) {
-    var root = JSON.createObjectNode();
+    var root = JsonNodeFactory.instance.objectNode();
     var all = new LinkedHashMap<>(dimensions);
     labels.forEach(label -> all.put(label.getName(), shown(label.getValue())));
     var aws = root.putObject("_aws").put("Timestamp", time.toEpochMilli());
@@ -170,11 +166,7 @@ public final class EmfDocuments {
         metric -> definitions.addObject().put("Name", metric.name).put("Unit", metric.unit));
     all.forEach(root::put);
     metrics.forEach(metric -> metric.value.accept(root));
-    try {
-      return JSON.writeValueAsString(root);
-    } catch (JsonProcessingException e) {
-      throw new UncheckedIOException(e);
-    }
+    return JsonText.write(root);
   }
 
   /// The name of a model may be anything, the value of a dimension may not.

@@ -10,7 +10,7 @@ const LABEL = /(\w+)="((?:[^"\\]|\\.)*)"/g;
 
 /** The series of Prometheus' text format that belong to a model, or to any where `model` is null. */
 export function read(text, model) {
-  const found = {requests: 0, queue: 0, buckets: new Map()};
+  const found = {requests: 0, failed: 0, queue: 0, buckets: new Map()};
   for (const line of text.split("\n")) {
     const series = SERIES.exec(line);
     if (series === null) {
@@ -23,6 +23,7 @@ export function read(text, model) {
     const value = Number(series[3]);
     if (series[1] === "berth_model_requests_total") {
       found.requests += value;
+      found.failed += labels.status.startsWith("2") ? 0 : value;
     } else if (series[1] === "berth_queue_depth") {
       found.queue += value;
     } else if (series[1] === "berth_model_request_seconds_bucket") {
@@ -118,7 +119,7 @@ class Chart {
 /** The three charts. `add` takes a reading of the metrics and when it was made, in seconds. */
 export class Charts {
   constructor(throughput, latency, queue) {
-    this.throughput = new Chart(throughput, "Requests per second", [""]);
+    this.throughput = new Chart(throughput, "Requests per second", ["all", "failed"]);
     this.latency = new Chart(latency, "Latency", ["p50", "p99"]);
     this.queue = new Chart(queue, "Records in the queue", [""]);
     this.restart();
@@ -139,8 +140,9 @@ export class Charts {
       this.read.splice(0, this.read.length - 1);
       return;
     }
-    const rate = (reading.requests - last.requests) / (time - last.time);
-    this.throughput.add([rate], [rate < 10 ? rate.toFixed(1) : String(Math.round(rate))]);
+    const rates = [reading.requests - last.requests, reading.failed - last.failed].map(count => count / (time - last.time));
+    const [all, failed] = rates.map(rate => rate < 10 ? rate.toFixed(1) : String(Math.round(rate)));
+    this.throughput.add(rates, [all, `${failed} failed`]);
     const median = percentile(this.read[0].buckets, reading.buckets, 0.5);
     const slowest = percentile(this.read[0].buckets, reading.buckets, 0.99);
     this.latency.add([median, slowest], [`p50 ${milliseconds(median)}`, `p99 ${milliseconds(slowest)}`]);

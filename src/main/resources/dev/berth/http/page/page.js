@@ -242,6 +242,12 @@ async function ask(event) {
   await loadModels().catch(() => {});
 }
 
+/** What the body of an error says. */
+function reason(text) {
+  const value = parsed(text);
+  return value?.message ?? value?.error?.message ?? text;
+}
+
 /** Shows a response as it comes. Returns what is said of it besides its status. */
 async function take(response, asking) {
   const type = response.headers.get("Content-Type") ?? "";
@@ -258,7 +264,7 @@ async function take(response, asking) {
   const text = await response.text();
   const value = parsed(text);
   if (!response.ok) {
-    $("problem").textContent = value?.message ?? value?.error?.message ?? text;
+    $("problem").textContent = reason(text);
     $("answer").replaceChildren();
     say(text);
     return "";
@@ -311,17 +317,32 @@ async function load() {
   }
   state.isLoading = true;
   enableAsk();
-  const end = performance.now() + LOAD_SECONDS * 1000;
+  $("status").textContent = "Asking …";
+  $("problem").textContent = "";
+  const counts = new Map();
+  const begun = performance.now();
   const client = async () => {
-    while (performance.now() < end) {
+    while (performance.now() - begun < LOAD_SECONDS * 1000) {
       const response = await fetch(asking.path, {method: "POST", headers: asking.headers, body: asking.body});
-      await response.arrayBuffer();
+      const text = await response.text();
+      counts.set(response.status, (counts.get(response.status) ?? 0) + 1);
       if (!response.ok) {
+        $("problem").textContent = reason(text);
+        if (response.status < 500) {
+          // The same request fails again.
+          return;
+        }
         await new Promise(done => setTimeout(done, 1000));
       }
     }
   };
-  await Promise.allSettled(Array.from({length: LOAD_CLIENTS}, client));
+  const ends = await Promise.allSettled(Array.from({length: LOAD_CLIENTS}, client));
+  const lost = ends.find(one => one.status === "rejected");
+  if (lost) {
+    $("problem").textContent = `The server did not answer: ${lost.reason.message}`;
+  }
+  const answers = [...counts].sort().map(([status, count]) => `${count} × ${status}`).join(", ");
+  $("status").textContent = `${answers || "No answer"} in ${((performance.now() - begun) / 1000).toFixed(1)} s`;
   state.isLoading = false;
   enableAsk();
 }

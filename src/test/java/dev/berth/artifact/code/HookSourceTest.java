@@ -181,6 +181,14 @@ class HookSourceTest {
   }
 
   @Test
+  void aByteOrderMarkIsNoCode() throws Exception {
+    CodeArtifact.hooks(artifact.directory(), "");
+    var file = artifact.directory().resolve("code/Inference.java");
+    Files.writeString(file, "\uFEFF" + Files.readString(file));
+    assertThat(CodeArtifact.answer(artifact.code(), "a")).isEqualTo("A");
+  }
+
+  @Test
   void bytesThatAreNoUtf8AreAnError() throws Exception {
     CodeArtifact.hooks(artifact.directory(), "");
     var file = artifact.directory().resolve("code/Inference.java");

@@ -270,7 +270,7 @@ class QuestionAnsweringTest {
         "application/json | {\"inputs\": {\"question\": \"a\", \"context\": \"b\"}, \"parameters\": [] } | parameters: found a list, expected an object",
         "application/json | \"hello\" | body: found the text",
         "application/json | {\"question\": \"a\", | not JSON at column",
-        "application/json | {\"question\": \"a\", \"context\": \"b\"} {} | found a second JSON value at line 1, column",
+        "application/json | {\"question\": \"a\", \"context\": \"b\"} {} | found a second JSON value at column",
         "application/json | {\"question\": \"a\", \"context\": \"b\", \"parameters\": {\"top_k\": -1}} | parameters.top_k: found -1",
         "text/csv | question,ctx\\na,b | row 1: found the header",
         "application/json | {\"question\": \"a\", \"context\": \"\\ud83d\"} | unpaired surrogate",
@@ -278,7 +278,7 @@ class QuestionAnsweringTest {
         "application/jsonlines | {\"question\": \"a\", \"context\": \"b\"}\\n\\n{\"question\": \"a\", \"context\": \"b\"} | line 2: found a blank line",
         "application/jsonlines | {\"question\": \"a\", \"context\": \"b\"}\\n{\"question\": \"a\"} | line 2: context: found nothing",
         "text/csv | a,b\\nc | row 2: found 1 column separated by commas, expected 2",
-        "text/csv | a,\"b | row 1: not CSV"
+        "text/csv | a,\"b | row 1, column 2: found"
       })
   @Tag("ERR-01")
   @Tag("BAT-08")

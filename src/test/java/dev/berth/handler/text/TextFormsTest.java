@@ -84,6 +84,7 @@ class TextFormsTest {
       value = {
         "The lamp.|{\"inputs\": [\"The lamp.\"]}",
         "text\\nThe lamp.|{\"inputs\": [\"The lamp.\"]}",
+        "inputs\\nThe lamp.|{\"inputs\": [\"The lamp.\"]}",
         "The lamp.,It works.|{\"inputs\": [{\"text\": \"The lamp.\", \"text_pair\": \"It works.\"}]}",
         "text,text_pair\\nThe lamp.,|{\"inputs\": [{\"text\": \"The lamp.\", \"text_pair\": \"\"}]}",
         "The lamp.|{\"inputs\": [{\"text\": \"The lamp.\", \"text_pair\": \"\"}]}",

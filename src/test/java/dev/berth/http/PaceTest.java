@@ -13,33 +13,35 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /// The pace on a clock of the test's own, and a real server whose callers come again at once.
-class RefusalPaceTest {
+class PaceTest {
+
+  private static final long WORK = TimeUnit.MILLISECONDS.toNanos(10);
 
   private final AtomicLong now = new AtomicLong(-5);
-  private final RefusalPace pace = new RefusalPace(2, now::get);
+  private final Pace pace = new Pace(2, TimeUnit.SECONDS.toNanos(1), now::get);
 
   @Test
   void refusalsAtAPaceThatTheServerCanSpareAreNotHeld() {
     for (int i = 0; i < 1000; i++) {
       now.addAndGet(TimeUnit.MILLISECONDS.toNanos(5));
-      assertThat(pace.pauseNanos()).isLessThanOrEqualTo(TimeUnit.MILLISECONDS.toNanos(5));
+      assertThat(pace.pauseNanos(WORK)).isLessThanOrEqualTo(TimeUnit.MILLISECONDS.toNanos(5));
     }
   }
 
   @Test
   void someMayComeTogetherAfterAPause() {
     now.addAndGet(TimeUnit.SECONDS.toNanos(1));
-    assertThat(LongStream.range(0, 20).map(_ -> pace.pauseNanos())).containsOnly(0L);
+    assertThat(LongStream.range(0, 20).map(_ -> pace.pauseNanos(WORK))).containsOnly(0L);
   }
 
   @Test
   void ofMoreEachIsHeldUntilItsTurnButNotLongerThanRetryAfterSays() {
-    var pauses = LongStream.range(0, 1000).map(_ -> pace.pauseNanos()).toArray();
+    var pauses = LongStream.range(0, 1000).map(_ -> pace.pauseNanos(WORK)).toArray();
     assertThat(pauses).isSorted();
     assertThat(pauses[99] - pauses[98]).isEqualTo(TimeUnit.MILLISECONDS.toNanos(5));
     assertThat(pauses[999]).isEqualTo(TimeUnit.SECONDS.toNanos(1));
     now.addAndGet(TimeUnit.SECONDS.toNanos(2));
-    assertThat(pace.pauseNanos()).isZero();
+    assertThat(pace.pauseNanos(WORK)).isZero();
   }
 
   @Test

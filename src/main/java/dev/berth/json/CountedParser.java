@@ -1,4 +1,4 @@
-package dev.berth.content;
+package dev.berth.json;
 
 import com.fasterxml.jackson.core.JsonParser;
 import com.fasterxml.jackson.core.JsonToken;

@@ -1,0 +1,101 @@
+package dev.berth.http;
+
+import dev.berth.error.ErrorType;
+import java.nio.ByteBuffer;
+import java.util.Set;
+import java.util.UUID;
+import org.eclipse.jetty.http.HttpHeader;
+import org.eclipse.jetty.http.HttpHeaderValue;
+import org.eclipse.jetty.server.Handler;
+import org.eclipse.jetty.server.Request;
+import org.eclipse.jetty.server.Response;
+import org.eclipse.jetty.util.Callback;
+
+/// Tells each connection of its requests, and when they wait for the client. One for which there is
+/// no room is answered by 503, unless it asks for the server's health: a server whose connections
+/// are all busy is a healthy one. Runs on the request's thread.
+final class OpenRequests extends Handler.Wrapper {
+
+  private final Connections connections;
+  private final Set<String> healthPaths;
+
+  /// @param healthPaths those that are always answered
+  OpenRequests(Connections connections, Set<String> healthPaths) {
+    this.connections = connections;
+    this.healthPaths = Set.copyOf(healthPaths);
+  }
+
+  @Override
+  public boolean handle(Request request, Response response, Callback callback) throws Exception {
+    if (!(request.getConnectionMetaData().getConnection().getEndPoint()
+            instanceof PeerAwareConnector.PeerAwareEndPoint endPoint)
+        || endPoint.place() == null) {
+      return super.handle(request, response, callback);
+    }
+    endPoint.beginRequest();
+    var place = endPoint.place();
+    if (!healthPaths.contains(Request.getPathInContext(request)) && !connections.admit(place)) {
+      refuse(response, callback);
+      return true;
+    }
+    var call = place.begin();
+    var waiting = new Waiting(request, call);
+    boolean isHandled = false;
+    try {
+      isHandled =
+          super.handle(
+              waiting, new Writing(waiting, response, call), Callback.from(call::end, callback));
+      return isHandled;
+    } finally {
+      if (!isHandled) {
+        call.end();
+      }
+      endPoint.endRequest();
+    }
+  }
+
+  private static final class Waiting extends Request.Wrapper {
+    private final OpenConnection.Call call;
+
+    private Waiting(Request request, OpenConnection.Call call) {
+      super(request);
+      this.call = call;
+    }
+
+    @Override
+    public void demand(Runnable arrived) {
+      call.await();
+      super.demand(
+          () -> {
+            call.goOn();
+            arrived.run();
+          });
+    }
+  }
+
+  private static final class Writing extends Response.Wrapper {
+    private final OpenConnection.Call call;
+
+    private Writing(Waiting request, Response response, OpenConnection.Call call) {
+      super(request, response);
+      this.call = call;
+    }
+
+    @Override
+    public void write(boolean last, ByteBuffer content, Callback callback) {
+      call.await();
+      super.write(last, content, Callback.from(call::goOn, callback));
+    }
+  }
+
+  private void refuse(Response response, Callback callback) {
+    response.setStatus(Errors.status(ErrorType.OVERLOADED));
+    var headers = response.getHeaders();
+    headers.put(RequestLog.REQUEST_ID_HEADER, UUID.randomUUID().toString());
+    headers.put(HttpHeader.CONTENT_TYPE, Errors.CONTENT_TYPE);
+    headers.put(HttpHeader.RETRY_AFTER, "1");
+    headers.put(HttpHeader.CONNECTION, HttpHeaderValue.CLOSE);
+    response.write(
+        true, ByteBuffer.wrap(Errors.body(ErrorType.OVERLOADED, connections.full())), callback);
+  }
+}

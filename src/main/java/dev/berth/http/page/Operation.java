@@ -1,0 +1,135 @@
+package dev.berth.http.page;
+
+import com.fasterxml.jackson.databind.JsonNode;
+import com.fasterxml.jackson.databind.node.JsonNodeFactory;
+import com.fasterxml.jackson.databind.node.ObjectNode;
+import dev.berth.error.ErrorType;
+import java.util.Arrays;
+import java.util.Locale;
+import java.util.function.ToIntFunction;
+import java.util.regex.Pattern;
+import java.util.stream.Collectors;
+
+/// What the document says of one route, while it is put together.
+final class Operation {
+
+  static final String JSON = "application/json";
+
+  // The forms of errors, by the names of their schemas.
+  static final String ERROR = "Error";
+  static final String NESTED_ERROR = "NestedError";
+  static final String TEXT_ERROR = "TextError";
+
+  private static final Pattern PARAMETER = Pattern.compile("\\{([a-z]+)}");
+
+  private final ObjectNode node = JsonNodeFactory.instance.objectNode();
+  private final String errorForm;
+  private final ToIntFunction<ErrorType> status;
+
+  /// @param errorForm the name of its schema
+  /// @param status of an error
+  Operation(String tag, String summary, String errorForm, ToIntFunction<ErrorType> status) {
+    this.errorForm = errorForm;
+    this.status = status;
+    node.put("summary", summary);
+    node.putArray("tags").add(tag);
+  }
+
+  Operation says(String description) {
+    node.put("description", description);
+    return this;
+  }
+
+  /// @return the content types of the request, to be filled
+  ObjectNode takes() {
+    return node.withObjectProperty("requestBody").put("required", true).putObject("content");
+  }
+
+  /// @param example as [Schemas#like(String)] reads it
+  Operation takes(String example) {
+    takes().putObject(JSON).set("schema", Schemas.like(example));
+    return this;
+  }
+
+  Operation answers(String example) {
+    return answers(JSON, Schemas.like(example));
+  }
+
+  Operation answers(String type, JsonNode schema) {
+    response(200, "OK").withObjectProperty("content").putObject(type).set("schema", schema);
+    return this;
+  }
+
+  ObjectNode response(int code, String description) {
+    return node.withObjectProperty("responses")
+        .withObjectProperty(String.valueOf(code))
+        .put("description", description);
+  }
+
+  /// Of two errors with the same status, the description has both.
+  Operation fails(ErrorType... types) {
+    for (var type : types) {
+      var code = status.applyAsInt(type);
+      var known = node.at("/responses/%d/description".formatted(code)).asText();
+      var reason = type.meaning();
+      var response =
+          response(
+              code,
+              known.isEmpty() || known.equals(reason) ? reason : "%s; %s".formatted(known, reason));
+      if (type == ErrorType.OVERLOADED || type == ErrorType.NOT_READY) {
+        header(response, "Retry-After", "seconds", "integer");
+      }
+      response
+          .withObjectProperty("content")
+          .withObjectProperty(JSON)
+          .withObjectProperty("schema")
+          .put("$ref", "#/components/schemas/" + errorForm);
+    }
+    return this;
+  }
+
+  static void header(ObjectNode response, String name, String description, String type) {
+    response
+        .withObjectProperty("headers")
+        .putObject(name)
+        .put("description", description)
+        .putObject("schema")
+        .put("type", type);
+  }
+
+  ObjectNode parameter(String place, String name, String type) {
+    var parameter = node.withArrayProperty("parameters").addObject();
+    parameter.put("name", name).put("in", place).putObject("schema").put("type", type);
+    return parameter;
+  }
+
+  Operation query(String name, String type, String description) {
+    parameter("query", name, type).put("description", description);
+    return this;
+  }
+
+  Operation header(String name, String description) {
+    parameter("header", name, "string").put("description", description);
+    return this;
+  }
+
+  /// The whole: with the parameters of the path, and what generators call the method of a client,
+  /// such as `postModelsNameInvoke`.
+  ObjectNode at(String method, String path) {
+    PARAMETER
+        .matcher(path)
+        .results()
+        .forEach(
+            found -> {
+              parameter("path", found.group(1), "string").put("required", true);
+              fails(ErrorType.BAD_INPUT, ErrorType.NOT_FOUND);
+            });
+    return node.put(
+        "operationId",
+        method.toLowerCase(Locale.ROOT)
+            + Arrays.stream(path.split("[^A-Za-z0-9]+"))
+                .filter(word -> !word.isEmpty())
+                .map(word -> word.substring(0, 1).toUpperCase(Locale.ROOT) + word.substring(1))
+                .collect(Collectors.joining()));
+  }
+}

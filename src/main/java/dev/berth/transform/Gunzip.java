@@ -1,0 +1,100 @@
+package dev.berth.transform;
+
+import java.io.EOFException;
+import java.io.FilterInputStream;
+import java.io.IOException;
+import java.io.InputStream;
+import java.io.OutputStream;
+import java.util.zip.GZIPInputStream;
+import java.util.zip.ZipException;
+
+/// Unpacks gzip as gzip(1) does: members one behind the other, and zeros at most behind the last
+/// one. The JDK's stream takes for the end what is no member, and with it all that stands behind a
+/// damaged one. So this looks at what was left.
+final class Gunzip extends GZIPInputStream {
+
+  /// The checksum and the length behind what is packed.
+  private static final int TRAILER = 8;
+
+  /// How much was read of the packed stream when the inflater was given something last.
+  private long filled;
+
+  /// What is read of the packed stream.
+  private static final class Packed extends FilterInputStream {
+
+    private long count;
+    private long lastNonZero;
+
+    Packed(InputStream in) {
+      super(in);
+    }
+
+    @Override
+    public int read() throws IOException {
+      var one = new byte[1];
+      return read(one, 0, 1) < 0 ? -1 : one[0] & 0xff;
+    }
+
+    @Override
+    public int read(byte[] bytes, int offset, int length) throws IOException {
+      int read = in.read(bytes, offset, length);
+      for (int i = 0; i < read; i++) {
+        count++;
+        lastNonZero = bytes[offset + i] == 0 ? lastNonZero : count;
+      }
+      return read;
+    }
+
+    /// The JDK looks for a next member only where there may be one.
+    @Override
+    public int available() {
+      return 1;
+    }
+  }
+
+  private Gunzip(InputStream packed, int buffer) throws IOException {
+    super(new Packed(packed), buffer);
+  }
+
+  /// @throws ZipException when it does not begin as gzip, as the stream does where it is damaged
+  static InputStream open(InputStream packed, int buffer) throws IOException {
+    try {
+      return new Gunzip(packed, buffer);
+    } catch (EOFException e) {
+      throw cutOff(e);
+    }
+  }
+
+  @Override
+  protected void fill() throws IOException {
+    super.fill();
+    filled = ((Packed) in).count;
+  }
+
+  @Override
+  public int read(byte[] bytes, int offset, int length) throws IOException {
+    try {
+      int read = super.read(bytes, offset, length);
+      if (read < 0) {
+        requireNothingBehind();
+      }
+      return read;
+    } catch (EOFException e) {
+      throw cutOff(e);
+    }
+  }
+
+  private void requireNothingBehind() throws IOException {
+    long end = filled - inf.getRemaining() + TRAILER;
+    in.transferTo(OutputStream.nullOutputStream());
+    if (((Packed) in).lastNonZero > end) {
+      throw new ZipException("found a damaged member, or other bytes behind the last one");
+    }
+  }
+
+  private static ZipException cutOff(EOFException cause) {
+    var cutOff = new ZipException("found its end, expected more");
+    cutOff.initCause(cause);
+    return cutOff;
+  }
+}
