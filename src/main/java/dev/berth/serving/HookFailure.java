@@ -35,7 +35,12 @@ final class HookFailure {
     if (thrown instanceof ExecutionException hooks) {
       return inside(hook, hooks.getCause());
     }
-    return switch (ThrownByHook.ask(thrown)) {
+    var told = ThrownByHook.ask(thrown);
+    // One of the server's stays that, whatever the hook has added to it.
+    if (thrown instanceof ServingException known && told instanceof ThrownByHook) {
+      return new ServingException(known.type(), known.getMessage(), told);
+    }
+    return switch (told) {
       case ServingException known -> known;
       case WorkerLostException lost ->
           new ServingException(ErrorType.INTERNAL, lost.getMessage(), lost);

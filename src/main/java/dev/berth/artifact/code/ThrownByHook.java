@@ -98,6 +98,8 @@ public final class ThrownByHook extends RuntimeException {
             case InsufficientMemoryException _ -> new InsufficientMemoryException(message, cause);
             case ModelUnusableException _ -> new ModelUnusableException(message, cause);
           };
+      // All that it says is its cause.
+      case ExceptionInInitializerError _ -> new ExceptionInInitializerError(cause);
       default -> new ThrownByHook(thrown.getClass().getName(), message, cause);
     };
   }
@@ -111,6 +113,7 @@ public final class ThrownByHook extends RuntimeException {
 
   /// As the exception's own class would say it.
   @Override
+  @SuppressWarnings("OverrideThrowableToString") // Its message is not the name of another class.
   public String toString() {
     return getMessage() == null ? type : type + ": " + getMessage();
   }

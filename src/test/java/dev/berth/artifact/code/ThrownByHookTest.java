@@ -86,12 +86,17 @@ class ThrownByHookTest {
             BadInputException.class, e -> assertThat(e.getMessage()).hasSize(10_000));
   }
 
+  @Test
+  void aClassThatCannotStartStillSaysWhy() throws Exception {
+    var error = ThrownByHook.ask(new ExceptionInInitializerError(thrown("odd")));
+    assertThat(Thrown.of(error)).startsWith("Inference$Odd: asked 1, caused by ");
+  }
+
   /// What a hook throws, out of its own class loader.
   @SuppressWarnings("unchecked")
   private Throwable thrown(String which) throws Exception {
     var handler =
-        (dev.berth.testing.TextHandler)
-            CodeArtifact.hooks(directory, OWN).code().create(() -> {});
+        (dev.berth.testing.TextHandler) CodeArtifact.hooks(directory, OWN).code().create(() -> {});
     Callable<Object> call = () -> handler.predictFn(java.util.List.of(which), handler);
     try {
       return new AssertionError("it threw nothing but returned " + call.call());
