@@ -20,8 +20,8 @@ import java.util.function.Predicate;
 
 /// The files in an artifact and behind its links. Used by one thread.
 ///
-/// Links may lead back or to each other, and then there are more paths than anyone can walk. So each
-/// directory is entered once, by its own path rather than by a link, and there is a limit.
+/// Links may lead back or to each other, and then there are more paths than anyone can walk. So
+/// each directory is entered once, by its own path rather than by a link, and there is a limit.
 public final class ArtifactTree {
 
   private static final int MOST = 100_000;

@@ -158,8 +158,7 @@ public final class ServingMetrics implements AutoCloseable {
   /// kept. It needs no memory.
   public void caught(Throwable thrown) {
     // A hook's own class of it may do anything when it is asked.
-    if (thrown.getClass() == OutOfMemoryError.class
-        && isOfTheJvm((OutOfMemoryError) thrown)) {
+    if (thrown.getClass() == OutOfMemoryError.class && isOfTheJvm((OutOfMemoryError) thrown)) {
       outOfMemory.compareAndSet(null, thrown.getMessage());
       outOfMemoryErrors.incrementAndGet();
     }

@@ -94,8 +94,8 @@ final class HookCalls {
           .inheritInheritableThreadLocals(false)
           .start(() -> closeInside(closeable));
     } catch (Throwable e) {
-      scope.inside().leave();
-      throw e;
+      // There may be no memory for a thread.
+      notClosed(e);
     }
   }
 
@@ -107,11 +107,15 @@ final class HookCalls {
             closeable.close();
             return closeable;
           });
-    } catch (Throwable e) {
-      metrics.caught(e);
-      log.warn("{}: a session could not be closed", metrics.model(), e);
-    } finally {
       scope.inside().leave();
+    } catch (Throwable e) {
+      notClosed(e);
     }
+  }
+
+  private void notClosed(Throwable e) {
+    scope.inside().leave();
+    metrics.caught(e);
+    log.warn("{}: a session could not be closed", metrics.model(), e);
   }
 }

@@ -32,8 +32,9 @@ import org.slf4j.MDC;
 /// Each load and each unload runs on a thread of its own, and goes on when its caller does not wait
 /// any more. A name is taken from the beginning of its load until the model is gone.
 ///
-/// [#LOADS] run at a time, and the others wait for their turn. One that is given up, or takes longer
-/// than [#TURN], leaves its turn to the next: a constructor that never ends keeps nobody waiting.
+/// [#LOADS] run at a time, and the others wait for their turn. One that is given up, or takes
+/// longer than [#TURN], leaves its turn to the next: a constructor that never ends keeps nobody
+/// waiting.
 public final class ModelStore implements ManyModels {
 
   /// Loads an artifact. Runs on a platform thread of its own.
@@ -91,7 +92,7 @@ public final class ModelStore implements ManyModels {
     final CompletableFuture<Void> left = new CompletableFuture<>();
 
     /// Set before anyone else sees the slot.
-    private Thread loader;
+    Thread loader;
 
     private Slot(Order order, ServedModel model, Optional<Slot> before) {
       this.order = order;
@@ -127,8 +128,8 @@ public final class ModelStore implements ManyModels {
   /// have room beside each other.
   private static final Duration TURN = Duration.ofSeconds(20);
 
-  /// Loads beyond these are refused at once. Each that waits has a thread.
-  static final int MOST_WAITING = 100;
+  /// Loads beyond these are refused at once, as each has a thread.
+  static final int MOST = LOADS + 100;
 
   private final Semaphore turns = new Semaphore(LOADS, true);
   private final ModelRegistry registry;
@@ -208,15 +209,17 @@ public final class ModelStore implements ManyModels {
       if (stopped) {
         throw stopping();
       }
-      if (waiting() >= MOST_WAITING) {
+      if (loading.size() > MOST) {
         throw new ServingException(
             ErrorType.OVERLOADED,
-            "%d models wait already to be loaded; try again later".formatted(MOST_WAITING));
+            "%d models are being loaded or wait for that; try again later".formatted(MOST));
       }
       slot.loader.start();
     } catch (Throwable e) {
       loading.remove(slot);
       free(slot);
+      // Others may have joined it.
+      slot.loaded.completeExceptionally(e);
       throw e;
     }
     // What comes of it is told to those that wait for the load.
@@ -236,11 +239,6 @@ public final class ModelStore implements ManyModels {
                             e));
                   }
                 });
-  }
-
-  /// How many loads wait for their turn.
-  int waiting() {
-    return turns.getQueueLength();
   }
 
   private static void giveUp(Slot slot, ServingException why) {

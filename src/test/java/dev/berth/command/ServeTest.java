@@ -423,7 +423,8 @@ class ServeTest {
   void theLanguageOfTheMachineChangesNoByte(String language) throws Exception {
     var names = language.split("-");
     var environment = new HashMap<>(PATIENT);
-    environment.put("JAVA_OPTS", "-Duser.language=%s -Duser.country=%s".formatted(names[0], names[1]));
+    environment.put(
+        "JAVA_OPTS", "-Duser.language=%s -Duser.country=%s".formatted(names[0], names[1]));
     environment.put("BERTH_MAX_CONNECTIONS_PER_ADDRESS", "2");
     environment.put("SAGEMAKER_BATCH", "true");
     try (var server = ServeProcess.serve(environment).awaitReady();
@@ -437,7 +438,10 @@ class ServeTest {
       first.close();
       second.close();
       await().until(() -> server.get("/execution-parameters").statusCode() == 200);
-      assertThat(JSON.readTree(server.get("/execution-parameters").body()).path("MaxPayloadInMB").isInt())
+      assertThat(
+              JSON.readTree(server.get("/execution-parameters").body())
+                  .path("MaxPayloadInMB")
+                  .isInt())
           .isTrue();
       assertThat(server.get("/metrics").body()).matches("\\p{ASCII}*");
       server.invokeSample();

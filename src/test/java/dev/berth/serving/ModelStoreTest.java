@@ -17,8 +17,8 @@ import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
 import java.util.Optional;
-import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.CountDownLatch;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
@@ -51,14 +51,17 @@ class ModelStoreTest {
   void asManyLoadAtATimeAsThereAreTurnsForAndTheOthersAfterThem() throws Exception {
     var store = store(Duration.ofMinutes(5));
     var slots = begin(store, "m", ModelStore.LOADS + 5);
-    await().until(() -> inside.size() == ModelStore.LOADS && store.waiting() == 5);
+    await()
+        .until(
+            () ->
+                slots.stream().allMatch(slot -> slot.loader.getState() == Thread.State.WAITING)
+                    && inside.size() >= ModelStore.LOADS);
     assertThat(inside).hasSize(ModelStore.LOADS);
     end.countDown();
     for (var slot : slots) {
       store.awaitLoaded(slot);
     }
-    assertThat(inside)
-        .containsExactlyInAnyOrderElementsOf(slots.stream().map(Slot::name).toList());
+    assertThat(inside).containsExactlyInAnyOrderElementsOf(slots.stream().map(Slot::name).toList());
   }
 
   @Test
@@ -74,6 +77,7 @@ class ModelStoreTest {
   void aLoadThatIsGivenUpWhileItWaitsFreesItsNameAtOnce() throws Exception {
     var store = store(Duration.ofMillis(500));
     begin(store, "hung", ModelStore.LOADS);
+    await().until(() -> inside.size() == ModelStore.LOADS);
     var waiting = begin(store, "m", 1).getFirst();
     store.abandon(waiting);
     waiting.left.join();
@@ -84,10 +88,11 @@ class ModelStoreTest {
   @Test
   void ofTooManyThatWaitTheLastIsRefused() throws Exception {
     var store = store(Duration.ofMinutes(5));
-    begin(store, "m", ModelStore.LOADS + ModelStore.MOST_WAITING);
-    await().until(() -> store.waiting() == ModelStore.MOST_WAITING);
+    begin(store, "m", ModelStore.MOST);
     assertThatThrownBy(() -> begin(store, "one-more", 1))
-        .hasMessage("100 models wait already to be loaded; try again later")
+        .hasMessage(
+            "%d models are being loaded or wait for that; try again later"
+                .formatted(ModelStore.MOST))
         .isInstanceOfSatisfying(
             ServingException.class, e -> assertThat(e.type()).isEqualTo(ErrorType.OVERLOADED));
     assertThat(store.find("one-more0")).isEmpty();
@@ -99,7 +104,9 @@ class ModelStoreTest {
 
   private static List<Slot> begin(ModelStore store, String name, int count) {
     return IntStream.range(0, count)
-        .mapToObj(i -> store.begin(new Order(name + i, NOWHERE, Optional.empty(), Eviction.NONE, _ -> {})))
+        .mapToObj(
+            i ->
+                store.begin(new Order(name + i, NOWHERE, Optional.empty(), Eviction.NONE, _ -> {})))
         .toList();
   }
 
