@@ -39,6 +39,8 @@ final class Seeds {
     CLASSES,
     NOTHING,
     FILLER,
+    HOSTILE,
+    MANY,
     FIFO,
     BROKEN;
 
@@ -50,6 +52,8 @@ final class Seeds {
         case NOTHING -> Path.of("bench", "nothing");
         case TENSOR -> made("tensor", "model.pt", read(Path.of("examples", "mnist", "model.pt")));
         case FILLER -> made("filler", "code/Inference.java", ascii(FILLS_THE_HEAP));
+        case HOSTILE -> made("hostile", "code/Inference.java", ascii(HostileHooks.SOURCE));
+        case MANY -> HostileHooks.models();
         case FIFO -> withFifo();
         case BROKEN -> made("broken", "model.pt", ascii("no TorchScript"));
       };
@@ -57,12 +61,12 @@ final class Seeds {
 
     List<Payload> good() {
       return switch (this) {
-        case QA, FIFO -> QUESTIONS;
+        case QA, MANY, FIFO -> QUESTIONS;
         case TENSOR -> TENSORS;
         case PICTURES -> pictures();
         case CLASSES -> classes();
         case BROKEN -> List.of();
-        case NOTHING, FILLER ->
+        case NOTHING, FILLER, HOSTILE ->
             List.of(Payload.of("text/plain", "hello"), Payload.of("application/json", "[1, 2]"));
       };
     }
@@ -253,7 +257,7 @@ final class Seeds {
     return bytes.putInt(0xced7230a).putInt(record.length).put(record).array();
   }
 
-  private static Path made(String name, String file, byte[] content) {
+  static Path made(String name, String file, byte[] content) {
     var directory = Target.WORK.resolve(name);
     try {
       Files.createDirectories(directory.resolve(file).getParent());

@@ -65,10 +65,15 @@ final class Target implements AutoCloseable {
       return traits.contains(Trait.MANY_MODELS);
     }
 
+    /// Whether it serves the models of a directory.
+    boolean isDirectory() {
+      return model == Seeds.Model.MANY;
+    }
+
     /// Where innocents ask. With many models there is one for them, which is loaded first and never
     /// unloaded.
     String path() {
-      return hasManyModels() ? "/models/" + STEADY + "/invoke" : "/invocations";
+      return hasManyModels() || isDirectory() ? "/models/" + STEADY + "/invoke" : "/invocations";
     }
   }
 
@@ -148,7 +153,10 @@ final class Target implements AutoCloseable {
     }
     command.addAll(List.of("./serve", "--port", String.valueOf(port)));
     if (!launch.hasManyModels()) {
-      command.addAll(List.of("--model-dir", launch.model.directory().toString()));
+      command.addAll(
+          List.of(
+              launch.isDirectory() ? "--models" : "--model-dir",
+              launch.model.directory().toString()));
     }
     int grpcPort = launch.traits.contains(Trait.GRPC) ? freePort() : 0;
     if (grpcPort > 0) {
@@ -215,6 +223,9 @@ final class Target implements AutoCloseable {
               "sh"));
     }
     command.add("serve");
+    if (launch.isDirectory()) {
+      command.addAll(List.of("--models", "/opt/ml/model"));
+    }
     if (launch.traits.contains(Trait.GRPC)) {
       command.addAll(List.of("--grpc-port", String.valueOf(GRPC_PORT)));
     }

@@ -3,6 +3,7 @@ package dev.berth;
 import dev.berth.command.Commands;
 import dev.berth.command.OrderlyStop;
 import java.nio.file.Path;
+import java.util.Locale;
 
 /// Where the process starts: the only place that reads the environment and ends the process.
 ///
@@ -16,6 +17,10 @@ public final class Main {
   public static void main(String[] args) {
     // Before all else, as a signal may come at any time.
     var stop = OrderlyStop.onSignals();
+    // That of the image, so that numbers in headers and files have the digits 0 to 9 everywhere,
+    // and
+    // hooks compute the same.
+    Locale.setDefault(Locale.ENGLISH);
     var home = Path.of(System.getProperty("berth.home", "."));
     int code = Commands.run(System.getenv(), home, stop, args);
     stop.withdraw();

@@ -147,8 +147,8 @@ public interface InferenceHandler<M, I, O> {
     return List.of();
   }
 
-  /// What clients of the Open Inference Protocol are told about the model. Asked for each of their
-  /// requests, by any thread, so it must be quick.
+  /// What clients of the Open Inference Protocol are told about the model. Asked whenever one asks
+  /// for it, by the threads of `inputFn`.
   default Signature signature() {
     return Signature.UNKNOWN;
   }

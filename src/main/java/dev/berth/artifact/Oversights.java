@@ -1,12 +1,10 @@
 package dev.berth.artifact;
 
-import java.io.IOException;
 import java.io.UncheckedIOException;
-import java.nio.file.Files;
 import java.nio.file.Path;
+import java.nio.file.attribute.BasicFileAttributes;
 import java.util.List;
 import java.util.Optional;
-import java.util.stream.StreamSupport;
 
 /// What an artifact has that is certainly not meant: the server goes on without it, and the log
 /// says so.
@@ -22,38 +20,27 @@ public final class Oversights {
 
   /// One line for each, with what to do about it.
   public static List<String> in(Path directory) {
-    if (!Files.isDirectory(directory)) {
-      return List.of();
-    }
-    try (var files = Files.walk(directory, DEPTH)) {
-      return files
-          .filter(file -> !isSkipped(directory.relativize(file)))
-          .sorted()
-          .flatMap(file -> oversight(directory, file).stream())
+    try {
+      return ArtifactTree.files(directory, DEPTH, file -> !file.endsWith(BUILD)).entrySet().stream()
+          .flatMap(file -> oversight(file.getKey(), file.getValue()).stream())
           .toList();
-    } catch (IOException | UncheckedIOException _) {
+    } catch (ModelArtifactException | UncheckedIOException _) {
       // What can't be read is told by whoever needs it.
       return List.of();
     }
   }
 
-  private static Optional<String> oversight(Path directory, Path file) {
-    var name = directory.relativize(file);
-    if (Files.isSymbolicLink(file) && !Files.exists(file)) {
+  private static Optional<String> oversight(Path name, BasicFileAttributes attributes) {
+    if (attributes.isSymbolicLink()) {
       return Optional.of(
           "%s: found a link to nothing; tar -h packs what links lead to".formatted(name));
     }
     var parent = name.getParent();
     boolean isUsed = Path.of("code").equals(parent) || Path.of("code", "lib").equals(parent);
-    return name.toString().endsWith(".jar") && !isUsed && !Files.isDirectory(file)
+    return name.toString().endsWith(".jar") && !isUsed
         ? Optional.of(
             "%s: found a jar that is not used here; put libraries into code/lib, and hooks into code"
                 .formatted(name))
         : Optional.empty();
-  }
-
-  private static boolean isSkipped(Path file) {
-    return ArtifactFile.isHidden(file)
-        || StreamSupport.stream(file.spliterator(), false).anyMatch(BUILD::equals);
   }
 }

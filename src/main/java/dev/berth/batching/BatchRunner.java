@@ -3,7 +3,6 @@ package dev.berth.batching;
 import dev.berth.metrics.ModelMetrics;
 import dev.berth.telemetry.Step;
 import java.time.Duration;
-import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.atomic.AtomicBoolean;
@@ -110,7 +109,7 @@ final class BatchRunner<I, O> implements Runner {
         "{}: a batch of {} records failed with {}; trying each by itself",
         name,
         records.size(),
-        cause.getClass().getName());
+        cause.toString());
     for (var record : records) {
       queue.retry(record, worker).ifPresent(this::predict);
     }
@@ -135,13 +134,11 @@ final class BatchRunner<I, O> implements Runner {
     }
   }
 
-  /// A copy of the predictions, so that nothing of the predictor's is read under the lock.
-  private static <O> List<O> checked(List<O> predictions, int expected) {
-    if (predictions == null) {
+  private static <O> List<O> checked(List<O> values, int expected) {
+    if (values == null) {
       throw new IllegalStateException(
           "found null, expected a list of %d predictions, one for each record".formatted(expected));
     }
-    var values = new ArrayList<>(predictions);
     if (values.size() != expected) {
       throw new IllegalStateException(
           "found %d predictions, expected %d, one for each record"

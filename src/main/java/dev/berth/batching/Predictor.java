@@ -9,7 +9,7 @@ import java.util.List;
 public interface Predictor<I, O> extends AutoCloseable {
 
   /// Predicts one batch: as many predictions as there are records, in the same order, none of them
-  /// null.
+  /// null. Nobody changes the list after that, and what it throws is harmless to ask.
   ///
   /// The thread is interrupted when nobody waits for the batch any more, and only then.
   ///

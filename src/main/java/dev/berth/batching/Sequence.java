@@ -42,7 +42,7 @@ public abstract class Sequence<O> implements AutoCloseable {
   }
 
   /// Fails the request of this record alone.
-  public final void fail(Exception cause) {
+  public void fail(Exception cause) {
     if (failure == null) {
       requireOpen("failure");
       moved = true;

@@ -262,7 +262,7 @@ final class StreamRunner<I, O, Q extends Sequence<O>> implements Runner {
         "{}: a step of {} records failed with {}; trying each by itself",
         name,
         moving.size(),
-        cause.getClass().getName());
+        cause.toString());
     for (var stream : still) {
       if (queue.read(stream::canMove)) {
         step(List.of(stream));

@@ -14,7 +14,6 @@ import dev.berth.serving.SessionRoom;
 import dev.berth.serving.Workers;
 import java.nio.file.Path;
 import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.ExecutionException;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -65,40 +64,34 @@ final class ArtifactLoader implements ModelStore.Loader {
   /// @throws ServingException `BAD_INPUT` for what is wrong with the artifact, `INTERNAL` when a
   ///   hook fails, `INSUFFICIENT_MEMORY` when there is no room for it
   @Override
-  public void load(ServedModel model, Path directory, Eviction eviction) throws Exception {
+  public void load(ServedModel model, Path directory, Eviction eviction) {
     try {
       place.get().room.load(model, directory, eviction);
-    } catch (ExecutionException e) {
-      throw failed(model, e.getCause());
+    } catch (ServingException e) {
+      throw e;
+    } catch (Throwable e) {
+      var why = StartException.of(e);
+      throw new ServingException(
+          why.saysWhy() ? ErrorType.BAD_INPUT : ErrorType.INTERNAL,
+          "model \"%s\" could not be loaded: %s".formatted(model.name(), why.getMessage()),
+          why.getCause());
     }
   }
 
   private void loadFitting(ServedModel model, Path directory, Eviction eviction) throws Exception {
-    try {
-      var shared = place.get();
-      var artifact = directory.toAbsolutePath().normalize();
-      var deployment = Deployment.plan(config.with(config.model().at(artifact)), shared.devices);
-      deployment
-          .hooks()
-          .description()
-          .forEach((name, value) -> log.info("model \"{}\": {}: {}", model.name(), name, value));
-      model.load(
-          artifact,
-          deployment.hooks().handler(),
-          shared.workers,
-          deployment.limits(),
-          new FirstSample(artifact, config),
-          sessions);
-    } catch (Throwable e) {
-      throw failed(model, e);
-    }
-  }
-
-  private static ServingException failed(ServedModel model, Throwable e) {
-    var why = StartException.of(e);
-    return new ServingException(
-        why.saysWhy() ? ErrorType.BAD_INPUT : ErrorType.INTERNAL,
-        "model \"%s\" could not be loaded: %s".formatted(model.name(), why.getMessage()),
-        why.getCause());
+    var shared = place.get();
+    var artifact = directory.toAbsolutePath().normalize();
+    var deployment = Deployment.plan(config.with(config.model().at(artifact)), shared.devices);
+    deployment
+        .hooks()
+        .description()
+        .forEach((name, value) -> log.info("model \"{}\": {}: {}", model.name(), name, value));
+    model.load(
+        artifact,
+        deployment.hooks().handler(),
+        shared.workers,
+        deployment.limits(),
+        new FirstSample(artifact, config),
+        sessions);
   }
 }

@@ -16,12 +16,10 @@ import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.text.DecimalFormat;
-import java.text.DecimalFormatSymbols;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;
-import java.util.Locale;
 import java.util.Map;
 import java.util.concurrent.Callable;
 import java.util.concurrent.ExecutionException;
@@ -233,8 +231,7 @@ final class Check {
   }
 
   private static String seconds(Duration time) {
-    return new DecimalFormat("0.###", DecimalFormatSymbols.getInstance(Locale.ROOT))
-        .format(time.toNanos() / 1e9);
+    return new DecimalFormat("0.###").format(time.toNanos() / 1e9);
   }
 
   /// The question-answering handler has compared what the model answers already, in its warm-up;

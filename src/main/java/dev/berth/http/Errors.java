@@ -73,7 +73,8 @@ final class Errors {
   }
 
   private static byte[] shortened(String message, Function<String, Map<String, ?>> body) {
-    var shortened = message == null ? "" : message;
+    // At once, as a hook's message may be of any length.
+    var shortened = message == null ? "" : Text.cut(message, MAX_LENGTH);
     var text = JsonText.write(body.apply(shortened));
     while (text.length() > MAX_LENGTH) {
       // In proportion, because an escape is longer than the character that it stands for.

@@ -58,6 +58,11 @@ final class Failures {
     log.error("{}", ErrorType.INTERNAL, error);
     var type =
         error instanceof OutOfMemoryError ? ErrorType.INSUFFICIENT_MEMORY : ErrorType.INTERNAL;
+    if (response.isCommitted()) {
+      return;
+    }
+    // Also of an earlier one of this kind.
+    response.resetBuffer();
     response.setStatus(Errors.status(type));
     response.setContentType(Errors.CONTENT_TYPE);
     try {

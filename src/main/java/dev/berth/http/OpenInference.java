@@ -139,7 +139,8 @@ final class OpenInference {
         ctx,
         ANY_TIME,
         _ -> target(ctx),
-        (target, visit, _, _) -> json(ctx, ModelMetadata.json(target, visit.signature())));
+        (target, visit, _, deadline) ->
+            json(ctx, ModelMetadata.json(target, visit.signature(deadline))));
   }
 
   private void infer(Context ctx) throws IOException {
@@ -166,7 +167,8 @@ final class OpenInference {
         ctx,
         Grpc.timeout(ctx),
         body -> target(message(body)),
-        (target, visit, _, _) -> Grpc.answer(ctx, GrpcMessages.model(target, visit.signature())));
+        (target, visit, _, deadline) ->
+            Grpc.answer(ctx, GrpcMessages.model(target, visit.signature(deadline))));
   }
 
   private void inferByGrpc(Context ctx) throws IOException {

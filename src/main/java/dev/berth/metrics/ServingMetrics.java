@@ -157,8 +157,9 @@ public final class ServingMetrics implements AutoCloseable {
   /// Something was thrown. Of an [OutOfMemoryError] that the JVM itself threw, the first message is
   /// kept. It needs no memory.
   public void caught(Throwable thrown) {
-    if (thrown instanceof OutOfMemoryError error && isOfTheJvm(error)) {
-      outOfMemory.compareAndSet(null, error.getMessage());
+    // A hook's own class of it may do anything when it is asked.
+    if (thrown.getClass() == OutOfMemoryError.class && isOfTheJvm((OutOfMemoryError) thrown)) {
+      outOfMemory.compareAndSet(null, thrown.getMessage());
       outOfMemoryErrors.incrementAndGet();
     }
   }

@@ -1,15 +1,11 @@
 package dev.berth.serving;
 
-import dev.berth.artifact.ArtifactFile;
+import dev.berth.artifact.ArtifactTree;
+import dev.berth.artifact.ModelArtifactException;
 import java.io.IOException;
-import java.nio.file.FileVisitOption;
-import java.nio.file.FileVisitResult;
-import java.nio.file.Files;
+import java.io.UncheckedIOException;
 import java.nio.file.Path;
-import java.nio.file.SimpleFileVisitor;
-import java.nio.file.attribute.BasicFileAttributes;
 import java.nio.file.attribute.FileTime;
-import java.util.EnumSet;
 import java.util.HashMap;
 import java.util.Map;
 import java.util.Optional;
@@ -28,52 +24,30 @@ record ArtifactFiles(Optional<Path> place, Map<Path, Stamp> stamps, Optional<Str
   ///   has no such thing
   record Stamp(long size, FileTime modified, Object key) {}
 
+  private static final Path BUILD = Path.of("target");
+
   /// Looks at the directory and all that is below, behind links too. Reads no file. Hidden ones
   /// count for nothing: macOS writes some while somebody looks.
   static ArtifactFiles in(Path directory) {
-    return in(directory, file -> !ArtifactFile.isHidden(file.getFileName()));
+    return in(directory, _ -> true);
   }
 
   /// The same while somebody edits there. What editors and Maven write besides counts for nothing.
   static ArtifactFiles edited(Path directory) {
-    return in(
-        directory,
-        file ->
-            !ArtifactFile.isHidden(file.getFileName())
-                && !file.toString().endsWith("~")
-                && !file.equals(directory.resolve("target")));
+    return in(directory, file -> !file.toString().endsWith("~") && !file.equals(BUILD));
   }
 
   private static ArtifactFiles in(Path directory, Predicate<Path> counts) {
-    var stamps = new HashMap<Path, Stamp>();
     try {
-      Files.walkFileTree(
-          directory,
-          EnumSet.of(FileVisitOption.FOLLOW_LINKS),
-          Integer.MAX_VALUE,
-          new SimpleFileVisitor<>() {
-            @Override
-            public FileVisitResult preVisitDirectory(Path below, BasicFileAttributes attributes) {
-              return below.equals(directory) || counts.test(below)
-                  ? FileVisitResult.CONTINUE
-                  : FileVisitResult.SKIP_SUBTREE;
-            }
-
-            @Override
-            public FileVisitResult visitFile(Path file, BasicFileAttributes attributes) {
-              if (!counts.test(file)) {
-                return FileVisitResult.CONTINUE;
-              }
-              stamps.put(
-                  directory.relativize(file),
-                  new Stamp(
-                      attributes.size(), attributes.lastModifiedTime(), attributes.fileKey()));
-              return FileVisitResult.CONTINUE;
-            }
-          });
+      var stamps = new HashMap<Path, Stamp>();
+      ArtifactTree.files(directory, Integer.MAX_VALUE, counts)
+          .forEach(
+              (file, found) ->
+                  stamps.put(
+                      file, new Stamp(found.size(), found.lastModifiedTime(), found.fileKey())));
       return new ArtifactFiles(
           Optional.of(directory.toRealPath()), Map.copyOf(stamps), Optional.empty());
-    } catch (IOException e) {
+    } catch (IOException | UncheckedIOException | ModelArtifactException e) {
       return new ArtifactFiles(Optional.empty(), Map.of(), Optional.of(e.toString()));
     }
   }

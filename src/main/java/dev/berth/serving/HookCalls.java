@@ -11,9 +11,13 @@ import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import java.util.function.Consumer;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /// Calls of a model's hooks that are no part of an invocation. May be used by any thread.
 final class HookCalls {
+
+  private static final Logger log = LoggerFactory.getLogger(HookCalls.class);
 
   private final InferenceHandler<?, ?, ?> handler;
   private final HookPool pool;
@@ -76,23 +80,42 @@ final class HookCalls {
     }
   }
 
-  /// Runs something of the hooks on a thread of its own. The model is not freed before it ends.
-  void whileInside(Runnable run) {
+  /// Closes what the hooks have made, if it wants to be, on a thread of its own: nobody waits for
+  /// that. The model is not freed before it ends.
+  void close(Object value) {
+    if (!(value instanceof AutoCloseable closeable)) {
+      return;
+    }
     scope.inside().enter();
-    Thread.ofVirtual()
-        .name("berth-session-close")
-        .start(
-            () -> {
-              try {
-                HookPredictor.withClassesOf(
-                    handler,
-                    () -> {
-                      run.run();
-                      return null;
-                    });
-              } finally {
-                scope.inside().leave();
-              }
-            });
+    try {
+      Thread.ofPlatform()
+          .name("berth-session-close")
+          .daemon()
+          .inheritInheritableThreadLocals(false)
+          .start(() -> closeInside(closeable));
+    } catch (Throwable e) {
+      // There may be no memory for a thread.
+      notClosed(e);
+    }
+  }
+
+  private void closeInside(AutoCloseable closeable) {
+    try {
+      HookPredictor.withClassesOf(
+          handler,
+          () -> {
+            closeable.close();
+            return closeable;
+          });
+      scope.inside().leave();
+    } catch (Throwable e) {
+      notClosed(e);
+    }
+  }
+
+  private void notClosed(Throwable e) {
+    scope.inside().leave();
+    metrics.caught(e);
+    log.warn("{}: a session could not be closed", metrics.model(), e);
   }
 }

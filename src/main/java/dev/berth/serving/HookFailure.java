@@ -2,6 +2,7 @@ package dev.berth.serving;
 
 import dev.berth.artifact.code.HookPlace;
 import dev.berth.artifact.code.Thrown;
+import dev.berth.artifact.code.ThrownByHook;
 import dev.berth.batching.WorkerLostException;
 import dev.berth.error.ErrorType;
 import dev.berth.error.ServingException;
@@ -23,14 +24,24 @@ final class HookFailure {
 
   /// On the thread of a hook, whose interrupts are none of the server's.
   static ServingException inside(String hook, Throwable thrown) {
-    return thrown instanceof InterruptedException ? failed(hook, thrown) : of(hook, thrown);
+    return thrown instanceof InterruptedException
+        ? failed(hook, ThrownByHook.ask(thrown))
+        : of(hook, thrown);
   }
 
   /// On the thread of the request.
   static ServingException of(String hook, Throwable thrown) {
-    return switch (thrown) {
+    // It would have the message of its cause a second time.
+    if (thrown instanceof ExecutionException hooks) {
+      return inside(hook, hooks.getCause());
+    }
+    var told = ThrownByHook.ask(thrown);
+    // One of the server's stays that, whatever the hook has added to it.
+    if (thrown instanceof ServingException known && told instanceof ThrownByHook) {
+      return new ServingException(known.type(), known.getMessage(), told);
+    }
+    return switch (told) {
       case ServingException known -> known;
-      case ExecutionException hooks -> inside(hook, hooks.getCause());
       case WorkerLostException lost ->
           new ServingException(ErrorType.INTERNAL, lost.getMessage(), lost);
       case HookException chosen -> new ServingException(type(chosen), chosen.getMessage(), chosen);
@@ -57,19 +68,15 @@ final class HookFailure {
   }
 
   private static ServingException failed(String hook, Throwable thrown) {
-    String what;
-    try {
-      what = HookPlace.of(thrown) + ": " + message(thrown);
-    } catch (Throwable e) {
-      // An exception of the hook's own may throw when it is asked for its message or its cause.
-      what = "%s: %s".formatted(HookPlace.of(e), thrown.getClass().getSimpleName());
-    }
-    return new ServingException(ErrorType.INTERNAL, "%s failed%s".formatted(hook, what), thrown);
+    return new ServingException(
+        ErrorType.INTERNAL,
+        "%s failed%s: %s".formatted(hook, HookPlace.of(thrown), message(thrown)),
+        thrown);
   }
 
   /// The message of a class that can't be loaded is only its name.
   private static String message(Throwable thrown) {
-    var name = thrown.getClass().getSimpleName();
+    var name = ThrownByHook.simpleName(thrown);
     return switch (thrown) {
       case ExceptionInInitializerError e when e.getCause() != null ->
           "%s: %s".formatted(name, Thrown.of(e));

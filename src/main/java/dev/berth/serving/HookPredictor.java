@@ -1,10 +1,12 @@
 package dev.berth.serving;
 
+import dev.berth.artifact.code.ThrownByHook;
 import dev.berth.batching.Predictor;
 import dev.berth.batching.WorkerLostException;
 import dev.berth.hooks.InferenceHandler;
 import dev.berth.hooks.ModelContext;
 import dev.berth.hooks.ModelUnusableException;
+import java.util.ArrayList;
 import java.util.List;
 
 /// What a worker predicts with: the model that `modelFn` returned for it, and `predictFn`. Used by
@@ -61,7 +63,13 @@ final class HookPredictor<M, I, O> implements Predictor<I, O> {
   @Override
   public List<O> predict(List<I> records) throws Exception {
     try {
-      return withClassesOf(handler, () -> handler.predictFn(records, model));
+      return withClassesOf(
+          handler,
+          () -> {
+            var predictions = handler.predictFn(records, model);
+            // The hook's own list is read while the hook runs and never again.
+            return predictions == null ? null : new ArrayList<>(predictions);
+          });
     } catch (ModelUnusableException e) {
       throw new WorkerLostException(e.getMessage(), e);
     }
@@ -80,7 +88,7 @@ final class HookPredictor<M, I, O> implements Predictor<I, O> {
   }
 
   /// Libraries that look for services find those of the hooks. A thread keeps nothing of a model
-  /// that is unloaded.
+  /// that is unloaded. What the hooks throw is harmless, as [ThrownByHook] says.
   static <T, E extends Exception> T withClassesOf(
       InferenceHandler<?, ?, ?> handler, Call<T, E> call) throws E {
     var thread = Thread.currentThread();
@@ -88,6 +96,11 @@ final class HookPredictor<M, I, O> implements Predictor<I, O> {
     thread.setContextClassLoader(handler.getClass().getClassLoader());
     try {
       return call.call();
+    } catch (Throwable e) {
+      if (ThrownByHook.ask(e) instanceof RuntimeException told) {
+        throw told;
+      }
+      throw e;
     } finally {
       thread.setContextClassLoader(outer);
     }

@@ -1,5 +1,6 @@
 package dev.berth.serving;
 
+import dev.berth.artifact.code.ThrownByHook;
 import dev.berth.batching.Sequence;
 import dev.berth.hooks.InferenceHandler;
 import dev.berth.hooks.PartStream;
@@ -13,6 +14,11 @@ final class HookSequence<S, O> extends Sequence<O> implements PartStream<S, O> {
   HookSequence(InferenceHandler<?, ?, ?> handler, S state) {
     this.handler = handler;
     this.state = state;
+  }
+
+  @Override
+  public void fail(Exception cause) {
+    super.fail((Exception) ThrownByHook.ask(cause));
   }
 
   @Override

@@ -2,6 +2,7 @@ package dev.berth.serving;
 
 import dev.berth.artifact.code.HookPlace;
 import dev.berth.artifact.code.Thrown;
+import dev.berth.artifact.code.ThrownByHook;
 import java.time.Duration;
 import java.util.concurrent.Callable;
 import java.util.concurrent.CompletableFuture;
@@ -41,7 +42,8 @@ public final class LoadException extends Exception {
     } catch (LoadException named) {
       throw named;
     } catch (Throwable e) {
-      throw new LoadException("%s failed%s".formatted(hook, Thrown.at(e)), e);
+      var told = ThrownByHook.ask(e);
+      throw new LoadException("%s failed%s".formatted(hook, Thrown.at(told)), told);
     } finally {
       ended.complete(null);
     }

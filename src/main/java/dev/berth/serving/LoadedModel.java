@@ -18,7 +18,9 @@ import dev.berth.memory.RequestMemory;
 import dev.berth.metrics.ModelMetrics;
 import java.nio.file.Path;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 import java.util.Objects;
 import java.util.Optional;
 import java.util.concurrent.Callable;
@@ -36,6 +38,7 @@ final class LoadedModel<M, I, O> {
   final HookScope scope;
   final ModelMetrics metrics;
   private final HookMetrics hookMetrics;
+  private final HookCalls calls;
   private final Workers workers;
   private final List<MediaType> requestTypes;
   private final List<MediaType> responseTypes;
@@ -122,7 +125,7 @@ final class LoadedModel<M, I, O> {
     this.requestTypes = types(names.requestTypes(), handler::requestTypes);
     this.responseTypes = types(names.responseTypes(), handler::responseTypes);
     this.openAiPaths = listed(names.openAiPaths(), handler::openAiPaths, "paths");
-    var calls = new HookCalls(handler, pool, scope, metrics);
+    this.calls = new HookCalls(handler, pool, scope, metrics);
     this.sessions =
         handler instanceof SessionHandler<?> remembers
             ? Optional.of(new SessionStore<>(remembers, calls, names, room, metrics))
@@ -156,6 +159,8 @@ final class LoadedModel<M, I, O> {
     return openAiPaths;
   }
 
+  /// On a thread that runs hooks.
+  ///
   /// @throws ServingException when the handler fails
   Signature signature() {
     try {
@@ -164,6 +169,13 @@ final class LoadedModel<M, I, O> {
       metrics.caught(e);
       throw HookFailure.of("signature", e);
     }
+  }
+
+  /// On any thread, which waits.
+  ///
+  /// @throws ServingException when the handler fails, or does not answer in time
+  Signature signature(Deadline deadline) {
+    return calls.call("signature", deadline, Map.of(), this::signature, _ -> {});
   }
 
   int liveWorkers() {
@@ -274,7 +286,13 @@ final class LoadedModel<M, I, O> {
 
   private static <T> List<T> listed(String hook, Callable<List<T>> call, String expected)
       throws LoadException {
-    var list = LoadException.during(hook, call);
+    var list =
+        LoadException.during(
+            hook,
+            () -> {
+              var said = call.call();
+              return said == null ? null : new ArrayList<>(said);
+            });
     if (list == null || list.stream().anyMatch(Objects::isNull)) {
       throw new LoadException(
           "%s returned %s, expected a list of %s".formatted(hook, list, expected));

@@ -267,6 +267,8 @@ public final class ModelDirectory implements ManyModels {
       }
     } catch (ServingException e) {
       log.debug("model \"{}\" is not loaded now", artifact.name, e);
+      // The next look tries again.
+      artifact.tried = null;
     }
   }
 

@@ -1,14 +1,12 @@
 package dev.berth.serving;
 
+import dev.berth.artifact.ArtifactTree;
 import dev.berth.error.ErrorType;
 import dev.berth.error.ServingException;
 import dev.berth.hooks.InsufficientMemoryException;
 import dev.berth.memory.Footprint;
 import dev.berth.memory.MemoryReading;
 import dev.berth.memory.NativeHeap;
-import java.io.IOException;
-import java.nio.file.FileVisitOption;
-import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -335,13 +333,15 @@ public final class ModelRoom implements ModelStore.Loader {
   }
 
   /// The files of an artifact and their sizes.
-  private static Map<Path, Long> files(Path directory) throws IOException {
+  private static Map<Path, Long> files(Path directory) {
     var files = new TreeMap<Path, Long>();
-    try (var found = Files.walk(directory, FileVisitOption.FOLLOW_LINKS)) {
-      for (var file : found.filter(Files::isRegularFile).toList()) {
-        files.put(directory.relativize(file), Files.size(file));
-      }
-    }
+    ArtifactTree.files(directory, Integer.MAX_VALUE, _ -> true)
+        .forEach(
+            (file, found) -> {
+              if (found.isRegularFile()) {
+                files.put(file, found.size());
+              }
+            });
     return files;
   }
 }

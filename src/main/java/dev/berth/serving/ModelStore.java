@@ -16,6 +16,7 @@ import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ExecutionException;
+import java.util.concurrent.Semaphore;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import java.util.concurrent.atomic.AtomicReference;
@@ -30,6 +31,10 @@ import org.slf4j.MDC;
 ///
 /// Each load and each unload runs on a thread of its own, and goes on when its caller does not wait
 /// any more. A name is taken from the beginning of its load until the model is gone.
+///
+/// [#LOADS] run at a time, and the others wait for their turn. One that is given up, or takes
+/// longer than [#TURN], leaves its turn to the next: a constructor that never ends keeps nobody
+/// waiting.
 public final class ModelStore implements ManyModels {
 
   /// Loads an artifact. Runs on a platform thread of its own.
@@ -87,7 +92,7 @@ public final class ModelStore implements ManyModels {
     final CompletableFuture<Void> left = new CompletableFuture<>();
 
     /// Set before anyone else sees the slot.
-    private Thread loader;
+    Thread loader;
 
     private Slot(Order order, ServedModel model, Optional<Slot> before) {
       this.order = order;
@@ -110,6 +115,23 @@ public final class ModelStore implements ManyModels {
 
   private static final Logger log = LoggerFactory.getLogger(ModelStore.class);
 
+  /// The compiler takes a core and 20 to 50 MB of the heap.
+  static final int LOADS =
+      (int)
+          Math.max(
+              2,
+              Math.min(
+                  Runtime.getRuntime().availableProcessors(),
+                  Runtime.getRuntime().maxMemory() >> 26));
+
+  /// More than one that compiles its hooks needs. A large model may need minutes, but few of those
+  /// have room beside each other.
+  private static final Duration TURN = Duration.ofSeconds(20);
+
+  /// Loads beyond these are refused at once, as each has a thread.
+  static final int MOST = LOADS + 100;
+
+  private final Semaphore turns = new Semaphore(LOADS, true);
   private final ModelRegistry registry;
   private final HookPool hooks;
   private final ServingMetrics metrics;
@@ -153,7 +175,8 @@ public final class ModelStore implements ManyModels {
 
   /// Begins to load a model.
   ///
-  /// @throws ServingException `CONFLICT` when the name is taken, `NOT_READY` when the server stops
+  /// @throws ServingException `CONFLICT` when the name is taken, `OVERLOADED` when too many wait,
+  ///   `NOT_READY` when the server stops
   Slot begin(Order order) {
     var slot = slot(order, Optional.empty());
     var other = slots.putIfAbsent(order.name, slot);
@@ -186,10 +209,17 @@ public final class ModelStore implements ManyModels {
       if (stopped) {
         throw stopping();
       }
+      if (loading.size() > MOST) {
+        throw new ServingException(
+            ErrorType.OVERLOADED,
+            "%d models are being loaded or wait for that; try again later".formatted(MOST));
+      }
       slot.loader.start();
     } catch (Throwable e) {
       loading.remove(slot);
       free(slot);
+      // Others may have joined it.
+      slot.loaded.completeExceptionally(e);
       throw e;
     }
     // What comes of it is told to those that wait for the load.
@@ -252,8 +282,9 @@ public final class ModelStore implements ManyModels {
     MDC.put(ModelMetrics.LABEL, slot.name());
     // Whoever is served already has the cores first.
     ThreadPriority.lower();
-    long start = System.nanoTime();
     try {
+      takeTurn(slot);
+      long start = System.nanoTime();
       loader.load(slot.model, slot.order.directory, slot.order.eviction);
       if (slot.state.compareAndSet(State.LOADING, State.READY)) {
         takePlace(slot);
@@ -286,6 +317,21 @@ public final class ModelStore implements ManyModels {
     } finally {
       loading.remove(slot);
     }
+  }
+
+  /// Waits until the slot may load.
+  private void takeTurn(Slot slot) {
+    try {
+      turns.acquire();
+    } catch (InterruptedException e) {
+      throw new ServingException(
+          ErrorType.NOT_READY, "it was given up while other loads went before it", e);
+    }
+    var _ =
+        slot.loaded
+            .copy()
+            .orTimeout(TURN.toNanos(), TimeUnit.NANOSECONDS)
+            .whenComplete((_, _) -> turns.release());
   }
 
   /// From one moment to the next, requests go to the new version.

@@ -257,11 +257,18 @@ public final class ServedModel {
       return model.openAiPaths();
     }
 
-    /// What the hooks say of their records and predictions.
+    /// What the hooks say of their records and predictions, on a thread that runs hooks.
     ///
     /// @throws ServingException when they fail
     public Signature signature() {
       return model.signature();
+    }
+
+    /// The same on any thread, which waits.
+    ///
+    /// @throws ServingException when they fail, or do not answer in time
+    public Signature signature(Deadline deadline) {
+      return model.signature(deadline);
     }
 
     /// See [ServedModel#liveWorkers].

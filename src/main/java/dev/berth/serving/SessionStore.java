@@ -51,6 +51,9 @@ final class SessionStore<T> {
 
   private static final long LONGEST_LOOK_MILLIS = 100;
 
+  /// How long the next request of a session may wait until the hooks say what it takes.
+  private static final Duration LONGEST_SIZING = Duration.ofSeconds(1);
+
   private static final Logger log = LoggerFactory.getLogger(SessionStore.class);
 
   private final SessionHandler<T> handler;
@@ -218,7 +221,7 @@ final class SessionStore<T> {
               deadline,
               logContext,
               () -> made(request, expires),
-              this::discard);
+              late -> hooks.close(late.value));
       room.grow(session.bytes);
     } finally {
       if (session == null) {
@@ -238,7 +241,7 @@ final class SessionStore<T> {
       lock.unlock();
     }
     room.leave(session.bytes);
-    discard(session);
+    hooks.close(session.value);
     throw new ServingException(ErrorType.NOT_READY, "the model is stopping");
   }
 
@@ -250,15 +253,6 @@ final class SessionStore<T> {
           "%s returned null, expected a session".formatted(names.openSession()));
     }
     return new Session(value, expires, Math.max(0, handler.sessionBytes(value)));
-  }
-
-  /// Nobody has waited for it.
-  private void discard(Session session) {
-    try {
-      closeValue(session);
-    } catch (Exception e) {
-      notClosed(e);
-    }
   }
 
   /// Takes a turn in a session. Where others are in it, waits until theirs are over.
@@ -387,7 +381,12 @@ final class SessionStore<T> {
 
   private long bytes(Session session) {
     try {
-      return Math.max(0, handler.sessionBytes(session.value));
+      return hooks.call(
+          names.sessionBytes(),
+          Deadline.in(LONGEST_SIZING, System::nanoTime),
+          Map.of(),
+          () -> Math.max(0, handler.sessionBytes(session.value)),
+          _ -> {});
     } catch (RuntimeException e) {
       log.warn("{} failed; the session counts as before", names.sessionBytes(), e);
       return session.bytes;
@@ -400,7 +399,7 @@ final class SessionStore<T> {
       changed.signalAll();
       var reason = session.ending.get();
       ended(session, reason);
-      hooks.whileInside(() -> discard(session));
+      hooks.close(session.value);
     }
   }
 
@@ -413,11 +412,6 @@ final class SessionStore<T> {
     if (session.value instanceof AutoCloseable closeable) {
       closeable.close();
     }
-  }
-
-  private void notClosed(Exception e) {
-    metrics.caught(e);
-    log.warn("{}: a session could not be closed", metrics.model(), e);
   }
 
   /// The lock is held.

@@ -15,8 +15,10 @@ import java.util.List;
 /// @param counts how many pieces each record has
 record Split<I>(List<I> records, List<I> pieces, int[] counts) {
 
-  static <I> Split<I> of(List<I> records, InferenceHandler<?, I, ?> handler, HookNames names) {
-    var pieces = records;
+  static <I> Split<I> of(List<I> input, InferenceHandler<?, I, ?> handler, HookNames names) {
+    // The hook's own list is read here and never again, when others wait for the thread.
+    var records = new ArrayList<>(input);
+    List<I> pieces = records;
     boolean isSplit = false;
     var counts = new int[records.size()];
     int number = 0;
@@ -29,7 +31,10 @@ record Split<I>(List<I> records, List<I> pieces, int[] counts) {
       var parts = handler.split(record);
       if (parts == null || parts.isEmpty() || parts.stream().anyMatch(part -> part == null)) {
         throw internal(
-            "%s returned %s, expected one record or several".formatted(names.split(), parts));
+            "%s returned %s, expected one record or several"
+                .formatted(
+                    names.split(),
+                    parts == null ? "null" : parts.isEmpty() ? "[]" : "a list with null"));
       }
       if (!isSplit && (parts.size() > 1 || !parts.getFirst().equals(record))) {
         isSplit = true;

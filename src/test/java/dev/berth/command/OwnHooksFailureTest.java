@@ -72,6 +72,10 @@ class OwnHooksFailureTest {
                         "HOOK failed at Faults.java:LINE: IllegalStateException"),
                     arguments(hook, "long", 500, "HOOK failed at Faults.java:LINE: ä\n\"ä\n\""),
                     arguments(hook, "bad input", 400, "line 1: found 悪, expected 良"),
+                    arguments(hook, "huge", 500, "HOOK failed at Faults.java:LINE: xxxx"),
+                    arguments(hook, "huge bad input", 400, "xxxx"),
+                    arguments(
+                        hook, "endless", 500, "HOOK failed at Faults.java:LINE: EndlessException"),
                     arguments(hook, "memory", 507, "HOOK ran out of memory: heap"),
                     arguments(hook, "error", 500, "HOOK failed at Faults.java:LINE: OwnError"),
                     arguments(hook, "overflow", 500, "HOOK failed at Faults.java:"),
@@ -166,7 +170,7 @@ class OwnHooksFailureTest {
       var responses = new HashMap<String, CompletableFuture<HttpResponse<String>>>();
       for (var hook : ALL) {
         var server = hook.equals("transformFn") ? transform : hooks;
-        for (var fault : List.of("sleep", "lock", "spin")) {
+        for (var fault : List.of("sleep", "lock", "spin", "mute")) {
           responses.put(hook + " " + fault, server.invokeAsync(hook + " " + fault));
         }
       }
@@ -217,7 +221,7 @@ class OwnHooksFailureTest {
   private static TestServer.Builder impatient(String program) {
     return server(program)
         .set("SAGEMAKER_MODEL_SERVER_TIMEOUT_SECONDS", "2")
-        .set("SAGEMAKER_MODEL_SERVER_WORKERS", "4");
+        .set("SAGEMAKER_MODEL_SERVER_WORKERS", "5");
   }
 
   /// All hooks must begin before their time is over.

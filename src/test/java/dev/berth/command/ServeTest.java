@@ -418,6 +418,38 @@ class ServeTest {
     }
   }
 
+  @ParameterizedTest
+  @ValueSource(strings = {"ar-EG", "tr-TR"})
+  void theLanguageOfTheMachineChangesNoByte(String language) throws Exception {
+    var names = language.split("-");
+    var environment = new HashMap<>(PATIENT);
+    environment.put(
+        "JAVA_OPTS", "-Duser.language=%s -Duser.country=%s".formatted(names[0], names[1]));
+    environment.put("BERTH_MAX_CONNECTIONS_PER_ADDRESS", "2");
+    environment.put("SAGEMAKER_BATCH", "true");
+    try (var server = ServeProcess.serve(environment).awaitReady();
+        var first = new Socket(InetAddress.getLoopbackAddress(), server.port());
+        var second = new Socket(InetAddress.getLoopbackAddress(), server.port());
+        var refused = new Socket(InetAddress.getLoopbackAddress(), server.port())) {
+      assertThat(new String(refused.getInputStream().readAllBytes(), StandardCharsets.UTF_8))
+          .startsWith("HTTP/1.1 503 ")
+          .containsPattern("Content-Length: [0-9]+\r\n")
+          .contains("this address has 2 connections");
+      first.close();
+      second.close();
+      await().until(() -> server.get("/execution-parameters").statusCode() == 200);
+      assertThat(
+              JSON.readTree(server.get("/execution-parameters").body())
+                  .path("MaxPayloadInMB")
+                  .isInt())
+          .isTrue();
+      assertThat(server.get("/metrics").body()).matches("\\p{ASCII}*");
+      server.invokeSample();
+      await().untilAsserted(() -> assertThat(server.out()).containsPattern(" 200 in [0-9]"));
+      assertThat(server.out()).doesNotContainPattern("[٠-٩]");
+    }
+  }
+
   /// Writes hooks that answer every request alike, but for the ones that are given.
   private static void hooks(Path directory, String own) throws IOException {
     var input = "public List<String> inputFn(InvocationRequest request) { return List.of(\"a\"); }";

@@ -188,6 +188,21 @@ class ModelsAtHomeTest {
   }
 
   @Test
+  void anArtifactWhoseLinksLeadBackOrDoubleThePathsIsServed() throws Exception {
+    text("m", "");
+    Files.createSymbolicLink(models.resolve("m/code/self"), Path.of("."));
+    for (int i = 0; i < 21; i++) {
+      Files.createDirectories(models.resolve("m/d" + i));
+      Files.createSymbolicLink(models.resolve("m/d%d/a".formatted(i)), Path.of("../d" + (i + 1)));
+      Files.createSymbolicLink(models.resolve("m/d%d/b".formatted(i)), Path.of("../d" + (i + 1)));
+    }
+    Files.createDirectories(models.resolve("m/d21"));
+    try (var server = lazy().start()) {
+      assertStatus(server.ask("m", "a"), 200, "A");
+    }
+  }
+
+  @Test
   void hooksThatFailAreTriedAgainByTheNextRequest() throws Exception {
     text(
         "moody",

@@ -6,6 +6,7 @@ import static org.awaitility.Awaitility.await;
 import dev.berth.hooks.BadInputException;
 import dev.berth.hooks.InvocationRequest;
 import dev.berth.testing.Gate;
+import dev.berth.testing.HookProbe;
 import dev.berth.testing.RememberingHandler;
 import dev.berth.testing.TestServer;
 import dev.berth.testing.TextHandler;
@@ -266,6 +267,32 @@ class SessionTest {
       assertRejected(ask(server, old, "b"), "is not open here");
       assertThat(ask(server, used, "b").statusCode()).isEqualTo(200);
       assertThat(server.get("/metrics").body()).contains("reason=\"memory\"} 1.0");
+    }
+  }
+
+  @Test
+  @Tag("slow")
+  void hooksThatNeverSayWhatASessionTakesKeepNobodyFromAnAnswer() throws Exception {
+    HookProbe.reset();
+    var handler =
+        new RememberingHandler(LONG) {
+          @Override
+          public long sessionBytes(Notes notes) {
+            long bytes = super.sessionBytes(notes);
+            // One byte: it was opened right now.
+            if (bytes > 1) {
+              HookProbe.spin();
+            }
+            return bytes;
+          }
+        };
+    try (var server = TestServer.with(handler).start()) {
+      for (int i = 0; i <= Runtime.getRuntime().availableProcessors(); i++) {
+        assertThat(ask(server, open(server), "a").body()).isEqualTo("A");
+      }
+      assertThat(server.get("/ping").statusCode()).isEqualTo(200);
+    } finally {
+      HookProbe.endSpinning();
     }
   }
 

@@ -126,7 +126,7 @@ class SplitRecordsTest {
       value = {
         "none | split returned [], expected one record or several",
         "null | split returned null, expected one record or several",
-        "hole | split returned [a, null], expected one record or several",
+        "hole | split returned a list with null, expected one record or several",
         "lost | join returned null, expected a prediction",
         "fail | join failed"
       })

@@ -217,11 +217,21 @@ class ModelDirectoryTest {
 
   @Test
   void filesThatCannotBeSeenAreAProblemOfTheArtifact() throws Exception {
+    var files = ArtifactFiles.in(root.resolve("gone"));
+    assertThat(files.problem()).get().asString().contains("NoSuchFileException");
+    assertThat(files).isEqualTo(ArtifactFiles.in(root.resolve("gone")));
+  }
+
+  @Test
+  void aLinkBackIsNoProblemOfTheArtifact() throws Exception {
     write("m/file", "1");
     Files.createSymbolicLink(root.resolve("m/again"), root.resolve("m"));
     var files = ArtifactFiles.in(root.resolve("m"));
-    assertThat(files.problem()).get().asString().contains("FileSystemLoopException");
-    assertThat(files).isEqualTo(ArtifactFiles.in(root.resolve("m")));
+    assertThat(files.problem()).isEmpty();
+    assertThat(files.stamps()).containsOnlyKeys(Path.of("file"));
+    models.look(true);
+    enter();
+    assertThat(loads).containsExactly("1");
   }
 
   private void enter() {

@@ -15,6 +15,22 @@ final class Faults {
     }
   }
 
+  /// Whoever asks it for its message does not come back.
+  private static final class MuteException extends RuntimeException {
+    @Override
+    public String getMessage() {
+      HookProbe.spin();
+      return "at last";
+    }
+  }
+
+  private static final class EndlessException extends RuntimeException {
+    @Override
+    public synchronized Throwable getCause() {
+      return new EndlessException();
+    }
+  }
+
   private static final class Broken {
     static final int SIZE = Integer.parseInt("none");
   }
@@ -43,6 +59,10 @@ final class Faults {
       case "nothing" -> throw new IllegalStateException();
       case "long" -> throw new IllegalStateException("ä\n\"".repeat(1000));
       case "bad input" -> throw new BadInputException("line 1: found 悪, expected 良");
+      case "huge" -> throw new IllegalStateException("x".repeat(30_000_000));
+      case "huge bad input" -> throw new BadInputException("x".repeat(30_000_000));
+      case "endless" -> throw new EndlessException();
+      case "mute" -> throw new MuteException();
       case "memory" -> throw new OutOfMemoryError("heap");
       case "error" -> throw new OwnError();
       case "overflow" -> run(hook, fault);

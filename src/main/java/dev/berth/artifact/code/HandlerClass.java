@@ -54,7 +54,8 @@ final class HandlerClass {
     } catch (ClassNotFoundException e) {
       throw problem("found no such class in code/");
     } catch (Throwable e) {
-      throw problem("it can't be loaded" + Thrown.at(e), e);
+      var told = ThrownByHook.ask(e);
+      throw problem("it can't be loaded" + Thrown.at(told), told);
     }
   }
 
@@ -132,11 +133,10 @@ final class HandlerClass {
 
   /// What a built-in handler's constructor says of the artifact stays as it is.
   private Exception thrown(Throwable cause) {
-    if (cause instanceof RuntimeException known
-        && known.getClass().getName().startsWith("dev.berth.")) {
-      return known;
-    }
-    return problem("its constructor failed" + Thrown.at(cause), cause);
+    var told = ThrownByHook.ask(cause);
+    return told instanceof RuntimeException known && Thrown.isOfTheServer(known)
+        ? known
+        : problem("its constructor failed" + Thrown.at(told), told);
   }
 
   private ModelArtifactException problem(String message) {

@@ -1,12 +1,10 @@
 package dev.berth.artifact.code;
 
 import dev.berth.artifact.ArtifactFile;
+import dev.berth.artifact.ArtifactTree;
 import dev.berth.artifact.ModelArtifactException;
 import dev.berth.hooks.InferenceHandler;
 import java.io.IOException;
-import java.io.UncheckedIOException;
-import java.nio.file.FileVisitOption;
-import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
@@ -116,6 +114,11 @@ public final class HookCode {
             handler.getClass().getClassLoader() instanceof HookClassLoader loader ? loader : null;
         var _ = handler instanceof AutoCloseable closeable ? closeable : null) {
       // Both are closed, the handler first.
+    } catch (Throwable e) {
+      if (ThrownByHook.ask(e) instanceof Exception told) {
+        throw told;
+      }
+      throw e;
     }
   }
 
@@ -179,19 +182,9 @@ public final class HookCode {
   }
 
   private static List<Path> files(Path directory, int depth, String ending) {
-    if (!Files.isDirectory(directory)) {
-      return List.of();
-    }
-    try (var files = Files.walk(directory, depth, FileVisitOption.FOLLOW_LINKS)) {
-      return files
-          .filter(
-              file -> file.getFileName().toString().endsWith(ending) && !Files.isDirectory(file))
-          .filter(file -> !ArtifactFile.isHidden(directory.relativize(file)))
-          .map(Path::normalize)
-          .sorted()
-          .toList();
-    } catch (IOException e) {
-      throw new UncheckedIOException(e);
-    }
+    return ArtifactTree.files(directory, depth, _ -> true).keySet().stream()
+        .filter(file -> file.toString().endsWith(ending))
+        .map(directory::resolve)
+        .toList();
   }
 }

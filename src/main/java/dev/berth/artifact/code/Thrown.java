@@ -3,7 +3,8 @@ package dev.berth.artifact.code;
 import java.util.Objects;
 import java.util.stream.Stream;
 
-/// What an artifact's own code has thrown, for messages.
+/// What an artifact's own code has thrown, for messages. Of its own exceptions only those may come
+/// here that were [asked][ThrownByHook#ask].
 public final class Thrown {
 
   /// Causes may go round in a circle.
@@ -34,7 +35,7 @@ public final class Thrown {
     var told = new StringBuilder(message);
     chain(thrown)
         // The server's own exceptions say all that is in their causes.
-        .takeWhile(cause -> !cause.getClass().getName().startsWith("dev.berth."))
+        .takeWhile(cause -> !isOfTheServer(cause))
         .map(Throwable::getCause)
         .filter(cause -> cause != null && told.indexOf(cause.toString()) < 0)
         // Below an error that names the class already.
@@ -57,6 +58,12 @@ public final class Thrown {
         .findFirst()
         .map(missing -> "; put the jar that has this class into code/lib")
         .orElse("");
+  }
+
+  /// Whether it is one of the server's own.
+  static boolean isOfTheServer(Throwable thrown) {
+    return !(thrown instanceof ThrownByHook)
+        && thrown.getClass().getName().startsWith("dev.berth.");
   }
 
   /// It and its causes, the first one first.
