@@ -316,6 +316,8 @@ public final class ModelRoom implements ModelStore.Loader {
     }
     loaded.keySet().removeIf(ServedModel::isGone);
     loaded.put(model, needs(directory, files));
+    // At once, or another load would count it twice.
+    loading.remove(model);
   }
 
   private synchronized void end(ServedModel model) {
