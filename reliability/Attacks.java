@@ -1,4 +1,5 @@
 import java.io.IOException;
+import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Collections;
@@ -377,6 +378,13 @@ final class Attacks {
         own("row-09-stalled-log", qa.with(Target.Trait.STALLED_LOG), Attacks::askWithoutALog));
     cases.add(
         own(
+                "row-09-stalled-metrics",
+                qa.with(Target.Trait.STALLED_LOG)
+                    .with("--metrics-format", "emf", "--metrics-interval-seconds", "1"),
+                Attacks::askWithoutALog)
+            .inLongForm());
+    cases.add(
+        own(
             "row-10-half-sent-requests",
             qa.with(Target.Trait.FEW_DESCRIPTORS),
             a -> a.hold(400, Seeds.ascii("POST /invocations HTTP/1.1\r\nHost: x\r\nX-Half"))));
@@ -439,6 +447,7 @@ final class Attacks {
                     !(text.contains("/invocations") && text.contains("/metrics")));
               }
             }));
+    cases.add(watched("binary-tensor-lengths", qa, Attacks::misstateLengths));
     cases.addAll(HostileHooks.all());
     return List.copyOf(cases);
   }
@@ -696,6 +705,32 @@ final class Attacks {
         row.expect(
             "a client that half-closed got %d answers".formatted(answers.size()),
             answers.size() == 1 && answers.getFirst().status() == 200);
+      }
+    }
+  }
+
+  /// Of the Open Inference Protocol's tensors that stand behind their JSON.
+  private void misstateLengths() throws Exception {
+    var lengths =
+        List.of("-1", "0", "1", "63", "2147483647", "4294967296", "9223372036854775808", "x", "");
+    for (var size : lengths) {
+      var json =
+          """
+          {"inputs": [{"name": "question", "datatype": "BYTES", "shape": [%s], "parameters": {"binary_data_size": %s}},
+          {"name": "context", "datatype": "BYTES", "shape": [1], "data": ["a"]}]}"""
+              .formatted(size.isEmpty() ? "1" : size, size.isEmpty() ? "5" : size);
+      for (var length : lengths) {
+        var header = length.isEmpty() ? String.valueOf(json.length()) : length;
+        for (var prefix :
+            List.of("\u0001\0\0\0", "\u00ff\u00ff\u00ff\u00ff", "\u00ff\u00ff\u00ff\u007f", "")) {
+          send(
+              1,
+              Seeds.request(
+                  "POST",
+                  "/v2/models/model/infer",
+                  "Inference-Header-Content-Length: %s\r\n".formatted(header),
+                  (json + prefix + "a").getBytes(StandardCharsets.ISO_8859_1)));
+        }
       }
     }
   }

@@ -60,6 +60,7 @@ final class Floods {
         held("hold-pipelined-pings", 512, repeated(3_000, PING)),
         held("hold-unread-metrics", 1_200, repeated(10, SCRAPE)),
         held("hold-idle-sockets", 1_200, HANDSHAKE),
+        held("hold-10000-connections", 10_000, PING).inLongForm(),
         held("hold-half-messages", 60, joined(HANDSHAKE, FIRST_FRAME, megabytes(26))),
         held("hold-idle-http2", 1_200, HTTP2),
         held("hold-http2-streams", 260, joined(HTTP2, calls(0))),

@@ -11,9 +11,14 @@ final class Rules {
           200, 400, 404, 405, 406, 408, 409, 411, 413, 414, 415, 417, 426, 429, 431, 501, 503, 504,
           505, 507);
 
+  private static final String TEXT =
+      "\"(?:[^\"\\\\\\x00-\\x1f]|\\\\(?:[\"\\\\/bfnrt]|u[0-9a-fA-F]{4}))*+\"";
+
+  /// Of the Open Inference Protocol the second.
   private static final Pattern ERROR =
       Pattern.compile(
-          "\\{\"message\":\"(?:[^\"\\\\\\x00-\\x1f]|\\\\(?:[\"\\\\/bfnrt]|u[0-9a-fA-F]{4}))*+\",\"type\":\"[a-z_]+\",\"code\":(\\d{3})\\}");
+          "\\{\"message\":%s,\"type\":\"[a-z_]+\",\"code\":(\\d{3})\\}|\\{\"error\":%s\\}"
+              .formatted(TEXT, TEXT));
 
   /// Names of classes and lines of stacks.
   private static final Pattern INTERNALS =
@@ -38,7 +43,8 @@ final class Rules {
     if (text.length() > LONGEST_ERROR) {
       return Optional.of("an error body of %d characters".formatted(text.length()));
     }
-    if (!error.matches() || !error.group(1).equals(String.valueOf(answer.status()))) {
+    var status = String.valueOf(answer.status());
+    if (!error.matches() || !Optional.ofNullable(error.group(1)).orElse(status).equals(status)) {
       return Optional.of("a body of another form for %d: %s".formatted(answer.status(), text));
     }
     if (!answer.headers().getOrDefault("content-type", "").startsWith("application/json")) {

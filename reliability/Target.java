@@ -206,7 +206,7 @@ final class Target implements AutoCloseable {
           switch (trait) {
             case FEW_DESCRIPTORS -> List.of("--ulimit", "nofile=256:256");
             case READ_ONLY_DISK -> List.of("--read-only");
-            case FULL_DISK -> List.of("--tmpfs", "/tmp:size=64k");
+            case FULL_DISK -> List.of("--tmpfs", "/tmp:size=64k", "--shm-size", "64k");
             case STALLED_LOG -> List.of("--entrypoint", "sh");
             case ONE_PROCESSOR, GRPC -> List.of();
             case MANY_MODELS -> manyModels();

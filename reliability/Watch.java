@@ -7,8 +7,8 @@ import java.util.stream.Collectors;
 import java.util.stream.IntStream;
 
 /// Watches a server while it is attacked, as a platform and as an innocent client do: `/ping` on
-/// new connections, good requests whose answers are compared with the first ones, and the memory
-/// that the process holds.
+/// new connections, good requests whose answers are compared with the first ones, over HTTP and
+/// WebSockets by turns, and the memory that the process holds.
 final class Watch implements AutoCloseable {
 
   private static final Duration PATIENCE = Duration.ofSeconds(120);
@@ -114,15 +114,18 @@ final class Watch implements AutoCloseable {
 
   private void askAlways() {
     for (int i = 0; !ends; i++) {
-      askOnce(i % good.size());
+      askOnce(i / 2 % good.size(), i % 2 > 0);
       pause(BETWEEN_PINGS);
     }
   }
 
-  private void askOnce(int which) {
+  private void askOnce(int which, boolean isOverSocket) {
     long begin = System.nanoTime();
     try {
-      var answer = once(target, good.get(which));
+      var answer =
+          isOverSocket
+              ? Sockets.ask(target, good.get(which), PATIENCE)
+              : once(target, good.get(which));
       synchronized (this) {
         if (isSame(answer, expected.get(which))) {
           answered++;
@@ -169,7 +172,7 @@ final class Watch implements AutoCloseable {
     for (int i = 0; i < good.size(); i++) {
       for (int attempt = 0; attempt < 50; attempt++) {
         long before = refused;
-        askOnce(i);
+        askOnce(i, false);
         if (refused == before) {
           break;
         }
