@@ -127,11 +127,10 @@ final class Attacks {
   }
 
   /// What a server has taken.
+  ///
+  /// @param liveMegabytes 0 in the short form, as each collection that is asked for takes a second
+  ///   of a busy machine
   private record Held(long liveMegabytes, long threads, int descriptors) {
-    static Held by(Target target) {
-      return new Held(target.liveMegabytes(), target.threads(), target.descriptors());
-    }
-
     /// What it loads and keeps for the first request of a kind is allowed for.
     boolean isAbout(Held before) {
       return liveMegabytes <= before.liveMegabytes + 24
@@ -145,13 +144,18 @@ final class Attacks {
     }
   }
 
+  private Held held() {
+    return new Held(
+        isStrict() ? target.liveMegabytes() : 0, target.threads(), target.descriptors());
+  }
+
   /// The attackers have left, and the server must have what it had before them.
   private void awaitNoMoreThan(Held before) throws InterruptedException {
     long deadline = System.nanoTime() + PATIENCE.toNanos();
-    var after = Held.by(target);
+    var after = held();
     while (!after.isAbout(before) && System.nanoTime() < deadline) {
       Thread.sleep(1_000);
-      after = Held.by(target);
+      after = held();
     }
     row.note("held before: %s; after: %s".formatted(before, after));
     row.expect("after the attack it holds %s".formatted(after), after.isAbout(before));
@@ -159,7 +163,7 @@ final class Attacks {
 
   private void watched(Case one) throws Exception {
     try (var watch = Watch.begin(target)) {
-      var before = Held.by(target);
+      var before = held();
       var strike =
           new FutureTask<Void>(
               () -> {
@@ -250,9 +254,13 @@ final class Attacks {
                                         + "\"}"))
                             + "], \"parameters\": {\"top_k\": 1000, \"max_answer_len\": 1000}}"))));
 
-    cases.add(watched("row-02-npz-bombs", tensors, a -> a.post(30, Bombs.npz(256))));
     cases.add(
-        watched("row-02-npz-bombs-within-the-limit", tensors, a -> a.post(30, Bombs.npz(45))));
+        watched("row-02-npz-bombs", tensors, a -> a.post(a.isStrict() ? 30 : 10, Bombs.npz(256))));
+    cases.add(
+        watched(
+            "row-02-npz-bombs-within-the-limit",
+            tensors,
+            a -> a.post(a.isStrict() ? 30 : 10, Bombs.npz(45))));
     cases.add(
         watched(
             "row-02-npz-others",
@@ -327,7 +335,9 @@ final class Attacks {
               a.expectEnd();
             }));
 
-    cases.add(watched("row-04-two-contexts-200-kb", qa, a -> a.post(2, Bombs.context(100_000))));
+    cases.add(
+        watched("row-04-two-contexts-200-kb", qa, a -> a.post(2, Bombs.context(100_000)))
+            .inLongForm());
     cases.add(
         watched(
             "row-04-two-contexts-1-mb",

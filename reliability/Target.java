@@ -303,15 +303,20 @@ final class Target implements AutoCloseable {
   }
 
   /// Megabytes of the heap that are in use after a collection; 0 where that can't be known, as of a
-  /// server elsewhere, or for who may not attach to a container's process.
+  /// server elsewhere, of one whose disk is read-only, or for who may not attach to a container's
+  /// process.
   long liveMegabytes() {
     if (pid() < 0) {
       return 0;
     }
     var jcmd = Path.of(System.getProperty("java.home"), "bin", "jcmd").toString();
-    run(List.of(jcmd, String.valueOf(pid()), "GC.run"));
-    var used = USED.matcher(run(List.of(jcmd, String.valueOf(pid()), "GC.heap_info")));
-    return used.results().mapToLong(part -> Long.parseLong(part.group(1))).sum() / 1024;
+    try {
+      run(List.of(jcmd, String.valueOf(pid()), "GC.run"));
+      var used = USED.matcher(run(List.of(jcmd, String.valueOf(pid()), "GC.heap_info")));
+      return used.results().mapToLong(part -> Long.parseLong(part.group(1))).sum() / 1024;
+    } catch (UncheckedIOException _) {
+      return 0;
+    }
   }
 
   /// Without those of the web server, whose pool grows and shrinks with the connections; 0 where

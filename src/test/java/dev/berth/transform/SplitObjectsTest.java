@@ -178,7 +178,7 @@ class SplitObjectsTest {
       s3.createBucket("jobs");
       s3.put("jobs", "in/big.txt", objects().get("big.txt"));
       // Each half is copied by S3, each eighth is too short for that.
-      s3.put("jobs", "in/large.txt", "a line that is repeated often\n".repeat(400_000));
+      s3.put("jobs", "in/large.txt", ("a line that is long ".repeat(15) + "\n").repeat(40_000));
       options.put(JobOption.INPUT, "s3://jobs/in/");
       assertThat(run("s3://jobs/plain", storage, 1, 0)).matches(JobReport::isComplete);
       for (int instances : List.of(2, 8)) {
