@@ -76,12 +76,13 @@ final class HostileHooks {
     return List.of(
         Attacks.own(
             "hooks-throw-what-can-not-be-asked",
-            Target.Launch.of(Seeds.Model.HOSTILE).with("--timeout", "5"),
+            Target.Launch.of(Seeds.Model.HOSTILE).with("--timeout", "5", "--workers", "2"),
             HostileHooks::haveHooksThrow),
         Attacks.own(
-            "hooks-of-32-models-load-at-once",
-            Target.Launch.of(Seeds.Model.MANY).heap("256m"),
-            HostileHooks::loadAtOnce));
+                "hooks-of-32-models-load-at-once",
+                Target.Launch.of(Seeds.Model.MANY).heap("256m"),
+                HostileHooks::loadAtOnce)
+            .inLongForm());
   }
 
   private static void haveHooksThrow(Attacks attack) throws Exception {
