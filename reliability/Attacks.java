@@ -266,19 +266,20 @@ final class Attacks {
             "row-02-npz-others",
             tensors,
             a -> {
+              int times = a.isStrict() ? 4 : 1;
               a.post(
-                  4,
+                  times,
                   new Seeds.Payload(
                       "application/x-npz",
                       Seeds.npz(
                           IntStream.range(0, 60_000).mapToObj(i -> i + ".npy").toList(),
                           Seeds.npy("'<f4'", "(1,)", new byte[4]))));
               a.post(
-                  4,
+                  times,
                   new Seeds.Payload(
                       "application/x-npz", Seeds.npz(List.of("x.npy"), Bombs.npz(45).body())));
               for (long size : new long[] {0, 1, 0x7fffffffL, 0xffffffffL}) {
-                a.post(4, Bombs.lyingNpz(size));
+                a.post(times, Bombs.lyingNpz(size));
               }
             }));
     cases.add(
