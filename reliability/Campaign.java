@@ -24,7 +24,7 @@ public final class Campaign {
                   test (60), --seed S and --case TEXT. Needs Linux on x86-64
 
       Options:
-        --short            about 4 minutes with a fixed seed; /ping may take 20 s, because CI machines are busy, and
+        --short            about 5 minutes with a fixed seed; /ping may take 20 s, because CI machines are busy, and
                            attacks share servers
         --long             10 million fuzzed requests, 1 million in the soak, an hour of many models; hours
         --url URL          attack a server that runs already, such as http://localhost:8080, which serves model-artifact

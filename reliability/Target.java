@@ -174,7 +174,6 @@ final class Target implements AutoCloseable {
             String.join(
                 " ",
                 "-Xmx" + launch.heap,
-                launch.traits.contains(Trait.READ_ONLY_DISK) ? "-Djava.io.tmpdir=/proc" : "",
                 launch.traits.contains(Trait.ONE_PROCESSOR) ? "-XX:ActiveProcessorCount=1" : "",
                 launch.hasManyModels() ? FIXED_HEAP : ""));
     builder.environment().put("SAGEMAKER_MULTI_MODEL", String.valueOf(launch.hasManyModels()));
