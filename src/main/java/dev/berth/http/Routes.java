@@ -71,6 +71,17 @@ final class Routes {
           TimeUnit.SECONDS.toNanos(1),
           System::nanoTime);
 
+  /// To write the metrics takes about two thousandths of a second, and may take a tenth of the
+  /// cores.
+  private static final long SCRAPE_NANOS = TimeUnit.MILLISECONDS.toNanos(20);
+
+  /// So long that a connection's turn comes before, for as many as the server takes.
+  private final Pace scrapes =
+      new Pace(
+          Runtime.getRuntime().availableProcessors(),
+          TimeUnit.SECONDS.toNanos(30),
+          System::nanoTime);
+
   private final ReentrantLock scraping = new ReentrantLock();
   // Guarded by the lock.
   private long scrapeBegan;
@@ -253,6 +264,7 @@ final class Routes {
   /// Those who ask while others are answered share the next answer: it costs as much as a
   /// prediction, and may wait for long until it is taken.
   private void scrape(Context ctx) {
+    scrapes.pause(SCRAPE_NANOS);
     long asked = System.nanoTime();
     scraping.lock();
     try {
