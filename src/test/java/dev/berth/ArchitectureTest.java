@@ -46,7 +46,9 @@ class ArchitectureTest {
           Map.entry("artifact", Set.of("hooks", "json")),
           Map.entry("artifact.code", Set.of("hooks", "artifact")),
           Map.entry("engine", Set.of("hooks", "artifact", "memory")),
-          Map.entry("engine.torch", Set.of("hooks", "artifact", "engine", "memory")),
+          Map.entry("engine.cores", Set.of("hooks")),
+          Map.entry(
+              "engine.torch", Set.of("hooks", "artifact", "engine", "engine.cores", "memory")),
           Map.entry("handler.task", Set.of("hooks", "artifact", "content", "engine", "json")),
           Map.entry(
               "handler.qa",

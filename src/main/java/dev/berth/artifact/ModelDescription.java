@@ -1,7 +1,9 @@
 package dev.berth.artifact;
 
 import java.nio.file.Path;
+import java.util.Objects;
 import java.util.Optional;
+import java.util.stream.Stream;
 
 /// What `model.json` says of how an artifact wants to be served. All of it may be left out, and so
 /// may the file.
@@ -9,18 +11,38 @@ import java.util.Optional;
 /// @param task what the model is for, such as `question-answering`; it chooses a built-in handler
 /// @param handler the class of `code/` that is the handler
 /// @param target the device that the model was traced for
+/// @param engine the name of the engine that runs the model; empty: the form of the file decides
 public record ModelDescription(
-    Optional<String> task, Optional<String> handler, Optional<Target> target) {
+    Optional<String> task,
+    Optional<String> handler,
+    Optional<Target> target,
+    Optional<String> engine) {
 
   /// Reads what can be read; [ModelArtifact] and [TensorArtifact] say what is wrong with the rest.
   ///
   /// @throws ModelArtifactException when there is a `model.json` that is no JSON object
   public static ModelDescription read(Path directory) {
     if (!ModelJson.isIn(directory)) {
-      return new ModelDescription(Optional.empty(), Optional.empty(), Optional.empty());
+      return new ModelDescription(
+          Optional.empty(), Optional.empty(), Optional.empty(), Optional.empty());
     }
     var json = ModelJson.read(directory);
     return new ModelDescription(
-        json.find("task"), json.find("handler"), json.find("target").map(_ -> json.target()));
+        json.find("task"),
+        json.find("handler"),
+        json.find("target").map(_ -> json.target()),
+        json.find("engine"));
+  }
+
+  /// What the `model.json` of a directory says, or the nearest one above it: a model file may stand
+  /// deeper in its artifact.
+  ///
+  /// @see #read
+  public static ModelDescription nearest(Path directory) {
+    return Stream.iterate(directory.toAbsolutePath(), Objects::nonNull, Path::getParent)
+        .filter(ModelJson::isIn)
+        .findFirst()
+        .map(ModelDescription::read)
+        .orElseGet(() -> read(directory));
   }
 }

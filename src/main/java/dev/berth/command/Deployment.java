@@ -77,6 +77,7 @@ record Deployment(
       throws Exception {
     if (devices.isPresent()) {
       problems.run(() -> checkTarget(config.model().directory(), devices.get()));
+      problems.run(() -> Engine.named(config.model().directory()));
     }
     // Made before the problems are reported, because it may have some of its own.
     var hooks = problems.get(source);
@@ -107,13 +108,13 @@ record Deployment(
     return devices.orElseThrow();
   }
 
-  /// The engines that are certain to be used: each reads a file of the artifact. What hooks load
+  /// The engines that are certain to be used: those of the files of the artifact. What hooks load
   /// besides is not known.
   static List<Engine> engines(ModelConfig model) {
     try (var listed = Files.list(model.directory())) {
-      var files = listed.toList();
-      return Engine.ALL.stream().filter(engine -> files.stream().anyMatch(engine::reads)).toList();
-    } catch (IOException e) {
+      return listed.filter(Engine::isModel).map(Engine::of).distinct().toList();
+    } catch (IOException | EngineException | ModelArtifactException _) {
+      // The artifact's own check says what is wrong.
       return List.of();
     }
   }

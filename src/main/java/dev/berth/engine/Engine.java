@@ -1,5 +1,6 @@
 package dev.berth.engine;
 
+import dev.berth.artifact.ModelDescription;
 import dev.berth.artifact.Target;
 import dev.berth.hooks.Accelerator;
 import dev.berth.memory.Footprint;
@@ -8,12 +9,13 @@ import java.nio.file.Path;
 import java.util.List;
 import java.util.Optional;
 import java.util.ServiceLoader;
+import java.util.stream.Collectors;
 
 /// A library that runs models. A new one is a package of its own and a line in
 /// `META-INF/services/dev.berth.engine.Engine`.
 ///
 /// Safe for use by many threads. The library itself is loaded by the first call that needs it,
-/// except [#reads], [#names] and [#footprint].
+/// except [#name], [#reads], [#names] and [#footprint].
 public interface Engine {
 
   /// All engines, in the order in which they are listed.
@@ -22,17 +24,47 @@ public interface Engine {
           .map(ServiceLoader.Provider::get)
           .toList();
 
-  /// Whether a file is a model of any engine, as far as its name tells.
+  /// Whether a file is a model of any engine, as far as its name or its first bytes tell.
   static boolean isModel(Path file) {
     return ALL.stream().anyMatch(engine -> engine.reads(file));
   }
 
-  /// The engine that reads a file: the first one that knows its name, else the first one.
+  /// The engine of a model file: the one that its `model.json` names, else the first that reads the
+  /// file, else the first of all.
+  ///
+  /// @throws EngineException when `model.json` names an unknown one
   static Engine of(Path file) {
-    return ALL.stream().filter(engine -> engine.reads(file)).findFirst().orElseGet(ALL::getFirst);
+    return named(file.resolveSibling(""))
+        .or(() -> ALL.stream().filter(engine -> engine.reads(file)).findFirst())
+        .orElseGet(ALL::getFirst);
   }
 
-  /// Whether a file is a model of this engine, as far as its name tells.
+  /// The engine that the `model.json` of a directory names, if it names one.
+  ///
+  /// @throws EngineException when that is unknown
+  static Optional<Engine> named(Path directory) {
+    return ModelDescription.nearest(directory)
+        .engine()
+        .map(
+            name ->
+                ALL.stream()
+                    .filter(engine -> engine.name().equals(name))
+                    .findFirst()
+                    .orElseThrow(
+                        () ->
+                            new EngineException(
+                                "model.json: engine: found \"%s\", expected one of %s"
+                                    .formatted(
+                                        name,
+                                        ALL.stream()
+                                            .map(Engine::name)
+                                            .collect(Collectors.joining(", "))))));
+  }
+
+  /// What `model.json` calls it, such as `pytorch`.
+  String name();
+
+  /// Whether a file is a model of this engine, as far as its name or its first bytes tell.
   boolean reads(Path file);
 
   /// The names that a model file has for its inputs and outputs, as far as the file tells.

@@ -1,7 +1,6 @@
 package dev.berth.engine.torch;
 
 import ai.djl.Device;
-import ai.djl.pytorch.jni.JniUtils;
 import ai.djl.util.cuda.CudaUtils;
 import dev.berth.artifact.Target;
 import dev.berth.engine.Engine;
@@ -21,8 +20,6 @@ import java.util.stream.Stream;
 /// Its operations use one core, unless a forward asks for more.
 public final class Torch implements Engine {
 
-  private static final String NAME = "PyTorch";
-
   static {
     // The launcher sets these too; here they hold for whoever starts the JVM another way. Nothing
     // is downloaded and nobody is called when the engine starts.
@@ -30,6 +27,11 @@ public final class Torch implements Engine {
     System.setProperty("OPT_OUT_TRACKING", "true");
     System.setProperty("ai.djl.pytorch.num_interop_threads", "1");
     System.setProperty("ai.djl.pytorch.num_threads", "1");
+  }
+
+  @Override
+  public String name() {
+    return "pytorch";
   }
 
   @Override
@@ -52,8 +54,8 @@ public final class Torch implements Engine {
   public void loadLibraries(Target target, List<Path> libraries) {
     engine();
     if (target.isNeuron()
-        && libraries.stream().noneMatch(library -> library.endsWith(NeuronLibrary.NAME))) {
-      load(NeuronLibrary.find(target, ChosenLibtorch.directories()));
+        && libraries.stream().noneMatch(library -> library.endsWith(Libtorch.NEURON))) {
+      load(Libtorch.neuron(target, Libtorch.directories()));
     }
     libraries.forEach(Torch::load);
   }
@@ -65,7 +67,7 @@ public final class Torch implements Engine {
 
   @Override
   public Footprint footprint(Path file) {
-    return TorchFootprint.of(file);
+    return TorchFile.footprint(file);
   }
 
   @Override
@@ -83,7 +85,7 @@ public final class Torch implements Engine {
   @Override
   public Graph load(Path file, Accelerator accelerator) {
     engine();
-    return TorchGraph.load(file, accelerator);
+    return new TorchGraph(file, accelerator);
   }
 
   // Native access is what this class is for; the launcher allows it.
@@ -93,7 +95,7 @@ public final class Torch implements Engine {
       System.load(library.toAbsolutePath().toString());
     } catch (UnsatisfiedLinkError e) {
       throw new EngineException(
-          "%s can't be loaded beside libtorch: %s".formatted(library, EngineMessage.of(e)), e);
+          "%s can't be loaded beside libtorch: %s".formatted(library, TorchFailure.message(e)), e);
     }
   }
 
@@ -102,17 +104,6 @@ public final class Torch implements Engine {
       throw Started.PROBLEM;
     }
     return Started.ENGINE;
-  }
-
-  /// Sets how many cores the calling thread's next operations use. libtorch keeps this per thread
-  /// once the thread has run its first parallel operation.
-  static void useCores(int cores) {
-    JniUtils.setNumThreads(cores);
-  }
-
-  /// Gives back what the GPU's allocator keeps, so that a batch that was too large leaves no trace.
-  static void freeGpuMemory() {
-    JniUtils.emptyCudaCache();
   }
 
   /// The engine, or why it does not start. A second attempt would fail for another reason, because
@@ -125,15 +116,20 @@ public final class Torch implements Engine {
       ai.djl.engine.Engine engine = null;
       EngineException problem = null;
       try {
-        ChosenLibtorch.check(ChosenLibtorch.directories());
-        engine = ai.djl.engine.Engine.getEngine(NAME);
+        Libtorch.check(Libtorch.directories());
+        engine = ai.djl.engine.Engine.getEngine("PyTorch");
         if (System.getProperty("os.arch").equals("aarch64")) {
-          QuantizedEngine.QNNPACK.use();
+          Libtorch.useInt8Kernels(Libtorch.QNNPACK);
         }
       } catch (EngineException e) {
         problem = e;
       } catch (ai.djl.engine.EngineException e) {
-        problem = new EngineException("libtorch can't be loaded: " + EngineMessage.ofCause(e), e);
+        Throwable first = e;
+        while (first.getCause() != null) {
+          first = first.getCause();
+        }
+        problem =
+            new EngineException("libtorch can't be loaded: " + TorchFailure.message(first), e);
       }
       ENGINE = engine;
       PROBLEM = problem;

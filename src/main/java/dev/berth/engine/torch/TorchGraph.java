@@ -14,6 +14,7 @@ import dev.berth.engine.EngineException;
 import dev.berth.engine.Graph;
 import dev.berth.engine.GraphNames;
 import dev.berth.engine.KeptTensor;
+import dev.berth.engine.cores.Cores;
 import dev.berth.hooks.Accelerator;
 import dev.berth.hooks.InsufficientMemoryException;
 import dev.berth.hooks.Tensor;
@@ -25,7 +26,7 @@ import java.util.Comparator;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
-import java.util.function.Function;
+import java.util.function.BiFunction;
 import java.util.function.Supplier;
 import java.util.regex.Pattern;
 
@@ -33,60 +34,54 @@ import java.util.regex.Pattern;
 /// before it returns.
 final class TorchGraph implements Graph {
 
-  /// Of this process.
-  private static final CoreShares CORES = new CoreShares();
-
   /// What TorchScript's reader says of code that needs a library.
   private static final Pattern UNKNOWN_OPERATOR =
       Pattern.compile("Unknown builtin op|Unknown type name '__torch__\\.torch\\.classes");
 
   private final Model model;
   private final Accelerator accelerator;
-  private final Speedup speedup = new Speedup();
+
+  /// libtorch keeps the number per thread once the thread has run its first parallel operation.
+  private final Cores cores = new Cores(JniUtils::setNumThreads);
 
   private final GraphNames names;
   private volatile List<String> outputNames;
 
-  private TorchGraph(Path file, Model model, Accelerator accelerator) {
-    this.model = model;
-    this.accelerator = accelerator;
-    this.names = TorchNames.of(file);
-    this.outputNames = names.outputs();
-  }
-
   /// Loads `file` with libtorch, which is there already.
-  static TorchGraph load(Path file, Accelerator accelerator) {
-    var model = Model.newInstance(file.getFileName().toString(), device(accelerator));
+  TorchGraph(Path file, Accelerator accelerator) {
+    this.model = Model.newInstance(file.getFileName().toString(), device(accelerator));
+    this.accelerator = accelerator;
     try {
       model.load(
           file.toAbsolutePath().getParent(),
           file.getFileName().toString(),
           Map.of("mapLocation", "true"));
       JniUtils.enableInferenceMode((PtSymbolBlock) model.getBlock());
-      return new TorchGraph(file, model, accelerator);
     } catch (IOException | MalformedModelException | ai.djl.engine.EngineException e) {
-      close(model, accelerator);
+      close();
       if (TorchFailure.isShortage(e)) {
         throw new InsufficientMemoryException(
             "there is no memory left for %s on %s: %s"
-                .formatted(file.getFileName(), accelerator, EngineMessage.of(e)),
+                .formatted(file.getFileName(), accelerator, TorchFailure.message(e)),
             e);
       }
       throw new EngineException(
           "%s can't be loaded as TorchScript: %s".formatted(file, reason(file, e)), e);
     }
+    this.names = TorchNames.of(file);
+    this.outputNames = names.outputs();
   }
 
   /// What to do about an operator or a class that no loaded library has, else what the engine says.
   private static String reason(Path file, Exception e) {
-    var message = EngineMessage.of(e);
-    var other = OtherFormat.of(file);
+    var message = TorchFailure.message(e);
+    var other = TorchFile.otherFormat(file);
     if (other.isPresent()) {
       return other.get();
     }
     if (String.valueOf(e.getMessage()).contains("torch.classes.neuron")) {
       return "it is compiled for Neuron; serve it on that instance type, with %s (%s)"
-          .formatted(NeuronLibrary.NAME, message);
+          .formatted(Libtorch.NEURON, message);
     }
     if (UNKNOWN_OPERATOR.matcher(message).find()) {
       return message
@@ -107,13 +102,16 @@ final class TorchGraph implements Graph {
 
   @Override
   public List<Tensor> forward(List<Tensor> inputs, int mostCores) {
-    return forward(inputs, mostCores, () -> run(inputs));
+    return onCores(inputs, mostCores, () -> run(inputs, List.of(), this::outputs));
   }
 
   @Override
   public List<Tensor> forward(List<Tensor> inputs, List<KeptTensor> kept, int mostCores) {
     var own = TorchKept.all(kept, device(accelerator));
-    return forward(inputs, mostCores, () -> run(inputs, own));
+    return onCores(
+        inputs,
+        mostCores,
+        () -> run(inputs, own, (result, manager) -> outputs(result, own, manager)));
   }
 
   @Override
@@ -122,125 +120,47 @@ final class TorchGraph implements Graph {
     return new TorchKept((PtNDArray) TensorCopy.in(tensor, manager), manager);
   }
 
-  private List<Tensor> forward(List<Tensor> inputs, int mostCores, Supplier<List<Tensor>> run) {
+  private List<Tensor> onCores(List<Tensor> inputs, int most, Supplier<List<Tensor>> forward) {
     return accelerator instanceof Accelerator.Cpu cpu
-        ? forward(inputs, cpu, mostCores, run)
-        : run.get();
-  }
-
-  private List<Tensor> forward(
-      List<Tensor> inputs, Accelerator.Cpu cpu, int mostCores, Supplier<List<Tensor>> run) {
-    int most =
-        switch (cpu.profile()) {
-          case ADAPTIVE -> speedup.isWorthwhile() ? mostCores : 1;
-          case LATENCY -> cpu.cores();
-          case THROUGHPUT -> 1;
-        };
-    try (var team = CORES.begin(cpu.cores(), most)) {
-      long begin = System.nanoTime();
-      var outputs = team.run(run);
-      if (mostCores > 1) {
-        speedup.record(
-            team.cores, inputs.stream().mapToLong(Tensor::size).sum(), System.nanoTime() - begin);
-      }
-      return outputs;
-    }
-  }
-
-  private List<Tensor> run(List<Tensor> inputs) {
-    return translated(
-        manager ->
-            run(
-                inputs,
-                List.of(),
-                manager,
-                result -> {
-                  var results =
-                      result.toNDList(manager).stream()
-                          .sorted(Comparator.comparing(TorchGraph::key))
-                          .toList();
-                  var keys =
-                      results.stream().map(TorchGraph::key).filter(key -> !key.isEmpty()).toList();
-                  if (!keys.equals(outputNames)) {
-                    outputNames = keys;
-                  }
-                  return results.stream().map(TensorCopy::out).toList();
-                }));
-  }
-
-  private List<Tensor> run(List<Tensor> inputs, List<TorchKept> kept) {
-    return translated(
-        manager ->
-            run(
-                inputs,
-                kept,
-                manager,
-                result -> {
-                  var parts = result.isTuple() ? result.toIValueTuple() : new IValue[0];
-                  try {
-                    var last =
-                        parts.length == 0 || !parts[parts.length - 1].isTensorList()
-                            ? new PtNDArray[0]
-                            : parts[parts.length - 1].toTensorArray(manager);
-                    if (last.length != kept.size()) {
-                      throw new EngineException(
-                          "the model returned a list of %d tensors at the end, expected %d, as many as it was given"
-                              .formatted(last.length, kept.size()));
-                    }
-                    var outputs =
-                        Arrays.stream(parts, 0, parts.length - 1)
-                            .map(part -> TensorCopy.out(part.toTensor(manager)))
-                            .toList();
-                    for (int i = 0; i < last.length; i++) {
-                      kept.get(i).become(last[i]);
-                    }
-                    return outputs;
-                  } finally {
-                    Arrays.stream(parts).forEach(IValue::close);
-                  }
-                }));
-  }
-
-  /// Everything native that `run` makes is freed, but for what it attaches to another manager.
-  private List<Tensor> translated(Function<PtNDManager, List<Tensor>> run) {
-    try (var manager = model.getNDManager().newSubManager()) {
-      return run.apply((PtNDManager) manager);
-    } catch (ai.djl.engine.EngineException e) {
-      var translated = TorchFailure.of(e);
-      if (translated instanceof InsufficientMemoryException
-          && accelerator instanceof Accelerator.Gpu) {
-        Torch.freeGpuMemory();
-      }
-      throw translated;
-    }
+        ? cores.run(cpu, most, inputs.stream().mapToLong(Tensor::size).sum(), forward)
+        : forward.get();
   }
 
   /// As the block's own `forward`, which leaves the native values of the inputs behind where the
-  /// model fails: some 400 bytes each, and what the tensors hold.
+  /// model fails: some 400 bytes each, and what the tensors hold. Everything native is freed, but
+  /// for what `read` attaches to another manager.
   private List<Tensor> run(
       List<Tensor> inputs,
       List<TorchKept> kept,
-      PtNDManager manager,
-      Function<IValue, List<Tensor>> read) {
-    var values = new ArrayList<IValue>(inputs.size() + 1);
-    try {
-      inputs.forEach(input -> values.add(IValue.from((PtNDArray) TensorCopy.in(input, manager))));
-      if (!kept.isEmpty()) {
-        values.add(IValue.listFrom(kept.stream().map(TorchKept::array).toArray(PtNDArray[]::new)));
+      BiFunction<IValue, PtNDManager, List<Tensor>> read) {
+    try (var manager = (PtNDManager) model.getNDManager().newSubManager()) {
+      var values = new ArrayList<IValue>(inputs.size() + 1);
+      try {
+        inputs.forEach(input -> values.add(IValue.from((PtNDArray) TensorCopy.in(input, manager))));
+        if (!kept.isEmpty()) {
+          values.add(
+              IValue.listFrom(kept.stream().map(TorchKept::array).toArray(PtNDArray[]::new)));
+        }
+        try (var results =
+            IValueUtils.forward((PtSymbolBlock) model.getBlock(), values.toArray(IValue[]::new))) {
+          return readable(results, () -> read.apply(results, manager));
+        }
+      } finally {
+        values.forEach(IValue::close);
       }
-      try (var results =
-          IValueUtils.forward((PtSymbolBlock) model.getBlock(), values.toArray(IValue[]::new))) {
-        return read(results, read);
+    } catch (ai.djl.engine.EngineException e) {
+      var failure = TorchFailure.of(e);
+      if (failure instanceof InsufficientMemoryException) {
+        freeGpuMemory();
       }
-    } finally {
-      values.forEach(IValue::close);
+      throw failure;
     }
   }
 
   /// What can't be read is the model's failure, for other inputs too.
-  private static List<Tensor> read(IValue results, Function<IValue, List<Tensor>> read) {
+  private static List<Tensor> readable(IValue results, Supplier<List<Tensor>> read) {
     try {
-      return read.apply(results);
+      return read.get();
     } catch (ai.djl.engine.EngineException
         | UnsupportedOperationException
         | IllegalArgumentException
@@ -254,6 +174,42 @@ final class TorchGraph implements Graph {
     }
   }
 
+  private List<Tensor> outputs(IValue result, PtNDManager manager) {
+    var results =
+        result.toNDList(manager).stream().sorted(Comparator.comparing(TorchGraph::key)).toList();
+    var keys = results.stream().map(TorchGraph::key).filter(key -> !key.isEmpty()).toList();
+    if (!keys.equals(outputNames)) {
+      outputNames = keys;
+    }
+    return results.stream().map(TensorCopy::out).toList();
+  }
+
+  /// The outputs of a model with a state, whose new one takes the place of `kept`.
+  private static List<Tensor> outputs(IValue result, List<TorchKept> kept, PtNDManager manager) {
+    var parts = result.isTuple() ? result.toIValueTuple() : new IValue[0];
+    try {
+      var last =
+          parts.length == 0 || !parts[parts.length - 1].isTensorList()
+              ? new PtNDArray[0]
+              : parts[parts.length - 1].toTensorArray(manager);
+      if (last.length != kept.size()) {
+        throw new EngineException(
+            "the model returned a list of %d tensors at the end, expected %d, as many as it was given"
+                .formatted(last.length, kept.size()));
+      }
+      var outputs =
+          Arrays.stream(parts, 0, parts.length - 1)
+              .map(part -> TensorCopy.out(part.toTensor(manager)))
+              .toList();
+      for (int i = 0; i < last.length; i++) {
+        kept.get(i).become(last[i]);
+      }
+      return outputs;
+    } finally {
+      Arrays.stream(parts).forEach(IValue::close);
+    }
+  }
+
   /// The key of a dict's tensor; the same for all others, so that sorting leaves them as they are.
   private static String key(NDArray result) {
     return Objects.requireNonNullElse(result.getName(), "");
@@ -261,15 +217,15 @@ final class TorchGraph implements Graph {
 
   @Override
   public void close() {
-    close(model, accelerator);
+    model.close();
+    freeGpuMemory();
   }
 
-  /// The GPU's allocator keeps what is freed; another process, or a look at the free memory, would
+  /// The GPU's allocator keeps what is freed. Another process, or a look at the free memory, would
   /// not see it as free.
-  private static void close(Model model, Accelerator accelerator) {
-    model.close();
+  private void freeGpuMemory() {
     if (accelerator instanceof Accelerator.Gpu) {
-      Torch.freeGpuMemory();
+      JniUtils.emptyCudaCache();
     }
   }
 

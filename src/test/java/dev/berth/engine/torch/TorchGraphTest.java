@@ -259,11 +259,13 @@ class TorchGraphTest {
       assertThatThrownBy(() -> added(model, (float) POISON, one))
           .isExactlyInstanceOf(EngineException.class)
           .hasMessage(
-              "the model returned a list of 0 tensors at the end, expected 1, as many as it was given");
+              "the model returned a list of 0 tensors at the end, expected 1, as many as it was"
+                  + " given");
       assertThatThrownBy(() -> added(forgets, 1, one))
           .isExactlyInstanceOf(EngineException.class)
           .hasMessage(
-              "the model returned a list of 0 tensors at the end, expected 1, as many as it was given");
+              "the model returned a list of 0 tensors at the end, expected 1, as many as it was"
+                  + " given");
       assertThat(added(model, 1, one)).containsExactly(1, 1);
     }
   }
@@ -391,7 +393,7 @@ class TorchGraphTest {
   void aForwardUsesTheCoresOfItsProfile() {
     for (var profile : CpuProfile.values()) {
       try (var model = Graph.load(FILES.resolve("echo.pt"), new Accelerator.Cpu(3, profile))) {
-        Torch.useCores(2);
+        JniUtils.setNumThreads(2);
         model.forward(inputs(1), 1);
         assertThat(JniUtils.getNumThreads())
             .as("%s: the caller's, or a team's", profile)
@@ -400,12 +402,13 @@ class TorchGraphTest {
     }
   }
 
-  /// On the other architecture it is another engine's number, and the same two functions.
+  /// X86, as libtorch itself. On the other architecture it is another number, and the same two
+  /// functions.
   @Test
   @EnabledOnOs(architectures = "amd64")
   void theKernelsOfInt8ModelsCanBeChosen() {
     new Torch().loadLibraries(Target.CPU, List.of());
-    assertThat(QuantizedEngine.X86.use()).isTrue();
+    assertThat(Libtorch.useInt8Kernels((byte) 4)).isTrue();
     try (var model = Graph.load(Path.of("model-artifact/model.pt"), CPU)) {
       assertThat(model.forward(inputs(101, 2054, 102)).getFirst().shape()).containsExactly(1, 3);
     }

@@ -1,4 +1,4 @@
-package dev.berth.engine.torch;
+package dev.berth.engine.cores;
 
 import java.io.IOException;
 import java.lang.foreign.Arena;
@@ -14,10 +14,10 @@ import org.slf4j.LoggerFactory;
 
 /// Which core a thread runs on.
 ///
-/// The kernel of a virtual machine takes a core that was idle for one that is not there, and wakes
-/// all threads of a forward on one core after a pause: a question took 24 to 31 ms on two cores,
-/// and 19 with a core for each thread. `OMP_PROC_BIND` can't do it: libgomp then pins the thread
-/// that loads it, and every thread that it works for, to the first core.
+/// A hypervisor may have withdrawn an idle core. So the kernel of a virtual machine avoids it, and
+/// wakes all threads of a forward on one core after a pause: a question took 24 to 31 ms on two
+/// cores, and 19 ms with a core for each thread. `OMP_PROC_BIND` can't do it: libgomp then pins the
+/// thread that loads it, and every thread that it works for, to the first core.
 final class CoreAffinity {
 
   private static final Logger log = LoggerFactory.getLogger(CoreAffinity.class);

@@ -1,4 +1,4 @@
-package dev.berth.engine.torch;
+package dev.berth.engine.cores;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;

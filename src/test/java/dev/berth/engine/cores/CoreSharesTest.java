@@ -1,4 +1,4 @@
-package dev.berth.engine.torch;
+package dev.berth.engine.cores;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
@@ -7,6 +7,7 @@ import static org.awaitility.Awaitility.await;
 import ai.djl.pytorch.jni.JniUtils;
 import dev.berth.artifact.Target;
 import dev.berth.engine.EngineException;
+import dev.berth.engine.torch.Torch;
 import java.lang.Thread.State;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
@@ -33,8 +34,9 @@ class CoreSharesTest {
 
   @Test
   void oneCoreIsTheCallersAndSeveralAreATeams() {
-    assertThat(shares.begin(3, 1).run(Thread::currentThread)).isEqualTo(Thread.currentThread());
-    var thread = shares.begin(8, 2).run(Thread::currentThread);
+    assertThat(shares.begin(3, 1).run(JniUtils::setNumThreads, Thread::currentThread))
+        .isEqualTo(Thread.currentThread());
+    var thread = shares.begin(8, 2).run(JniUtils::setNumThreads, Thread::currentThread);
     assertThat(thread).isNotEqualTo(Thread.currentThread());
     assertThat(thread.isDaemon()).isTrue();
   }
@@ -42,7 +44,9 @@ class CoreSharesTest {
   @ParameterizedTest
   @ValueSource(ints = {1, 3})
   void aForwardHasTheThreadsOfItsShare(int cores) {
-    assertThat(shares.begin(8, cores).<Integer>run(JniUtils::getNumThreads)).isEqualTo(cores);
+    assertThat(
+            shares.begin(8, cores).<Integer>run(JniUtils::setNumThreads, JniUtils::getNumThreads))
+        .isEqualTo(cores);
   }
 
   @Test
@@ -111,7 +115,10 @@ class CoreSharesTest {
   void nothingOfTheCallerStaysWithATeam() {
     var loader = new ClassLoader() {};
     Thread.currentThread().setContextClassLoader(loader);
-    assertThat(shares.begin(2, 2).run(() -> Thread.currentThread().getContextClassLoader()))
+    assertThat(
+            shares
+                .begin(2, 2)
+                .run(JniUtils::setNumThreads, () -> Thread.currentThread().getContextClassLoader()))
         .isNotEqualTo(loader);
   }
 
@@ -124,6 +131,7 @@ class CoreSharesTest {
     assertThatThrownBy(
             () ->
                 team.run(
+                    JniUtils::setNumThreads,
                     () -> {
                       throw problem;
                     }))
@@ -131,11 +139,12 @@ class CoreSharesTest {
     assertThatThrownBy(
             () ->
                 team.run(
+                    JniUtils::setNumThreads,
                     () -> {
                       throw error;
                     }))
         .isSameAs(error);
-    assertThat(team.run(() -> "as before")).isEqualTo("as before");
+    assertThat(team.run(JniUtils::setNumThreads, () -> "as before")).isEqualTo("as before");
   }
 
   @Test
@@ -150,6 +159,7 @@ class CoreSharesTest {
                 () ->
                     found.complete(
                         team.run(
+                                JniUtils::setNumThreads,
                                 () -> {
                                   begun.complete(null);
                                   return mayEnd.join();

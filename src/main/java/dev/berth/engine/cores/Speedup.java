@@ -1,4 +1,4 @@
-package dev.berth.engine.torch;
+package dev.berth.engine.cores;
 
 /// Whether a model's forwards are faster on several cores, as measured. Used by many threads.
 ///

@@ -1,4 +1,4 @@
-package dev.berth.engine.torch;
+package dev.berth.engine.cores;
 
 import java.util.ArrayList;
 import java.util.List;
@@ -8,6 +8,7 @@ import java.util.concurrent.Executor;
 import java.util.concurrent.Executors;
 import java.util.concurrent.locks.Condition;
 import java.util.concurrent.locks.ReentrantLock;
+import java.util.function.IntConsumer;
 import java.util.function.Supplier;
 
 /// Shares the cores of the CPU out among the forwards of this process. Used by many threads.
@@ -62,11 +63,13 @@ final class CoreShares {
 
     /// Runs a forward and waits for it, through interrupts: native code knows none. Throws what the
     /// forward throws.
-    <T> T run(Supplier<T> forward) {
+    ///
+    /// @param use tells the engine how many cores the calling thread's next operations may use
+    <T> T run(IntConsumer use, Supplier<T> forward) {
       try {
         return CompletableFuture.supplyAsync(
                 () -> {
-                  Torch.useCores(cores);
+                  use.accept(cores);
                   var result = forward.get();
                   if (cores > placed) {
                     CoreAffinity.spread(name);
@@ -128,7 +131,7 @@ final class CoreShares {
       return new Team("", Runnable::run, 1);
     }
     if (free == teams.size()) {
-      var name = "torch-team-" + free;
+      var name = "core-team-" + free;
       teams.add(
           new Team(
               name,
