@@ -4,12 +4,12 @@ import java.util.Map;
 import java.util.function.Consumer;
 import org.slf4j.MDC;
 
-/// One hook on its way: it waits for its turn and a thread of a [HookPool], runs there, and may be
-/// cancelled, read the rest of a body, or be stuck.
+/// One hook on its way: it waits for its turn in a [HookPool], runs there, and may be cancelled,
+/// read the rest of a body, or be stuck.
 ///
-/// Its monitor guards where it is, so that an interrupt meets this hook and no later one on the
-/// same thread. The monitor of the pool is taken inside it, never the other way round.
-final class HookRun implements Runnable {
+/// The monitor of the pool guards where it is, so that an interrupt meets this hook and no later
+/// one on the same thread.
+final class HookRun {
 
   private static final ThreadLocal<HookRun> CURRENT = new ThreadLocal<>();
 
@@ -21,27 +21,21 @@ final class HookRun implements Runnable {
   private final Consumer<HookRun> body;
   private volatile String hook;
 
-  /// Whether it is one of those that may run. Set by [HookTurns] alone, and so is the next one.
-  volatile boolean hasTurn;
+  // Guarded by the monitor of the pool, as all that follows.
 
-  /// Whether it is in the line of its model; written under the monitor of the pool.
-  volatile boolean waitsForTurn;
-
-  /// When it came to wait for a thread; written before it is in the queue.
+  /// When it came to wait.
   long queuedAt;
 
-  /// Guarded by the monitor of this, as all that follows; null before it runs and after.
-  private Thread thread;
-
+  boolean hasTurn;
+  boolean isStuck;
+  boolean isReading;
   private boolean begun;
   private boolean cancelled;
-  private boolean isStuck;
-  private boolean isReading;
 
-  /// @param hook what messages call it
-  /// @param logContext what stands on its log lines
-  /// @param large whether its request is large, so that it may run for long
-  /// @param body calls the hook and must not throw
+  /// Null before it runs and after.
+  private Thread thread;
+
+  /// See [HookPool#start].
   HookRun(
       HookPool pool,
       HookScope scope,
@@ -79,50 +73,54 @@ final class HookRun implements Runnable {
     hook = next;
   }
 
-  /// Whether it waits for a thread.
-  synchronized boolean isWaiting() {
-    return !begun && !cancelled;
-  }
-
   /// Whether the hook runs, or may still come to run.
-  synchronized boolean isInside() {
-    return thread != null || (!begun && !cancelled && !deadline.isOver());
+  boolean isInside() {
+    synchronized (pool) {
+      return thread != null || (!begun && !cancelled && !deadline.isOver());
+    }
   }
 
   /// Where the hook is; nothing where it does not run.
-  synchronized StackTraceElement[] stack() {
-    return thread == null ? new StackTraceElement[0] : thread.getStackTrace();
+  StackTraceElement[] stack() {
+    synchronized (pool) {
+      return thread == null ? new StackTraceElement[0] : thread.getStackTrace();
+    }
   }
 
   /// Interrupts the hook, or keeps it from running at all.
   ///
   /// @return what it did until now, to end the sentence "the request's time ran out while …"
-  synchronized String cancel() {
+  String cancel() {
+    return pool.cancel(this) ? hook + " ran" : "it waited for %s to run".formatted(hook);
+  }
+
+  /// @return whether it had begun
+  boolean cancelled() {
     cancelled = true;
-    if (waitsForTurn) {
-      pool.turns.leaveLine(this);
-    }
-    if (!begun) {
-      // Else it would have it until a thread is free, and no thread is added for it.
-      pool.turns.giveBack(this);
-    }
     if (thread != null) {
       thread.interrupt();
     }
-    return begun ? hook + " ran" : "it waited for %s to run".formatted(hook);
+    return begun;
   }
 
-  @Override
-  public void run() {
-    countWaiting(-1);
-    if (!begin()) {
-      pool.turns.giveBack(this);
-      return;
+  /// @return whether somebody still waits for it
+  boolean begin() {
+    begun = !cancelled && !deadline.isOver();
+    thread = begun ? Thread.currentThread() : null;
+    return begun;
+  }
+
+  void end() {
+    if (thread != null) {
+      thread = null;
+      Thread.interrupted();
     }
+  }
+
+  /// Calls the hook on its thread, with the log context and the classes of its model.
+  void call() {
     var current = Thread.currentThread();
     var outer = current.getContextClassLoader();
-    scope.inside().enter();
-    pool.running.add(this);
     CURRENT.set(this);
     try {
       MDC.setContextMap(logContext);
@@ -132,62 +130,6 @@ final class HookRun implements Runnable {
       CURRENT.remove();
       MDC.clear();
       current.setContextClassLoader(outer);
-      pool.running.remove(this);
-      end();
-      pool.turns.giveBack(this);
-      pool.threads.shrink();
-      scope.inside().leave();
     }
-  }
-
-  private synchronized boolean begin() {
-    begun = !cancelled && !deadline.isOver();
-    thread = begun ? Thread.currentThread() : null;
-    return begun;
-  }
-
-  /// The hook still runs long after its deadline.
-  ///
-  /// @return whether that is new, and still so
-  synchronized boolean markStuck() {
-    if (isStuck || thread == null) {
-      return false;
-    }
-    isStuck = true;
-    scope.metrics.hookStuck();
-    pool.count(scope, 1, 0);
-    pool.turns.giveBack(this);
-    return true;
-  }
-
-  /// No interrupt for this hook comes after.
-  private synchronized void end() {
-    thread = null;
-    Thread.interrupted();
-    if (isStuck) {
-      scope.metrics.hookUnstuck();
-    }
-    if (isStuck || isReading) {
-      pool.count(scope, isStuck ? -1 : 0, isReading ? -1 : 0);
-    }
-  }
-
-  /// The hook waits for the rest of its request's body or for memory, and leaves its place to
-  /// another one where it may.
-  synchronized void reads() {
-    if (!isReading && !pool.mayRead(scope)) {
-      return;
-    }
-    if (!isReading) {
-      isReading = true;
-      pool.count(scope, 0, 1);
-    }
-    pool.turns.giveBack(this);
-  }
-
-  /// Counts it among those that wait for a thread or for their turn, or no more.
-  void countWaiting(int more) {
-    pool.waiting.addAndGet(more);
-    scope.waiting.addAndGet(more);
   }
 }
