@@ -20,10 +20,7 @@ final class ArtifactPlace {
   static Path local(String artifact) {
     // Hadoop's name for the same.
     var location = Location.of(artifact.replaceFirst("^s3[an]://", "s3://"));
-    return switch (location) {
-      case Location.S3 prefix -> download(prefix);
-      case Location.Local(var path, var _) -> onDisk(path);
-    };
+    return location.file().map(ArtifactPlace::onDisk).orElseGet(() -> download(location));
   }
 
   private static Path onDisk(Path path) {
@@ -37,16 +34,16 @@ final class ArtifactPlace {
     }
     throw new IllegalArgumentException(
         "model artifact %s: found no such directory on this executor, ".formatted(path)
-            + "expected s3://bucket/prefix, a path that every executor has, or the name of an archive");
+            + "expected s3://bucket/prefix, a path that every executor has, or the name of an"
+            + " archive");
   }
 
-  private static Path download(Location.S3 prefix) {
+  private static Path download(Location prefix) {
     try (var storage = new Storage(S3Options.DEFAULT)) {
       var directory =
           Files.createTempDirectory(
               Path.of(SparkFiles.getRootDirectory()).toAbsolutePath(), "berth-model-");
-      var below =
-          prefix.key().isEmpty() || prefix.key().endsWith("/") ? prefix : Location.of(prefix + "/");
+      var below = prefix.toString().endsWith("/") ? prefix : Location.of(prefix + "/");
       try (var objects = storage.list(below)) {
         var files = objects.filter(object -> !object.key().endsWith("/")).toList();
         if (files.isEmpty()) {
@@ -55,7 +52,7 @@ final class ArtifactPlace {
         }
         for (var file : files) {
           // Refuses keys that would lead out of the directory.
-          var to = ((Location.Local) Location.of(directory.toString()).resolve(file.key())).path();
+          var to = Location.of(directory).resolve(file.key()).file().orElseThrow();
           Files.createDirectories(to.getParent());
           try (var bytes = storage.open(file.location())) {
             Files.copy(bytes, to);

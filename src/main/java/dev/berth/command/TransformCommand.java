@@ -81,7 +81,8 @@ final class TransformCommand {
         text(
             "--job",
             "<file>",
-            "The JSON of a CreateTransformJob or CreateModelInvocationJob call; flags win over it"));
+            "The JSON of a CreateTransformJob or CreateModelInvocationJob call; flags win over"
+                + " it"));
     spec.addOption(
         text(
             "--endpoint",
@@ -102,8 +103,10 @@ final class TransformCommand {
     spec.usageMessage()
         .customSynopsis("transform --input <in> --output <out> [option]...")
         .description(
-            "Runs a batch-transform job: reads objects, sends their records to the model, writes the answers.",
-            "Ends with 0, with 1 when an object failed, or with 2 when it was told something wrong.",
+            "Runs a batch-transform job: reads objects, sends their records to the model, writes"
+                + " the answers.",
+            "Ends with 0, with 1 when an object failed, or with 2 when it was told something"
+                + " wrong.",
             "");
     return spec;
   }
@@ -247,7 +250,7 @@ final class TransformCommand {
   /// Checked before the job: it would be known after hours otherwise.
   private static Path report(TransformJob job, ParseResult parsed) throws JobException {
     var file = Path.of(parsed.matchedOptionValue("--report", defaultReport(job))).toAbsolutePath();
-    boolean isObject = new Location.Local(file, file.toString()).isListedIn(job.input());
+    boolean isObject = Location.of(file).isListedIn(job.input());
     if (isObject || Files.isDirectory(file) || !Files.isDirectory(file.getParent())) {
       throw new JobException(
           List.of(

@@ -37,7 +37,7 @@ final class LocalListing implements Iterator<StoredObject> {
   /// have a million.
   private static final int MOST_WAYS = 1_000;
 
-  private final Location.Local root;
+  private final LocalLocation root;
   private final Deque<Directory> within = new ArrayDeque<>();
 
   /// How often each directory was entered through a link.
@@ -46,7 +46,7 @@ final class LocalListing implements Iterator<StoredObject> {
   private Optional<StoredObject> next;
 
   /// Reads the names in the root directory.
-  LocalListing(Location.Local root) {
+  LocalListing(LocalLocation root) {
     this.root = root;
     enter(root.path(), "");
     this.next = advance();
@@ -139,7 +139,7 @@ final class LocalListing implements Iterator<StoredObject> {
     }
   }
 
-  private Location.Local located(String key) {
+  private LocalLocation located(String key) {
     return key.isEmpty()
         ? root
         : root.resolve(key.endsWith("/") ? key.substring(0, key.length() - 1) : key);

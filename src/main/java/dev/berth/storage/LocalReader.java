@@ -10,12 +10,12 @@ import java.nio.file.Files;
 /// end than it was at its beginning.
 final class LocalReader extends ObjectStream {
 
-  private final Location.Local location;
+  private final LocalLocation location;
   private final SeekableByteChannel file;
   private final InputStream in;
   private final long size;
 
-  LocalReader(Location.Local location, long from) throws IOException {
+  LocalReader(LocalLocation location, long from) throws IOException {
     this.location = location;
     this.file = Files.newByteChannel(location.path());
     this.in = Channels.newInputStream(file.position(from));

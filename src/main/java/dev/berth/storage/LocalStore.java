@@ -2,11 +2,20 @@ package dev.berth.storage;
 
 import java.io.IOException;
 import java.io.UncheckedIOException;
+import java.nio.ByteBuffer;
+import java.nio.channels.FileChannel;
+import java.nio.charset.StandardCharsets;
 import java.nio.file.DirectoryNotEmptyException;
+import java.nio.file.FileAlreadyExistsException;
 import java.nio.file.Files;
 import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
+import java.nio.file.StandardCopyOption;
+import java.nio.file.StandardOpenOption;
+import java.time.Duration;
+import java.time.Instant;
 import java.util.Comparator;
+import java.util.Optional;
 import java.util.OptionalLong;
 import java.util.Spliterator;
 import java.util.Spliterators;
@@ -15,11 +24,16 @@ import java.util.stream.Stream;
 import java.util.stream.StreamSupport;
 
 /// Files and directories.
-final class LocalStore {
+final class LocalStore implements ObjectStore<LocalLocation> {
+
+  static final StoreKind<LocalLocation> KIND =
+      new StoreKind<>(
+          "file", "file:///path", LocalLocation.class, LocalLocation::ofUri, _ -> new LocalStore());
 
   private final Leftovers leftovers = new Leftovers();
 
-  Stream<StoredObject> list(Location.Local location) {
+  @Override
+  public Stream<StoredObject> list(LocalLocation location) {
     var path = location.path();
     if (Files.isRegularFile(path)) {
       return Stream.of(
@@ -31,7 +45,8 @@ final class LocalStore {
         false);
   }
 
-  OptionalLong size(Location.Local location) {
+  @Override
+  public OptionalLong size(LocalLocation location) {
     var path = location.path();
     try {
       return Files.isRegularFile(path) ? OptionalLong.of(Files.size(path)) : OptionalLong.empty();
@@ -43,7 +58,8 @@ final class LocalStore {
     }
   }
 
-  ObjectStream open(Location.Local location, long from) {
+  @Override
+  public ObjectStream open(LocalLocation location, long from) {
     if (Files.isDirectory(location.path())) {
       throw StorageException.permanent(
           location, "can't be read: found a directory, expected a file");
@@ -55,7 +71,8 @@ final class LocalStore {
     }
   }
 
-  void delete(Location.Local location) {
+  @Override
+  public void delete(LocalLocation location) {
     try {
       Files.deleteIfExists(location.path());
     } catch (IOException e) {
@@ -63,9 +80,19 @@ final class LocalStore {
     }
   }
 
+  @Override
+  public void deleteAll(LocalLocation directory) {
+    deleteAll(directory, _ -> true);
+  }
+
+  @Override
+  public void deleteEmpty(LocalLocation directory) {
+    deleteAll(directory, Files::isDirectory);
+  }
+
   /// What is deepest goes first. Directories that have something in them then stay, and so does
   /// what others remove meanwhile.
-  void deleteAll(Location.Local directory, Predicate<Path> wanted) {
+  private static void deleteAll(LocalLocation directory, Predicate<Path> wanted) {
     if (!Files.isDirectory(directory.path())) {
       return;
     }
@@ -88,7 +115,106 @@ final class LocalStore {
     }
   }
 
-  ObjectWriter create(Location.Local location) {
+  @Override
+  public ObjectWriter create(LocalLocation location, Optional<String> contentType) {
     return LocalWriter.create(location, leftovers);
+  }
+
+  @Override
+  public void requireWritable(LocalLocation probe) {
+    create(probe, Optional.empty()).close();
+  }
+
+  @Override
+  public Optional<Marker> marker(LocalLocation location) {
+    try {
+      var text = Files.readString(location.path());
+      var written = Files.getLastModifiedTime(location.path()).toInstant();
+      var age = Duration.between(written, now(location.path().toAbsolutePath().getParent()));
+      return Optional.of(new Marker(text, text, age.isNegative() ? Duration.ZERO : age));
+    } catch (NoSuchFileException e) {
+      return Optional.empty();
+    } catch (IOException e) {
+      throw LocalErrors.of(location, "read", e);
+    }
+  }
+
+  /// A file server has a clock of its own.
+  private static Instant now(Path directory) throws IOException {
+    var file = Files.createTempFile(directory, ".berth-clock-", "");
+    try {
+      return Files.getLastModifiedTime(file).toInstant();
+    } finally {
+      Files.delete(file);
+    }
+  }
+
+  @Override
+  public boolean mark(LocalLocation location, String text) {
+    try (var file =
+        FileChannel.open(
+            location.path(), StandardOpenOption.CREATE_NEW, StandardOpenOption.WRITE)) {
+      write(file, text);
+      return true;
+    } catch (FileAlreadyExistsException e) {
+      return false;
+    } catch (IOException e) {
+      throw LocalErrors.of(location, "written", e);
+    }
+  }
+
+  /// In place, so that the file is there all the time.
+  @Override
+  public boolean renew(LocalLocation location, String text, Marker found) {
+    if (marker(location).filter(marker -> marker.text().equals(found.text())).isEmpty()) {
+      return false;
+    }
+    try (var file = FileChannel.open(location.path(), StandardOpenOption.WRITE)) {
+      write(file, text);
+      file.truncate(file.position());
+      return true;
+    } catch (NoSuchFileException e) {
+      return false;
+    } catch (IOException e) {
+      throw LocalErrors.of(location, "written", e);
+    }
+  }
+
+  /// Takes the file away, which only one can, and looks whether it was the right one. One that was
+  /// written meanwhile is put back, unless yet another is there.
+  @Override
+  public boolean replace(LocalLocation location, String text, Marker found) {
+    var away = Leftovers.temporary(location.path());
+    try {
+      Files.move(location.path(), away, StandardCopyOption.ATOMIC_MOVE);
+      if (Files.readString(away).equals(found.text())) {
+        Files.delete(away);
+        return mark(location, text);
+      }
+      Files.move(away, location.path());
+      return false;
+    } catch (NoSuchFileException e) {
+      return false;
+    } catch (FileAlreadyExistsException e) {
+      delete(location, away);
+      return false;
+    } catch (IOException e) {
+      throw LocalErrors.of(location, "written", e);
+    }
+  }
+
+  private static void delete(LocalLocation location, Path file) {
+    try {
+      Files.delete(file);
+    } catch (IOException e) {
+      throw LocalErrors.of(location, "removed", e);
+    }
+  }
+
+  private static void write(FileChannel file, String text) throws IOException {
+    var bytes = ByteBuffer.wrap(text.getBytes(StandardCharsets.UTF_8));
+    while (bytes.hasRemaining()) {
+      file.write(bytes);
+    }
   }
 }

@@ -17,19 +17,19 @@ final class LocalWriter extends ObjectWriter {
   private static final int BUFFER_BYTES = 1 << 16;
   private static final int MOST_TRIES = 10;
 
-  private final Location.Local location;
+  private final LocalLocation location;
   private final Path temporary;
   private final FileChannel file;
   private final OutputStream out;
 
-  private LocalWriter(Location.Local location, Path temporary, FileChannel file) {
+  private LocalWriter(LocalLocation location, Path temporary, FileChannel file) {
     this.location = location;
     this.temporary = temporary;
     this.file = file;
     this.out = new BufferedOutputStream(Channels.newOutputStream(file), BUFFER_BYTES);
   }
 
-  static LocalWriter create(Location.Local location, Leftovers leftovers) {
+  static LocalWriter create(LocalLocation location, Leftovers leftovers) {
     var target = location.path().toAbsolutePath();
     if (Files.isDirectory(target)) {
       throw StorageException.permanent(

@@ -1,46 +1,13 @@
 package dev.berth.storage;
 
-import java.io.IOException;
 import java.nio.file.Path;
+import java.util.Optional;
+import java.util.regex.Pattern;
+import java.util.stream.Collectors;
 
-/// Where an object is, or the objects whose keys begin alike. `toString` is what users wrote.
-public sealed interface Location {
-
-  /// A file or a directory.
-  record Local(Path path, String text) implements Location {
-    @Override
-    public Local resolve(String key) {
-      for (var name : key.split("/", -1)) {
-        if (name.isEmpty() || name.equals(".") || name.equals("..") || name.indexOf('\0') >= 0) {
-          throw StorageException.permanent(
-              this,
-              "found the key \"%s\", expected one whose parts can be names of files"
-                  .formatted(key));
-        }
-      }
-      return new Local(path.resolve(key), below(text, key));
-    }
-
-    @Override
-    public String toString() {
-      return text;
-    }
-  }
-
-  /// An object in a bucket, or a prefix of keys there.
-  ///
-  /// @param key not percent-encoded; empty for the whole bucket
-  record S3(String bucket, String key, String text) implements Location {
-    @Override
-    public S3 resolve(String child) {
-      return new S3(bucket, key.isEmpty() ? child : below(key, child), below(text, child));
-    }
-
-    @Override
-    public String toString() {
-      return text;
-    }
-  }
+/// Where an object is, or the objects whose keys begin alike. Each store has a record of its own,
+/// and each is equal to itself alone. `toString` is what users wrote.
+public interface Location {
 
   /// Reads `s3://bucket/key`, `file:///path` or a path.
   ///
@@ -49,7 +16,21 @@ public sealed interface Location {
   ///
   /// @throws StorageException for anything else
   static Location of(String text) {
-    return LocationText.read(text);
+    var matcher = Pattern.compile("^([A-Za-z][A-Za-z0-9+.-]*):/").matcher(text);
+    if (!matcher.find()) {
+      return LocalLocation.ofPath(text);
+    }
+    return StoreKind.ALL.stream()
+        .filter(kind -> kind.scheme().equals(matcher.group(1)))
+        .findFirst()
+        .orElseThrow(() -> wrong(text, "the scheme " + matcher.group(1)))
+        .reading()
+        .apply(text);
+  }
+
+  /// The location of a file or a directory.
+  static Location of(Path file) {
+    return new LocalLocation(file, file.toString());
   }
 
   /// The location of a key below this one, with one slash between them.
@@ -60,30 +41,31 @@ public sealed interface Location {
 
   /// Whether an object here is one of those that a listing of a prefix has, whatever links lead
   /// there.
-  default boolean isListedIn(Location prefix) {
-    return switch (this) {
-      case Local(var path, _) ->
-          prefix instanceof Local(var directory, _) && real(path).startsWith(real(directory));
-      case S3(var bucket, var key, _) ->
-          prefix instanceof S3(var other, var beginning, _)
-              && bucket.equals(other)
-              && key.startsWith(beginning);
-    };
+  boolean isListedIn(Location prefix);
+
+  /// Whether two objects that a listing of this location has may have the same
+  /// [key][StoredObject#key].
+  default boolean mayRepeatKeys() {
+    return false;
   }
 
-  /// What is not there yet has the real path of its directory.
-  private static Path real(Path path) {
-    var absolute = path.toAbsolutePath().normalize();
-    try {
-      return absolute.toRealPath();
-    } catch (IOException _) {
-      return absolute.getParent() == null
-          ? absolute
-          : real(absolute.getParent()).resolve(absolute.getFileName());
-    }
+  /// The file or directory, where it is a local one.
+  default Optional<Path> file() {
+    return Optional.empty();
   }
 
-  private static String below(String parent, String child) {
+  /// What is below another one, as users would write it.
+  static String below(String parent, String child) {
     return parent.endsWith("/") ? parent + child : parent + "/" + child;
+  }
+
+  /// @param found what was written instead of a location
+  static StorageException wrong(String text, String found) {
+    return StorageException.permanent(
+        Shortened.quoted(text),
+        "found %s, expected %s or a path"
+            .formatted(
+                found,
+                StoreKind.ALL.stream().map(StoreKind::form).collect(Collectors.joining(", "))));
   }
 }

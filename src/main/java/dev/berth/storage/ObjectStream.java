@@ -3,7 +3,7 @@ package dev.berth.storage;
 import java.io.InputStream;
 
 /// Reads one object. Its methods throw [StorageException]; used by one thread at a time.
-abstract sealed class ObjectStream extends InputStream permits LocalReader, S3Reader {
+abstract class ObjectStream extends InputStream {
 
   /// The bytes that the object has, those before the place included where reading begins.
   abstract long size();

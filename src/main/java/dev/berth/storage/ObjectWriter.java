@@ -6,7 +6,7 @@ import java.io.OutputStream;
 ///
 /// Used by one thread at a time. All methods throw [StorageException], and after that only [#close]
 /// is of use.
-public abstract sealed class ObjectWriter extends OutputStream permits LocalWriter, S3Writer {
+public abstract class ObjectWriter extends OutputStream {
 
   private enum State {
     OPEN,

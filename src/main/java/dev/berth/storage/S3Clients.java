@@ -1,6 +1,10 @@
 package dev.berth.storage;
 
+import java.io.ByteArrayInputStream;
+import java.io.IOException;
+import java.io.InputStream;
 import java.time.Duration;
+import java.util.Optional;
 import software.amazon.awssdk.auth.credentials.AnonymousCredentialsProvider;
 import software.amazon.awssdk.auth.credentials.AwsCredentials;
 import software.amazon.awssdk.auth.credentials.AwsCredentialsProvider;
@@ -8,7 +12,11 @@ import software.amazon.awssdk.auth.credentials.DefaultCredentialsProvider;
 import software.amazon.awssdk.awscore.retry.AwsRetryStrategy;
 import software.amazon.awssdk.core.checksums.RequestChecksumCalculation;
 import software.amazon.awssdk.core.checksums.ResponseChecksumValidation;
+import software.amazon.awssdk.core.exception.RetryableException;
 import software.amazon.awssdk.core.exception.SdkClientException;
+import software.amazon.awssdk.core.interceptor.Context;
+import software.amazon.awssdk.core.interceptor.ExecutionAttributes;
+import software.amazon.awssdk.core.interceptor.ExecutionInterceptor;
 import software.amazon.awssdk.http.apache5.Apache5HttpClient;
 import software.amazon.awssdk.regions.Region;
 import software.amazon.awssdk.regions.providers.AwsProfileRegionProvider;
@@ -19,6 +27,7 @@ import software.amazon.awssdk.regions.providers.SystemSettingsRegionProvider;
 import software.amazon.awssdk.retries.api.BackoffStrategy;
 import software.amazon.awssdk.retries.api.RetryStrategy;
 import software.amazon.awssdk.services.s3.S3Client;
+import software.amazon.awssdk.services.s3.model.GetObjectRequest;
 
 /// Sets the AWS SDK's client up.
 final class S3Clients {
@@ -122,6 +131,28 @@ final class S3Clients {
     @Override
     public void close() {
       chain.close();
+    }
+  }
+
+  /// Takes in each answer but an object itself before it is parsed, so that one that ends too early
+  /// is a lost connection and the request is sent again. The AWS SDK takes it for XML that is not
+  /// well-formed, and gives up.
+  private static final class WholeAnswers implements ExecutionInterceptor {
+
+    @Override
+    public Optional<InputStream> modifyHttpResponseContent(
+        Context.ModifyHttpResponse context, ExecutionAttributes attributes) {
+      var body = context.responseBody();
+      if (body.isEmpty()
+          || (context.request() instanceof GetObjectRequest
+              && context.httpResponse().isSuccessful())) {
+        return body;
+      }
+      try (var in = body.get()) {
+        return Optional.of(new ByteArrayInputStream(in.readAllBytes()));
+      } catch (IOException e) {
+        throw RetryableException.create("the answer ended too early", e);
+      }
     }
   }
 }

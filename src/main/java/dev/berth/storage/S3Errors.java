@@ -32,7 +32,7 @@ final class S3Errors {
   private S3Errors() {}
 
   /// Makes a request.
-  static <T> T naming(Location.S3 location, Supplier<T> request) {
+  static <T> T naming(S3Location location, Supplier<T> request) {
     try {
       return request.get();
     } catch (SdkException | S3Clients.NoCredentialsException e) {
@@ -41,7 +41,7 @@ final class S3Errors {
   }
 
   /// Makes a request that writes. Outputs go to one place: if it denies one, it denies all.
-  static <T> T writing(Location.S3 location, Supplier<T> request) {
+  static <T> T writing(S3Location location, Supplier<T> request) {
     try {
       return naming(location, request);
     } catch (StorageException e) {
@@ -51,7 +51,7 @@ final class S3Errors {
     }
   }
 
-  static StorageException of(Location.S3 location, RuntimeException e) {
+  static StorageException of(S3Location location, RuntimeException e) {
     if (Thread.currentThread().isInterrupted()) {
       return StorageException.retryable(location, "interrupted", e);
     }
@@ -90,7 +90,7 @@ final class S3Errors {
     return code(e).equals("NoSuchBucket");
   }
 
-  private static StorageException answered(Location.S3 location, AwsServiceException e) {
+  private static StorageException answered(S3Location location, AwsServiceException e) {
     if (isNoSuchBucket(e)) {
       return StorageException.ofStore(location, "no such bucket", e);
     }

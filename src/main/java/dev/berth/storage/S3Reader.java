@@ -17,7 +17,7 @@ final class S3Reader extends ObjectStream {
   private static final int PROGRESS_BYTES = 1 << 16;
 
   private final S3Client client;
-  private final Location.S3 location;
+  private final S3Location location;
   private final int attempts;
   private final BackoffStrategy backoff;
   private final String version;
@@ -32,7 +32,7 @@ final class S3Reader extends ObjectStream {
   private boolean closed;
 
   /// @param from how many bytes of the object are left out
-  S3Reader(S3Client client, Location.S3 location, RetryPolicy retries, long from) {
+  S3Reader(S3Client client, S3Location location, RetryPolicy retries, long from) {
     this.client = client;
     this.location = location;
     this.attempts = retries.attempts();

@@ -1,18 +1,36 @@
 package dev.berth.storage;
 
+import java.time.Duration;
+import java.time.Instant;
+import java.time.ZonedDateTime;
+import java.time.format.DateTimeFormatter;
 import java.util.List;
 import java.util.Objects;
 import java.util.Optional;
 import java.util.OptionalLong;
+import java.util.function.Predicate;
 import java.util.stream.Stream;
+import software.amazon.awssdk.core.sync.RequestBody;
 import software.amazon.awssdk.services.s3.S3Client;
 import software.amazon.awssdk.services.s3.model.EncodingType;
 import software.amazon.awssdk.services.s3.model.ListObjectsV2Response;
+import software.amazon.awssdk.services.s3.model.PutObjectRequest;
 import software.amazon.awssdk.services.s3.model.S3Exception;
 import software.amazon.awssdk.services.s3.model.S3Object;
 
 /// The objects of S3, or of a server that speaks its protocol.
-final class S3Store implements AutoCloseable {
+///
+/// Markers are written on a condition. A server that does not know conditions is asked before and
+/// after: of two that write at the same instant, the last one counts.
+final class S3Store implements ObjectStore<S3Location> {
+
+  static final StoreKind<S3Location> KIND =
+      new StoreKind<>("s3", "s3://bucket/key", S3Location.class, S3Location::of, S3Store::new);
+
+  private static final int NOT_FOUND = 404;
+  private static final int CONFLICT = 409;
+  private static final int PRECONDITION_FAILED = 412;
+  private static final int NOT_IMPLEMENTED = 501;
 
   private final S3Client client;
   private final RetryPolicy retries;
@@ -28,14 +46,15 @@ final class S3Store implements AutoCloseable {
     this.checksums = checksums;
   }
 
-  Stream<StoredObject> list(Location.S3 prefix) {
+  @Override
+  public Stream<StoredObject> list(S3Location prefix) {
     return Stream.iterate(page(prefix, null), Objects::nonNull, page -> pageAfter(prefix, page))
         .flatMap(page -> page.contents().stream())
         .filter(object -> !isDirectoryMarker(object))
         .map(
             object ->
                 new StoredObject(
-                    new Location.S3(
+                    new S3Location(
                         prefix.bucket(),
                         object.key(),
                         "s3://%s/%s".formatted(prefix.bucket(), object.key())),
@@ -43,7 +62,8 @@ final class S3Store implements AutoCloseable {
                     object.size()));
   }
 
-  OptionalLong size(Location.S3 object) {
+  @Override
+  public OptionalLong size(S3Location object) {
     if (object.key().isEmpty()) {
       return OptionalLong.empty();
     }
@@ -55,7 +75,7 @@ final class S3Store implements AutoCloseable {
                 client.headObject(request -> request.bucket(object.bucket()).key(object.key()));
             return OptionalLong.of(head.contentLength());
           } catch (S3Exception e) {
-            if (e.statusCode() == 404) {
+            if (e.statusCode() == NOT_FOUND) {
               return OptionalLong.empty();
             }
             throw e;
@@ -63,35 +83,134 @@ final class S3Store implements AutoCloseable {
         });
   }
 
-  ObjectStream open(Location.S3 object, long from) {
+  @Override
+  public ObjectStream open(S3Location object, long from) {
     requireKey(object, "read");
     return new S3Reader(client, object, retries, from);
   }
 
-  ObjectWriter create(Location.S3 object, Optional<String> contentType) {
+  @Override
+  public ObjectWriter create(S3Location object, Optional<String> contentType) {
     requireKey(object, "written");
-    return new S3Writer(new S3Uploads(client, object, contentType, checksums));
+    return new S3Writer(upload(object, contentType));
   }
 
-  /// @return false where the server can't copy parts
-  boolean join(List<StoredObject> parts, Location.S3 object, Optional<String> contentType) {
+  @Override
+  public boolean join(List<StoredObject> parts, S3Location object, Optional<String> contentType) {
     requireKey(object, "written");
-    return new S3Join(client, new S3Uploads(client, object, contentType, checksums), retries)
-        .join(parts);
+    return new S3Join(client, upload(object, contentType), retries).join(parts);
   }
 
-  void delete(Location.S3 object) {
+  @Override
+  public void delete(S3Location object) {
     S3Errors.naming(
         object,
         () -> client.deleteObject(request -> request.bucket(object.bucket()).key(object.key())));
   }
 
-  S3Markers markers() {
-    return new S3Markers(client);
+  @Override
+  public void deleteAll(S3Location directory) {
+    // Without the slash it would be a beginning of other names too.
+    try (var objects =
+        list(new S3Location(directory.bucket(), directory.key() + "/", directory.text() + "/"))) {
+      objects.forEach(object -> delete((S3Location) object.location()));
+    }
   }
 
-  void requireWritable(Location.S3 object) {
-    new S3Uploads(client, object, Optional.empty(), checksums).begin().abort();
+  @Override
+  public void requireWritable(S3Location object) {
+    var upload = upload(object, Optional.empty());
+    upload.begin();
+    upload.abort();
+  }
+
+  @Override
+  public Optional<Marker> marker(S3Location location) {
+    return S3Errors.naming(
+        location,
+        () -> {
+          try {
+            // Read within the client's attempts, so an answer that breaks off is asked for again.
+            var in =
+                client.getObjectAsBytes(
+                    request -> request.bucket(location.bucket()).key(location.key()));
+            // Both are S3's own, in whole seconds.
+            var now =
+                in.response()
+                    .sdkHttpResponse()
+                    .firstMatchingHeader("Date")
+                    .map(
+                        date ->
+                            ZonedDateTime.parse(date, DateTimeFormatter.RFC_1123_DATE_TIME)
+                                .toInstant())
+                    .orElseGet(Instant::now);
+            var age = Duration.between(in.response().lastModified(), now);
+            return Optional.of(
+                new Marker(
+                    in.asUtf8String(),
+                    in.response().eTag(),
+                    age.isNegative() ? Duration.ZERO : age));
+          } catch (S3Exception e) {
+            if (e.statusCode() == NOT_FOUND && !S3Errors.isNoSuchBucket(e)) {
+              return Optional.empty();
+            }
+            throw e;
+          }
+        });
+  }
+
+  @Override
+  public boolean mark(S3Location location, String text) {
+    return put(location, text, PutObjectRequest.builder().ifNoneMatch("*"), Optional::isEmpty);
+  }
+
+  @Override
+  public boolean replace(S3Location location, String text, Marker found) {
+    return put(
+        location,
+        text,
+        PutObjectRequest.builder().ifMatch(found.version()),
+        now -> now.filter(marker -> marker.version().equals(found.version())).isPresent());
+  }
+
+  /// @param same whether what is there now is what has to be there
+  private boolean put(
+      S3Location location,
+      String text,
+      PutObjectRequest.Builder conditional,
+      Predicate<Optional<Marker>> same) {
+    return S3Errors.naming(
+        location,
+        () -> {
+          try {
+            client.putObject(
+                conditional.bucket(location.bucket()).key(location.key()).build(),
+                RequestBody.fromString(text));
+            // A server may know conditions, and not look at them and write in one step.
+            return says(location, text);
+          } catch (S3Exception e) {
+            return switch (e.statusCode()) {
+              // The answer to an earlier attempt may have been lost.
+              case NOT_FOUND, CONFLICT, PRECONDITION_FAILED -> says(location, text);
+              case NOT_IMPLEMENTED -> putAnyway(location, text, same);
+              default -> throw e;
+            };
+          }
+        });
+  }
+
+  private boolean putAnyway(S3Location location, String text, Predicate<Optional<Marker>> same) {
+    if (!same.test(marker(location))) {
+      return false;
+    }
+    client.putObject(
+        request -> request.bucket(location.bucket()).key(location.key()),
+        RequestBody.fromString(text));
+    return says(location, text);
+  }
+
+  private boolean says(S3Location location, String text) {
+    return marker(location).filter(marker -> marker.text().equals(text)).isPresent();
   }
 
   @Override
@@ -99,19 +218,23 @@ final class S3Store implements AutoCloseable {
     client.close();
   }
 
-  private static void requireKey(Location.S3 object, String verb) {
+  private S3Upload upload(S3Location object, Optional<String> contentType) {
+    return new S3Upload(client, object, contentType, checksums);
+  }
+
+  private static void requireKey(S3Location object, String verb) {
     if (object.key().isEmpty()) {
       throw StorageException.permanent(
           object, "can't be %s: found a bucket, expected an object".formatted(verb));
     }
   }
 
-  private ListObjectsV2Response pageAfter(Location.S3 prefix, ListObjectsV2Response page) {
+  private ListObjectsV2Response pageAfter(S3Location prefix, ListObjectsV2Response page) {
     return page.isTruncated() ? page(prefix, page.nextContinuationToken()) : null;
   }
 
   /// @param token null for the first page
-  private ListObjectsV2Response page(Location.S3 prefix, String token) {
+  private ListObjectsV2Response page(S3Location prefix, String token) {
     return S3Errors.naming(
         prefix,
         () ->

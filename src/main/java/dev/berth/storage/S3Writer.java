@@ -12,17 +12,14 @@ final class S3Writer extends ObjectWriter {
   private static final int MOST_DOUBLINGS = 7;
   static final int MOST_PARTS = 10_000;
 
-  private final S3Uploads uploads;
+  private final S3Upload upload;
   private PartBuffer part = new PartBuffer();
 
   /// From 1.
   private int number = 1;
 
-  /// Null until there is more than one part.
-  private S3Upload upload;
-
-  S3Writer(S3Uploads uploads) {
-    this.uploads = uploads;
+  S3Writer(S3Upload upload) {
+    this.upload = upload;
   }
 
   /// @param number from 1
@@ -45,9 +42,10 @@ final class S3Writer extends ObjectWriter {
 
   @Override
   void publish() {
-    if (upload == null) {
-      uploads.put(part);
+    if (!upload.hasBegun()) {
+      upload.put(part);
     } else {
+      upload.awaitArrival();
       upload.send(part);
       upload.complete();
     }
@@ -55,7 +53,7 @@ final class S3Writer extends ObjectWriter {
 
   @Override
   void discard() {
-    if (upload != null) {
+    if (upload.hasBegun()) {
       upload.abort();
     }
   }
@@ -66,9 +64,10 @@ final class S3Writer extends ObjectWriter {
       throw StorageException.permanent(
           this, "found more than %d parts, the last of 1 GiB".formatted(MOST_PARTS));
     }
-    if (upload == null) {
-      upload = uploads.begin();
+    if (!upload.hasBegun()) {
+      upload.begin();
     }
+    upload.awaitArrival();
     upload.send(part);
     part = new PartBuffer();
     number++;
@@ -76,6 +75,6 @@ final class S3Writer extends ObjectWriter {
 
   @Override
   public String toString() {
-    return uploads.toString();
+    return upload.toString();
   }
 }

@@ -3,7 +3,9 @@ package dev.berth.storage;
 import java.io.IOException;
 import java.io.InputStream;
 import java.nio.file.Files;
+import java.util.HashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 import java.util.OptionalLong;
 import java.util.concurrent.locks.ReentrantLock;
@@ -29,9 +31,8 @@ import java.util.stream.Stream;
 public final class Storage implements AutoCloseable {
 
   private final S3Options options;
-  private final LocalStore files = new LocalStore();
   private final ReentrantLock lock = new ReentrantLock();
-  private S3Store s3;
+  private final Map<StoreKind<?>, ObjectStore<?>> stores = new HashMap<>();
 
   /// @param options used from the first location in S3 on; before that, nobody is asked for
   ///   credentials or a region
@@ -53,25 +54,19 @@ public final class Storage implements AutoCloseable {
   /// @throws StorageException from here or from the stream; for a path that does not exist, too.
   ///   Nothing in a bucket is an empty stream
   public Stream<StoredObject> list(Location prefix) {
-    return switch (prefix) {
-      case Location.Local local -> files.list(local);
-      case Location.S3 remote -> s3().list(remote);
-    };
+    return of(prefix).list(prefix);
   }
 
   /// The same, and nothing where a local path does not exist.
   public Stream<StoredObject> listIfThere(Location prefix) {
-    return prefix instanceof Location.Local(var path, _) && !Files.exists(path)
+    return prefix.file().filter(path -> !Files.exists(path)).isPresent()
         ? Stream.empty()
         : list(prefix);
   }
 
   /// The size in bytes; nothing where there is no such object.
   public OptionalLong size(Location object) {
-    return switch (object) {
-      case Location.Local local -> files.size(local);
-      case Location.S3 remote -> s3().size(remote);
-    };
+    return of(object).size(object);
   }
 
   /// Whether there is such an object. A directory or a mere prefix is none.
@@ -105,10 +100,7 @@ public final class Storage implements AutoCloseable {
   }
 
   private ObjectStream opened(Location object, long from) {
-    return switch (object) {
-      case Location.Local local -> files.open(local, from);
-      case Location.S3 remote -> s3().open(remote, from);
-    };
+    return of(object).open(object, from);
   }
 
   /// Begins an object without a type: a file, or `application/octet-stream` in S3.
@@ -125,10 +117,7 @@ public final class Storage implements AutoCloseable {
   ///
   /// @param contentType kept by S3 only
   public ObjectWriter create(Location object, Optional<String> contentType) {
-    return switch (object) {
-      case Location.Local local -> files.create(local);
-      case Location.S3 remote -> s3().create(remote, contentType);
-    };
+    return of(object).create(object, contentType);
   }
 
   /// Makes an object of others, in their order. In S3 what is long enough is copied there, and does
@@ -140,7 +129,7 @@ public final class Storage implements AutoCloseable {
   ///
   /// @param parts those that a listing found, in the same store as `object`
   public void join(List<StoredObject> parts, Location object, Optional<String> contentType) {
-    if (object instanceof Location.S3 remote && s3().join(parts, remote, contentType)) {
+    if (of(object).join(parts, object, contentType)) {
       return;
     }
     try (var out = create(object, contentType)) {
@@ -158,48 +147,29 @@ public final class Storage implements AutoCloseable {
 
   /// Removes an object, where there is one.
   public void delete(Location object) {
-    switch (object) {
-      case Location.Local local -> files.delete(local);
-      case Location.S3 remote -> s3().delete(remote);
-    }
+    of(object).delete(object);
   }
 
   /// Removes all objects below a location, and what unfinished writers have left there.
   public void deleteAll(Location directory) {
-    switch (directory) {
-      case Location.Local local -> files.deleteAll(local, _ -> true);
-      case Location.S3(var bucket, var key, var text) -> {
-        // Without the slash it would be a beginning of other names too.
-        try (var objects = s3().list(new Location.S3(bucket, key + "/", text + "/"))) {
-          objects.forEach(object -> delete(object.location()));
-        }
-      }
-    }
+    of(directory).deleteAll(directory);
   }
 
   /// Removes local directories at and below a location that have nothing in them.
   public void deleteEmpty(Location directory) {
-    if (directory instanceof Location.Local local) {
-      files.deleteAll(local, Files::isDirectory);
-    }
+    of(directory).deleteEmpty(directory);
   }
 
   /// Finds out whether an object can be written, and writes none. Directories are made.
   ///
   /// @throws StorageException where it can't
   public void requireWritable(Location probe) {
-    switch (probe) {
-      case Location.Local local -> files.create(local).close();
-      case Location.S3 remote -> s3().requireWritable(remote);
-    }
+    of(probe).requireWritable(probe);
   }
 
   /// The marker at a location, where there is one.
   public Optional<Marker> marker(Location location) {
-    return switch (location) {
-      case Location.Local local -> LocalMarkers.find(local);
-      case Location.S3 remote -> s3().markers().find(remote);
-    };
+    return of(location).marker(location);
   }
 
   /// Writes a marker where there is none. The directory must be there. Of several processes only
@@ -207,49 +177,43 @@ public final class Storage implements AutoCloseable {
   ///
   /// @param text different from that of any other process
   public boolean mark(Location location, String text) {
-    return switch (location) {
-      case Location.Local local -> LocalMarkers.mark(local, text);
-      case Location.S3 remote -> s3().markers().mark(remote, text);
-    };
+    return of(location).mark(location, text);
   }
 
   /// Writes one's own marker again; false where another process has replaced it.
   public boolean renew(Location location, String text, Marker own) {
-    return switch (location) {
-      case Location.Local local -> LocalMarkers.renew(local, text, own);
-      case Location.S3 remote -> s3().markers().replace(remote, text, own);
-    };
+    return of(location).renew(location, text, own);
   }
 
   /// Puts a marker in the place of another process's; false where that has been written again or
   /// replaced.
   public boolean replace(Location location, String text, Marker found) {
-    return switch (location) {
-      case Location.Local local -> LocalMarkers.replace(local, text, found);
-      case Location.S3 remote -> s3().markers().replace(remote, text, found);
-    };
+    return of(location).replace(location, text, found);
   }
 
-  /// Gives S3's connections back. Streams and writers must be closed before.
+  /// Gives connections back. Streams and writers must be closed before.
   @Override
   public void close() {
     lock.lock();
     try {
-      if (s3 != null) {
-        s3.close();
-      }
+      stores.values().forEach(ObjectStore::close);
     } finally {
       lock.unlock();
     }
   }
 
-  private S3Store s3() {
+  /// The store that a location is in.
+  @SuppressWarnings("unchecked")
+  private <L extends Location> ObjectStore<L> of(L location) {
+    var kind =
+        StoreKind.ALL.stream()
+            .filter(known -> known.locations().isInstance(location))
+            .findFirst()
+            .orElseThrow();
     lock.lock();
     try {
-      if (s3 == null) {
-        s3 = new S3Store(options);
-      }
-      return s3;
+      // A location has the class that its kind names.
+      return (ObjectStore<L>) stores.computeIfAbsent(kind, _ -> kind.opening().apply(options));
     } finally {
       lock.unlock();
     }

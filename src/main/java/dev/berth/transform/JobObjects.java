@@ -35,10 +35,7 @@ final class JobObjects {
   /// Whether several objects may have one key: where names stand in a manifest, or a prefix ends
   /// within one.
   static boolean mayShareKeys(TransformJob job) {
-    return job.manifest()
-        || (job.input() instanceof Location.S3(_, var prefix, _)
-            && !prefix.isEmpty()
-            && !prefix.endsWith("/"));
+    return job.manifest() || job.input().mayRepeatKeys();
   }
 
   /// The lists of a manifest one behind the other, be they one list or several, or have a line for

@@ -47,7 +47,7 @@ final class TableObject implements RecordReader, Closeable {
       throw e;
     }
     try {
-      this.answers = storage.create(local(lines));
+      this.answers = storage.create(Location.of(lines));
     } catch (RuntimeException | Error e) {
       try (table) {
         deleteFiles();
@@ -59,20 +59,16 @@ final class TableObject implements RecordReader, Closeable {
   /// The formats read at many places of a file.
   private Path file(Storage storage, StoredObject object) throws IOException {
     try (var in = storage.open(object, 0)) {
-      if (object.location() instanceof Location.Local(var path, _)) {
-        return path;
+      if (object.location().file().isPresent()) {
+        return object.location().file().get();
       }
       var copy = directory.resolve("object");
-      try (var out = storage.create(local(copy))) {
+      try (var out = storage.create(Location.of(copy))) {
         in.transferTo(out);
         out.commit();
       }
       return copy;
     }
-  }
-
-  private static Location local(Path file) {
-    return new Location.Local(file, file.toString());
   }
 
   @Override

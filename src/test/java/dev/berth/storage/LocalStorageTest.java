@@ -237,7 +237,7 @@ class LocalStorageTest {
   void aFullDiskIsSaidAndNothingStays() throws IOException {
     try (var disk =
         Jimfs.newFileSystem(Configuration.unix().toBuilder().setMaxSize(1 << 20).build())) {
-      var location = new Location.Local(disk.getPath("/out/x"), "out/x");
+      var location = new LocalLocation(disk.getPath("/out/x"), "out/x");
       try (var writer = storage.create(location)) {
         assertThatThrownBy(() -> writer.write(new byte[2 << 20]))
             .isInstanceOf(StorageException.class)

@@ -24,7 +24,7 @@ class LocationTest {
     "s3://bucket/é😀, bucket, é😀"
   })
   void aLocationInS3HasABucketAndAKeyThatIsTakenAsItIs(String text, String bucket, String key) {
-    assertThat(Location.of(text)).isEqualTo(new Location.S3(bucket, key, text)).hasToString(text);
+    assertThat(Location.of(text)).isEqualTo(new S3Location(bucket, key, text)).hasToString(text);
   }
 
   @ParameterizedTest
@@ -40,7 +40,7 @@ class LocationTest {
     "in/, in"
   })
   void aPathOrAFileUriIsLocal(String text, Path path) {
-    assertThat(Location.of(text)).isEqualTo(new Location.Local(path, text)).hasToString(text);
+    assertThat(Location.of(text)).isEqualTo(new LocalLocation(path, text)).hasToString(text);
   }
 
   @ParameterizedTest
@@ -89,15 +89,15 @@ class LocationTest {
     "s3://b/out/, a//..%20, out/a//..%20, s3://b/out/a//..%20"
   })
   void aKeyIsResolvedBelowALocationInS3(String location, String child, String key, String text) {
-    assertThat(Location.of(location).resolve(child)).isEqualTo(new Location.S3("b", key, text));
+    assertThat(Location.of(location).resolve(child)).isEqualTo(new S3Location("b", key, text));
   }
 
   @Test
   void aKeyIsResolvedBelowADirectory() {
     assertThat(Location.of("out/").resolve("a/..b/c.csv"))
-        .isEqualTo(new Location.Local(Path.of("out/a/..b/c.csv"), "out/a/..b/c.csv"));
+        .isEqualTo(new LocalLocation(Path.of("out/a/..b/c.csv"), "out/a/..b/c.csv"));
     assertThat(Location.of("file:///out").resolve("a b"))
-        .isEqualTo(new Location.Local(Path.of("/out/a b"), "file:///out/a b"));
+        .isEqualTo(new LocalLocation(Path.of("/out/a b"), "file:///out/a b"));
   }
 
   @ParameterizedTest

@@ -123,7 +123,7 @@ class S3ErrorsTest {
 
   @Test
   void aLongExplanationIsCut() {
-    var location = new Location.S3("bucket", "object", "s3://bucket/object");
+    var location = new S3Location("bucket", "object", "s3://bucket/object");
     var cause = SdkClientException.create("why\n ".repeat(100));
     assertThat(S3Errors.of(location, cause))
         .hasMessage("s3://bucket/object: " + "why ".repeat(60) + "…");
@@ -178,7 +178,8 @@ class S3ErrorsTest {
     try (var odd = new OddServer(0, 4)) {
       assertPermanent(() -> odd.storage.open(OBJECT))
           .hasMessage(
-              "s3://bucket/object: found an answer without the object's size, expected a Content-Length");
+              "s3://bucket/object: found an answer without the object's size, expected a"
+                  + " Content-Length");
     }
   }
 

@@ -284,7 +284,7 @@ class S3StorageTest {
     server.createBucket("checksums");
     try (var store = new S3Store(server.options(), true)) {
       for (int size : new int[] {0, 10, 20 << 20}) {
-        var location = new Location.S3("checksums", "a" + size, "s3://checksums/a" + size);
+        var location = new S3Location("checksums", "a" + size, "s3://checksums/a" + size);
         try (var writer = store.create(location, Optional.empty())) {
           writer.write(bytes(size));
           writer.commit();

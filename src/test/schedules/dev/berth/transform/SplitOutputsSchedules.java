@@ -75,16 +75,13 @@ class SplitOutputsSchedules {
   /// Those of a process of its own.
   private static SplitOutputs outputs(FileSystem disk) {
     return new SplitOutputs(
-        withOutput(new Location.Local(disk.getPath("/out"), "out")),
-        new Storage(S3Options.DEFAULT));
+        withOutput(Location.of(disk.getPath("/out"))), new Storage(S3Options.DEFAULT));
   }
 
   private static ObjectRange range(FileSystem disk, int instance) {
     var object =
         new StoredObject(
-            new Location.Local(disk.getPath("/in/a.txt"), "in/a.txt"),
-            "a.txt",
-            2 * ObjectRange.LEAST_BYTES);
+            Location.of(disk.getPath("/in/a.txt")), "a.txt", 2 * ObjectRange.LEAST_BYTES);
     return ObjectRange.of(object, JOB).get(instance);
   }
 

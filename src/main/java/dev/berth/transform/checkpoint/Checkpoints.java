@@ -15,8 +15,8 @@ import java.util.regex.Pattern;
 /// which records share a request is in `JOB`, a hash: what a job has left that was told something
 /// else does not count.
 ///
-/// On a disk that is a [Journal]. In S3, which can't append to an object, these are [StoredParts].
-/// When the output is there they are removed.
+/// On a disk that is a [Journal]. Other stores can't append to an object: there these are
+/// [StoredParts]. When the output is there they are removed.
 public final class Checkpoints {
 
   /// Below the output of a job, for all that is not an output yet.
@@ -29,7 +29,7 @@ public final class Checkpoints {
   private final Location directory;
   private final String job;
 
-  /// In S3 alone.
+  /// On a disk none.
   private final Map<String, List<StoredParts.Part>> left = new ConcurrentHashMap<>();
 
   /// Finds out what earlier runs have left in S3. A directory is looked at for each object.
@@ -39,7 +39,7 @@ public final class Checkpoints {
     this.storage = storage;
     this.directory = output.resolve(DIRECTORY);
     this.job = settings;
-    if (directory instanceof Location.S3) {
+    if (directory.file().isEmpty()) {
       try (var parts = storage.list(directory)) {
         parts.forEach(
             part -> {
@@ -61,15 +61,17 @@ public final class Checkpoints {
   /// @param goOn whether what was left counts; otherwise it is removed
   public Checkpoint open(StoredObject object, boolean goOn) {
     var hash = Sha256.hex("%s %s %d".formatted(job, object.location(), object.size()));
-    return switch (directory(object.key())) {
-      case Location.Local(var path, _) -> Journal.open(path, hash, goOn);
-      case Location.S3 remote ->
-          StoredParts.open(
-              storage,
-              remote,
-              hash,
-              goOn ? left.getOrDefault(object.key(), List.of()) : removed(object));
-    };
+    var parts = directory(object.key());
+    return parts
+        .file()
+        .<Checkpoint>map(path -> Journal.open(path, hash, goOn))
+        .orElseGet(
+            () ->
+                StoredParts.open(
+                    storage,
+                    parts,
+                    hash,
+                    goOn ? left.getOrDefault(object.key(), List.of()) : removed(object)));
   }
 
   private List<StoredParts.Part> removed(StoredObject object) {
@@ -79,7 +81,7 @@ public final class Checkpoints {
 
   /// Removes what is left of an object whose output is there.
   public void forget(StoredObject object) {
-    if (directory instanceof Location.Local || left.containsKey(object.key())) {
+    if (directory.file().isPresent() || left.containsKey(object.key())) {
       storage.deleteAll(directory(object.key()));
     }
   }

@@ -1,0 +1,44 @@
+package dev.berth.storage;
+
+import java.util.regex.Pattern;
+
+/// An object in a bucket, or a prefix of keys there.
+///
+/// @param key not percent-encoded; empty for the whole bucket
+record S3Location(String bucket, String key, String text) implements Location {
+
+  private static final Pattern FORM =
+      Pattern.compile("s3://([A-Za-z0-9][A-Za-z0-9._-]*)(?:/(.*))?", Pattern.DOTALL);
+
+  static S3Location of(String text) {
+    var matcher = FORM.matcher(text);
+    if (!matcher.matches()) {
+      throw Location.wrong(text, "no name of a bucket");
+    }
+    return new S3Location(matcher.group(1), matcher.group(2) == null ? "" : matcher.group(2), text);
+  }
+
+  @Override
+  public S3Location resolve(String child) {
+    return new S3Location(
+        bucket, key.isEmpty() ? child : Location.below(key, child), Location.below(text, child));
+  }
+
+  @Override
+  public boolean isListedIn(Location prefix) {
+    return prefix instanceof S3Location(var other, var beginning, _)
+        && bucket.equals(other)
+        && key.startsWith(beginning);
+  }
+
+  /// Where it ends within a name, whole names are keys.
+  @Override
+  public boolean mayRepeatKeys() {
+    return !key.isEmpty() && !key.endsWith("/");
+  }
+
+  @Override
+  public String toString() {
+    return text;
+  }
+}
