@@ -21,39 +21,28 @@ import java.util.concurrent.ConcurrentHashMap;
 /// record by record; [#bytes()] and [#text()] read all of it and keep it.
 public final class InvocationRequest {
 
-  private final InputStream body;
-  private final MediaType contentType;
-  private final MediaType accept;
+  private InputStream body;
+  private MediaType contentType;
+  private MediaType accept;
   private final Optional<String> customAttributes;
   private final String inferenceId;
   private final boolean keepBadRecords;
-  private final Call call;
   private final Map<String, Object> attributes;
+  private String path = "/invocations";
+  private Optional<String> query = Optional.empty();
+
+  /// By their names in lower case.
+  private Map<String, String> headers = Map.of();
+
+  private Optional<String> traceParent = Optional.empty();
+
+  /// As [System#nanoTime()] counts; empty: there is none.
+  private OptionalLong deadline = OptionalLong.empty();
+
+  private Optional<Object> session = Optional.empty();
 
   /// The body, once it was read as a whole.
   private volatile byte[] bytes;
-
-  /// What is known of the call besides.
-  ///
-  /// @param headers by their names in lower case
-  /// @param deadline as [System#nanoTime()] counts; empty: there is none
-  private record Call(
-      String path,
-      Optional<String> query,
-      Map<String, String> headers,
-      Optional<String> traceParent,
-      OptionalLong deadline,
-      Optional<Object> session) {
-
-    private static final Call LOCAL =
-        new Call(
-            "/invocations",
-            Optional.empty(),
-            Map.of(),
-            Optional.empty(),
-            OptionalLong.empty(),
-            Optional.empty());
-  }
 
   /// @param accept the one type that the response should have, negotiated from `Accept`
   /// @param customAttributes `X-Amzn-SageMaker-Custom-Attributes`, unchanged
@@ -66,53 +55,45 @@ public final class InvocationRequest {
       Optional<String> customAttributes,
       String inferenceId,
       boolean keepBadRecords) {
-    this(
-        body,
-        contentType,
-        accept,
-        customAttributes,
-        inferenceId,
-        keepBadRecords,
-        Call.LOCAL,
-        new ConcurrentHashMap<>());
-  }
-
-  private InvocationRequest(
-      InputStream body,
-      MediaType contentType,
-      MediaType accept,
-      Optional<String> customAttributes,
-      String inferenceId,
-      boolean keepBadRecords,
-      Call call,
-      Map<String, Object> attributes) {
     this.body = Objects.requireNonNull(body, "body");
     this.contentType = Objects.requireNonNull(contentType, "contentType");
     this.accept = Objects.requireNonNull(accept, "accept");
     this.customAttributes = Objects.requireNonNull(customAttributes, "customAttributes");
     this.inferenceId = Objects.requireNonNull(inferenceId, "inferenceId");
     this.keepBadRecords = keepBadRecords;
-    this.call = call;
-    this.attributes = attributes;
+    this.attributes = new ConcurrentHashMap<>();
+  }
+
+  /// A copy, of which a method below changes one thing before anybody else sees it.
+  private InvocationRequest(InvocationRequest other) {
+    body = other.body;
+    contentType = other.contentType;
+    accept = other.accept;
+    customAttributes = other.customAttributes;
+    inferenceId = other.inferenceId;
+    keepBadRecords = other.keepBadRecords;
+    attributes = other.attributes;
+    path = other.path;
+    query = other.query;
+    headers = other.headers;
+    traceParent = other.traceParent;
+    deadline = other.deadline;
+    session = other.session;
   }
 
   /// The same request with another body, and with the same [#attributes()].
   public InvocationRequest withBody(InputStream other) {
-    return new InvocationRequest(
-        other,
-        contentType,
-        accept,
-        customAttributes,
-        inferenceId,
-        keepBadRecords,
-        call,
-        attributes);
+    var same = new InvocationRequest(this);
+    same.body = Objects.requireNonNull(other, "body");
+    return same;
   }
 
   /// The same request with a body in other types, and with the same [#attributes()].
   public InvocationRequest withTypes(MediaType contentType, MediaType accept) {
-    return new InvocationRequest(
-        body, contentType, accept, customAttributes, inferenceId, keepBadRecords, call, attributes);
+    var same = new InvocationRequest(this);
+    same.contentType = Objects.requireNonNull(contentType, "contentType");
+    same.accept = Objects.requireNonNull(accept, "accept");
+    return same;
   }
 
   /// The same request with its body in memory, which [#body()] may read once more.
@@ -125,26 +106,17 @@ public final class InvocationRequest {
 
   /// The same request with its caller's `traceparent`, and with the same [#attributes()].
   public InvocationRequest withTraceParent(Optional<String> other) {
-    return with(
-        new Call(
-            call.path,
-            call.query,
-            call.headers,
-            Objects.requireNonNull(other, "traceParent"),
-            call.deadline,
-            call.session));
+    var same = new InvocationRequest(this);
+    same.traceParent = Objects.requireNonNull(other, "traceParent");
+    return same;
   }
 
   /// The same request for another path, and with the same [#attributes()].
   public InvocationRequest withPath(String path, Optional<String> query) {
-    return with(
-        new Call(
-            Objects.requireNonNull(path, "path"),
-            Objects.requireNonNull(query, "query"),
-            call.headers,
-            call.traceParent,
-            call.deadline,
-            call.session));
+    var same = new InvocationRequest(this);
+    same.path = Objects.requireNonNull(path, "path");
+    same.query = Objects.requireNonNull(query, "query");
+    return same;
   }
 
   /// The same request with headers, and with the same [#attributes()].
@@ -153,54 +125,27 @@ public final class InvocationRequest {
   public InvocationRequest withHeaders(Map<String, String> headers) {
     var lowered = new HashMap<String, String>();
     headers.forEach((name, value) -> lowered.put(name.toLowerCase(Locale.ROOT), value));
-    return with(
-        new Call(
-            call.path,
-            call.query,
-            Map.copyOf(lowered),
-            call.traceParent,
-            call.deadline,
-            call.session));
+    var same = new InvocationRequest(this);
+    same.headers = Map.copyOf(lowered);
+    return same;
   }
 
   /// The same request with a deadline, and with the same [#attributes()].
   ///
   /// @param nanos as [System#nanoTime()] counts
   public InvocationRequest withDeadline(long nanos) {
-    return with(
-        new Call(
-            call.path,
-            call.query,
-            call.headers,
-            call.traceParent,
-            OptionalLong.of(nanos),
-            call.session));
+    var same = new InvocationRequest(this);
+    same.deadline = OptionalLong.of(nanos);
+    return same;
   }
 
   /// The same request in a session, and with the same [#attributes()].
   ///
   /// @param value what [SessionHandler#openSession] returned for it
   public InvocationRequest withSession(Object value) {
-    return with(
-        new Call(
-            call.path,
-            call.query,
-            call.headers,
-            call.traceParent,
-            call.deadline,
-            Optional.of(value)));
-  }
-
-  private InvocationRequest with(Call other) {
-    return new InvocationRequest(
-        body,
-        contentType,
-        accept,
-        customAttributes,
-        inferenceId,
-        keepBadRecords,
-        other,
-        attributes);
+    var same = new InvocationRequest(this);
+    same.session = Optional.of(value);
+    return same;
   }
 
   /// The body, to be read once. Reading past the server's payload limit fails, and the caller gets
@@ -289,18 +234,18 @@ public final class InvocationRequest {
   /// traces it names the request's own span, else it is the caller's where that is valid, or what
   /// its `X-Amzn-Trace-Id` says.
   public Optional<String> traceParent() {
-    return call.traceParent;
+    return traceParent;
   }
 
   /// The path that the caller asked for, such as `/invocations`. A WebSocket may have another one:
   /// SageMaker's callers choose it with `X-Amzn-SageMaker-Model-Invocation-Path`.
   public String path() {
-    return call.path;
+    return path;
   }
 
   /// What stands behind the `?`, as the caller wrote it.
   public Optional<String> query() {
-    return call.query;
+    return query;
   }
 
   /// The session that the request is in: what [SessionHandler#openSession] returned for it. Nothing
@@ -308,7 +253,7 @@ public final class InvocationRequest {
   ///
   /// @throws ClassCastException when it is of another type
   public <T> Optional<T> session(Class<T> type) {
-    return call.session.map(type::cast);
+    return session.map(type::cast);
   }
 
   /// A header of the request, by any spelling of its name: `Content-Type`, `Accept`, `traceparent`,
@@ -317,16 +262,16 @@ public final class InvocationRequest {
   ///
   /// Several values of one name are joined by `, `.
   public Optional<String> header(String name) {
-    return Optional.ofNullable(call.headers.get(name.toLowerCase(Locale.ROOT)));
+    return Optional.ofNullable(headers.get(name.toLowerCase(Locale.ROOT)));
   }
 
   /// The time that is left until the caller gets 504, and zero after that. A hook that still runs
   /// then is interrupted. Of an answer that streams it is the time until its first part. Without a
   /// deadline, as in a unit test, it is some centuries.
   public Duration remaining() {
-    return call.deadline.isEmpty()
+    return deadline.isEmpty()
         ? Duration.ofNanos(Long.MAX_VALUE)
-        : Duration.ofNanos(Math.max(0, call.deadline.getAsLong() - System.nanoTime()));
+        : Duration.ofNanos(Math.max(0, deadline.getAsLong() - System.nanoTime()));
   }
 
   /// Whether one bad record among several should become an error in its own place of the response,

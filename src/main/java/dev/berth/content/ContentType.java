@@ -12,9 +12,8 @@ import java.util.List;
 /// What payloads are written in, such as JSON or NumPy's arrays: its names, and what splits its
 /// records. Immutable, so that all threads can use it.
 ///
-/// The interfaces here say what a type is good for. It need not write what it reads, and one
-/// without any is for hooks of an artifact. To add a type, write its class in this package and add
-/// a line to [ContentTypes].
+/// The interfaces here say what a type is good for; one without any is for hooks of an artifact. To
+/// add a type, write its class in this package and add a line to [ContentTypes].
 public class ContentType {
 
   private final List<MediaType> mediaTypes;
@@ -44,17 +43,13 @@ public class ContentType {
     return framing;
   }
 
-  /// Records can be read as objects with named fields.
-  public interface DocumentReader {
+  /// Records can be read and written as objects with named fields.
+  public interface OfDocuments {
 
     /// @param fields the fields of a record, in lower case, for a type whose records need not name
     ///   theirs
     /// @throws BadInputException when the payload is empty or broken
     Documents readDocuments(InvocationRequest request, List<String> fields) throws IOException;
-  }
-
-  /// Objects with named fields can be written.
-  public interface DocumentWriter {
 
     /// @param documents for each record an object or a list of objects, as plain Java, or a
     ///   [RecordError]
@@ -66,16 +61,13 @@ public class ContentType {
         throws IOException;
   }
 
-  /// Records can be read as tensors.
-  public interface TensorReader {
+  /// Records can be read and written as tensors: one output of the model alone, several by their
+  /// names.
+  public interface OfTensors {
 
     /// @throws BadInputException when the payload is empty or broken
     /// @throws UnsupportedMediaTypeException when the type can't hold so many inputs
     TensorRecords readTensors(InvocationRequest request, TensorInputs inputs) throws IOException;
-  }
-
-  /// Tensors can be written: one output of the model alone, several by their names.
-  public interface TensorWriter {
 
     /// @param accept the name under which the type was asked for
     /// @throws NotAcceptableException when the type can't hold these

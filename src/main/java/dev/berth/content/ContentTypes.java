@@ -31,7 +31,7 @@ public final class ContentTypes {
     return ALL;
   }
 
-  /// The names of those with a capability, such as [ContentType.TensorReader].
+  /// The names of those with a capability, such as [ContentType.OfTensors].
   public static List<MediaType> mediaTypes(Class<?> capability) {
     return ALL.stream()
         .filter(capability::isInstance)

@@ -16,10 +16,7 @@ import java.util.List;
 
 /// CSV (RFC 4180) in and out. Quoted fields may hold commas, doubled quotes and line breaks.
 public final class Csv extends ContentType
-    implements ContentType.DocumentReader,
-        ContentType.DocumentWriter,
-        ContentType.TensorReader,
-        ContentType.TensorWriter {
+    implements ContentType.OfDocuments, ContentType.OfTensors {
 
   private static final CsvMapper CSV =
       CsvMapper.builder().enable(CsvGenerator.Feature.STRICT_CHECK_FOR_QUOTING).build();

@@ -5,17 +5,19 @@ import java.io.IOException;
 import java.io.InputStream;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Optional;
+import java.util.concurrent.atomic.AtomicBoolean;
 
 /// What splits a stream into records.
 public enum Framing {
   /// Nothing. The whole stream is one record.
-  NONE((input, _, maxBytes) -> new WholeReader(input, maxBytes)),
+  NONE((input, _, maxBytes) -> whole(input, maxBytes)),
   /// A newline at the end of each record.
   LINES((input, _, maxBytes) -> new LineReader(input, maxBytes)),
   /// See [RecordIo].
-  RECORD_IO(RecordIoReader::new),
+  RECORD_IO(RecordIo.Reader::new),
   /// See [TfRecord].
-  TF_RECORD(TfRecordReader::new);
+  TF_RECORD(TfRecord.Reader::new);
 
   /// What a reader gives of a framed record. A line always keeps its newline.
   public enum Frames {
@@ -41,6 +43,21 @@ public enum Framing {
   /// @param maxBytes the bytes that a record can have as it is given
   public RecordReader open(InputStream input, Frames frames, int maxBytes) {
     return opener.open(input, frames, maxBytes);
+  }
+
+  /// There is one record even where the stream is empty, as in SageMaker's local mode.
+  private static RecordReader whole(InputStream input, int maxBytes) {
+    var isRead = new AtomicBoolean();
+    return () -> {
+      if (isRead.getAndSet(true)) {
+        return Optional.empty();
+      }
+      var record = input.readNBytes(maxBytes + 1);
+      if (record.length > maxBytes) {
+        throw LineReader.tooLong(1, maxBytes);
+      }
+      return Optional.of(record);
+    };
   }
 
   /// Whether a line has nothing but white space.

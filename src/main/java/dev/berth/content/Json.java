@@ -13,10 +13,7 @@ import java.util.Map;
 
 /// JSON (RFC 8259) in and out.
 public final class Json extends ContentType
-    implements ContentType.DocumentReader,
-        ContentType.DocumentWriter,
-        ContentType.TensorReader,
-        ContentType.TensorWriter {
+    implements ContentType.OfDocuments, ContentType.OfTensors {
 
   /// For [ContentTypes] alone.
   Json() {

@@ -13,10 +13,7 @@ import java.util.stream.IntStream;
 
 /// JSON Lines in and out: a JSON value on each line, each of them a record.
 public final class JsonLines extends ContentType
-    implements ContentType.DocumentReader,
-        ContentType.DocumentWriter,
-        ContentType.TensorReader,
-        ContentType.TensorWriter {
+    implements ContentType.OfDocuments, ContentType.OfTensors {
 
   /// SageMaker's name for it, and others that people use.
   public static final List<MediaType> TYPES =

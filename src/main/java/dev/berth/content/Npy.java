@@ -22,8 +22,7 @@ import java.util.List;
 /// var tensor = Npy.read(request.bytes());
 /// return InvocationResponse.of(Npy.write(tensor), MediaType.of("application", "x-npy"));
 /// ```
-public final class Npy extends ContentType
-    implements ContentType.TensorReader, ContentType.TensorWriter {
+public final class Npy extends ContentType implements ContentType.OfTensors {
 
   private static final byte[] MAGIC = {(byte) 0x93, 'N', 'U', 'M', 'P', 'Y'};
 
@@ -83,10 +82,9 @@ public final class Npy extends ContentType
   /// @throws IllegalArgumentException for a tensor of more than 64 dimensions, which NumPy could
   ///   not read
   public static byte[] write(Tensor tensor) {
-    if (tensor.rank() > NpyHeaderReader.MAX_RANK) {
+    if (tensor.rank() > NpyHeader.MAX_RANK) {
       throw new IllegalArgumentException(
-          "found %d dimensions, expected at most %d"
-              .formatted(tensor.rank(), NpyHeaderReader.MAX_RANK));
+          "found %d dimensions, expected at most %d".formatted(tensor.rank(), NpyHeader.MAX_RANK));
     }
     var header = headerText(tensor);
     int prefix = LENGTH_OFFSET + Short.BYTES;
@@ -155,7 +153,7 @@ public final class Npy extends ContentType
             ? Short.toUnsignedLong(buffer.getShort(LENGTH_OFFSET))
             : Integer.toUnsignedLong(buffer.getInt(LENGTH_OFFSET));
     need(textOffset + length, bytes);
-    return new NpyHeaderReader(bytes, textOffset, textOffset + (int) length).read();
+    return NpyHeader.read(bytes, textOffset, textOffset + (int) length);
   }
 
   private static void need(long count, byte[] bytes) {
@@ -210,16 +208,10 @@ public final class Npy extends ContentType
   }
 
   private static String descr(ElementType type) {
-    return switch (type) {
-      case BOOL -> "|b1";
-      case UINT8 -> "|u1";
-      case INT8 -> "|i1";
-      case INT16 -> "<i2";
-      case INT32 -> "<i4";
-      case INT64 -> "<i8";
-      case FLOAT16 -> "<f2";
-      case FLOAT32 -> "<f4";
-      case FLOAT64 -> "<f8";
-    };
+    var kind =
+        type == ElementType.BOOL
+            ? "b"
+            : type == ElementType.UINT8 ? "u" : type.isFloating() ? "f" : "i";
+    return (type.bytes() == 1 ? "|" : "<") + kind + type.bytes();
   }
 }

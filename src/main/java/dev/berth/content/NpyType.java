@@ -48,7 +48,8 @@ record NpyType(String name, ElementType element, int bytes, ByteOrder order) {
       default ->
           code.equals("u8")
               ? "int64: no type of tensors holds all numbers of uint64"
-              : "bool, uint8, int8, int16, int32, int64, float16, float32, float64, uint16 or uint32";
+              : "bool, uint8, int8, int16, int32, int64, float16, float32, float64, uint16 or"
+                    + " uint32";
     };
   }
 
@@ -62,24 +63,18 @@ record NpyType(String name, ElementType element, int bytes, ByteOrder order) {
   /// @param from in the order of this type
   /// @param to little-endian
   void copy(ByteBuffer from, int at, ByteBuffer to) {
-    boolean widened = bytes < element.bytes();
-    switch (bytes) {
-      case 1 -> to.put(from.get(at));
-      case 2 -> {
-        if (widened) {
-          to.putInt(Short.toUnsignedInt(from.getShort(at)));
-        } else {
-          to.putShort(from.getShort(at));
-        }
-      }
-      case 4 -> {
-        if (widened) {
-          to.putLong(Integer.toUnsignedLong(from.getInt(at)));
-        } else {
-          to.putInt(from.getInt(at));
-        }
-      }
-      default -> to.putLong(from.getLong(at));
+    long value =
+        switch (bytes) {
+          case 1 -> from.get(at);
+          case 2 -> Short.toUnsignedInt(from.getShort(at));
+          case 4 -> Integer.toUnsignedLong(from.getInt(at));
+          default -> from.getLong(at);
+        };
+    switch (element.bytes()) {
+      case 1 -> to.put((byte) value);
+      case 2 -> to.putShort((short) value);
+      case 4 -> to.putInt((int) value);
+      default -> to.putLong(value);
     }
   }
 }

@@ -26,8 +26,7 @@ import java.util.zip.ZipOutputStream;
 
 /// NumPy's `.npz`, `application/x-npz`: a ZIP archive of named arrays, as `numpy.savez` and
 /// `numpy.savez_compressed` write it. Each is a [Npy] file called by its name and `.npy`.
-public final class Npz extends ContentType
-    implements ContentType.TensorReader, ContentType.TensorWriter {
+public final class Npz extends ContentType implements ContentType.OfTensors {
 
   /// What all arrays of an archive may unpack to unless told otherwise: some times SageMaker's
   /// largest payload. A ZIP archive may unpack to a thousand times its size, so a small request

@@ -1,7 +1,10 @@
 package dev.berth.content;
 
+import dev.berth.content.Framing.Frames;
 import dev.berth.hooks.BadInputException;
 import java.io.ByteArrayOutputStream;
+import java.io.IOException;
+import java.io.InputStream;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 import java.util.List;
@@ -16,15 +19,15 @@ import java.util.List;
 /// reader may find records from anywhere in a file (dmlc-core, recordio.h).
 public final class RecordIo {
 
-  static final int MAGIC = 0xced7230a;
-  static final int HEADER_BYTES = 8;
-  static final int LENGTH_BITS = 29;
-  static final int MAX_LENGTH = (1 << LENGTH_BITS) - 1;
+  private static final int MAGIC = 0xced7230a;
+  private static final int HEADER_BYTES = 8;
+  private static final int LENGTH_BITS = 29;
+  private static final int MAX_LENGTH = (1 << LENGTH_BITS) - 1;
 
-  static final int WHOLE = 0;
-  static final int FIRST = 1;
-  static final int BETWEEN = 2;
-  static final int LAST = 3;
+  private static final int WHOLE = 0;
+  private static final int FIRST = 1;
+  private static final int BETWEEN = 2;
+  private static final int LAST = 3;
 
   private RecordIo() {}
 
@@ -79,11 +82,71 @@ public final class RecordIo {
     return flag << LENGTH_BITS | length;
   }
 
-  static int padded(int length) {
+  private static int padded(int length) {
     return (length + 3) & ~3;
   }
 
-  static byte[] word(int value) {
+  private static byte[] word(int value) {
     return ByteBuffer.allocate(Integer.BYTES).order(ByteOrder.LITTLE_ENDIAN).putInt(value).array();
+  }
+
+  static final class Reader extends FrameReader {
+
+    Reader(InputStream input, Frames frames, int maxBytes) {
+      super(input, frames, maxBytes);
+    }
+
+    @Override
+    byte[] record() throws IOException {
+      var record = new ByteArrayOutputStream();
+      long offset = offset();
+      int flag = part(record);
+      if (flag != WHOLE && flag != FIRST) {
+        throw badFlag(offset, flag, "0 or 1 at the beginning of a record");
+      }
+      while (flag == FIRST || flag == BETWEEN) {
+        offset = offset();
+        if (frames == Frames.STRIPPED) {
+          record.writeBytes(word(MAGIC));
+        }
+        flag = part(record);
+        if (flag != BETWEEN && flag != LAST) {
+          throw badFlag(offset, flag, "2 or 3 within a record");
+        }
+      }
+      return record.toByteArray();
+    }
+
+    /// Adds the next part to the record.
+    ///
+    /// @return its continuation flag
+    private int part(ByteArrayOutputStream record) throws IOException {
+      long offset = offset();
+      var header = take(HEADER_BYTES, HEADER_BYTES + " for the magic number and the length");
+      var words = ByteBuffer.wrap(header).order(ByteOrder.LITTLE_ENDIAN);
+      int magic = words.getInt();
+      if (magic != MAGIC) {
+        throw bad(offset, "0x%08x".formatted(magic), "the magic number 0x%08x".formatted(MAGIC));
+      }
+      int word = words.getInt();
+      int length = word & MAX_LENGTH;
+      int padded = padded(length);
+      long added = frames == Frames.KEPT ? header.length + padded : length;
+      if (record.size() + added > maxBytes) {
+        throw tooLong(offset, Long.toString(record.size() + added), maxBytes);
+      }
+      var bytes = take(padded, padded + " with the padding, as the length says");
+      if (frames == Frames.KEPT) {
+        record.writeBytes(header);
+        record.writeBytes(bytes);
+      } else {
+        record.write(bytes, 0, length);
+      }
+      return word >>> LENGTH_BITS;
+    }
+
+    private BadInputException badFlag(long offset, int flag, String expected) {
+      return bad(offset, "the continuation flag " + flag, expected);
+    }
   }
 }

@@ -1,8 +1,12 @@
 package dev.berth.content;
 
+import dev.berth.content.Framing.Frames;
 import dev.berth.hooks.BadInputException;
+import java.io.IOException;
+import java.io.InputStream;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
+import java.util.Arrays;
 import java.util.List;
 import java.util.zip.CRC32C;
 
@@ -13,11 +17,11 @@ import java.util.zip.CRC32C;
 /// hold such checksums are no trouble (TensorFlow, tfrecord.md).
 public final class TfRecord {
 
-  static final int HEADER_BYTES = Long.BYTES + Integer.BYTES;
-  static final int FRAME_BYTES = HEADER_BYTES + Integer.BYTES;
+  private static final int HEADER_BYTES = Long.BYTES + Integer.BYTES;
+  private static final int FRAME_BYTES = HEADER_BYTES + Integer.BYTES;
 
   /// So much that it still is one array with its frame.
-  static final int MAX_RECORD_BYTES = Integer.MAX_VALUE - 2 * FRAME_BYTES;
+  private static final int MAX_RECORD_BYTES = Integer.MAX_VALUE - 2 * FRAME_BYTES;
 
   private static final int CHECKSUM_ROTATION = 15;
   private static final int CHECKSUM_OFFSET = 0xa282ead8;
@@ -60,9 +64,47 @@ public final class TfRecord {
     return Math.addExact(record.length, FRAME_BYTES);
   }
 
-  static int checksum(byte[] bytes, int start, int length) {
+  private static int checksum(byte[] bytes, int start, int length) {
     var checksum = new CRC32C();
     checksum.update(bytes, start, length);
     return Integer.rotateRight((int) checksum.getValue(), CHECKSUM_ROTATION) + CHECKSUM_OFFSET;
+  }
+
+  static final class Reader extends FrameReader {
+
+    Reader(InputStream input, Frames frames, int maxBytes) {
+      super(input, frames, Math.min(maxBytes, MAX_RECORD_BYTES));
+    }
+
+    @Override
+    byte[] record() throws IOException {
+      long start = offset();
+      var header = take(HEADER_BYTES, HEADER_BYTES + " for the length and its checksum");
+      check(header, Long.BYTES, start, "length");
+      long length = ByteBuffer.wrap(header).order(ByteOrder.LITTLE_ENDIAN).getLong();
+      int most = frames == Frames.KEPT ? Math.max(0, maxBytes - FRAME_BYTES) : maxBytes;
+      if (length < 0 || length > most) {
+        throw tooLong(start, Long.toUnsignedString(length), most);
+      }
+      int size = (int) length;
+      long dataStart = offset();
+      var data = take(size + Integer.BYTES, size + " and a checksum of 4, as the length says");
+      check(data, size, dataStart, "data");
+      return frames == Frames.KEPT
+          ? ByteBuffer.allocate(header.length + data.length).put(header).put(data).array()
+          : Arrays.copyOf(data, size);
+    }
+
+    /// Compares the checksum that stands behind some bytes with theirs.
+    private void check(byte[] bytes, int length, long offset, String of) {
+      int found = ByteBuffer.wrap(bytes).order(ByteOrder.LITTLE_ENDIAN).getInt(length);
+      int expected = checksum(bytes, 0, length);
+      if (found != expected) {
+        throw bad(
+            offset + length,
+            "the checksum 0x%08x".formatted(found),
+            "0x%08x for the %s before it".formatted(expected, of));
+      }
+    }
   }
 }

@@ -3,10 +3,8 @@ package dev.berth.content;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import dev.berth.content.ContentType.DocumentReader;
-import dev.berth.content.ContentType.DocumentWriter;
-import dev.berth.content.ContentType.TensorReader;
-import dev.berth.content.ContentType.TensorWriter;
+import dev.berth.content.ContentType.OfDocuments;
+import dev.berth.content.ContentType.OfTensors;
 import dev.berth.hooks.ElementType;
 import dev.berth.hooks.InvocationRequest;
 import dev.berth.hooks.MediaType;
@@ -54,12 +52,12 @@ class ContentTypesTest {
   @Test
   void whatCanNotBeReadOrWrittenNamesWhatCan() {
     var picture = request("image/png");
-    assertThatThrownBy(() -> ContentTypes.reading(picture, DocumentReader.class))
+    assertThatThrownBy(() -> ContentTypes.reading(picture, OfDocuments.class))
         .isInstanceOf(UnsupportedMediaTypeException.class)
         .hasMessage(
-            "Content-Type: found image/png, expected one of "
-                + "[application/json, application/jsonlines, application/jsonl, application/x-ndjson, text/csv]");
-    assertThatThrownBy(() -> ContentTypes.writing(picture, TensorWriter.class))
+            "Content-Type: found image/png, expected one of [application/json,"
+                + " application/jsonlines, application/jsonl, application/x-ndjson, text/csv]");
+    assertThatThrownBy(() -> ContentTypes.writing(picture, OfTensors.class))
         .isInstanceOf(NotAcceptableException.class)
         .hasMessageStartingWith("Accept: found image/png, expected one of [application/json,")
         .hasMessageEndingWith("application/x-npy, application/x-npz]");
@@ -75,12 +73,12 @@ class ContentTypesTest {
     var predictions =
         new TensorPredictions(
             records, List.of("x"), Instances.Form.LIST, Collections.emptySortedMap(), List.of());
-    for (var name : ContentTypes.mediaTypes(TensorWriter.class)) {
+    for (var name : ContentTypes.mediaTypes(OfTensors.class)) {
       var request = request(name.toString());
       var body =
-          ContentTypes.writing(request, TensorWriter.class).writeTensors(predictions, name).body();
+          ContentTypes.writing(request, OfTensors.class).writeTensors(predictions, name).body();
       var read =
-          ContentTypes.reading(request, TensorReader.class)
+          ContentTypes.reading(request, OfTensors.class)
               .readTensors(request.withBody(new ByteArrayInputStream(body)), inputs);
       assertThat(IntStream.range(0, read.count()).mapToObj(read.record()))
           .as(name.toString())
@@ -94,14 +92,14 @@ class ContentTypesTest {
     record Song(String title, String singer) {}
     var fields = List.of("title", "singer");
     var songs = List.of(new Song("Cry, cry", "Eve"), new Song("Is \"it\"?", "Bob"));
-    for (var name : ContentTypes.mediaTypes(DocumentWriter.class)) {
+    for (var name : ContentTypes.mediaTypes(OfDocuments.class)) {
       var request = request(name.toString());
       var body =
-          ContentTypes.writing(request, DocumentWriter.class)
+          ContentTypes.writing(request, OfDocuments.class)
               .writeDocuments(songs, fields, Instances.Form.LIST, name)
               .body();
       var read =
-          ContentTypes.reading(request, DocumentReader.class)
+          ContentTypes.reading(request, OfDocuments.class)
               .readDocuments(request.withBody(new ByteArrayInputStream(body)), fields);
       var documents =
           switch (read) {

@@ -87,12 +87,14 @@ class NpyHeaderTest {
         "{'descr' '<f4'|offset 9: found \"'\", expected \":\"",
         "{'descr': '<f4' 'shape': ()|offset 16: found \"'\", expected \"}\"",
         "{'descr': '<f4', 'descr': '<f4'}|offset 17: found a second descr, expected one",
-        "{'type': '<f4'}|offset 1: found the key \"type\", expected descr, fortran_order and shape alone",
+        "{'type': '<f4'}|offset 1: found the key \"type\", expected descr, fortran_order and shape"
+            + " alone",
         "{'descr': '<f4'}|offset 16: found the header's end, expected the key fortran_order",
-        "{'descr': '<f4', 'fortran_order': False}|offset 40: found the header's end, expected the key shape",
+        "{'descr': '<f4', 'fortran_order': False}|offset 40: found the header's end, expected the"
+            + " key shape",
         "{'descr': 4}|offset 10: found \"4\", expected a quoted text",
-        "{'descr': ('<f4', 2)}|"
-            + "offset 10: found a structured type, expected one type of numbers for all elements, such as '<f4'",
+        "{'descr': ('<f4', 2)}|offset 10: found a structured type, expected one type of numbers for"
+            + " all elements, such as '<f4'",
         "{'fortran_order': 0}|offset 18: found \"0\", expected True or False",
         "{'fortran_order': Truth}|offset 18: found \"T\", expected True or False",
         "{'fortran_order': Fal|offset 18: found \"F\", expected True or False",
@@ -106,7 +108,8 @@ class NpyHeaderTest {
         "{'shape': (3, 4|offset 15: found the header's end, expected \")\"",
         "{'shape': (-1,)}|offset 11: found \"-\", expected a dimension's length",
         "{'shape': (1.5,)}|offset 12: found \".\", expected a comma, as in (3,)",
-        "{'shape': (99999999999999999999,)}|offset 11: found a length of 9999999999…, expected at most 2147483647",
+        "{'shape': (99999999999999999999,)}|offset 11: found a length of 9999999999…, expected at"
+            + " most 2147483647",
         "{'shape': (é,)}|offset 11: found the byte 0xe9, expected a dimension's length",
       })
   void brokenHeadersAreRefusedAtTheirOffset(String text, String message) {
@@ -177,6 +180,6 @@ class NpyHeaderTest {
 
   private static NpyHeader read(String text) {
     var bytes = text.getBytes(StandardCharsets.ISO_8859_1);
-    return new NpyHeaderReader(bytes, 0, bytes.length).read();
+    return NpyHeader.read(bytes, 0, bytes.length);
   }
 }

@@ -4,6 +4,7 @@ import java.awt.image.BufferedImage;
 import java.awt.image.IndexColorModel;
 import java.awt.image.Raster;
 import java.io.IOException;
+import java.lang.reflect.Proxy;
 import java.util.Arrays;
 import javax.imageio.ImageIO;
 import javax.imageio.ImageReader;
@@ -21,6 +22,19 @@ import javax.imageio.stream.ImageInputStreamImpl;
 /// A decoder stops when its thread is interrupted: when it reads on in the file, and after each
 /// row.
 final class JdkDecoder {
+
+  /// Told of each row that a reader has written, and of what else the interface has. It is not told
+  /// of progress: the JPEG reader reports none after the 20th scan. Nor does it call
+  /// [ImageReader#abort], after which that reader goes through the remaining scans.
+  private static final IIOReadUpdateListener ROWS =
+      (IIOReadUpdateListener)
+          Proxy.newProxyInstance(
+              JdkDecoder.class.getClassLoader(),
+              new Class<?>[] {IIOReadUpdateListener.class},
+              (_, _, _) -> {
+                Image.stopIfInterrupted();
+                return null;
+              });
 
   private final ImageReaderSpi provider;
 
@@ -61,7 +75,7 @@ final class JdkDecoder {
     var reader = provider.createReaderInstance();
     try (var input = new Bytes(file)) {
       reader.setInput(input, true, true);
-      reader.addIIOReadUpdateListener(new Rows());
+      reader.addIIOReadUpdateListener(ROWS);
       return reading.from(reader);
     } finally {
       reader.dispose();
@@ -101,70 +115,6 @@ final class JdkDecoder {
       streamPos += count;
       return count;
     }
-  }
-
-  /// Told of each row that a reader has written. It is not told of progress: the JPEG reader
-  /// reports none after the 20th scan. Nor does it call [ImageReader#abort], after which that
-  /// reader goes through the remaining scans.
-  private static final class Rows implements IIOReadUpdateListener {
-
-    @Override
-    public void imageUpdate(
-        ImageReader reader,
-        BufferedImage image,
-        int x,
-        int y,
-        int width,
-        int height,
-        int stepX,
-        int stepY,
-        int[] bands) {
-      Image.stopIfInterrupted();
-    }
-
-    @Override
-    public void passStarted(
-        ImageReader reader,
-        BufferedImage image,
-        int pass,
-        int first,
-        int last,
-        int x,
-        int y,
-        int stepX,
-        int stepY,
-        int[] bands) {}
-
-    @Override
-    public void passComplete(ImageReader reader, BufferedImage image) {}
-
-    @Override
-    public void thumbnailPassStarted(
-        ImageReader reader,
-        BufferedImage image,
-        int pass,
-        int first,
-        int last,
-        int x,
-        int y,
-        int stepX,
-        int stepY,
-        int[] bands) {}
-
-    @Override
-    public void thumbnailUpdate(
-        ImageReader reader,
-        BufferedImage image,
-        int x,
-        int y,
-        int width,
-        int height,
-        int stepX,
-        int stepY,
-        int[] bands) {}
-
-    @Override
-    public void thumbnailPassComplete(ImageReader reader, BufferedImage image) {}
   }
 
   private static Image picture(BufferedImage image) {

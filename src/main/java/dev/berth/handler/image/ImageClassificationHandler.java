@@ -3,8 +3,7 @@ package dev.berth.handler.image;
 import dev.berth.artifact.ImageArtifact;
 import dev.berth.artifact.ModelArtifactException;
 import dev.berth.content.Base64Bytes;
-import dev.berth.content.ContentType.DocumentReader;
-import dev.berth.content.ContentType.DocumentWriter;
+import dev.berth.content.ContentType.OfDocuments;
 import dev.berth.content.ContentTypes;
 import dev.berth.content.Fields;
 import dev.berth.handler.task.Copies;
@@ -44,8 +43,7 @@ public class ImageClassificationHandler
           .toList();
   private static final List<MediaType> REQUEST_TYPES =
       Stream.concat(Stream.of(MediaType.JSON, MediaType.JSON_LINES), PICTURES.stream()).toList();
-  private static final List<MediaType> RESPONSE_TYPES =
-      ContentTypes.mediaTypes(DocumentWriter.class);
+  private static final List<MediaType> RESPONSE_TYPES = ContentTypes.mediaTypes(OfDocuments.class);
 
   /// How to classify, in the pipeline's words.
   ///
@@ -123,8 +121,7 @@ public class ImageClassificationHandler
           new ImageRecord.Prepared(preparation.pixels(request.bytes()), reader.defaults(), true));
     }
     var documents =
-        ContentTypes.reading(request, DocumentReader.class)
-            .readDocuments(request, List.of("image"));
+        ContentTypes.reading(request, OfDocuments.class).readDocuments(request, List.of("image"));
     return reader.read(request, documents, _ -> false, this::record, ImageRecord.Rejected::new);
   }
 

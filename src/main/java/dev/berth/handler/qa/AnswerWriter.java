@@ -1,6 +1,6 @@
 package dev.berth.handler.qa;
 
-import dev.berth.content.ContentType.DocumentWriter;
+import dev.berth.content.ContentType.OfDocuments;
 import dev.berth.content.ContentTypes;
 import dev.berth.content.Instances;
 import dev.berth.content.RecordError;
@@ -24,7 +24,7 @@ final class AnswerWriter {
         answers.size() == 1
             && answers.getFirst() instanceof QuestionAnswer.Answered(_, _, var one, _)
             && one;
-    return ContentTypes.writing(request, DocumentWriter.class)
+    return ContentTypes.writing(request, OfDocuments.class)
         .writeDocuments(
             answers.stream().map(AnswerWriter::document).toList(),
             FIELDS,

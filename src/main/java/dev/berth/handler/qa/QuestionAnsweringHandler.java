@@ -3,8 +3,7 @@ package dev.berth.handler.qa;
 import dev.berth.artifact.ModelArtifact;
 import dev.berth.artifact.ModelArtifactException;
 import dev.berth.artifact.Shapes;
-import dev.berth.content.ContentType.DocumentReader;
-import dev.berth.content.ContentType.DocumentWriter;
+import dev.berth.content.ContentType.OfDocuments;
 import dev.berth.content.ContentTypes;
 import dev.berth.handler.task.Copies;
 import dev.berth.handler.task.RowModel;
@@ -58,10 +57,8 @@ public class QuestionAnsweringHandler
 
   private static final long SPAN = 160;
 
-  private static final List<MediaType> REQUEST_TYPES =
-      ContentTypes.mediaTypes(DocumentReader.class);
-  private static final List<MediaType> RESPONSE_TYPES =
-      ContentTypes.mediaTypes(DocumentWriter.class);
+  private static final List<MediaType> REQUEST_TYPES = ContentTypes.mediaTypes(OfDocuments.class);
+  private static final List<MediaType> RESPONSE_TYPES = ContentTypes.mediaTypes(OfDocuments.class);
 
   private final ModelArtifact artifact;
   private final Tokenizer tokenizer;

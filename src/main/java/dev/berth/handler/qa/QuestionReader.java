@@ -2,7 +2,7 @@ package dev.berth.handler.qa;
 
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.node.JsonNodeFactory;
-import dev.berth.content.ContentType.DocumentReader;
+import dev.berth.content.ContentType.OfDocuments;
 import dev.berth.content.ContentTypes;
 import dev.berth.content.Documents;
 import dev.berth.content.Excerpt;
@@ -23,7 +23,8 @@ final class QuestionReader {
   private static final List<String> FIELDS = List.of("question", "context");
 
   private static final String FORMS =
-      "expected {\"question\": …, \"context\": …}, a list of those, or {\"inputs\": …, \"parameters\": …}";
+      "expected {\"question\": …, \"context\": …}, a list of those, or {\"inputs\": …,"
+          + " \"parameters\": …}";
 
   private final Parameters defaults;
   private final int modelLimit;
@@ -36,7 +37,7 @@ final class QuestionReader {
   }
 
   List<Supplier<Question>> read(InvocationRequest request) throws IOException {
-    return switch (ContentTypes.reading(request, DocumentReader.class)
+    return switch (ContentTypes.reading(request, OfDocuments.class)
         .readDocuments(request, FIELDS)) {
       case Documents.Body(var json) -> body(json);
       case Documents.Records(var documents) ->

@@ -1,6 +1,6 @@
 package dev.berth.handler.task;
 
-import dev.berth.content.ContentType.DocumentWriter;
+import dev.berth.content.ContentType.OfDocuments;
 import dev.berth.content.ContentTypes;
 import dev.berth.content.Instances;
 import dev.berth.content.RecordError;
@@ -36,7 +36,7 @@ public sealed interface TaskAnswer {
                       case Rejected(var message) -> new RecordError(message);
                     })
             .toList();
-    return ContentTypes.writing(request, DocumentWriter.class)
+    return ContentTypes.writing(request, OfDocuments.class)
         .writeDocuments(
             documents, columns, alone ? Instances.Form.ONE : Instances.Form.LIST, request.accept());
   }

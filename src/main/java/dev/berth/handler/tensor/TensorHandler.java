@@ -1,8 +1,7 @@
 package dev.berth.handler.tensor;
 
 import dev.berth.artifact.TensorArtifact;
-import dev.berth.content.ContentType.TensorReader;
-import dev.berth.content.ContentType.TensorWriter;
+import dev.berth.content.ContentType.OfTensors;
 import dev.berth.content.ContentTypes;
 import dev.berth.content.Instances;
 import dev.berth.content.TensorInputs;
@@ -65,8 +64,8 @@ public class TensorHandler
   /// On their way to the model, elements are stacked and handed over.
   private static final long COPIES = 2;
 
-  private static final List<MediaType> REQUEST_TYPES = ContentTypes.mediaTypes(TensorReader.class);
-  private static final List<MediaType> RESPONSE_TYPES = ContentTypes.mediaTypes(TensorWriter.class);
+  private static final List<MediaType> REQUEST_TYPES = ContentTypes.mediaTypes(OfTensors.class);
+  private static final List<MediaType> RESPONSE_TYPES = ContentTypes.mediaTypes(OfTensors.class);
 
   /// How the records of a request were written, and what is wrong with the bad ones by their
   /// places. `inputFn` leaves it with the request for `outputFn`.
@@ -154,8 +153,7 @@ public class TensorHandler
 
   @Override
   public List<List<Tensor>> inputFn(InvocationRequest request) throws IOException {
-    var read =
-        ContentTypes.reading(request, TensorReader.class).readTensors(request, known.inputs());
+    var read = ContentTypes.reading(request, OfTensors.class).readTensors(request, known.inputs());
     var records = new ArrayList<List<Tensor>>(read.count());
     var rejected = new TreeMap<Integer, String>();
     for (int i = 0; i < read.count(); i++) {
@@ -200,7 +198,7 @@ public class TensorHandler
   public InvocationResponse outputFn(List<List<Tensor>> predictions, InvocationRequest request)
       throws IOException {
     var written = (Written) request.attributes().getOrDefault(Written.NAME, Written.AS_LIST);
-    return ContentTypes.writing(request, TensorWriter.class)
+    return ContentTypes.writing(request, OfTensors.class)
         .writeTensors(
             new TensorPredictions(
                 predictions, outputNames(), written.form, written.rejected, known.none()),

@@ -4,8 +4,7 @@ import com.fasterxml.jackson.databind.node.TextNode;
 import dev.berth.artifact.ModelArtifact;
 import dev.berth.artifact.ModelArtifactException;
 import dev.berth.artifact.Shapes;
-import dev.berth.content.ContentType.DocumentReader;
-import dev.berth.content.ContentType.DocumentWriter;
+import dev.berth.content.ContentType.OfDocuments;
 import dev.berth.content.ContentTypes;
 import dev.berth.content.Csv;
 import dev.berth.content.Documents;
@@ -50,11 +49,9 @@ public abstract class TextHandler<P>
     implements InferenceHandler<TextModel, TextRecord<P>, TaskAnswer>, AutoCloseable {
 
   private static final List<MediaType> REQUEST_TYPES =
-      Stream.concat(
-              ContentTypes.mediaTypes(DocumentReader.class).stream(), Stream.of(MediaType.TEXT))
+      Stream.concat(ContentTypes.mediaTypes(OfDocuments.class).stream(), Stream.of(MediaType.TEXT))
           .toList();
-  private static final List<MediaType> RESPONSE_TYPES =
-      ContentTypes.mediaTypes(DocumentWriter.class);
+  private static final List<MediaType> RESPONSE_TYPES = ContentTypes.mediaTypes(OfDocuments.class);
 
   /// What is special about a task.
   ///
@@ -186,7 +183,7 @@ public abstract class TextHandler<P>
     if (MediaType.TEXT.includes(request.contentType())) {
       return new Documents.Body(TextNode.valueOf(request.text()));
     }
-    var reader = ContentTypes.reading(request, DocumentReader.class);
+    var reader = ContentTypes.reading(request, OfDocuments.class);
     if (!(reader instanceof Csv) || !task.pairs) {
       return reader.readDocuments(request, List.of("text"));
     }
