@@ -49,7 +49,7 @@ record NpyType(String name, ElementType element, int bytes, ByteOrder order) {
           code.equals("u8")
               ? "int64: no type of tensors holds all numbers of uint64"
               : "bool, uint8, int8, int16, int32, int64, float16, float32, float64, uint16 or"
-                    + " uint32";
+                  + " uint32";
     };
   }
 
