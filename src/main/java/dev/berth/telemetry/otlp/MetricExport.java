@@ -14,18 +14,17 @@ import io.opentelemetry.sdk.metrics.internal.data.ImmutableHistogramPointData;
 import io.opentelemetry.sdk.metrics.internal.data.ImmutableMetricData;
 import io.opentelemetry.sdk.metrics.internal.data.ImmutableSumData;
 import io.opentelemetry.sdk.resources.Resource;
+import io.prometheus.metrics.model.snapshots.ClassicHistogramBucket;
 import io.prometheus.metrics.model.snapshots.ClassicHistogramBuckets;
 import io.prometheus.metrics.model.snapshots.CounterSnapshot;
+import io.prometheus.metrics.model.snapshots.DataPointSnapshot;
 import io.prometheus.metrics.model.snapshots.GaugeSnapshot;
 import io.prometheus.metrics.model.snapshots.HistogramSnapshot;
-import io.prometheus.metrics.model.snapshots.HistogramSnapshot.HistogramDataPointSnapshot;
 import io.prometheus.metrics.model.snapshots.InfoSnapshot;
-import io.prometheus.metrics.model.snapshots.Labels;
 import io.prometheus.metrics.model.snapshots.MetricSnapshot;
 import io.prometheus.metrics.model.snapshots.MetricSnapshots;
 import io.prometheus.metrics.model.snapshots.SummarySnapshot;
 import java.time.Instant;
-import java.util.ArrayList;
 import java.util.Collection;
 import java.util.List;
 import java.util.Optional;
@@ -60,109 +59,84 @@ final class MetricExport implements MetricProducer {
   private Optional<MetricData> data(MetricSnapshot snapshot, Resource resource, long now) {
     var name = snapshot.getMetadata().getName();
     var help = Optional.ofNullable(snapshot.getMetadata().getHelp()).orElse("");
-    var unit = unit(name);
+    var head = new Head(resource, name, help, unit(name));
     return switch (snapshot) {
       case CounterSnapshot counter ->
           Optional.of(
-              ImmutableMetricData.createDoubleSum(
-                  resource,
-                  SCOPE,
-                  name,
-                  help,
-                  unit,
-                  ImmutableSumData.create(
-                      true,
-                      AggregationTemporality.CUMULATIVE,
-                      counter.getDataPoints().stream()
-                          .map(p -> point(p.getLabels(), p.getValue(), now))
-                          .toList())));
+              head.sum(
+                  counter.getDataPoints().stream()
+                      .map(point -> number(point, point.getValue(), now))
+                      .toList()));
       case GaugeSnapshot gauge ->
           Optional.of(
-              ImmutableMetricData.createDoubleGauge(
-                  resource,
-                  SCOPE,
-                  name,
-                  help,
-                  unit,
-                  ImmutableGaugeData.create(
-                      gauge.getDataPoints().stream()
-                          .map(p -> point(p.getLabels(), p.getValue(), now))
-                          .toList())));
+              head.gauge(
+                  gauge.getDataPoints().stream()
+                      .map(point -> number(point, point.getValue(), now))
+                      .toList()));
       case InfoSnapshot info ->
           Optional.of(
-              ImmutableMetricData.createDoubleGauge(
-                  resource,
-                  SCOPE,
-                  name + "_info",
-                  help,
-                  "",
-                  ImmutableGaugeData.create(
-                      info.getDataPoints().stream()
-                          .map(p -> point(p.getLabels(), 1, now))
-                          .toList())));
+              new Head(resource, name + "_info", help, "")
+                  .gauge(
+                      info.getDataPoints().stream().map(point -> number(point, 1, now)).toList()));
       case HistogramSnapshot histogram ->
           Optional.of(
-              ImmutableMetricData.createDoubleHistogram(
-                  resource,
-                  SCOPE,
-                  name,
-                  help,
-                  unit,
-                  ImmutableHistogramData.create(
-                      AggregationTemporality.CUMULATIVE,
-                      histogram.getDataPoints().stream().map(p -> point(p, now)).toList())));
+              head.histogram(
+                  histogram.getDataPoints().stream()
+                      .map(point -> spread(point, point.getSum(), point.getClassicBuckets(), now))
+                      .toList()));
       // Of the JVM's pauses: how many, and how long together.
       case SummarySnapshot summary ->
           Optional.of(
-              ImmutableMetricData.createDoubleHistogram(
-                  resource,
-                  SCOPE,
-                  name,
-                  help,
-                  unit,
-                  ImmutableHistogramData.create(
-                      AggregationTemporality.CUMULATIVE,
-                      summary.getDataPoints().stream()
-                          .map(
-                              p ->
-                                  histogram(
-                                      p.getLabels(),
-                                      p.getSum(),
-                                      List.of(),
-                                      List.of(p.getCount()),
-                                      now))
-                          .toList())));
+              head.histogram(
+                  summary.getDataPoints().stream()
+                      .map(point -> spread(point, point.getSum(), only(point.getCount()), now))
+                      .toList()));
       default -> Optional.empty();
     };
   }
 
-  private DoublePointData point(Labels labels, double value, long now) {
-    return ImmutableDoublePointData.create(start, now, attributes(labels), value);
-  }
+  private record Head(Resource resource, String name, String help, String unit) {
 
-  private HistogramPointData point(HistogramDataPointSnapshot point, long now) {
-    ClassicHistogramBuckets buckets = point.getClassicBuckets();
-    var bounds = new ArrayList<Double>();
-    var counts = new ArrayList<Long>();
-    for (int i = 0; i < buckets.size(); i++) {
-      counts.add(buckets.getCount(i));
-      // The last one has no upper bound.
-      if (i < buckets.size() - 1) {
-        bounds.add(buckets.getUpperBound(i));
-      }
+    MetricData sum(List<DoublePointData> points) {
+      var data = ImmutableSumData.create(true, AggregationTemporality.CUMULATIVE, points);
+      return ImmutableMetricData.createDoubleSum(resource, SCOPE, name, help, unit, data);
     }
-    return histogram(point.getLabels(), point.getSum(), bounds, counts, now);
+
+    MetricData gauge(List<DoublePointData> points) {
+      var data = ImmutableGaugeData.create(points);
+      return ImmutableMetricData.createDoubleGauge(resource, SCOPE, name, help, unit, data);
+    }
+
+    MetricData histogram(List<HistogramPointData> points) {
+      var data = ImmutableHistogramData.create(AggregationTemporality.CUMULATIVE, points);
+      return ImmutableMetricData.createDoubleHistogram(resource, SCOPE, name, help, unit, data);
+    }
   }
 
-  private HistogramPointData histogram(
-      Labels labels, double sum, List<Double> bounds, List<Long> counts, long now) {
+  private DoublePointData number(DataPointSnapshot point, double value, long now) {
+    return ImmutableDoublePointData.create(start, now, attributes(point), value);
+  }
+
+  private HistogramPointData spread(
+      DataPointSnapshot point, double sum, ClassicHistogramBuckets buckets, long now) {
+    var counts = buckets.stream().map(ClassicHistogramBucket::getCount).toList();
+    // The last one has no upper bound.
+    var bounds =
+        buckets.stream()
+            .limit(buckets.size() - 1)
+            .map(ClassicHistogramBucket::getUpperBound)
+            .toList();
     return ImmutableHistogramPointData.create(
-        start, now, attributes(labels), sum, false, 0, false, 0, bounds, counts);
+        start, now, attributes(point), sum, false, 0, false, 0, bounds, counts);
   }
 
-  private static Attributes attributes(Labels labels) {
+  private static ClassicHistogramBuckets only(long count) {
+    return ClassicHistogramBuckets.of(new double[] {Double.POSITIVE_INFINITY}, new long[] {count});
+  }
+
+  private static Attributes attributes(DataPointSnapshot point) {
     var attributes = Attributes.builder();
-    labels.forEach(label -> attributes.put(label.getName(), label.getValue()));
+    point.getLabels().forEach(label -> attributes.put(label.getName(), label.getValue()));
     return attributes.build();
   }
 

@@ -3,6 +3,10 @@ package dev.berth.telemetry.otlp;
 import dev.berth.config.TelemetryConfig;
 import dev.berth.telemetry.RequestTrace;
 import dev.berth.telemetry.Tracing;
+import io.opentelemetry.api.trace.SpanKind;
+import io.opentelemetry.api.trace.Tracer;
+import io.opentelemetry.context.Context;
+import io.opentelemetry.context.propagation.TextMapGetter;
 import io.opentelemetry.sdk.OpenTelemetrySdk;
 import io.opentelemetry.sdk.autoconfigure.AutoConfiguredOpenTelemetrySdk;
 import io.opentelemetry.sdk.common.CompletableResultCode;
@@ -30,7 +34,7 @@ public final class OtlpExport implements Tracing {
   private static final Logger log = LoggerFactory.getLogger(OtlpExport.class);
 
   private final OpenTelemetrySdk sdk;
-  private final Spans spans;
+  private final Tracer tracer;
   private final LogExport logs;
   private final ExportFailures failures;
 
@@ -51,7 +55,7 @@ public final class OtlpExport implements Tracing {
                 (builder, _) -> builder.registerMetricProducer(new MetricExport(metrics)))
             .build()
             .getOpenTelemetrySdk();
-    spans = new Spans(sdk.getTracer(NAME), sdk.getPropagators().getTextMapPropagator());
+    tracer = sdk.getTracer(NAME);
     logs = LogExport.attached(sdk.getLogsBridge());
   }
 
@@ -69,10 +73,30 @@ public final class OtlpExport implements Tracing {
         .orElse("the OTEL_EXPORTER_OTLP_…_ENDPOINT of each");
   }
 
+  /// A span of kind SERVER, below that of its caller.
   @Override
   public <R> RequestTrace begin(
       String method, String path, R request, BiFunction<R, String, String> header) {
-    return spans.begin(method, path, request, header);
+    var parent =
+        sdk.getPropagators()
+            .getTextMapPropagator()
+            .extract(Context.root(), request, new Headers<>(header));
+    var span =
+        tracer
+            .spanBuilder(method)
+            .setParent(parent)
+            .setSpanKind(SpanKind.SERVER)
+            .setAttribute("http.request.method", method)
+            .setAttribute("url.path", path)
+            .startSpan();
+    return new RequestSpan(tracer, method, span, parent.with(span));
+  }
+
+  private record Headers<R>(BiFunction<R, String, String> header) implements TextMapGetter<R> {
+    @Override
+    public String get(R request, String name) {
+      return request == null ? null : header.apply(request, name);
+    }
   }
 
   /// The variables that are set, and what holds where they are not.
