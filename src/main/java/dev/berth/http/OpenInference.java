@@ -13,6 +13,7 @@ import dev.berth.http.protocol.JsonMessages;
 import dev.berth.http.protocol.Messages;
 import dev.berth.http.protocol.ModelMetadata;
 import dev.berth.http.protocol.ProtobufMessages;
+import dev.berth.json.JsonText;
 import dev.berth.serving.Deadline;
 import dev.berth.serving.Health;
 import dev.berth.serving.ServedModel;
@@ -22,6 +23,7 @@ import java.io.IOException;
 import java.time.Duration;
 import java.time.temporal.ChronoUnit;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 import java.util.OptionalInt;
 import java.util.function.Function;
@@ -46,6 +48,10 @@ final class OpenInference {
   private static final String NAME = "berth";
   private static final List<String> EXTENSIONS = List.of("binary_tensor_data");
 
+  private record Server(String name, String version, List<String> extensions) {}
+
+  private record Ready(String name, boolean ready) {}
+
   private final NamedModels models;
   private final Health health;
   private final Invocations invocations;
@@ -64,8 +70,8 @@ final class OpenInference {
   }
 
   void register(RoutesConfig routes) {
-    routes.get(ROOT, ctx -> json(ctx, ModelMetadata.serverJson(NAME, version(), EXTENSIONS)));
-    routes.get(HEALTH.getFirst(), ctx -> json(ctx, ModelMetadata.yes("live")));
+    routes.get(ROOT, ctx -> json(ctx, new Server(NAME, version(), EXTENSIONS)));
+    routes.get(HEALTH.getFirst(), ctx -> json(ctx, Map.of("live", true)));
     routes.get(HEALTH.getLast(), this::ready);
     // Triton's own, of which the first would be a model of that name.
     for (var models : List.of(ROOT + "/models", MODEL, VERSION)) {
@@ -91,13 +97,13 @@ final class OpenInference {
 
   private void ready(Context ctx) {
     requireNone(health.problem());
-    json(ctx, ModelMetadata.yes("ready"));
+    json(ctx, Map.of("ready", true));
   }
 
   private void modelReady(Context ctx) {
     var target = target(ctx);
     requireNone(models.problem(target));
-    json(ctx, ModelMetadata.ready(target));
+    json(ctx, new Ready(target.model(), true));
   }
 
   private void describeInVersion1(Context ctx) {
@@ -140,7 +146,7 @@ final class OpenInference {
         ANY_TIME,
         _ -> target(ctx),
         (target, visit, _, deadline) ->
-            json(ctx, ModelMetadata.json(target, visit.signature(deadline))));
+            json(ctx, ModelMetadata.of(target, visit.signature(deadline))));
   }
 
   private void infer(Context ctx) throws IOException {
@@ -168,7 +174,8 @@ final class OpenInference {
         Grpc.timeout(ctx),
         body -> target(message(body)),
         (target, visit, _, deadline) ->
-            Grpc.answer(ctx, GrpcMessages.model(target, visit.signature(deadline))));
+            Grpc.answer(
+                ctx, GrpcMessages.model(ModelMetadata.of(target, visit.signature(deadline)))));
   }
 
   private void inferByGrpc(Context ctx) throws IOException {
@@ -298,7 +305,7 @@ final class OpenInference {
         .orElse("(unpackaged)");
   }
 
-  private static void json(Context ctx, byte[] body) {
-    ctx.contentType(MediaType.JSON.toString()).result(body);
+  private static void json(Context ctx, Object answer) {
+    ctx.contentType(MediaType.JSON.toString()).result(JsonText.write(answer));
   }
 }

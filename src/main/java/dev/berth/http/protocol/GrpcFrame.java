@@ -1,11 +1,10 @@
 package dev.berth.http.protocol;
 
 import com.google.protobuf.CodedOutputStream;
+import com.google.protobuf.MessageLite;
 import dev.berth.hooks.BadInputException;
-import dev.berth.hooks.InvocationResponse;
 import dev.berth.hooks.MediaType;
 import dev.berth.memory.RequestMemory;
-import java.io.ByteArrayOutputStream;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.ByteBuffer;
@@ -41,19 +40,15 @@ public final class GrpcFrame {
     return frame;
   }
 
-  static InvocationResponse of(Protobuf.Writing writing) {
-    var bytes = new ByteArrayOutputStream();
-    bytes.writeBytes(new byte[PREFIX]);
+  static byte[] of(MessageLite message) {
+    int length = message.getSerializedSize();
+    RequestMemory.charge(PREFIX + length);
+    var body = ByteBuffer.allocate(PREFIX + length).put((byte) 0).putInt(length);
     try {
-      var message = CodedOutputStream.newInstance(bytes);
-      writing.to(message);
-      message.flush();
+      message.writeTo(CodedOutputStream.newInstance(body.array(), PREFIX, length));
     } catch (IOException e) {
       throw new UncheckedIOException(e);
     }
-    RequestMemory.charge(bytes.size());
-    var body = bytes.toByteArray();
-    ByteBuffer.wrap(body).put((byte) 0).putInt(body.length - PREFIX);
-    return InvocationResponse.of(body, TYPE);
+    return body.array();
   }
 }

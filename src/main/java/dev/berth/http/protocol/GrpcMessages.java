@@ -1,10 +1,16 @@
 package dev.berth.http.protocol;
 
 import com.google.protobuf.CodedInputStream;
+import com.google.protobuf.InvalidProtocolBufferException;
 import com.google.protobuf.WireFormat;
 import dev.berth.hooks.BadInputException;
-import dev.berth.hooks.Signature;
+import dev.berth.http.protocol.Inference.ModelMetadataResponse;
+import dev.berth.http.protocol.Inference.ModelMetadataResponse.TensorMetadata;
+import dev.berth.http.protocol.Inference.ModelReadyRequest;
+import dev.berth.http.protocol.Inference.ServerLiveResponse;
+import dev.berth.http.protocol.Inference.ServerMetadataResponse;
 import java.io.IOException;
+import java.util.Arrays;
 import java.util.List;
 import java.util.Optional;
 
@@ -18,57 +24,53 @@ public final class GrpcMessages {
   /// @param version empty: any
   public record Asked(String model, String version) {}
 
-  /// `ServerLiveResponse`, `ServerReadyResponse` and `ModelReadyResponse`.
+  /// `ServerLiveResponse`, and `ServerReadyResponse` and `ModelReadyResponse`, which are alike.
   public static byte[] yesOrNo(boolean yes) {
-    return GrpcFrame.of(message -> message.writeBool(1, yes)).body();
+    return GrpcFrame.of(ServerLiveResponse.newBuilder().setLive(yes).build());
   }
 
-  /// `ServerMetadataResponse`.
   public static byte[] server(String name, String version, List<String> extensions) {
     return GrpcFrame.of(
-            message -> {
-              message.writeString(1, name);
-              message.writeString(2, version);
-              for (var extension : extensions) {
-                message.writeString(3, extension);
-              }
-            })
-        .body();
+        ServerMetadataResponse.newBuilder()
+            .setName(name)
+            .setVersion(version)
+            .addAllExtensions(extensions)
+            .build());
   }
 
-  /// `ModelMetadataResponse`.
-  public static byte[] model(InferTarget target, Signature signature) {
+  public static byte[] model(ModelMetadata model) {
     return GrpcFrame.of(
-            message -> {
-              message.writeString(1, target.model());
-              message.writeString(2, target.version());
-              message.writeString(3, ModelMetadata.PLATFORM);
-              for (var input : signature.inputs()) {
-                message.writeByteArray(4, column(input));
-              }
-              for (var output : signature.outputs()) {
-                message.writeByteArray(5, column(output));
-              }
-            })
-        .body();
+        ModelMetadataResponse.newBuilder()
+            .setName(model.name())
+            .addAllVersions(model.versions())
+            .setPlatform(model.platform())
+            .addAllInputs(columns(model.inputs()))
+            .addAllOutputs(columns(model.outputs()))
+            .build());
   }
 
-  private static byte[] column(Signature.Column column) {
-    return Protobuf.bytes(
-        tensor -> {
-          tensor.writeString(1, column.name());
-          tensor.writeString(2, Datatype.of(column.type()).name());
-          Protobuf.writeShape(3, ModelMetadata.shape(column), tensor);
-        });
+  private static List<TensorMetadata> columns(List<ModelMetadata.Column> columns) {
+    return columns.stream()
+        .map(
+            column ->
+                TensorMetadata.newBuilder()
+                    .setName(column.name())
+                    .setDatatype(column.datatype().name())
+                    .addAllShape(Arrays.stream(column.shape()).asLongStream().boxed().toList())
+                    .build())
+        .toList();
   }
 
-  /// Reads `ModelReadyRequest` or `ModelMetadataRequest`.
+  /// Reads `ModelReadyRequest` or `ModelMetadataRequest`, which are alike.
   ///
   /// @throws BadInputException when it is none
   public static Asked asked(byte[] body) {
-    var message = GrpcFrame.message(body);
-    return names(CodedInputStream.newInstance(message), true)
-        .orElseThrow(() -> new BadInputException("message: not one that names a model"));
+    try {
+      var message = ModelReadyRequest.parseFrom(GrpcFrame.message(body));
+      return new Asked(message.getName(), message.getVersion());
+    } catch (InvalidProtocolBufferException e) {
+      throw new BadInputException("message: not one that names a model", e);
+    }
   }
 
   /// Reads the names in a `ModelInferRequest`, where they stand in front of everything else, as all
@@ -78,14 +80,10 @@ public final class GrpcMessages {
   /// @param isWhole whether it is all that there is
   /// @return nothing where the names are not whole
   public static Optional<Asked> askedFirst(byte[] body, boolean isWhole) {
-    return body.length < GrpcFrame.PREFIX
-        ? Optional.empty()
-        : names(
-            CodedInputStream.newInstance(body, GrpcFrame.PREFIX, body.length - GrpcFrame.PREFIX),
-            isWhole);
-  }
-
-  private static Optional<Asked> names(CodedInputStream in, boolean isWhole) {
+    if (body.length < GrpcFrame.PREFIX) {
+      return Optional.empty();
+    }
+    var in = CodedInputStream.newInstance(body, GrpcFrame.PREFIX, body.length - GrpcFrame.PREFIX);
     var model = "";
     var version = "";
     try {

@@ -58,8 +58,7 @@ final class InferRecords {
         yield rows.stream().<Object>map(JsonTensors::write).toList();
       }
       case InferTensor.Bytes bytes -> {
-        RequestMemory.charge(
-            8L * bytes.elements().stream().mapToLong(element -> element.length).sum());
+        RequestMemory.charge(8L * bytes.length());
         int rows = rows(bytes);
         int each = rows == 0 ? 0 : bytes.elements().size() / rows;
         yield IntStream.range(0, rows)

@@ -4,7 +4,6 @@ import static dev.berth.http.protocol.InferParameters.BINARY_DATA;
 import static dev.berth.http.protocol.InferParameters.BINARY_DATA_OUTPUT;
 import static dev.berth.http.protocol.InferParameters.BINARY_DATA_SIZE;
 import static dev.berth.http.protocol.InferParameters.CONTENT_TYPE;
-import static dev.berth.http.protocol.InferParameters.OF_INPUTS;
 import static dev.berth.http.protocol.InferParameters.OF_OUTPUTS;
 
 import com.fasterxml.jackson.databind.JsonNode;
@@ -17,13 +16,11 @@ import dev.berth.hooks.InvocationResponse;
 import dev.berth.hooks.MediaType;
 import dev.berth.memory.RequestMemory;
 import java.io.ByteArrayInputStream;
-import java.io.ByteArrayOutputStream;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.charset.CharacterCodingException;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
-import java.util.Arrays;
 import java.util.Base64;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -62,10 +59,7 @@ public final class JsonMessages implements Messages {
     }
     var body =
         Json.parse(asked.withBody(new ByteArrayInputStream(bytes, 0, length)).text(), "body");
-    if (!body.isObject()) {
-      throw new BadInputException(
-          "body: found %s, expected {\"inputs\": […]}".formatted(Excerpt.of(body)));
-    }
+    require(body.isObject(), body, "body", "{\"inputs\": […]}");
     var binary = ByteBuffer.wrap(bytes, length, bytes.length - length);
     var inputs = new ArrayList<InferTensor>();
     for (var input : list(body, "inputs")) {
@@ -78,21 +72,24 @@ public final class JsonMessages implements Messages {
     }
     var parameters = parameters(body, "parameters");
     return new InferRequest(
-        optionalText(body, "id", "id"),
+        body.has("id") ? Optional.of(text(body.path("id"), "id")) : Optional.empty(),
         inputs,
         parameters,
         wanted(body),
         Boolean.TRUE.equals(parameters.get(BINARY_DATA_OUTPUT)));
   }
 
-  private InferTensor input(JsonNode input, String place, ByteBuffer binary) {
-    var name = text(input, "name", place);
-    var datatype = Datatype.named(text(input, "datatype", place), place);
-    var shape = shape(input.path("shape"), place);
-    var parameters = parameters(input, place + ".parameters", OF_INPUTS);
-    var contentType = Optional.ofNullable(parameters.get(CONTENT_TYPE)).map(Object::toString);
+  private static InferTensor input(JsonNode input, String place, ByteBuffer binary) {
+    var parameters = parameters(input, place + ".parameters");
+    var header =
+        InferHeader.of(
+            place,
+            text(input.path("name"), place + ".name"),
+            text(input.path("datatype"), place + ".datatype"),
+            shape(input.path("shape"), place + ".shape"),
+            parameters);
     if (!parameters.containsKey(BINARY_DATA_SIZE)) {
-      return data(name, datatype, shape, input.path("data"), contentType, place);
+      return data(header, input.path("data"));
     }
     if (!(parameters.get(BINARY_DATA_SIZE) instanceof Number count)
         || count.longValue() < 0
@@ -104,41 +101,22 @@ public final class JsonMessages implements Messages {
     }
     var raw = binary.slice(binary.position(), count.intValue());
     binary.position(binary.position() + count.intValue());
-    return InferTensor.ofRaw(name, datatype, shape, raw, contentType, place);
+    return header.ofRaw(raw);
   }
 
   /// A list of the elements, flat or nested as the shape is.
-  private static InferTensor data(
-      String name,
-      Datatype datatype,
-      long[] shape,
-      JsonNode data,
-      Optional<String> contentType,
-      String place) {
-    if (!data.isArray()) {
-      throw new BadInputException(
-          "%s.data: found %s, expected a list, or parameters.%s"
-              .formatted(place, Excerpt.of(data), BINARY_DATA_SIZE));
-    }
-    int size = InferTensor.size(shape, place);
-    var lengths = Arrays.stream(shape).mapToInt(Math::toIntExact).toArray();
-    if (datatype.type().isPresent()) {
-      var tensor = JsonTensors.read(data, datatype.type().get(), place + ".data");
-      requireSize(tensor.size(), size, shape, place);
-      return new InferTensor.Numbers(name, tensor.reshape(lengths));
+  private static InferTensor data(InferHeader header, JsonNode data) {
+    var place = header.place() + ".data";
+    require(data.isArray(), data, place, "a list, or parameters." + BINARY_DATA_SIZE);
+    if (header.datatype().type().isPresent()) {
+      var tensor = JsonTensors.read(data, header.datatype().type().get(), place);
+      header.requireSize(tensor.size(), "data");
+      return header.of(tensor);
     }
     var elements = new ArrayList<byte[]>();
-    addTexts(data, elements, place + ".data");
-    requireSize(elements.size(), size, shape, place);
-    return new InferTensor.Bytes(name, lengths, elements, contentType);
-  }
-
-  private static void requireSize(int found, int expected, long[] shape, String place) {
-    if (found != expected) {
-      throw new BadInputException(
-          "%s.data: found %d elements, expected %d for the shape %s"
-              .formatted(place, found, expected, Arrays.toString(shape)));
-    }
+    addTexts(data, elements, place);
+    header.requireSize(elements.size(), "data");
+    return header.of(elements);
   }
 
   private static void addTexts(JsonNode value, List<byte[]> elements, String place) {
@@ -146,22 +124,21 @@ public final class JsonMessages implements Messages {
       value.forEach(element -> addTexts(element, elements, place));
       return;
     }
-    if (!value.isTextual()) {
-      throw new BadInputException(
-          "%s[%d]: found %s, expected a text".formatted(place, elements.size(), Excerpt.of(value)));
-    }
-    RequestMemory.charge(InferTensor.ELEMENT + 3L * value.textValue().length());
-    elements.add(value.textValue().getBytes(StandardCharsets.UTF_8));
+    var text = text(value, "%s[%d]".formatted(place, elements.size()));
+    RequestMemory.charge(InferTensor.ELEMENT + 3L * text.length());
+    elements.add(text.getBytes(StandardCharsets.UTF_8));
   }
 
   private static List<InferRequest.Wanted> wanted(JsonNode body) {
     var wanted = new ArrayList<InferRequest.Wanted>();
     for (var output : body.has("outputs") ? list(body, "outputs") : List.<JsonNode>of()) {
       var place = "outputs[%d]".formatted(wanted.size());
-      var parameters = parameters(output, place + ".parameters", OF_OUTPUTS);
+      var parameters =
+          InferParameters.known(
+              parameters(output, place + ".parameters"), OF_OUTPUTS, place + ".parameters");
       wanted.add(
           new InferRequest.Wanted(
-              text(output, "name", place),
+              text(output.path("name"), place + ".name"),
               Optional.ofNullable(parameters.get(BINARY_DATA)).map(Boolean.TRUE::equals)));
     }
     return wanted;
@@ -178,20 +155,15 @@ public final class JsonMessages implements Messages {
         "outputs",
         outputs.stream().map(output -> output(output, isBinary(output, request), binary)).toList());
     var json = Json.write(answer).getBytes(StandardCharsets.UTF_8);
-    if (binary.isEmpty() && outputs.stream().noneMatch(output -> isBinary(output, request))) {
+    if (binary.isEmpty()) {
       return InvocationResponse.of(json, MediaType.JSON);
     }
     answered = json.length;
     int length = binary.stream().mapToInt(ByteBuffer::remaining).sum();
-    RequestMemory.charge(2L * length);
-    var body = new ByteArrayOutputStream(json.length + length);
-    body.writeBytes(json);
-    for (var part : binary) {
-      var bytes = new byte[part.remaining()];
-      part.duplicate().get(bytes);
-      body.writeBytes(bytes);
-    }
-    return InvocationResponse.of(body.toByteArray(), InferDialect.BINARY);
+    RequestMemory.charge(length);
+    var body = ByteBuffer.allocate(json.length + length).put(json);
+    binary.forEach(part -> body.put(part.duplicate()));
+    return InvocationResponse.of(body.array(), InferDialect.BINARY);
   }
 
   private static boolean isBinary(InferTensor output, InferRequest request) {
@@ -212,16 +184,14 @@ public final class JsonMessages implements Messages {
     output.contentType().ifPresent(type -> parameters.put(CONTENT_TYPE, type));
     if (isBinary) {
       var raw = output.raw();
-      parameters.put(BINARY_DATA_SIZE, raw.stream().mapToInt(ByteBuffer::remaining).sum());
-      binary.addAll(raw);
+      parameters.put(BINARY_DATA_SIZE, raw.remaining());
+      binary.add(raw);
     }
-    var data = isBinary ? null : data(output, parameters);
+    Map<String, Object> data = isBinary ? Map.of() : Map.of("data", data(output, parameters));
     if (!parameters.isEmpty()) {
       json.put("parameters", parameters);
     }
-    if (data != null) {
-      json.put("data", data);
-    }
+    json.putAll(data);
     return json;
   }
 
@@ -232,8 +202,7 @@ public final class JsonMessages implements Messages {
         yield JsonTensors.write(tensor.reshape(tensor.size()));
       }
       case InferTensor.Bytes bytes -> {
-        RequestMemory.charge(
-            4L * bytes.elements().stream().mapToLong(element -> element.length).sum());
+        RequestMemory.charge(4L * bytes.length());
         var texts = bytes.elements().stream().map(JsonMessages::text).toList();
         if (texts.stream().allMatch(Optional::isPresent)) {
           yield texts.stream().map(Optional::get).toList();
@@ -256,68 +225,49 @@ public final class JsonMessages implements Messages {
 
   private static List<JsonNode> list(JsonNode object, String field) {
     var list = object.path(field);
-    if (!list.isArray()) {
-      throw new BadInputException(
-          "%s: found %s, expected a list".formatted(field, Excerpt.of(list)));
-    }
+    require(list.isArray(), list, field, "a list");
     return list.valueStream().toList();
   }
 
   private static long[] shape(JsonNode shape, String place) {
-    if (!shape.isArray()
-        || !shape
+    boolean isWhole =
+        shape
             .valueStream()
-            .allMatch(length -> length.isIntegralNumber() && length.canConvertToLong())) {
-      throw new BadInputException(
-          "%s.shape: found %s, expected a list of whole numbers"
-              .formatted(place, Excerpt.of(shape)));
-    }
+            .allMatch(length -> length.isIntegralNumber() && length.canConvertToLong());
+    require(shape.isArray() && isWhole, shape, place, "a list of whole numbers");
     return shape.valueStream().mapToLong(JsonNode::longValue).toArray();
   }
 
-  private static String text(JsonNode object, String field, String place) {
-    return optionalText(object, field, "%s.%s".formatted(place, field))
-        .orElseThrow(
-            () ->
-                new BadInputException(
-                    "%s.%s: found nothing, expected a text".formatted(place, field)));
+  private static String text(JsonNode value, String place) {
+    require(value.isTextual(), value, place, "a text");
+    return value.textValue();
   }
 
-  private static Optional<String> optionalText(JsonNode object, String field, String place) {
-    var value = object.path(field);
-    if (value.isMissingNode()) {
-      return Optional.empty();
-    }
-    if (!value.isTextual()) {
+  private static void require(boolean isSo, JsonNode value, String place, String expected) {
+    if (!isSo) {
       throw new BadInputException(
-          "%s: found %s, expected a text".formatted(place, Excerpt.of(value)));
+          "%s: found %s, expected %s".formatted(place, Excerpt.of(value), expected));
     }
-    return Optional.of(value.textValue());
-  }
-
-  private static Map<String, Object> parameters(JsonNode tensor, String place, List<String> known) {
-    return InferParameters.known(parameters(tensor, place), known, place);
   }
 
   /// Texts, numbers and booleans by name.
   private static Map<String, Object> parameters(JsonNode object, String place) {
     var parameters = object.path("parameters");
-    if (!parameters.isObject() && !parameters.isMissingNode() && !parameters.isNull()) {
-      throw new BadInputException(
-          "%s: found %s, expected an object".formatted(place, Excerpt.of(parameters)));
-    }
+    boolean isNone = parameters.isMissingNode() || parameters.isNull();
+    require(parameters.isObject() || isNone, parameters, place, "an object");
     var values = new LinkedHashMap<String, Object>();
     parameters.forEachEntry(
         (name, value) -> {
-          if (value.isTextual()) {
-            values.put(name, value.textValue());
-          } else if (value.isNumber()) {
-            values.put(name, value.numberValue());
-          } else if (value.isBoolean()) {
-            values.put(name, value.booleanValue());
-          } else if (!value.isNull()) {
-            // Hooks may have parameters of any form.
-            values.put(name, value);
+          if (!value.isNull()) {
+            values.put(
+                name,
+                switch (value.getNodeType()) {
+                  case STRING -> value.textValue();
+                  case NUMBER -> value.numberValue();
+                  case BOOLEAN -> value.booleanValue();
+                  // Hooks may have parameters of any form.
+                  default -> value;
+                });
           }
         });
     return values;

@@ -1,23 +1,24 @@
 package dev.berth.http.protocol;
 
-import com.google.protobuf.CodedInputStream;
-import com.google.protobuf.CodedOutputStream;
 import com.google.protobuf.InvalidProtocolBufferException;
-import com.google.protobuf.WireFormat;
+import com.google.protobuf.UnsafeByteOperations;
 import dev.berth.hooks.BadInputException;
 import dev.berth.hooks.InvocationRequest;
 import dev.berth.hooks.InvocationResponse;
-import dev.berth.memory.RequestMemory;
+import dev.berth.http.protocol.Inference.InferParameter;
+import dev.berth.http.protocol.Inference.ModelInferRequest;
+import dev.berth.http.protocol.Inference.ModelInferResponse;
+import dev.berth.http.protocol.Inference.ModelInferResponse.InferOutputTensor;
 import java.io.IOException;
-import java.nio.ByteBuffer;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 
-/// `ModelInferRequest` and `ModelInferResponse` of the published proto, field by field: generated
-/// classes would copy each tensor before it can be counted.
+/// `ModelInferRequest` and `ModelInferResponse`. Tensors in raw contents are parts of the body, and
+/// not copied.
 public final class ProtobufMessages implements Messages {
 
   private final InferTarget target;
@@ -27,125 +28,74 @@ public final class ProtobufMessages implements Messages {
     this.target = target;
   }
 
-  /// An input before its elements are known: they may come behind all inputs.
-  private static final class Input {
-    private String name = "";
-    private String datatype = "";
-    private final List<Long> shape = new ArrayList<>();
-    private final Map<String, Object> parameters = new LinkedHashMap<>();
-    private Optional<TypedContents> contents = Optional.empty();
-
-    private InferTensor tensor(Optional<ByteBuffer> raw, String place) {
-      var type = Datatype.named(datatype, place);
-      var lengths = shape.stream().mapToLong(Long::longValue).toArray();
-      var contentType =
-          Optional.ofNullable(
-                  InferParameters.known(
-                          parameters, InferParameters.OF_INPUTS, place + ".parameters")
-                      .get(InferParameters.CONTENT_TYPE))
-              .map(Object::toString);
-      return raw.isPresent()
-          ? InferTensor.ofRaw(name, type, lengths, raw.get(), contentType, place)
-          : contents.orElseGet(TypedContents::new).tensor(name, type, lengths, contentType, place);
-    }
-  }
-
   @Override
   public InferRequest read(InvocationRequest asked) throws IOException {
-    var message = GrpcFrame.message(asked.bytes());
+    var body = UnsafeByteOperations.unsafeWrap(GrpcFrame.message(asked.bytes()));
     try {
-      return read(message);
+      MessageMemory.charge(body.newCodedInput(), ModelInferRequest.getDescriptor());
+      var in = body.newCodedInput();
+      in.enableAliasing(true);
+      return read(ModelInferRequest.parseFrom(in));
     } catch (InvalidProtocolBufferException e) {
       throw new BadInputException("message: not a ModelInferRequest: " + e.getMessage(), e);
     }
   }
 
-  private InferRequest read(ByteBuffer message) throws IOException {
-    var in = CodedInputStream.newInstance(message);
-    // Tensors are parts of the body, and not copied.
-    in.enableAliasing(true);
-    Optional<String> id = Optional.empty();
-    var parameters = new LinkedHashMap<String, Object>();
-    var inputs = new ArrayList<Input>();
+  private InferRequest read(ModelInferRequest message) {
     var wanted = new ArrayList<InferRequest.Wanted>();
-    var raws = new ArrayList<ByteBuffer>();
-    for (int tag = in.readTag(); tag != 0; tag = in.readTag()) {
-      switch (WireFormat.getTagFieldNumber(tag)) {
-        case 3 -> id = Optional.of(in.readStringRequireUtf8()).filter(text -> !text.isEmpty());
-        case 4 -> Protobuf.nested(in, () -> Protobuf.parameter(in, parameters));
-        case 5 -> inputs.add(input(in));
-        case 6 -> wanted.add(wanted(in, "outputs[%d]".formatted(wanted.size())));
-        case 7 -> raws.add(in.readByteBuffer());
-        default -> in.skipField(tag);
-      }
+    for (var output : message.getOutputsList()) {
+      InferParameters.known(
+          parameters(output.getParametersMap()),
+          InferParameters.OF_OUTPUTS,
+          "outputs[%d].parameters".formatted(wanted.size()));
+      wanted.add(new InferRequest.Wanted(output.getName(), Optional.empty()));
     }
-    raw = !raws.isEmpty();
-    return new InferRequest(id, tensors(inputs, raws), parameters, wanted, true);
+    return new InferRequest(
+        Optional.of(message.getId()).filter(id -> !id.isEmpty()),
+        inputs(message),
+        parameters(message.getParametersMap()),
+        wanted,
+        true);
   }
 
-  private static List<InferTensor> tensors(List<Input> inputs, List<ByteBuffer> raws) {
-    if (!raws.isEmpty() && raws.size() != inputs.size()) {
+  private List<InferTensor> inputs(ModelInferRequest message) {
+    int raws = message.getRawInputContentsCount();
+    raw = raws > 0;
+    if (raw && raws != message.getInputsCount()) {
       throw new BadInputException(
           "raw_input_contents: found %d, expected %d, one for each input"
-              .formatted(raws.size(), inputs.size()));
+              .formatted(raws, message.getInputsCount()));
     }
     var tensors = new ArrayList<InferTensor>();
-    for (int i = 0; i < inputs.size(); i++) {
+    for (var input : message.getInputsList()) {
+      int i = tensors.size();
       var place = "inputs[%d]".formatted(i);
-      if (!raws.isEmpty() && inputs.get(i).contents.isPresent()) {
+      if (raw && input.hasContents()) {
         throw new BadInputException(
             place + ".contents: found raw_input_contents too, expected one of them");
       }
+      var header =
+          InferHeader.of(
+              place,
+              input.getName(),
+              input.getDatatype(),
+              input.getShapeList().stream().mapToLong(Long::longValue).toArray(),
+              parameters(input.getParametersMap()));
       tensors.add(
-          inputs
-              .get(i)
-              .tensor(raws.isEmpty() ? Optional.empty() : Optional.of(raws.get(i)), place));
+          raw
+              ? header.ofRaw(message.getRawInputContents(i).asReadOnlyByteBuffer())
+              : TypedContents.read(header, input.getContents()));
     }
     return tensors;
   }
 
-  private static Input input(CodedInputStream in) throws IOException {
-    var input = new Input();
-    Protobuf.message(
-        in,
-        tag -> {
-          switch (WireFormat.getTagFieldNumber(tag)) {
-            case 1 -> input.name = in.readStringRequireUtf8();
-            case 2 -> input.datatype = in.readStringRequireUtf8();
-            case 3 ->
-                Protobuf.repeated(
-                    in,
-                    tag,
-                    () -> {
-                      RequestMemory.charge(Long.BYTES * 4);
-                      input.shape.add(in.readInt64());
-                    });
-            case 4 -> Protobuf.nested(in, () -> Protobuf.parameter(in, input.parameters));
-            case 5 -> {
-              var contents = new TypedContents();
-              Protobuf.message(in, inner -> contents.read(in, inner));
-              input.contents = Optional.of(contents);
-            }
-            default -> in.skipField(tag);
-          }
-        });
-    return input;
-  }
-
-  private static InferRequest.Wanted wanted(CodedInputStream in, String place) throws IOException {
-    var name = new String[] {""};
+  /// Each has one field, that of its type.
+  private static Map<String, Object> parameters(Map<String, InferParameter> found) {
     var parameters = new LinkedHashMap<String, Object>();
-    Protobuf.message(
-        in,
-        tag -> {
-          switch (WireFormat.getTagFieldNumber(tag)) {
-            case 1 -> name[0] = in.readStringRequireUtf8();
-            case 2 -> Protobuf.nested(in, () -> Protobuf.parameter(in, parameters));
-            default -> in.skipField(tag);
-          }
-        });
-    InferParameters.known(parameters, InferParameters.OF_OUTPUTS, place + ".parameters");
-    return new InferRequest.Wanted(name[0], Optional.empty());
+    found.forEach(
+        (name, parameter) ->
+            parameter.getAllFields().values().forEach(value -> parameters.put(name, value)));
+    return parameters;
   }
 
   /// Raw contents answer raw contents, and half floats, which have no typed ones.
@@ -153,49 +103,30 @@ public final class ProtobufMessages implements Messages {
   public InvocationResponse write(InferRequest request, List<InferTensor> outputs) {
     boolean asBytes =
         raw || outputs.stream().anyMatch(output -> output.datatype() == Datatype.FP16);
-    return GrpcFrame.of(
-        message -> {
-          message.writeString(1, target.model());
-          message.writeString(2, target.version());
-          if (request.id().isPresent()) {
-            message.writeString(3, request.id().get());
-          }
-          for (var output : outputs) {
-            message.writeByteArray(5, tensor(output, asBytes));
-          }
-          if (asBytes) {
-            for (var output : outputs) {
-              write(6, output.raw(), message);
-            }
-          }
-        });
-  }
-
-  private static void write(int field, List<ByteBuffer> parts, CodedOutputStream message)
-      throws IOException {
-    int length = parts.stream().mapToInt(ByteBuffer::remaining).sum();
-    RequestMemory.charge(2L * length);
-    message.writeTag(field, WireFormat.WIRETYPE_LENGTH_DELIMITED);
-    message.writeUInt32NoTag(length);
-    for (var part : parts) {
-      message.write(part.duplicate());
+    var response =
+        ModelInferResponse.newBuilder()
+            .setModelName(target.model())
+            .setModelVersion(target.version())
+            .setId(request.id().orElse(""));
+    for (var output : outputs) {
+      var tensor =
+          response
+              .addOutputsBuilder()
+              .setName(output.name())
+              .setDatatype(output.datatype().name())
+              .addAllShape(Arrays.stream(output.shape()).asLongStream().boxed().toList());
+      output.contentType().ifPresent(type -> putContentType(tensor, type));
+      if (asBytes) {
+        response.addRawOutputContents(UnsafeByteOperations.unsafeWrap(output.raw()));
+      } else {
+        tensor.setContents(TypedContents.of(output));
+      }
     }
+    return InvocationResponse.of(GrpcFrame.of(response.build()), GrpcFrame.TYPE);
   }
 
-  private static byte[] tensor(InferTensor output, boolean asBytes) {
-    return Protobuf.bytes(
-        tensor -> {
-          tensor.writeString(1, output.name());
-          tensor.writeString(2, output.datatype().name());
-          Protobuf.writeShape(3, output.shape(), tensor);
-          if (output.contentType().isPresent()) {
-            tensor.writeByteArray(
-                4,
-                Protobuf.textParameter(InferParameters.CONTENT_TYPE, output.contentType().get()));
-          }
-          if (!asBytes) {
-            tensor.writeByteArray(5, TypedContents.write(output));
-          }
-        });
+  private static void putContentType(InferOutputTensor.Builder tensor, String type) {
+    tensor.putParameters(
+        InferParameters.CONTENT_TYPE, InferParameter.newBuilder().setStringParam(type).build());
   }
 }
