@@ -7,6 +7,7 @@ import io.javalin.http.Context;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.time.temporal.ChronoUnit;
+import java.util.List;
 import java.util.Map;
 import java.util.regex.Pattern;
 
@@ -20,19 +21,14 @@ final class Grpc {
   private static final int MOST_SAID = 800;
 
   private static final Pattern TIMEOUT = Pattern.compile("(\\d{1,8})([HMSmun])");
-  private static final Map<String, ChronoUnit> UNITS =
-      Map.of(
-          "H",
+  private static final String UNIT_LETTERS = "HMSmun";
+  private static final List<ChronoUnit> UNITS =
+      List.of(
           ChronoUnit.HOURS,
-          "M",
           ChronoUnit.MINUTES,
-          "S",
           ChronoUnit.SECONDS,
-          "m",
           ChronoUnit.MILLIS,
-          "u",
           ChronoUnit.MICROS,
-          "n",
           ChronoUnit.NANOS);
 
   private Grpc() {}
@@ -80,7 +76,7 @@ final class Grpc {
           "grpc-timeout: found %s, expected up to 8 digits and one of H, M, S, m, u and n"
               .formatted(Text.quoted(header)));
     }
-    return Duration.of(Long.parseLong(parts.group(1)), UNITS.get(parts.group(2)));
+    return Duration.of(Long.parseLong(parts.group(1)), UNITS.get(UNIT_LETTERS.indexOf(parts.group(2))));
   }
 
   /// @param message with its frame

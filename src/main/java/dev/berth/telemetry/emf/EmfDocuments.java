@@ -1,7 +1,8 @@
 package dev.berth.telemetry.emf;
 
+import com.fasterxml.jackson.databind.JsonNode;
+import com.fasterxml.jackson.databind.node.DoubleNode;
 import com.fasterxml.jackson.databind.node.JsonNodeFactory;
-import com.fasterxml.jackson.databind.node.ObjectNode;
 import dev.berth.json.JsonText;
 import io.prometheus.metrics.model.snapshots.CounterSnapshot;
 import io.prometheus.metrics.model.snapshots.GaugeSnapshot;
@@ -18,7 +19,6 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.TreeMap;
-import java.util.function.Consumer;
 
 /// Makes a document of CloudWatch's Embedded Metric Format for each set of dimensions: the process,
 /// each model, and each status that a model has answered with. Counters and histograms have what
@@ -51,7 +51,7 @@ public final class EmfDocuments {
 
   private Map<String, Double> now = new HashMap<>();
 
-  private record Metric(String name, String unit, Consumer<ObjectNode> value) {}
+  private record Metric(String name, String unit, JsonNode value) {}
 
   /// @param dimensions of all metrics, by name
   public EmfDocuments(Map<String, String> dimensions) {
@@ -95,13 +95,12 @@ public final class EmfDocuments {
         case CounterSnapshot _ -> {
           double more =
               more(name + labels, ((CounterSnapshot.CounterDataPointSnapshot) point).getValue());
-          metrics.add(
-              new Metric(name + "_total", "Count", node -> node.put(name + "_total", more)));
+          metrics.add(new Metric(name + "_total", "Count", DoubleNode.valueOf(more)));
         }
         case GaugeSnapshot _ -> {
           double value = ((GaugeSnapshot.GaugeDataPointSnapshot) point).getValue();
           if (Double.isFinite(value)) {
-            metrics.add(new Metric(name, unit(name), node -> node.put(name, value)));
+            metrics.add(new Metric(name, unit(name), DoubleNode.valueOf(value)));
           }
         }
         case HistogramSnapshot _ -> addHistogram(name, (HistogramDataPointSnapshot) point, metrics);
@@ -129,19 +128,13 @@ public final class EmfDocuments {
     }
     double sum = more(name + point.getLabels() + "sum", point.getSum());
     if (!values.isEmpty()) {
-      metrics.add(
-          new Metric(
-              name,
-              unit(name),
-              node -> {
-                var histogram = node.putObject(name);
-                values.forEach(histogram.putArray("Values")::add);
-                counts.forEach(histogram.putArray("Counts")::add);
-                histogram.put("Min", values.getFirst()).put("Max", values.getLast());
-                histogram
-                    .put("Sum", sum)
-                    .put("Count", counts.stream().mapToDouble(Double::doubleValue).sum());
-              }));
+      var histogram = JsonNodeFactory.instance.objectNode();
+      values.forEach(histogram.putArray("Values")::add);
+      counts.forEach(histogram.putArray("Counts")::add);
+      histogram.put("Min", values.getFirst()).put("Max", values.getLast());
+      double count = counts.stream().mapToDouble(Double::doubleValue).sum();
+      histogram.put("Sum", sum).put("Count", count);
+      metrics.add(new Metric(name, unit(name), histogram));
     }
   }
 
@@ -165,7 +158,7 @@ public final class EmfDocuments {
     metrics.forEach(
         metric -> definitions.addObject().put("Name", metric.name).put("Unit", metric.unit));
     all.forEach(root::put);
-    metrics.forEach(metric -> metric.value.accept(root));
+    metrics.forEach(metric -> root.set(metric.name, metric.value));
     return JsonText.write(root);
   }
 

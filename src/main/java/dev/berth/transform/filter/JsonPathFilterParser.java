@@ -102,10 +102,10 @@ final class JsonPathFilterParser {
         position = start;
         throw bad("a slice that has a start or an end, such as 1: or :5");
       }
-      return new Selector.Slice(number(slice, 1), number(slice, 2), sliceEnd);
+      return Selector.slice(number(slice, 1), number(slice, 2), sliceEnd);
     }
     if (takes(INDEX)) {
-      return new Selector.Index(number(matcher.toMatchResult(), 1).orElseThrow());
+      return Selector.index(number(matcher.toMatchResult(), 1).orElseThrow());
     }
     throw bad("an index, a slice or a name in single quotes");
   }

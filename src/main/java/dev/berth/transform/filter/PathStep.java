@@ -50,65 +50,44 @@ public sealed interface PathStep {
       case Members(var names) -> names.size() > 1;
       case Subset _ -> false;
       case Elements(var selectors) ->
-          selectors.size() > 1 || selectors.getFirst() instanceof Selector.Slice;
+          selectors.size() > 1 || selectors.getFirst().isSlice();
       case All() -> true;
     };
   }
 
-  /// Which elements of a list of some size: those from one index up to another, which does not
-  /// count. Its text ends the sentence "expected a list with …".
-  sealed interface Selector {
+  /// The elements of a list from one number up to another. Numbers below 0 count from the list's
+  /// end, and what is outside of the list is cut off.
+  ///
+  /// @param text ends the sentence "expected a list with …"
+  record Selector(
+      OptionalInt start, OptionalInt end, SliceEnd sliceEnd, boolean isSlice, String text) {
 
-    /// Below 0 where there is none such.
-    int from(int size);
-
-    int to(int size);
-
-    record Index(int index) implements Selector {
-
-      @Override
-      public int from(int size) {
-        return index < 0 ? size + index : index;
-      }
-
-      @Override
-      public int to(int size) {
-        return from(size) + 1;
-      }
-
-      @Override
-      public String toString() {
-        return "the index " + index;
-      }
+    static Selector index(int index) {
+      var number = OptionalInt.of(index);
+      return new Selector(number, number, SliceEnd.INCLUSIVE, false, "the index " + index);
     }
 
-    /// Numbers below 0 count from the list's end. What is outside of the list is cut off.
-    record Slice(OptionalInt start, OptionalInt end, SliceEnd sliceEnd) implements Selector {
+    static Selector slice(OptionalInt start, OptionalInt end, SliceEnd sliceEnd) {
+      var text = "elements in %s:%s".formatted(text(start), text(end));
+      return new Selector(start, end, sliceEnd, true, text);
+    }
 
-      @Override
-      public int from(int size) {
-        return start.isEmpty() ? 0 : within(start.getAsInt(), 0, size);
-      }
+    private static String text(OptionalInt number) {
+      return number.isEmpty() ? "" : Integer.toString(number.getAsInt());
+    }
 
-      @Override
-      public int to(int size) {
-        return end.isEmpty()
-            ? size
-            : within(end.getAsInt(), sliceEnd == SliceEnd.INCLUSIVE ? 1 : 0, size);
-      }
+    int from(int size) {
+      return start.isEmpty() ? 0 : within(start.getAsInt(), 0, size);
+    }
 
-      private static int within(int number, long added, int size) {
-        return (int) Math.clamp((number < 0 ? (long) size + number : number) + added, 0L, size);
-      }
+    int to(int size) {
+      return end.isEmpty()
+          ? size
+          : within(end.getAsInt(), sliceEnd == SliceEnd.INCLUSIVE ? 1 : 0, size);
+    }
 
-      @Override
-      public String toString() {
-        return "elements in %s:%s".formatted(text(start), text(end));
-      }
-
-      private static String text(OptionalInt number) {
-        return number.isEmpty() ? "" : Integer.toString(number.getAsInt());
-      }
+    private static int within(int number, long added, int size) {
+      return (int) Math.clamp((number < 0 ? (long) size + number : number) + added, 0L, size);
     }
   }
 
@@ -118,8 +97,8 @@ public sealed interface PathStep {
     }
     int from = selector.from(value.size());
     int to = selector.to(value.size());
-    if (from < 0 || from >= to || to > value.size()) {
-      throw bad(value, "a list with " + selector);
+    if (from >= to) {
+      throw bad(value, "a list with " + selector.text());
     }
     for (int i = from; i < to; i++) {
       selected.add(value.get(i));
