@@ -76,7 +76,8 @@ final class Grpc {
           "grpc-timeout: found %s, expected up to 8 digits and one of H, M, S, m, u and n"
               .formatted(Text.quoted(header)));
     }
-    return Duration.of(Long.parseLong(parts.group(1)), UNITS.get(UNIT_LETTERS.indexOf(parts.group(2))));
+    return Duration.of(
+        Long.parseLong(parts.group(1)), UNITS.get(UNIT_LETTERS.indexOf(parts.group(2))));
   }
 
   /// @param message with its frame

@@ -49,8 +49,7 @@ public sealed interface PathStep {
     return switch (this) {
       case Members(var names) -> names.size() > 1;
       case Subset _ -> false;
-      case Elements(var selectors) ->
-          selectors.size() > 1 || selectors.getFirst().isSlice();
+      case Elements(var selectors) -> selectors.size() > 1 || selectors.getFirst().isSlice();
       case All() -> true;
     };
   }
