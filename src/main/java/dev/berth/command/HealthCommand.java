@@ -2,14 +2,12 @@ package dev.berth.command;
 
 import dev.berth.config.Configuration;
 import dev.berth.config.ConfigurationException;
-import dev.berth.config.Setting;
 import dev.berth.config.Settings;
 import java.io.IOException;
 import java.io.PrintStream;
 import java.net.HttpURLConnection;
 import java.net.URI;
 import java.nio.charset.StandardCharsets;
-import java.util.List;
 import java.util.Map;
 import picocli.CommandLine.ExitCode;
 import picocli.CommandLine.Model.CommandSpec;
@@ -20,7 +18,6 @@ final class HealthCommand {
 
   static final String NAME = "health";
 
-  private static final List<Setting<?>> SETTINGS = Settings.OF_THE_LISTENER;
   private static final int TIMEOUT_MILLIS = 5_000;
 
   private final Map<String, String> environment;
@@ -32,11 +29,12 @@ final class HealthCommand {
   }
 
   static CommandSpec spec() {
-    var spec = ServeOptions.with(SETTINGS);
+    var spec = ServeOptions.with(Settings.OF_THE_LISTENER);
     spec.usageMessage()
         .customSynopsis("serve health [option]...")
         .description(
-            "Asks /ping of the server of this container. Exit code 0: it can answer. 1: it can't, or is not there.",
+            "Asks /ping of the server of this container. Exit code 0: it can answer. 1: it can't,"
+                + " or is not there.",
             "A port that the server got as a flag must be given here too.",
             "");
     return spec;

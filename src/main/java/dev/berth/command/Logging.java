@@ -9,7 +9,6 @@ import ch.qos.logback.core.encoder.Encoder;
 import ch.qos.logback.core.filter.Filter;
 import ch.qos.logback.core.spi.FilterReply;
 import dev.berth.config.LogConfig;
-import dev.berth.config.LogFormat;
 import java.io.FileDescriptor;
 import java.io.FileOutputStream;
 import java.io.IOException;
@@ -51,7 +50,7 @@ final class Logging {
       var appender = new OutputStreamAppender<ILoggingEvent>();
       appender.setContext(context);
       appender.setName(LogDefaults.APPENDER);
-      var encoder = config.format() == LogFormat.JSON ? new JsonEvents() : new PlainEvents();
+      var encoder = config.format() == LogConfig.Format.JSON ? new JsonEvents() : new PlainEvents();
       appender.setEncoder(encoder);
       // Unbuffered, so that each event is one write.
       appender.setOutputStream(stream.apply(encoder));

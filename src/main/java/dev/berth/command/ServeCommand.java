@@ -2,10 +2,10 @@ package dev.berth.command;
 
 import dev.berth.config.Configuration;
 import dev.berth.config.ConfigurationException;
-import dev.berth.config.EffectiveSetting;
 import dev.berth.config.HttpConfig;
-import dev.berth.config.LogFormat;
+import dev.berth.config.LogConfig;
 import dev.berth.config.ServerConfig;
+import dev.berth.config.Setting;
 import dev.berth.engine.Engine;
 import dev.berth.memory.ProcessMemory;
 import dev.berth.telemetry.otlp.OtlpExport;
@@ -70,7 +70,7 @@ final class ServeCommand {
       var configuration = Configuration.read(environment, flags, home);
       // Of all that is to be done it takes the longest, so it comes first.
       engines(configuration.config()).forEach(Engine::preload);
-      isJson = configuration.config().log().format() == LogFormat.JSON;
+      isJson = configuration.config().log().format() == LogConfig.Format.JSON;
       Logging.configureWithoutWaiting(
           configuration.config().log(), new FileOutputStream(FileDescriptor.out));
       Logging.takeOverPrints();
@@ -78,7 +78,7 @@ final class ServeCommand {
       return serve(configuration.config());
     } catch (ConfigurationException e) {
       var how = Configuration.log(environment, flags);
-      isJson = how.format() == LogFormat.JSON;
+      isJson = how.format() == LogConfig.Format.JSON;
       if (isJson) {
         Logging.configure(how, new FileOutputStream(FileDescriptor.out));
       }
@@ -134,8 +134,7 @@ final class ServeCommand {
   private static void announce(Configuration configuration) {
     configuration.warnings().forEach(log::warn);
     var settings =
-        configuration.effective().stream()
-            .collect(Collectors.partitioningBy(EffectiveSetting::isChosen));
+        configuration.effective().stream().collect(Collectors.partitioningBy(Setting::isChosen));
     settings.get(true).forEach(setting -> log.info("{}", setting));
     settings.get(false).forEach(setting -> log.debug("{}", setting));
     log.info(

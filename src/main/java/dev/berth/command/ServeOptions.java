@@ -38,7 +38,7 @@ final class ServeOptions {
   }
 
   /// A command with those of the settings that have a flag.
-  static CommandSpec with(List<Setting<?>> settings) {
+  static CommandSpec with(List<Setting> settings) {
     var spec = CommandSpec.create().mixinStandardHelpOptions(true).version("berth " + version());
     add(settings, spec);
     spec.usageMessage().width(HELP_WIDTH).sortOptions(false);
@@ -46,7 +46,7 @@ final class ServeOptions {
   }
 
   /// Gives a command those of the settings that have a flag.
-  static void add(List<Setting<?>> settings, CommandSpec spec) {
+  static void add(List<Setting> settings, CommandSpec spec) {
     settings.forEach(
         setting -> setting.flag().ifPresent(flag -> spec.addOption(option(setting, flag))));
   }
@@ -58,17 +58,19 @@ final class ServeOptions {
         .collect(Collectors.toMap(OptionSpec::longestName, OptionSpec::<String>getValue));
   }
 
-  private static OptionSpec option(Setting<?> setting, Setting.Flag<?> flag) {
-    var option = OptionSpec.builder(flag.name());
-    if (setting.sources().getFirst().syntax().label().equals("<true|false>")) {
+  private static OptionSpec option(Setting setting, String flag) {
+    var option = OptionSpec.builder(flag);
+    if (setting.label().equals("<true|false>")) {
       // The name alone is enough.
       option.arity("0..1").fallbackValue("true");
     }
     return option
         .type(String.class)
-        .paramLabel(flag.syntax().label())
+        .paramLabel(setting.label())
         .description(
-            setting.meaning(), "  " + variables(setting), "  Default: " + setting.defaultText())
+            setting.meaning(),
+            "  " + String.join(", ", setting.variables()),
+            "  Default: " + setting.unset())
         .build();
   }
 
@@ -78,17 +80,10 @@ final class ServeOptions {
         .filter(setting -> setting.flag().isEmpty())
         .forEach(
             setting -> {
-              lines.add("  " + variables(setting));
-              lines.add(
-                  "      %s. Default: %s".formatted(setting.meaning(), setting.defaultText()));
+              lines.add("  " + String.join(", ", setting.variables()));
+              lines.add("      %s. Default: %s".formatted(setting.meaning(), setting.unset()));
             });
     return lines.toArray(String[]::new);
-  }
-
-  private static String variables(Setting<?> setting) {
-    return setting.variables().stream()
-        .map(Setting.Variable::name)
-        .collect(Collectors.joining(", "));
   }
 
   private static String version() {

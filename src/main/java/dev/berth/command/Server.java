@@ -1,9 +1,9 @@
 package dev.berth.command;
 
 import dev.berth.config.HttpConfig;
-import dev.berth.config.LoadModels;
-import dev.berth.config.MetricsAliases;
+import dev.berth.config.MultiModelConfig;
 import dev.berth.config.ServerConfig;
+import dev.berth.config.TelemetryConfig;
 import dev.berth.hooks.InferenceHandler;
 import dev.berth.http.HttpServer;
 import dev.berth.http.page.Page;
@@ -92,7 +92,8 @@ public final class Server implements AutoCloseable {
   /// With one model.
   private Server(ServerConfig config, Callable<Deployment> plan, FirstRequest first) {
     this.config = config;
-    this.metrics = new ServingMetrics(config.telemetry().metricsAliases() == MetricsAliases.VLLM);
+    this.metrics =
+        new ServingMetrics(config.telemetry().metricsAliases() == TelemetryConfig.Aliases.VLLM);
     this.heap = new HeapWatch(metrics);
     this.tracing = tracing(config, metrics);
     this.printer = printer(config, metrics);
@@ -110,7 +111,8 @@ public final class Server implements AutoCloseable {
   /// `/ping`'s business.
   private Server(ServerConfig config) {
     this.config = config;
-    this.metrics = new ServingMetrics(config.telemetry().metricsAliases() == MetricsAliases.VLLM);
+    this.metrics =
+        new ServingMetrics(config.telemetry().metricsAliases() == TelemetryConfig.Aliases.VLLM);
     this.heap = new HeapWatch(metrics);
     this.tracing = tracing(config, metrics);
     this.printer = printer(config, metrics);
@@ -129,7 +131,7 @@ public final class Server implements AutoCloseable {
                         new ModelDirectory(
                             root,
                             store,
-                            many.load() == LoadModels.START,
+                            many.load() == MultiModelConfig.Load.START,
                             ModelDirectory.BETWEEN_LOOKS));
     this.served =
         config.model().watch()

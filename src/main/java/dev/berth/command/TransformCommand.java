@@ -2,7 +2,6 @@ package dev.berth.command;
 
 import dev.berth.config.Configuration;
 import dev.berth.config.ConfigurationException;
-import dev.berth.config.Setting;
 import dev.berth.config.Settings;
 import dev.berth.json.JsonText;
 import dev.berth.storage.Location;
@@ -192,7 +191,6 @@ final class TransformCommand {
     var ignored =
         Stream.concat(Settings.OF_A_TRANSFORM.stream(), Settings.OF_THE_MODEL.stream())
             .flatMap(setting -> setting.flag().stream())
-            .map(Setting.Flag::name)
             .filter(parsed::hasMatchedOption)
             .map(
                 flag ->

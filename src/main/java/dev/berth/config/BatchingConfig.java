@@ -5,15 +5,11 @@ import java.util.OptionalInt;
 
 /// How records wait and how they are put together.
 ///
-/// @param queueCapacity records that may wait before callers are refused; `Integer.MAX_VALUE` is
-///   unlimited
-/// @param maxBatchSize records in a batch; empty: as the accelerator wants
+/// @param queueCapacity `Integer.MAX_VALUE` is unlimited
+/// @param maxBatchSize empty: as the accelerator wants
 /// @param maxBatchTokens padded cost of a batch; empty: as the accelerator wants
-/// @param maxBatchDelay how long a free worker waits for a batch to fill; zero: not at all
-/// @param targetDelay when a request has waited for longer and others leave unanswered, the newest
-///   is served first; zero: never
-/// @param timeout how long a request may take
-/// @param stuckAfter how long after its request's deadline a hook that still runs counts as stuck
+/// @param maxBatchDelay zero: not at all
+/// @param targetDelay zero: never
 public record BatchingConfig(
     int queueCapacity,
     OptionalInt maxBatchSize,
@@ -23,13 +19,62 @@ public record BatchingConfig(
     Duration timeout,
     Duration stuckAfter) {
 
-  public BatchingConfig {
-    Require.atLeast("queueCapacity", queueCapacity, 1);
-    Require.atLeast("maxBatchSize", maxBatchSize, 1);
-    Require.atLeast("maxBatchTokens", maxBatchTokens, 1);
-    Require.atLeast("maxBatchDelay", maxBatchDelay.toMillis(), 0);
-    Require.atLeast("targetDelay", targetDelay.toMillis(), 0);
-    Require.atLeast("timeout", timeout.toMillis(), 1);
-    Require.atLeast("stuckAfter", stuckAfter.toMillis(), 1);
+  static BatchingConfig read(Reading reading) {
+    boolean batch = TransformConfig.isBatch(reading);
+    return new BatchingConfig(
+        reading.derived(
+            "--queue-capacity",
+            Syntax.positive(),
+            batch ? Integer.MAX_VALUE : 1000,
+            "1000; unlimited when SAGEMAKER_BATCH is true",
+            "Records that may wait before callers are refused with 503"),
+        Reading.number(
+            reading.detected(
+                "--max-batch-size",
+                Syntax.positive(),
+                "chosen from the device",
+                "Records that may be predicted together",
+                "BERTH_MAX_BATCH_SIZE",
+                "SAGEMAKER_TS_BATCH_SIZE")),
+        Reading.number(
+            reading.detected(
+                "--max-batch-tokens",
+                Syntax.positive(),
+                "chosen from the device",
+                "Tokens, padding included, that may be predicted together")),
+        reading.fixed(
+            "--max-batch-delay-ms",
+            Syntax.milliseconds(0),
+            Duration.ZERO,
+            "How long a free worker waits for its batch to fill",
+            "BERTH_MAX_BATCH_DELAY_MS",
+            "SAGEMAKER_TS_MAX_BATCH_DELAY"),
+        reading.derived(
+            "--target-delay-ms",
+            Syntax.milliseconds(0),
+            batch ? Duration.ZERO : Duration.ofMillis(300),
+            "300 ms; 0 when SAGEMAKER_BATCH is true",
+            "When a request has waited for longer and others leave unanswered, the newest is served"
+                + " first; 0: never"),
+        // A transform job may ask for InvocationsTimeoutInSeconds up to an hour: the container must
+        // not be the one to give up.
+        reading.derived(
+            "--timeout",
+            Syntax.seconds(1)
+                .in(
+                    "SAGEMAKER_MODEL_SERVER_TIMEOUT",
+                    Syntax.duration("minutes", Duration.ofMinutes(1), 1)),
+            batch ? Duration.ofHours(1) : Duration.ofSeconds(60),
+            "60 s; 3600 s when SAGEMAKER_BATCH is true",
+            "How long a request may take; SAGEMAKER_MODEL_SERVER_TIMEOUT counts minutes, as in"
+                + " AWS's own containers",
+            "SAGEMAKER_MODEL_SERVER_TIMEOUT_SECONDS",
+            "SAGEMAKER_MODEL_SERVER_TIMEOUT"),
+        reading.fixed(
+            "--stuck-seconds",
+            Syntax.seconds(1),
+            Duration.ofMinutes(2),
+            "How long after its request's deadline a hook that still runs counts as stuck: /ping is"
+                + " 503 when no worker or no thread for hooks is left"));
   }
 }

@@ -3,19 +3,11 @@ package dev.berth.config;
 import dev.berth.hooks.MediaType;
 import java.time.Duration;
 import java.util.List;
-import java.util.Objects;
 import java.util.OptionalInt;
 
 /// How the server listens.
 ///
-/// @param port 0 takes any free port
-/// @param maxPayloadBytes the largest request body; `Long.MAX_VALUE` is unlimited
-/// @param defaultAccept the response's type for a caller that names none, or `*/*`
-/// @param page whether `/`, `/docs` and `/openapi.json` are there
-/// @param lameDuck how long new requests are still served after SIGTERM while `/ping` is 503
-///   already
-/// @param drain how long requests may go on after SIGTERM; SageMaker kills the process after 30
-///   seconds
+/// @param maxPayloadBytes `Long.MAX_VALUE` is unlimited
 /// @param maxConnections lowers the limit that follows from the process's descriptors and heap
 /// @param maxConnectionsPerAddress empty: one address may have all of them, as behind a load
 ///   balancer
@@ -34,17 +26,113 @@ public record HttpConfig(
   /// Those of a server that listens on all addresses.
   private static final List<String> EVERYWHERE = List.of("0.0.0.0", "::", "[::]");
 
-  public HttpConfig {
-    Objects.requireNonNull(host, "host");
-    Objects.requireNonNull(defaultAccept, "defaultAccept");
-    Objects.requireNonNull(metricsPath, "metricsPath");
-    Require.between("port", port, 0, 65535);
-    Require.atLeast("maxPayloadBytes", maxPayloadBytes, 1);
-    Require.atLeast("lameDuck", lameDuck.toMillis(), 0);
-    Require.atLeast("drain", drain.toMillis(), 0);
-    maxConnections.ifPresent(most -> Require.atLeast("maxConnections", most, 1));
-    maxConnectionsPerAddress.ifPresent(
-        most -> Require.atLeast("maxConnectionsPerAddress", most, 1));
+  private static final List<String> TAKEN_PATHS =
+      List.of(
+          "/ping",
+          "/invocations",
+          "/inferences",
+          "/execution-parameters",
+          "/models",
+          "/invocations-bidirectional-stream",
+          "/docs",
+          "/openapi.json");
+  private static final List<String> TAKEN_PREFIXES = List.of("/models/", "/docs/", "/page/", "/v2");
+
+  static HttpConfig read(Reading reading) {
+    int port = port(reading);
+    return new HttpConfig(
+        host(reading),
+        port,
+        reading.fixed(
+            "--max-payload-mb",
+            Syntax.mebibytes()
+                .in("SAGEMAKER_MAX_REQUEST_SIZE", Syntax.bytes())
+                .in("SAGEMAKER_MAX_PAYLOAD_IN_MB", Syntax.mebibytes()),
+            100L * 1024 * 1024,
+            "Largest request body, 0 for unlimited; SAGEMAKER_MAX_REQUEST_SIZE counts bytes",
+            "SAGEMAKER_MAX_REQUEST_SIZE",
+            "SAGEMAKER_MAX_PAYLOAD_IN_MB"),
+        reading.fixed(
+            "--default-accept",
+            Syntax.mediaType(),
+            MediaType.JSON,
+            "Type of the response for a caller that names none, or */*",
+            "SAGEMAKER_DEFAULT_INVOCATIONS_ACCEPT"),
+        metricsPath(reading),
+        reading.derived(
+            "--page",
+            Syntax.trueOrFalse(),
+            !PlatformConfig.isPresent(reading.environment()),
+            "true; false where a platform's variables are set",
+            "Whether / has a page to try the model, with /docs and /openapi.json"),
+        reading.fixed(
+            "--lame-duck-seconds",
+            Syntax.seconds(0),
+            Duration.ZERO,
+            "How long new requests are still served after SIGTERM while /ping is 503 already; then"
+                + " they are refused"),
+        reading.fixed(
+            "--drain-seconds",
+            Syntax.seconds(0),
+            Duration.ofSeconds(20),
+            "How long requests may go on after SIGTERM; SageMaker kills the container after 30 s"),
+        Reading.number(
+            reading.detected(
+                "--max-connections",
+                Syntax.positive(),
+                "chosen from ulimit -n and the heap, at most 10000",
+                "Connections that serve requests; beyond them, those that are waited for longest"
+                    + " are closed for new ones")),
+        Reading.number(
+            reading.optional(
+                "--max-connections-per-address",
+                Syntax.positive(),
+                "not set",
+                "Connections of one client address; others are refused with 503. Behind a load"
+                    + " balancer all clients have its address")));
+  }
+
+  static int port(Reading reading) {
+    return reading.fixed(
+        "--port",
+        Syntax.wholeNumber(0, 65535),
+        8080,
+        "Port to listen on; 0 takes any free one",
+        "SAGEMAKER_BIND_TO_PORT",
+        "AIP_HTTP_PORT",
+        "PORT");
+  }
+
+  static String host(Reading reading) {
+    return reading.fixed(
+        "--host",
+        Syntax.word("<host>", "a host name or an address"),
+        "0.0.0.0",
+        "Address to listen on");
+  }
+
+  private static String metricsPath(Reading reading) {
+    // The pattern of `MetricsEndpoint.MetricsPath` in the SageMaker API.
+    var syntax =
+        Syntax.matching(
+            "<path>",
+            "a path of letters, digits and / _ . - that starts with /, without .. and of at most"
+                + " 256 characters",
+            "/(?!.*\\.\\.)[a-zA-Z0-9/_.\\-]{1,255}");
+    var path =
+        reading.fixed("--metrics-path", syntax, "/metrics", "Path of the Prometheus metrics");
+    if (TAKEN_PATHS.contains(path) || TAKEN_PREFIXES.stream().anyMatch(path::startsWith)) {
+      reading.problem(
+          "metrics-path: found %s, expected a path of its own, and not %s", path, TAKEN_PATHS);
+    }
+    return path;
+  }
+
+  /// Whether the server has something else at this path.
+  static boolean isTaken(String path, Reading reading) {
+    return TAKEN_PATHS.contains(path)
+        || path.startsWith("/models/")
+        || path.equals(metricsPath(reading));
   }
 
   /// A host as it stands in a URL: `[::1]`.

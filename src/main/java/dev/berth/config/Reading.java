@@ -1,126 +1,147 @@
 package dev.berth.config;
 
-import dev.berth.config.Setting.Flag;
-import dev.berth.config.Setting.Source;
-import dev.berth.config.Setting.Variable;
-import dev.berth.config.Setting.WhenUnset;
-import java.util.HashMap;
+import java.util.LinkedHashMap;
 import java.util.LinkedHashSet;
 import java.util.List;
+import java.util.Locale;
 import java.util.Map;
-import java.util.Objects;
 import java.util.Optional;
+import java.util.OptionalInt;
+import java.util.SequencedMap;
 import java.util.SequencedSet;
 
-/// One pass over the settings: looks each one up and notes what it was, and what was wrong with it,
-/// on the way.
+/// One pass over the settings. To declare a setting and to read it is one call, so that what is
+/// read can be listed too: [Settings] makes a pass in which nothing is set. A setting that others
+/// look at may be read more than once.
 ///
-/// A value that can't be read counts as unset, so that the pass goes on and finds the other
+/// The name of a setting that has a flag is that flag, as in `--port`. Its variable is `BERTH_` and
+/// the name, unless others are given: the first of those that is set wins, and a flag wins over
+/// them. A value that can't be read counts as unset, so that the pass goes on and finds the other
 /// problems too.
 final class Reading {
 
+  /// Also the prefix of the variables that are Berth's alone.
+  static final String OURS = "BERTH_";
+
+  private static final String DASHES = "--";
+
   private final Map<String, String> environment;
   private final Map<String, String> flags;
-  private final Map<Setting<?>, EffectiveSetting> effective = new HashMap<>();
+  private final SequencedMap<String, Setting> settings = new LinkedHashMap<>();
   private final SequencedSet<String> problems = new LinkedHashSet<>();
+  private final SequencedSet<String> warnings = new LinkedHashSet<>();
 
   Reading(Map<String, String> environment, Map<String, String> flags) {
     this.environment = Map.copyOf(environment);
     this.flags = Map.copyOf(flags);
   }
 
-  /// The value of a setting that has a fixed default.
-  <T> T get(Setting<T> setting) {
-    return switch (setting.whenUnset()) {
-      case WhenUnset.Fixed<T>(var value) -> get(setting, value);
-      case WhenUnset.Rule<T> _, WhenUnset.Detected<T> _ ->
-          throw new IllegalArgumentException(setting.name() + " has no fixed default");
-    };
+  /// A setting with a fixed default.
+  <T> T fixed(String name, Syntax<T> syntax, T unset, String meaning, String... variables) {
+    return derived(name, syntax, unset, syntax.show(unset), meaning, variables);
   }
 
-  /// The value of a setting whose default the caller has worked out.
-  <T> T get(Setting<T> setting, T unset) {
-    return given(setting)
-        .orElseGet(
-            () -> {
-              note(setting, setting.show(unset), EffectiveSetting.DEFAULT);
-              return unset;
-            });
+  /// One whose default follows from other settings, as the rule says.
+  <T> T derived(
+      String name, Syntax<T> syntax, T unset, String rule, String meaning, String... variables) {
+    return read(name, syntax, rule, syntax.show(unset), Setting.DEFAULT, meaning, variables)
+        .orElse(unset);
   }
 
-  /// The value of a setting that may stay open.
-  <T> Optional<T> find(Setting<T> setting) {
-    var given = given(setting);
-    if (given.isEmpty()) {
-      note(
-          setting,
-          setting.defaultText(),
-          setting.whenUnset() instanceof WhenUnset.Detected<T>
-              ? EffectiveSetting.DETECTED
-              : EffectiveSetting.DEFAULT);
+  /// One that may stay open.
+  ///
+  /// @param unset what that means, in words
+  <T> Optional<T> optional(
+      String name, Syntax<T> syntax, String unset, String meaning, String... variables) {
+    return read(name, syntax, unset, unset, Setting.DEFAULT, meaning, variables);
+  }
+
+  /// The same, where the part of the server that the setting is for looks at the machine then.
+  <T> Optional<T> detected(
+      String name, Syntax<T> syntax, String unset, String meaning, String... variables) {
+    return read(name, syntax, unset, unset, Setting.DETECTED, meaning, variables);
+  }
+
+  private <T> Optional<T> read(
+      String flagOrName,
+      Syntax<T> syntax,
+      String unset,
+      String shown,
+      String unsetOrigin,
+      String meaning,
+      String... given) {
+    boolean hasFlag = flagOrName.startsWith(DASHES);
+    var name = hasFlag ? flagOrName.substring(DASHES.length()) : flagOrName;
+    var variables = given.length > 0 ? List.of(given) : List.of(ours(name));
+    var texts = new LinkedHashMap<String, String>();
+    texts.put(flagOrName, flags.getOrDefault(flagOrName, ""));
+    variables.forEach(variable -> texts.put(variable, environment.getOrDefault(variable, "")));
+    texts.values().removeIf(String::isBlank);
+    var source = Optional.ofNullable(texts.firstEntry());
+    var value =
+        source.flatMap(text -> read(text, syntax.variants().getOrDefault(text.getKey(), syntax)));
+    settings.put(
+        name,
+        new Setting(
+            name,
+            hasFlag,
+            variables,
+            syntax.label(),
+            syntax.expected(),
+            unset,
+            meaning,
+            value.map(syntax::show).orElse(shown),
+            source
+                .map(text -> (text.getKey().equals(flagOrName) ? "flag " : "") + text.getKey())
+                .orElse(unsetOrigin)));
+    return value;
+  }
+
+  private <T> Optional<T> read(Map.Entry<String, String> source, Syntax<T> syntax) {
+    var value = syntax.read(source.getValue());
+    if (value.isEmpty()) {
+      problem(
+          "%s: found \"%s\", expected %s", source.getKey(), source.getValue(), syntax.expected());
     }
-    return given;
+    return value;
+  }
+
+  /// The variable of a setting that has no other.
+  static String ours(String name) {
+    return OURS + name.replace('-', '_').toUpperCase(Locale.ROOT);
+  }
+
+  static OptionalInt number(Optional<Integer> value) {
+    return value.map(OptionalInt::of).orElseGet(OptionalInt::empty);
+  }
+
+  Map<String, String> environment() {
+    return environment;
   }
 
   /// Whether anybody has chosen this, rightly or wrongly.
-  boolean isSet(Setting<?> setting) {
-    return !written(setting).isEmpty();
+  boolean isSet(String name) {
+    return settings.get(name).isChosen();
   }
 
-  /// What somebody has written for this; nothing where it is unset.
-  String written(Setting<?> setting) {
-    return setting.sources().stream()
-        .map(this::text)
-        .filter(text -> !text.isBlank())
-        .findFirst()
-        .orElse("");
+  void problem(String message, Object... values) {
+    problems.add(message.formatted(values));
   }
 
-  void problem(String message) {
-    problems.add(message);
+  void warning(String message, Object... values) {
+    warnings.add(message.formatted(values));
   }
 
   List<String> problems() {
     return List.copyOf(problems);
   }
 
-  /// What was read, in the order of [Settings#ALL].
-  List<EffectiveSetting> effective() {
-    return Settings.ALL.stream().map(effective::get).filter(Objects::nonNull).toList();
+  List<String> warnings() {
+    return List.copyOf(warnings);
   }
 
-  private <T> Optional<T> given(Setting<T> setting) {
-    for (var source : setting.sources()) {
-      var text = text(source);
-      if (!text.isBlank()) {
-        var value = source.syntax().read(text);
-        value.ifPresentOrElse(
-            read -> note(setting, setting.show(read), origin(source)),
-            () ->
-                problem(
-                    "%s: found \"%s\", expected %s"
-                        .formatted(source.name(), text, source.syntax().expected())));
-        return value;
-      }
-    }
-    return Optional.empty();
-  }
-
-  private String text(Source<?> source) {
-    return switch (source) {
-      case Flag<?> flag -> flags.getOrDefault(flag.name(), "");
-      case Variable<?> variable -> environment.getOrDefault(variable.name(), "");
-    };
-  }
-
-  private static String origin(Source<?> source) {
-    return switch (source) {
-      case Flag<?> flag -> "flag " + flag.name();
-      case Variable<?> variable -> variable.name();
-    };
-  }
-
-  private void note(Setting<?> setting, String value, String origin) {
-    effective.put(setting, new EffectiveSetting(setting.name(), value, origin));
+  /// What was read, in that order.
+  List<Setting> settings() {
+    return List.copyOf(settings.values());
   }
 }

@@ -1,6 +1,6 @@
 package dev.berth.config;
 
-import java.util.Objects;
+import java.nio.file.Path;
 
 /// All that the server was told, one record for each part of it.
 public record ServerConfig(
@@ -16,18 +16,19 @@ public record ServerConfig(
     LogConfig log,
     TelemetryConfig telemetry) {
 
-  public ServerConfig {
-    Objects.requireNonNull(http, "http");
-    Objects.requireNonNull(model, "model");
-    Objects.requireNonNull(multiModel, "multiModel");
-    Objects.requireNonNull(batching, "batching");
-    Objects.requireNonNull(streams, "streams");
-    Objects.requireNonNull(sessions, "sessions");
-    Objects.requireNonNull(transform, "transform");
-    Objects.requireNonNull(platform, "platform");
-    Objects.requireNonNull(protocol, "protocol");
-    Objects.requireNonNull(log, "log");
-    Objects.requireNonNull(telemetry, "telemetry");
+  static ServerConfig read(Reading reading, Path home) {
+    return new ServerConfig(
+        HttpConfig.read(reading),
+        ModelConfig.read(reading, home),
+        MultiModelConfig.read(reading),
+        BatchingConfig.read(reading),
+        StreamConfig.read(reading),
+        SessionConfig.read(reading),
+        TransformConfig.read(reading),
+        PlatformConfig.read(reading),
+        ProtocolConfig.read(reading),
+        LogConfig.read(reading),
+        TelemetryConfig.read(reading));
   }
 
   /// The same for another model.

@@ -1,14 +1,25 @@
 package dev.berth.config;
 
-import java.util.OptionalLong;
+import java.util.Optional;
 
 /// How many sessions there may be, of all models together.
 ///
-/// @param bytes what they may take by their hooks' own estimate; empty: a share of the heap
-public record SessionConfig(int most, OptionalLong bytes) {
+/// @param bytes empty: a share of the heap
+public record SessionConfig(int most, Optional<Long> bytes) {
 
-  public SessionConfig {
-    Require.atLeast("most", most, 1);
-    bytes.ifPresent(limit -> Require.atLeast("bytes", limit, 1));
+  static SessionConfig read(Reading reading) {
+    return new SessionConfig(
+        reading.fixed(
+            "--max-sessions",
+            Syntax.positive(),
+            1000,
+            "Sessions that may be open, of all models together; a new one is rejected with 503"
+                + " beyond it"),
+        reading.detected(
+            "--session-memory-mb",
+            Syntax.mebibytes(),
+            "a tenth of the heap",
+            "What open sessions may take by their hooks' own estimate, 0 for unlimited; beyond it"
+                + " the idle ones end that were not used for longest"));
   }
 }

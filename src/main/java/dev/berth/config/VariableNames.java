@@ -1,13 +1,12 @@
 package dev.berth.config;
 
 import java.util.HashMap;
-import java.util.Locale;
+import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
 import java.util.regex.Pattern;
 import java.util.stream.Collectors;
-import java.util.stream.Stream;
 import org.apache.commons.text.similarity.LevenshteinDistance;
 
 /// Which environment variables are ours, and which one somebody meant who spelled a name wrongly.
@@ -16,48 +15,40 @@ import org.apache.commons.text.similarity.LevenshteinDistance;
 /// names at any time, so an unknown one is no problem. `BERTH_` is ours alone.
 final class VariableNames {
 
-  static final String OURS = "BERTH_";
-
   /// What kubelet adds for each Service of a pod's namespace. One named `berth` brings
   /// `BERTH_PORT=tcp://10.96.10.5:80`, and one named `berth-grpc` a setting's own name.
   private static final Pattern SERVICE_LINK =
       Pattern.compile(
           "BERTH_(.+_)?(SERVICE_(HOST|PORT(_.+)?)=.*|PORT_\\d+_(TCP|UDP|SCTP)(_.+)?=.*|PORT=(tcp|udp|sctp)://.*)");
 
-  private static final Set<String> READ =
-      Settings.ALL.stream()
-          .flatMap(setting -> setting.variables().stream())
-          .map(Setting.Variable::name)
-          .collect(Collectors.toUnmodifiableSet());
-
   /// Names of the platform, the SDK and AWS's own containers that mean nothing here. They are
   /// spelled rightly.
-  private static final Set<String> OF_OTHERS =
-      Set.of(
-          "SAGEMAKER_SAFE_PORT_RANGE",
-          "SAGEMAKER_SECURE_MODE",
-          "SAGEMAKER_SECURITY_CONTROLS",
-          "SAGEMAKER_UNTRUSTED_CHANNELS",
-          "SAGEMAKER_SUBMIT_DIRECTORY",
-          "SAGEMAKER_REGION",
-          "SAGEMAKER_MODEL_SERVER_VMARGS",
-          "SAGEMAKER_STARTUP_TIMEOUT",
-          "SAGEMAKER_MAX_RESPONSE_SIZE",
-          "SAGEMAKER_RESPONSE_TIMEOUT",
-          "SAGEMAKER_MODEL_STORE",
-          "SAGEMAKER_HANDLER",
-          "SAGEMAKER_TS_MIN_WORKERS",
-          "SAGEMAKER_TS_MAX_WORKERS",
-          "SAGEMAKER_TS_RESPONSE_TIMEOUT",
-          "SAGEMAKER_HEALTH_CHECK_OVERRIDE",
-          "SAGEMAKER_ENABLE_STATEFUL_SESSIONS",
-          "SAGEMAKER_SESSIONS_EXPIRATION",
-          "SAGEMAKER_SESSIONS_PATH",
-          "SAGEMAKER_ENABLE_LOAD_AWARE");
+  private static final Pattern OF_OTHERS =
+      Pattern.compile(
+          "SAGEMAKER_(HANDLER|REGION|SAFE_PORT_RANGE|SECURE_MODE|SECURITY_CONTROLS|STARTUP_TIMEOUT"
+              + "|SUBMIT_DIRECTORY|UNTRUSTED_CHANNELS|MODEL_SERVER_VMARGS|MODEL_STORE"
+              + "|MAX_RESPONSE_SIZE|RESPONSE_TIMEOUT|TS_(MIN_WORKERS|MAX_WORKERS|RESPONSE_TIMEOUT)"
+              + "|HEALTH_CHECK_OVERRIDE|ENABLE_STATEFUL_SESSIONS|SESSIONS_(EXPIRATION|PATH)"
+              + "|ENABLE_LOAD_AWARE)");
 
   private static final int SLIP = 2;
 
-  private VariableNames() {}
+  /// The variable that each spelling means.
+  private final Map<String, String> spellings = new HashMap<>();
+
+  private final Set<String> known;
+
+  VariableNames(List<Setting> settings) {
+    known =
+        settings.stream()
+            .flatMap(setting -> setting.variables().stream())
+            .collect(Collectors.toUnmodifiableSet());
+    // A setting also under the name it would have if it were ours, so that BERTH_PORT finds
+    // SAGEMAKER_BIND_TO_PORT.
+    settings.forEach(
+        setting -> spellings.put(Reading.ours(setting.name()), setting.variables().getFirst()));
+    known.forEach(name -> spellings.put(name, name));
+  }
 
   static Map<String, String> withoutServiceLinks(Map<String, String> environment) {
     return environment.entrySet().stream()
@@ -65,39 +56,34 @@ final class VariableNames {
         .collect(Collectors.toUnmodifiableMap(Map.Entry::getKey, Map.Entry::getValue));
   }
 
-  static boolean isKnown(String name) {
-    return READ.contains(name) || OF_OTHERS.contains(name);
+  /// Notes an unknown name that is ours as a problem, and any other one that looks like a slip as a
+  /// warning.
+  void check(Set<String> names, List<String> problems, List<String> warnings) {
+    names.stream()
+        .filter(name -> name.matches("(BERTH|SAGEMAKER|SM)_.*"))
+        .filter(name -> !known.contains(name) && !OF_OTHERS.matcher(name).matches())
+        .sorted()
+        .forEach(
+            name -> {
+              var hint = near(name).map("did you mean %s?"::formatted);
+              if (name.startsWith(Reading.OURS)) {
+                problems.add(
+                    "%s: there is no such setting; %s"
+                        .formatted(name, hint.orElse("see serve --help for those there are")));
+              } else {
+                hint.ifPresent(meant -> warnings.add("%s: %s".formatted(name, meant)));
+              }
+            });
   }
 
   /// The variable that `name` was probably meant to be.
-  static Optional<String> near(String name) {
+  private Optional<String> near(String name) {
     var distance = new LevenshteinDistance(SLIP);
-    return spellings().entrySet().stream()
+    return spellings.entrySet().stream()
         .map(spelling -> Map.entry(spelling.getValue(), distance.apply(name, spelling.getKey())))
         .filter(candidate -> candidate.getValue() >= 0)
         .min(
             Map.Entry.<String, Integer>comparingByValue().thenComparing(Map.Entry.comparingByKey()))
         .map(Map.Entry::getKey);
-  }
-
-  /// Each variable under its own name; and under the name it would have if it were ours, so that
-  /// `BERTH_PORT` finds `SAGEMAKER_BIND_TO_PORT`.
-  private static Map<String, String> spellings() {
-    var spellings = new HashMap<String, String>();
-    for (var setting : Settings.ALL) {
-      var ours = OURS + setting.name().replace('-', '_').toUpperCase(Locale.ROOT);
-      spellings.put(ours, setting.variables().getFirst().name());
-    }
-    READ.forEach(name -> spellings.put(name, name));
-    return spellings;
-  }
-
-  static Stream<String> suspicious(Set<String> names) {
-    return names.stream()
-        .filter(
-            name ->
-                name.startsWith(OURS) || name.startsWith("SAGEMAKER_") || name.startsWith("SM_"))
-        .filter(name -> !isKnown(name))
-        .sorted();
   }
 }

@@ -14,7 +14,7 @@ class ConfigurationDocTest {
 
   private static final Path PAGE = Path.of("docs/configuration.md");
   private static final String BEGIN =
-      "<!-- settings: made from Settings.java by ConfigurationDocTest -->\n";
+      "<!-- settings: made from the records of the package config by ConfigurationDocTest -->\n";
   private static final String END = "<!-- end of settings -->";
 
   private static final String UPDATE =
@@ -30,7 +30,7 @@ class ConfigurationDocTest {
       return;
     }
     assertThat(differences(page, expected))
-        .as("%s differs from Settings.java (- the page, + the settings); %s", PAGE, UPDATE)
+        .as("%s differs from the settings (- the page, + the settings); %s", PAGE, UPDATE)
         .isEmpty();
     assertThat(page).as("the order of %s; %s", PAGE, UPDATE).isEqualTo(expected);
   }
@@ -43,18 +43,17 @@ class ConfigurationDocTest {
 
   private static String table() {
     return """
-        | flag | environment | value | default | meaning |
-        |---|---|---|---|---|
-        """
+    | flag | environment | value | default | meaning |
+    |---|---|---|---|---|
+    """
         + Settings.ALL.stream().map(ConfigurationDocTest::row).collect(joining());
   }
 
-  private static String row(Setting<?> setting) {
-    var flag = setting.flag().map(known -> "`" + known.name() + "`").orElse("–");
-    var variables =
-        setting.variables().stream().map(known -> "`" + known.name() + "`").collect(joining(", "));
-    var value = setting.sources().getFirst().syntax().expected();
+  private static String row(Setting setting) {
+    var flag = setting.flag().map("`%s`"::formatted).orElse("–");
+    var variables = setting.variables().stream().map("`%s`"::formatted).collect(joining(", "));
+    var value = setting.expected();
     return "| %s | %s | %s | %s | %s |\n"
-        .formatted(flag, variables, value, setting.defaultText(), setting.meaning());
+        .formatted(flag, variables, value, setting.unset(), setting.meaning());
   }
 }

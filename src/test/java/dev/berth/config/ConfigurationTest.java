@@ -65,7 +65,7 @@ class ConfigurationTest {
                 new MultiModelConfig(
                     false,
                     Optional.empty(),
-                    LoadModels.LAZY,
+                    MultiModelConfig.Load.LAZY,
                     OptionalLong.empty(),
                     Duration.ofSeconds(360)),
                 new BatchingConfig(
@@ -77,10 +77,10 @@ class ConfigurationTest {
                     Duration.ofSeconds(60),
                     Duration.ofSeconds(120)),
                 new StreamConfig(Duration.ofSeconds(60), Duration.ofSeconds(480)),
-                new SessionConfig(1000, OptionalLong.empty()),
+                new SessionConfig(1000, Optional.empty()),
                 new TransformConfig(
                     false,
-                    ExecutionParametersAnswer.SAGEMAKER,
+                    TransformConfig.ExecutionParameters.SAGEMAKER,
                     OptionalInt.empty(),
                     Optional.empty(),
                     OptionalInt.empty(),
@@ -88,14 +88,14 @@ class ConfigurationTest {
                     false),
                 new PlatformConfig(Optional.empty(), Optional.empty()),
                 new ProtocolConfig(OptionalInt.empty(), "model"),
-                new LogConfig(LogLevel.INFO, LogFormat.PLAIN),
+                new LogConfig(LogConfig.Level.INFO, LogConfig.Format.PLAIN),
                 new TelemetryConfig(
                     Optional.empty(),
                     Map.of(),
-                    MetricsFormat.PROMETHEUS,
+                    TelemetryConfig.Metrics.PROMETHEUS,
                     Duration.ofSeconds(60),
                     Map.of(),
-                    MetricsAliases.NONE)));
+                    TelemetryConfig.Aliases.NONE)));
   }
 
   @Test
@@ -184,7 +184,7 @@ class ConfigurationTest {
                 new MultiModelConfig(
                     false,
                     Optional.empty(),
-                    LoadModels.LAZY,
+                    MultiModelConfig.Load.LAZY,
                     OptionalLong.empty(),
                     Duration.ofSeconds(120)),
                 new BatchingConfig(
@@ -196,10 +196,10 @@ class ConfigurationTest {
                     Duration.ofSeconds(90),
                     Duration.ofSeconds(30)),
                 new StreamConfig(Duration.ofSeconds(60), Duration.ofSeconds(480)),
-                new SessionConfig(1000, OptionalLong.empty()),
+                new SessionConfig(1000, Optional.empty()),
                 new TransformConfig(
                     false,
-                    ExecutionParametersAnswer.LOCAL_MODE,
+                    TransformConfig.ExecutionParameters.LOCAL_MODE,
                     OptionalInt.of(8),
                     Optional.of(BatchStrategy.SINGLE_RECORD),
                     OptionalInt.of(6),
@@ -207,14 +207,14 @@ class ConfigurationTest {
                     true),
                 new PlatformConfig(Optional.of("/health"), Optional.of("/predict")),
                 new ProtocolConfig(OptionalInt.of(9000), "answers"),
-                new LogConfig(LogLevel.DEBUG, LogFormat.JSON),
+                new LogConfig(LogConfig.Level.DEBUG, LogConfig.Format.JSON),
                 new TelemetryConfig(
                     Optional.of(URI.create("http://collector:4318")),
                     Map.of("OTEL_SERVICE_NAME", "answers"),
-                    MetricsFormat.EMF,
+                    TelemetryConfig.Metrics.EMF,
                     Duration.ofSeconds(10),
                     Map.of("EndpointName", "demo", "VariantName", "AllTraffic"),
-                    MetricsAliases.VLLM)));
+                    TelemetryConfig.Aliases.VLLM)));
   }
 
   @Test
@@ -237,10 +237,12 @@ class ConfigurationTest {
                 problem.contains("BERTH_METRICS_DIMENSIONS")
                     && problem.contains("EndpointName=demo"))
         .contains(
-            "OTEL_EXPORTER_OTLP_TRACES_PROTOCOL: found grpc, expected http/protobuf, mostly at port 4318");
+            "OTEL_EXPORTER_OTLP_TRACES_PROTOCOL: found grpc, expected http/protobuf, mostly at port"
+                + " 4318");
     assertThat(problems(Map.of("BERTH_METRICS_DIMENSIONS", "model=a")))
         .containsExactly(
-            "metrics-dimensions: found model, expected another name; each model has its own already");
+            "metrics-dimensions: found model, expected another name; each model has its own"
+                + " already");
   }
 
   @Test
@@ -430,7 +432,7 @@ class ConfigurationTest {
     "Error, ERROR",
     "CRITICAL, ERROR"
   })
-  void the_log_level_is_a_name_or_a_number_of_python(String text, LogLevel level) {
+  void the_log_level_is_a_name_or_a_number_of_python(String text, LogConfig.Level level) {
     assertThat(read(Map.of("SAGEMAKER_CONTAINER_LOG_LEVEL", text)).log().level()).isEqualTo(level);
   }
 
@@ -458,7 +460,7 @@ class ConfigurationTest {
             new MultiModelConfig(
                 true,
                 Optional.of(models),
-                LoadModels.START,
+                MultiModelConfig.Load.START,
                 OptionalLong.of(2000L << 20),
                 Duration.ofMinutes(6)));
     assertThat(read(Map.of("BERTH_MODELS", models.toString())).multiModel())
@@ -466,7 +468,7 @@ class ConfigurationTest {
             new MultiModelConfig(
                 true,
                 Optional.of(models),
-                LoadModels.LAZY,
+                MultiModelConfig.Load.LAZY,
                 OptionalLong.empty(),
                 Duration.ofMinutes(6)));
   }
@@ -664,7 +666,7 @@ class ConfigurationTest {
         Map.of("SAGEMAKER_NUM_MODEL_WORKERS", "3", "SAGEMAKER_MODEL_SERVER_TIMEOUT", "2");
     var effective = Configuration.read(environment, Map.of("--port", "9000"), home).effective();
     assertThat(effective)
-        .map(EffectiveSetting::toString)
+        .map(Setting::toString)
         .contains(
             "port = 9000 (flag --port)",
             "workers = 3 (SAGEMAKER_NUM_MODEL_WORKERS)",
@@ -684,7 +686,7 @@ class ConfigurationTest {
   @Test
   void every_setting_is_read() {
     assertThat(Configuration.read(Map.of(), Map.of(), home).effective())
-        .map(EffectiveSetting::name)
+        .map(Setting::name)
         .containsExactlyElementsOf(Settings.ALL.stream().map(Setting::name).toList());
   }
 
@@ -707,7 +709,8 @@ class ConfigurationTest {
             Configuration.read(environment, Map.of("--model-dir", home.toString()), home)
                 .warnings())
         .containsExactly(
-            "model-dir: has no effect, because SAGEMAKER_MULTI_MODEL is true; POST /models loads models");
+            "model-dir: has no effect, because SAGEMAKER_MULTI_MODEL is true; POST /models loads"
+                + " models");
   }
 
   @ParameterizedTest
