@@ -77,7 +77,7 @@ COPY src/main src/main
 COPY examples/mnist examples/mnist
 RUN --mount=type=cache,target=/root/.m2/repository,sharing=locked \
     mvn -B -ntp -q -DskipTests package
-COPY serve LICENSE NOTICE /berth/
+COPY serve find-java.sh jvm.options LICENSE NOTICE /berth/
 RUN --mount=type=bind,from=system,source=/system/var/lib/dpkg/status.d,target=/status \
     --mount=type=bind,from=java,source=/opt/java/openjdk/release,target=/release \
     --mount=type=bind,source=src/image,target=/image \

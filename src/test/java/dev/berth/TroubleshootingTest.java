@@ -44,6 +44,7 @@ class TroubleshootingTest {
 
   private static Sources sources() throws IOException {
     var text = new StringBuilder(Files.readString(Path.of("serve")));
+    text.append(Files.readString(Path.of("find-java.sh")));
     try (var files = Files.walk(Path.of("src"))) {
       for (var file : files.filter(TroubleshootingTest::isSource).toList()) {
         text.append(JOIN.matcher(Files.readString(file)).replaceAll(""));

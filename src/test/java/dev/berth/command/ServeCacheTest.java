@@ -8,6 +8,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.attribute.FileTime;
 import java.time.Instant;
+import java.util.List;
 import java.util.jar.Attributes;
 import java.util.jar.JarEntry;
 import java.util.jar.JarOutputStream;
@@ -33,7 +34,9 @@ class ServeCacheTest {
   void install() throws Exception {
     jar = home.resolve("berth.jar");
     cache = home.resolve("berth.aot");
-    Files.copy(Path.of("serve"), home.resolve("serve"));
+    for (var file : List.of("serve", "find-java.sh", "jvm.options")) {
+      Files.copy(Path.of(file), home.resolve(file));
+    }
     jarThatPrints("one", now.minusSeconds(20));
     assertThat(serve("-XX:AOTCacheOutput=" + cache)).contains("one");
     Files.setLastModifiedTime(cache, FileTime.from(now.minusSeconds(10)));
