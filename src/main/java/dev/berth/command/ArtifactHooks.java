@@ -11,7 +11,6 @@ import dev.berth.artifact.TensorArtifact;
 import dev.berth.artifact.TracedArtifact;
 import dev.berth.artifact.code.HookCode;
 import dev.berth.artifact.code.HookPlace;
-import dev.berth.config.ModelConfig;
 import dev.berth.engine.Engine;
 import dev.berth.handler.image.ImageClassificationHandler;
 import dev.berth.handler.qa.QuestionAnsweringHandler;
@@ -26,6 +25,7 @@ import java.nio.file.Path;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.SequencedMap;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
@@ -51,25 +51,23 @@ record ArtifactHooks(InferenceHandler<?, ?, ?> handler, SequencedMap<String, Str
 
   private static final Logger log = LoggerFactory.getLogger(ArtifactHooks.class);
 
+  /// @param program the file of `code/` that has the hooks, where somebody has named one
   /// @throws ModelArtifactException with everything that is wrong with the artifact
   /// @throws Exception whatever the constructor of its own handler throws
-  static ArtifactHooks open(ModelConfig config) throws Exception {
-    var directory = config.directory();
+  static ArtifactHooks open(Path directory, Optional<String> program) throws Exception {
     Oversights.in(directory).forEach(oversight -> log.warn("{}: {}", directory, oversight));
     var json = ModelDescription.read(directory);
-    var code = HookCode.find(directory, config.program(), json.handler());
+    var code = HookCode.find(directory, program, json.handler());
     if (code.isPresent()) {
       return own(code.get().create(JsonText::forgetClasses));
     }
     // SageMaker's SDK sets it for any image.
-    config
-        .program()
-        .ifPresent(
-            program ->
-                log.warn(
-                    "{}: SAGEMAKER_PROGRAM is {}, and has no effect without hooks in code/",
-                    directory,
-                    program));
+    program.ifPresent(
+        name ->
+            log.warn(
+                "{}: SAGEMAKER_PROGRAM is {}, and has no effect without hooks in code/",
+                directory,
+                name));
     if (HookCode.hasPython(directory)) {
       log.warn(
           "{}: code/ has hooks in Python, which are not run; docs/hooks.md turns them into Java",
@@ -85,7 +83,8 @@ record ArtifactHooks(InferenceHandler<?, ?, ?> handler, SequencedMap<String, Str
     return ofTensors(TensorArtifact.open(directory, Engine::isModel));
   }
 
-  private static ArtifactHooks own(InferenceHandler<?, ?, ?> handler) {
+  /// Hooks that are no part of Berth.
+  static ArtifactHooks own(InferenceHandler<?, ?, ?> handler) {
     var type = handler.getClass();
     return new ArtifactHooks(
         handler,

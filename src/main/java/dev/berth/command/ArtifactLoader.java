@@ -81,7 +81,7 @@ final class ArtifactLoader implements ModelStore.Loader {
   private void loadFitting(ServedModel model, Path directory, Eviction eviction) throws Exception {
     var shared = place.get();
     var artifact = directory.toAbsolutePath().normalize();
-    var deployment = Deployment.plan(config.with(config.model().at(artifact)), shared.devices);
+    var deployment = Deployment.plan(config, artifact, shared.devices);
     deployment
         .hooks()
         .description()

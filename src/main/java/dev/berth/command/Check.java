@@ -182,7 +182,7 @@ final class Check {
     report.add(
         line(
             "sample",
-            Shown.of(answer.response())
+            SampleRequest.shown(answer.response())
                 + (isAsExpected(sample, model.handler(), answer.response())
                     ? " (checked against sample-response.json)"
                     : "")));

@@ -4,7 +4,6 @@ import dev.berth.artifact.ModelArtifactException;
 import dev.berth.artifact.ModelDescription;
 import dev.berth.artifact.code.HookCode;
 import dev.berth.batching.BatchLimits;
-import dev.berth.config.ModelConfig;
 import dev.berth.config.ServerConfig;
 import dev.berth.engine.DeviceException;
 import dev.berth.engine.Devices;
@@ -45,39 +44,41 @@ record Deployment(
 
   /// Plans the same for a part of the machine.
   static Deployment plan(ServerConfig config, Machine machine) throws Exception {
-    return plan(config, machine, () -> ArtifactHooks.open(config.model()));
+    return plan(config, machine, () -> open(config, config.model().directory()));
   }
 
   /// Plans to serve given hooks.
-  static Deployment plan(ServerConfig config, Callable<ArtifactHooks> source) throws Exception {
-    return plan(config, Machine.current(), source);
-  }
-
-  private static Deployment plan(
-      ServerConfig config, Machine machine, Callable<ArtifactHooks> source) throws Exception {
+  static Deployment plan(ServerConfig config, Machine machine, Callable<ArtifactHooks> source)
+      throws Exception {
     var problems = new Problems();
-    var devices = problems.get(() -> devices(config, machine));
-    if (devices.isPresent()) {
-      problems.run(() -> loadLibraries(config, devices.get(), engines(config.model())));
-    }
-    return plan(config, devices, source, problems);
+    var directory = config.model().directory();
+    var devices = prepare(config, machine, engines(directory), problems);
+    return plan(config, directory, devices, source, problems);
   }
 
   /// Plans to serve an artifact beside others, on the devices that were [prepared][#prepare].
-  static Deployment plan(ServerConfig config, Devices devices) throws Exception {
+  static Deployment plan(ServerConfig config, Path directory, Devices devices) throws Exception {
     return plan(
-        config, Optional.of(devices), () -> ArtifactHooks.open(config.model()), new Problems());
+        config,
+        directory,
+        Optional.of(devices),
+        () -> open(config, directory),
+        new Problems());
+  }
+
+  private static ArtifactHooks open(ServerConfig config, Path directory) throws Exception {
+    return ArtifactHooks.open(directory, config.model().program());
   }
 
   private static Deployment plan(
       ServerConfig config,
+      Path directory,
       Optional<Devices> devices,
       Callable<ArtifactHooks> source,
       Problems problems)
       throws Exception {
     if (devices.isPresent()) {
-      problems.run(() -> checkTarget(config.model().directory(), devices.get()));
-      problems.run(() -> Engine.named(config.model().directory()));
+      problems.run(() -> checkTarget(directory, devices.get()));
     }
     // Made before the problems are reported, because it may have some of its own.
     var hooks = problems.get(source);
@@ -100,18 +101,27 @@ record Deployment(
   /// @throws StartException with every problem, each on a line
   static Devices prepare(ServerConfig config) throws Exception {
     var problems = new Problems();
-    var devices = problems.get(() -> devices(config, Machine.current()));
-    if (devices.isPresent()) {
-      problems.run(() -> loadLibraries(config, devices.get(), Engine.ALL));
-    }
+    var devices = prepare(config, Machine.current(), Engine.ALL, problems);
     problems.throwAll();
     return devices.orElseThrow();
   }
 
+  private static Optional<Devices> prepare(
+      ServerConfig config, Machine machine, List<Engine> engines, Problems problems)
+      throws Exception {
+    var model = config.model();
+    var devices =
+        problems.get(() -> Devices.choose(model.instanceType(), model.neuronCores(), machine));
+    if (devices.isPresent()) {
+      problems.run(() -> loadLibraries(model.extraLibraries(), devices.get(), engines));
+    }
+    return devices;
+  }
+
   /// The engines that are certain to be used: those of the files of the artifact. What hooks load
   /// besides is not known.
-  static List<Engine> engines(ModelConfig model) {
-    try (var listed = Files.list(model.directory())) {
+  static List<Engine> engines(Path directory) {
+    try (var listed = Files.list(directory)) {
       return listed.filter(Engine::isModel).map(Engine::of).distinct().toList();
     } catch (IOException | EngineException | ModelArtifactException _) {
       // The artifact's own check says what is wrong.
@@ -119,17 +129,12 @@ record Deployment(
     }
   }
 
-  private static Devices devices(ServerConfig config, Machine machine) {
-    return Devices.choose(config.model().instanceType(), config.model().neuronCores(), machine);
-  }
-
   /// An engine is loaded where a library needs it. On a CPU and a GPU it may wait for the first
   /// model.
-  private static void loadLibraries(ServerConfig config, Devices devices, List<Engine> engines) {
-    if (devices.target().isNeuron() || !config.model().extraLibraries().isEmpty()) {
+  private static void loadLibraries(List<Path> extra, Devices devices, List<Engine> engines) {
+    if (devices.target().isNeuron() || !extra.isEmpty()) {
       (engines.isEmpty() ? Engine.ALL : engines)
-          .forEach(
-              engine -> engine.loadLibraries(devices.target(), config.model().extraLibraries()));
+          .forEach(engine -> engine.loadLibraries(devices.target(), extra));
     }
   }
 

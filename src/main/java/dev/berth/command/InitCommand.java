@@ -3,13 +3,11 @@ package dev.berth.command;
 import java.io.IOException;
 import java.nio.file.FileAlreadyExistsException;
 import java.nio.file.Path;
-import java.util.Arrays;
 import picocli.CommandLine.ExitCode;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Model.OptionSpec;
 import picocli.CommandLine.Model.PositionalParamSpec;
 import picocli.CommandLine.ParseResult;
-import picocli.CommandLine.TypeConversionException;
 
 /// The `serve init` command: writes a model artifact with hooks to begin with, or adds them to one
 /// that is there.
@@ -28,7 +26,6 @@ final class InitCommand {
     spec.addOption(
         OptionSpec.builder("--template")
             .type(Template.class)
-            .converters(InitCommand::template)
             .paramLabel("<template>")
             .defaultValue(Template.TENSOR.toString())
             .description(
@@ -58,17 +55,6 @@ final class InitCommand {
             "Writes a model artifact to begin with: hooks with comments, a request to try, and a test.",
             "");
     return spec;
-  }
-
-  private static Template template(String name) {
-    return Arrays.stream(Template.values())
-        .filter(template -> template.toString().equals(name))
-        .findFirst()
-        .orElseThrow(
-            () ->
-                new TypeConversionException(
-                    "found \"%s\", expected one of %s"
-                        .formatted(name, Arrays.toString(Template.values()))));
   }
 
   int run(ParseResult parsed) {

@@ -16,6 +16,9 @@ import dev.berth.serving.LoadException;
 import dev.berth.serving.Rehearsal;
 import java.io.IOException;
 import java.io.InputStream;
+import java.nio.ByteBuffer;
+import java.nio.charset.CharacterCodingException;
+import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.Map;
@@ -33,6 +36,8 @@ record SampleRequest(Path file, List<MediaType> types) {
   /// How far apart two numbers of a response may be, absolutely or relatively: processors add in
   /// different orders.
   private static final double TOLERANCE = 1e-3;
+
+  private static final int LONGEST_SHOWN = 2000;
 
   private static final Map<String, String> SHORT_ENDINGS =
       Map.of("jpeg", "jpg", "tiff", "tif", "mpeg", "mp3", "wave", "wav");
@@ -156,7 +161,7 @@ record SampleRequest(Path file, List<MediaType> types) {
     } catch (NotJsonException e) {
       throw new StartException(
           "%s: found a response to %s that is not JSON: %s"
-              .formatted(expected, name(), Shown.of(response)));
+              .formatted(expected, name(), shown(response)));
     }
     if (!found.equals(SampleRequest::compare, JsonText.read(expected))) {
       throw new StartException(
@@ -172,5 +177,26 @@ record SampleRequest(Path file, List<MediaType> types) {
       return difference <= TOLERANCE * Math.max(1, Math.abs(b.doubleValue())) ? 0 : 1;
     }
     return a.equals(b) ? 0 : 1;
+  }
+
+  /// A response as a terminal can show it: its text, cut where it is long; type and size where it is
+  /// none.
+  static String shown(InvocationResponse response) {
+    try {
+      var text =
+          StandardCharsets.UTF_8.newDecoder().decode(ByteBuffer.wrap(response.body())).toString();
+      if (text.chars().noneMatch(SampleRequest::isControl)) {
+        return text.length() <= LONGEST_SHOWN
+            ? text
+            : "%s… (%d bytes)".formatted(text.substring(0, LONGEST_SHOWN), response.body().length);
+      }
+    } catch (CharacterCodingException _) {
+      // It is no text.
+    }
+    return "%s, %d bytes".formatted(response.contentType(), response.body().length);
+  }
+
+  private static boolean isControl(int character) {
+    return Character.isISOControl(character) && !Character.isWhitespace(character);
   }
 }

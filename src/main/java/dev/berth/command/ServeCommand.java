@@ -6,6 +6,7 @@ import dev.berth.config.HttpConfig;
 import dev.berth.config.LogConfig;
 import dev.berth.config.ServerConfig;
 import dev.berth.config.Setting;
+import dev.berth.config.Settings;
 import dev.berth.engine.Engine;
 import dev.berth.memory.ProcessMemory;
 import dev.berth.telemetry.otlp.OtlpExport;
@@ -58,7 +59,19 @@ final class ServeCommand {
   }
 
   static CommandSpec spec() {
-    return ServeOptions.spec();
+    var spec = ServeOptions.with(Settings.ALL);
+    spec.usageMessage()
+        .customSynopsis(
+            "serve [option]...",
+            "serve check [option]... [MODEL_DIR]",
+            "serve init [--template <template>] DIR",
+            "serve health [option]...")
+        .description(
+            "Serves a model as a SageMaker container does: /ping and /invocations.",
+            "A flag wins over the environment.",
+            "")
+        .footer(ServeOptions.withoutFlag());
+    return spec;
   }
 
   /// Blocks for as long as the server runs. [OrderlyStop] ends the process.
@@ -92,7 +105,7 @@ final class ServeCommand {
 
   /// Those that the model needs, or that any model may.
   private static List<Engine> engines(ServerConfig config) {
-    return config.multiModel().enabled() ? Engine.ALL : Deployment.engines(config.model());
+    return config.multiModel().enabled() ? Engine.ALL : Deployment.engines(config.model().directory());
   }
 
   private int serve(ServerConfig config) throws Exception {

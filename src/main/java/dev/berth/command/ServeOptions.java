@@ -21,22 +21,6 @@ final class ServeOptions {
 
   private ServeOptions() {}
 
-  static CommandSpec spec() {
-    var spec = with(Settings.ALL);
-    spec.usageMessage()
-        .customSynopsis(
-            "serve [option]...",
-            "serve check [option]... [MODEL_DIR]",
-            "serve init [--template <template>] DIR",
-            "serve health [option]...")
-        .description(
-            "Serves a model as a SageMaker container does: /ping and /invocations.",
-            "A flag wins over the environment.",
-            "")
-        .footer(withoutFlag());
-    return spec;
-  }
-
   /// A command with those of the settings that have a flag.
   static CommandSpec with(List<Setting> settings) {
     var spec = CommandSpec.create().mixinStandardHelpOptions(true).version("berth " + version());
@@ -74,7 +58,8 @@ final class ServeOptions {
         .build();
   }
 
-  private static String[] withoutFlag() {
+  /// The help of settings that have no flag.
+  static String[] withoutFlag() {
     var lines = new ArrayList<>(List.of("", "Set in the environment only:"));
     Settings.ALL.stream()
         .filter(setting -> setting.flag().isEmpty())

@@ -4,6 +4,7 @@ import dev.berth.config.HttpConfig;
 import dev.berth.config.MultiModelConfig;
 import dev.berth.config.ServerConfig;
 import dev.berth.config.TelemetryConfig;
+import dev.berth.engine.Machine;
 import dev.berth.hooks.InferenceHandler;
 import dev.berth.http.HttpServer;
 import dev.berth.http.page.Page;
@@ -25,8 +26,6 @@ import dev.berth.serving.Workers;
 import dev.berth.telemetry.Tracing;
 import dev.berth.telemetry.emf.EmfPrinter;
 import dev.berth.telemetry.otlp.OtlpExport;
-import java.util.LinkedHashMap;
-import java.util.Map;
 import java.util.Optional;
 import java.util.OptionalInt;
 import java.util.concurrent.Callable;
@@ -80,12 +79,7 @@ public final class Server implements AutoCloseable {
     return new Server(
         config,
         () ->
-            Deployment.plan(
-                config,
-                () ->
-                    new ArtifactHooks(
-                        handler,
-                        new LinkedHashMap<>(Map.of("hooks", handler.getClass().getName())))),
+            Deployment.plan(config, Machine.current(), () -> ArtifactHooks.own(handler)),
         FirstRequest.NONE);
   }
 
@@ -107,8 +101,8 @@ public final class Server implements AutoCloseable {
         listen(() -> load(model, plan, first), () -> model.refuse("the server can't listen"));
   }
 
-  /// With models that come and go, or with versions of one. What becomes of one of many is none of
-  /// `/ping`'s business.
+  /// With models that come and go, or with versions of one. `/ping` ignores a single model's
+  /// failure.
   private Server(ServerConfig config) {
     this.config = config;
     this.metrics =

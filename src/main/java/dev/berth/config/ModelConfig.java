@@ -31,12 +31,6 @@ public record ModelConfig(
   private static final Pattern CORES = Pattern.compile("(\\d{1,4})(?:-(\\d{1,4}))?");
   private static final String FILE = "file://";
 
-  /// The same for another artifact.
-  public ModelConfig at(Path artifact) {
-    return new ModelConfig(
-        artifact, program, instanceType, workers, cpuProfile, neuronCores, extraLibraries, watch);
-  }
-
   static ModelConfig read(Reading reading, Path home) {
     return new ModelConfig(
         directory(reading, home),

@@ -30,20 +30,4 @@ public record ServerConfig(
         LogConfig.read(reading),
         TelemetryConfig.read(reading));
   }
-
-  /// The same for another model.
-  public ServerConfig with(ModelConfig another) {
-    return new ServerConfig(
-        http,
-        another,
-        multiModel,
-        batching,
-        streams,
-        sessions,
-        transform,
-        platform,
-        protocol,
-        log,
-        telemetry);
-  }
 }

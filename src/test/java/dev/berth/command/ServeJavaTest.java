@@ -135,6 +135,22 @@ class ServeJavaTest {
     assertThat(serve(0, Map.of(), "check")).contains("-XX:ErgoHeapSizeLimit=29g ");
   }
 
+  @Test
+  void theSecondCompilerIsOffBehindATokenizerWithoutHooks() throws Exception {
+    jdk("one", "25.0.3");
+    var model = Files.createDirectory(home.resolve("model"));
+    var option = "--model-dir=" + model;
+    var only = "-XX:TieredStopAtLevel=1 ";
+    assertThat(serve(0, Map.of(), option)).doesNotContain(only);
+    Files.createFile(model.resolve("tokenizer.json"));
+    assertThat(serve(0, Map.of(), option)).contains(only);
+    assertThat(serve(0, Map.of(), "--model-dir", model.toString())).contains(only);
+    assertThat(serve(0, Map.of("BERTH_MODEL_DIR", model.toString()), "--port=1")).contains(only);
+    assertThat(serve(0, Map.of(), "check", option)).doesNotContain(only);
+    Files.createDirectory(model.resolve("code"));
+    assertThat(serve(0, Map.of(), option)).doesNotContain(only);
+  }
+
   /// The lines of NVIDIA's two kernel modules. Without a driver there is no file.
   @ParameterizedTest
   @CsvSource({
