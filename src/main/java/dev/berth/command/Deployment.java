@@ -59,11 +59,7 @@ record Deployment(
   /// Plans to serve an artifact beside others, on the devices that were [prepared][#prepare].
   static Deployment plan(ServerConfig config, Path directory, Devices devices) throws Exception {
     return plan(
-        config,
-        directory,
-        Optional.of(devices),
-        () -> open(config, directory),
-        new Problems());
+        config, directory, Optional.of(devices), () -> open(config, directory), new Problems());
   }
 
   private static ArtifactHooks open(ServerConfig config, Path directory) throws Exception {

@@ -179,8 +179,8 @@ record SampleRequest(Path file, List<MediaType> types) {
     return a.equals(b) ? 0 : 1;
   }
 
-  /// A response as a terminal can show it: its text, cut where it is long; type and size where it is
-  /// none.
+  /// A response as a terminal can show it: its text, cut where it is long; type and size where it
+  /// is none.
   static String shown(InvocationResponse response) {
     try {
       var text =

@@ -105,7 +105,9 @@ final class ServeCommand {
 
   /// Those that the model needs, or that any model may.
   private static List<Engine> engines(ServerConfig config) {
-    return config.multiModel().enabled() ? Engine.ALL : Deployment.engines(config.model().directory());
+    return config.multiModel().enabled()
+        ? Engine.ALL
+        : Deployment.engines(config.model().directory());
   }
 
   private int serve(ServerConfig config) throws Exception {

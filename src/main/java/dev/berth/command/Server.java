@@ -78,8 +78,7 @@ public final class Server implements AutoCloseable {
   public static Server start(ServerConfig config, InferenceHandler<?, ?, ?> handler) {
     return new Server(
         config,
-        () ->
-            Deployment.plan(config, Machine.current(), () -> ArtifactHooks.own(handler)),
+        () -> Deployment.plan(config, Machine.current(), () -> ArtifactHooks.own(handler)),
         FirstRequest.NONE);
   }
 

@@ -36,8 +36,7 @@ class ServeJavaTest {
     var system = "/opt/java/openjdk /usr/lib/jvm/*";
     var finder = Files.readString(Path.of("find-java.sh"));
     assertThat(finder).contains(system);
-    Files.writeString(
-        home.resolve("find-java.sh"), finder.replace(system, "\"$home\"/jdks/*"));
+    Files.writeString(home.resolve("find-java.sh"), finder.replace(system, "\"$home\"/jdks/*"));
     var launcher = Files.readString(Path.of("serve"));
     assertThat(launcher).contains(COMPAT, DRIVER);
     executable(
