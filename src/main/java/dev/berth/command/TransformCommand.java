@@ -215,7 +215,9 @@ final class TransformCommand {
             i,
             share.objects(),
             share.bytes() / 1e6,
-            i == job.instance() ? "  this one; %d have their output".formatted(plan.done()) : "");
+            i == job.part().index()
+                ? "  this one; %d have their output".formatted(plan.done())
+                : "");
       }
       plan.split().stream()
           .limit(MOST_SPLIT_SHOWN)
@@ -240,9 +242,9 @@ final class TransformCommand {
   }
 
   private static String defaultReport(TransformJob job) {
-    return job.instances() == 1
+    return job.part().count() == 1
         ? "transform-report.json"
-        : "transform-report-%d-of-%d.json".formatted(job.instance(), job.instances());
+        : "transform-report-%d-of-%d.json".formatted(job.part().index(), job.part().count());
   }
 
   /// Checked before the job: it would be known after hours otherwise.

@@ -45,6 +45,7 @@ final class AnswerImages {
   private static final int KEPT_OF_LONG_NAME = 120;
 
   private final TransformJob job;
+  private final Envelopes kind;
   private final Storage storage;
   private final ExecutorService threads;
   private final ReentrantLock lock = new ReentrantLock();
@@ -54,8 +55,9 @@ final class AnswerImages {
   private final TreeMap<String, List<Image>> shown = new TreeMap<>();
 
   /// @param threads that write files
-  AnswerImages(TransformJob job, Storage storage, ExecutorService threads) {
+  AnswerImages(TransformJob job, Envelopes kind, Storage storage, ExecutorService threads) {
     this.job = job;
+    this.kind = kind;
     this.storage = storage;
     this.threads = threads;
   }
@@ -66,7 +68,7 @@ final class AnswerImages {
   /// @throws TransformException where it is no output of such a job
   /// @throws StorageException where a file can't be written
   void add(StoredObject object, boolean wasThere) throws InterruptedException {
-    if (job.extract().isEmpty() && job.preview().isEmpty()) {
+    if (kind.extract().isEmpty() && kind.preview().isEmpty()) {
       return;
     }
     var names = new UniqueNames();
@@ -76,9 +78,9 @@ final class AnswerImages {
     try (var lines = Envelope.lines(storage.open(job.output(object)))) {
       for (var text = lines.readLine(); text != null; text = lines.readLine()) {
         var line = JsonText.payload(text);
-        var envelope = job.envelope().orElseThrow();
+        var envelope = kind.envelope();
         for (var image : ImageText.in(envelope.answer(line))) {
-          if (job.extract().filter(type -> type.includes(image.type())).isPresent()) {
+          if (kind.extract().filter(type -> type.includes(image.type())).isPresent()) {
             var name =
                 names.name(
                     "%s.%s".formatted(fileName(line.path(envelope.id()).asText()), image.end()));
@@ -164,7 +166,7 @@ final class AnswerImages {
 
   /// How many of the object's images the sheet may show, as far as is known.
   private int room(StoredObject object) {
-    if (job.preview().isEmpty()) {
+    if (kind.preview().isEmpty()) {
       return 0;
     }
     lock.lock();
@@ -206,10 +208,10 @@ final class AnswerImages {
 
   /// Writes the sheet, where one is wanted and there is an image.
   void writePreview() {
-    if (job.preview().isEmpty()) {
+    if (kind.preview().isEmpty()) {
       return;
     }
-    var place = job.preview().get();
+    var place = kind.preview().get();
     List<Image> pictures;
     lock.lock();
     try {

@@ -18,12 +18,16 @@ import java.nio.charset.StandardCharsets;
 import java.util.Arrays;
 import java.util.Optional;
 import java.util.Set;
+import java.util.concurrent.ExecutorService;
 import java.util.concurrent.atomic.LongAdder;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /// The way of services for batches: each line is a record with its own id and input, and its output
 /// line says what came of it. A record that fails is an error in its line and costs no other.
 final class EnvelopeExchange implements Exchange {
 
+  private static final Logger log = LoggerFactory.getLogger(EnvelopeExchange.class);
   private static final String USAGE = "usage";
   private static final int BAD_REQUEST = 400;
   private static final int SERVER_FAILED = 500;
@@ -33,22 +37,49 @@ final class EnvelopeExchange implements Exchange {
   private final Storage storage;
   private final TransformJob job;
   private final JobEnd end;
-  private final LongAdder succeeded = new LongAdder();
-  private final LongAdder failed = new LongAdder();
+  private final AnswerImages images;
+  private final Counts counts = new Counts();
 
-  /// Errors that another run may not have.
-  private final LongAdder passing = new LongAdder();
+  /// What became of records.
+  private static final class Counts {
+    private final LongAdder succeeded = new LongAdder();
+    private final LongAdder failed = new LongAdder();
 
-  private final LongAdder inputTokens = new LongAdder();
-  private final LongAdder outputTokens = new LongAdder();
+    /// Errors that another run may not have.
+    private final LongAdder passing = new LongAdder();
+
+    private final LongAdder inputTokens = new LongAdder();
+    private final LongAdder outputTokens = new LongAdder();
+
+    private void add(Counts other) {
+      succeeded.add(other.succeeded.sum());
+      failed.add(other.failed.sum());
+      inputTokens.add(other.inputTokens.sum());
+      outputTokens.add(other.outputTokens.sum());
+    }
+
+    /// Anthropic's and Amazon's models say it in one of the first two ways, OpenAI's in the third.
+    private void count(JsonNode usage) {
+      inputTokens.add(tokens(usage, "input_tokens", "inputTokens", "prompt_tokens"));
+      outputTokens.add(tokens(usage, "output_tokens", "outputTokens", "completion_tokens"));
+    }
+  }
 
   /// @param end is told each error
-  EnvelopeExchange(TransformJob job, Invoker invoker, Storage storage, JobEnd end) {
-    this.envelope = job.envelope().orElseThrow();
+  /// @param threads that write images
+  EnvelopeExchange(
+      TransformJob job,
+      Envelopes kind,
+      Invoker invoker,
+      Storage storage,
+      JobEnd end,
+      ExecutorService threads) {
+    this.envelope = kind.envelope();
     this.invoker = invoker;
     this.storage = storage;
     this.job = job;
     this.end = end;
+    this.images = new AnswerImages(job, kind, storage, threads);
   }
 
   @Override
@@ -87,7 +118,7 @@ final class EnvelopeExchange implements Exchange {
         line.put(envelope.id(), generatedId(batch));
       }
       envelope.answer(line, input.get(), answer, generatedId(batch));
-      succeeded.increment();
+      counts.succeeded.increment();
       return JsonText.write(line);
     } catch (InvocationException e) {
       if (e.saysNothingOfThePayload()) {
@@ -107,7 +138,7 @@ final class EnvelopeExchange implements Exchange {
     var answer = JsonMembers.of(text, Set.of(USAGE));
     requireJson(answer, "the answer");
     try {
-      count(JsonText.payload(answer.values().getOrDefault(USAGE, "null")));
+      counts.count(JsonText.payload(answer.values().getOrDefault(USAGE, "null")));
     } catch (NotJsonException _) {
       // It has a number that is longer than any count.
     }
@@ -127,8 +158,8 @@ final class EnvelopeExchange implements Exchange {
       String key,
       int code,
       String message) {
-    failed.increment();
-    passing.add(isAskedAgain(code) ? 1 : 0);
+    counts.failed.increment();
+    counts.passing.add(isAskedAgain(code) ? 1 : 0);
     end.failed(key, "record %d: %s".formatted(batch.firstRecord(), message));
     if (!line.has(envelope.id())) {
       line.put(envelope.id(), generatedId(batch));
@@ -142,12 +173,6 @@ final class EnvelopeExchange implements Exchange {
     return "RECORD%08d".formatted(batch.firstRecord());
   }
 
-  /// Anthropic's and Amazon's models say it in one of the first two ways, OpenAI's in the third.
-  private void count(JsonNode usage) {
-    inputTokens.add(tokens(usage, "input_tokens", "inputTokens", "prompt_tokens"));
-    outputTokens.add(tokens(usage, "output_tokens", "outputTokens", "completion_tokens"));
-  }
-
   private static long tokens(JsonNode usage, String... names) {
     return Arrays.stream(names)
         .map(usage::path)
@@ -159,7 +184,7 @@ final class EnvelopeExchange implements Exchange {
 
   /// The error of a container may pass, that of a record stays.
   private boolean isAskedAgain(int code) {
-    return code >= SERVER_FAILED || (code > 0 && job.retryErrors());
+    return code >= SERVER_FAILED || (code > 0 && job.has(JobSwitch.RETRY_ERRORS));
   }
 
   @Override
@@ -187,52 +212,56 @@ final class EnvelopeExchange implements Exchange {
   }
 
   private boolean counts(InputStream output) throws IOException {
-    var there = new EnvelopeExchange(job, invoker, storage, end);
-    there.count(output);
-    if (there.passing.sum() > 0) {
-      return false;
-    }
-    succeeded.add(there.succeeded.sum());
-    failed.add(there.failed.sum());
-    inputTokens.add(there.inputTokens.sum());
-    outputTokens.add(there.outputTokens.sum());
-    return true;
-  }
-
-  private void count(InputStream output) throws IOException {
+    var there = new Counts();
     try (var lines = Envelope.lines(output)) {
       for (var line = lines.readLine(); line != null; line = lines.readLine()) {
         var tree = JsonText.payload(line);
         var answer = envelope.answer(tree);
-        (answer.isMissingNode() ? failed : succeeded).increment();
-        passing.add(isAskedAgain(envelope.errorCode(tree)) ? 1 : 0);
-        count(answer.path(USAGE));
+        (answer.isMissingNode() ? there.failed : there.succeeded).increment();
+        there.passing.add(isAskedAgain(envelope.errorCode(tree)) ? 1 : 0);
+        there.count(answer.path(USAGE));
       }
+    }
+    if (there.passing.sum() > 0) {
+      return false;
+    }
+    counts.add(there);
+    return true;
+  }
+
+  @Override
+  public void placed(StoredObject object, boolean wasThere) throws InterruptedException {
+    images.add(object, wasThere);
+  }
+
+  @Override
+  public void finish() {
+    images.writePreview();
+    if (envelope == Envelope.BEDROCK) {
+      writeManifest();
+    }
+    if (counts.passing.sum() > 0) {
+      log.warn(
+          "{} records have an error of the container; the same command asks them again",
+          counts.passing.sum());
     }
   }
 
   /// Those of outputs that were there already included.
   @Override
   public long errors() {
-    return failed.sum();
-  }
-
-  /// How many of these another run asks again.
-  long passingErrors() {
-    return passing.sum();
+    return counts.failed.sum();
   }
 
   @Override
   public boolean hasOnlyErrors() {
-    return failed.sum() > 0 && succeeded.sum() == 0;
+    return counts.failed.sum() > 0 && counts.succeeded.sum() == 0;
   }
 
-  /// Writes what this instance did to the job's manifest.
-  ///
-  /// @param name `manifest.json.out`
-  void writeManifest(String name) {
-    long good = succeeded.sum();
-    long bad = failed.sum();
+  /// What this instance did.
+  private void writeManifest() {
+    long good = counts.succeeded.sum();
+    long bad = counts.failed.sum();
     var manifest =
         JsonNodeFactory.instance
             .objectNode()
@@ -240,9 +269,12 @@ final class EnvelopeExchange implements Exchange {
             .put("processedRecordCount", good + bad)
             .put("successRecordCount", good)
             .put("errorRecordCount", bad)
-            .put("inputTokenCount", inputTokens.sum())
-            .put("outputTokenCount", outputTokens.sum());
-    try (var out = storage.create(job.output().resolve(name), Optional.of("application/json"))) {
+            .put("inputTokenCount", counts.inputTokens.sum())
+            .put("outputTokenCount", counts.outputTokens.sum());
+    try (var out =
+        storage.create(
+            job.output().resolve(job.countsName(String.valueOf(job.part().index())) + ".out"),
+            Optional.of("application/json"))) {
       out.write(JsonText.bytes(manifest));
       out.commit();
     }

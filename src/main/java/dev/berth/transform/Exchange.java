@@ -26,6 +26,14 @@ interface Exchange {
     return true;
   }
 
+  /// Is told when an object's output is in its place.
+  ///
+  /// @param wasThere whether an earlier run has made it
+  default void placed(StoredObject object, boolean wasThere) throws InterruptedException {}
+
+  /// Writes what there is beside the outputs, when the objects are done or the job was stopped.
+  default void finish() {}
+
   /// How many records have an error.
   default long errors() {
     return 0;

@@ -25,25 +25,27 @@ record InvocationPlan(int concurrent, Splitting splitting) {
   /// @param container its answer; a missing node where it does not know the question
   static InvocationPlan of(TransformJob job, JsonNode container) {
     int concurrent =
-        positive(job.maxConcurrentTransforms())
+        positive(job.invocations().maxConcurrent())
             .or(() -> positive(number(container, "MaxConcurrentTransforms")))
             .orElse(1);
-    if (job.envelope().isPresent()) {
+    if (job.kind() instanceof Envelopes) {
       return new InvocationPlan(concurrent, OF_ENVELOPES);
     }
-    var strategy = job.strategy().or(() -> strategy(container)).orElse(BatchStrategy.MULTI_RECORD);
+    var records = job.kind().records();
+    var strategy =
+        records.strategy().or(() -> strategy(container)).orElse(BatchStrategy.MULTI_RECORD);
     var payload =
-        job.maxPayloadInMb().isPresent()
-            ? job.maxPayloadInMb()
+        records.maxPayloadInMb().isPresent()
+            ? records.maxPayloadInMb()
             : number(container, "MaxPayloadInMB");
     // An object that is one request can't be shared, whatever the container says.
     int most =
         payload.stream()
-            .filter(n -> n > 0 || !job.splitObjects())
+            .filter(n -> n > 0 || !job.has(JobSwitch.SPLIT_OBJECTS))
             .findFirst()
             .orElse(DEFAULT_PAYLOAD_IN_MB);
     return new InvocationPlan(
-        concurrent, Splitting.ofMebibytes(job.formats().splitType(), strategy, most));
+        concurrent, Splitting.ofMebibytes(records.formats().splitType(), strategy, most));
   }
 
   /// 0 leaves it to the next one to say.

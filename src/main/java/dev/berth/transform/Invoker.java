@@ -89,10 +89,10 @@ final class Invoker implements AutoCloseable {
   /// @param end is told when the container is given up
   Invoker(URI endpoint, TransformJob job, int retries, JobEnd end) {
     this.endpoint = endpoint;
-    this.formats = job.formats();
-    this.timeout = job.timeout();
+    this.formats = job.kind().records().formats();
+    this.timeout = job.invocations().timeout();
     this.retries = retries;
-    this.patience = job.patience();
+    this.patience = job.invocations().patience();
     this.end = end;
   }
 

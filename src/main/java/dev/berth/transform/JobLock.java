@@ -83,7 +83,8 @@ final class JobLock implements AutoCloseable {
       TransformJob job, Storage storage, BooleanSupplier isOver, Consumer<String> lost)
       throws InterruptedException {
     var location =
-        job.output().resolve(".berth-lock-%d-of-%d".formatted(job.instance(), job.instances()));
+        job.output()
+            .resolve(".berth-lock-%d-of-%d".formatted(job.part().index(), job.part().count()));
     return take(storage, location, ProcessName.own(), Timing.DEFAULT, isOver, lost);
   }
 
@@ -118,7 +119,8 @@ final class JobLock implements AutoCloseable {
       }
       if (seen.isEmpty()) {
         log.warn(
-            "{}: found the lock of {}, renewed {} s ago; it no longer counts in {} s, if it is not renewed",
+            "{}: found the lock of {}, renewed {} s ago; it no longer counts in {} s, if it is not"
+                + " renewed",
             location,
             named(found.get()),
             found.get().age().toSeconds(),
@@ -163,8 +165,8 @@ final class JobLock implements AutoCloseable {
   }
 
   private String refusal(Marker found) {
-    return ("%s: found the lock of %s, renewed %d s ago, which does this job. Wait for its end or stop it; "
-            + "after %d s without renewal the lock no longer counts")
+    return ("%s: found the lock of %s, renewed %d s ago, which does this job. Wait for its end or"
+            + " stop it; after %d s without renewal the lock no longer counts")
         .formatted(location, named(found), found.age().toSeconds(), timing.stale.toSeconds());
   }
 

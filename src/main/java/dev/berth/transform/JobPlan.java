@@ -35,7 +35,7 @@ public record JobPlan(List<Shares.Share> shares, long done, List<Split> split) {
           split.add(new Split(object.key(), object.size(), ranges.size()));
         }
         done +=
-            job.overwrite()
+            job.has(JobSwitch.OVERWRITE)
                 ? 0
                 : ranges.stream().filter(shares::isMine).filter(outputs::isDone).count();
       }

@@ -29,7 +29,7 @@ public record JobReport(
   /// @param problem why it has not
   public static JobReport unfinished(TransformJob job, JobStatus status, String problem) {
     return new JobReport(
-        status, job.instance(), job.instances(), 0, 0, 0, 0, 0, 0, 0, List.of(), problem);
+        status, job.part().index(), job.part().count(), 0, 0, 0, 0, 0, 0, 0, List.of(), problem);
   }
 
   /// Whether every object has its output.

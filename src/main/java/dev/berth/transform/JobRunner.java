@@ -85,8 +85,8 @@ public final class JobRunner {
     var report =
         new JobReport(
             status(),
-            job.instance(),
-            job.instances(),
+            job.part().index(),
+            job.part().count(),
             found,
             succeeded,
             skipped,
@@ -102,93 +102,73 @@ public final class JobRunner {
 
   private void runObjects(URI endpoint) throws InterruptedException {
     var plan = plan(endpoint);
-    storage.requireWritable(job.output().resolve(".berth-probe-%d".formatted(job.instance())));
-    job.preview().ifPresent(storage::requireWritable);
+    storage.requireWritable(job.output().resolve(".berth-probe-%d".formatted(job.part().index())));
+    if (job.kind() instanceof Envelopes lines) {
+      lines.preview().ifPresent(storage::requireWritable);
+    }
     try (var _ = JobLock.take(job, storage, end::isOver, end::atOnceBecause)) {
       runObjects(endpoint, plan);
     }
   }
 
   private void runObjects(URI endpoint, InvocationPlan plan) throws InterruptedException {
-    if (job.envelope().equals(Optional.of(Envelope.BEDROCK))) {
+    if (job.kind() instanceof Envelopes lines && job.isBedrock()) {
       progress.status(JobStatus.SUBMITTED);
       progress.status(JobStatus.VALIDATING);
       try (var objects = JobObjects.of(job, storage)) {
-        job.quotas().check(objects, source, plan.splitting());
+        lines.quotas().check(objects, source, plan.splitting());
       }
       progress.status(JobStatus.SCHEDULED);
     }
     progress.status(JobStatus.IN_PROGRESS);
-    int concurrent = plan.concurrent();
     try (threads;
-        var invoker = new Invoker(endpoint, job, job.retries(), end)) {
+        var invoker = new Invoker(endpoint, job, job.invocations().retries(), end)) {
       if (Shares.needNoList(job)) {
         threads.execute(this::countBeside);
       } else {
         count();
       }
-      var processing = job.processing().processing(job.formats(), job.keepsBadRecords());
-      var memory =
-          JobMemory.ofHeap(
-              concurrent,
-              job.envelope().isPresent() || processing.isPresent()
-                  ? COPIES_OF_PARSED
-                  : COPIES_OF_BYTES);
-      warnOfLittleHeap(plan, memory);
-      var checkpoints = new Checkpoints(storage, job.output(), job.madeBy() + plan.splitting());
-      var turns = new ObjectTurns(concurrent, end::isOver);
-      var envelope = job.envelope().map(_ -> new EnvelopeExchange(job, invoker, storage, end));
-      var exchange =
-          envelope
-              .<Exchange>map(lines -> lines)
-              .orElseGet(() -> new TransformExchange(job, processing, invoker, source, end));
-      var images = new AnswerImages(job, storage, threads);
-      var transform =
-          new ObjectTransform(
-              source,
-              plan.splitting(),
-              envelope.isPresent() ? Optional.empty() : processing,
-              envelope.isPresent() ? Optional.empty() : job.outputType(),
-              exchange,
-              threads,
-              turns,
-              memory,
-              checkpoints,
-              !job.overwrite(),
-              progress,
-              job.table());
-      transformAll(new Objects(transform, exchange, images, checkpoints, memory), turns);
-      errors = exchange.errors();
+      var transform = transform(plan, invoker);
+      transformAll(transform);
+      errors = transform.exchange().errors();
       if (end.isOver() && !end.isStopped()) {
         return;
       }
-      if (envelope.isPresent()) {
-        images.writePreview();
-        if (job.envelope().get() == Envelope.BEDROCK) {
-          envelope.get().writeManifest(manifest(String.valueOf(job.instance())) + ".out");
-        }
-        if (envelope.get().passingErrors() > 0) {
-          log.warn(
-              "{} records have an error of the container; the same command asks them again",
-              envelope.get().passingErrors());
-        }
-      }
+      transform.exchange().finish();
       if (failed == 0 && !end.isOver()) {
         shares.ifPresent(known -> known.agree(storage));
       }
-      if (exchange.hasOnlyErrors()) {
+      if (transform.exchange().hasOnlyErrors()) {
         throw new TransformException("each record has an error; --overwrite does them again", null);
       }
     }
   }
 
-  /// What does the objects, and what is to be told of them.
-  private record Objects(
-      ObjectTransform transform,
-      Exchange exchange,
-      AnswerImages images,
-      Checkpoints checkpoints,
-      JobMemory memory) {}
+  private ObjectTransform transform(InvocationPlan plan, Invoker invoker) {
+    var records = job.kind().records();
+    var processing = records.processing().processing(records.formats(), records.keepsBadRecords());
+    var exchange =
+        job.kind() instanceof Envelopes lines
+            ? new EnvelopeExchange(job, lines, invoker, storage, end, threads)
+            : new TransformExchange(job, processing, invoker, source, end);
+    var memory =
+        JobMemory.ofHeap(
+            plan.concurrent(),
+            job.kind() instanceof Envelopes || processing.isPresent()
+                ? COPIES_OF_PARSED
+                : COPIES_OF_BYTES);
+    warnOfLittleHeap(plan, memory);
+    return new ObjectTransform(
+        job,
+        source,
+        plan.splitting(),
+        processing,
+        exchange,
+        new ObjectTransform.Shared(
+            threads, new ObjectTurns(plan.concurrent(), end::isOver), memory),
+        new Checkpoints(storage, job.output(), job.madeBy() + plan.splitting()),
+        progress);
+  }
 
   /// Not of payloads whose length is not known before: most are short.
   private static void warnOfLittleHeap(InvocationPlan plan, JobMemory memory) {
@@ -198,8 +178,8 @@ public final class JobRunner {
         && !plan.splitting().isUnlimited()
         && needed > memory.bytes()) {
       log.warn(
-          "the heap has room for {} of {} requests at the same time, if all are as large as they may be; "
-              + "JAVA_OPTS=-Xmx{}m has room for all",
+          "the heap has room for {} of {} requests at the same time, if all are as large as they"
+              + " may be; JAVA_OPTS=-Xmx{}m has room for all",
           Math.max(1, memory.bytes() / payload),
           plan.concurrent(),
           ((JobMemory.SHARE_OF_HEAP * needed) >> 20) + 1);
@@ -219,7 +199,8 @@ public final class JobRunner {
     if (!ended) {
       shares = Optional.of(found);
       progress.total(
-          found.all().get(job.instance()).objects(), found.all().get(job.instance()).bytes());
+          found.all().get(job.part().index()).objects(),
+          found.all().get(job.part().index()).bytes());
     }
   }
 
@@ -243,14 +224,13 @@ public final class JobRunner {
     if (failed == 0 && !end.isOver()) {
       return JobStatus.COMPLETED;
     }
-    return job.envelope().equals(Optional.of(Envelope.BEDROCK))
-            && !end.isOver()
-            && succeeded + skipped > 0
+    return job.isBedrock() && !end.isOver() && succeeded + skipped > 0
         ? JobStatus.PARTIALLY_COMPLETED
         : JobStatus.FAILED;
   }
 
-  private void transformAll(Objects objects, ObjectTurns turns) throws InterruptedException {
+  private void transformAll(ObjectTransform transform) throws InterruptedException {
+    var turns = transform.shared().turns();
     var keys = new HashMap<String, Location>();
     boolean isEmpty = true;
     try (var ranges =
@@ -287,7 +267,7 @@ public final class JobRunner {
             () -> {
               var answered = new LongAdder();
               try {
-                outcome(objects, range, answered)
+                outcome(transform, range, answered)
                     .ifPresent(
                         outcome -> end(outcome, Math.max(0, range.bytes() - answered.sum())));
               } finally {
@@ -298,23 +278,16 @@ public final class JobRunner {
     } finally {
       turns.awaitEnds();
       ended = true;
-      objects.checkpoints.end();
+      transform.checkpoints().end();
     }
     if (isEmpty) {
       throw JobObjects.none(job);
     }
   }
 
-  /// The object whose output would be that in which an instance counts its records.
-  private String manifest(String instance) {
-    return job.instances() == 1
-        ? "manifest.json"
-        : "manifest-%s-of-%d.json".formatted(instance, job.instances());
-  }
-
+  /// Whether an object's output would be that in which an instance counts its records.
   private boolean isManifest(StoredObject object) {
-    return job.envelope().equals(Optional.of(Envelope.BEDROCK))
-        && object.key().matches(manifest("\\d+"));
+    return job.isBedrock() && object.key().matches(job.countsName("\\d+"));
   }
 
   /// Whether an object has the key of one before it. The ranges of one object have one key too.
@@ -324,10 +297,11 @@ public final class JobRunner {
   }
 
   /// Nothing for a range that has not been begun, or that ends with the job.
-  private Optional<ObjectOutcome> outcome(Objects objects, ObjectRange range, LongAdder answered) {
+  private Optional<ObjectOutcome> outcome(
+      ObjectTransform transform, ObjectRange range, LongAdder answered) {
     long start = System.nanoTime();
     try {
-      return outcome(objects, range, answered, start);
+      return outcome(transform, range, answered, start);
     } catch (InterruptedException | RuntimeException | Error e) {
       boolean isSaid = e instanceof TransformException || e instanceof StorageException;
       return end.isOverWith(e)
@@ -337,28 +311,28 @@ public final class JobRunner {
   }
 
   private Optional<ObjectOutcome> outcome(
-      Objects objects, ObjectRange range, LongAdder answered, long start)
+      ObjectTransform transform, ObjectRange range, LongAdder answered, long start)
       throws InterruptedException {
     var outputs = new SplitOutputs(job, storage);
     var asked = range;
     Optional<Location> previous = Optional.empty();
-    if (!job.overwrite() && outputs.isDone(range)) {
+    if (!job.has(JobSwitch.OVERWRITE) && outputs.isDone(range)) {
       previous = outputs.answers(range);
-      if (previous.isEmpty() || counts(previous.get(), objects)) {
-        objects.checkpoints.forget(range.checkpointed());
+      if (previous.isEmpty() || counts(previous.get(), transform)) {
+        transform.checkpoints().forget(range.checkpointed());
         outputs.join(range);
-        show(range, true, objects);
+        placed(range, true, transform);
         return Optional.of(
             new ObjectOutcome(range.toString(), ObjectOutcome.Status.SKIPPED, 0, 0, ""));
       }
       asked = outputs.asked(range, previous.get());
     }
-    var count = objects.transform.transform(asked, outputs.part(asked), previous, answered);
+    var count = transform.transform(asked, outputs.part(asked), previous, answered);
     if (count.isEmpty()) {
       return Optional.empty();
     }
     outputs.join(asked);
-    show(range, false, objects);
+    placed(range, false, transform);
     end.succeeded();
     return Optional.of(
         new ObjectOutcome(
@@ -369,16 +343,17 @@ public final class JobRunner {
             ""));
   }
 
-  private static boolean counts(Location there, Objects objects) throws InterruptedException {
-    try (var _ = objects.memory.takeForLines()) {
-      return objects.exchange.counts(there);
+  private static boolean counts(Location there, ObjectTransform transform)
+      throws InterruptedException {
+    try (var _ = transform.shared().memory().takeForLines()) {
+      return transform.exchange().counts(there);
     }
   }
 
-  private static void show(ObjectRange range, boolean wasThere, Objects objects)
+  private static void placed(ObjectRange range, boolean wasThere, ObjectTransform transform)
       throws InterruptedException {
-    try (var _ = objects.memory.takeForLines()) {
-      objects.images.add(range.object(), wasThere);
+    try (var _ = transform.shared().memory().takeForLines()) {
+      transform.exchange().placed(range.object(), wasThere);
     }
   }
 

@@ -18,7 +18,9 @@ record ObjectRange(StoredObject object, int number, int count) {
 
   static List<ObjectRange> of(StoredObject object, TransformJob job) {
     int count =
-        job.splitObjects() ? Math.clamp(object.size() / LEAST_BYTES, 1, job.instances()) : 1;
+        job.has(JobSwitch.SPLIT_OBJECTS)
+            ? Math.clamp(object.size() / LEAST_BYTES, 1, job.part().count())
+            : 1;
     return IntStream.range(0, count)
         .mapToObj(number -> new ObjectRange(object, number, count))
         .toList();

@@ -25,25 +25,26 @@ import java.util.zip.ZipException;
 /// whatever the size of its objects. An object is opened before its [turn][ObjectTurns] comes, and
 /// put in place when that is over.
 ///
-/// @param contentType of the output
-/// @param memory between reading and writing, of all objects together. A thread takes what its next
-///   payload needs at most, reads it, and gives back what was too much. A thread that holds some
-///   must not wait for more: it writes what it has, and gives that memory back
-/// @param tables where objects are tables
-/// @param goOn whether an object goes on where an earlier run was killed
+/// A thread takes of the memory what its next payload needs at most, reads it, and gives back what
+/// was too much. A thread that holds some must not wait for more: it writes what it has, and gives
+/// that memory back.
+///
+/// @param processing nothing where records and answers are left as they are
 record ObjectTransform(
+    TransformJob job,
     ObjectSource source,
     Splitting splitting,
     Optional<RecordProcessing> processing,
-    Optional<String> contentType,
     Exchange exchange,
-    ExecutorService threads,
-    ObjectTurns turns,
-    JobMemory memory,
+    Shared shared,
     Checkpoints checkpoints,
-    boolean goOn,
-    Progress progress,
-    Optional<TableJob> tables) {
+    Progress progress) {
+
+  /// What all objects of a job share.
+  ///
+  /// @param threads of payloads
+  /// @param memory between reading and writing
+  record Shared(ExecutorService threads, ObjectTurns turns, JobMemory memory) {}
 
   /// A payload whose output is on its way.
   ///
@@ -62,10 +63,10 @@ record ObjectTransform(
       throws InterruptedException {
     var read = new LongAdder();
     try (var lines = new PreviousOutput(previous, source.storage())) {
-      if (tables.isPresent()) {
+      if (job.kind() instanceof Tables tables) {
         try (var table =
             new TableObject(
-                tables.get(), source.storage(), range.object(), splitting.maxRecord(), read)) {
+                tables, source.storage(), range.object(), splitting.maxRecord(), read)) {
           var payloads = new MiniBatches(table, splitting, processing);
           return new Run(range, payloads, Optional.of(table), lines, read, answered).inTurn(output);
         }
@@ -126,12 +127,12 @@ record ObjectTransform(
     }
 
     private OptionalLong inTurn(Location output) throws IOException, InterruptedException {
-      var next = turns.take();
+      var next = shared.turns.take();
       if (next.isEmpty()) {
         return OptionalLong.empty();
       }
       try (var turn = next.get()) {
-        checkpoint = checkpoints.open(range.checkpointed(), goOn);
+        checkpoint = checkpoints.open(range.checkpointed(), !job.has(JobSwitch.OVERWRITE));
         return OptionalLong.of(transform(output, turn));
       }
     }
@@ -139,7 +140,7 @@ record ObjectTransform(
     private long transform(Location output, ObjectTurns.Turn turn)
         throws IOException, InterruptedException {
       boolean isDone = false;
-      try (var writer = source.storage().create(output, contentType)) {
+      try (var writer = source.storage().create(output, job.kind().outputType())) {
         out = table.map(rows -> rows.answers(writer)).orElse(writer);
         sendAll();
         previous.requireEnd();
@@ -163,6 +164,7 @@ record ObjectTransform(
     }
 
     private void sendAll() throws IOException, InterruptedException {
+      var memory = shared.memory;
       // Of a table that is packed.
       long most =
           memory.ofPayload(
@@ -236,7 +238,8 @@ record ObjectTransform(
       }
       var output =
           kept.<Future<byte[]>>map(CompletableFuture::completedFuture)
-              .orElseGet(() -> threads.submit(() -> share.ask(() -> ask(payload, share, first))));
+              .orElseGet(
+                  () -> shared.threads.submit(() -> share.ask(() -> ask(payload, share, first))));
       sent.add(new Sent(payload.records(), kept.isPresent(), read.sumThenReset(), share, output));
     }
 

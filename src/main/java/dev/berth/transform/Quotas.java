@@ -26,6 +26,20 @@ record Quotas(
 
   private static final long MEBIBYTE = 1 << 20;
 
+  /// @param isBedrock whether the job may have some
+  static Quotas read(boolean isBedrock, JobReader options) {
+    var quotas =
+        new Quotas(
+            options.quota(JobOption.MIN_RECORDS, 1, 1),
+            options.quota(JobOption.MAX_RECORDS, 1, 1),
+            options.quota(JobOption.MAX_OBJECT_SIZE_IN_MB, 1, MEBIBYTE),
+            options.quota(JobOption.MAX_JOB_SIZE_IN_MB, 1, MEBIBYTE));
+    if (!isBedrock && !quotas.equals(NONE)) {
+      options.problem("%s: found nothing, expected bedrock with a quota", JobOption.FORMAT);
+    }
+    return quotas;
+  }
+
   /// Reads all objects, up to the first that is too much.
   ///
   /// @throws TransformException naming the quota that they do not keep

@@ -80,7 +80,7 @@ public final class Shares {
   ///
   /// @param wanted asked now and then; where it says no, the shares are not whole
   public static Shares of(TransformJob job, Storage storage, BooleanSupplier wanted) {
-    var all = new ArrayList<>(Collections.nCopies(job.instances(), new Share(0, 0)));
+    var all = new ArrayList<>(Collections.nCopies(job.part().count(), new Share(0, 0)));
     var named = new ArrayList<Named>();
     try (var objects = JobObjects.of(job, storage)) {
       for (var each = objects.iterator(); each.hasNext() && wanted.getAsBoolean(); ) {
@@ -123,7 +123,7 @@ public final class Shares {
         new PriorityQueue<Integer>(
             Comparator.<Integer>comparingLong(instance -> all.get(instance).weight())
                 .thenComparing(Comparator.naturalOrder()));
-    IntStream.range(0, job.instances()).forEach(least::add);
+    IntStream.range(0, job.part().count()).forEach(least::add);
     var mine = LongStream.builder();
     named.sort(
         Comparator.<Named>comparingLong(each -> -each.share().weight())
@@ -132,7 +132,7 @@ public final class Shares {
       int instance = least.remove();
       all.set(instance, all.get(instance).with(each.share()));
       least.add(instance);
-      if (instance == job.instance()) {
+      if (instance == job.part().index()) {
         mine.add(each.name);
       }
     }
@@ -147,21 +147,21 @@ public final class Shares {
   private static int byKey(ObjectRange range, TransformJob job) {
     var hash = new CRC32();
     hash.update(range.object().key().getBytes(StandardCharsets.UTF_8));
-    return (int) ((hash.getValue() + range.number()) % job.instances());
+    return (int) ((hash.getValue() + range.number()) % job.part().count());
   }
 
   private static boolean isBySize(TransformJob job) {
-    return job.instances() > 1 && job.shardBySize();
+    return job.part().count() > 1 && job.part().bySize();
   }
 
   /// Whether no other instance does anything that depends on the list of objects.
   static boolean needNoList(TransformJob job) {
-    return job.instances() == 1 || !(job.shardBySize() || job.splitObjects());
+    return job.part().count() == 1 || !(job.part().bySize() || job.has(JobSwitch.SPLIT_OBJECTS));
   }
 
   /// Whether an object, or a range of one, is for this instance.
   static boolean isMineByKey(ObjectRange range, TransformJob job) {
-    return byKey(range, job) == job.instance();
+    return byKey(range, job) == job.part().index();
   }
 
   boolean isMine(ObjectRange range) {
@@ -182,8 +182,8 @@ public final class Shares {
     if (needNoList(job)) {
       return;
     }
-    var notes = job.output().resolve(".berth-shares-of-%d".formatted(job.instances()));
-    try (var note = storage.create(notes.resolve("%d.%s".formatted(job.instance(), list)))) {
+    var notes = job.output().resolve(".berth-shares-of-%d".formatted(job.part().count()));
+    try (var note = storage.create(notes.resolve("%d.%s".formatted(job.part().index(), list)))) {
       note.commit();
     }
     List<StoredObject> there;
@@ -198,7 +198,7 @@ public final class Shares {
       int instance = Integer.parseInt(note.key().substring(0, note.key().indexOf('.')));
       if (note.key().endsWith(list)) {
         same++;
-      } else if (instance == job.instance()) {
+      } else if (instance == job.part().index()) {
         storage.delete(note.location());
       } else {
         others.add(instance);
@@ -212,7 +212,7 @@ public final class Shares {
                   others.stream().limit(10).map(String::valueOf).collect(Collectors.joining(", "))),
           null);
     }
-    if (same == job.instances()) {
+    if (same == job.part().count()) {
       storage.deleteAll(notes);
     }
   }

@@ -71,7 +71,7 @@ record SplitOutputs(TransformJob job, Storage storage) {
         if (parts.size() < range.count()) {
           return;
         }
-        storage.join(parts, output, job.formats().accept().filter(_ -> job.envelope().isEmpty()));
+        storage.join(parts, output, job.kind().outputType());
         storage.deleteAll(directory(range));
         return;
       } catch (StorageException e) {
@@ -105,7 +105,11 @@ record SplitOutputs(TransformJob job, Storage storage) {
     var hash =
         Sha256.hex(
             "%s %s %s %d"
-                .formatted(job.madeBy(), job.strategy(), object.location(), object.size()));
+                .formatted(
+                    job.madeBy(),
+                    job.kind().records().strategy(),
+                    object.location(),
+                    object.size()));
     return "%05d-of-%05d.%s".formatted(number, range.count(), hash);
   }
 }

@@ -21,7 +21,7 @@ import java.util.concurrent.atomic.LongAdder;
 /// temporary directory until it is closed. For one thread.
 final class TableObject implements RecordReader, Closeable {
 
-  private final TableJob job;
+  private final Tables job;
   private final int maxRecord;
   private final LongAdder read;
   private final Path directory;
@@ -33,7 +33,7 @@ final class TableObject implements RecordReader, Closeable {
 
   /// @param maxRecord the bytes that a row can have as JSON
   /// @param read counts the bytes that are read of the object
-  TableObject(TableJob job, Storage storage, StoredObject object, int maxRecord, LongAdder read)
+  TableObject(Tables job, Storage storage, StoredObject object, int maxRecord, LongAdder read)
       throws IOException {
     this.job = job;
     this.maxRecord = maxRecord;
@@ -107,7 +107,8 @@ final class TableObject implements RecordReader, Closeable {
     }
     try {
       answers.commit();
-      table.write(new TableAnswers(lines, job.areJoined(), job.haveErrors()), output);
+      table.write(
+          new TableAnswers(lines, job.areJoined(), job.records().keepsBadRecords()), output);
     } catch (IOException e) {
       throw new TransformException("no table can be made of the answers: " + e.getMessage(), e);
     }

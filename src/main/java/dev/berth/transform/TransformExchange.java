@@ -30,7 +30,9 @@ final class TransformExchange implements Exchange {
       Pattern.compile(
           "(?m)(?:^|[:,])(?:\\{\"error\":\"|\"?ERROR: )(?:line|row|record) \\d{1,19}[:,] ");
 
-  private final TransformJob job;
+  private final Records records;
+  private final boolean retriesErrors;
+  private final boolean areTables;
   private final Optional<RecordProcessing> processing;
   private final Invoker invoker;
   private final ObjectSource source;
@@ -38,7 +40,7 @@ final class TransformExchange implements Exchange {
   private final LongAdder errors = new LongAdder();
 
   /// Records that have been answered, with an error or without one.
-  private final LongAdder records = new LongAdder();
+  private final LongAdder answered = new LongAdder();
 
   /// In outputs that were there already.
   private volatile boolean isErrorThere;
@@ -52,7 +54,9 @@ final class TransformExchange implements Exchange {
       Invoker invoker,
       ObjectSource source,
       JobEnd end) {
-    this.job = job;
+    this.records = job.kind().records();
+    this.retriesErrors = job.has(JobSwitch.RETRY_ERRORS);
+    this.areTables = job.kind() instanceof Tables;
     this.processing = processing;
     this.invoker = invoker;
     this.source = source;
@@ -63,7 +67,7 @@ final class TransformExchange implements Exchange {
   public byte[] output(Payload payload, StoredObject object, Invoker.Room room)
       throws InterruptedException {
     try {
-      records.add(payload.records());
+      answered.add(payload.records());
       return switch (payload) {
         case Payload.MiniBatch batch -> output(batch, object.key(), room);
         case Payload.Rejected record ->
@@ -92,7 +96,7 @@ final class TransformExchange implements Exchange {
 
   private byte[] output(Payload.MiniBatch batch, String key, Invoker.Room room)
       throws InterruptedException {
-    if (job.keepsBadRecords() && batch.isBlank()) {
+    if (records.keepsBadRecords() && batch.isBlank()) {
       return batch.records() > 1
           ? inHalves(batch, key, room)
           : kept(
@@ -103,14 +107,16 @@ final class TransformExchange implements Exchange {
     try {
       var answer = invoker.invoke(batch.body(), room);
       var body =
-          job.keepsBadRecords() ? numbered(answer.body(), key, batch.firstRecord()) : answer.body();
+          records.keepsBadRecords()
+              ? numbered(answer.body(), key, batch.firstRecord())
+              : answer.body();
       if (processing.isPresent()) {
         return assembled(processing.get().output(batch, body), answer.type());
       }
       requireOneForEach(batch, answer);
       return assembled(body, answer.type());
     } catch (InvocationException e) {
-      if (!job.keepsBadRecords() || !e.isOfThePayload()) {
+      if (!records.keepsBadRecords() || !e.isOfThePayload()) {
         throw new TransformException(
             "%s: %s".formatted(place(batch), e.inObject(batch.firstRecord()).getMessage()), e);
       }
@@ -139,7 +145,7 @@ final class TransformExchange implements Exchange {
   private byte[] error(Payload.Rejected record, String key) {
     failed(key, record.reason());
     var format =
-        job.formats().answeredLines().filter(MediaType.CSV::equals).isPresent()
+        records.formats().answeredLines().filter(MediaType.CSV::equals).isPresent()
             ? new CsvFormat()
             : new JsonFormat();
     return processing
@@ -173,7 +179,7 @@ final class TransformExchange implements Exchange {
 
   /// No answer may be taken for that of another record.
   private void requireOneForEach(Payload.MiniBatch batch, Invoker.Answer answer) {
-    if (job.formats().splitType() != SplitType.LINE) {
+    if (records.formats().splitType() != SplitType.LINE) {
       return;
     }
     var count = AnswerCount.of(answer.body(), answer.type());
@@ -185,7 +191,7 @@ final class TransformExchange implements Exchange {
               batch.firstRecord(),
               batch.records(),
               count.getAsInt(),
-              job.formats().lines().equals(Optional.of(MediaType.CSV))),
+              records.formats().lines().equals(Optional.of(MediaType.CSV))),
           null);
     }
   }
@@ -194,8 +200,8 @@ final class TransformExchange implements Exchange {
   /// container did not want. Where records are lines, the texts of two answers never share one.
   private byte[] assembled(byte[] answer, Optional<MediaType> type) {
     boolean isLine =
-        job.formats().assembleWith() == AssembleWith.LINE
-            || (job.formats().splitType() == SplitType.LINE
+        records.formats().assembleWith() == AssembleWith.LINE
+            || (records.formats().splitType() == SplitType.LINE
                 && answer.length > 0
                 && type.filter(TransformExchange::isText).isPresent());
     if (!isLine || (answer.length > 0 && answer[answer.length - 1] == '\n')) {
@@ -209,13 +215,13 @@ final class TransformExchange implements Exchange {
   @Override
   public boolean counts(Payload payload, byte[] output) {
     long kept =
-        job.keepsBadRecords()
+        records.keepsBadRecords()
             ? KEPT_ERROR.matcher(new String(output, StandardCharsets.ISO_8859_1)).results().count()
             : 0;
-    if (kept > 0 && job.retryErrors()) {
+    if (kept > 0 && retriesErrors) {
       return false;
     }
-    records.add(payload.records());
+    answered.add(payload.records());
     errors.add(kept);
     return true;
   }
@@ -223,7 +229,7 @@ final class TransformExchange implements Exchange {
   /// Reads as far as it has to: whether any record has an answer, or an error.
   @Override
   public boolean counts(Location output) {
-    if (!job.keepsBadRecords() || job.table().isPresent() || (isAnyThere && !job.retryErrors())) {
+    if (!records.keepsBadRecords() || areTables || (isAnyThere && !retriesErrors)) {
       return true;
     }
     try (var in = source.storage().open(output)) {
@@ -233,7 +239,7 @@ final class TransformExchange implements Exchange {
             KEPT_ERROR.matcher(new String(line.get(), StandardCharsets.ISO_8859_1)).find();
         isErrorThere |= isError;
         isAnyThere |= !isError;
-        if (isError == job.retryErrors()) {
+        if (isError == retriesErrors) {
           return !isError;
         }
       }
@@ -250,7 +256,7 @@ final class TransformExchange implements Exchange {
 
   @Override
   public boolean hasOnlyErrors() {
-    return (isErrorThere || errors.sum() > 0) && !isAnyThere && errors.sum() == records.sum();
+    return (isErrorThere || errors.sum() > 0) && !isAnyThere && errors.sum() == answered.sum();
   }
 
   private static boolean isText(MediaType type) {

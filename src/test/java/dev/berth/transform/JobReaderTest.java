@@ -25,13 +25,13 @@ class JobReaderTest {
     var job =
         JobReader.read(
             Map.of(JobOption.INPUT, "in", JobOption.OUTPUT, "s3://bucket/out"), Map.of(), Set.of());
-    assertThat(job.formats().splitType()).isEqualTo(SplitType.NONE);
-    assertThat(job.formats().assembleWith()).isEqualTo(AssembleWith.NONE);
-    assertThat(job.timeout()).isEqualTo(Duration.ofMinutes(10));
-    assertThat(job.retries()).isEqualTo(3);
-    assertThat(job.strategy()).isEmpty();
-    assertThat(job.maxPayloadInMb()).isEmpty();
-    assertThat(job.instances()).isEqualTo(1);
+    assertThat(job.kind().records().formats().splitType()).isEqualTo(SplitType.NONE);
+    assertThat(job.kind().records().formats().assembleWith()).isEqualTo(AssembleWith.NONE);
+    assertThat(job.invocations().timeout()).isEqualTo(Duration.ofMinutes(10));
+    assertThat(job.invocations().retries()).isEqualTo(3);
+    assertThat(job.kind().records().strategy()).isEmpty();
+    assertThat(job.kind().records().maxPayloadInMb()).isEmpty();
+    assertThat(job.part().count()).isEqualTo(1);
     assertThat(job.serverEnvironment())
         .containsEntry("SAGEMAKER_BATCH", "true")
         .containsEntry("BERTH_BAD_RECORDS", "reject")
@@ -45,18 +45,19 @@ class JobReaderTest {
         Files.writeString(
             directory.resolve("job.json"),
             """
-        {
-          "TransformJobName": "digits", "ModelName": "mnist", "Tags": [{"Key": "a", "Value": "b"}],
-          "BatchStrategy": "SingleRecord", "MaxPayloadInMB": 1, "MaxConcurrentTransforms": 64,
-          "Environment": {"BERTH_BAD_RECORDS": "keep"},
-          "ModelClientConfig": {"InvocationsTimeoutInSeconds": 30, "InvocationsMaxRetries": 1},
-          "TransformInput": {
-            "DataSource": {"S3DataSource": {"S3DataType": "ManifestFile", "S3Uri": "s3://bucket/manifest"}},
-            "ContentType": "text/csv", "CompressionType": "Gzip", "SplitType": "Line"},
-          "TransformOutput": {"S3OutputPath": "s3://bucket/out", "Accept": "text/csv", "AssembleWith": "Line", "KmsKeyId": "k"},
-          "DataProcessing": {"InputFilter": "$[1:]", "OutputFilter": "$[0,-1]", "JoinSource": "Input"},
-          "TransformResources": {"InstanceType": "ml.m5.large", "InstanceCount": 4}
-        }""");
+            {
+              "TransformJobName": "digits", "ModelName": "mnist", "Tags": [{"Key": "a", "Value": "b"}],
+              "BatchStrategy": "SingleRecord", "MaxPayloadInMB": 1, "MaxConcurrentTransforms": 64,
+              "Environment": {"BERTH_BAD_RECORDS": "keep"},
+              "ModelClientConfig": {"InvocationsTimeoutInSeconds": 30, "InvocationsMaxRetries": 1},
+              "TransformInput": {
+                "DataSource": {"S3DataSource": {"S3DataType": "ManifestFile", "S3Uri": "s3://bucket/manifest"}},
+                "ContentType": "text/csv", "CompressionType": "Gzip", "SplitType": "Line"},
+              "TransformOutput": {"S3OutputPath": "s3://bucket/out", "Accept": "text/csv", "AssembleWith": "Line", "KmsKeyId": "k"},
+              "DataProcessing": {"InputFilter": "$[1:]", "OutputFilter": "$[0,-1]", "JoinSource": "Input"},
+              "TransformResources": {"InstanceType": "ml.m5.large", "InstanceCount": 4}
+            }\
+            """);
     var read = JobFile.read(file);
     assertThat(
             catchThrowableOfType(
@@ -72,12 +73,12 @@ class JobReaderTest {
     assertThat(job.gzip()).isTrue();
     assertThat(job.input()).hasToString("s3://bucket/manifest");
     assertThat(job.output()).hasToString("s3://bucket/out");
-    assertThat(job.maxPayloadInMb()).hasValue(1);
-    assertThat(job.maxConcurrentTransforms()).hasValue(64);
-    assertThat(job.timeout()).isEqualTo(Duration.ofSeconds(30));
-    assertThat(job.processing())
+    assertThat(job.kind().records().maxPayloadInMb()).hasValue(1);
+    assertThat(job.invocations().maxConcurrent()).hasValue(64);
+    assertThat(job.invocations().timeout()).isEqualTo(Duration.ofSeconds(30));
+    assertThat(job.kind().records().processing())
         .isEqualTo(new DataProcessing("$[1:]", "Input", "$[0,-1]", SliceEnd.EXCLUSIVE));
-    assertThat(job.instances()).isEqualTo(4);
+    assertThat(job.part().count()).isEqualTo(4);
     assertThat(job.serverEnvironment())
         .containsEntry("BERTH_BAD_RECORDS", "keep")
         .containsEntry("SAGEMAKER_BATCH_STRATEGY", "SINGLE_RECORD")
@@ -92,12 +93,13 @@ class JobReaderTest {
         "tags": [{"key": "a", "value": "b"}], "vpcConfig": {"subnetIds": ["s"], "securityGroupIds": ["g"]},
         "inputDataConfig": {"s3InputDataConfig": {"s3Uri": "s3://bucket/prompts/", "s3InputFormat": "JSONL", "s3BucketOwner": "1"}},
         "outputDataConfig": {"s3OutputDataConfig": {"s3Uri": "s3://bucket/pictures/", "s3EncryptionKeyId": "k"}}
-      }""";
+      }\
+      """;
 
   @Test
   void theJsonOfACreateModelInvocationJobCallIsTakenAsItIs() throws Exception {
     var job = JobReader.read(bedrock(BEDROCK), Map.of(), Set.of());
-    assertThat(job.envelope()).contains(Envelope.BEDROCK);
+    assertThat(job.isBedrock()).isTrue();
     assertThat(job.input()).hasToString("s3://bucket/prompts/");
     assertThat(job.output().toString()).matches("s3://bucket/pictures/[0-9a-z]{12}");
     assertThat(bedrock(BEDROCK.replace("24", "48")).get(JobOption.OUTPUT))
@@ -175,24 +177,29 @@ class JobReaderTest {
         .anyMatch(
             problem ->
                 problem.startsWith(
-                    "--split-type (TransformInput.SplitType): found Lines, expected None, Line, RecordIO or TFRecord"))
+                    "--split-type (TransformInput.SplitType): found Lines, expected None, Line,"
+                        + " RecordIO or TFRecord"))
         .anyMatch(
             problem ->
                 problem.startsWith(
-                    "--max-payload-in-mb (MaxPayloadInMB): found 101, expected a whole number from 0 to 100"))
+                    "--max-payload-in-mb (MaxPayloadInMB): found 101, expected a whole number from"
+                        + " 0 to 100"))
         .anyMatch(
             problem ->
                 problem.startsWith(
-                    "--data-type (TransformInput.DataSource.S3DataSource.S3DataType): found Prefix, expected S3Prefix or ManifestFile"))
+                    "--data-type (TransformInput.DataSource.S3DataSource.S3DataType): found Prefix,"
+                        + " expected S3Prefix or ManifestFile"))
         .anyMatch(problem -> problem.startsWith("--instance-index: found 2, expected less than"))
         .anyMatch(
             problem ->
                 problem.startsWith(
-                    "--invocations-max-retries (ModelClientConfig.InvocationsMaxRetries): found many"))
+                    "--invocations-max-retries (ModelClientConfig.InvocationsMaxRetries): found"
+                        + " many"))
         .anyMatch(
             problem ->
                 problem.startsWith(
-                    "--batch-strategy (BatchStrategy): found MULTI_RECORD, expected SingleRecord or MultiRecord"))
+                    "--batch-strategy (BatchStrategy): found MULTI_RECORD, expected SingleRecord or"
+                        + " MultiRecord"))
         .anyMatch(problem -> problem.contains("DataProcessing.InputFilter"))
         .anyMatch(problem -> problem.contains("DataProcessing.JoinSource"));
   }
@@ -218,11 +225,12 @@ class JobReaderTest {
             catchThrowableOfType(
                     JobException.class, () -> JobReader.read(options, Map.of(), Set.of()))
                 .problems())
-        .satisfiesExactly(
+        .satisfiesExactlyInAnyOrder(
             problem ->
                 assertThat(problem)
                     .startsWith(
-                        "--split-type (TransformInput.SplitType): found Line, expected none with --format bedrock"),
+                        "--split-type (TransformInput.SplitType): found Line, expected none with"
+                            + " --format bedrock"),
             problem ->
                 assertThat(problem)
                     .startsWith("--bad-records: found keep, expected none with --format bedrock"),
@@ -258,11 +266,12 @@ class JobReaderTest {
             catchThrowableOfType(
                     JobException.class, () -> JobReader.read(options, Map.of(), switches))
                 .problems())
-        .satisfiesExactly(
+        .satisfiesExactlyInAnyOrder(
             problem ->
                 assertThat(problem)
                     .startsWith(
-                        "--split-type (TransformInput.SplitType): found TFRecord with --split-objects, expected Line"),
+                        "--split-type (TransformInput.SplitType): found TFRecord with"
+                            + " --split-objects, expected Line"),
             problem ->
                 assertThat(problem).contains("found Gzip with --split-objects, expected None"),
             problem ->
@@ -273,7 +282,8 @@ class JobReaderTest {
             problem ->
                 assertThat(problem)
                     .startsWith(
-                        "--accept (TransformOutput.Accept): found nothing with --split-objects, expected application/jsonlines"),
+                        "--accept (TransformOutput.Accept): found nothing with --split-objects,"
+                            + " expected application/jsonlines"),
             problem ->
                 assertThat(problem).startsWith("--overwrite: found it with --split-objects"));
     options
@@ -292,12 +302,16 @@ class JobReaderTest {
         .contains("found application/json with --split-objects");
     for (var lines : List.of("text/csv", "application/jsonlines")) {
       options.put(JobOption.ACCEPT, lines);
-      assertThat(JobReader.read(options, Map.of(), Set.of(JobSwitch.SPLIT_OBJECTS)).splitObjects())
+      assertThat(
+              JobReader.read(options, Map.of(), Set.of(JobSwitch.SPLIT_OBJECTS))
+                  .has(JobSwitch.SPLIT_OBJECTS))
           .isTrue();
     }
     options.put(JobOption.ACCEPT, "application/json");
     options.put(JobOption.BATCH_STRATEGY, "SingleRecord");
-    assertThat(JobReader.read(options, Map.of(), Set.of(JobSwitch.SPLIT_OBJECTS)).splitObjects())
+    assertThat(
+            JobReader.read(options, Map.of(), Set.of(JobSwitch.SPLIT_OBJECTS))
+                .has(JobSwitch.SPLIT_OBJECTS))
         .isTrue();
     options
         .keySet()
@@ -318,7 +332,9 @@ class JobReaderTest {
     }
     for (var format : List.of("bedrock", "openai")) {
       options.put(JobOption.FORMAT, format);
-      assertThat(JobReader.read(options, Map.of(), Set.of(JobSwitch.SPLIT_OBJECTS)).splitObjects())
+      assertThat(
+              JobReader.read(options, Map.of(), Set.of(JobSwitch.SPLIT_OBJECTS))
+                  .has(JobSwitch.SPLIT_OBJECTS))
           .isTrue();
     }
   }
@@ -409,6 +425,6 @@ class JobReaderTest {
         .asString()
         .startsWith("--format: found nothing, expected bedrock or openai with --retry-errors");
     options.put(JobOption.CONTENT_TYPE, "application/jsonlines");
-    assertThat(JobReader.read(options, Map.of(), retry).retryErrors()).isTrue();
+    assertThat(JobReader.read(options, Map.of(), retry).has(JobSwitch.RETRY_ERRORS)).isTrue();
   }
 }

@@ -12,7 +12,9 @@ import dev.berth.testing.Gate;
 import dev.berth.transform.checkpoint.Checkpoints;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.Map;
 import java.util.Optional;
+import java.util.Set;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.Executors;
 import java.util.concurrent.TimeUnit;
@@ -156,18 +158,19 @@ class ObjectTransformTest {
         var threads = Executors.newVirtualThreadPerTaskExecutor()) {
       var transform =
           new ObjectTransform(
+              JobReader.read(
+                  Map.of(
+                      JobOption.INPUT, input.toString(),
+                      JobOption.OUTPUT, directory.resolve("out").toString()),
+                  Map.of(),
+                  Set.of()),
               new ObjectSource(storage, false),
               new Splitting(SplitType.LINE, BatchStrategy.SINGLE_RECORD, MEBIBYTE),
               Optional.empty(),
-              Optional.empty(),
               exchange,
-              threads,
-              new ObjectTurns(payloads, () -> false),
-              memory,
+              new ObjectTransform.Shared(threads, new ObjectTurns(payloads, () -> false), memory),
               new Checkpoints(storage, Location.of(directory.toString()), ""),
-              true,
-              new Unwatched(),
-              Optional.empty());
+              new Unwatched());
       var object = new StoredObject(Location.of(input.toString()), "lines", Files.size(input));
       var output = Location.of(directory.resolve("out").toString());
       var records =
