@@ -72,23 +72,27 @@ interface ProgressDisplay extends Progress, AutoCloseable {
         // The server may have taken a while before.
         start = System.nanoTime();
       }
+      show(status);
     }
 
     @Override
     public synchronized void total(long objects, long bytes) {
       this.objects = OptionalLong.of(objects);
       this.bytes = bytes;
+      show();
     }
 
     @Override
     public synchronized void answered(long records, long bytes) {
       this.records += records;
       answered += bytes;
+      show();
     }
 
     @Override
     public synchronized void passed(long bytes) {
       passed += bytes;
+      show();
     }
 
     @Override
@@ -99,7 +103,13 @@ interface ProgressDisplay extends Progress, AutoCloseable {
         failed++;
         say("failed: %s: %s".formatted(outcome.key(), outcome.failure()));
       }
+      show();
     }
+
+    abstract void show(JobStatus status);
+
+    /// Shows what has changed.
+    void show() {}
 
     /// Writes a line to stderr.
     abstract void say(String line);
@@ -108,9 +118,9 @@ interface ProgressDisplay extends Progress, AutoCloseable {
       return answered + passed;
     }
 
-    /// In bytes; nothing while nobody knows.
-    synchronized OptionalLong bytesInAll() {
-      return bytes == 0 ? OptionalLong.empty() : OptionalLong.of(bytes);
+    /// 0 while nobody knows.
+    synchronized long bytesInAll() {
+      return bytes;
     }
 
     /// As fast as it went until now.
@@ -172,31 +182,15 @@ interface ProgressDisplay extends Progress, AutoCloseable {
             .build();
 
     @Override
-    public synchronized void status(JobStatus status) {
-      super.status(status);
+    void show(JobStatus status) {
       bar.setExtraMessage(" " + status);
     }
 
     @Override
-    public synchronized void total(long objects, long bytes) {
-      super.total(objects, bytes);
-      show();
-    }
-
-    @Override
-    public synchronized void answered(long records, long bytes) {
-      super.answered(records, bytes);
-      show();
-    }
-
-    @Override
-    public synchronized void ended(ObjectOutcome outcome, long bytes) {
-      super.ended(outcome, bytes);
-      show();
-    }
-
-    private void show() {
-      bytesInAll().ifPresent(bar::maxHint);
+    void show() {
+      if (bytesInAll() > 0) {
+        bar.maxHint(bytesInAll());
+      }
       bar.stepTo(bytesDone());
       bar.setExtraMessage(" %s, %s".formatted(objects(), records()));
     }
@@ -242,8 +236,7 @@ interface ProgressDisplay extends Progress, AutoCloseable {
                 });
 
     @Override
-    public synchronized void status(JobStatus status) {
-      super.status(status);
+    void show(JobStatus status) {
       System.out.println(status);
     }
 

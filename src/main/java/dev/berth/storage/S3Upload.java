@@ -32,6 +32,8 @@ final class S3Upload {
 
   private final S3Client client;
   private final S3Location location;
+  private final String bucket;
+  private final String key;
   private final Optional<String> contentType;
   private final boolean checksums;
   private final List<CompletedPart> arrived = new ArrayList<>();
@@ -47,6 +49,8 @@ final class S3Upload {
   S3Upload(S3Client client, S3Location location, Optional<String> contentType, boolean checksums) {
     this.client = client;
     this.location = location;
+    this.bucket = location.bucket();
+    this.key = location.key();
     this.contentType = contentType;
     this.checksums = checksums;
   }
@@ -57,9 +61,7 @@ final class S3Upload {
         location,
         () ->
             client.putObject(
-                request ->
-                    request.bucket(location.bucket()).key(location.key()).contentType(type()),
-                body(object)));
+                request -> request.bucket(bucket).key(key).contentType(type()), body(object)));
   }
 
   /// Begins an upload in parts.
@@ -83,8 +85,8 @@ final class S3Upload {
                     client.createMultipartUpload(
                         request ->
                             request
-                                .bucket(location.bucket())
-                                .key(location.key())
+                                .bucket(bucket)
+                                .key(key)
                                 .contentType(type())
                                 .checksumAlgorithm(checksum())))
             .uploadId();
@@ -148,8 +150,8 @@ final class S3Upload {
               client.uploadPart(
                   request ->
                       request
-                          .bucket(location.bucket())
-                          .key(location.key())
+                          .bucket(bucket)
+                          .key(key)
                           .uploadId(id)
                           .partNumber(number)
                           .checksumAlgorithm(checksum()),
@@ -174,8 +176,8 @@ final class S3Upload {
                               .sourceBucket(source.bucket())
                               .sourceKey(source.key())
                               .copySourceRange("bytes=%d-%d".formatted(start, end - 1))
-                              .destinationBucket(location.bucket())
-                              .destinationKey(location.key())
+                              .destinationBucket(bucket)
+                              .destinationKey(key)
                               .uploadId(id)
                               .partNumber(number))
                   .copyPartResult();
@@ -198,8 +200,8 @@ final class S3Upload {
             return client.completeMultipartUpload(
                 request ->
                     request
-                        .bucket(location.bucket())
-                        .key(location.key())
+                        .bucket(bucket)
+                        .key(key)
                         .uploadId(id)
                         .multipartUpload(upload -> upload.parts(arrived)));
           } catch (S3Exception e) {
@@ -229,7 +231,7 @@ final class S3Upload {
         () -> {
           try {
             client.abortMultipartUpload(
-                request -> request.bucket(location.bucket()).key(location.key()).uploadId(upload));
+                request -> request.bucket(bucket).key(key).uploadId(upload));
           } catch (S3Exception e) {
             if (!S3Errors.isNoSuchUpload(e)) {
               throw e;
@@ -252,10 +254,7 @@ final class S3Upload {
     }
     return "\"%s-%d\""
         .formatted(HexFormat.of().formatHex(digest.digest()), arrived.size())
-        .equals(
-            client
-                .headObject(request -> request.bucket(location.bucket()).key(location.key()))
-                .eTag());
+        .equals(client.headObject(request -> request.bucket(bucket).key(key)).eTag());
   }
 
   private static MessageDigest md5() {
@@ -280,12 +279,12 @@ final class S3Upload {
                             .listMultipartUploadsPaginator(
                                 request ->
                                     request
-                                        .bucket(location.bucket())
-                                        .prefix(location.key())
+                                        .bucket(bucket)
+                                        .prefix(key)
                                         .encodingType(EncodingType.URL))
                             .uploads()
                             .stream()
-                            .filter(upload -> upload.key().equals(location.key()))
+                            .filter(upload -> upload.key().equals(key))
                             .map(MultipartUpload::uploadId)
                             .filter(other -> !other.equals(id))
                             .toList());

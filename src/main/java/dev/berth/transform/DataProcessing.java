@@ -8,7 +8,6 @@ import dev.berth.transform.filter.JsonPathFilter;
 import dev.berth.transform.filter.SliceEnd;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.Objects;
 import java.util.Optional;
 
 /// `DataProcessing` of a job, as its author wrote it: what of a record is sent, whether it is
@@ -24,13 +23,6 @@ record DataProcessing(
 
   private static final List<MediaType> TYPES =
       List.of(MediaType.CSV, MediaType.JSON, MediaType.JSON_LINES);
-
-  DataProcessing {
-    Objects.requireNonNull(inputFilter, "inputFilter");
-    Objects.requireNonNull(joinSource, "joinSource");
-    Objects.requireNonNull(outputFilter, "outputFilter");
-    Objects.requireNonNull(sliceEnd, "sliceEnd");
-  }
 
   /// Whether records and answers are left as they are. Only then may they have any format.
   boolean isNone() {

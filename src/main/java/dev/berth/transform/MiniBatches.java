@@ -1,7 +1,6 @@
 package dev.berth.transform;
 
 import dev.berth.content.Framing;
-import dev.berth.content.LineRange;
 import dev.berth.content.RecordReader;
 import dev.berth.hooks.BadInputException;
 import java.io.BufferedInputStream;
@@ -48,55 +47,34 @@ final class MiniBatches {
 
   /// @param processing nothing where records and answers are left as they are
   MiniBatches(InputStream object, Splitting splitting, Optional<RecordProcessing> processing) {
-    this(new BufferedInputStream(object), splitting, processing);
-  }
-
-  private MiniBatches(
-      BufferedInputStream object, Splitting splitting, Optional<RecordProcessing> processing) {
-    this(object, splitting.open(object), 0, splitting, processing);
-  }
-
-  /// @param table its rows are lines
-  MiniBatches(TableObject table, Splitting splitting, Optional<RecordProcessing> processing) {
-    this(InputStream.nullInputStream(), table, 0, splitting, processing);
-  }
-
-  private MiniBatches(
-      InputStream object,
-      RecordReader reader,
-      long recordsBefore,
-      Splitting splitting,
-      Optional<RecordProcessing> processing) {
-    this.object = object;
-    this.reader = reader;
-    this.records = recordsBefore;
+    // The reader takes its bytes from the same buffer.
+    this.object = new BufferedInputStream(object);
+    this.reader = splitting.open(this.object);
     this.splitting = splitting;
     this.processing = processing;
     this.maxPayload = splitting.maxRecord();
     this.isStreamed =
         splitting.isUnlimited()
             && processing.isEmpty()
-            && !(reader instanceof TableObject)
             && (splitting.splitType() == SplitType.NONE || splitting.isMultiRecord());
   }
 
-  /// Forms the payloads of a range of an object, in which nothing is unlimited. Its records have
-  /// their object's numbers.
+  /// Of records that are not to be split: the rows of a table, or the lines of a range of an
+  /// object, in which nothing is unlimited.
   ///
-  /// @param object as [ObjectSource] opens it for the range
-  /// @param newlinesBefore how many there are before the stream
-  /// @throws BadInputException when the first record is too long
-  static MiniBatches of(
-      ObjectRange range,
-      InputStream object,
-      long newlinesBefore,
+  /// @param recordsBefore how many the object has before these
+  MiniBatches(
+      RecordReader reader,
+      long recordsBefore,
       Splitting splitting,
-      Optional<RecordProcessing> processing)
-      throws IOException {
-    var buffered = new BufferedInputStream(object);
-    var lines =
-        new LineRange(buffered, range.start(), range.end(), newlinesBefore, splitting.maxRecord());
-    return new MiniBatches(buffered, lines, lines.linesBefore(), splitting, processing);
+      Optional<RecordProcessing> processing) {
+    this.object = InputStream.nullInputStream();
+    this.reader = reader;
+    this.records = recordsBefore;
+    this.splitting = splitting;
+    this.processing = processing;
+    this.maxPayload = splitting.maxRecord();
+    this.isStreamed = false;
   }
 
   /// The bytes that the next payload may have at most in memory: its body, or what that is made of.

@@ -1,11 +1,14 @@
 package dev.berth.transform;
 
+import dev.berth.content.LineRange;
 import dev.berth.hooks.BadInputException;
 import dev.berth.storage.Location;
 import dev.berth.storage.StorageException;
 import dev.berth.transform.checkpoint.Checkpoint;
 import dev.berth.transform.checkpoint.Checkpoints;
+import java.io.BufferedInputStream;
 import java.io.IOException;
+import java.io.InputStream;
 import java.io.OutputStream;
 import java.util.ArrayDeque;
 import java.util.Optional;
@@ -67,7 +70,7 @@ record ObjectTransform(
         try (var table =
             new TableObject(
                 tables, source.storage(), range.object(), splitting.maxRecord(), read)) {
-          var payloads = new MiniBatches(table, splitting, processing);
+          var payloads = new MiniBatches(table, 0, splitting, processing);
           return new Run(range, payloads, Optional.of(table), lines, read, answered).inTurn(output);
         }
       }
@@ -77,7 +80,7 @@ record ObjectTransform(
         var payloads =
             range.isWhole()
                 ? new MiniBatches(in, splitting, processing)
-                : MiniBatches.of(range, in, newlines, splitting, processing);
+                : ofRange(range, in, newlines);
         return new Run(range, payloads, Optional.empty(), lines, read, answered).inTurn(output);
       }
     } catch (BadInputException e) {
@@ -88,6 +91,18 @@ record ObjectTransform(
     } catch (IOException e) {
       throw new TransformException("it can't be read: " + e.getMessage(), e);
     }
+  }
+
+  private MiniBatches ofRange(ObjectRange range, InputStream in, long newlinesBefore)
+      throws IOException {
+    var lines =
+        new LineRange(
+            new BufferedInputStream(in),
+            range.start(),
+            range.end(),
+            newlinesBefore,
+            splitting.maxRecord());
+    return new MiniBatches(lines, lines.linesBefore(), splitting, processing);
   }
 
   /// Whether the answers to an object's payloads are worth to be kept while it is not whole.

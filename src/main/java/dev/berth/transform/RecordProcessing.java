@@ -8,7 +8,6 @@ import java.nio.charset.CharacterCodingException;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.Objects;
 import java.util.StringJoiner;
 import java.util.function.Supplier;
 
@@ -36,14 +35,6 @@ record RecordProcessing(
   }
 
   private static final String BYTE_ORDER_MARK = "\uFEFF";
-
-  RecordProcessing {
-    Objects.requireNonNull(format, "format");
-    Objects.requireNonNull(unit, "unit");
-    Objects.requireNonNull(inputFilter, "inputFilter");
-    Objects.requireNonNull(joinSource, "joinSource");
-    Objects.requireNonNull(outputFilter, "outputFilter");
-  }
 
   /// Whether the answers are joined with something else than what was sent.
   boolean joinsUnfilteredInput() {

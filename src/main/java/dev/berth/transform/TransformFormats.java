@@ -2,7 +2,6 @@ package dev.berth.transform;
 
 import dev.berth.content.JsonLines;
 import dev.berth.hooks.MediaType;
-import java.util.Objects;
 import java.util.Optional;
 
 /// What a job says of its records and answers, in the API's words.
@@ -16,13 +15,6 @@ record TransformFormats(
     Optional<String> accept,
     SplitType splitType,
     AssembleWith assembleWith) {
-
-  TransformFormats {
-    Objects.requireNonNull(contentType, "contentType");
-    Objects.requireNonNull(accept, "accept");
-    Objects.requireNonNull(splitType, "splitType");
-    Objects.requireNonNull(assembleWith, "assembleWith");
-  }
 
   /// The type of the lines that the records are, without parameters; nothing where they are none of
   /// JSON or CSV.
