@@ -5,6 +5,7 @@ import dev.berth.config.ConfigurationException;
 import dev.berth.config.Settings;
 import dev.berth.json.JsonText;
 import dev.berth.storage.Location;
+import dev.berth.storage.RetryPolicy;
 import dev.berth.storage.S3Options;
 import dev.berth.storage.Storage;
 import dev.berth.storage.StorageException;
@@ -314,14 +315,12 @@ final class TransformCommand {
   }
 
   private static S3Options s3(ParseResult parsed) throws JobException {
-    var options =
-        S3Options.DEFAULT
-            .withPathStyle(parsed.hasMatchedOption("--path-style"))
-            .withAnonymous(parsed.hasMatchedOption("--no-sign-request"));
-    var endpoint = url(parsed, "--endpoint-url");
-    String region = parsed.matchedOptionValue("--region", null);
-    options = endpoint.map(options::withEndpoint).orElse(options);
-    return region == null ? options : options.withRegion(region);
+    return new S3Options(
+        url(parsed, "--endpoint-url"),
+        parsed.hasMatchedOption("--path-style"),
+        Optional.ofNullable(parsed.matchedOptionValue("--region", null)),
+        parsed.hasMatchedOption("--no-sign-request"),
+        RetryPolicy.DEFAULT);
   }
 
   /// A server as the platform would start it for the job, on a port of its own and with less to

@@ -13,18 +13,18 @@ record LocalLocation(Path path, String text) implements Location {
     try {
       return new LocalLocation(Path.of(URI.create(text)), text);
     } catch (IllegalArgumentException e) {
-      throw Location.wrong(text, "no URI of a file (%s)".formatted(e.getMessage()));
+      throw ObjectStore.Kind.wrong(text, "no URI of a file (%s)".formatted(e.getMessage()));
     }
   }
 
   static LocalLocation ofPath(String text) {
     if (text.isBlank()) {
-      throw Location.wrong(text, "nothing");
+      throw ObjectStore.Kind.wrong(text, "nothing");
     }
     try {
       return new LocalLocation(Path.of(text), text);
     } catch (InvalidPathException e) {
-      throw Location.wrong(text, "no path (%s)".formatted(e.getReason()));
+      throw ObjectStore.Kind.wrong(text, "no path (%s)".formatted(e.getReason()));
     }
   }
 
@@ -37,7 +37,7 @@ record LocalLocation(Path path, String text) implements Location {
             "found the key \"%s\", expected one whose parts can be names of files".formatted(key));
       }
     }
-    return new LocalLocation(path.resolve(key), Location.below(text, key));
+    return new LocalLocation(path.resolve(key), ObjectStore.Kind.below(text, key));
   }
 
   @Override

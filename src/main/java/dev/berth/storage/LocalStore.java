@@ -26,8 +26,8 @@ import java.util.stream.StreamSupport;
 /// Files and directories.
 final class LocalStore implements ObjectStore<LocalLocation> {
 
-  static final StoreKind<LocalLocation> KIND =
-      new StoreKind<>(
+  static final Kind<LocalLocation> KIND =
+      new Kind<>(
           "file", "file:///path", LocalLocation.class, LocalLocation::ofUri, _ -> new LocalStore());
 
   private final Leftovers leftovers = new Leftovers();

@@ -3,7 +3,6 @@ package dev.berth.storage;
 import java.nio.file.Path;
 import java.util.Optional;
 import java.util.regex.Pattern;
-import java.util.stream.Collectors;
 
 /// Where an object is, or the objects whose keys begin alike. Each store has a record of its own,
 /// and each is equal to itself alone. `toString` is what users wrote.
@@ -20,10 +19,10 @@ public interface Location {
     if (!matcher.find()) {
       return LocalLocation.ofPath(text);
     }
-    return StoreKind.ALL.stream()
+    return ObjectStore.Kind.ALL.stream()
         .filter(kind -> kind.scheme().equals(matcher.group(1)))
         .findFirst()
-        .orElseThrow(() -> wrong(text, "the scheme " + matcher.group(1)))
+        .orElseThrow(() -> ObjectStore.Kind.wrong(text, "the scheme " + matcher.group(1)))
         .reading()
         .apply(text);
   }
@@ -52,20 +51,5 @@ public interface Location {
   /// The file or directory, where it is a local one.
   default Optional<Path> file() {
     return Optional.empty();
-  }
-
-  /// What is below another one, as users would write it.
-  static String below(String parent, String child) {
-    return parent.endsWith("/") ? parent + child : parent + "/" + child;
-  }
-
-  /// @param found what was written instead of a location
-  static StorageException wrong(String text, String found) {
-    return StorageException.permanent(
-        Shortened.quoted(text),
-        "found %s, expected %s or a path"
-            .formatted(
-                found,
-                StoreKind.ALL.stream().map(StoreKind::form).collect(Collectors.joining(", "))));
   }
 }

@@ -13,7 +13,7 @@ record S3Location(String bucket, String key, String text) implements Location {
   static S3Location of(String text) {
     var matcher = FORM.matcher(text);
     if (!matcher.matches()) {
-      throw Location.wrong(text, "no name of a bucket");
+      throw ObjectStore.Kind.wrong(text, "no name of a bucket");
     }
     return new S3Location(matcher.group(1), matcher.group(2) == null ? "" : matcher.group(2), text);
   }
@@ -21,7 +21,9 @@ record S3Location(String bucket, String key, String text) implements Location {
   @Override
   public S3Location resolve(String child) {
     return new S3Location(
-        bucket, key.isEmpty() ? child : Location.below(key, child), Location.below(text, child));
+        bucket,
+        key.isEmpty() ? child : ObjectStore.Kind.below(key, child),
+        ObjectStore.Kind.below(text, child));
   }
 
   @Override

@@ -24,8 +24,8 @@ import software.amazon.awssdk.services.s3.model.S3Object;
 /// after: of two that write at the same instant, the last one counts.
 final class S3Store implements ObjectStore<S3Location> {
 
-  static final StoreKind<S3Location> KIND =
-      new StoreKind<>("s3", "s3://bucket/key", S3Location.class, S3Location::of, S3Store::new);
+  static final Kind<S3Location> KIND =
+      new Kind<>("s3", "s3://bucket/key", S3Location.class, S3Location::of, S3Store::new);
 
   private static final int NOT_FOUND = 404;
   private static final int CONFLICT = 409;

@@ -32,7 +32,7 @@ public final class Storage implements AutoCloseable {
 
   private final S3Options options;
   private final ReentrantLock lock = new ReentrantLock();
-  private final Map<StoreKind<?>, ObjectStore<?>> stores = new HashMap<>();
+  private final Map<ObjectStore.Kind<?>, ObjectStore<?>> stores = new HashMap<>();
 
   /// @param options used from the first location in S3 on; before that, nobody is asked for
   ///   credentials or a region
@@ -206,7 +206,7 @@ public final class Storage implements AutoCloseable {
   @SuppressWarnings("unchecked")
   private <L extends Location> ObjectStore<L> of(L location) {
     var kind =
-        StoreKind.ALL.stream()
+        ObjectStore.Kind.ALL.stream()
             .filter(known -> known.locations().isInstance(location))
             .findFirst()
             .orElseThrow();

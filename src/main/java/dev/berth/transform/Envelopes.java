@@ -125,21 +125,6 @@ record Envelopes(
   }
 
   @Override
-  public Optional<String> outputType() {
-    return Optional.empty();
-  }
-
-  @Override
-  public String madeBy() {
-    return envelope.toString();
-  }
-
-  @Override
-  public boolean findsErrors() {
-    return true;
-  }
-
-  @Override
   public void requireSplittable(JobReader options) {
     if (extract.isPresent() || preview.isPresent()) {
       options.problem(

@@ -1,5 +1,6 @@
 package dev.berth.transform;
 
+import dev.berth.hooks.MediaType;
 import java.util.Arrays;
 import java.util.Optional;
 
@@ -31,13 +32,40 @@ sealed interface JobKind permits Records, Tables, Envelopes {
   Records records();
 
   /// The content type of the outputs.
-  Optional<String> outputType();
+  default Optional<String> outputType() {
+    return switch (this) {
+      case Records records -> records.formats().accept();
+      case Tables tables ->
+          Optional.of(tables.answersAreTable() ? tables.format().type() : Tables.JSON_LINES);
+      case Envelopes _ -> Optional.empty();
+    };
+  }
 
   /// What the bytes of an output depend on.
-  String madeBy();
+  default String madeBy() {
+    return switch (this) {
+      case Records(var formats, var processing, _, _, var keepsBadRecords) ->
+          "%s %s %s".formatted(formats, processing, keepsBadRecords);
+      case Tables(var format, var answersAreTable, var areJoined, var records) ->
+          "%s %s %s %s".formatted(records.madeBy(), format.type(), answersAreTable, areJoined);
+      case Envelopes lines -> lines.envelope().toString();
+    };
+  }
 
   /// Whether an error that stands in an output is found there.
-  boolean findsErrors();
+  default boolean findsErrors() {
+    return switch (this) {
+      case Records records ->
+          records.keepsBadRecords()
+              && records
+                  .formats()
+                  .answeredLines()
+                  .filter(type -> !type.equals(MediaType.CSV))
+                  .isPresent();
+      case Tables _ -> false;
+      case Envelopes _ -> true;
+    };
+  }
 
   /// Tells why objects can't be split. An output must not depend on which records share a request,
   /// nor on how many instances there are.

@@ -14,7 +14,7 @@ import java.util.Optional;
 record Tables(TableFormat format, boolean answersAreTable, boolean areJoined, Records records)
     implements JobKind {
 
-  private static final String JSON_LINES = MediaType.JSON_LINES.toString();
+  static final String JSON_LINES = MediaType.JSON_LINES.toString();
 
   private static final TransformFormats LINES =
       new TransformFormats(
@@ -84,21 +84,6 @@ record Tables(TableFormat format, boolean answersAreTable, boolean areJoined, Re
                 options.problem(
                     "%s: found %s, expected %s where the objects are tables",
                     option, given, String.join(" or ", allowed)));
-  }
-
-  @Override
-  public Optional<String> outputType() {
-    return Optional.of(answersAreTable ? format.type() : JSON_LINES);
-  }
-
-  @Override
-  public String madeBy() {
-    return "%s %s %s %s".formatted(records.madeBy(), format.type(), answersAreTable, areJoined);
-  }
-
-  @Override
-  public boolean findsErrors() {
-    return false;
   }
 
   @Override
