@@ -47,9 +47,9 @@ record Envelopes(
           .ifPresent(
               given ->
                   options.problem(
-                      "%s: found %s, expected none with %s %s, whose records are lines of JSON,"
-                          + " each a request",
-                      option, given, JobOption.FORMAT.flag(), envelope));
+                      ("%s: found %s, expected none with %s %s, whose records are lines of JSON,"
+                              + " each a request")
+                          .formatted(option, given, JobOption.FORMAT.flag(), envelope)));
     }
     Tables.requireNone(options);
     return new Envelopes(
@@ -67,8 +67,8 @@ record Envelopes(
           .ifPresent(
               _ ->
                   options.problem(
-                      "%s: found %s, expected bedrock or openai with %s",
-                      JobOption.FORMAT, format, option.flag()));
+                      "%s: found %s, expected bedrock or openai with %s"
+                          .formatted(JobOption.FORMAT, format, option.flag())));
     }
     Quotas.read(false, options);
   }
@@ -80,8 +80,8 @@ record Envelopes(
             .filter(parsed -> ImageText.TYPES.stream().anyMatch(parsed::includes));
     if (text.isPresent() && type.filter(found -> found.type().equals("image")).isEmpty()) {
       options.problem(
-          "%s: found %s, expected image/* or one of %s",
-          JobOption.EXTRACT, text.get(), ImageText.TYPES);
+          "%s: found %s, expected image/* or one of %s"
+              .formatted(JobOption.EXTRACT, text.get(), ImageText.TYPES));
     }
     return type;
   }
@@ -94,7 +94,8 @@ record Envelopes(
     }
     if (!text.get().endsWith(".png")) {
       options.problem(
-          "%s: found %s, expected a name that ends in .png", JobOption.PREVIEW, text.get());
+          "%s: found %s, expected a name that ends in .png"
+              .formatted(JobOption.PREVIEW, text.get()));
       return Optional.empty();
     }
     var part = options.part();
@@ -108,13 +109,13 @@ record Envelopes(
                           "\\.png$", "-%d-of-%d.png".formatted(part.index(), part.count())));
       if (options.isInput(place)) {
         options.problem(
-            "%s: found %s within the input %s, expected another place: it would be the next run's"
-                + " input",
-            JobOption.PREVIEW, place, options.text(JobOption.INPUT).orElseThrow());
+            ("%s: found %s within the input %s, expected another place: it would be the next run's"
+                    + " input")
+                .formatted(JobOption.PREVIEW, place, options.text(JobOption.INPUT).orElseThrow()));
       }
       return Optional.of(place);
     } catch (StorageException e) {
-      options.problem("%s: %s", JobOption.PREVIEW, e.getMessage());
+      options.problem("%s: %s".formatted(JobOption.PREVIEW, e.getMessage()));
       return Optional.empty();
     }
   }
@@ -128,9 +129,10 @@ record Envelopes(
   public void requireSplittable(JobReader options) {
     if (extract.isPresent() || preview.isPresent()) {
       options.problem(
-          "%s: found it with %s, expected none: the images of an output are read when it is whole",
-          extract.isPresent() ? JobOption.EXTRACT : JobOption.PREVIEW,
-          JobSwitch.SPLIT_OBJECTS.flag());
+          "%s: found it with %s, expected none: the images of an output are read when it is whole"
+              .formatted(
+                  extract.isPresent() ? JobOption.EXTRACT : JobOption.PREVIEW,
+                  JobSwitch.SPLIT_OBJECTS.flag()));
     }
   }
 }

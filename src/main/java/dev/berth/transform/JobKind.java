@@ -20,7 +20,8 @@ sealed interface JobKind permits Records, Tables, Envelopes {
     }
     if (!format.equals("sagemaker")) {
       options.problem(
-          "%s: found %s, expected sagemaker, bedrock or openai", JobOption.FORMAT, format);
+          "%s: found %s, expected sagemaker, bedrock or openai"
+              .formatted(JobOption.FORMAT, format));
     }
     Envelopes.requireNone(format, options);
     return Tables.type(options)

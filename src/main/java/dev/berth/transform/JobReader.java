@@ -44,9 +44,9 @@ public final class JobReader {
     var output = location(JobOption.OUTPUT);
     if (output.filter(place -> isInput(place.resolve(".out"))).isPresent()) {
       problem(
-          "%s: found %s within the input %s, expected another place: outputs would be the next"
-              + " run's inputs",
-          JobOption.OUTPUT, output.get(), input.orElseThrow());
+          ("%s: found %s within the input %s, expected another place: outputs would be the next"
+                  + " run's inputs")
+              .formatted(JobOption.OUTPUT, output.get(), input.orElseThrow()));
     }
     var job =
         new TransformJob(
@@ -69,12 +69,13 @@ public final class JobReader {
     }
     if (job.has(JobSwitch.RETRY_ERRORS) && !kind.findsErrors()) {
       problem(
-          "%s: found nothing, expected bedrock or openai with %s, or %s keep with the %s"
-              + " application/jsonlines",
-          JobOption.FORMAT,
-          JobSwitch.RETRY_ERRORS.flag(),
-          JobOption.BAD_RECORDS.flag(),
-          JobOption.ACCEPT.flag());
+          ("%s: found nothing, expected bedrock or openai with %s, or %s keep with the %s"
+                  + " application/jsonlines")
+              .formatted(
+                  JobOption.FORMAT,
+                  JobSwitch.RETRY_ERRORS.flag(),
+                  JobOption.BAD_RECORDS.flag(),
+                  JobOption.ACCEPT.flag()));
     }
     if (!problems.isEmpty()) {
       throw new JobException(problems);
@@ -98,16 +99,16 @@ public final class JobReader {
     }
     if (job.has(JobSwitch.OVERWRITE) && part.count() > 1) {
       problem(
-          "%s: found it with %s, expected none: an instance can't tell the others' new parts from"
-              + " old ones. Remove the outputs",
-          JobSwitch.OVERWRITE.flag(), JobSwitch.SPLIT_OBJECTS.flag());
+          ("%s: found it with %s, expected none: an instance can't tell the others' new parts from"
+                  + " old ones. Remove the outputs")
+              .formatted(JobSwitch.OVERWRITE.flag(), JobSwitch.SPLIT_OBJECTS.flag()));
     }
   }
 
   void cannotSplit(JobOption option, String found, String expected) {
     problem(
-        "%s: found %s with %s, expected %s",
-        option, found, JobSwitch.SPLIT_OBJECTS.flag(), expected);
+        "%s: found %s with %s, expected %s"
+            .formatted(option, found, JobSwitch.SPLIT_OBJECTS.flag(), expected));
   }
 
   private TransformJob.Part readPart() {
@@ -115,20 +116,23 @@ public final class JobReader {
     var count = number(JobOption.INSTANCE_COUNT, 1, MOST_INSTANCES);
     if (index.isPresent() && count.isEmpty() && text(JobOption.INSTANCE_COUNT).isEmpty()) {
       problem(
-          "%s: found nothing, expected how many instances there are with the %s %d",
-          JobOption.INSTANCE_COUNT, JobOption.INSTANCE_INDEX.flag(), index.getAsInt());
+          "%s: found nothing, expected how many instances there are with the %s %d"
+              .formatted(
+                  JobOption.INSTANCE_COUNT, JobOption.INSTANCE_INDEX.flag(), index.getAsInt()));
     } else if (index.isEmpty() && count.orElse(1) > 1) {
       problem(
-          "%s: found nothing, expected which of the %d instances this is; %s 1 is for one that does"
-              + " it all",
-          JobOption.INSTANCE_INDEX, count.getAsInt(), JobOption.INSTANCE_COUNT.flag());
+          ("%s: found nothing, expected which of the %d instances this is; %s 1 is for one that"
+               + " does it all")
+              .formatted(
+                  JobOption.INSTANCE_INDEX, count.getAsInt(), JobOption.INSTANCE_COUNT.flag()));
     } else if (count.isPresent() && index.orElse(0) >= count.getAsInt()) {
       problem(
-          "%s: found %d, expected less than the %s of %d",
-          JobOption.INSTANCE_INDEX,
-          index.orElse(0),
-          JobOption.INSTANCE_COUNT.flag(),
-          count.getAsInt());
+          "%s: found %d, expected less than the %s of %d"
+              .formatted(
+                  JobOption.INSTANCE_INDEX,
+                  index.orElse(0),
+                  JobOption.INSTANCE_COUNT.flag(),
+                  count.getAsInt()));
     }
     return new TransformJob.Part(
         index.orElse(0), count.orElse(1), !isSecond(JobOption.SHARD_BY, "size", "key"));
@@ -143,8 +147,8 @@ public final class JobReader {
     return input.filter(place::isListedIn).isPresent();
   }
 
-  void problem(String text, Object... arguments) {
-    problems.add(text.formatted(arguments));
+  void problem(String problem) {
+    problems.add(problem);
   }
 
   boolean has(JobSwitch jobSwitch) {
@@ -158,12 +162,12 @@ public final class JobReader {
   private Optional<Location> location(JobOption option) {
     var text = text(option);
     if (text.isEmpty()) {
-      problem("%s: found nothing, expected %s", option, option.label());
+      problem("%s: found nothing, expected %s".formatted(option, option.label()));
     }
     try {
       return text.map(Location::of);
     } catch (StorageException e) {
-      problem("%s: %s", option, e.getMessage());
+      problem("%s: %s".formatted(option, e.getMessage()));
       return Optional.empty();
     }
   }
@@ -173,8 +177,8 @@ public final class JobReader {
     var word = text.flatMap(given -> ApiWords.parse(type, given));
     if (text.isPresent() && word.isEmpty()) {
       problem(
-          "%s: found %s, expected %s",
-          option, text.get(), ApiWords.expected(List.of(type.getEnumConstants())));
+          "%s: found %s, expected %s"
+              .formatted(option, text.get(), ApiWords.expected(List.of(type.getEnumConstants()))));
     }
     return word;
   }
@@ -183,7 +187,7 @@ public final class JobReader {
   boolean isSecond(JobOption option, String first, String second) {
     var text = text(option).orElse(first);
     if (!text.equals(first) && !text.equals(second)) {
-      problem("%s: found %s, expected %s or %s", option, text, first, second);
+      problem("%s: found %s, expected %s or %s".formatted(option, text, first, second));
     }
     return text.equals(second);
   }
@@ -206,8 +210,8 @@ public final class JobReader {
       // It is named below.
     }
     problem(
-        "%s: found %s, expected a whole number from %d%s",
-        option, text.get(), least, most == Integer.MAX_VALUE ? "" : " to " + most);
+        "%s: found %s, expected a whole number from %d%s"
+            .formatted(option, text.get(), least, most == Integer.MAX_VALUE ? "" : " to " + most));
     return OptionalInt.empty();
   }
 }

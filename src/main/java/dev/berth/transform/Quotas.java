@@ -35,7 +35,8 @@ record Quotas(
             options.quota(JobOption.MAX_OBJECT_SIZE_IN_MB, 1, MEBIBYTE),
             options.quota(JobOption.MAX_JOB_SIZE_IN_MB, 1, MEBIBYTE));
     if (!isBedrock && !quotas.equals(NONE)) {
-      options.problem("%s: found nothing, expected bedrock with a quota", JobOption.FORMAT);
+      options.problem(
+          "%s: found nothing, expected bedrock with a quota".formatted(JobOption.FORMAT));
     }
     return quotas;
   }

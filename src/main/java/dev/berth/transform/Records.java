@@ -40,16 +40,17 @@ record Records(
             joinSource,
             filter(JobOption.OUTPUT_FILTER, options),
             options.has(JobSwitch.INCLUSIVE_SLICES) ? SliceEnd.INCLUSIVE : SliceEnd.EXCLUSIVE);
-    processing.problems(formats).forEach(problem -> options.problem("%s", problem));
+    processing.problems(formats).forEach(options::problem);
     boolean keeps = options.isSecond(JobOption.BAD_RECORDS, "reject", "keep");
     if (keeps && (formats.lines().isEmpty() || formats.answeredLines().isEmpty())) {
       options.problem(
-          "%s: found keep, expected it with %s Line and lines of JSON or CSV as the %s and the %s:"
-              + " an error has its own line",
-          JobOption.BAD_RECORDS,
-          JobOption.SPLIT_TYPE.flag(),
-          JobOption.CONTENT_TYPE.flag(),
-          JobOption.ACCEPT.flag());
+          ("%s: found keep, expected it with %s Line and lines of JSON or CSV as the %s and the %s:"
+                  + " an error has its own line")
+              .formatted(
+                  JobOption.BAD_RECORDS,
+                  JobOption.SPLIT_TYPE.flag(),
+                  JobOption.CONTENT_TYPE.flag(),
+                  JobOption.ACCEPT.flag()));
     }
     return new Records(
         formats,

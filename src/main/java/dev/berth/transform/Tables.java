@@ -42,11 +42,12 @@ record Tables(TableFormat format, boolean answersAreTable, boolean areJoined, Re
         .ifPresent(
             request ->
                 options.problem(
-                    "%s: found %s, expected it with one of %s as the %s",
-                    JobOption.REQUEST_CONTENT_TYPE,
-                    request,
-                    String.join(", ", TableFormats.TYPES),
-                    JobOption.CONTENT_TYPE.flag()));
+                    "%s: found %s, expected it with one of %s as the %s"
+                        .formatted(
+                            JobOption.REQUEST_CONTENT_TYPE,
+                            request,
+                            String.join(", ", TableFormats.TYPES),
+                            JobOption.CONTENT_TYPE.flag())));
   }
 
   /// @return the records of objects that are sent whole where there is a problem
@@ -70,7 +71,7 @@ record Tables(TableFormat format, boolean answersAreTable, boolean areJoined, Re
           areJoined,
           Records.read(LINES, areJoined ? "None" : joinSource, options));
     } catch (IllegalStateException e) {
-      options.problem("%s: %s", JobOption.CONTENT_TYPE, e.getMessage());
+      options.problem("%s: %s".formatted(JobOption.CONTENT_TYPE, e.getMessage()));
       return Records.read(options);
     }
   }
@@ -82,8 +83,8 @@ record Tables(TableFormat format, boolean answersAreTable, boolean areJoined, Re
         .ifPresent(
             given ->
                 options.problem(
-                    "%s: found %s, expected %s where the objects are tables",
-                    option, given, String.join(" or ", allowed)));
+                    "%s: found %s, expected %s where the objects are tables"
+                        .formatted(option, given, String.join(" or ", allowed))));
   }
 
   @Override
