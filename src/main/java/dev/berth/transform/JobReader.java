@@ -122,7 +122,7 @@ public final class JobReader {
     } else if (index.isEmpty() && count.orElse(1) > 1) {
       problem(
           ("%s: found nothing, expected which of the %d instances this is; %s 1 is for one that"
-               + " does it all")
+                  + " does it all")
               .formatted(
                   JobOption.INSTANCE_INDEX, count.getAsInt(), JobOption.INSTANCE_COUNT.flag()));
     } else if (count.isPresent() && index.orElse(0) >= count.getAsInt()) {
