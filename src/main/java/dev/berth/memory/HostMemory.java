@@ -3,14 +3,13 @@ package dev.berth.memory;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
-import java.util.OptionalLong;
 import java.util.function.LongSupplier;
 import java.util.stream.Collectors;
+import java.util.stream.LongStream;
 import java.util.stream.Stream;
 
 /// How much memory a model may take before the kernel ends a process or the machine swaps.
@@ -51,7 +50,7 @@ public final class HostMemory {
 
   /// What is left; nothing where the system does not tell, as elsewhere than on Linux.
   public Optional<MemoryReading> read() {
-    return Stream.concat(machine().stream(), groups().stream())
+    return Stream.concat(machine().stream(), groups())
         .map(reading -> reading.minus(reserve(reading.total()) + heapGrowth.getAsLong()))
         .min(Comparator.comparingLong(MemoryReading::free));
   }
@@ -69,97 +68,61 @@ public final class HostMemory {
         : Optional.of(new MemoryReading(available << 10, total << 10, "machine"));
   }
 
-  /// The groups of this process that have a limit, of either version.
-  private List<MemoryReading> groups() {
-    for (var line : lines(root.resolve("proc/self/cgroup"))) {
-      // 4:memory:/docker/1f2e, or in version 2 0::/system.slice/berth.service
-      var parts = line.split(":", 3);
-      if (parts.length == 3 && List.of(parts[1].split(",")).contains("memory")) {
-        return groups(root.resolve("sys/fs/cgroup/memory"), parts[2], HostMemory::version1);
-      }
-    }
-    for (var line : lines(root.resolve("proc/self/cgroup"))) {
-      if (line.startsWith("0::")) {
-        return groups(root.resolve("sys/fs/cgroup"), line.substring(3), HostMemory::version2);
-      }
-    }
-    return List.of();
+  /// The groups of this process that have a limit, of either version: `4:memory:/docker/1f2e` in
+  /// version 1, `0::/system.slice/berth.service` in version 2.
+  private Stream<MemoryReading> groups() {
+    return lines(root.resolve("proc/self/cgroup")).stream()
+        .map(line -> line.split(":", 3))
+        .filter(parts -> parts.length == 3)
+        .flatMap(
+            parts ->
+                List.of(parts[1].split(",")).contains("memory")
+                    ? groups(root.resolve("sys/fs/cgroup/memory"), parts[2])
+                    : parts[1].isEmpty()
+                        ? groups(root.resolve("sys/fs/cgroup"), parts[2])
+                        : Stream.empty());
   }
 
   /// The group and those around it. In a container its path may be that of the host: the
   /// container's own group is then where the others are mounted, and the rest of the path is not
   /// there.
-  private static List<MemoryReading> groups(Path mount, String path, Version version) {
-    var readings = new ArrayList<MemoryReading>();
+  private static Stream<MemoryReading> groups(Path mount, String path) {
     var group = mount.resolve("./" + path).normalize();
-    for (var at = group.startsWith(mount) ? group : mount;
-        at.startsWith(mount);
-        at = at.getParent()) {
-      version.read(at).ifPresent(readings::add);
-    }
-    return readings;
-  }
-
-  private interface Version {
-    Optional<MemoryReading> read(Path group);
-  }
-
-  private static Optional<MemoryReading> version1(Path group) {
-    return reading(
-        number(group.resolve("memory.limit_in_bytes")),
-        number(group.resolve("memory.usage_in_bytes")),
-        facts(group.resolve("memory.stat")),
-        "total_inactive_file",
-        "total_active_file",
-        "total_mapped_file");
-  }
-
-  /// Beyond `memory.high` the kernel slows a group down until it has given memory back.
-  private static Optional<MemoryReading> version2(Path group) {
-    var limit =
-        Stream.of("memory.max", "memory.high")
-            .map(file -> number(group.resolve(file)))
-            .flatMapToLong(OptionalLong::stream)
-            .min();
-    return reading(
-        limit,
-        number(group.resolve("memory.current")),
-        facts(group.resolve("memory.stat")),
-        "inactive_file",
-        "active_file",
-        "file_mapped");
+    return Stream.iterate(
+            group.startsWith(mount) ? group : mount, at -> at.startsWith(mount), Path::getParent)
+        .flatMap(at -> group(at).stream());
   }
 
   /// What files have left in memory counts as used, and is given back when it is needed. What is
-  /// mapped counts as needed: it is the code of libtorch.
-  private static Optional<MemoryReading> reading(
-      OptionalLong limit,
-      OptionalLong used,
-      Map<String, Long> facts,
-      String inactive,
-      String active,
-      String mapped) {
+  /// mapped counts as needed: it is the code of libtorch. Beyond `memory.high` the kernel slows a
+  /// group down until it has given memory back.
+  private static Optional<MemoryReading> group(Path group) {
+    var limit = numbers(group, "memory.limit_in_bytes", "memory.max", "memory.high").min();
+    var used = numbers(group, "memory.usage_in_bytes", "memory.current").findFirst();
     if (limit.isEmpty() || limit.getAsLong() >= NO_LIMIT || used.isEmpty()) {
       return Optional.empty();
     }
+    var facts = facts(group.resolve("memory.stat"));
     long files =
-        facts.getOrDefault(inactive, 0L)
-            + facts.getOrDefault(active, 0L)
-            - facts.getOrDefault(mapped, 0L);
-    return Optional.of(
-        new MemoryReading(
-            limit.getAsLong() - used.getAsLong() + Math.max(0, files),
-            limit.getAsLong(),
-            "cgroup"));
+        fact(facts, "total_inactive_file", "inactive_file")
+            + fact(facts, "total_active_file", "active_file")
+            - fact(facts, "total_mapped_file", "file_mapped");
+    long free = limit.getAsLong() - used.getAsLong() + Math.max(0, files);
+    return Optional.of(new MemoryReading(free, limit.getAsLong(), "cgroup"));
   }
 
-  /// The number that a file holds; nothing where it is not there or holds `max`.
-  private static OptionalLong number(Path file) {
-    return lines(file).stream()
+  /// @param second its name in version 2; version 1 has it too, for the group without those below
+  private static long fact(Map<String, Long> facts, String first, String second) {
+    return facts.getOrDefault(first, facts.getOrDefault(second, 0L));
+  }
+
+  /// The numbers that files hold. A file that is not there, or holds `max`, has none.
+  private static LongStream numbers(Path group, String... files) {
+    return Stream.of(files)
+        .flatMap(file -> lines(group.resolve(file)).stream())
         .map(String::strip)
         .filter(line -> line.matches("\\d{1,18}|9\\d{18}"))
-        .mapToLong(Long::parseLong)
-        .findFirst();
+        .mapToLong(Long::parseLong);
   }
 
   /// The lines `name number`, whatever stands behind.

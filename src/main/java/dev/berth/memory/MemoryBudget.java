@@ -2,6 +2,8 @@ package dev.berth.memory;
 
 import java.util.ArrayDeque;
 import java.util.Deque;
+import java.util.HashMap;
+import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.LongSupplier;
@@ -24,10 +26,14 @@ public final class MemoryBudget {
   final LongSupplier clock;
   final ReentrantLock lock = new ReentrantLock();
 
-  /// These lines and what is free are guarded by the lock.
+  /// These lines and all that follows are guarded by the lock.
   final Deque<MemoryShare> beginning = new ArrayDeque<>();
 
   final Deque<MemoryShare> growing = new ArrayDeque<>();
+
+  /// What the shares of one model hold together.
+  final Map<Object, Long> ofModels = new HashMap<>();
+
   long free;
 
   /// A budget whose deadlines are those of [System#nanoTime].

@@ -21,7 +21,7 @@ public final class MemoryShare implements AutoCloseable {
   private boolean closed;
 
   /// Null where its model has the budget alone.
-  private ModelMemory.Part ofModel;
+  private Object model;
 
   MemoryShare(MemoryBudget budget) {
     this.budget = budget;
@@ -29,24 +29,26 @@ public final class MemoryShare implements AutoCloseable {
   }
 
   /// Counts it as one of a model's from now on. It holds nothing yet.
-  void countFor(ModelMemory.Part model) {
+  void countFor(Object model) {
     budget.lock.lock();
     try {
-      ofModel = model;
+      this.model = model;
     } finally {
       budget.lock.unlock();
     }
   }
 
-  private boolean hasRoomOfModel(long more) {
-    return ofModel == null || ofModel.hasRoom(held, more, budget.bytes());
+  /// Whether its model has so much, with other shares, that it may not hold so many bytes more.
+  private boolean isRefused(long more) {
+    long ofModel = model == null ? 0 : budget.ofModels.getOrDefault(model, 0L);
+    return ofModel > held && ofModel + more > budget.bytes() / 2;
   }
 
   private void add(long bytes) {
     budget.free -= bytes;
     held += bytes;
-    if (ofModel != null) {
-      ofModel.add(bytes);
+    if (model != null && bytes != 0) {
+      budget.ofModels.merge(model, bytes, (all, more) -> all + more == 0 ? null : all + more);
     }
   }
 
@@ -57,7 +59,7 @@ public final class MemoryShare implements AutoCloseable {
     budget.lock.lock();
     try {
       long more = Math.max(Math.min(bytes, budget.bytes()) - held, 0);
-      if (closed || more > budget.free || !hasRoomOfModel(more)) {
+      if (closed || more > budget.free || isRefused(more)) {
         return false;
       }
       add(more);
@@ -90,7 +92,7 @@ public final class MemoryShare implements AutoCloseable {
       try {
         while (budget.next() != this || !tryGrowTo(bytes)) {
           long left = deadlineNanos - budget.clock.getAsLong();
-          if (closed || left <= 0 || !hasRoomOfModel(wanted - held)) {
+          if (closed || left <= 0 || isRefused(wanted - held)) {
             return false;
           }
           turn.awaitNanos(left);

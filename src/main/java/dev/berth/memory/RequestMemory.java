@@ -1,5 +1,7 @@
 package dev.berth.memory;
 
+import java.util.List;
+
 /// What one request takes of the [ProcessMemory]. Whoever makes something whose size the caller
 /// chooses says first what it costs, with [#charge]; the request gives it back when it ends.
 ///
@@ -8,12 +10,12 @@ package dev.berth.memory;
 /// by one thread at a time; any thread may close it.
 public final class RequestMemory implements AutoCloseable {
 
-  /// What a request may have of the part for small ones.
-  private static final int FEW = 256 << 10;
-
   /// As much as most requests need, taken at once: each step takes the lock that all requests
   /// share.
   private static final int STEP = 64 << 10;
+
+  /// What a request may have of the part for small ones.
+  private static final int FEW = 4 * STEP;
 
   private static final ScopedValue<RequestMemory> CURRENT = ScopedValue.newInstance();
 
@@ -21,17 +23,15 @@ public final class RequestMemory implements AutoCloseable {
   private final long deadlineNanos;
   private final Runnable beforeWait;
   private final MemoryShare few;
-  private final MemoryShare arriving;
   private final MemoryShare medium;
   private final MemoryShare large;
+  private final MemoryShare arriving;
 
-  /// What has been counted, and what has been taken for it: of the first part, and of one of the
-  /// two others.
+  /// The one of the first three that has what is taken. It only ever becomes a larger one.
+  private MemoryShare part;
+
   private long used;
-
-  private long takenOfFew;
-  private long takenOfMore;
-  private boolean ofLarge;
+  private long taken;
 
   /// @param deadlineNanos until when it waits for memory, as the account's clock counts
   /// @param beforeWait told, by the thread that waits, that it will
@@ -40,17 +40,17 @@ public final class RequestMemory implements AutoCloseable {
     this.deadlineNanos = deadlineNanos;
     this.beforeWait = beforeWait;
     this.few = process.few().share();
-    this.arriving = process.arriving().share();
     this.medium = process.medium().share();
     this.large = process.large().share();
+    this.arriving = process.arriving().share();
+    this.part = few;
   }
 
-  /// Counts what it takes as that of a model, too. Before it takes anything.
-  public void countFor(ModelMemory model) {
-    few.countFor(model.few);
-    medium.countFor(model.medium);
-    large.countFor(model.large);
-    arriving.countFor(model.arriving);
+  /// Counts what it takes as that of a model, too: the requests of a model have no more than half
+  /// of each part, so that one whose requests do not end leaves memory to the others. Only a
+  /// request that is alone may have more. Before it takes anything.
+  public void countFor(Object model) {
+    List.of(few, medium, large, arriving).forEach(share -> share.countFor(model));
   }
 
   /// Memory that is given back before the request ends.
@@ -83,9 +83,13 @@ public final class RequestMemory implements AutoCloseable {
       memory.add(bytes);
       return () -> memory.giveBack(bytes);
     }
-    var account = ProcessMemory.ofThisProcess().large();
-    requireRoom(bytes, account);
-    return interruptibly(() -> account.take(bytes))::close;
+    var all = ProcessMemory.ofThisProcess().large();
+    requireRoom(bytes, all);
+    try {
+      return all.take(bytes)::close;
+    } catch (InterruptedException _) {
+      throw interrupted();
+    }
   }
 
   /// Says that the calling thread waits for something: where hooks run, another one may run in its
@@ -101,43 +105,67 @@ public final class RequestMemory implements AutoCloseable {
   ///
   /// @throws MemoryShortException when the deadline comes first
   public void expect(long bytes) {
-    long likely = used + bytes;
-    if (likely > FEW) {
-      takeMore(Math.min(likely - takenOfFew, process.large().bytes()));
+    if (used + bytes > Math.max(FEW, taken)) {
+      take(used + bytes, true);
     }
   }
 
   /// Counts as a static [#charge] does.
   public void add(long bytes) {
-    if (bytes < 0 || bytes > Long.MAX_VALUE - used) {
-      throw MemoryShortException.tooLarge(process.large().bytes());
-    }
-    long needed = used + bytes;
-    if (needed > takenOfFew + takenOfMore && !takeFew(needed)) {
-      long more = needed - takenOfFew;
-      requireRoom(more, process.large());
-      takeMore(Math.min(more + more / 8, process.large().bytes()));
-    }
-    used = needed;
+    add(bytes, true);
   }
 
   /// Counts as [#add] does, for a thread that must not wait.
   ///
   /// @throws MemoryShortException when there is no room for it now
   public void addAtOnce(long bytes) {
+    add(bytes, false);
+  }
+
+  private void add(long bytes, boolean mayWait) {
+    if (bytes < 0 || bytes > Long.MAX_VALUE - used) {
+      throw MemoryShortException.tooLarge(process.large().bytes());
+    }
     long needed = used + bytes;
-    if (needed > takenOfFew + takenOfMore && !takeFew(needed)) {
-      long more = needed - takenOfFew;
-      requireRoom(more, process.large());
-      long wanted = Math.min(more + more / 8, process.large().bytes());
-      boolean medium = !ofLarge && wanted <= process.mostOfMedium();
-      if (!(medium ? this.medium : large).tryGrowTo(wanted)) {
-        throw MemoryShortException.beside(more);
-      }
-      ofLarge |= !medium;
-      takenOfMore = wanted;
+    if (needed > taken && !takeFew(needed)) {
+      requireRoom(needed, process.large());
+      take(needed + needed / 8, mayWait);
     }
     used = needed;
+  }
+
+  private boolean takeFew(long needed) {
+    long whole = Math.ceilDiv(needed, STEP) * STEP;
+    if (part != few || needed > FEW || !few.tryGrowTo(whole)) {
+      return false;
+    }
+    taken = whole;
+    return true;
+  }
+
+  /// Takes of the part for medium requests, or of the one for large ones from now on.
+  private void take(long bytes, boolean mayWait) {
+    long wanted = Math.min(bytes, process.large().bytes());
+    var next = part != large && wanted <= process.mostOfMedium() ? medium : large;
+    // Medium requests that wait to grow large would soon hold all that there is for such.
+    boolean waits = mayWait && (part != medium || next == medium);
+    if (!next.tryGrowTo(wanted) && !(waits && await(next, wanted))) {
+      throw MemoryShortException.beside(wanted);
+    }
+    if (next != part) {
+      part.shrinkTo(0);
+      part = next;
+    }
+    taken = wanted;
+  }
+
+  private boolean await(MemoryShare share, long bytes) {
+    beforeWait.run();
+    try {
+      return share.growTo(bytes, deadlineNanos);
+    } catch (InterruptedException _) {
+      throw interrupted();
+    }
   }
 
   /// Counts a body that is being received.
@@ -146,12 +174,14 @@ public final class RequestMemory implements AutoCloseable {
   /// @throws MemoryShortException when there is no room for them
   public void receive(long bytes) {
     requireRoom(bytes, process.arriving());
-    await(arriving, bytes);
+    if (!arriving.tryGrowTo(bytes) && !await(arriving, bytes)) {
+      throw MemoryShortException.beside(bytes);
+    }
   }
 
   /// Whether it needs more than its first part, or its body does.
   public boolean isLarge() {
-    return takenOfMore > 0 || arriving.holds();
+    return part != few || arriving.holds();
   }
 
   /// Gives back what is more than so many bytes of a body.
@@ -167,54 +197,14 @@ public final class RequestMemory implements AutoCloseable {
   /// Gives everything back. Later charges fail.
   @Override
   public void close() {
-    few.close();
-    medium.close();
-    large.close();
-    arriving.close();
+    List.of(few, medium, large, arriving).forEach(MemoryShare::close);
   }
 
   private void giveBack(long bytes) {
     used -= bytes;
-    long unused = takenOfFew + takenOfMore - used;
-    if (ofLarge && unused > bytes / 2) {
-      takenOfMore = Math.max(0, takenOfMore - unused);
-      large.shrinkTo(takenOfMore);
-    }
-  }
-
-  private boolean takeFew(long needed) {
-    long whole = Math.ceilDiv(needed, STEP) * STEP;
-    if (needed > FEW || takenOfMore > 0 || !few.tryGrowTo(whole)) {
-      return false;
-    }
-    takenOfFew = whole;
-    return true;
-  }
-
-  /// Takes of the part for medium requests, or of the one for large ones from now on.
-  private void takeMore(long bytes) {
-    if (!ofLarge && bytes <= process.mostOfMedium()) {
-      await(medium, bytes);
-    } else if (ofLarge || takenOfMore == 0) {
-      await(large, bytes);
-      ofLarge = true;
-    } else if (large.tryGrowTo(bytes)) {
-      ofLarge = true;
-      medium.shrinkTo(0);
-    } else {
-      // Others like it would soon hold all that medium ones may have, while they wait.
-      throw MemoryShortException.beside(bytes);
-    }
-    takenOfMore = bytes;
-  }
-
-  private void await(MemoryShare share, long bytes) {
-    if (share.tryGrowTo(bytes)) {
-      return;
-    }
-    beforeWait.run();
-    if (!interruptibly(() -> share.growTo(bytes, deadlineNanos))) {
-      throw MemoryShortException.beside(bytes);
+    if (part == large && taken - used > bytes / 2) {
+      taken = used;
+      large.shrinkTo(taken);
     }
   }
 
@@ -224,16 +214,8 @@ public final class RequestMemory implements AutoCloseable {
     }
   }
 
-  private interface Waiting<T> {
-    T call() throws InterruptedException;
-  }
-
-  private static <T> T interruptibly(Waiting<T> waiting) {
-    try {
-      return waiting.call();
-    } catch (InterruptedException _) {
-      Thread.currentThread().interrupt();
-      throw MemoryShortException.now("the wait for memory was interrupted");
-    }
+  private static MemoryShortException interrupted() {
+    Thread.currentThread().interrupt();
+    return MemoryShortException.now("the wait for memory was interrupted");
   }
 }

@@ -10,7 +10,6 @@ import dev.berth.hooks.InferenceHandler;
 import dev.berth.hooks.InvocationRequest;
 import dev.berth.hooks.MediaType;
 import dev.berth.hooks.Signature;
-import dev.berth.memory.ModelMemory;
 import dev.berth.memory.RequestMemory;
 import dev.berth.metrics.ModelMetrics;
 import dev.berth.metrics.ServingMetrics;
@@ -65,7 +64,6 @@ public final class ServedModel {
   private final AtomicInteger waiting = new AtomicInteger();
 
   private volatile long lastUsed = System.nanoTime();
-  private final ModelMemory memory = new ModelMemory();
   private final ServingMetrics metrics;
   private final AtomicReference<State> state = new AtomicReference<>(LOADING);
   private final AtomicBoolean freeing = new AtomicBoolean();
@@ -285,7 +283,7 @@ public final class ServedModel {
     /// to others.
     public void countMemory(RequestMemory request) {
       if (pool.isShared()) {
-        request.countFor(memory);
+        request.countFor(ServedModel.this);
       }
     }
 
@@ -418,7 +416,8 @@ public final class ServedModel {
               () ->
                   new ServingException(
                       ErrorType.BAD_INPUT,
-                      "X-Amzn-SageMaker-Session-Id: found a session, but the hooks of this model have none; leave the header out"));
+                      "X-Amzn-SageMaker-Session-Id: found a session, but the hooks of this model"
+                          + " have none; leave the header out"));
     }
 
     @Override

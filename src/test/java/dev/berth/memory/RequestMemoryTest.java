@@ -123,8 +123,8 @@ class RequestMemoryTest {
       for (long bytes : new long[] {361 * MEBIBYTE, Long.MAX_VALUE, -1}) {
         assertThatThrownBy(() -> request.add(bytes))
             .hasMessage(
-                "the request: found data that need more memory than the 360 MB that there are for one, "
-                    + "expected fewer or smaller records")
+                "the request: found data that need more memory than the 360 MB that there are for"
+                    + " one, expected fewer or smaller records")
             .matches(e -> ((MemoryShortException) e).isTooLarge());
       }
       assertThatThrownBy(() -> request.receive(141 * MEBIBYTE))
@@ -179,13 +179,13 @@ class RequestMemoryTest {
 
   @Test
   void theRequestsOfOneModelHoldNoMoreThanHalfOfAPart() {
-    var wedged = new ModelMemory();
+    var wedged = new Object();
     try (var first = request();
         var second = request();
         var other = request()) {
       first.countFor(wedged);
       second.countFor(wedged);
-      other.countFor(new ModelMemory());
+      other.countFor(new Object());
       first.add(150 * MEBIBYTE);
       // It does not wait, or those of other models would wait behind it.
       assertThatThrownBy(() -> second.expect(50 * MEBIBYTE))
@@ -213,7 +213,7 @@ class RequestMemoryTest {
   @Test
   void aRequestThatIsAloneMayHaveMoreThanTheHalfOfItsModel() {
     try (var alone = request()) {
-      alone.countFor(new ModelMemory());
+      alone.countFor(new Object());
       alone.add(300 * MEBIBYTE);
     }
     assertNothingIsHeld();
