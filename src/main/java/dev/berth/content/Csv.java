@@ -7,6 +7,7 @@ import dev.berth.hooks.BadInputException;
 import dev.berth.hooks.InvocationRequest;
 import dev.berth.hooks.InvocationResponse;
 import dev.berth.hooks.MediaType;
+import dev.berth.memory.HeapSize;
 import dev.berth.memory.RequestMemory;
 import java.io.IOException;
 import java.io.StringWriter;
@@ -20,12 +21,6 @@ public final class Csv extends ContentType
 
   private static final CsvMapper CSV =
       CsvMapper.builder().enable(CsvGenerator.Feature.STRICT_CHECK_FOR_QUOTING).build();
-
-  /// What a row costs in memory beside its cells, and a cell beside its characters.
-  private static final long ROW = 120;
-
-  private static final long CELL = 72;
-  private static final long CHARACTER = 2;
 
   /// Counted at once, because each charge has to look for its account.
   private static final long STEP = 4 << 10;
@@ -46,15 +41,15 @@ public final class Csv extends ContentType
       // As spreadsheets save it for an old Mac.
       body = body.replace('\r', '\n');
     }
-    RequestMemory.charge(CHARACTER * body.length());
+    RequestMemory.charge(HeapSize.CHARACTER * body.length());
     long uncounted = 0;
     var rows = new ArrayList<String[]>();
     var row = new ArrayList<String>();
     for (var cells = new CsvText(body); cells.next(); ) {
       row.add(value(cells.cell(), rows.size() + 1, row.size() + 1));
-      uncounted += CELL;
+      uncounted += HeapSize.TEXT;
       if (cells.endsRow()) {
-        uncounted += ROW;
+        uncounted += HeapSize.LIST;
         rows.add(row.toArray(String[]::new));
         row.clear();
       }

@@ -5,6 +5,7 @@ import com.fasterxml.jackson.databind.node.JsonNodeFactory;
 import dev.berth.hooks.BadInputException;
 import dev.berth.hooks.InvocationRequest;
 import dev.berth.json.JsonText;
+import dev.berth.memory.HeapSize;
 import dev.berth.memory.RequestMemory;
 import java.io.IOException;
 import java.util.Arrays;
@@ -15,9 +16,6 @@ import java.util.stream.Stream;
 
 /// Documents as CSV: each row a record, each column a field.
 final class CsvDocuments {
-
-  /// What a row and its document cost in memory beside the cells.
-  private static final long ROW = 500;
 
   /// The header that AWS's container for Hugging Face wants over the only column.
   private static final List<String> HUGGING_FACE = List.of("inputs");
@@ -66,7 +64,7 @@ final class CsvDocuments {
       throw new BadInputException(
           "body: found nothing, expected rows of " + String.join(",", fields));
     }
-    RequestMemory.charge(ROW * rows.size());
+    RequestMemory.charge(2 * HeapSize.RECORD * rows.size());
     var header = header(rows.getFirst(), request.contentType().parameters().get("header"), fields);
     return IntStream.range(header.isPresent ? 1 : 0, rows.size())
         .mapToObj(i -> new Row("row " + (i + 1), rows.get(i), header, fields))

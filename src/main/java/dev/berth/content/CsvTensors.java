@@ -4,7 +4,6 @@ import dev.berth.hooks.BadInputException;
 import dev.berth.hooks.ElementType;
 import dev.berth.hooks.InvocationRequest;
 import dev.berth.hooks.Tensor;
-import dev.berth.memory.RequestMemory;
 import java.io.IOException;
 import java.math.BigDecimal;
 import java.util.Arrays;
@@ -22,11 +21,6 @@ public final class CsvTensors {
 
   /// As in JSON, because reading more takes the square of the time.
   private static final int MOST_DIGITS = 1000;
-
-  /// What a row with its tensor costs in memory beside the cells, and each of its numbers.
-  private static final long ROW = 250;
-
-  private static final long NUMBER_BYTES = 24;
 
   /// A row that has not been looked at, so that a bad one can fail alone.
   ///
@@ -112,8 +106,6 @@ public final class CsvTensors {
       throw new BadInputException("body: found nothing, expected rows of numbers");
     }
     var rows = Csv.rows(text);
-    RequestMemory.charge(
-        ROW * rows.size() + NUMBER_BYTES * rows.stream().mapToLong(row -> row.length).sum());
     int header = "present".equals(request.contentType().parameters().get("header")) ? 1 : 0;
     return IntStream.range(header, rows.size())
         .mapToObj(r -> new Row("row " + (r + 1), rows.get(r), rows.getFirst().length))

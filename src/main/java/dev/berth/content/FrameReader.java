@@ -2,6 +2,7 @@ package dev.berth.content;
 
 import dev.berth.content.Framing.Frames;
 import dev.berth.hooks.BadInputException;
+import dev.berth.memory.HeapSize;
 import dev.berth.memory.RequestMemory;
 import java.io.BufferedInputStream;
 import java.io.IOException;
@@ -11,9 +12,6 @@ import java.util.Optional;
 /// Reads framed records, and knows where it is: at which record, counted from 1, and at which
 /// offset. Messages name both.
 abstract class FrameReader implements RecordReader {
-
-  /// What a record costs in memory beside its bytes.
-  private static final int FRAME = 100;
 
   private static final int BUFFER_BYTES = 64 * 1024;
 
@@ -51,7 +49,7 @@ abstract class FrameReader implements RecordReader {
   ///
   /// @param expected how many there should be and why, to end the sentence "expected …"
   final byte[] take(int length, String expected) throws IOException {
-    RequestMemory.charge(2L * length + FRAME);
+    RequestMemory.charge(2L * length + HeapSize.LIST);
     var bytes = input.readNBytes(length);
     if (bytes.length < length) {
       throw bad(offset, bytes.length + " bytes", expected);

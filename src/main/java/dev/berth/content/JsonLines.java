@@ -5,6 +5,7 @@ import dev.berth.hooks.BadInputException;
 import dev.berth.hooks.InvocationRequest;
 import dev.berth.hooks.InvocationResponse;
 import dev.berth.hooks.MediaType;
+import dev.berth.memory.HeapSize;
 import dev.berth.memory.RequestMemory;
 import java.io.IOException;
 import java.util.List;
@@ -21,11 +22,6 @@ public final class JsonLines extends ContentType
           MediaType.JSON_LINES,
           MediaType.of("application", "jsonl"),
           MediaType.of("application", "x-ndjson"));
-
-  /// What a line costs in memory, and each of its characters.
-  private static final long LINE = 200;
-
-  private static final long CHARACTER = 2;
 
   /// A line that has not been looked at, so that a bad one can fail alone.
   ///
@@ -64,7 +60,8 @@ public final class JsonLines extends ContentType
   /// The lines of a text, as [#read] gives those of a body.
   public static List<Line> lines(String text) {
     RequestMemory.charge(
-        LINE * (1 + text.chars().filter(c -> c == '\n').count()) + CHARACTER * text.length());
+        HeapSize.RECORD * (1 + text.chars().filter(c -> c == '\n').count())
+            + HeapSize.CHARACTER * text.length());
     var lines = text.stripTrailing().split("\n", -1);
     return IntStream.range(0, lines.length)
         .mapToObj(i -> new Line("line " + (i + 1), lines[i]))

@@ -2,6 +2,7 @@ package dev.berth.content;
 
 import dev.berth.hooks.BadInputException;
 import dev.berth.hooks.Tensor;
+import dev.berth.memory.HeapSize;
 import dev.berth.memory.RequestMemory;
 import java.util.List;
 import java.util.function.IntFunction;
@@ -13,8 +14,16 @@ import java.util.function.IntFunction;
 /// @param form how they were written
 public record TensorRecords(int count, IntFunction<List<Tensor>> record, Instances.Form form) {
 
-  /// What a row costs that is a tensor of its own, in bytes, without its elements.
-  private static final long ROW = 160;
+  /// On their way to the model, elements are stacked and handed over.
+  private static final long COPIES = 2;
+
+  /// Reads the record at a place, and counts it.
+  public List<Tensor> at(int place) {
+    var tensors = record.apply(place);
+    long bytes = tensors.stream().mapToLong(tensor -> tensor.data().remaining()).sum();
+    RequestMemory.charge(HeapSize.RECORD + HeapSize.TENSOR * tensors.size() + COPIES * bytes);
+    return tensors;
+  }
 
   /// Takes batches apart into records.
   ///
@@ -27,7 +36,7 @@ public record TensorRecords(int count, IntFunction<List<Tensor>> record, Instanc
             "%s: found %s, expected as many rows in each".formatted(name, batches));
       }
     }
-    RequestMemory.charge(ROW * batches.size() * batches.getFirst().shape()[0]);
+    RequestMemory.charge(HeapSize.TENSOR * batches.size() * batches.getFirst().shape()[0]);
     var parts = batches.stream().map(Tensor::unstack).toList();
     return new TensorRecords(
         parts.getFirst().size(), row -> parts.stream().map(part -> part.get(row)).toList(), form);

@@ -20,7 +20,6 @@ import dev.berth.hooks.MediaType;
 import dev.berth.hooks.ModelContext;
 import dev.berth.hooks.Signature;
 import dev.berth.hooks.Tensor;
-import dev.berth.memory.RequestMemory;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.util.ArrayList;
@@ -57,12 +56,6 @@ import java.util.stream.IntStream;
 /// The content types, and what they are answered with, stand in `docs/hooks.md`.
 public class TensorHandler
     implements InferenceHandler<Graph, List<Tensor>, List<Tensor>>, AutoCloseable {
-
-  /// What a record and its prediction cost in memory beside their elements, in bytes.
-  private static final long RECORD = 300;
-
-  /// On their way to the model, elements are stacked and handed over.
-  private static final long COPIES = 2;
 
   private static final List<MediaType> REQUEST_TYPES = ContentTypes.mediaTypes(OfTensors.class);
   private static final List<MediaType> RESPONSE_TYPES = ContentTypes.mediaTypes(OfTensors.class);
@@ -158,10 +151,7 @@ public class TensorHandler
     var rejected = new TreeMap<Integer, String>();
     for (int i = 0; i < read.count(); i++) {
       try {
-        var record = read.record().apply(i);
-        RequestMemory.charge(
-            RECORD + COPIES * record.stream().mapToLong(tensor -> tensor.data().remaining()).sum());
-        records.add(record);
+        records.add(read.at(i));
       } catch (BadInputException e) {
         if (!ContentTypes.keepsBadRecords(request)) {
           throw e;
