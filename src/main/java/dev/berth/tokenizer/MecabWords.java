@@ -2,7 +2,9 @@ package dev.berth.tokenizer;
 
 import dev.berth.memory.HeapRoom;
 import dev.berth.memory.RequestMemory;
-import java.util.Arrays;
+import java.util.ArrayDeque;
+import java.util.ArrayList;
+import java.util.List;
 
 /// Cuts a text into words as MeCab 0.996 does: of all ways to read it the one of the least cost,
 /// which is that of its words and of each pair of neighbours. Safe for use by many threads.
@@ -19,7 +21,7 @@ final class MecabWords {
   private static final int NONE = -1;
 
   /// About what a code point takes while a text is cut, in bytes: most have some dozen words.
-  private static final int MEMORY = 400;
+  private static final int MEMORY = 560;
 
   private final MecabDictionary dictionary;
   private final MecabDictionary.Category space;
@@ -38,56 +40,72 @@ final class MecabWords {
     }
   }
 
-  /// The words that may stand in a text, each with the cheapest way that leads to it. Used by one
-  /// thread, once.
-  ///
-  /// Words are numbers. Word 0 is the begin of the text, which has the id 0 for what follows, as
-  /// the end for what precedes.
+  /// A word that may stand in a text.
+  private static final class Word {
+
+    private final int start;
+    private final int end;
+    private final int leftId;
+    private final int rightId;
+
+    /// The word's own, and that of all up to its end once it is connected.
+    private int cost;
+
+    /// Of the cheapest way that leads to it.
+    private Word previous;
+
+    /// Another one that ends where it does.
+    private Word sibling;
+
+    Word(int start, int end, int leftId, int rightId, int cost) {
+      this.start = start;
+      this.end = end;
+      this.leftId = leftId;
+      this.rightId = rightId;
+      this.cost = cost;
+    }
+  }
+
+  /// The words that may stand in a text. Used by one thread, once.
   private final class Lattice {
 
     private final int[] codePoints;
 
     /// For each place the word that was the last to be found to end there; the others follow by
     /// `sibling`.
-    private final int[] ending;
+    private final Word[] ending;
 
-    private int[] starts = new int[256];
-    private int[] ends = new int[256];
-    private int[] leftIds = new int[256];
-    private int[] rightIds = new int[256];
-
-    /// The word's own cost, and that of all up to its end once it is connected.
-    private int[] costs = new int[256];
-
-    private int[] previous = new int[256];
-    private int[] sibling = new int[256];
-    private int size;
+    /// Those that begin at the place which is looked at.
+    private final List<Word> found = new ArrayList<>();
 
     Lattice(int[] codePoints) {
       this.codePoints = codePoints;
-      this.ending = new int[codePoints.length + 1];
-      Arrays.fill(ending, NONE);
-      add(0, 0, 0, 0, 0);
-      sibling[0] = NONE;
-      ending[0] = 0;
+      this.ending = new Word[codePoints.length + 1];
+      // The begin of the text has the id 0 for what follows, as the end for what precedes.
+      ending[0] = new Word(0, 0, 0, 0, 0);
     }
 
     int[] words() {
       for (int place = 0; place < codePoints.length; place++) {
-        if (ending[place] != NONE) {
-          int first = size;
+        if (ending[place] != null) {
+          found.clear();
           find(place);
           // MeCab connects them in the reverse order.
-          for (int word = size - 1; word >= first; word--) {
+          for (var word : found.reversed()) {
             connect(word, place);
           }
         }
       }
       int end = codePoints.length;
-      while (ending[end] == NONE) {
+      while (ending[end] == null) {
         end--;
       }
-      return wayTo(cheapest(end, 0));
+      var bounds = new ArrayDeque<Integer>();
+      for (var word = cheapest(end, 0); word.previous != null; word = word.previous) {
+        bounds.addFirst(word.end);
+        bounds.addFirst(word.start);
+      }
+      return bounds.stream().mapToInt(Integer::intValue).toArray();
     }
 
     /// Adds the words that begin at a place, or after the white space there.
@@ -100,18 +118,17 @@ final class MecabWords {
         return;
       }
       int begin = start;
-      int before = size;
       dictionary.words(
           codePoints,
           begin,
           (length, left, right, cost) -> add(begin, begin + length, left, right, cost));
       var category = category(begin);
-      if (size == before || category.invoke()) {
-        findUnknown(begin, category, before);
+      if (found.isEmpty() || category.invoke()) {
+        findUnknown(begin, category);
       }
     }
 
-    private void findUnknown(int begin, MecabDictionary.Category category, int before) {
+    private void findUnknown(int begin, MecabDictionary.Category category) {
       int group = category.group() ? endOfGroup(begin + 1, category) : NONE;
       if (group != NONE && group <= begin + 1 + LONGEST_GROUP) {
         addUnknown(begin, group, category);
@@ -127,7 +144,7 @@ final class MecabWords {
           end++;
         }
       }
-      if (size == before) {
+      if (found.isEmpty()) {
         addUnknown(begin, Math.min(end, codePoints.length), category);
       }
     }
@@ -157,61 +174,29 @@ final class MecabWords {
     }
 
     private void add(int start, int end, int leftId, int rightId, int cost) {
-      if (size == starts.length) {
-        grow(2 * size);
-      }
-      starts[size] = start;
-      ends[size] = end;
-      leftIds[size] = leftId;
-      rightIds[size] = rightId;
-      costs[size] = cost;
-      size++;
+      found.add(new Word(start, end, leftId, rightId, cost));
     }
 
-    private void grow(int capacity) {
-      starts = Arrays.copyOf(starts, capacity);
-      ends = Arrays.copyOf(ends, capacity);
-      leftIds = Arrays.copyOf(leftIds, capacity);
-      rightIds = Arrays.copyOf(rightIds, capacity);
-      costs = Arrays.copyOf(costs, capacity);
-      previous = Arrays.copyOf(previous, capacity);
-      sibling = Arrays.copyOf(sibling, capacity);
-    }
-
-    private void connect(int word, int place) {
-      int before = cheapest(place, leftIds[word]);
-      previous[word] = before;
-      costs[word] += costs[before] + dictionary.connection(rightIds[before], leftIds[word]);
-      sibling[word] = ending[ends[word]];
-      ending[ends[word]] = word;
+    private void connect(Word word, int place) {
+      word.previous = cheapest(place, word.leftId);
+      word.cost += word.previous.cost + dictionary.connection(word.previous.rightId, word.leftId);
+      word.sibling = ending[word.end];
+      ending[word.end] = word;
     }
 
     /// The word that ends at a place and is the best one before a left id; of equal ones the one
     /// that was found last.
-    private int cheapest(int place, int leftId) {
-      int best = NONE;
+    private Word cheapest(int place, int leftId) {
+      Word best = null;
       int bestCost = Integer.MAX_VALUE;
-      for (int word = ending[place]; word != NONE; word = sibling[word]) {
-        int cost = costs[word] + dictionary.connection(rightIds[word], leftId);
+      for (var word = ending[place]; word != null; word = word.sibling) {
+        int cost = word.cost + dictionary.connection(word.rightId, leftId);
         if (cost < bestCost) {
           best = word;
           bestCost = cost;
         }
       }
       return best;
-    }
-
-    private int[] wayTo(int last) {
-      int count = 0;
-      for (int word = last; word > 0; word = previous[word]) {
-        count++;
-      }
-      var words = new int[2 * count];
-      for (int word = last; word > 0; word = previous[word]) {
-        words[2 * --count] = starts[word];
-        words[2 * count + 1] = ends[word];
-      }
-      return words;
     }
   }
 }

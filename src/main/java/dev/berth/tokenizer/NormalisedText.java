@@ -1,7 +1,7 @@
 package dev.berth.tokenizer;
 
 import java.text.Normalizer;
-import java.util.Arrays;
+import java.util.stream.IntStream;
 
 /// A text as MeCab is given it, and where each of its characters stands in the original: `㍿`
 /// becomes four that all stand where it did.
@@ -14,20 +14,30 @@ record NormalisedText(int[] codePoints, int[] starts, int[] ends) {
   /// @param offset what is added to all places
   /// @param compose whether Unicode's NFKC is made of the text
   static NormalisedText of(String text, int offset, boolean compose) {
-    var builder = new Builder(text.length());
+    var codePoints = IntStream.builder();
+    var starts = IntStream.builder();
+    var ends = IntStream.builder();
     int place = offset;
     for (int from = 0; from < text.length(); ) {
       int to = from + Character.charCount(text.codePointAt(from));
-      int next = place + 1;
+      int start = place++;
       while (to < text.length() && combines(text.codePointAt(to))) {
         to += Character.charCount(text.codePointAt(to));
-        next++;
+        place++;
       }
-      builder.add(normalised(text.substring(from, to), compose), place, next);
+      int end = place;
+      normalised(text.substring(from, to), compose)
+          .codePoints()
+          .forEach(
+              codePoint -> {
+                codePoints.add(codePoint);
+                starts.add(start);
+                ends.add(end);
+              });
       from = to;
-      place = next;
     }
-    return builder.build();
+    return new NormalisedText(
+        codePoints.build().toArray(), starts.build().toArray(), ends.build().toArray());
   }
 
   private static String normalised(String part, boolean compose) {
@@ -48,38 +58,5 @@ record NormalisedText(int[] codePoints, int[] starts, int[] ends) {
               || (codePoint >= 0x3131 && codePoint <= 0x318e)
               || (codePoint >= 0xffa0 && codePoint <= 0xffdc);
     };
-  }
-
-  private static final class Builder {
-
-    private int[] codePoints;
-    private int[] starts;
-    private int[] ends;
-    private int size;
-
-    Builder(int capacity) {
-      this.codePoints = new int[capacity];
-      this.starts = new int[capacity];
-      this.ends = new int[capacity];
-    }
-
-    void add(String part, int start, int end) {
-      for (int i = 0; i < part.length(); i += Character.charCount(part.codePointAt(i))) {
-        if (size == codePoints.length) {
-          codePoints = Arrays.copyOf(codePoints, 2 * size);
-          starts = Arrays.copyOf(starts, 2 * size);
-          ends = Arrays.copyOf(ends, 2 * size);
-        }
-        codePoints[size] = part.codePointAt(i);
-        starts[size] = start;
-        ends[size] = end;
-        size++;
-      }
-    }
-
-    NormalisedText build() {
-      return new NormalisedText(
-          Arrays.copyOf(codePoints, size), Arrays.copyOf(starts, size), Arrays.copyOf(ends, size));
-    }
   }
 }
