@@ -14,11 +14,9 @@ final class ImageArtifactReader {
       List.of("nearest", "box", "bilinear", "hamming", "bicubic", "lanczos");
   private static final List<String> CHANNELS = List.of("rgb", "bgr");
 
-  private final Path directory;
   private final ModelJson json;
 
   ImageArtifactReader(Path directory) {
-    this.directory = directory;
     this.json = ModelJson.read(directory).checkFormat();
   }
 
@@ -28,20 +26,7 @@ final class ImageArtifactReader {
             .equals("dynamic");
     var artifact =
         new ImageArtifact(
-            directory,
-            json.text("task"),
-            json.target(),
-            json.precision(),
-            json.text("torch"),
-            json.texts("inputs"),
-            json.texts("outputs"),
-            dynamic,
-            files(dynamic),
-            preparation(json.json().path("image")),
-            json.has("labels") ? json.texts("labels") : List.of(),
-            json.object("parameters"),
-            json.agreement(),
-            json.object("provenance"));
+            json.header(), dynamic, files(dynamic), preparation(json.json().path("image")));
     if (dynamic && artifact.target().isNeuron()) {
       json.problem(
           "model.json: shapes: found \"dynamic\", expected \"compiled\" for %s"
@@ -91,7 +76,8 @@ final class ImageArtifactReader {
     if (preparation.crop().isEmpty()
         && !(preparation.resize().orElse(null) instanceof ImagePreparation.Size)) {
       json.problem(
-          "model.json: image: found neither a crop nor a resize to a height and a width, expected pictures of one size");
+          "model.json: image: found neither a crop nor a resize to a height and a width, expected"
+              + " pictures of one size");
     }
     if (preparation.deviation().contains(0.0)) {
       json.problem(

@@ -8,31 +8,19 @@ import java.util.List;
 /// Reads the `model.json` of a traced transformer. Used by one thread, once.
 final class ModelArtifactReader {
 
-  private final Path directory;
   private final ModelJson json;
 
   ModelArtifactReader(Path directory) {
-    this.directory = directory;
     this.json = ModelJson.read(directory).checkFormat();
   }
 
   ModelArtifact read() {
     var artifact =
         new ModelArtifact(
-            directory,
-            json.text("task"),
-            json.target(),
-            json.precision(),
-            json.text("torch"),
-            json.texts("inputs"),
-            json.texts("outputs"),
+            json.header(),
             shapes(),
             json.integer(json.json(), "maxSequenceLength", "model.json: maxSequenceLength"),
-            pair(json.json().path("pair")),
-            json.has("labels") ? json.texts("labels") : List.of(),
-            json.object("parameters"),
-            json.agreement(),
-            json.object("provenance"));
+            pair(json.json().path("pair")));
     checkShapes(artifact);
     json.check("tokenizer.json", artifact.tokenizer());
     // These may be left out.

@@ -58,10 +58,6 @@ final class ModelJson {
     return json;
   }
 
-  boolean has(String name) {
-    return json.has(name);
-  }
-
   /// A text that may be left out.
   Optional<String> find(String name) {
     return json.has(name) ? Optional.of(text(name)) : Optional.empty();
@@ -115,7 +111,23 @@ final class ModelJson {
             });
   }
 
-  String precision() {
+  /// What every traced model says.
+  TracedArtifact.Header header() {
+    return new TracedArtifact.Header(
+        directory,
+        text("task"),
+        target(),
+        precision(),
+        text("torch"),
+        texts("inputs"),
+        texts("outputs"),
+        json.has("labels") ? texts("labels") : List.of(),
+        object("parameters"),
+        agreement(),
+        object("provenance"));
+  }
+
+  private String precision() {
     var precision = text("precision");
     if (json.path("precision").isTextual() && !PRECISIONS.contains(precision)) {
       problem(
@@ -126,7 +138,7 @@ final class ModelJson {
   }
 
   /// Artifacts in fp32, those for Neuron and those of earlier versions have none.
-  Optional<Agreement> agreement() {
+  private Optional<Agreement> agreement() {
     var agreement = json.path("agreement");
     if (agreement.isMissingNode()) {
       return Optional.empty();
@@ -203,7 +215,7 @@ final class ModelJson {
   }
 
   /// An object that may be left out.
-  Map<String, Object> object(String name) {
+  private Map<String, Object> object(String name) {
     var value = json.path(name);
     if (value.isObject()) {
       return JsonText.as(value, new TypeReference<Map<String, Object>>() {});

@@ -1,43 +1,74 @@
 package dev.berth.artifact;
 
 import java.nio.file.Path;
+import java.util.Collections;
+import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 
-/// What `model.json` says of every model that `trace.py` has made for a task.
+/// A model that `trace.py` has made for a task, whose `model.json` and files have been checked.
 public sealed interface TracedArtifact permits ModelArtifact, ImageArtifact {
 
-  /// The directory unpacked from `model.tar.gz`.
-  Path directory();
+  /// What `model.json` says of every such model.
+  ///
+  /// @param directory the directory unpacked from `model.tar.gz`
+  /// @param task what the model is for, such as `question-answering`; it chooses the built-in
+  ///   handler
+  /// @param target the device that the model was traced for
+  /// @param precision `fp32`, `fp16`, `bf16` or `int8`
+  /// @param torch the version of PyTorch that wrote the files
+  /// @param inputs the model's inputs by name, in the order of its `forward`
+  /// @param outputs the model's outputs by name, in their order
+  /// @param labels the names of a classifier's classes, in the order of its output; empty where it
+  ///   is none
+  /// @param parameters what a request's parameters are for this model where the request leaves them
+  ///   out, by name
+  /// @param agreement how far its answers are those of the model in fp32, where `trace.py` has
+  ///   compared them
+  /// @param provenance where the weights come from and under which licence, as free text by key
+  record Header(
+      Path directory,
+      String task,
+      Target target,
+      String precision,
+      String torch,
+      List<String> inputs,
+      List<String> outputs,
+      List<String> labels,
+      Map<String, Object> parameters,
+      Optional<Agreement> agreement,
+      Map<String, Object> provenance) {
 
-  /// What the model is for, such as `question-answering`; it chooses the built-in handler.
-  String task();
+    public Header {
+      inputs = List.copyOf(inputs);
+      outputs = List.copyOf(outputs);
+      labels = List.copyOf(labels);
+      // Not Map.copyOf: what is not known is null.
+      parameters = Collections.unmodifiableMap(new LinkedHashMap<>(parameters));
+      provenance = Collections.unmodifiableMap(new LinkedHashMap<>(provenance));
+    }
+  }
 
-  /// The device that the model was traced for.
-  Target target();
+  Header header();
 
-  /// `fp32`, `fp16`, `bf16` or `int8`.
-  String precision();
+  default Path directory() {
+    return header().directory;
+  }
 
-  /// The version of PyTorch that wrote the files.
-  String torch();
+  default String task() {
+    return header().task;
+  }
 
-  /// The model's inputs by name, in the order of its `forward`.
-  List<String> inputs();
+  default Target target() {
+    return header().target;
+  }
 
-  /// The model's outputs by name, in their order.
-  List<String> outputs();
+  default List<String> inputs() {
+    return header().inputs;
+  }
 
-  /// The names of a classifier's classes, in the order of its output; empty where it is none.
-  List<String> labels();
-
-  /// What a request's parameters are for this model where the request leaves them out, by name.
-  Map<String, Object> parameters();
-
-  /// How far its answers are those of the model in fp32, where `trace.py` has compared them.
-  Optional<Agreement> agreement();
-
-  /// Where the weights come from and under which licence, as free text by key.
-  Map<String, Object> provenance();
+  default List<String> outputs() {
+    return header().outputs;
+  }
 }

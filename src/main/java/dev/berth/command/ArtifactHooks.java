@@ -138,13 +138,16 @@ record ArtifactHooks(InferenceHandler<?, ?, ?> handler, SequencedMap<String, Str
                     .formatted(
                         name(artifact),
                         artifact.task(),
-                        artifact.precision(),
+                        artifact.header().precision(),
                         artifact.target(),
-                        artifact.torch())),
-            Map.entry("provenance", artifact.provenance().toString()),
+                        artifact.header().torch())),
+            Map.entry("provenance", artifact.header().provenance().toString()),
             Map.entry("shapes", shapes),
             Map.entry("files", files));
-    artifact.agreement().ifPresent(agreement -> description.put("agreement", agreement.toString()));
+    artifact
+        .header()
+        .agreement()
+        .ifPresent(agreement -> description.put("agreement", agreement.toString()));
     return description;
   }
 
@@ -170,7 +173,7 @@ record ArtifactHooks(InferenceHandler<?, ?, ?> handler, SequencedMap<String, Str
   }
 
   private static Object name(TracedArtifact artifact) {
-    var name = artifact.provenance().get("model");
+    var name = artifact.header().provenance().get("model");
     return name == null ? artifact.directory().getFileName() : name;
   }
 

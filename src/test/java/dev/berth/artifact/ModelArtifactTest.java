@@ -38,11 +38,11 @@ class ModelArtifactTest {
     var artifact = ModelArtifact.open(TestServer.SAMPLE_ARTIFACT);
     assertThat(artifact.task()).isEqualTo("question-answering");
     assertThat(artifact.target()).isEqualTo(Target.CPU);
-    assertThat(artifact.precision()).isEqualTo("int8");
+    assertThat(artifact.header().precision()).isEqualTo("int8");
     assertThat(artifact.inputs()).containsExactly("input_ids", "attention_mask", "token_type_ids");
     assertThat(artifact.shapes()).isInstanceOf(Shapes.Dynamic.class);
     assertThat(artifact.pair().size()).isEqualTo(3);
-    assertThat(artifact.provenance()).containsEntry("licence", "CC BY-SA 4.0");
+    assertThat(artifact.header().provenance()).containsEntry("licence", "CC BY-SA 4.0");
   }
 
   @Test
@@ -53,10 +53,11 @@ class ModelArtifactTest {
         .put("sameAnswers", 108)
         .put("largestScoreDifference", 0.25);
     write();
-    assertThat(ModelArtifact.open(directory).agreement()).contains(new Agreement(120, 108, 0.25));
+    assertThat(ModelArtifact.open(directory).header().agreement())
+        .contains(new Agreement(120, 108, 0.25));
     model.remove("agreement");
     write();
-    assertThat(ModelArtifact.open(directory).agreement()).isEmpty();
+    assertThat(ModelArtifact.open(directory).header().agreement()).isEmpty();
   }
 
   @Test

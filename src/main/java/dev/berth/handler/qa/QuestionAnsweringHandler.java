@@ -247,7 +247,8 @@ public class QuestionAnsweringHandler
   private static Parameters parameters(ModelArtifact artifact, int longestRow) {
     try {
       return Parameters.defaults(longestRow)
-          .with(JsonText.tree(artifact.parameters()), "model.json: parameters", longestRow);
+          .with(
+              JsonText.tree(artifact.header().parameters()), "model.json: parameters", longestRow);
     } catch (BadInputException e) {
       throw new ModelArtifactException(artifact.directory(), List.of(e.getMessage()), e);
     }

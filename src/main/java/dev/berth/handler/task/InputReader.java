@@ -37,7 +37,8 @@ public final class InputReader<P> {
     this.read = read;
     try {
       this.defaults =
-          parameters(JsonText.tree(artifact.parameters()), "model.json: parameters", usual);
+          parameters(
+              JsonText.tree(artifact.header().parameters()), "model.json: parameters", usual);
     } catch (BadInputException e) {
       throw new ModelArtifactException(artifact.directory(), List.of(e.getMessage()), e);
     }

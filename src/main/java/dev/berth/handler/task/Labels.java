@@ -17,12 +17,12 @@ public final class Labels {
 
   /// @throws ModelArtifactException when `model.json` has none
   public static List<String> of(TracedArtifact artifact) {
-    if (artifact.labels().isEmpty()) {
+    if (artifact.header().labels().isEmpty()) {
       throw new ModelArtifactException(
           artifact.directory(),
           List.of("model.json: labels: found none, expected a name for each class of the model"));
     }
-    return artifact.labels();
+    return artifact.header().labels();
   }
 
   /// The best labels. Of equal scores the first label is the first.

@@ -47,7 +47,7 @@ public class TextClassificationHandler extends TextHandler<TextClassificationHan
             true,
             List.of("label", "score"),
             List.of("top_k", "function_to_apply", "truncation"),
-            new Parameters(1, false, ScoreFunction.usual(artifact.labels().size()), false),
+            new Parameters(1, false, ScoreFunction.usual(artifact.header().labels().size()), false),
             Parameters::with,
             Parameters::truncation));
     this.labels = Labels.of(artifact);
