@@ -119,7 +119,7 @@ final class BatchRunner<I, O> implements Runner {
     long start = clock.getAsLong();
     var step = trace.step("predictFn");
     try {
-      return checked(predictor.predict(batch.records()), batch.size());
+      return Predictor.checked(predictor.predict(batch.records()), batch.size());
     } catch (Throwable e) {
       step.failed(e);
       trace.failed(e);
@@ -132,25 +132,6 @@ final class BatchRunner<I, O> implements Runner {
           batch.paddedLengths(),
           Duration.ofNanos(clock.getAsLong() - start));
     }
-  }
-
-  private static <O> List<O> checked(List<O> values, int expected) {
-    if (values == null) {
-      throw new IllegalStateException(
-          "found null, expected a list of %d predictions, one for each record".formatted(expected));
-    }
-    if (values.size() != expected) {
-      throw new IllegalStateException(
-          "found %d predictions, expected %d, one for each record"
-              .formatted(values.size(), expected));
-    }
-    int missing = values.indexOf(null);
-    if (missing >= 0) {
-      throw new IllegalStateException(
-          "found null as prediction %d of %d, expected one for each record"
-              .formatted(missing + 1, expected));
-    }
-    return values;
   }
 
   @Override

@@ -19,4 +19,26 @@ public interface Predictor<I, O> extends AutoCloseable {
   /// Frees the model.
   @Override
   void close() throws Exception;
+
+  /// What was predicted, where it is one prediction for each record.
+  ///
+  /// @throws IllegalStateException where it is not
+  static <O> List<O> checked(List<O> values, int expected) {
+    if (values == null) {
+      throw new IllegalStateException(
+          "found null, expected a list of %d predictions, one for each record".formatted(expected));
+    }
+    if (values.size() != expected) {
+      throw new IllegalStateException(
+          "found %d predictions, expected %d, one for each record"
+              .formatted(values.size(), expected));
+    }
+    int missing = values.indexOf(null);
+    if (missing >= 0) {
+      throw new IllegalStateException(
+          "found null as prediction %d of %d, expected one for each record"
+              .formatted(missing + 1, expected));
+    }
+    return values;
+  }
 }

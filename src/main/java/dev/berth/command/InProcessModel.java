@@ -10,11 +10,13 @@ import dev.berth.memory.ProcessMemory;
 import dev.berth.memory.RequestMemory;
 import dev.berth.metrics.ServingMetrics;
 import dev.berth.serving.Answer;
+import dev.berth.serving.Call;
 import dev.berth.serving.Deadline;
 import dev.berth.serving.HookPool;
 import dev.berth.serving.Served;
 import dev.berth.serving.ServedModel;
 import dev.berth.serving.Workers;
+import dev.berth.telemetry.RequestTrace;
 import java.io.ByteArrayInputStream;
 import java.time.Duration;
 import java.util.List;
@@ -121,7 +123,7 @@ public final class InProcessModel implements AutoCloseable {
         var taken = new RequestMemory(memory, deadline.nanos(), HookPool::mayBlock)) {
       // Without limits of streams every answer is whole.
       return switch (visit.invoke(
-          request, deadline, Optional.empty(), taken, () -> false, Map.of())) {
+          request, Call.of(deadline, taken, () -> false, Map.of(), RequestTrace.NONE))) {
         case Answer.Whole(var response, var _) -> response;
         case Answer.Streamed _ ->
             throw new IllegalStateException("found a streamed answer, expected a whole one");

@@ -10,6 +10,7 @@ import dev.berth.hooks.InvocationResponse;
 import dev.berth.hooks.MediaType;
 import dev.berth.memory.ProcessMemory;
 import dev.berth.serving.Answer;
+import dev.berth.serving.Call;
 import dev.berth.serving.Deadline;
 import dev.berth.serving.Dialect;
 import dev.berth.serving.ServedModel;
@@ -85,7 +86,7 @@ final class Invocations implements Handler {
   public void handle(Context ctx) throws IOException {
     take(
         ctx,
-        new Call() {
+        new Exchange() {
           @Override
           public ServedModel.Visit enter(RequestBody body, Deadline deadline) {
             return visits.apply(ctx, deadline);
@@ -100,7 +101,7 @@ final class Invocations implements Handler {
   }
 
   /// How one request is answered.
-  interface Call {
+  interface Exchange {
 
     /// Has the model that the request is for take it in.
     ServedModel.Visit enter(RequestBody body, Deadline deadline) throws IOException;
@@ -110,20 +111,20 @@ final class Invocations implements Handler {
 
   /// Has a request answered in the server's timeout, and throws away what is left of its body where
   /// that fails.
-  void take(Context ctx, Call call) throws IOException {
-    take(ctx, timeout, call);
+  void take(Context ctx, Exchange exchange) throws IOException {
+    take(ctx, timeout, exchange);
   }
 
   /// The same for a caller who has a limit of its own.
   ///
   /// @param limit how long it may take, where that is less than the server's timeout
-  void take(Context ctx, Duration limit, Call call) throws IOException {
+  void take(Context ctx, Duration limit, Exchange exchange) throws IOException {
     var deadline = Deadline.in(limit.compareTo(timeout) < 0 ? limit : timeout, clock);
     try (var body = new RequestBody(ctx, http.maxPayloadBytes(), deadline, memory)) {
-      try (var visit = call.enter(body, deadline)) {
+      try (var visit = exchange.enter(body, deadline)) {
         RequestLog.entered(ctx, visit.metrics());
         visit.countMemory(body.memory());
-        call.answer(visit, body, deadline);
+        exchange.answer(visit, body, deadline);
       } catch (ServingException e) {
         // A caller who asked first whether to send the body has not sent it.
         if (ctx.header("Expect") == null) {
@@ -151,16 +152,7 @@ final class Invocations implements Handler {
     if (session.isPresent()) {
       answerInSession(ctx, visit, session.get(), request, body, deadline);
     } else {
-      send(
-          ctx,
-          visit.invoke(
-              request,
-              deadline,
-              streams,
-              body.memory(),
-              peerHasGone(ctx),
-              logContext(),
-              RequestLog.trace(ctx)));
+      send(ctx, visit.invoke(request, call(ctx, body, deadline).streaming(streams)));
     }
   }
 
@@ -214,14 +206,9 @@ final class Invocations implements Handler {
       Dialect dialect,
       Deadline deadline)
       throws IOException {
-    return switch (visit.invokeIn(
-        dialect,
+    return switch (visit.invoke(
         request(ctx, visit, body, contentType, accept, deadline),
-        deadline,
-        body.memory(),
-        peerHasGone(ctx),
-        logContext(),
-        RequestLog.trace(ctx))) {
+        call(ctx, body, deadline).in(dialect))) {
       case Answer.Whole(var response, var invocation) -> {
         RequestLog.served(ctx, invocation);
         yield response;
@@ -229,6 +216,10 @@ final class Invocations implements Handler {
       case Answer.Streamed _ ->
           throw new IllegalStateException("found an answer in parts, expected a whole one");
     };
+  }
+
+  private Call call(Context ctx, RequestBody body, Deadline deadline) {
+    return Call.of(deadline, body.memory(), peerHasGone(ctx), logContext(), RequestLog.trace(ctx));
   }
 
   private void answerInSession(
@@ -255,16 +246,7 @@ final class Invocations implements Handler {
         try (var turn = isNew ? open(visit, request, deadline) : visit.enterSession(id, deadline)) {
           Answer answer;
           try {
-            answer =
-                visit.invokeIn(
-                    turn,
-                    request,
-                    deadline,
-                    streams,
-                    body.memory(),
-                    peerHasGone(ctx),
-                    logContext(),
-                    RequestLog.trace(ctx));
+            answer = visit.invokeIn(turn, request, call(ctx, body, deadline).streaming(streams));
           } catch (ServingException e) {
             if (isNew) {
               turn.fail();

@@ -206,7 +206,7 @@ final class OpenInference {
     invocations.take(
         ctx,
         limit,
-        new Invocations.Call() {
+        new Invocations.Exchange() {
           private InferTarget target;
 
           @Override

@@ -9,6 +9,7 @@ import dev.berth.memory.ProcessMemory;
 import dev.berth.memory.RequestMemory;
 import dev.berth.metrics.ServingMetrics;
 import dev.berth.serving.Answer;
+import dev.berth.serving.Call;
 import dev.berth.serving.Deadline;
 import dev.berth.serving.Invocation;
 import dev.berth.serving.ServedModel;
@@ -390,28 +391,14 @@ public final class Socket implements Session.Listener {
                     .place()
                     .map(RequestTrace.Place::traceParent)
                     .or(terms.handshake::traceParent));
+    var call =
+        Call.of(message.deadline, message.taken, this::isClosed, Invocations.logContext(), trace)
+            .streaming(Optional.of(terms.streams));
     if (memory.isEmpty()) {
-      return send(
-          visit.invoke(
-              request,
-              message.deadline,
-              Optional.of(terms.streams),
-              message.taken,
-              this::isClosed,
-              Invocations.logContext(),
-              trace));
+      return send(visit.invoke(request, call));
     }
     try (var turn = visit.enterSession(memory.get().id, message.deadline)) {
-      return send(
-          visit.invokeIn(
-              turn,
-              request,
-              message.deadline,
-              Optional.of(terms.streams),
-              message.taken,
-              this::isClosed,
-              Invocations.logContext(),
-              trace));
+      return send(visit.invokeIn(turn, request, call));
     }
   }
 

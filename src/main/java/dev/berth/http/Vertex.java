@@ -31,7 +31,7 @@ final class Vertex implements Handler {
   public void handle(Context ctx) throws IOException {
     invocations.take(
         ctx,
-        new Invocations.Call() {
+        new Invocations.Exchange() {
           @Override
           public ServedModel.Visit enter(RequestBody body, Deadline deadline) {
             return visits.apply(ctx, deadline);

@@ -1,18 +1,14 @@
 package dev.berth.serving;
 
 import dev.berth.batching.Batcher;
-import dev.berth.batching.Caller;
-import dev.berth.batching.Pieces;
 import dev.berth.batching.Predictions;
 import dev.berth.error.ErrorType;
 import dev.berth.error.ServingException;
 import dev.berth.hooks.InvocationRequest;
+import dev.berth.hooks.InvocationResponse;
 import dev.berth.hooks.StreamingHandler;
-import dev.berth.memory.RequestMemory;
+import dev.berth.serving.Hooks.Hook;
 import java.time.Duration;
-import java.util.ArrayList;
-import java.util.Collections;
-import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutionException;
@@ -31,11 +27,9 @@ final class Flight<I, O> {
   private static final long RECORD = 256;
 
   private final LoadedModel<?, I, O> model;
+  private final Hooks<?, I, O> hooks;
   private final InvocationRequest request;
-  private final Dialect dialect;
-  private final Caller caller;
-  private final Optional<StreamLimits> streams;
-  private final RequestMemory memory;
+  private final Call call;
   private final long begunAt;
   private final CompletableFuture<Answer> landed = new CompletableFuture<>();
 
@@ -53,34 +47,25 @@ final class Flight<I, O> {
   /// The request in the words of the hooks.
   private InvocationRequest understood;
 
-  private Split<I> split;
+  private Hooks.Records<I> records;
   private Duration decoded;
 
-  Flight(
-      LoadedModel<?, I, O> model,
-      InvocationRequest request,
-      Dialect dialect,
-      Caller caller,
-      Deadline deadline,
-      Optional<StreamLimits> streams,
-      RequestMemory memory) {
+  Flight(LoadedModel<?, I, O> model, InvocationRequest request, Call call) {
     this.model = model;
+    this.hooks = model.hooks;
     this.request = request;
-    this.dialect = dialect;
-    this.caller = caller;
-    this.deadline = deadline;
-    this.streams = streams;
-    this.memory = memory;
+    this.call = call;
+    this.deadline = call.deadline();
     this.begunAt = deadline.clock().getAsLong();
     this.translated =
-        dialect.equals(Dialect.NONE)
+        call.dialect().equals(Dialect.NONE)
             ? CompletableFuture.completedFuture(null)
             : new CompletableFuture<>();
   }
 
   Answer await() {
     // The next hook may be there already.
-    run.compareAndSet(null, start(model.names.inputFn(), "inputFn", this::decode));
+    run.compareAndSet(null, start(Hook.INPUT_FN, this::decode));
     while (true) {
       try {
         if (translated.isDone()) {
@@ -101,7 +86,7 @@ final class Flight<I, O> {
           ticket.abandon();
         }
         run.get().cancel();
-        throw HookFailure.of(model.names.predictFn(), e);
+        throw HookFailure.of(hooks.predicting(), e);
       } catch (ExecutionException e) {
         throw (ServingException) e.getCause();
       }
@@ -127,7 +112,7 @@ final class Flight<I, O> {
       return new ServingException(
           ErrorType.DEADLINE_EXCEEDED, "the request's time ran out while " + run.get().cancel(), e);
     } catch (ServingException | ExecutionException ended) {
-      return HookFailure.of(model.names.predictFn(), ended);
+      return HookFailure.of(hooks.predicting(), ended);
     }
   }
 
@@ -139,175 +124,140 @@ final class Flight<I, O> {
         : queued.patienceNanos();
   }
 
-  /// @param step how the request's trace calls it
-  private HookRun start(String hook, String step, HookCall call) {
+  private HookRun start(Hook hook, HookCall body) {
     return model.pool.start(
         model.scope,
-        hook,
-        caller.logContext(),
+        hooks.name(hook),
+        call.caller().logContext(),
         deadline,
-        memory.isLarge(),
+        call.memory().isLarge(),
         now ->
-            memory.run(
-                () -> {
-                  var trace = caller.trace().step(step);
-                  try {
-                    call.run(now);
-                  } catch (Throwable e) {
-                    trace.failed(e);
-                    model.metrics.caught(e);
-                    landed.completeExceptionally(HookFailure.inside(now.hook(), e));
-                  } finally {
-                    trace.close();
-                  }
-                }));
+            call.memory()
+                .run(
+                    () -> {
+                      var trace = call.caller().trace().step(hook.method);
+                      try {
+                        body.run(now);
+                      } catch (Throwable e) {
+                        trace.failed(e);
+                        model.metrics.caught(e);
+                        landed.completeExceptionally(HookFailure.inside(now.hook(), e));
+                      } finally {
+                        trace.close();
+                      }
+                    }));
   }
 
   private void decode(HookRun now) throws Exception {
     long start = System.nanoTime();
-    understood = dialect.request(request);
+    understood = call.dialect().request(request);
     var left = understood.remaining();
     if (left.toNanos() < deadline.nanosLeft()) {
       deadline = Deadline.in(left, deadline.clock());
     }
     translated.complete(null);
-    var input =
-        require(model.handler.inputFn(understood), model.names.inputFn(), "a list of records");
-    memory.add(RECORD * input.size());
-    now.enters(model.names.split());
-    split = Split.of(input, model.handler, model.names);
-    now.enters(model.names.length());
-    var pieces = split.measured(model.handler, model.names);
+    records = hooks.decode(understood, now::enters);
+    call.memory().add(RECORD * records.values().size());
     decoded = Duration.ofNanos(System.nanoTime() - start);
     model.metrics.decoded(decoded);
-    if (split.isEmpty()) {
-      encode(Predictions.none(), now);
+    if (records.isEmpty()) {
+      encode(Predictions.none(), this::encoded, now);
       return;
     }
-    caller.trace().queued();
-    if (model.handler instanceof StreamingHandler<?, I, O, ?> streaming) {
-      submit(streaming, pieces);
+    call.caller().trace().queued();
+    if (hooks.handler instanceof StreamingHandler<?, I, O, ?> streaming) {
+      submit(streaming);
     } else {
-      ticket = model.batcher.submit(pieces, deadline.nanos(), caller, this::predicted);
+      ticket =
+          model.batcher.submit(
+              records.pieces(),
+              deadline.nanos(),
+              call.caller(),
+              ended -> predicted(ended, this::encoded));
     }
   }
 
-  private void submit(StreamingHandler<?, I, O, ?> streaming, Pieces<I> pieces) {
-    if (pieces.values().size() > split.records().size()) {
+  private void submit(StreamingHandler<?, I, O, ?> streaming) {
+    var pieces = records.pieces();
+    if (pieces.values().size() > records.values().size()) {
       throw new ServingException(
           ErrorType.INTERNAL,
           "%s returned several pieces, expected the record that stepFn predicts part by part"
-              .formatted(model.names.split()));
+              .formatted(hooks.name(Hook.SPLIT)));
     }
     var type =
-        streams.flatMap(
-            limits ->
-                limits.isSocket()
-                    ? Optional.of(streaming.streamedAs(request).orElse(request.accept()))
-                    : streaming.streamedAs(request));
+        call.streams()
+            .flatMap(
+                limits ->
+                    limits.isSocket()
+                        ? Optional.of(streaming.streamedAs(request).orElse(request.accept()))
+                        : streaming.streamedAs(request));
     if (type.isEmpty()) {
-      var parts = new Parts<O>(pieces.values().size(), deadline, memory);
+      var parts = new Parts<O>(pieces.values().size(), deadline, call.memory());
+      Encoding<O> joined =
+          (_, now) -> hooks.encodeParts(records, parts.ofRecords(), understood, now::enters);
       ticket =
-          model.batcher.submit(
-              pieces,
-              parts,
-              caller,
-              ended ->
-                  predicted(
-                      ended,
-                      (predictions, now) ->
-                          encode(joined(streaming, parts, now), predictions, now)));
+          model.batcher.submit(pieces, parts, call.caller(), ended -> predicted(ended, joined));
       return;
     }
     var answer = new AtomicReference<StreamedAnswer<O>>();
     answer.set(
         new StreamedAnswer<>(
             streaming,
-            model.names.partFn(),
+            hooks.name(Hook.PART_FN),
             request,
             type.get(),
-            memory,
+            call,
             model.metrics.streams(),
             deadline,
-            streams.get(),
             begunAt,
             () -> landed.complete(answer.get())));
     ticket =
-        model.batcher.submit(pieces, answer.get(), caller, ended -> streamed(ended, answer.get()));
+        model.batcher.submit(
+            pieces, answer.get(), call.caller(), ended -> streamed(ended, answer.get()));
     answer.get().comesFrom(ticket);
   }
 
   /// Runs on the thread that has ended the request's records, mostly its worker's.
-  private void predicted(Batcher<I, O>.Ticket ended) {
-    predicted(ended, this::encode);
-  }
-
   private void predicted(Batcher<I, O>.Ticket ended, Encoding<O> encoding) {
     try {
       var predictions = ended.predictions();
-      run.set(start(model.names.outputFn(), "outputFn", now -> encoding.run(predictions, now)));
+      run.set(start(Hook.OUTPUT_FN, now -> encode(predictions, encoding, now)));
     } catch (Throwable e) {
       model.metrics.caught(e);
-      landed.completeExceptionally(HookFailure.of(model.names.predictFn(), e));
+      landed.completeExceptionally(HookFailure.of(hooks.predicting(), e));
     }
   }
 
   /// The parts of a streamed answer have all been encoded, or there will be no more.
   private void streamed(Batcher<I, O>.Ticket ended, StreamedAnswer<O> answer) {
     try {
-      var predictions = ended.predictions();
-      answer.end(
-          new Invocation(
-              split.records().size(),
-              decoded,
-              predictions.queued(),
-              predictions.predicted(),
-              Duration.ZERO));
+      answer.end(invocation(ended.predictions(), Duration.ZERO));
     } catch (Throwable e) {
       model.metrics.caught(e);
-      var failure = HookFailure.of(model.names.predictFn(), e);
+      var failure = HookFailure.of(hooks.predicting(), e);
       if (!answer.fail(failure)) {
         landed.completeExceptionally(failure);
       }
     }
   }
 
-  private List<O> joined(StreamingHandler<?, I, O, ?> streaming, Parts<O> parts, HookRun now) {
-    now.enters(model.names.join());
-    var values = new ArrayList<O>(split.records().size());
-    for (var record : split.records()) {
-      values.add(
-          require(
-              streaming.join(record, parts.ofRecords().get(values.size())),
-              model.names.join(),
-              "a prediction"));
-    }
-    return Collections.unmodifiableList(values);
+  private InvocationResponse encoded(Predictions<O> predictions, HookRun now) throws Exception {
+    return hooks.encode(records, predictions.values(), understood, now::enters);
   }
 
-  private void encode(Predictions<O> predictions, HookRun now) throws Exception {
-    now.enters(model.names.join());
-    encode(split.join(predictions.values(), model.handler, model.names), predictions, now);
-  }
-
-  private void encode(List<O> values, Predictions<O> predictions, HookRun now) throws Exception {
+  private void encode(Predictions<O> predictions, Encoding<O> encoding, HookRun now)
+      throws Exception {
     long start = System.nanoTime();
-    now.enters(model.names.outputFn());
-    var response =
-        dialect.response(
-            require(
-                model.handler.outputFn(values, understood), model.names.outputFn(), "a response"));
+    var response = call.dialect().response(encoding.of(predictions, now));
     var encoded = Duration.ofNanos(System.nanoTime() - start);
     model.metrics.encoded(encoded);
-    landed.complete(
-        new Answer.Whole(
-            response,
-            new Invocation(
-                split.records().size(),
-                decoded,
-                predictions.queued(),
-                predictions.predicted(),
-                encoded)));
+    landed.complete(new Answer.Whole(response, invocation(predictions, encoded)));
+  }
+
+  private Invocation invocation(Predictions<O> predictions, Duration encoded) {
+    return new Invocation(
+        records.values().size(), decoded, predictions.queued(), predictions.predicted(), encoded);
   }
 
   /// A hook, with whatever it throws.
@@ -317,14 +267,6 @@ final class Flight<I, O> {
 
   /// What is made of the predictions of all records.
   private interface Encoding<O> {
-    void run(Predictions<O> predictions, HookRun now) throws Exception;
-  }
-
-  private static <T> T require(T result, String hook, String expected) {
-    if (result == null) {
-      throw new ServingException(
-          ErrorType.INTERNAL, "%s returned null, expected %s".formatted(hook, expected));
-    }
-    return result;
+    InvocationResponse of(Predictions<O> predictions, HookRun now) throws Exception;
   }
 }

@@ -23,37 +23,16 @@ final class HookPredictor<M, I, O> implements Predictor<I, O> {
 
   /// Loads the model, warms it up and asks it the first request on the calling thread.
   static <M, I, O> HookPredictor<M, I, O> open(
-      InferenceHandler<M, I, O> handler,
-      HookNames names,
-      ModelContext context,
-      FirstRequest first,
-      int maxBatchSize)
+      Hooks<M, I, O> hooks, ModelContext context, FirstRequest first, int maxBatchSize)
       throws LoadException {
-    var model = load(handler, names, context);
+    var model = hooks.load(context);
     LoadException.during(
         "the first request",
         () -> {
-          first.ask(new Rehearsal<>(handler, names, model, maxBatchSize));
+          first.ask(new Rehearsal<>(hooks, model, maxBatchSize));
           return model;
         });
-    return new HookPredictor<>(handler, model);
-  }
-
-  /// Loads the model and warms it up on the calling thread.
-  static <M> M load(InferenceHandler<M, ?, ?> handler, HookNames names, ModelContext context)
-      throws LoadException {
-    return withClassesOf(
-        handler,
-        () -> {
-          var model = LoadException.during(names.modelFn(), () -> handler.modelFn(context));
-          LoadException.during(
-              names.warmUpFn(),
-              () -> {
-                handler.warmUpFn(model);
-                return model;
-              });
-          return model;
-        });
+    return new HookPredictor<>(hooks.handler, model);
   }
 
   M model() {

@@ -3,10 +3,8 @@ package dev.berth.serving;
 import dev.berth.artifact.code.HookCode;
 import dev.berth.batching.BatchLimits;
 import dev.berth.batching.Batcher;
-import dev.berth.batching.Caller;
 import dev.berth.batching.Predictor;
 import dev.berth.error.ServingException;
-import dev.berth.hooks.Accelerator;
 import dev.berth.hooks.InferenceHandler;
 import dev.berth.hooks.InvocationRequest;
 import dev.berth.hooks.MediaType;
@@ -14,8 +12,8 @@ import dev.berth.hooks.ModelContext;
 import dev.berth.hooks.SessionHandler;
 import dev.berth.hooks.Signature;
 import dev.berth.hooks.StreamingHandler;
-import dev.berth.memory.RequestMemory;
 import dev.berth.metrics.ModelMetrics;
+import dev.berth.serving.Hooks.Hook;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -31,8 +29,7 @@ import java.util.concurrent.Callable;
 /// [#invoke] is called on the request's thread, which waits. Hooks run outside of every lock.
 final class LoadedModel<M, I, O> {
 
-  final InferenceHandler<M, I, O> handler;
-  final HookNames names;
+  final Hooks<M, I, O> hooks;
   final Batcher<I, O> batcher;
   final HookPool pool;
   final HookScope scope;
@@ -40,9 +37,7 @@ final class LoadedModel<M, I, O> {
   private final HookMetrics hookMetrics;
   private final HookCalls calls;
   private final Workers workers;
-  private final List<MediaType> requestTypes;
-  private final List<MediaType> responseTypes;
-  private final List<String> openAiPaths;
+  private final ServedModel.Facts facts;
   private final Optional<SessionStore<?>> sessions;
 
   /// Loads the model on every worker, and returns when all of them are warm.
@@ -61,20 +56,19 @@ final class LoadedModel<M, I, O> {
       throws Exception {
     var accelerators = workers.accelerators();
     var distinct = accelerators.stream().distinct().toList();
-    var names = HookNames.of(handler);
+    var hooks = new Hooks<>(handler);
     var hookMetrics = new HookMetrics(metrics);
     var batcher =
         new Batcher<I, O>(
             name,
-            names.predictFn(),
+            hooks.predicting(),
             workers.pool(),
             limits,
             worker ->
                 predictor(
                     handler,
                     HookPredictor.open(
-                        handler,
-                        names,
+                        hooks,
                         new ModelContext(
                             directory, accelerators.get(worker), worker, distinct, hookMetrics),
                         first,
@@ -88,7 +82,7 @@ final class LoadedModel<M, I, O> {
       throw e;
     }
     try {
-      return new LoadedModel<>(handler, names, batcher, workers, room, pool, metrics, hookMetrics);
+      return new LoadedModel<>(hooks, batcher, workers, room, pool, metrics, hookMetrics);
     } catch (LoadException e) {
       batcher.close();
       hookMetrics.close();
@@ -104,8 +98,7 @@ final class LoadedModel<M, I, O> {
   }
 
   private LoadedModel(
-      InferenceHandler<M, I, O> handler,
-      HookNames names,
+      Hooks<M, I, O> hooks,
       Batcher<I, O> batcher,
       Workers workers,
       SessionRoom room,
@@ -113,22 +106,27 @@ final class LoadedModel<M, I, O> {
       ModelMetrics metrics,
       HookMetrics hookMetrics)
       throws LoadException {
-    this.handler = handler;
-    this.names = names;
+    this.hooks = hooks;
+    var handler = hooks.handler;
     this.batcher = batcher;
     this.workers = workers;
     this.pool = pool;
     this.scope = new HookScope(handler.getClass().getClassLoader(), new InFlight(), metrics);
     this.metrics = metrics;
     this.hookMetrics = hookMetrics;
-    // Asked once and not for each request, none of which it can hold up then.
-    this.requestTypes = types(names.requestTypes(), handler::requestTypes);
-    this.responseTypes = types(names.responseTypes(), handler::responseTypes);
-    this.openAiPaths = listed(names.openAiPaths(), handler::openAiPaths, "paths");
     this.calls = new HookCalls(handler, pool, scope, metrics);
+    // Asked once and not for each request, none of which it can hold up then.
+    this.facts =
+        new ServedModel.Facts(
+            types(hooks.name(Hook.REQUEST_TYPES), handler::requestTypes),
+            types(hooks.name(Hook.RESPONSE_TYPES), handler::responseTypes),
+            listed(hooks.name(Hook.OPEN_AI_PATHS), handler::openAiPaths, "paths"),
+            handler instanceof StreamingHandler<?, ?, ?, ?>,
+            handler instanceof SessionHandler<?>,
+            workers.accelerators());
     this.sessions =
         handler instanceof SessionHandler<?> remembers
-            ? Optional.of(new SessionStore<>(remembers, calls, names, room, metrics))
+            ? Optional.of(new SessionStore<>(remembers, calls, hooks, room, metrics))
             : Optional.empty();
   }
 
@@ -137,26 +135,8 @@ final class LoadedModel<M, I, O> {
     return sessions;
   }
 
-  /// The device of each worker.
-  List<Accelerator> accelerators() {
-    return workers.accelerators();
-  }
-
-  /// Whether the handler answers part by part.
-  boolean isStreaming() {
-    return handler instanceof StreamingHandler<?, ?, ?, ?>;
-  }
-
-  List<MediaType> requestTypes() {
-    return requestTypes;
-  }
-
-  List<MediaType> responseTypes() {
-    return responseTypes;
-  }
-
-  List<String> openAiPaths() {
-    return openAiPaths;
+  ServedModel.Facts facts() {
+    return facts;
   }
 
   /// On a thread that runs hooks.
@@ -164,7 +144,8 @@ final class LoadedModel<M, I, O> {
   /// @throws ServingException when the handler fails
   Signature signature() {
     try {
-      return Objects.requireNonNull(handler.signature(), "returned null, expected a signature");
+      return Objects.requireNonNull(
+          hooks.handler.signature(), "returned null, expected a signature");
     } catch (Throwable e) {
       metrics.caught(e);
       throw HookFailure.of("signature", e);
@@ -195,35 +176,14 @@ final class LoadedModel<M, I, O> {
 
   /// Answers a request on the calling thread, which waits until it has landed or its time is over.
   ///
-  /// @param streams for answers that may leave part by part; nothing: all answers are whole
   /// @throws ServingException for every way in which this can fail
-  Answer invoke(
-      InvocationRequest request,
-      Dialect dialect,
-      Caller caller,
-      Deadline deadline,
-      Optional<StreamLimits> streams,
-      RequestMemory memory) {
-    return new Flight<>(this, request, dialect, caller, deadline, streams, memory).await();
+  Answer invoke(InvocationRequest request, Call call) {
+    return new Flight<>(this, request, call).await();
   }
 
   /// The same in a session.
-  Answer invokeIn(
-      SessionTurn turn,
-      InvocationRequest request,
-      Caller caller,
-      Deadline deadline,
-      Optional<StreamLimits> streams,
-      RequestMemory memory) {
-    var flight =
-        new Flight<>(
-            this,
-            request.withSession(turn.value()),
-            Dialect.NONE,
-            caller,
-            deadline,
-            streams,
-            memory);
+  Answer invokeIn(SessionTurn turn, InvocationRequest request, Call call) {
+    var flight = new Flight<>(this, request.withSession(turn.value()), call);
     turn.lastsWhile(flight::isInside);
     return flight.await();
   }
@@ -233,10 +193,6 @@ final class LoadedModel<M, I, O> {
   /// @return the threads of those that were not known before
   List<Thread> findStuck(Duration grace) {
     return batcher.findStuck(grace);
-  }
-
-  String predictFn() {
-    return names.predictFn();
   }
 
   /// Fails what is still queued or running and stops the workers, which close their models.
@@ -268,13 +224,13 @@ final class LoadedModel<M, I, O> {
   /// Frees what the hooks share, and their classes. No worker, no request and no hook may be
   /// inside.
   void closeHooks() throws Exception {
-    HookCode.close(handler);
+    HookCode.close(hooks.handler);
   }
 
   /// Has hooks and predictors of other models run on new threads, where hooks from the artifact may
   /// have left thread-local variables behind.
   void renewThreads() {
-    if (HookCode.isFromArtifact(handler)) {
+    if (HookCode.isFromArtifact(hooks.handler)) {
       workers.pool().renew();
       pool.renew();
     }

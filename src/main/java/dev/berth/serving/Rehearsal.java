@@ -1,16 +1,16 @@
 package dev.berth.serving;
 
-import dev.berth.error.ErrorType;
+import dev.berth.batching.Predictor;
 import dev.berth.error.ServingException;
 import dev.berth.hooks.InferenceHandler;
 import dev.berth.hooks.InvocationRequest;
 import dev.berth.hooks.InvocationResponse;
 import dev.berth.hooks.MediaType;
 import dev.berth.hooks.ModelContext;
+import dev.berth.serving.Hooks.Hook;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;
-import java.util.Objects;
 
 /// A model that does not serve yet: its hooks are called one after another on the calling thread,
 /// and fail as they would for a caller. Used by one thread; [#hook] may be asked by any.
@@ -21,18 +21,16 @@ public final class Rehearsal<M, I, O> {
   /// @param records that `inputFn` made of it
   public record Answer<I>(List<I> records, InvocationResponse response) {}
 
-  private final InferenceHandler<M, I, O> handler;
-  private final HookNames names;
+  private final Hooks<M, I, O> hooks;
   private final M model;
   private final int maxBatchSize;
   private volatile String hook;
 
-  Rehearsal(InferenceHandler<M, I, O> handler, HookNames names, M model, int maxBatchSize) {
-    this.handler = handler;
-    this.names = names;
+  Rehearsal(Hooks<M, I, O> hooks, M model, int maxBatchSize) {
+    this.hooks = hooks;
     this.model = model;
     this.maxBatchSize = maxBatchSize;
-    this.hook = names.inputFn();
+    this.hook = hooks.name(Hook.INPUT_FN);
   }
 
   /// Loads the model and warms it up.
@@ -42,13 +40,12 @@ public final class Rehearsal<M, I, O> {
   public static <M, I, O> Rehearsal<M, I, O> load(
       InferenceHandler<M, I, O> handler, ModelContext context, int maxBatchSize)
       throws LoadException {
-    var names = HookNames.of(handler);
-    return new Rehearsal<>(
-        handler, names, HookPredictor.load(handler, names, context), maxBatchSize);
+    var hooks = new Hooks<>(handler);
+    return new Rehearsal<>(hooks, hooks.load(context), maxBatchSize);
   }
 
   public InferenceHandler<M, I, O> handler() {
-    return handler;
+    return hooks.handler;
   }
 
   public M model() {
@@ -64,14 +61,14 @@ public final class Rehearsal<M, I, O> {
   ///
   /// @throws LoadException when they do not say
   public List<MediaType> requestTypes() throws LoadException {
-    return LoadedModel.types(names.requestTypes(), handler::requestTypes);
+    return LoadedModel.types(hooks.name(Hook.REQUEST_TYPES), hooks.handler::requestTypes);
   }
 
   /// The content types that the hooks write; empty: any.
   ///
   /// @throws LoadException when they do not say
   public List<MediaType> responseTypes() throws LoadException {
-    return LoadedModel.types(names.responseTypes(), handler::responseTypes);
+    return LoadedModel.types(hooks.name(Hook.RESPONSE_TYPES), hooks.handler::responseTypes);
   }
 
   /// Answers a request.
@@ -80,18 +77,11 @@ public final class Rehearsal<M, I, O> {
   public Answer<I> ask(InvocationRequest request) {
     return call(
         () -> {
-          hook = names.inputFn();
-          var records = require(handler.inputFn(request), "a list of records");
-          hook = names.split();
-          var split = Split.of(records, handler, names);
-          hook = names.length();
-          split.measured(handler, names);
-          hook = names.predictFn();
-          var predictions = predictAll(split.pieces());
-          hook = names.join();
-          var joined = split.join(predictions, handler, names);
-          hook = names.outputFn();
-          return new Answer<>(records, require(handler.outputFn(joined, request), "a response"));
+          var records = hooks.decode(request, this::enters);
+          enters(hooks.predicting());
+          var predictions = predictAll(records.pieces().values());
+          return new Answer<>(
+              records.values(), hooks.encode(records, predictions, request, this::enters));
         });
   }
 
@@ -99,8 +89,12 @@ public final class Rehearsal<M, I, O> {
   ///
   /// @throws ServingException as the callers of its records would get it
   public List<O> predict(List<I> records) {
-    hook = names.predictFn();
+    enters(hooks.predicting());
     return call(() -> predictBatch(records));
+  }
+
+  private void enters(String next) {
+    hook = next;
   }
 
   private List<O> predictAll(List<I> pieces) throws Exception {
@@ -113,32 +107,15 @@ public final class Rehearsal<M, I, O> {
   }
 
   private List<O> predictBatch(List<I> records) throws Exception {
-    var predictions =
-        require(
-            handler.predictFn(Collections.unmodifiableList(records), model),
-            "a list of predictions");
-    boolean missing = predictions.stream().anyMatch(Objects::isNull);
-    if (predictions.size() != records.size() || missing) {
-      throw new IllegalStateException(
-          "found %d predictions%s, expected %d, one for each record"
-              .formatted(predictions.size(), missing ? ", some of them null" : "", records.size()));
-    }
-    return predictions;
+    return Predictor.checked(
+        hooks.handler.predictFn(Collections.unmodifiableList(records), model), records.size());
   }
 
-  private <T> T call(HookPredictor.Call<T, Exception> hooks) {
+  private <T> T call(HookPredictor.Call<T, Exception> call) {
     try {
-      return HookPredictor.withClassesOf(handler, hooks);
+      return HookPredictor.withClassesOf(hooks.handler, call);
     } catch (Throwable e) {
       throw HookFailure.inside(hook, e);
     }
-  }
-
-  private <T> T require(T result, String expected) {
-    if (result == null) {
-      throw new ServingException(
-          ErrorType.INTERNAL, "%s returned null, expected %s".formatted(hook, expected));
-    }
-    return result;
   }
 }

@@ -2,7 +2,6 @@ package dev.berth.serving;
 
 import dev.berth.artifact.code.HookCode;
 import dev.berth.batching.BatchLimits;
-import dev.berth.batching.Caller;
 import dev.berth.error.ErrorType;
 import dev.berth.error.ServingException;
 import dev.berth.hooks.Accelerator;
@@ -13,7 +12,6 @@ import dev.berth.hooks.Signature;
 import dev.berth.memory.RequestMemory;
 import dev.berth.metrics.ModelMetrics;
 import dev.berth.metrics.ServingMetrics;
-import dev.berth.telemetry.RequestTrace;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
@@ -159,14 +157,7 @@ public final class ServedModel {
   /// Nothing where it does not serve.
   public Optional<Facts> facts() {
     return state.get() instanceof State.Ready(var model)
-        ? Optional.of(
-            new Facts(
-                model.requestTypes(),
-                model.responseTypes(),
-                model.openAiPaths(),
-                model.isStreaming(),
-                model.sessions().isPresent(),
-                model.accelerators()))
+        ? Optional.of(model.facts())
         : Optional.empty();
   }
 
@@ -242,17 +233,17 @@ public final class ServedModel {
 
     /// The content types that the hooks read; empty: any.
     public List<MediaType> requestTypes() {
-      return model.requestTypes();
+      return model.facts().requestTypes();
     }
 
     /// The content types that the hooks write; empty: any.
     public List<MediaType> responseTypes() {
-      return model.responseTypes();
+      return model.facts().responseTypes();
     }
 
     /// The paths of OpenAI's API that the hooks answer.
     public List<String> openAiPaths() {
-      return model.openAiPaths();
+      return model.facts().openAiPaths();
     }
 
     /// What the hooks say of their records and predictions, on a thread that runs hooks.
@@ -298,77 +289,14 @@ public final class ServedModel {
     /// Answers the request on the calling thread, which should be a virtual one: it waits for hooks
     /// and workers.
     ///
-    /// @param streams for answers that may leave part by part; nothing: all answers are whole
-    /// @param memory what the request takes of the memory of all
-    /// @param callerHasGone asked before the model is; it must not block
-    /// @param logContext what stands on the log lines of the request
-    /// @param trace of the request
     /// @throws ServingException for every way in which this can fail
-    public Answer invoke(
-        InvocationRequest request,
-        Deadline deadline,
-        Optional<StreamLimits> streams,
-        RequestMemory memory,
-        BooleanSupplier callerHasGone,
-        Map<String, String> logContext,
-        RequestTrace trace) {
-      return model.invoke(
-          request,
-          Dialect.NONE,
-          new Caller(callerHasGone, logContext, trace),
-          deadline,
-          streams,
-          memory);
-    }
-
-    /// The same for a request that is not traced.
-    public Answer invoke(
-        InvocationRequest request,
-        Deadline deadline,
-        Optional<StreamLimits> streams,
-        RequestMemory memory,
-        BooleanSupplier callerHasGone,
-        Map<String, String> logContext) {
-      return invoke(
-          request, deadline, streams, memory, callerHasGone, logContext, RequestTrace.NONE);
-    }
-
-    /// Answers a request of a client that speaks another dialect than the hooks. The answer is
-    /// whole.
-    public Answer invokeIn(
-        Dialect dialect,
-        InvocationRequest request,
-        Deadline deadline,
-        RequestMemory memory,
-        BooleanSupplier callerHasGone,
-        Map<String, String> logContext,
-        RequestTrace trace) {
-      return model.invoke(
-          request,
-          dialect,
-          new Caller(callerHasGone, logContext, trace),
-          deadline,
-          Optional.empty(),
-          memory);
+    public Answer invoke(InvocationRequest request, Call call) {
+      return model.invoke(request, call);
     }
 
     /// Answers a request in a session.
-    public Answer invokeIn(
-        SessionTurn session,
-        InvocationRequest request,
-        Deadline deadline,
-        Optional<StreamLimits> streams,
-        RequestMemory memory,
-        BooleanSupplier callerHasGone,
-        Map<String, String> logContext,
-        RequestTrace trace) {
-      return model.invokeIn(
-          session,
-          request,
-          new Caller(callerHasGone, logContext, trace),
-          deadline,
-          streams,
-          memory);
+    public Answer invokeIn(SessionTurn session, InvocationRequest request, Call call) {
+      return model.invokeIn(session, request, call);
     }
 
     /// Whether the hooks have sessions.
@@ -379,7 +307,7 @@ public final class ServedModel {
     /// Whether the hooks answer part by part or have sessions, so that they may have something to
     /// say to a caller who talks on a path of its own choice.
     public boolean isConversational() {
-      return hasSessions() || model.isStreaming();
+      return hasSessions() || model.facts().streams();
     }
 
     /// Opens a session and takes its first turn.
@@ -438,7 +366,7 @@ public final class ServedModel {
   List<StuckWorker> findStuck(Duration grace) {
     return state.get() instanceof State.Ready(var model)
         ? model.findStuck(grace).stream()
-            .map(thread -> new StuckWorker(model.predictFn(), thread, model.liveWorkers()))
+            .map(thread -> new StuckWorker(model.hooks.predicting(), thread, model.liveWorkers()))
             .toList()
         : List.of();
   }

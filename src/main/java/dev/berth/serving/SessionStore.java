@@ -5,6 +5,7 @@ import dev.berth.error.ServingException;
 import dev.berth.hooks.InvocationRequest;
 import dev.berth.hooks.SessionHandler;
 import dev.berth.metrics.ModelMetrics;
+import dev.berth.serving.Hooks.Hook;
 import java.time.Duration;
 import java.time.Instant;
 import java.time.temporal.ChronoUnit;
@@ -57,8 +58,8 @@ final class SessionStore<T> {
   private static final Logger log = LoggerFactory.getLogger(SessionStore.class);
 
   private final SessionHandler<T> handler;
-  private final HookCalls hooks;
-  private final HookNames names;
+  private final HookCalls calls;
+  private final Hooks<?, ?, ?> hooks;
   private final SessionRoom room;
   private final ModelMetrics metrics;
   private final Duration timeToLive;
@@ -182,21 +183,22 @@ final class SessionStore<T> {
   /// @throws LoadException when the handler does not say how long a session may be idle
   SessionStore(
       SessionHandler<T> handler,
-      HookCalls hooks,
-      HookNames names,
+      HookCalls calls,
+      Hooks<?, ?, ?> hooks,
       SessionRoom room,
       ModelMetrics metrics)
       throws LoadException {
     this.handler = handler;
+    this.calls = calls;
     this.hooks = hooks;
-    this.names = names;
     this.room = room;
     this.metrics = metrics;
-    this.timeToLive = LoadException.during(names.sessionTimeToLive(), handler::sessionTimeToLive);
+    this.timeToLive =
+        LoadException.during(hooks.name(Hook.SESSION_TIME_TO_LIVE), handler::sessionTimeToLive);
     if (timeToLive == null || timeToLive.compareTo(Duration.ofSeconds(1)) < 0) {
       throw new LoadException(
           "%s returned %s, expected a second or more"
-              .formatted(names.sessionTimeToLive(), timeToLive));
+              .formatted(hooks.name(Hook.SESSION_TIME_TO_LIVE), timeToLive));
     }
   }
 
@@ -216,12 +218,12 @@ final class SessionStore<T> {
     Session session = null;
     try {
       session =
-          hooks.call(
-              names.openSession(),
+          calls.call(
+              hooks.name(Hook.OPEN_SESSION),
               deadline,
               logContext,
               () -> made(request, expires),
-              late -> hooks.close(late.value));
+              late -> calls.close(late.value));
       room.grow(session.bytes);
     } finally {
       if (session == null) {
@@ -241,7 +243,7 @@ final class SessionStore<T> {
       lock.unlock();
     }
     room.leave(session.bytes);
-    hooks.close(session.value);
+    calls.close(session.value);
     throw new ServingException(ErrorType.NOT_READY, "the model is stopping");
   }
 
@@ -250,7 +252,7 @@ final class SessionStore<T> {
     if (value == null) {
       throw new ServingException(
           ErrorType.INTERNAL,
-          "%s returned null, expected a session".formatted(names.openSession()));
+          "%s returned null, expected a session".formatted(hooks.name(Hook.OPEN_SESSION)));
     }
     return new Session(value, expires, Math.max(0, handler.sessionBytes(value)));
   }
@@ -301,8 +303,8 @@ final class SessionStore<T> {
   private static ServingException unknown() {
     return new ServingException(
         ErrorType.BAD_INPUT,
-        "X-Amzn-SageMaker-Session-Id: found a session that is not open here, because it was closed, has expired or is of another "
-            + "server; open a new one with NEW_SESSION");
+        "X-Amzn-SageMaker-Session-Id: found a session that is not open here, because it was closed,"
+            + " has expired or is of another server; open a new one with NEW_SESSION");
   }
 
   /// Closes a session when the requests that are in it have ended.
@@ -323,8 +325,8 @@ final class SessionStore<T> {
       }
     }
     ended(session, Reason.CLOSED);
-    hooks.call(
-        names.closeSession(),
+    calls.call(
+        "close of the session",
         deadline,
         logContext,
         () -> {
@@ -381,14 +383,14 @@ final class SessionStore<T> {
 
   private long bytes(Session session) {
     try {
-      return hooks.call(
-          names.sessionBytes(),
+      return calls.call(
+          hooks.name(Hook.SESSION_BYTES),
           Deadline.in(LONGEST_SIZING, System::nanoTime),
           Map.of(),
           () -> Math.max(0, handler.sessionBytes(session.value)),
           _ -> {});
     } catch (RuntimeException e) {
-      log.warn("{} failed; the session counts as before", names.sessionBytes(), e);
+      log.warn("{} failed; the session counts as before", hooks.name(Hook.SESSION_BYTES), e);
       return session.bytes;
     }
   }
@@ -399,7 +401,7 @@ final class SessionStore<T> {
       changed.signalAll();
       var reason = session.ending.get();
       ended(session, reason);
-      hooks.close(session.value);
+      calls.close(session.value);
     }
   }
 

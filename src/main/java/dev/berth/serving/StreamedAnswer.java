@@ -60,30 +60,29 @@ final class StreamedAnswer<O> implements Answer.Streamed, PartSink<O> {
 
   private volatile long deadlineNanos;
 
+  /// @param call whose memory nobody else uses while there are workers that call this
   /// @param deadline until the first part
   /// @param begunAt when the request came, as the deadline's clock counts
-  /// @param memory used by nobody else while there are workers that call this
   /// @param whenBegun run once, when the first part is there or all have come. It must not block
   StreamedAnswer(
       StreamingHandler<?, ?, O, ?> handler,
       String partFn,
       InvocationRequest request,
       MediaType type,
-      RequestMemory memory,
+      Call call,
       StreamMetrics metrics,
       Deadline deadline,
-      StreamLimits limits,
       long begunAt,
       Runnable whenBegun) {
     this.handler = handler;
     this.partFn = partFn;
     this.request = request;
     this.type = type;
-    this.frame = limits.isSocket() ? PartFrame.NONE : PartFrame.of(type);
-    this.memory = memory;
+    this.memory = call.memory();
     this.metrics = metrics;
     this.deadline = deadline;
-    this.limits = limits;
+    this.limits = call.streams().orElseThrow();
+    this.frame = limits.isSocket() ? PartFrame.NONE : PartFrame.of(type);
     this.begunAt = begunAt;
     this.deadlineNanos = deadline.nanos();
     this.whenBegun = whenBegun;

@@ -119,7 +119,7 @@ class FirstSampleTest {
             "predictFn (code/Inference.java) failed: found 0 predictions, expected 1, one for each record"),
         Arguments.of(
             "List<String> predictFn(List<String> records, Object model) { return Arrays.asList((String) null); }",
-            "predictFn (code/Inference.java) failed: found 1 predictions, some of them null, expected 1"),
+            "predictFn (code/Inference.java) failed: found null as prediction 1 of 1, expected one for each record"),
         Arguments.of(
             "InvocationResponse outputFn(List<String> predictions, InvocationRequest request) { return null; }",
             "outputFn (code/Inference.java) returned null, expected a response"),

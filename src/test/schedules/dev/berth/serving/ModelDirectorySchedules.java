@@ -18,6 +18,7 @@ import dev.berth.memory.Footprint;
 import dev.berth.memory.ProcessMemory;
 import dev.berth.memory.RequestMemory;
 import dev.berth.metrics.ServingMetrics;
+import dev.berth.telemetry.RequestTrace;
 import dev.berth.testing.Interleavings;
 import dev.berth.testing.TextHandler;
 import java.io.ByteArrayInputStream;
@@ -181,7 +182,8 @@ class ModelDirectorySchedules {
           var memory =
               new RequestMemory(ProcessMemory.ofThisProcess(), deadline.nanos(), () -> {})) {
         var answer =
-            visit.invoke(request, deadline, Optional.empty(), memory, () -> false, Map.of());
+            visit.invoke(
+                request, Call.of(deadline, memory, () -> false, Map.of(), RequestTrace.NONE));
         assertThat(answer)
             .isInstanceOfSatisfying(
                 Answer.Whole.class,

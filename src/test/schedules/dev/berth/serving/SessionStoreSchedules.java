@@ -117,7 +117,7 @@ class SessionStoreSchedules {
           new SessionStore<>(
               handler,
               new HookCalls(handler, pool, scope, metrics),
-              HookNames.of(handler),
+              new Hooks<>(handler),
               room,
               metrics);
     }
