@@ -49,7 +49,7 @@ final class BatchQueue<I, O> {
   private volatile boolean closed;
 
   /// What each worker predicts with, by its number.
-  private final Map<Integer, Runner> runners = new ConcurrentHashMap<>();
+  private final Map<Integer, Runner<I, O>> runners = new ConcurrentHashMap<>();
 
   /// The workers that are inside [#serve].
   private final BitSet serving = new BitSet();
@@ -108,11 +108,6 @@ final class BatchQueue<I, O> {
   /// Ends a request that nobody waits for any more.
   void abandon(Submission<I, O> submission) {
     locked(() -> requests.end(submission, new Ending.Abandoned()));
-  }
-
-  /// Reads what only the lock makes visible.
-  <T> T read(Supplier<T> state) {
-    return locked(state);
   }
 
   /// @throws ServingException when not even one record can be queued
@@ -207,7 +202,7 @@ final class BatchQueue<I, O> {
   }
 
   /// Lets a worker predict for this model from now on.
-  void join(Runner runner) {
+  void join(Runner<I, O> runner) {
     int worker = runner.worker();
     locked(
         () -> {
@@ -276,7 +271,7 @@ final class BatchQueue<I, O> {
   }
 
   /// Has the calling worker, which has entered, predict what waits.
-  void serve(int worker) throws InterruptedException {
+  void serve(int worker) {
     try {
       var runner = runners.get(worker);
       if (runner != null) {
@@ -370,8 +365,9 @@ final class BatchQueue<I, O> {
     }
   }
 
-  private void wakeWorker() {
-    pool.wake(this);
+  /// Has a worker look for what it can do, such as records whose reader has caught up.
+  void wakeWorker() {
+    locked(() -> pool.wake(this));
   }
 
   /// Starts one piece of a failed batch by itself; nothing: nobody waits for it any more.
@@ -418,11 +414,6 @@ final class BatchQueue<I, O> {
   /// Ends a request, unless it has ended.
   void end(Submission<I, O> submission, Ending how) {
     locked(() -> requests.end(submission, how));
-  }
-
-  /// A reader has caught up: its records may take part in steps again.
-  void resume() {
-    locked(this::wakeWorker);
   }
 
   /// Ends a batch with its predictions, one for each piece.
@@ -543,7 +534,8 @@ final class BatchQueue<I, O> {
     }
   }
 
-  private void locked(Runnable action) {
+  /// For what only the lock makes visible.
+  void locked(Runnable action) {
     locked(
         () -> {
           action.run();
@@ -551,7 +543,7 @@ final class BatchQueue<I, O> {
         });
   }
 
-  private <T> T locked(Supplier<T> action) {
+  <T> T locked(Supplier<T> action) {
     lock.lock();
     try {
       return action.get();

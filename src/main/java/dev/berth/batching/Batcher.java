@@ -23,17 +23,17 @@ public final class Batcher<I, O> implements AutoCloseable {
 
   private static final Logger log = LoggerFactory.getLogger(Batcher.class);
 
-  private final String name;
-  private final String predictor;
-  private final LongSupplier clock;
+  final String name;
+  final String predictor;
+  final LongSupplier clock;
   private final WorkerPool pool;
   private final PredictorFactory<I, O> factory;
-  private final BatchLimits limits;
-  private final ModelMetrics metrics;
-  private final BatchQueue<I, O> queue;
+  final BatchLimits limits;
+  final ModelMetrics metrics;
+  final BatchQueue<I, O> queue;
 
   /// Written by [#start], which is over before anything else is called but [#close].
-  private final List<Runner> runners = new CopyOnWriteArrayList<>();
+  private final List<Runner<I, O>> runners = new CopyOnWriteArrayList<>();
 
   /// @param name the model's name, for messages and the log
   /// @param predictor what records run through, for messages
@@ -76,14 +76,10 @@ public final class Batcher<I, O> implements AutoCloseable {
     }
   }
 
-  private Runner runner(int worker, Predictor<I, O> opened) {
+  private Runner<I, O> runner(int worker, Predictor<I, O> opened) {
     return opened instanceof StepPredictor<I, O, ?> steps
-        ? stepping(worker, steps)
-        : new BatchRunner<>(name, worker, opened, queue, clock, metrics);
-  }
-
-  private <Q extends Sequence<O>> Runner stepping(int worker, StepPredictor<I, O, Q> opened) {
-    return new StreamRunner<>(name, predictor, worker, opened, queue, limits, clock, metrics);
+        ? new StreamRunner<>(this, worker, steps)
+        : new BatchRunner<>(this, worker, opened);
   }
 
   /// Refuses what [#submit] would refuse however few records there were, before anything is spent
@@ -129,7 +125,7 @@ public final class Batcher<I, O> implements AutoCloseable {
 
     /// How long to wait before [#ask].
     public long patienceNanos() {
-      return queue.read(() -> submission.patience(clock.getAsLong()));
+      return queue.locked(() -> submission.patience(clock.getAsLong()));
     }
 
     /// Asks why there is no answer yet: a batch that takes too long for this request is taken
@@ -140,13 +136,13 @@ public final class Batcher<I, O> implements AutoCloseable {
 
     /// Says that the sink of its parts has room again.
     public void resume() {
-      queue.resume();
+      queue.wakeWorker();
     }
 
     /// Whether a predictor still has something of it. It may, for a while, after the request has
     /// ended.
     public boolean isInside() {
-      return queue.read(submission::isInside);
+      return queue.locked(submission::isInside);
     }
 
     /// Says that nobody waits any more.
@@ -160,7 +156,7 @@ public final class Batcher<I, O> implements AutoCloseable {
     /// @throws ServingException `DEADLINE_EXCEEDED`, `NOT_READY` or `CALLER_GONE`
     /// @throws ExecutionException with what the predictor threw for one of the pieces
     public Predictions<O> predictions() throws ExecutionException {
-      return switch (queue.read(submission::ending).orElseThrow()) {
+      return switch (queue.locked(submission::ending).orElseThrow()) {
         case Ending.Answered() -> submission.predictions();
         case Ending.Failed(var cause) -> throw new ExecutionException(cause);
         case Ending.Expired() ->

@@ -1,28 +1,102 @@
 package dev.berth.batching;
 
-/// What one worker predicts with for one model.
-interface Runner {
+import dev.berth.metrics.ModelMetrics;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.atomic.AtomicBoolean;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+import org.slf4j.MDC;
 
-  /// The number of the one worker that calls [#serve].
-  int worker();
+/// What one worker predicts with for one model.
+///
+/// After a [WorkerLostException] it takes no more. The lock is never held while the predictor runs.
+abstract class Runner<I, O> {
+
+  private static final Logger log = LoggerFactory.getLogger(Runner.class);
+
+  final Batcher<I, O> model;
+  private final int worker;
+  private final Predictor<I, O> predictor;
+  private final AtomicBoolean closed = new AtomicBoolean();
+
+  /// @param worker the number of the one worker that calls [#serve]
+  Runner(Batcher<I, O> model, int worker, Predictor<I, O> predictor) {
+    this.model = model;
+    this.worker = worker;
+    this.predictor = predictor;
+  }
+
+  final int worker() {
+    return worker;
+  }
 
   /// Takes what waits, predicts it and says what became of it. Called without the lock.
-  void serve() throws InterruptedException;
+  void serve() {
+    MDC.setContextMap(logContext());
+    try {
+      predictWhatWaits();
+      if (model.queue.isClosed()) {
+        close();
+      }
+    } catch (Throwable e) {
+      model.metrics.caught(e);
+      log.error("{}: worker {} can't predict any more", model.name, worker, e);
+      failWhatIsHeld(e);
+      model.queue.leave(worker);
+      close();
+    } finally {
+      MDC.clear();
+    }
+  }
 
-  /// Frees the model. No worker may be inside [#serve], but the calling one. Only the first call
-  /// has an effect.
-  void close();
+  abstract void predictWhatWaits();
 
-  boolean isClosed();
+  /// Fails those records that it keeps between two calls of [#serve].
+  void failWhatIsHeld(Throwable cause) {}
+
+  /// Closes what belongs to them.
+  void closeWhatIsHeld() {}
 
   /// Whether it takes records that wait. The lock is held, as in the next one.
-  default boolean hasRoom() {
+  boolean hasRoom() {
     return true;
   }
 
   /// In how long it has something to do for records that it has taken; zero or less: now;
   /// [Long#MAX_VALUE]: never.
-  default long ripeInNanos() {
+  long ripeInNanos() {
     return Long.MAX_VALUE;
+  }
+
+  /// Frees the model. No worker may be inside [#serve], but the calling one. Only the first call
+  /// has an effect.
+  final void close() {
+    if (closed.compareAndSet(false, true)) {
+      closeWhatIsHeld();
+      try {
+        predictor.close();
+      } catch (Throwable e) {
+        log.warn("{}: the predictor of worker {} could not be closed", model.name, worker, e);
+      }
+    }
+  }
+
+  final boolean isClosed() {
+    return closed.get();
+  }
+
+  /// Stands on the log lines that are not of a batch.
+  final Map<String, String> logContext() {
+    return Map.of(ModelMetrics.LABEL, model.name);
+  }
+
+  static void sayRetried(String name, String what, List<?> records, Throwable cause) {
+    log.warn(
+        "{}: a {} of {} records failed with {}; trying each by itself",
+        name,
+        what,
+        records.size(),
+        cause.toString());
   }
 }

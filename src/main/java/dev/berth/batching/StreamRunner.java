@@ -3,15 +3,12 @@ package dev.berth.batching;
 import dev.berth.batching.Submission.Ending;
 import dev.berth.error.ErrorType;
 import dev.berth.error.ServingException;
-import dev.berth.metrics.ModelMetrics;
 import dev.berth.metrics.StreamMetrics;
 import dev.berth.telemetry.Step;
 import java.time.Duration;
 import java.util.LinkedHashSet;
 import java.util.List;
-import java.util.Map;
 import java.util.SequencedSet;
-import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.LongSupplier;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -21,25 +18,16 @@ import org.slf4j.MDC;
 /// for, and makes one step for those that can move (continuous batching).
 ///
 /// A stream whose reader does not keep up, or that pauses, leaves its place in the batch to others
-/// and keeps its state. The lock is never held while the predictor runs.
-final class StreamRunner<I, O, Q extends Sequence<O>> implements Runner {
+/// and keeps its state.
+final class StreamRunner<I, O, Q extends Sequence<O>> extends Runner<I, O> {
 
   private static final Logger log = LoggerFactory.getLogger(StreamRunner.class);
 
-  private final String name;
-  private final String predictorName;
-  private final int worker;
   private final StepPredictor<I, O, Q> predictor;
   private final BatchQueue<I, O> queue;
   private final BatchLimits limits;
   private final LongSupplier clock;
-  private final ModelMetrics metrics;
-  private final StreamMetrics streamMetrics;
-
-  /// Stands on the log lines that are not of a batch.
-  private final Map<String, String> logContext;
-
-  private final AtomicBoolean closed = new AtomicBoolean();
+  private final StreamMetrics metrics;
 
   /// The one whose turn it is first. Guarded by the lock of the [WorkerPool].
   private final SequencedSet<Stream> streams = new LinkedHashSet<>();
@@ -78,68 +66,40 @@ final class StreamRunner<I, O, Q extends Sequence<O>> implements Runner {
     }
   }
 
-  /// @param name the model's, for the log
-  /// @param predictorName what records run through, for messages
-  StreamRunner(
-      String name,
-      String predictorName,
-      int worker,
-      StepPredictor<I, O, Q> predictor,
-      BatchQueue<I, O> queue,
-      BatchLimits limits,
-      LongSupplier clock,
-      ModelMetrics metrics) {
-    this.name = name;
-    this.predictorName = predictorName;
-    this.worker = worker;
+  StreamRunner(Batcher<I, O> model, int worker, StepPredictor<I, O, Q> predictor) {
+    super(model, worker, predictor);
     this.predictor = predictor;
-    this.queue = queue;
-    this.limits = limits;
-    this.clock = clock;
-    this.metrics = metrics;
-    this.streamMetrics = metrics.streams();
-    this.logContext = Map.of(ModelMetrics.LABEL, name);
+    this.queue = model.queue;
+    this.limits = model.limits;
+    this.clock = model.clock;
+    this.metrics = model.metrics.streams();
   }
 
   @Override
-  public int worker() {
-    return worker;
-  }
-
-  @Override
-  public boolean hasRoom() {
+  boolean hasRoom() {
     return streams.size() < limits.queueCapacity()
         && streams.stream().filter(Stream::canMove).count() < limits.maxBatchSize();
   }
 
   @Override
-  public long ripeInNanos() {
+  long ripeInNanos() {
     return streams.stream().mapToLong(Stream::ripeInNanos).min().orElse(Long.MAX_VALUE);
   }
 
   @Override
-  public void serve() {
-    MDC.setContextMap(logContext);
-    try {
-      queue.read(this::endExpired).forEach(this::close);
-      while (queue.read(this::hasRoom) && begin()) {
-        // As many as there is room for.
-      }
-      step();
-      if (queue.isClosed()) {
-        close();
-      }
-    } catch (Throwable e) {
-      metrics.caught(e);
-      log.error("{}: worker {} can't predict any more", name, worker, e);
-      queue
-          .read(() -> List.copyOf(streams))
-          .forEach(stream -> queue.end(stream.request(), new Ending.Failed(e)));
-      queue.leave(worker);
-      close();
-    } finally {
-      MDC.clear();
+  void predictWhatWaits() {
+    queue.locked(this::endExpired).forEach(this::close);
+    while (queue.locked(this::hasRoom) && begin()) {
+      // As many as there is room for.
     }
+    step();
+  }
+
+  @Override
+  void failWhatIsHeld(Throwable cause) {
+    queue
+        .locked(() -> List.copyOf(streams))
+        .forEach(stream -> queue.end(stream.request(), new Ending.Failed(cause)));
   }
 
   /// Ends those whose time is over while nothing moves them.
@@ -159,7 +119,7 @@ final class StreamRunner<I, O, Q extends Sequence<O>> implements Runner {
 
   /// Begins one record that waits; false: none does.
   private boolean begin() {
-    var taken = queue.takeOne(worker);
+    var taken = queue.takeOne(worker());
     taken.ifPresent(
         batch -> {
           var pending = batch.pending().getFirst();
@@ -176,10 +136,10 @@ final class StreamRunner<I, O, Q extends Sequence<O>> implements Runner {
             queue.fail(batch, e);
             throw e;
           } catch (Throwable e) {
-            metrics.caught(e);
+            model.metrics.caught(e);
             failure = late(batch, e);
           } finally {
-            MDC.setContextMap(logContext);
+            MDC.setContextMap(logContext());
           }
           if (failure == null) {
             add(batch, new Stream(pending, sequence, trace));
@@ -194,20 +154,19 @@ final class StreamRunner<I, O, Q extends Sequence<O>> implements Runner {
   }
 
   private void add(Batch<I, O> batch, Stream stream) {
-    queue.read(
+    queue.locked(
         () -> {
           queue.stop(batch);
           streams.addLast(stream);
-          stream.request().runsOn(worker);
+          stream.request().runsOn(worker());
           stream.request().countInside(1);
-          return null;
         });
-    streamMetrics.begun();
+    metrics.begun();
   }
 
   private void step() {
     var moving =
-        queue.read(
+        queue.locked(
             () -> streams.stream().filter(Stream::canMove).limit(limits.maxBatchSize()).toList());
     if (!moving.isEmpty()) {
       step(moving);
@@ -215,7 +174,7 @@ final class StreamRunner<I, O, Q extends Sequence<O>> implements Runner {
   }
 
   private void step(List<Stream> moving) {
-    var batch = queue.startStep(moving.stream().map(stream -> stream.pending).toList(), worker);
+    var batch = queue.startStep(moving.stream().map(stream -> stream.pending).toList(), worker());
     moving.forEach(stream -> stream.sequence.beginStep());
     Throwable failure = null;
     long start = clock.getAsLong();
@@ -225,12 +184,12 @@ final class StreamRunner<I, O, Q extends Sequence<O>> implements Runner {
     } catch (WorkerLostException e) {
       throw e;
     } catch (Throwable e) {
-      metrics.caught(e);
+      model.metrics.caught(e);
       failure = e;
     } finally {
-      MDC.setContextMap(logContext);
+      MDC.setContextMap(logContext());
       stop(batch);
-      streamMetrics.stepped(moving.size(), Duration.ofNanos(clock.getAsLong() - start));
+      metrics.stepped(moving.size(), Duration.ofNanos(clock.getAsLong() - start));
     }
     if (failure != null) {
       failed(batch, moving, failure);
@@ -240,11 +199,7 @@ final class StreamRunner<I, O, Q extends Sequence<O>> implements Runner {
   }
 
   private void stop(Batch<I, O> batch) {
-    queue.read(
-        () -> {
-          queue.stop(batch);
-          return batch;
-        });
+    queue.locked(() -> queue.stop(batch));
   }
 
   /// Those that were given something keep it. The others are tried by themselves, so that only the
@@ -258,13 +213,9 @@ final class StreamRunner<I, O, Q extends Sequence<O>> implements Runner {
       settle(moving);
       return;
     }
-    log.warn(
-        "{}: a step of {} records failed with {}; trying each by itself",
-        name,
-        moving.size(),
-        cause.toString());
+    sayRetried(model.name, "step", moving, cause);
     for (var stream : still) {
-      if (queue.read(stream::canMove)) {
+      if (queue.locked(stream::canMove)) {
         step(List.of(stream));
       }
     }
@@ -272,11 +223,11 @@ final class StreamRunner<I, O, Q extends Sequence<O>> implements Runner {
 
   /// What is wrong with a record that was interrupted because others waited for it.
   private Throwable late(Batch<I, O> batch, Throwable cause) {
-    return queue.read(batch::isTakenApart)
+    return queue.locked(batch::isTakenApart)
         ? new ServingException(
             ErrorType.DEADLINE_EXCEEDED,
             "%s took %.1f s for one record while others waited for it"
-                .formatted(predictorName, (clock.getAsLong() - batch.startedAt()) / 1e9),
+                .formatted(model.predictor, (clock.getAsLong() - batch.startedAt()) / 1e9),
             cause)
         : cause;
   }
@@ -284,7 +235,7 @@ final class StreamRunner<I, O, Q extends Sequence<O>> implements Runner {
   /// Says what became of streams in a step. Their turn comes again after that of the others.
   private void settle(List<Stream> moved) {
     var over =
-        queue.read(
+        queue.locked(
             () -> {
               long now = clock.getAsLong();
               for (var stream : moved) {
@@ -308,43 +259,27 @@ final class StreamRunner<I, O, Q extends Sequence<O>> implements Runner {
   }
 
   private void close(Stream stream) {
-    streamMetrics.ended();
+    metrics.ended();
     stream.trace.close();
     try {
       stream.sequence.close();
     } catch (Throwable e) {
-      metrics.caught(e);
-      log.warn("{}: the state of a record could not be closed", name, e);
+      model.metrics.caught(e);
+      log.warn("{}: the state of a record could not be closed", model.name, e);
     } finally {
-      queue.read(
-          () -> {
-            stream.request().countInside(-1);
-            return null;
-          });
+      queue.locked(() -> stream.request().countInside(-1));
     }
   }
 
   @Override
-  public void close() {
-    if (closed.compareAndSet(false, true)) {
-      queue
-          .read(
-              () -> {
-                var open = List.copyOf(streams);
-                streams.clear();
-                return open;
-              })
-          .forEach(this::close);
-      try {
-        predictor.close();
-      } catch (Throwable e) {
-        log.warn("{}: the predictor of worker {} could not be closed", name, worker, e);
-      }
-    }
-  }
-
-  @Override
-  public boolean isClosed() {
-    return closed.get();
+  void closeWhatIsHeld() {
+    queue
+        .locked(
+            () -> {
+              var open = List.copyOf(streams);
+              streams.clear();
+              return open;
+            })
+        .forEach(this::close);
   }
 }

@@ -1,16 +1,15 @@
 package dev.berth.batching;
 
 /// A worker that takes nothing: tests take from the queue themselves.
-record IdleRunner(int worker) implements Runner {
+final class IdleRunner extends Runner<String, String> {
 
-  @Override
-  public void serve() {}
-
-  @Override
-  public void close() {}
-
-  @Override
-  public boolean isClosed() {
-    return true;
+  IdleRunner(int worker) {
+    super(null, worker, null);
   }
+
+  @Override
+  void serve() {}
+
+  @Override
+  void predictWhatWaits() {}
 }
