@@ -11,31 +11,35 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.SequencedSet;
 import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.RejectedExecutionException;
-import java.util.concurrent.SynchronousQueue;
 import java.util.concurrent.ThreadFactory;
 import java.util.concurrent.ThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.locks.LockSupport;
 import java.util.function.Consumer;
 
 /// Where `inputFn`, `length` and `outputFn` of all models run: so many at a time, each on a
-/// platform thread, and the others wait in the line of their model. The deadline is kept by whoever
-/// waits for a hook.
+/// platform thread. The deadline is kept by whoever waits for a hook.
 ///
-/// Two more than there are cores run at first, because more of them wake each other. Hooks may wait
-/// for other services, so one more runs whenever one has waited for [#PATIENCE_NANOS], until none
-/// runs. Of several models, one has at most half of the threads that the others leave, but always
-/// [#LEAST_SHARE]: a fixed half would let two models that hang take all. Hooks of large requests
-/// take at most three quarters of a model's threads, so that small ones always find one.
+/// Two threads more than there are cores run at first, because more of them take the cores from
+/// each other. Hooks may wait for other services, so there is one more whenever one has waited for
+/// [#PATIENCE_NANOS], until none runs.
 ///
-/// A hook that waits for the rest of its body leaves its turn to another one, and so does one that
+/// Hooks of large requests take at most three quarters of the threads, so that small ones always
+/// find one. Of several models, one has at most half of the threads that the others leave, but
+/// always [#LEAST_SHARE]: a fixed half would let two models that hang take all. What may not run
+/// yet waits for its turn in the line of its model.
+///
+/// A hook that waits for the rest of its body leaves its place to another one, and so does one that
 /// is stuck: it was interrupted at its deadline and still runs long after that. When too many are
 /// stuck, `/ping` is 503. Of several models, one with [#SPARES] stuck hooks runs no more until one
 /// ends.
 ///
-/// The monitor of this guards everything here, in [HookRun] and in [HookScope]. No hook runs under
-/// it.
+/// The monitor of this guards all counts here and in [HookScope], and what [HookRun] says of
+/// itself. No hook runs under it.
 public final class HookPool implements AutoCloseable {
 
   /// How many hooks run at a time. With several models, one that is alone has half of its number.
@@ -73,30 +77,27 @@ public final class HookPool implements AutoCloseable {
   private final boolean shared;
   private final ServingMetrics metrics;
 
-  /// Without a queue: whoever has the turn has a thread. The lines are here.
+  /// Written under the monitor.
   private volatile ThreadPoolExecutor threads;
 
-  private volatile boolean closed;
+  /// How many threads there are beyond the usual ones, because hooks have waited for too long.
+  private volatile int extra;
 
-  /// How many may run now.
-  private int allowed;
-
-  /// How many run that have not left their turn to another one.
+  /// How many hooks have their turn. The small ones of a single model need none.
   int turns;
 
-  int waiting;
   private int reading;
 
   /// Read without the monitor too, because `/ping` asks.
   private volatile int stuck;
 
-  /// The models whose hooks wait, the one that goes first in front.
+  /// The models whose hooks wait for a turn, the one that goes first in front.
   private final SequencedSet<HookScope> lines = new LinkedHashSet<>();
 
-  final Set<HookRun> running = new LinkedHashSet<>();
+  final Set<HookRun> running = ConcurrentHashMap.newKeySet();
 
-  /// Whether a thread looks after the hooks that wait.
-  private boolean watched;
+  /// Whether a thread looks after the hooks that wait for one.
+  private final AtomicBoolean watched = new AtomicBoolean();
 
   /// A pool for one model.
   public HookPool(ServingMetrics metrics) {
@@ -108,9 +109,9 @@ public final class HookPool implements AutoCloseable {
     return new HookPool(usual(), MOST_OF_SEVERAL, SPARES, true, metrics);
   }
 
-  /// @param usual how many hooks run at a time at first
-  /// @param most how many may
-  /// @param spares how many stuck ones do not count
+  /// @param usual how many threads there are at first
+  /// @param most how many there may be
+  /// @param spares how many stuck ones are replaced
   /// @param shared whether there may be several models
   HookPool(int usual, int most, int spares, boolean shared, ServingMetrics metrics) {
     this.usual = usual;
@@ -118,38 +119,46 @@ public final class HookPool implements AutoCloseable {
     this.spares = spares;
     this.shared = shared;
     this.metrics = metrics;
-    this.allowed = usual;
-    this.threads = threads();
+    this.threads = threads(usual);
   }
 
   private static int usual() {
     return Math.min(MOST_OF_ONE, Runtime.getRuntime().availableProcessors() + 2);
   }
 
-  private ThreadPoolExecutor threads() {
-    return new ThreadPoolExecutor(
-        0,
-        Integer.MAX_VALUE,
-        1,
-        TimeUnit.MINUTES,
-        new SynchronousQueue<>(),
-        FACTORY,
-        (work, _) -> {
-          if (closed) {
-            throw new RejectedExecutionException("the server is stopping");
-          }
-          // They have been replaced in between.
-          threads.execute(work);
-        });
+  private ThreadPoolExecutor threads(int count) {
+    var made =
+        new ThreadPoolExecutor(
+            count,
+            count,
+            1,
+            TimeUnit.MINUTES,
+            new LinkedBlockingQueue<>(),
+            FACTORY,
+            (run, _) -> executeAgain(run));
+    made.allowCoreThreadTimeOut(true);
+    return made;
   }
 
-  /// Has hooks that begin later run on new threads, so that nothing that the hooks of a model have
-  /// left in thread-local variables outlives them.
+  /// Where the threads were replaced meanwhile, the hook runs on the new ones.
+  private synchronized void executeAgain(Runnable run) {
+    if (isClosed()) {
+      throw new RejectedExecutionException("the server is stopping");
+    }
+    threads.execute(run);
+  }
+
+  /// Hooks that have not begun run on new threads. The others end with their hook, so that nothing
+  /// that the hooks of a model have left in thread-local variables outlives them.
   synchronized void renew() {
-    if (!closed) {
+    if (!isClosed()) {
       var before = threads;
-      threads = threads();
+      threads = threads(before.getCorePoolSize());
       before.shutdown();
+      // There they would wait for ever where all threads hang, since none is added any more.
+      var waiting = new ArrayList<Runnable>();
+      before.getQueue().drainTo(waiting);
+      waiting.forEach(threads::execute);
     }
   }
 
@@ -158,21 +167,20 @@ public final class HookPool implements AutoCloseable {
   public static void mayBlock() {
     var run = HookRun.current();
     if (run != null) {
-      run.pool.startAll(run.pool.reads(run));
+      run.pool.reads(run);
     }
   }
 
-  private synchronized List<HookRun> reads(HookRun run) {
-    if (!run.isReading && !mayRead(run.scope)) {
-      return List.of();
-    }
-    if (!run.isReading) {
+  private synchronized void reads(HookRun run) {
+    if (!run.isReading && mayRead(run.scope)) {
       run.isReading = true;
       reading++;
       run.scope.reading++;
+      resize();
     }
-    leaveTurn(run);
-    return takeTurns();
+    if (run.isReading) {
+      leaveTurn(run);
+    }
   }
 
   private boolean mayRead(HookScope scope) {
@@ -187,7 +195,8 @@ public final class HookPool implements AutoCloseable {
   }
 
   private synchronized boolean isCrowdedFor(HookScope scope) {
-    return (waiting > 0 && turns + stuck + reading >= MOST_THREADS)
+    boolean any = !lines.isEmpty() || !threads.getQueue().isEmpty();
+    return (any && threads.getPoolSize() >= MOST_THREADS)
         || (!scope.line.isEmpty() && !mayRead(scope));
   }
 
@@ -206,215 +215,215 @@ public final class HookPool implements AutoCloseable {
       Deadline deadline,
       boolean large,
       Consumer<HookRun> body) {
+    requireThreads(scope);
     var run = new HookRun(this, scope, hook, logContext, deadline, large, body);
-    synchronized (this) {
-      requireThreads(scope);
-      if (scope.line.size() >= MOST_WAITING) {
-        scope.metrics.requestOverloaded();
-        throw new ServingException(
-            ErrorType.OVERLOADED,
-            "%d requests wait for %s already; try again later".formatted(MOST_WAITING, hook));
+    if (takeTurn(run)) {
+      try {
+        execute(run);
+      } catch (Throwable e) {
+        // There may be no memory for a thread.
+        giveBack(run);
+        throw e;
       }
-      if (!mayRun(run)) {
-        run.queuedAt = System.nanoTime();
-        waiting++;
-        scope.line.add(run);
-        lines.add(scope);
-        watch();
-        return run;
-      }
-      takeTurn(run);
-    }
-    try {
-      execute(run);
-    } catch (Throwable e) {
-      // There may be no memory for a thread.
-      startAll(end(run));
-      throw e;
     }
     return run;
+  }
+
+  /// Whether a hook may run now; else it waits for its turn.
+  private boolean takeTurn(HookRun run) {
+    if (!shared && !run.large) {
+      requireRoom(run, threads.getQueue().size());
+      return true;
+    }
+    synchronized (this) {
+      requireRoom(run, run.scope.line.size());
+      if (!mayRun(run)) {
+        run.scope.line.add(run);
+        lines.add(run.scope);
+        return false;
+      }
+      begin(run);
+      return true;
+    }
+  }
+
+  private static void requireRoom(HookRun run, int waiting) {
+    if (waiting >= MOST_WAITING) {
+      run.scope.metrics.requestOverloaded();
+      throw new ServingException(
+          ErrorType.OVERLOADED,
+          "%d requests wait for %s already; try again later".formatted(MOST_WAITING, run.hook()));
+    }
   }
 
   private boolean mayRun(HookRun run) {
     var scope = run.scope;
     int share = shared ? Math.max(LEAST_SHARE, (most - (turns - scope.turns) + 1) / 2) : most;
-    return !closed
-        && !isLost(scope)
-        && turns < allowed
-        && turns + stuck < (shared ? MOST_THREADS : most + spares)
-        && turns + stuck + reading < MOST_THREADS
+    return !isLost(scope)
         && scope.turns < share
         && (!run.large || scope.largeTurns < Math.max(1, share * 3 / 4));
   }
 
-  private void takeTurn(HookRun run) {
+  private void begin(HookRun run) {
     run.hasTurn = true;
-    turns++;
-    run.scope.turns++;
-    run.scope.largeTurns += run.large ? 1 : 0;
+    count(run, 1);
+  }
+
+  private void count(HookRun run, int more) {
+    turns += more;
+    run.scope.turns += more;
+    run.scope.largeTurns += run.large ? more : 0;
+  }
+
+  /// A hook has ended, is not to run, waits for something or is stuck: where it had its turn,
+  /// others may run.
+  private synchronized void giveBack(HookRun run) {
+    leaveTurn(run);
   }
 
   private void leaveTurn(HookRun run) {
     if (run.hasTurn) {
       run.hasTurn = false;
-      turns--;
-      run.scope.turns--;
-      run.scope.largeTurns -= run.large ? 1 : 0;
-      allowed = turns == 0 ? usual : allowed;
+      count(run, -1);
+      startWaiting();
     }
   }
 
-  /// Takes those out of the lines that may run now, one of each model in turn. The caller starts
-  /// them without the monitor.
-  private List<HookRun> takeTurns() {
-    if (lines.isEmpty()) {
-      return List.of();
-    }
-    var chosen = new ArrayList<HookRun>();
-    for (var next = next(); next.isPresent(); next = next()) {
+  /// Has those that may run now do so, one of each model in turn.
+  private void startWaiting() {
+    for (var next = next(); next.isPresent() && !isClosed(); next = next()) {
       var run = next.get();
-      leaveLine(run);
-      if (lines.contains(run.scope)) {
-        lines.addLast(run.scope);
-      }
-      takeTurn(run);
-      chosen.add(run);
-    }
-    return chosen;
-  }
-
-  private Optional<HookRun> next() {
-    return turns < allowed
-        ? lines.stream().flatMap(scope -> scope.line.stream()).filter(this::mayRun).findFirst()
-        : Optional.empty();
-  }
-
-  private void leaveLine(HookRun run) {
-    if (run.scope.line.remove(run)) {
-      waiting--;
-      if (run.scope.line.isEmpty()) {
-        lines.remove(run.scope);
-      }
-    }
-  }
-
-  private void startAll(List<HookRun> runs) {
-    for (var run : runs) {
+      begin(run);
       try {
         execute(run);
       } catch (OutOfMemoryError e) {
         // There is no memory for a thread. The hook waits until another one ends.
         metrics.caught(e);
-        putBack(run);
+        run.hasTurn = false;
+        count(run, -1);
+        return;
+      }
+      leaveLine(run);
+      if (lines.remove(run.scope)) {
+        lines.add(run.scope);
       }
     }
   }
 
-  private synchronized void putBack(HookRun run) {
+  private Optional<HookRun> next() {
+    return lines.isEmpty()
+        ? Optional.empty()
+        : lines.stream().flatMap(scope -> scope.line.stream()).filter(this::mayRun).findFirst();
+  }
+
+  private void leaveLine(HookRun run) {
+    if (run.scope.line.remove(run) && run.scope.line.isEmpty()) {
+      lines.remove(run.scope);
+    }
+  }
+
+  /// A hook that has not begun is not to run: it leaves its line, and its turn. Else it would have
+  /// that until a thread is free, and no thread is added for it.
+  synchronized void drop(HookRun run) {
+    leaveLine(run);
     leaveTurn(run);
-    waiting++;
-    run.scope.line.addFirst(run);
-    lines.addFirst(run.scope);
-    watch();
+  }
+
+  /// A hook is off its thread.
+  void ended(HookRun run) {
+    if (run.hasTurn || run.isStuck || run.isReading) {
+      synchronized (this) {
+        if (run.isStuck) {
+          run.scope.metrics.hookUnstuck();
+          countStuck(run, -1);
+        }
+        if (run.isReading) {
+          run.scope.reading--;
+          reading--;
+          resize();
+        }
+        leaveTurn(run);
+        startWaiting();
+      }
+    }
+    if (extra > 0 && running.isEmpty()) {
+      synchronized (this) {
+        extra = 0;
+        resize();
+      }
+    }
+  }
+
+  private synchronized void countStuck(HookRun run, int more) {
+    run.scope.stuck += more;
+    stuck += more;
+    resize();
   }
 
   private void execute(HookRun run) {
-    var mine = threads;
-    mine.execute(() -> work(run, mine));
+    run.queuedAt = System.nanoTime();
+    threads.execute(run);
+    watch();
   }
 
-  /// Runs a hook, and those that have their turn after it where others wait. That saves the time to
-  /// wake a thread for each.
-  private void work(HookRun first, ThreadPoolExecutor mine) {
-    for (var run = first; run != null; ) {
-      run.scope.inside().enter();
-      try {
-        if (begin(run)) {
-          run.call();
-        }
-      } catch (Throwable e) {
-        // There may be no memory for what stands around a hook. The others still have their turns.
-        metrics.caught(e);
-      }
-      var next = end(run);
-      run.scope.inside().leave();
-      boolean goesOn = threads == mine && !next.isEmpty();
-      run = goesOn ? next.getFirst() : null;
-      startAll(goesOn ? next.subList(1, next.size()) : next);
-    }
-  }
-
-  private synchronized boolean begin(HookRun run) {
-    return run.begin() && running.add(run);
-  }
-
-  /// A hook has ended, or does not begin. No interrupt for it comes after.
-  ///
-  /// @return those that run now
-  private synchronized List<HookRun> end(HookRun run) {
-    running.remove(run);
-    run.end();
-    leaveTurn(run);
-    if (run.isStuck) {
-      run.scope.metrics.hookUnstuck();
-      run.scope.stuck--;
-      stuck--;
-    }
-    if (run.isReading) {
-      run.scope.reading--;
-      reading--;
-    }
-    return takeTurns();
-  }
-
-  /// Interrupts a hook, or keeps it from running at all.
-  ///
-  /// @return whether it had begun
-  synchronized boolean cancel(HookRun run) {
-    leaveLine(run);
-    return run.cancelled();
-  }
-
-  /// Has a thread look after the hooks that wait, unless one does.
+  /// Has a thread look after the hooks that wait for one, unless one does or none waits.
   private void watch() {
-    if (!watched) {
+    if (!threads.getQueue().isEmpty() && watched.compareAndSet(false, true)) {
       try {
-        watched = true;
         Thread.ofVirtual()
             .name("berth-hook-watch")
             .inheritInheritableThreadLocals(false)
             .start(this::growWhileAnyWaits);
       } catch (OutOfMemoryError e) {
-        // The hook has its place in line. The next one that waits has the thread started.
+        // The hook has its place in the queue. The next one that waits has the thread started.
         metrics.caught(e);
-        watched = false;
+        watched.set(false);
       }
     }
   }
 
   private void growWhileAnyWaits() {
-    do {
+    while (!threads.getQueue().isEmpty()) {
       LockSupport.parkNanos(PATIENCE_NANOS);
-      startAll(grow());
-    } while (isWatched());
+      try {
+        grow();
+      } catch (OutOfMemoryError e) {
+        // The hooks go on without another thread.
+        metrics.caught(e);
+      }
+    }
+    watched.set(false);
+    // One may have come since the last look.
+    watch();
   }
 
-  /// For each hook that has waited for too long, one more may run.
-  private synchronized List<HookRun> grow() {
+  /// One more thread for each hook that has waited for too long, as long as there may be more.
+  private void grow() {
     long before = System.nanoTime() - PATIENCE_NANOS;
     int late =
         (int)
-            lines.stream()
-                .flatMap(scope -> scope.line.stream())
-                .filter(run -> run.queuedAt - before <= 0)
+            threads.getQueue().stream()
+                .map(HookRun.class::cast)
+                .takeWhile(run -> run.queuedAt - before <= 0)
+                .filter(HookRun::isWaiting)
                 .count();
-    allowed = Math.min(allowed + late, Math.max(most, turns + 1));
-    return takeTurns();
+    synchronized (this) {
+      int added = Math.min(late, Math.max(most, turns) - usual - extra);
+      if (added > 0) {
+        extra += added;
+        resize();
+      }
+    }
   }
 
-  private synchronized boolean isWatched() {
-    watched = !lines.isEmpty() && !closed;
-    return watched;
+  /// Stuck hooks have no place among the others, up to as many as are replaced, and neither have
+  /// those that read.
+  private void resize() {
+    int replaced = shared ? MOST_THREADS : most + spares;
+    int count = Math.min(MOST_THREADS, Math.min(replaced, usual + extra + stuck) + reading);
+    threads.setMaximumPoolSize(Math.max(count, threads.getCorePoolSize()));
+    threads.setCorePoolSize(count);
+    threads.setMaximumPoolSize(count);
   }
 
   /// Why no more hooks of a model run; nothing where they do.
@@ -450,34 +459,29 @@ public final class HookPool implements AutoCloseable {
     return stuck < (shared ? MOST_THREADS / 2 : most + spares);
   }
 
-  /// Looks for hooks that still run `grace` after the deadline of their request. Others run in
-  /// their place.
+  /// Looks for hooks that still run `grace` after the deadline of their request, and replaces their
+  /// threads.
   ///
   /// @return those that were not known before
   List<HookRun> findStuck(Duration grace) {
-    List<HookRun> found;
-    List<HookRun> next;
-    synchronized (this) {
-      found =
-          running.stream()
-              .filter(run -> !run.isStuck && run.deadline.nanosLeft() <= -grace.toNanos())
-              .toList();
-      for (var run : found) {
-        run.isStuck = true;
-        run.scope.metrics.hookStuck();
-        run.scope.stuck++;
-        stuck++;
-        leaveTurn(run);
-      }
-      next = takeTurns();
-    }
-    startAll(next);
-    return found;
+    return running.stream()
+        .filter(run -> run.deadline.nanosLeft() <= -grace.toNanos() && run.markStuck())
+        .toList();
+  }
+
+  /// Called while the hook can't end.
+  synchronized void stuck(HookRun run) {
+    run.scope.metrics.hookStuck();
+    countStuck(run, 1);
+    leaveTurn(run);
+  }
+
+  private boolean isClosed() {
+    return threads.isShutdown();
   }
 
   @Override
   public synchronized void close() {
-    closed = true;
     threads.shutdownNow();
   }
 }

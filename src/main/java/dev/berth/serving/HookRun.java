@@ -4,12 +4,12 @@ import java.util.Map;
 import java.util.function.Consumer;
 import org.slf4j.MDC;
 
-/// One hook on its way: it waits for its turn in a [HookPool], runs there, and may be cancelled,
-/// read the rest of a body, or be stuck.
+/// One hook on its way: it waits for its turn and a thread of a [HookPool], runs there, and may be
+/// cancelled, read the rest of a body, or be stuck.
 ///
-/// The monitor of the pool guards where it is, so that an interrupt meets this hook and no later
-/// one on the same thread.
-final class HookRun {
+/// Its monitor guards where it is, so that an interrupt meets this hook and no later one on the
+/// same thread. The monitor of the pool is taken inside it, never the other way round.
+final class HookRun implements Runnable {
 
   private static final ThreadLocal<HookRun> CURRENT = new ThreadLocal<>();
 
@@ -21,14 +21,16 @@ final class HookRun {
   private final Consumer<HookRun> body;
   private volatile String hook;
 
-  // Guarded by the monitor of the pool, as all that follows.
-
-  /// When it came to wait.
+  /// When it came to wait for a thread; written before it is in the queue.
   long queuedAt;
 
-  boolean hasTurn;
+  // Written under the monitor of the pool.
+  volatile boolean hasTurn;
+  volatile boolean isReading;
+
+  /// Guarded by the monitor of this, as all that follows; read by its own thread when it has ended.
   boolean isStuck;
-  boolean isReading;
+
   private boolean begun;
   private boolean cancelled;
 
@@ -73,54 +75,58 @@ final class HookRun {
     hook = next;
   }
 
+  /// Whether it waits for a thread.
+  synchronized boolean isWaiting() {
+    return !begun && !cancelled;
+  }
+
   /// Whether the hook runs, or may still come to run.
-  boolean isInside() {
-    synchronized (pool) {
-      return thread != null || (!begun && !cancelled && !deadline.isOver());
-    }
+  synchronized boolean isInside() {
+    return thread != null || (!begun && !cancelled && !deadline.isOver());
   }
 
   /// Where the hook is; nothing where it does not run.
-  StackTraceElement[] stack() {
-    synchronized (pool) {
-      return thread == null ? new StackTraceElement[0] : thread.getStackTrace();
-    }
+  synchronized StackTraceElement[] stack() {
+    return thread == null ? new StackTraceElement[0] : thread.getStackTrace();
   }
 
   /// Interrupts the hook, or keeps it from running at all.
   ///
   /// @return what it did until now, to end the sentence "the request's time ran out while …"
-  String cancel() {
-    return pool.cancel(this) ? hook + " ran" : "it waited for %s to run".formatted(hook);
-  }
-
-  /// @return whether it had begun
-  boolean cancelled() {
+  synchronized String cancel() {
     cancelled = true;
     if (thread != null) {
       thread.interrupt();
     }
-    return begun;
-  }
-
-  /// @return whether somebody still waits for it
-  boolean begin() {
-    begun = !cancelled && !deadline.isOver();
-    thread = begun ? Thread.currentThread() : null;
-    return begun;
-  }
-
-  void end() {
-    if (thread != null) {
-      thread = null;
-      Thread.interrupted();
+    if (begun) {
+      return hook + " ran";
     }
+    pool.drop(this);
+    return "it waited for %s to run".formatted(hook);
   }
 
-  /// Calls the hook on its thread, with the log context and the classes of its model.
-  void call() {
+  /// The hook still runs long after its deadline.
+  ///
+  /// @return whether that is new, and still so
+  synchronized boolean markStuck() {
+    if (isStuck || thread == null) {
+      return false;
+    }
+    isStuck = true;
+    pool.stuck(this);
+    return true;
+  }
+
+  @Override
+  public void run() {
+    if (!begin()) {
+      pool.drop(this);
+      return;
+    }
     var current = Thread.currentThread();
     var outer = current.getContextClassLoader();
+    scope.inside().enter();
+    pool.running.add(this);
     CURRENT.set(this);
     try {
       MDC.setContextMap(logContext);
@@ -130,6 +136,22 @@ final class HookRun {
       CURRENT.remove();
       MDC.clear();
       current.setContextClassLoader(outer);
+      pool.running.remove(this);
+      end();
+      pool.ended(this);
+      scope.inside().leave();
     }
+  }
+
+  private synchronized boolean begin() {
+    begun = !cancelled && !deadline.isOver();
+    thread = begun ? Thread.currentThread() : null;
+    return begun;
+  }
+
+  /// No interrupt for this hook comes after.
+  private synchronized void end() {
+    thread = null;
+    Thread.interrupted();
   }
 }

@@ -58,7 +58,7 @@ class HookPoolSchedules {
             var end = new CountDownLatch(1);
             var time = Duration.ofMillis(100);
             var stuck = hooks.start(time, false, () -> awaitAlways(end));
-            until(() -> hooks.isRunning(stuck));
+            until(() -> hooks.pool.running.contains(stuck));
             Thread.sleep(time);
             var ran = new AtomicInteger();
             together(
@@ -107,12 +107,6 @@ class HookPoolSchedules {
           _ -> hook.run());
     }
 
-    boolean isRunning(HookRun run) {
-      synchronized (pool) {
-        return pool.running.contains(run);
-      }
-    }
-
     /// Returns when the hook has run.
     void run(boolean large, Runnable hook) throws InterruptedException {
       var ran = new CountDownLatch(1);
@@ -127,7 +121,7 @@ class HookPoolSchedules {
     }
 
     void assertNothingIsLeft() throws InterruptedException {
-      until(() -> counts().equals(List.of(0, 0, 0, 0, 0, 0)));
+      until(() -> counts().equals(List.of(0, 0, 0, 0, 0)));
       assertThat(inside.awaitNone(LONG)).isTrue();
       run(false, () -> {});
     }
@@ -136,12 +130,7 @@ class HookPoolSchedules {
     private List<Integer> counts() {
       synchronized (pool) {
         return List.of(
-            pool.waiting,
-            scope.line.size(),
-            pool.turns,
-            scope.turns,
-            pool.running.size(),
-            scope.stuck);
+            scope.line.size(), pool.turns, scope.turns, pool.running.size(), scope.stuck);
       }
     }
 
