@@ -14,7 +14,7 @@ import dev.berth.serving.Call;
 import dev.berth.serving.Deadline;
 import dev.berth.serving.Dialect;
 import dev.berth.serving.ServedModel;
-import dev.berth.serving.SessionTurn;
+import dev.berth.serving.SessionStore;
 import dev.berth.serving.StreamLimits;
 import io.javalin.http.Context;
 import io.javalin.http.Handler;
@@ -262,7 +262,7 @@ final class Invocations implements Handler {
     }
   }
 
-  private static SessionTurn open(
+  private static SessionStore.Turn open(
       ServedModel.Visit visit, InvocationRequest request, Deadline deadline) {
     return visit.openSession(
         request.withBody(InputStream.nullInputStream()), true, deadline, logContext());

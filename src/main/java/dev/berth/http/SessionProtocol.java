@@ -6,7 +6,7 @@ import dev.berth.error.ServingException;
 import dev.berth.json.JsonText;
 import dev.berth.json.NotJsonException;
 import dev.berth.serving.ServedModel;
-import dev.berth.serving.SessionTurn;
+import dev.berth.serving.SessionStore;
 import io.javalin.http.Context;
 import java.util.Map;
 import java.util.Optional;
@@ -97,17 +97,17 @@ final class SessionProtocol {
   }
 
   /// Says on the response which session was opened.
-  static void name(Context ctx, SessionTurn turn) {
+  static void name(Context ctx, SessionStore.Turn turn) {
     var value = header(turn);
     ctx.header(SESSION_ID, value);
     ctx.header(NEW_SESSION_ID, value);
   }
 
-  private static String header(SessionTurn turn) {
+  private static String header(SessionStore.Turn turn) {
     return "%s; Expires=%s".formatted(turn.id(), turn.expires());
   }
 
-  static void opened(Context ctx, SessionTurn turn) {
+  static void opened(Context ctx, SessionStore.Turn turn) {
     name(ctx, turn);
     send(ctx, Map.of("sessionId", turn.id()));
   }

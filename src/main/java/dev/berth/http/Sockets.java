@@ -9,7 +9,7 @@ import dev.berth.memory.ProcessMemory;
 import dev.berth.metrics.ServingMetrics;
 import dev.berth.serving.Deadline;
 import dev.berth.serving.ServedModel;
-import dev.berth.serving.SessionTurn;
+import dev.berth.serving.SessionStore;
 import dev.berth.serving.StreamLimits;
 import io.javalin.config.JavalinConfig;
 import io.javalin.config.RoutesConfig;
@@ -198,7 +198,8 @@ final class Sockets {
       visit.enterSession(named.get(), deadline).close();
       return Optional.of(new Socket.OpenSession(named.get(), () -> {}));
     }
-    SessionTurn turn = visit.openSession(handshake, isNew, deadline, Invocations.logContext());
+    SessionStore.Turn turn =
+        visit.openSession(handshake, isNew, deadline, Invocations.logContext());
     turn.close();
     if (isNew) {
       SessionProtocol.name(ctx, turn);

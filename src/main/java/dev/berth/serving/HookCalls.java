@@ -3,7 +3,6 @@ package dev.berth.serving;
 import dev.berth.error.ErrorType;
 import dev.berth.error.ServingException;
 import dev.berth.hooks.InferenceHandler;
-import dev.berth.metrics.ModelMetrics;
 import java.util.Map;
 import java.util.concurrent.Callable;
 import java.util.concurrent.CompletableFuture;
@@ -22,14 +21,11 @@ final class HookCalls {
   private final InferenceHandler<?, ?, ?> handler;
   private final HookPool pool;
   private final HookScope scope;
-  private final ModelMetrics metrics;
 
-  HookCalls(
-      InferenceHandler<?, ?, ?> handler, HookPool pool, HookScope scope, ModelMetrics metrics) {
+  HookCalls(InferenceHandler<?, ?, ?> handler, HookPool pool, HookScope scope) {
     this.handler = handler;
     this.pool = pool;
     this.scope = scope;
-    this.metrics = metrics;
   }
 
   /// Has a hook run on one of the pool's threads, and waits for it until the deadline.
@@ -57,7 +53,7 @@ final class HookCalls {
                   discard.accept(value);
                 }
               } catch (Throwable e) {
-                metrics.caught(e);
+                scope.metrics.caught(e);
                 result.completeExceptionally(HookFailure.inside(hook, e));
               }
             });
@@ -83,7 +79,7 @@ final class HookCalls {
   /// Closes what the hooks have made, if it wants to be, on a thread of its own: nobody waits for
   /// that. The model is not freed before it ends.
   void close(Object value) {
-    if (!(value instanceof AutoCloseable closeable)) {
+    if (!(value instanceof AutoCloseable)) {
       return;
     }
     scope.inside().enter();
@@ -92,21 +88,16 @@ final class HookCalls {
           .name("berth-session-close")
           .daemon()
           .inheritInheritableThreadLocals(false)
-          .start(() -> closeInside(closeable));
+          .start(() -> closeInside(value));
     } catch (Throwable e) {
       // There may be no memory for a thread.
       notClosed(e);
     }
   }
 
-  private void closeInside(AutoCloseable closeable) {
+  private void closeInside(Object value) {
     try {
-      HookPredictor.withClassesOf(
-          handler,
-          () -> {
-            closeable.close();
-            return closeable;
-          });
+      HookPredictor.close(handler, value);
       scope.inside().leave();
     } catch (Throwable e) {
       notClosed(e);
@@ -115,7 +106,7 @@ final class HookCalls {
 
   private void notClosed(Throwable e) {
     scope.inside().leave();
-    metrics.caught(e);
-    log.warn("{}: a session could not be closed", metrics.model(), e);
+    scope.metrics.caught(e);
+    log.warn("{}: a session could not be closed", scope.metrics.model(), e);
   }
 }

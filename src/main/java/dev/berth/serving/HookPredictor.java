@@ -6,23 +6,24 @@ import dev.berth.batching.WorkerLostException;
 import dev.berth.hooks.InferenceHandler;
 import dev.berth.hooks.ModelContext;
 import dev.berth.hooks.ModelUnusableException;
+import dev.berth.hooks.StreamingHandler;
 import java.util.ArrayList;
 import java.util.List;
 
 /// What a worker predicts with: the model that `modelFn` returned for it, and `predictFn`. Used by
 /// one thread at a time.
-final class HookPredictor<M, I, O> implements Predictor<I, O> {
+sealed class HookPredictor<M, I, O> implements Predictor<I, O> permits HookStepper {
 
   private final InferenceHandler<M, I, O> handler;
-  private final M model;
+  final M model;
 
-  private HookPredictor(InferenceHandler<M, I, O> handler, M model) {
+  HookPredictor(InferenceHandler<M, I, O> handler, M model) {
     this.handler = handler;
     this.model = model;
   }
 
   /// Loads the model, warms it up and asks it the first request on the calling thread.
-  static <M, I, O> HookPredictor<M, I, O> open(
+  static <M, I, O> Predictor<I, O> open(
       Hooks<M, I, O> hooks, ModelContext context, FirstRequest first, int maxBatchSize)
       throws LoadException {
     var model = hooks.load(context);
@@ -32,23 +33,25 @@ final class HookPredictor<M, I, O> implements Predictor<I, O> {
           first.ask(new Rehearsal<>(hooks, model, maxBatchSize));
           return model;
         });
-    return new HookPredictor<>(hooks.handler, model);
-  }
-
-  M model() {
-    return model;
+    return hooks.handler instanceof StreamingHandler<M, I, O, ?> streaming
+        ? new HookStepper<>(streaming, model)
+        : new HookPredictor<>(hooks.handler, model);
   }
 
   @Override
   public List<O> predict(List<I> records) throws Exception {
+    return calling(
+        () -> {
+          var predictions = handler.predictFn(records, model);
+          // The hook's own list is read while the hook runs and never again.
+          return predictions == null ? null : new ArrayList<>(predictions);
+        });
+  }
+
+  /// Calls a hook after which the worker may be lost.
+  final <T> T calling(Call<T, Exception> call) throws Exception {
     try {
-      return withClassesOf(
-          handler,
-          () -> {
-            var predictions = handler.predictFn(records, model);
-            // The hook's own list is read while the hook runs and never again.
-            return predictions == null ? null : new ArrayList<>(predictions);
-          });
+      return withClassesOf(handler, call);
     } catch (ModelUnusableException e) {
       throw new WorkerLostException(e.getMessage(), e);
     }
@@ -56,12 +59,17 @@ final class HookPredictor<M, I, O> implements Predictor<I, O> {
 
   @Override
   public void close() throws Exception {
-    if (model instanceof AutoCloseable closeable) {
+    close(handler, model);
+  }
+
+  /// Closes what hooks have made, if it wants to be.
+  static void close(InferenceHandler<?, ?, ?> handler, Object made) throws Exception {
+    if (made instanceof AutoCloseable closeable) {
       withClassesOf(
           handler,
           () -> {
             closeable.close();
-            return model;
+            return made;
           });
     }
   }

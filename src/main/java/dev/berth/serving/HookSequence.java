@@ -28,13 +28,6 @@ final class HookSequence<S, O> extends Sequence<O> implements PartStream<S, O> {
 
   @Override
   public void close() throws Exception {
-    if (state instanceof AutoCloseable closeable) {
-      HookPredictor.withClassesOf(
-          handler,
-          () -> {
-            closeable.close();
-            return state;
-          });
-    }
+    HookPredictor.close(handler, state);
   }
 }

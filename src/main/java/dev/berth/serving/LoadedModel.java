@@ -3,7 +3,6 @@ package dev.berth.serving;
 import dev.berth.artifact.code.HookCode;
 import dev.berth.batching.BatchLimits;
 import dev.berth.batching.Batcher;
-import dev.berth.batching.Predictor;
 import dev.berth.error.ServingException;
 import dev.berth.hooks.InferenceHandler;
 import dev.berth.hooks.InvocationRequest;
@@ -38,7 +37,7 @@ final class LoadedModel<M, I, O> {
   private final HookCalls calls;
   private final Workers workers;
   private final ServedModel.Facts facts;
-  private final Optional<SessionStore<?>> sessions;
+  private final Optional<SessionStore> sessions;
 
   /// Loads the model on every worker, and returns when all of them are warm.
   ///
@@ -65,14 +64,12 @@ final class LoadedModel<M, I, O> {
             workers.pool(),
             limits,
             worker ->
-                predictor(
-                    handler,
-                    HookPredictor.open(
-                        hooks,
-                        new ModelContext(
-                            directory, accelerators.get(worker), worker, distinct, hookMetrics),
-                        first,
-                        limits.maxBatchSize())),
+                HookPredictor.open(
+                    hooks,
+                    new ModelContext(
+                        directory, accelerators.get(worker), worker, distinct, hookMetrics),
+                    first,
+                    limits.maxBatchSize()),
             System::nanoTime,
             metrics);
     try {
@@ -88,13 +85,6 @@ final class LoadedModel<M, I, O> {
       hookMetrics.close();
       throw e;
     }
-  }
-
-  private static <M, I, O> Predictor<I, O> predictor(
-      InferenceHandler<M, I, O> handler, HookPredictor<M, I, O> opened) {
-    return handler instanceof StreamingHandler<M, I, O, ?> streaming
-        ? new HookStepper<>(streaming, opened)
-        : opened;
   }
 
   private LoadedModel(
@@ -114,7 +104,7 @@ final class LoadedModel<M, I, O> {
     this.scope = new HookScope(handler.getClass().getClassLoader(), new InFlight(), metrics);
     this.metrics = metrics;
     this.hookMetrics = hookMetrics;
-    this.calls = new HookCalls(handler, pool, scope, metrics);
+    this.calls = new HookCalls(handler, pool, scope);
     // Asked once and not for each request, none of which it can hold up then.
     this.facts =
         new ServedModel.Facts(
@@ -126,12 +116,12 @@ final class LoadedModel<M, I, O> {
             workers.accelerators());
     this.sessions =
         handler instanceof SessionHandler<?> remembers
-            ? Optional.of(new SessionStore<>(remembers, calls, hooks, room, metrics))
+            ? Optional.of(new SessionStore(remembers, calls, hooks, room, metrics))
             : Optional.empty();
   }
 
   /// Nothing where the handler has none.
-  Optional<SessionStore<?>> sessions() {
+  Optional<SessionStore> sessions() {
     return sessions;
   }
 
@@ -182,7 +172,7 @@ final class LoadedModel<M, I, O> {
   }
 
   /// The same in a session.
-  Answer invokeIn(SessionTurn turn, InvocationRequest request, Call call) {
+  Answer invokeIn(SessionStore.Turn turn, InvocationRequest request, Call call) {
     var flight = new Flight<>(this, request.withSession(turn.value()), call);
     turn.lastsWhile(flight::isInside);
     return flight.await();

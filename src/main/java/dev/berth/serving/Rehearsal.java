@@ -108,7 +108,8 @@ public final class Rehearsal<M, I, O> {
 
   private List<O> predictBatch(List<I> records) throws Exception {
     return Predictor.checked(
-        hooks.handler.predictFn(Collections.unmodifiableList(records), model), records.size());
+        new HookPredictor<>(hooks.handler, model).predict(Collections.unmodifiableList(records)),
+        records.size());
   }
 
   private <T> T call(HookPredictor.Call<T, Exception> call) {

@@ -295,7 +295,7 @@ public final class ServedModel {
     }
 
     /// Answers a request in a session.
-    public Answer invokeIn(SessionTurn session, InvocationRequest request, Call call) {
+    public Answer invokeIn(SessionStore.Turn session, InvocationRequest request, Call call) {
       return model.invokeIn(session, request, call);
     }
 
@@ -315,7 +315,7 @@ public final class ServedModel {
     /// @param expires whether it ends when it is not used
     /// @throws ServingException `BAD_INPUT` where the hooks have none, `OVERLOADED` where there are
     ///   too many, or what the hook threw
-    public SessionTurn openSession(
+    public SessionStore.Turn openSession(
         InvocationRequest request,
         boolean expires,
         Deadline deadline,
@@ -326,7 +326,7 @@ public final class ServedModel {
     /// Waits for a turn in a session.
     ///
     /// @throws ServingException `BAD_INPUT` where there is no such session
-    public SessionTurn enterSession(String id, Deadline deadline) {
+    public SessionStore.Turn enterSession(String id, Deadline deadline) {
       return sessions().enter(id, deadline);
     }
 
@@ -337,7 +337,7 @@ public final class ServedModel {
       sessions().close(id, deadline, logContext);
     }
 
-    private SessionStore<?> sessions() {
+    private SessionStore sessions() {
       return model
           .sessions()
           .orElseThrow(

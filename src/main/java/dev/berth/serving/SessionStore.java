@@ -32,7 +32,7 @@ import org.slf4j.LoggerFactory;
 /// that were not used for longest. A new session never takes the place of another one.
 ///
 /// Hooks run without the lock.
-final class SessionStore<T> {
+public final class SessionStore {
 
   /// Why a session ended. A label of the metrics.
   private enum Reason {
@@ -57,7 +57,7 @@ final class SessionStore<T> {
 
   private static final Logger log = LoggerFactory.getLogger(SessionStore.class);
 
-  private final SessionHandler<T> handler;
+  private final SessionHandler<Object> handler;
   private final HookCalls calls;
   private final Hooks<?, ?, ?> hooks;
   private final SessionRoom room;
@@ -79,7 +79,7 @@ final class SessionStore<T> {
   /// One session.
   private final class Session {
     private final String id = UUID.randomUUID().toString();
-    private final T value;
+    private final Object value;
 
     /// Whether it ends when it is not used.
     private final boolean expires;
@@ -93,7 +93,7 @@ final class SessionStore<T> {
     /// Set when it is to end as soon as it is free.
     private Optional<Reason> ending = Optional.empty();
 
-    private Session(T value, boolean expires, long bytes) {
+    private Session(Object value, boolean expires, long bytes) {
       this.value = value;
       this.expires = expires;
       this.bytes = bytes;
@@ -113,8 +113,9 @@ final class SessionStore<T> {
     }
   }
 
-  /// A request in a session.
-  final class Turn implements SessionTurn {
+  /// A request's turn in a session: until it is closed, no other request of the session runs, and
+  /// the session stays open. May be used by any thread.
+  public final class Turn implements AutoCloseable {
     private final Session session;
     private final AtomicBoolean left = new AtomicBoolean();
     private volatile BooleanSupplier inside = () -> false;
@@ -123,36 +124,40 @@ final class SessionStore<T> {
       this.session = session;
     }
 
-    @Override
+    /// The session's name, for its caller.
     public String id() {
       return session.id;
     }
 
-    @Override
+    /// When the session ends unless it is used before, as SageMaker's header has it:
+    /// `2026-01-31T12:00:00Z`.
     public String expires() {
       return Instant.now().plus(timeToLive).truncatedTo(ChronoUnit.SECONDS).toString();
     }
 
-    @Override
-    public Object value() {
+    /// What the hook made for the session.
+    Object value() {
       return session.value;
     }
 
-    @Override
-    public void lastsWhile(BooleanSupplier hooksAreInside) {
+    /// Says how to find out whether a hook still works for the request.
+    void lastsWhile(BooleanSupplier hooksAreInside) {
       inside = hooksAreInside;
     }
 
-    @Override
+    /// Ends the session, when this turn and those that others wait for are over. It may be called
+    /// after [#close].
     public void end() {
       endWhenFree(session, Reason.CLOSED);
     }
 
-    @Override
+    /// Ends the session that was opened for a request which has failed: its caller does not know of
+    /// it.
     public void fail() {
       endWhenFree(session, Reason.FAILED);
     }
 
+    /// Ends the turn. Where a hook still works for the request, it ends when the hook does.
     @Override
     public void close() {
       if (!left.compareAndSet(false, true)) {
@@ -181,14 +186,15 @@ final class SessionStore<T> {
   }
 
   /// @throws LoadException when the handler does not say how long a session may be idle
+  @SuppressWarnings("unchecked") // It gets what it has made.
   SessionStore(
-      SessionHandler<T> handler,
+      SessionHandler<?> handler,
       HookCalls calls,
       Hooks<?, ?, ?> hooks,
       SessionRoom room,
       ModelMetrics metrics)
       throws LoadException {
-    this.handler = handler;
+    this.handler = (SessionHandler<Object>) handler;
     this.calls = calls;
     this.hooks = hooks;
     this.room = room;
@@ -330,7 +336,9 @@ final class SessionStore<T> {
         deadline,
         logContext,
         () -> {
-          closeValue(session);
+          if (session.value instanceof AutoCloseable closeable) {
+            closeable.close();
+          }
           return session;
         },
         _ -> {});
@@ -408,12 +416,6 @@ final class SessionStore<T> {
   private void ended(Session session, Reason reason) {
     room.leave(session.bytes);
     metrics.sessionClosed(reason.label());
-  }
-
-  private void closeValue(Session session) throws Exception {
-    if (session.value instanceof AutoCloseable closeable) {
-      closeable.close();
-    }
   }
 
   /// The lock is held.

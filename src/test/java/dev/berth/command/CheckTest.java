@@ -210,7 +210,7 @@ class CheckTest {
         .singleElement()
         .asString()
         .endsWith(
-            "sample.txt: the model does not answer it: predictFn (code/Inference.java) returned null, expected a list of predictions; "
+            "sample.txt: the model does not answer it: predictFn (code/Inference.java) failed: found null, expected a list of 1 predictions, one for each record; "
                 + "correct it, or delete it and sample-response.json");
   }
 

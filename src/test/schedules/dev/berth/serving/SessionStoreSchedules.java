@@ -108,18 +108,14 @@ class SessionStoreSchedules {
     private final HookPool pool = new HookPool(2, 4, 2, false, METRICS);
     private final InFlight inside = new InFlight();
     private final SessionRoom room = new SessionRoom(MOST, MOST_BYTES);
-    private final SessionStore<Handler.Value> store;
+    private final SessionStore store;
 
     Sessions() throws LoadException {
       var metrics = METRICS.ofModel("words");
       var scope = new HookScope(Handler.class.getClassLoader(), inside, metrics);
       store =
-          new SessionStore<>(
-              handler,
-              new HookCalls(handler, pool, scope, metrics),
-              new Hooks<>(handler),
-              room,
-              metrics);
+          new SessionStore(
+              handler, new HookCalls(handler, pool, scope), new Hooks<>(handler), room, metrics);
     }
 
     String open() {
@@ -202,7 +198,7 @@ class SessionStoreSchedules {
       }
     }
 
-    void use(SessionTurn turn) {
+    void use(SessionStore.Turn turn) {
       var value = (Value) turn.value();
       assertThat(value.inUse.getAndSet(true)).isFalse();
       assertThat(value.closed).isFalse();
