@@ -8,6 +8,7 @@ import java.io.ByteArrayInputStream;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.util.Optional;
+import java.util.function.Function;
 import org.openjdk.jmh.annotations.Benchmark;
 import org.openjdk.jmh.annotations.Scope;
 import org.openjdk.jmh.annotations.State;
@@ -48,8 +49,6 @@ public class QuestionReaderBenchmark extends Defaults {
             Optional.empty(),
             "benchmark",
             false);
-    for (var question : reader.read(request)) {
-      questions.consume(question.get());
-    }
+    reader.read(request, Function.identity(), _ -> null).forEach(questions::consume);
   }
 }

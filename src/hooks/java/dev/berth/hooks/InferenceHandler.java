@@ -10,16 +10,11 @@ import java.util.List;
 ///       hook thread             │       the worker that has the model      │   hook thread
 /// ```
 ///
-/// 1. [#modelFn] loads the model: once per worker, before the server says that it is ready.
-/// 2. [#warmUpFn] runs right after it, so that the first caller does not pay for the engine's own
-///    warm-up.
-/// 3. [#inputFn] decodes one request into records, on a thread for hooks, before anything is
-///    queued. A request that it refuses fails alone: nobody shares its batch yet.
-/// 4. Records wait in a bounded queue. A free worker takes a batch of them, possibly from several
-///    requests.
-/// 5. [#predictFn] answers the batch on the thread of the worker. When it throws for a batch of
-///    several records, each record is tried again by itself, so that only the culprit fails.
-/// 6. [#outputFn] encodes the predictions of one request, on a thread for hooks again.
+/// [#modelFn] and [#warmUpFn] run once per worker, before the server says that it is ready. A
+/// request that [#inputFn] refuses fails alone: nobody shares its batch yet. Its records wait in a
+/// bounded queue, and a free worker takes a batch of them, possibly from several requests. When
+/// [#predictFn] throws for several records, each is tried again by itself, so that only the culprit
+/// fails.
 ///
 /// The smallest whole program:
 ///
@@ -35,9 +30,6 @@ import java.util.List;
 ///   }
 /// }
 /// ```
-///
-/// A record whose prediction takes long should be taken apart by [#split]: others go in between its
-/// pieces. [#join] puts their predictions together again, before `outputFn`.
 ///
 /// The four hooks are required; the rest is optional. To change one hook of a built-in handler,
 /// extend that handler. [TransformHandler] has one hook, from request to response, in place of the

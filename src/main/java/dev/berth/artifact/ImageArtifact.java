@@ -3,6 +3,8 @@ package dev.berth.artifact;
 import java.nio.file.Path;
 import java.util.Comparator;
 import java.util.List;
+import java.util.OptionalInt;
+import java.util.stream.Collectors;
 
 /// A traced model that takes pictures.
 ///
@@ -25,5 +27,25 @@ public record ImageArtifact(
   /// @throws ModelArtifactException with everything that is wrong
   public static ImageArtifact open(Path directory) {
     return new ImageArtifactReader(directory).read();
+  }
+
+  @Override
+  public List<Path> modelFiles() {
+    return files.stream().map(File::path).toList();
+  }
+
+  @Override
+  public OptionalInt largestBatch() {
+    return dynamic ? OptionalInt.empty() : OptionalInt.of(files.getLast().batch);
+  }
+
+  @Override
+  public String shownShapes() {
+    var size = preparation.size();
+    return dynamic
+        ? "any batch of pictures of %d x %d pixels".formatted(size.width(), size.height())
+        : files.stream()
+            .map(file -> "[%d, 3, %d, %d]".formatted(file.batch, size.height(), size.width()))
+            .collect(Collectors.joining(", "));
   }
 }

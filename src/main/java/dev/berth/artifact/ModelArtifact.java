@@ -1,6 +1,10 @@
 package dev.berth.artifact;
 
 import java.nio.file.Path;
+import java.util.List;
+import java.util.OptionalInt;
+import java.util.stream.Collectors;
+import java.util.stream.Stream;
 
 /// A traced transformer: it takes rows of tokens.
 ///
@@ -22,6 +26,38 @@ public record ModelArtifact(Header header, Shapes shapes, int maxSequenceLength,
     return switch (shapes) {
       case Shapes.Dynamic _ -> maxSequenceLength;
       case Shapes.Compiled(var compiled) -> compiled.getLast().sequence();
+    };
+  }
+
+  @Override
+  public List<Path> modelFiles() {
+    return switch (shapes) {
+      case Shapes.Dynamic(var file) -> List.of(file);
+      case Shapes.Compiled(var compiled) -> compiled.stream().map(Shapes.Shape::file).toList();
+    };
+  }
+
+  @Override
+  public List<Path> servedFiles() {
+    return Stream.concat(modelFiles().stream(), Stream.of(tokenizer())).toList();
+  }
+
+  @Override
+  public OptionalInt largestBatch() {
+    return shapes instanceof Shapes.Compiled(var compiled)
+        ? compiled.stream().mapToInt(Shapes.Shape::batch).max()
+        : OptionalInt.empty();
+  }
+
+  @Override
+  public String shownShapes() {
+    return switch (shapes) {
+      case Shapes.Dynamic _ ->
+          "any batch, any sequence of up to %d tokens".formatted(maxSequenceLength);
+      case Shapes.Compiled(var compiled) ->
+          compiled.stream()
+              .map(shape -> "[%d, %d]".formatted(shape.batch(), shape.sequence()))
+              .collect(Collectors.joining(", "));
     };
   }
 

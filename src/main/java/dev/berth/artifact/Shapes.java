@@ -19,11 +19,6 @@ public sealed interface Shapes {
               .sorted(Comparator.comparingInt(Shape::sequence).thenComparingInt(Shape::batch))
               .toList();
     }
-
-    /// The most sequences that one shape takes.
-    public int largestBatch() {
-      return shapes.stream().mapToInt(Shape::batch).max().orElseThrow();
-    }
   }
 
   /// One compiled shape.

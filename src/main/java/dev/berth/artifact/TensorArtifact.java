@@ -120,7 +120,7 @@ public record TensorArtifact(
   }
 
   private static Path onlyFile(Path directory, Predicate<Path> isModel) {
-    var found = models(directory, isModel);
+    var found = entries(directory, isModel);
     var model =
         found.stream()
             .filter(file -> file.getFileName().toString().startsWith("model."))
@@ -166,46 +166,33 @@ public record TensorArtifact(
 
   /// Of several files, most likely the model.
   private static Optional<Path> largestFile(Path directory) {
-    try (var entries = Files.list(directory)) {
-      return entries
-          .filter(Files::isRegularFile)
-          .map(Path::getFileName)
-          .filter(name -> !ArtifactFile.isHidden(name))
-          .max(Comparator.comparingLong(name -> directory.resolve(name).toFile().length()));
-    } catch (IOException e) {
-      throw new UncheckedIOException(e);
-    }
+    return entries(directory, Files::isRegularFile).stream()
+        .max(Comparator.comparingLong(file -> file.toFile().length()))
+        .map(Path::getFileName);
   }
 
   /// The only directory, where that is an artifact.
   private static Optional<Path> topDirectory(Path directory, Predicate<Path> isModel) {
-    try (var entries = Files.list(directory)) {
-      var directories =
-          entries
-              .filter(Files::isDirectory)
-              .filter(entry -> !ArtifactFile.isHidden(entry.getFileName()))
-              .toList();
-      return directories.size() == 1 && isArtifact(directories.getFirst(), isModel)
-          ? Optional.of(directories.getFirst().getFileName())
-          : Optional.empty();
-    } catch (IOException e) {
-      throw new UncheckedIOException(e);
-    }
+    var directories = entries(directory, Files::isDirectory);
+    return directories.size() == 1 && isArtifact(directories.getFirst(), isModel)
+        ? Optional.of(directories.getFirst().getFileName())
+        : Optional.empty();
   }
 
   private static boolean isArtifact(Path directory, Predicate<Path> isModel) {
     return ModelJson.isIn(directory)
         || Files.isDirectory(directory.resolve("code"))
-        || !models(directory, isModel).isEmpty();
+        || !entries(directory, isModel).isEmpty();
   }
 
-  private static List<Path> models(Path directory, Predicate<Path> isModel) {
+  /// What lies in a directory itself, in the order of the names.
+  private static List<Path> entries(Path directory, Predicate<Path> counts) {
     if (!Files.isDirectory(directory)) {
       throw new ModelArtifactException(directory, List.of("not a directory"));
     }
-    try (var files = Files.list(directory)) {
-      return files
-          .filter(file -> isModel.test(file) && !ArtifactFile.isHidden(file.getFileName()))
+    try (var entries = Files.list(directory)) {
+      return entries
+          .filter(counts.and(entry -> !ArtifactFile.isHidden(entry.getFileName())))
           .sorted()
           .toList();
     } catch (IOException e) {

@@ -6,9 +6,10 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.OptionalInt;
 
 /// A model that `trace.py` has made for a task, whose `model.json` and files have been checked.
-public sealed interface TracedArtifact permits ModelArtifact, ImageArtifact {
+public interface TracedArtifact {
 
   /// What `model.json` says of every such model.
   ///
@@ -71,4 +72,18 @@ public sealed interface TracedArtifact permits ModelArtifact, ImageArtifact {
   default List<String> outputs() {
     return header().outputs;
   }
+
+  /// The files of the model, in the order of their shapes.
+  List<Path> modelFiles();
+
+  /// The files that it is served with.
+  default List<Path> servedFiles() {
+    return modelFiles();
+  }
+
+  /// The most records that a compiled model takes at once; empty: any number.
+  OptionalInt largestBatch();
+
+  /// The shapes that the model takes, for people.
+  String shownShapes();
 }

@@ -1,12 +1,10 @@
 package dev.berth.command;
 
 import dev.berth.artifact.ArtifactFile;
-import dev.berth.artifact.ImageArtifact;
 import dev.berth.artifact.ModelArtifact;
 import dev.berth.artifact.ModelArtifactException;
 import dev.berth.artifact.ModelDescription;
 import dev.berth.artifact.Oversights;
-import dev.berth.artifact.Shapes;
 import dev.berth.artifact.TensorArtifact;
 import dev.berth.artifact.TracedArtifact;
 import dev.berth.artifact.code.HookCode;
@@ -14,6 +12,7 @@ import dev.berth.artifact.code.HookPlace;
 import dev.berth.engine.Engine;
 import dev.berth.handler.image.ImageClassificationHandler;
 import dev.berth.handler.qa.QuestionAnsweringHandler;
+import dev.berth.handler.task.TracedHandler;
 import dev.berth.handler.tensor.TensorHandler;
 import dev.berth.handler.text.EmbeddingHandler;
 import dev.berth.handler.text.FillMaskHandler;
@@ -27,8 +26,8 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.SequencedMap;
+import java.util.function.Function;
 import java.util.stream.Collectors;
-import java.util.stream.Stream;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -39,15 +38,19 @@ import org.slf4j.LoggerFactory;
 /// @param description what there is to say of the artifact, by name
 record ArtifactHooks(InferenceHandler<?, ?, ?> handler, SequencedMap<String, String> description) {
 
-  private static final String IMAGE_CLASSIFICATION = "image-classification";
-  private static final List<String> TASKS =
-      List.of(
-          "question-answering",
-          "text-classification",
-          "sentence-embeddings",
-          "token-classification",
-          "fill-mask",
-          IMAGE_CLASSIFICATION);
+  /// The built-in handlers of tasks by what `model.json` calls them. For a new task, write its
+  /// handler and add a line.
+  private static final SequencedMap<String, Function<Path, TracedHandler<?, ?, ?>>> TASKS =
+      new LinkedHashMap<>();
+
+  static {
+    TASKS.put("question-answering", QuestionAnsweringHandler::new);
+    TASKS.put("text-classification", TextClassificationHandler::new);
+    TASKS.put("sentence-embeddings", EmbeddingHandler::new);
+    TASKS.put("token-classification", TokenClassificationHandler::new);
+    TASKS.put("fill-mask", FillMaskHandler::new);
+    TASKS.put("image-classification", ImageClassificationHandler::new);
+  }
 
   private static final Logger log = LoggerFactory.getLogger(ArtifactHooks.class);
 
@@ -73,12 +76,9 @@ record ArtifactHooks(InferenceHandler<?, ?, ?> handler, SequencedMap<String, Str
           "{}: code/ has hooks in Python, which are not run; docs/hooks.md turns them into Java",
           directory);
     }
-    if (json.task().filter(IMAGE_CLASSIFICATION::equals).isPresent()) {
-      return ofImages(ImageArtifact.open(directory));
-    }
     // A tokenizer without a model.json is a traced transformer that has lost it.
     if (json.task().isPresent() || ArtifactFile.isThere(directory.resolve("tokenizer.json"))) {
-      return ofTask(ModelArtifact.open(directory));
+      return ofTask(json.task().orElse(""), directory);
     }
     return ofTensors(TensorArtifact.open(directory, Engine::isModel));
   }
@@ -94,42 +94,26 @@ record ArtifactHooks(InferenceHandler<?, ?, ?> handler, SequencedMap<String, Str
                 "%s of %s".formatted(type.getName(), HookPlace.file(type).orElse("the server")))));
   }
 
-  private static ArtifactHooks ofTask(ModelArtifact artifact) {
-    var handler =
-        switch (artifact.task()) {
-          case "question-answering" -> new QuestionAnsweringHandler(artifact);
-          case "text-classification" -> new TextClassificationHandler(artifact);
-          case "sentence-embeddings" -> new EmbeddingHandler(artifact);
-          case "token-classification" -> new TokenClassificationHandler(artifact);
-          case "fill-mask" -> new FillMaskHandler(artifact);
-          default ->
-              throw new ModelArtifactException(
-                  artifact.directory(),
-                  List.of(
-                      "model.json: task: found \"%s\", expected one of %s"
-                          .formatted(artifact.task(), String.join(", ", TASKS))));
-        };
-    return new ArtifactHooks(handler, described(artifact, shapes(artifact), files(artifact)));
+  private static ArtifactHooks ofTask(String task, Path directory) {
+    var make = TASKS.get(task);
+    if (make == null) {
+      // What else is wrong goes first.
+      var artifact = ModelArtifact.open(directory);
+      throw new ModelArtifactException(
+          directory,
+          List.of(
+              "model.json: task: found \"%s\", expected one of %s"
+                  .formatted(artifact.task(), String.join(", ", TASKS.keySet()))));
+    }
+    var handler = make.apply(directory);
+    return new ArtifactHooks(handler, described(handler.artifact()));
   }
 
-  private static ArtifactHooks ofImages(ImageArtifact artifact) {
-    var size = artifact.preparation().size();
-    var shapes =
-        artifact.dynamic()
-            ? "any batch of pictures of %d x %d pixels".formatted(size.width(), size.height())
-            : artifact.files().stream()
-                .map(file -> "[%d, 3, %d, %d]".formatted(file.batch(), size.height(), size.width()))
-                .collect(Collectors.joining(", "));
+  private static SequencedMap<String, String> described(TracedArtifact artifact) {
     var files =
-        artifact.files().stream()
-            .map(file -> file(artifact.directory(), file.path()))
+        artifact.servedFiles().stream()
+            .map(file -> file(artifact.directory(), file))
             .collect(Collectors.joining(", "));
-    return new ArtifactHooks(
-        new ImageClassificationHandler(artifact), described(artifact, shapes, files));
-  }
-
-  private static SequencedMap<String, String> described(
-      TracedArtifact artifact, String shapes, String files) {
     var description =
         description(
             Map.entry(
@@ -142,7 +126,7 @@ record ArtifactHooks(InferenceHandler<?, ?, ?> handler, SequencedMap<String, Str
                         artifact.target(),
                         artifact.header().torch())),
             Map.entry("provenance", artifact.header().provenance().toString()),
-            Map.entry("shapes", shapes),
+            Map.entry("shapes", artifact.shownShapes()),
             Map.entry("files", files));
     artifact
         .header()
@@ -175,28 +159,6 @@ record ArtifactHooks(InferenceHandler<?, ?, ?> handler, SequencedMap<String, Str
   private static Object name(TracedArtifact artifact) {
     var name = artifact.header().provenance().get("model");
     return name == null ? artifact.directory().getFileName() : name;
-  }
-
-  private static String shapes(ModelArtifact artifact) {
-    return switch (artifact.shapes()) {
-      case Shapes.Dynamic _ ->
-          "any batch, any sequence of up to %d tokens".formatted(artifact.maxSequenceLength());
-      case Shapes.Compiled(var shapes) ->
-          shapes.stream()
-              .map(shape -> "[%d, %d]".formatted(shape.batch(), shape.sequence()))
-              .collect(Collectors.joining(", "));
-    };
-  }
-
-  private static String files(ModelArtifact artifact) {
-    var models =
-        switch (artifact.shapes()) {
-          case Shapes.Dynamic(var file) -> List.of(file);
-          case Shapes.Compiled(var shapes) -> shapes.stream().map(Shapes.Shape::file).toList();
-        };
-    return Stream.concat(models.stream(), Stream.of(artifact.tokenizer()))
-        .map(file -> file(artifact.directory(), file))
-        .collect(Collectors.joining(", "));
   }
 
   private static String file(Path directory, Path file) {

@@ -3,15 +3,13 @@ package dev.berth.handler.image;
 import dev.berth.artifact.ImageArtifact;
 import dev.berth.engine.EngineException;
 import dev.berth.engine.Graph;
-import dev.berth.handler.task.ShapeFiles;
 import dev.berth.hooks.Accelerator;
 import dev.berth.hooks.ElementType;
 import dev.berth.hooks.Tensor;
 import java.util.ArrayList;
 import java.util.Collections;
-import java.util.LinkedHashMap;
 import java.util.List;
-import java.util.Map;
+import java.util.stream.IntStream;
 
 /// The model of one accelerator: pictures in, the numbers of its one output for each picture out.
 ///
@@ -29,30 +27,18 @@ public final class ImageModel {
   private final Tensor black;
   private final List<Loaded> files;
 
-  private ImageModel(ImageArtifact artifact, Accelerator accelerator, List<Loaded> files) {
+  /// @param graphs a copy of each file of the artifact
+  ImageModel(ImageArtifact artifact, Accelerator accelerator, List<Graph> graphs) {
     var size = artifact.preparation().size();
     this.output = artifact.outputs().getFirst();
     this.dynamic = artifact.dynamic();
     this.oneByOne = accelerator instanceof Accelerator.Cpu;
     this.black =
         Tensor.of(new float[3 * size.height() * size.width()], 3, size.height(), size.width());
-    this.files = files;
-  }
-
-  /// Loads a copy of the artifact's files onto each accelerator.
-  static Map<Accelerator, ImageModel> load(ImageArtifact artifact, List<Accelerator> accelerators) {
-    var models = new LinkedHashMap<Accelerator, ImageModel>();
-    var paths = artifact.files().stream().map(ImageArtifact.File::path).toList();
-    ShapeFiles.load(paths, accelerators)
-        .forEach(
-            (accelerator, graphs) -> {
-              var files = new ArrayList<Loaded>();
-              for (int i = 0; i < graphs.size(); i++) {
-                files.add(new Loaded(graphs.get(i), artifact.files().get(i).batch()));
-              }
-              models.put(accelerator, new ImageModel(artifact, accelerator, List.copyOf(files)));
-            });
-    return models;
+    this.files =
+        IntStream.range(0, graphs.size())
+            .mapToObj(i -> new Loaded(graphs.get(i), artifact.files().get(i).batch()))
+            .toList();
   }
 
   /// Runs each shape once, or twice where any number of pictures will do: the engine compiles a
@@ -98,10 +84,5 @@ public final class ImageModel {
           "%s: found %s, expected float32[%d, …]".formatted(output, found, batch.size()));
     }
     return found.unstack().subList(0, pictures.size()).stream().map(Tensor::floats).toList();
-  }
-
-  /// Not [AutoCloseable]: workers share it, and only the handler knows when the last one is gone.
-  void close() {
-    files.forEach(file -> file.model.close());
   }
 }

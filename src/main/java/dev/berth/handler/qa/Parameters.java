@@ -1,6 +1,5 @@
 package dev.berth.handler.qa;
 
-import com.fasterxml.jackson.databind.JsonNode;
 import dev.berth.content.Fields;
 import dev.berth.hooks.BadInputException;
 import java.util.List;
@@ -33,7 +32,7 @@ record Parameters(
   static final int MAX_TOP_K = 1000;
 
   private static final int DEFAULT_MAX_SEQUENCE_LENGTH = 384;
-  private static final List<String> NAMES =
+  static final List<String> NAMES =
       List.of(
           "top_k",
           "max_answer_len",
@@ -51,17 +50,15 @@ record Parameters(
 
   /// Reads a `parameters` object; what it leaves out stays as it is here.
   ///
-  /// @param name what to call the object in messages
   /// @param modelLimit the most tokens that the model takes
-  Parameters with(JsonNode json, String name, int modelLimit) {
-    var fields = Fields.of(json, name, NAMES);
+  Parameters with(Fields fields, int modelLimit) {
     int longest = fields.integer("max_seq_len", 1, modelLimit, maxSequenceLength);
     int stride = fields.integer("doc_stride", 0, Integer.MAX_VALUE, docStride);
-    boolean hasStride = json.hasNonNull("doc_stride");
+    boolean hasStride = fields.integer("doc_stride", 0, Integer.MAX_VALUE).isPresent();
     if (hasStride && stride >= longest) {
       throw new BadInputException(
-          "%s.doc_stride: found %d, expected less than max_seq_len, which is %d"
-              .formatted(name, stride, longest));
+          "%s: found %d, expected less than max_seq_len, which is %d"
+              .formatted(fields.name("doc_stride"), stride, longest));
     }
     return new Parameters(
         fields.integer("top_k", 1, MAX_TOP_K, topK),

@@ -1,5 +1,6 @@
 package dev.berth.handler.qa;
 
+import dev.berth.handler.task.TaskAnswer;
 import java.util.List;
 
 /// What became of one record: its answers, or why it has none.
@@ -24,4 +25,15 @@ public sealed interface QuestionAnswer {
 
   /// @param message what was wrong with the record
   record Rejected(String message) implements QuestionAnswer {}
+
+  /// As it is written: an answer, a list of answers, or an error. In CSV that is the columns
+  /// `answer,score,start,end`, again for each further answer, without a header, as the platform
+  /// joins rows by position.
+  static TaskAnswer written(QuestionAnswer answer) {
+    return switch (answer) {
+      case Answered(var answers, var listed, var alone, _) ->
+          new TaskAnswer.Answered(listed ? answers : answers.getFirst(), alone);
+      case Rejected(var message) -> new TaskAnswer.Rejected(message);
+    };
+  }
 }

@@ -2,32 +2,28 @@ package dev.berth.handler.qa;
 
 import dev.berth.artifact.ModelArtifact;
 import dev.berth.artifact.ModelArtifactException;
-import dev.berth.artifact.Shapes;
 import dev.berth.content.ContentType.OfDocuments;
 import dev.berth.content.ContentTypes;
 import dev.berth.handler.task.Copies;
 import dev.berth.handler.task.RowModel;
+import dev.berth.handler.task.TaskAnswer;
+import dev.berth.handler.task.TracedHandler;
 import dev.berth.hooks.Accelerator;
 import dev.berth.hooks.BadInputException;
 import dev.berth.hooks.ElementType;
-import dev.berth.hooks.InferenceHandler;
 import dev.berth.hooks.InvocationRequest;
 import dev.berth.hooks.InvocationResponse;
 import dev.berth.hooks.MediaType;
 import dev.berth.hooks.ModelContext;
 import dev.berth.hooks.Signature;
 import dev.berth.hooks.Signature.Column;
-import dev.berth.json.JsonText;
 import dev.berth.memory.RequestMemory;
 import dev.berth.tokenizer.Tokenizer;
 import dev.berth.tokenizer.Tokens;
 import java.io.IOException;
 import java.nio.file.Path;
-import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
-import java.util.Map;
-import java.util.function.Supplier;
 
 /// Extractive question answering: finds the answer to a question in a context, and where it stands
 /// there.
@@ -45,7 +41,7 @@ import java.util.function.Supplier;
 /// another runtime. A `predictFn` that looks at answers or changes them needs whole records:
 /// override `split` too, with `List.of(record)`.
 public class QuestionAnsweringHandler
-    implements InferenceHandler<SpanModel, QuestionRecord, QuestionAnswer>, AutoCloseable {
+    implements TracedHandler<SpanModel, QuestionRecord, QuestionAnswer>, AutoCloseable {
 
   /// About what one piece of a record costs, in tokens: the longest row of most models, which can't
   /// be taken apart. It takes 0.1 s on one core.
@@ -60,6 +56,8 @@ public class QuestionAnsweringHandler
   private static final List<MediaType> REQUEST_TYPES = ContentTypes.mediaTypes(OfDocuments.class);
   private static final List<MediaType> RESPONSE_TYPES = ContentTypes.mediaTypes(OfDocuments.class);
 
+  private static final List<String> COLUMNS = List.of("answer", "score", "start", "end");
+
   private final ModelArtifact artifact;
   private final Tokenizer tokenizer;
   private final QuestionReader reader;
@@ -67,26 +65,31 @@ public class QuestionAnsweringHandler
   private final AnswerFinder finder;
   private final Sample sample;
 
-  private final Copies<SpanModel> models = new Copies<>();
+  private final Copies<SpanModel> models;
 
   public QuestionAnsweringHandler(Path modelDirectory) {
-    this(ModelArtifact.open(modelDirectory));
+    this.artifact = ModelArtifact.open(modelDirectory);
+    RowModel.check(artifact, TracedSpanModel.OUTPUTS);
+    this.sample = new Sample(artifact);
+    this.reader = new QuestionReader(artifact);
+    this.tokenizer = tokenizer(artifact);
+    this.encoder = new QuestionEncoder(tokenizer, artifact.pair(), artifact.longestRow());
+    this.finder = new AnswerFinder(encoder, artifact.pair().hasClassification());
+    this.models =
+        new Copies<>(
+            artifact,
+            (accelerator, graphs) ->
+                new TracedSpanModel(new RowModel(artifact, accelerator, graphs)));
   }
 
-  public QuestionAnsweringHandler(ModelArtifact artifact) {
-    RowModel.check(artifact, TracedSpanModel.OUTPUTS);
-    this.artifact = artifact;
-    int longestRow = artifact.longestRow();
-    this.sample = new Sample(artifact);
-    this.reader = new QuestionReader(parameters(artifact, longestRow), longestRow);
-    this.tokenizer = tokenizer(artifact);
-    this.encoder = new QuestionEncoder(tokenizer, artifact.pair(), longestRow);
-    this.finder = new AnswerFinder(encoder, artifact.pair().hasClassification());
+  @Override
+  public final ModelArtifact artifact() {
+    return artifact;
   }
 
   @Override
   public SpanModel modelFn(ModelContext context) {
-    return models.of(context, accelerators -> TracedSpanModel.load(artifact, accelerators));
+    return models.of(context);
   }
 
   /// Runs every shape, then the artifact's sample through all hooks. Workers that share a model
@@ -98,7 +101,6 @@ public class QuestionAnsweringHandler
   public void warmUpFn(SpanModel model) throws IOException {
     models.warmUp(
         model,
-        artifact.directory(),
         "model.json and tokenizer.json say",
         () -> {
           model.warmUp();
@@ -142,14 +144,9 @@ public class QuestionAnsweringHandler
 
   @Override
   public List<QuestionRecord> inputFn(InvocationRequest request) throws IOException {
-    var questions = reader.read(request);
-    boolean keep = ContentTypes.keepsBadRecords(request);
-    var records = new ArrayList<QuestionRecord>(questions.size());
     var contexts = new HashMap<String, Tokens>();
-    for (var question : questions) {
-      records.add(record(question, contexts, keep));
-    }
-    return records;
+    return reader.read(
+        request, question -> encoder.encode(question, contexts), QuestionRecord.Rejected::new);
   }
 
   /// Pieces of consecutive windows that have about 512 tokens together.
@@ -192,9 +189,7 @@ public class QuestionAnsweringHandler
   /// are free.
   @Override
   public int maxBatchSize(Accelerator accelerator) {
-    return artifact.shapes() instanceof Shapes.Compiled compiled
-        ? compiled.largestBatch()
-        : InferenceHandler.super.maxBatchSize(accelerator);
+    return artifact.largestBatch().orElse(TracedHandler.super.maxBatchSize(accelerator));
   }
 
   @Override
@@ -213,43 +208,20 @@ public class QuestionAnsweringHandler
   @Override
   public InvocationResponse outputFn(List<QuestionAnswer> answers, InvocationRequest request)
       throws IOException {
-    return AnswerWriter.write(answers, request);
+    return TaskAnswer.write(
+        answers.stream().map(QuestionAnswer::written).toList(), COLUMNS, request);
   }
 
   @Override
   public void close() {
-    // No others are kept there.
-    models.close(model -> ((TracedSpanModel) model).close());
+    models.close();
     tokenizer.close();
-  }
-
-  private QuestionRecord record(
-      Supplier<Question> question, Map<String, Tokens> contexts, boolean keep) {
-    try {
-      return encoder.encode(question.get(), contexts);
-    } catch (BadInputException e) {
-      if (keep) {
-        return new QuestionRecord.Rejected(e.getMessage());
-      }
-      throw e;
-    }
   }
 
   private static Tokenizer tokenizer(ModelArtifact artifact) {
     try {
       return Tokenizer.load(artifact.tokenizer());
     } catch (IOException e) {
-      throw new ModelArtifactException(artifact.directory(), List.of(e.getMessage()), e);
-    }
-  }
-
-  /// The pipeline's defaults with the artifact's own over them.
-  private static Parameters parameters(ModelArtifact artifact, int longestRow) {
-    try {
-      return Parameters.defaults(longestRow)
-          .with(
-              JsonText.tree(artifact.header().parameters()), "model.json: parameters", longestRow);
-    } catch (BadInputException e) {
       throw new ModelArtifactException(artifact.directory(), List.of(e.getMessage()), e);
     }
   }

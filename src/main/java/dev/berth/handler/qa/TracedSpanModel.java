@@ -1,15 +1,11 @@
 package dev.berth.handler.qa;
 
-import dev.berth.artifact.ModelArtifact;
 import dev.berth.engine.EngineException;
 import dev.berth.handler.task.Row;
 import dev.berth.handler.task.RowModel;
-import dev.berth.hooks.Accelerator;
 import dev.berth.hooks.ElementType;
 import java.util.Arrays;
-import java.util.LinkedHashMap;
 import java.util.List;
-import java.util.Map;
 
 /// The files of an artifact on one accelerator.
 final class TracedSpanModel implements SpanModel {
@@ -18,16 +14,8 @@ final class TracedSpanModel implements SpanModel {
 
   private final RowModel rows;
 
-  private TracedSpanModel(RowModel rows) {
+  TracedSpanModel(RowModel rows) {
     this.rows = rows;
-  }
-
-  /// Loads a copy of the artifact's files onto each accelerator.
-  static Map<Accelerator, SpanModel> load(ModelArtifact artifact, List<Accelerator> accelerators) {
-    var models = new LinkedHashMap<Accelerator, SpanModel>();
-    RowModel.load(artifact, accelerators)
-        .forEach((accelerator, rows) -> models.put(accelerator, new TracedSpanModel(rows)));
-    return models;
   }
 
   /// The most tokens of a row.
@@ -60,10 +48,5 @@ final class TracedSpanModel implements SpanModel {
               .formatted(OUTPUTS.get(index), output, outputs.count(), outputs.columns()));
     }
     return output.floats();
-  }
-
-  /// Not [AutoCloseable]: workers share it, and only the handler knows when the last one is gone.
-  void close() {
-    rows.close();
   }
 }

@@ -1,37 +1,74 @@
 package dev.berth.handler.task;
 
 import dev.berth.artifact.ModelArtifactException;
+import dev.berth.artifact.TracedArtifact;
 import dev.berth.engine.EngineException;
+import dev.berth.engine.Graph;
 import dev.berth.hooks.Accelerator;
 import dev.berth.hooks.ModelContext;
-import java.nio.file.Path;
+import java.util.ArrayList;
 import java.util.HashMap;
+import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
-import java.util.function.Consumer;
-import java.util.function.Function;
+import java.util.function.BiFunction;
 
 /// The loaded models of a handler by accelerator, all of them or none: the workers of one share a
-/// copy.
+/// copy. A model is not [AutoCloseable] itself, because only this knows when the last worker is
+/// gone.
 ///
 /// @param <M> compared by identity
-public final class Copies<M> {
+public final class Copies<M> implements AutoCloseable {
+
+  private final TracedArtifact artifact;
+  private final BiFunction<Accelerator, List<Graph>, M> model;
 
   /// Guarded by its monitor. Workers start one after another and only then touch it.
   private final Map<Accelerator, M> models = new HashMap<>();
 
+  /// What the models are made of. Guarded by the monitor of `models`.
+  private final List<Graph> graphs = new ArrayList<>();
+
   private final Set<M> warm = ConcurrentHashMap.newKeySet();
 
+  /// @param model makes one of a copy of each file, in the order of the artifact
+  public Copies(TracedArtifact artifact, BiFunction<Accelerator, List<Graph>, M> model) {
+    this.artifact = artifact;
+    this.model = model;
+  }
+
   /// The worker's copy. The first call loads those of all accelerators.
-  public M of(ModelContext context, Function<List<Accelerator>, Map<Accelerator, M>> load) {
+  ///
+  /// @throws EngineException when one can't be loaded; then none stays loaded
+  public M of(ModelContext context) {
     synchronized (models) {
       if (models.isEmpty()) {
-        models.putAll(load.apply(context.accelerators()));
+        try {
+          load(context.accelerators());
+        } catch (RuntimeException e) {
+          close();
+          throw e;
+        }
       }
       return models.get(context.accelerator());
     }
+  }
+
+  /// File by file, because the Neuron runtime gives each file that is loaded to the core that has
+  /// the fewest: so the copies of a file are on different cores, and workers that run the same
+  /// shape do not wait for each other.
+  private void load(List<Accelerator> accelerators) {
+    var loaded = new LinkedHashMap<Accelerator, List<Graph>>();
+    accelerators.forEach(accelerator -> loaded.put(accelerator, new ArrayList<>()));
+    for (var file : artifact.modelFiles()) {
+      for (var accelerator : accelerators) {
+        graphs.add(Graph.load(file, accelerator));
+        loaded.get(accelerator).add(graphs.getLast());
+      }
+    }
+    loaded.forEach((accelerator, own) -> models.put(accelerator, model.apply(accelerator, own)));
   }
 
   /// What warms a copy up.
@@ -46,8 +83,7 @@ public final class Copies<M> {
   ///
   /// @param described what of the artifact says what the model takes, such as `model.json`
   /// @throws ModelArtifactException when the model fails
-  public <E extends Exception> void warmUp(
-      M model, Path artifact, String described, WarmUp<E> warmUp) throws E {
+  public <E extends Exception> void warmUp(M model, String described, WarmUp<E> warmUp) throws E {
     if (!warm.add(model)) {
       return;
     }
@@ -55,17 +91,19 @@ public final class Copies<M> {
       warmUp.run();
     } catch (EngineException e) {
       throw new ModelArtifactException(
-          artifact,
+          artifact.directory(),
           List.of(
               "the model does not take what %s it does: %s".formatted(described, e.getMessage())),
           e);
     }
   }
 
-  /// Hands over all copies to be closed. No worker may be inside one.
-  public void close(Consumer<M> close) {
+  /// Frees all copies. No worker may be inside one.
+  @Override
+  public void close() {
     synchronized (models) {
-      models.values().forEach(close);
+      graphs.forEach(Graph::close);
+      graphs.clear();
       models.clear();
     }
   }

@@ -21,7 +21,7 @@ import java.util.function.Supplier;
 /// Safe for use by many threads.
 ///
 /// @param <P> the parameters of the task
-public final class InputReader<P> {
+public class InputReader<P> {
 
   private final List<String> known;
   private final BiFunction<P, Fields, P> read;
@@ -33,20 +33,32 @@ public final class InputReader<P> {
   /// @throws ModelArtifactException when `model.json` has wrong ones
   public InputReader(
       TracedArtifact artifact, List<String> known, BiFunction<P, Fields, P> read, P usual) {
-    this.known = known;
-    this.read = read;
+    P defaults;
     try {
-      this.defaults =
-          parameters(
-              JsonText.tree(artifact.header().parameters()), "model.json: parameters", usual);
+      var json = JsonText.tree(artifact.header().parameters());
+      defaults = read.apply(usual, Fields.of(json, "model.json: parameters", known));
     } catch (BadInputException e) {
       throw new ModelArtifactException(artifact.directory(), List.of(e.getMessage()), e);
     }
+    this(known, read, defaults);
+  }
+
+  protected InputReader(List<String> known, BiFunction<P, Fields, P> read, P defaults) {
+    this.known = known;
+    this.read = read;
+    this.defaults = defaults;
   }
 
   /// Those of a request that has none.
   public P defaults() {
     return defaults;
+  }
+
+  /// The inputs of a body, for a task that has more forms of a list.
+  ///
+  /// @param name what messages call them
+  protected JsonNode listed(JsonNode inputs, String name) {
+    return inputs;
   }
 
   /// Makes a record of each input.
@@ -88,9 +100,9 @@ public final class InputReader<P> {
 
   private List<Supplier<Input<P>>> body(JsonNode body, IntPredicate isAlone) {
     boolean named = body.isObject() && body.has("inputs");
-    var inputs = named ? body.path("inputs") : body;
     var name = named ? "inputs" : "body";
-    var parameters = parameters(body.path("parameters"), "parameters", defaults);
+    var parameters = parameters(body.path("parameters"), "parameters");
+    var inputs = listed(named ? body.path("inputs") : body, name);
     if (!inputs.isArray()) {
       return List.of(() -> new Input<>(inputs, name, parameters, true));
     }
@@ -106,12 +118,12 @@ public final class InputReader<P> {
 
   private Input<P> line(JsonNode json, String name) {
     boolean named = json.isObject() && json.has("inputs");
-    var parameters = parameters(json.path("parameters"), name + ": parameters", defaults);
+    var parameters = parameters(json.path("parameters"), name + ": parameters");
     return new Input<>(
         named ? json.path("inputs") : json, named ? name + ": inputs" : name, parameters, false);
   }
 
-  private P parameters(JsonNode json, String name, P otherwise) {
-    return read.apply(otherwise, Fields.of(json, name, known));
+  private P parameters(JsonNode json, String name) {
+    return read.apply(defaults, Fields.of(json, name, known));
   }
 }

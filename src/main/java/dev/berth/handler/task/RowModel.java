@@ -14,9 +14,8 @@ import java.nio.LongBuffer;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.Collections;
-import java.util.LinkedHashMap;
 import java.util.List;
-import java.util.Map;
+import java.util.stream.IntStream;
 
 /// The model of one accelerator: rows of tokens in, its outputs for all of them out. It pads rows
 /// to a shape that the traced files take.
@@ -52,13 +51,26 @@ public final class RowModel {
   private final boolean oneByOne;
   private final List<Loaded> files;
 
-  private RowModel(ModelArtifact artifact, Accelerator accelerator, List<Loaded> files) {
+  /// @param graphs a copy of each file of the artifact
+  public RowModel(ModelArtifact artifact, Accelerator accelerator, List<Graph> graphs) {
     this.inputs = artifact.inputs();
     this.outputs = artifact.outputs();
     this.padding = artifact.pair().padding();
     this.dynamic = artifact.shapes() instanceof Shapes.Dynamic;
     this.oneByOne = accelerator instanceof Accelerator.Cpu;
-    this.files = files;
+    this.files =
+        switch (artifact.shapes()) {
+          case Shapes.Dynamic _ ->
+              List.of(
+                  new Loaded(graphs.getFirst(), Integer.MAX_VALUE, artifact.maxSequenceLength()));
+          case Shapes.Compiled(var shapes) ->
+              IntStream.range(0, shapes.size())
+                  .mapToObj(
+                      i ->
+                          new Loaded(
+                              graphs.get(i), shapes.get(i).batch(), shapes.get(i).sequence()))
+                  .toList();
+        };
   }
 
   /// @param outputs those that the task makes answers of
@@ -78,29 +90,6 @@ public final class RowModel {
     if (!problems.isEmpty()) {
       throw new ModelArtifactException(artifact.directory(), problems);
     }
-  }
-
-  /// Loads a copy of the artifact's files onto each accelerator.
-  public static Map<Accelerator, RowModel> load(
-      ModelArtifact artifact, List<Accelerator> accelerators) {
-    var shapes =
-        switch (artifact.shapes()) {
-          case Shapes.Dynamic(var file) ->
-              List.of(new Shapes.Shape(file, Integer.MAX_VALUE, artifact.maxSequenceLength()));
-          case Shapes.Compiled(var compiled) -> compiled;
-        };
-    var models = new LinkedHashMap<Accelerator, RowModel>();
-    ShapeFiles.load(shapes.stream().map(Shapes.Shape::file).toList(), accelerators)
-        .forEach(
-            (accelerator, graphs) -> {
-              var files = new ArrayList<Loaded>();
-              for (int i = 0; i < graphs.size(); i++) {
-                files.add(
-                    new Loaded(graphs.get(i), shapes.get(i).batch(), shapes.get(i).sequence()));
-              }
-              models.put(accelerator, new RowModel(artifact, accelerator, List.copyOf(files)));
-            });
-    return models;
   }
 
   /// The most tokens of a row.
@@ -154,11 +143,6 @@ public final class RowModel {
           "the model returned %d tensors, expected %s".formatted(answered.size(), outputs));
     }
     return new Outputs(answered, count, columns);
-  }
-
-  /// Not [AutoCloseable]: workers share it, and only the handler knows when the last one is gone.
-  public void close() {
-    files.forEach(file -> file.model.close());
   }
 
   /// The file of the shortest sequence that `length` fits, and among those of the smallest batch

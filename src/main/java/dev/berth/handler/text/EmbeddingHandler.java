@@ -5,6 +5,8 @@ import dev.berth.content.Documents;
 import dev.berth.content.Fields;
 import dev.berth.content.Npy;
 import dev.berth.handler.task.TaskAnswer;
+import dev.berth.handler.task.TaskRecord;
+import dev.berth.handler.task.TaskRecord.Asked;
 import dev.berth.hooks.BadInputException;
 import dev.berth.hooks.ElementType;
 import dev.berth.hooks.InvocationRequest;
@@ -47,10 +49,7 @@ public class EmbeddingHandler extends TextHandler<EmbeddingHandler.Parameters> {
   }
 
   public EmbeddingHandler(Path modelDirectory) {
-    this(ModelArtifact.open(modelDirectory));
-  }
-
-  public EmbeddingHandler(ModelArtifact artifact) {
+    var artifact = ModelArtifact.open(modelDirectory);
     super(
         artifact,
         new Task<>(
@@ -97,14 +96,15 @@ public class EmbeddingHandler extends TextHandler<EmbeddingHandler.Parameters> {
   }
 
   @Override
-  public List<TextRecord<Parameters>> inputFn(InvocationRequest request) throws IOException {
+  public List<TaskRecord<EncodedText, Parameters>> inputFn(InvocationRequest request)
+      throws IOException {
     var records = super.inputFn(request);
     request.attributes().put(TOKENS, records.stream().mapToInt(this::length).sum());
     return records;
   }
 
   @Override
-  protected Object answer(TextRecord.Encoded<Parameters> record, float[] output) {
+  protected Object answer(Asked<EncodedText, Parameters> record, float[] output) {
     var parameters = record.parameters();
     var vector = Arrays.copyOf(output, Math.min(output.length, parameters.truncateDim));
     return parameters.normalise ? Embeddings.normalised(vector) : vector;

@@ -6,6 +6,7 @@ import dev.berth.artifact.Shapes;
 import dev.berth.content.Fields;
 import dev.berth.engine.EngineException;
 import dev.berth.handler.task.ScoreFunction;
+import dev.berth.handler.task.TaskRecord.Asked;
 import dev.berth.hooks.BadInputException;
 import dev.berth.hooks.ElementType;
 import dev.berth.hooks.Signature;
@@ -56,10 +57,7 @@ public class FillMaskHandler extends TextHandler<FillMaskHandler.Parameters> {
   private final boolean isCompiled;
 
   public FillMaskHandler(Path modelDirectory) {
-    this(ModelArtifact.open(modelDirectory));
-  }
-
-  public FillMaskHandler(ModelArtifact artifact) {
+    var artifact = ModelArtifact.open(modelDirectory);
     super(
         artifact,
         new Task<>(
@@ -137,8 +135,8 @@ public class FillMaskHandler extends TextHandler<FillMaskHandler.Parameters> {
 
   /// A list of tokens, the best first; of several masks a list of those.
   @Override
-  protected Object answer(TextRecord.Encoded<Parameters> record, float[] output) {
-    var places = places(record.row().ids());
+  protected Object answer(Asked<EncodedText, Parameters> record, float[] output) {
+    var places = places(record.input().row().ids());
     int width = output.length / places.length;
     if (width < vocabulary.size()) {
       throw new EngineException(
@@ -159,14 +157,14 @@ public class FillMaskHandler extends TextHandler<FillMaskHandler.Parameters> {
   }
 
   private List<Filled> filled(
-      TextRecord.Encoded<Parameters> record, float[] scores, int place, boolean single) {
+      Asked<EncodedText, Parameters> record, float[] scores, int place, boolean single) {
     var parameters = record.parameters();
     var tokens =
         parameters.targets.isEmpty()
             ? IntStream.range(0, scores.length)
             : parameters.targets.stream().mapToInt(this::target).distinct();
     return best(scores, tokens, parameters.topK).stream()
-        .map(token -> filled(record.row(), place, token, scores[token], single))
+        .map(token -> filled(record.input().row(), place, token, scores[token], single))
         .toList();
   }
 

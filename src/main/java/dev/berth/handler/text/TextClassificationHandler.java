@@ -4,6 +4,7 @@ import dev.berth.artifact.ModelArtifact;
 import dev.berth.content.Fields;
 import dev.berth.handler.task.Labels;
 import dev.berth.handler.task.ScoreFunction;
+import dev.berth.handler.task.TaskRecord.Asked;
 import java.nio.file.Path;
 import java.util.List;
 
@@ -35,10 +36,7 @@ public class TextClassificationHandler extends TextHandler<TextClassificationHan
   private final List<String> labels;
 
   public TextClassificationHandler(Path modelDirectory) {
-    this(ModelArtifact.open(modelDirectory));
-  }
-
-  public TextClassificationHandler(ModelArtifact artifact) {
+    var artifact = ModelArtifact.open(modelDirectory);
     super(
         artifact,
         new Task<>(
@@ -56,10 +54,10 @@ public class TextClassificationHandler extends TextHandler<TextClassificationHan
   /// As the pipeline: an object for a record of a list, a list of one for a text alone, a list
   /// where `top_k` was chosen.
   @Override
-  protected Object answer(TextRecord.Encoded<Parameters> record, float[] output) {
+  protected Object answer(Asked<EncodedText, Parameters> record, float[] output) {
     var parameters = record.parameters();
     var best = Labels.best(labels, parameters.function.of(output), parameters.topK);
-    boolean wrapped = record.alone() && !record.text().isObject();
+    boolean wrapped = record.alone() && !record.input().text().isObject();
     return parameters.listed || wrapped ? best : best.getFirst();
   }
 }

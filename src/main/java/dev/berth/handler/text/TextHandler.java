@@ -3,26 +3,22 @@ package dev.berth.handler.text;
 import com.fasterxml.jackson.databind.node.TextNode;
 import dev.berth.artifact.ModelArtifact;
 import dev.berth.artifact.ModelArtifactException;
-import dev.berth.artifact.Shapes;
 import dev.berth.content.ContentType.OfDocuments;
 import dev.berth.content.ContentTypes;
 import dev.berth.content.Csv;
 import dev.berth.content.Documents;
 import dev.berth.content.Excerpt;
 import dev.berth.content.Fields;
-import dev.berth.handler.task.Copies;
 import dev.berth.handler.task.Input;
 import dev.berth.handler.task.InputReader;
 import dev.berth.handler.task.RowModel;
-import dev.berth.handler.task.TaskAnswer;
-import dev.berth.hooks.Accelerator;
+import dev.berth.handler.task.TaskHandler;
+import dev.berth.handler.task.TaskRecord;
+import dev.berth.handler.task.TaskRecord.Asked;
 import dev.berth.hooks.BadInputException;
 import dev.berth.hooks.ElementType;
-import dev.berth.hooks.InferenceHandler;
 import dev.berth.hooks.InvocationRequest;
-import dev.berth.hooks.InvocationResponse;
 import dev.berth.hooks.MediaType;
-import dev.berth.hooks.ModelContext;
 import dev.berth.hooks.Signature;
 import dev.berth.hooks.Signature.Column;
 import dev.berth.tokenizer.Encoding;
@@ -31,7 +27,6 @@ import dev.berth.tokenizer.Truncation;
 import java.io.ByteArrayInputStream;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
-import java.util.ArrayList;
 import java.util.List;
 import java.util.function.BiFunction;
 import java.util.function.Predicate;
@@ -45,13 +40,14 @@ import java.util.stream.Stream;
 /// and answers are those of the pipelines of `transformers`.
 ///
 /// @param <P> the parameters of the task
-public abstract class TextHandler<P>
-    implements InferenceHandler<TextModel, TextRecord<P>, TaskAnswer>, AutoCloseable {
+public abstract class TextHandler<P> extends TaskHandler<TextModel, TextHandler.EncodedText, P> {
 
   private static final List<MediaType> REQUEST_TYPES =
       Stream.concat(ContentTypes.mediaTypes(OfDocuments.class).stream(), Stream.of(MediaType.TEXT))
           .toList();
-  private static final List<MediaType> RESPONSE_TYPES = ContentTypes.mediaTypes(OfDocuments.class);
+
+  /// A text and the row of tokens that the model gets of it.
+  public record EncodedText(Text text, Encoding row) {}
 
   /// What is special about a task.
   ///
@@ -73,22 +69,23 @@ public abstract class TextHandler<P>
       BiFunction<P, Fields, P> read,
       Predicate<P> truncates) {}
 
-  private final ModelArtifact artifact;
   private final Task<P> task;
 
   /// The artifact's.
   protected final Tokenizer tokenizer;
 
   private final int longestRow;
-  private final InputReader<P> reader;
-  private final Copies<TextModel> models = new Copies<>();
 
   protected TextHandler(ModelArtifact artifact, Task<P> task) {
-    this.artifact = artifact;
+    RowModel.check(artifact, List.of(task.output));
+    super(
+        artifact,
+        new InputReader<>(artifact, task.parameters, task.read, task.defaults),
+        task.columns,
+        (accelerator, graphs) ->
+            new TextModel(task.output, task.perToken, new RowModel(artifact, accelerator, graphs)));
     this.task = task;
     this.longestRow = artifact.longestRow();
-    RowModel.check(artifact, List.of(task.output));
-    this.reader = new InputReader<>(artifact, task.parameters, task.read, task.defaults);
     try {
       this.tokenizer = Tokenizer.load(artifact.tokenizer());
     } catch (IOException e) {
@@ -96,22 +93,11 @@ public abstract class TextHandler<P>
     }
   }
 
-  /// What a record is answered, as plain Java.
-  ///
-  /// @param output the model's for this row: its numbers, or those of its [#places] one behind the
-  ///   other
-  protected abstract Object answer(TextRecord.Encoded<P> record, float[] output);
-
   /// Looks at a row before the model gets it.
   ///
   /// @param name what messages call the text
   /// @throws BadInputException when the task can't use it
   protected void checkRow(Encoding row, String name) {}
-
-  /// Whether a body of a list of so many inputs is answered as one input alone.
-  protected boolean isAlone(int inputs) {
-    return false;
-  }
 
   /// The tokens of a row whose numbers [#answer] gets, where tokens have numbers of their own.
   protected int[] places(long[] ids) {
@@ -124,23 +110,13 @@ public abstract class TextHandler<P>
   }
 
   @Override
-  public TextModel modelFn(ModelContext context) {
-    return models.of(
-        context, accelerators -> TextModel.load(artifact, task.perToken, accelerators));
+  protected String described() {
+    return "model.json and tokenizer.json say";
   }
 
-  /// Runs each shape. Workers that share a model need it once.
-  ///
-  /// @throws ModelArtifactException when the model fails
   @Override
-  public void warmUpFn(TextModel model) {
-    models.warmUp(
-        model,
-        artifact.directory(),
-        "model.json and tokenizer.json say",
-        () ->
-            model.warmUp(
-                tokenizer.encode(example(), tokenizer.truncation().to(longestRow)), this::places));
+  protected void warmUp(TextModel model) {
+    model.warmUp(tokenizer.encode(example(), tokenizer.truncation().to(longestRow)), this::places);
   }
 
   @Override
@@ -164,21 +140,10 @@ public abstract class TextHandler<P>
     };
   }
 
-  @Override
-  public List<MediaType> responseTypes() {
-    return RESPONSE_TYPES;
-  }
-
   /// JSON: a text, `{"text": …}`, a list of those, or any of them as `{"inputs": …, "parameters":
   /// {…}}`. JSON Lines: one of them in each line. CSV: the columns `text` and, for pairs,
-  /// `text_pair`. Plain text: one text.
+  /// `text_pair`, as many as its first row has. Plain text: one text.
   @Override
-  public List<TextRecord<P>> inputFn(InvocationRequest request) throws IOException {
-    return reader.read(
-        request, documents(request), this::isAlone, this::record, TextRecord.Rejected::new);
-  }
-
-  /// What a request holds. The columns of CSV are those of its first row: a text, or a pair.
   protected Documents documents(InvocationRequest request) throws IOException {
     if (MediaType.TEXT.includes(request.contentType())) {
       return new Documents.Body(TextNode.valueOf(request.text()));
@@ -197,11 +162,12 @@ public abstract class TextHandler<P>
     return reader.readDocuments(request.withBody(body), fields);
   }
 
-  private TextRecord<P> record(Input<P> input) {
+  @Override
+  protected EncodedText read(Input<P> input) {
     var text = Text.read(input.json(), input.name(), task.pairs);
     var row = encode(text, input.name(), task.truncates.test(input.parameters()));
     checkRow(row, input.name());
-    return new TextRecord.Encoded<>(text, input.parameters(), input.alone(), row);
+    return new EncodedText(text, row);
   }
 
   private Encoding encode(Text text, String name, boolean truncate) {
@@ -217,60 +183,25 @@ public abstract class TextHandler<P>
     }
     if (row.size() == 0) {
       throw new BadInputException(
-          "%s: found no tokens in %s, expected a text that has some".formatted(name, shown(text)));
+          "%s: found no tokens in %s, expected a text that has some"
+              .formatted(name, Excerpt.quoted(text.text())));
     }
     return row;
   }
 
-  private static String shown(Text text) {
-    return Excerpt.quoted(text.text());
+  @Override
+  public int length(TaskRecord<EncodedText, P> record) {
+    return record instanceof Asked<EncodedText, P> asked ? asked.input().row().size() : 1;
   }
 
   @Override
-  public int length(TextRecord<P> record) {
-    return switch (record) {
-      case TextRecord.Encoded<P> encoded -> encoded.row().size();
-      case TextRecord.Rejected<P> _ -> 1;
-    };
-  }
-
-  /// A compiled model takes a fixed number of rows.
-  @Override
-  public int maxBatchSize(Accelerator accelerator) {
-    return artifact.shapes() instanceof Shapes.Compiled compiled
-        ? compiled.largestBatch()
-        : InferenceHandler.super.maxBatchSize(accelerator);
-  }
-
-  @Override
-  public List<TaskAnswer> predictFn(List<TextRecord<P>> records, TextModel model) {
-    var asked = new ArrayList<TextModel.Asked>();
-    for (var record : records) {
-      if (record instanceof TextRecord.Encoded<P> encoded) {
-        asked.add(new TextModel.Asked(encoded.row(), places(encoded.row().ids())));
-      }
-    }
-    var outputs = model.forward(asked).iterator();
-    return records.stream()
-        .<TaskAnswer>map(
-            record ->
-                switch (record) {
-                  case TextRecord.Encoded<P> encoded ->
-                      new TaskAnswer.Answered(answer(encoded, outputs.next()), encoded.alone());
-                  case TextRecord.Rejected<P>(var message) -> new TaskAnswer.Rejected(message);
-                })
-        .toList();
-  }
-
-  @Override
-  public InvocationResponse outputFn(List<TaskAnswer> answers, InvocationRequest request)
-      throws IOException {
-    return TaskAnswer.write(answers, task.columns, request);
+  protected List<float[]> forward(List<EncodedText> texts, TextModel model) {
+    return model.forward(texts.stream().map(EncodedText::row).toList(), this::places);
   }
 
   @Override
   public void close() {
-    models.close(TextModel::close);
+    super.close();
     tokenizer.close();
   }
 }

@@ -1,78 +1,53 @@
 package dev.berth.handler.text;
 
-import dev.berth.artifact.ModelArtifact;
 import dev.berth.engine.EngineException;
 import dev.berth.handler.task.Row;
 import dev.berth.handler.task.RowModel;
-import dev.berth.hooks.Accelerator;
 import dev.berth.hooks.ElementType;
 import dev.berth.hooks.Tensor;
 import dev.berth.tokenizer.Encoding;
 import java.nio.ByteOrder;
 import java.util.ArrayList;
 import java.util.Arrays;
-import java.util.LinkedHashMap;
 import java.util.List;
-import java.util.Map;
 import java.util.function.Function;
 import java.util.stream.IntStream;
 
 /// The model of one accelerator: rows of tokens in, the numbers of its one output for each row out.
 public final class TextModel {
 
-  /// A row, and what is asked of it.
-  ///
-  /// @param places the tokens whose numbers are wanted, where tokens have numbers of their own
-  record Asked(Encoding row, int[] places) {}
-
   private final String output;
   private final boolean perToken;
   private final RowModel rows;
 
-  private TextModel(String output, boolean perToken, RowModel rows) {
+  /// @param perToken whether the output has numbers for each token, and not for the row
+  TextModel(String output, boolean perToken, RowModel rows) {
     this.output = output;
     this.perToken = perToken;
     this.rows = rows;
   }
 
-  /// Loads a copy of the artifact's files onto each accelerator.
-  ///
-  /// @param perToken whether the output has numbers for each token, and not for the row
-  static Map<Accelerator, TextModel> load(
-      ModelArtifact artifact, boolean perToken, List<Accelerator> accelerators) {
-    var models = new LinkedHashMap<Accelerator, TextModel>();
-    RowModel.load(artifact, accelerators)
-        .forEach(
-            (accelerator, rows) ->
-                models.put(
-                    accelerator, new TextModel(artifact.outputs().getFirst(), perToken, rows)));
-    return models;
-  }
-
   /// Runs each shape.
   ///
-  /// @param places finds those of a row
+  /// @param places finds the tokens of a row whose numbers are wanted, where tokens have numbers of
+  ///   their own
   void warmUp(Encoding example, Function<long[], int[]> places) {
-    for (var some : rows.warmUps(row(example))) {
-      run(some, some.stream().map(row -> places.apply(row.ids())).toList());
-    }
+    rows.warmUps(row(example)).forEach(some -> run(some, places));
   }
 
   /// The output of the model for each row: all numbers of a row, or those of the wanted tokens one
   /// behind the other.
-  List<float[]> forward(List<Asked> asked) {
+  ///
+  /// @param places finds the wanted tokens of a row
+  List<float[]> forward(List<Encoding> asked, Function<long[], int[]> places) {
     var answers = new ArrayList<float[]>(asked.size());
     if (asked.isEmpty()) {
       return answers;
     }
-    int most =
-        rows.rowsOfAForward(asked.stream().mapToInt(one -> one.row.size()).max().orElseThrow());
+    int most = rows.rowsOfAForward(asked.stream().mapToInt(Encoding::size).max().orElseThrow());
     for (int from = 0; from < asked.size(); from += most) {
       var some = asked.subList(from, Math.min(from + most, asked.size()));
-      answers.addAll(
-          run(
-              some.stream().map(one -> row(one.row)).toList(),
-              some.stream().map(Asked::places).toList()));
+      answers.addAll(run(some.stream().map(TextModel::row).toList(), places));
     }
     return answers;
   }
@@ -81,7 +56,8 @@ public final class TextModel {
     return new Row(row.ids(), row.typeIds());
   }
 
-  private List<float[]> run(List<Row> some, List<int[]> places) {
+  private List<float[]> run(List<Row> some, Function<long[], int[]> find) {
+    var places = some.stream().map(row -> find.apply(row.ids())).toList();
     var outputs = rows.forward(some);
     var found = outputs.tensors().getFirst();
     boolean fits =
@@ -132,10 +108,5 @@ public final class TextModel {
       all.get(lines[i] * width, numbers, i * width, width);
     }
     return numbers;
-  }
-
-  /// Not [AutoCloseable]: workers share it, and only the handler knows when the last one is gone.
-  void close() {
-    rows.close();
   }
 }

@@ -5,6 +5,7 @@ import dev.berth.artifact.ModelArtifactException;
 import dev.berth.content.Fields;
 import dev.berth.engine.EngineException;
 import dev.berth.handler.task.Labels;
+import dev.berth.handler.task.TaskRecord.Asked;
 import dev.berth.hooks.Signature;
 import dev.berth.hooks.Signature.Column;
 import dev.berth.tokenizer.Vocabulary;
@@ -19,6 +20,22 @@ import java.util.Map;
 /// Requests and answers are those of the token-classification pipeline of `transformers` 5. A text
 /// that is too long is cut, as there.
 public class TokenClassificationHandler extends TextHandler<TokenClassificationHandler.Parameters> {
+
+  /// What becomes one entity: the pipeline's `aggregation_strategy`.
+  public enum Aggregation {
+    /// Each token.
+    NONE,
+    /// Neighbouring tokens of the same label.
+    SIMPLE,
+    /// Neighbouring words of the same label; a word has the label of its first token.
+    FIRST,
+    /// The same, with the mean of the scores of a word's tokens.
+    AVERAGE,
+    /// The same, with the label of the token of a word that is surest.
+    MAX;
+
+    private static final List<Aggregation> ALL = List.of(values());
+  }
 
   /// How to put tokens together, in the pipeline's words.
   ///
@@ -37,10 +54,7 @@ public class TokenClassificationHandler extends TextHandler<TokenClassificationH
   private final EntityFinder finder;
 
   public TokenClassificationHandler(Path modelDirectory) {
-    this(ModelArtifact.open(modelDirectory));
-  }
-
-  public TokenClassificationHandler(ModelArtifact artifact) {
+    var artifact = ModelArtifact.open(modelDirectory);
     super(
         artifact,
         new Task<>(
@@ -73,15 +87,17 @@ public class TokenClassificationHandler extends TextHandler<TokenClassificationH
 
   /// A list of entities. An `entity` is one token, an `entity_group` those that belong together.
   @Override
-  protected Object answer(TextRecord.Encoded<Parameters> record, float[] output) {
-    int width = output.length / record.row().size();
+  protected Object answer(Asked<EncodedText, Parameters> record, float[] output) {
+    int width = output.length / record.input().row().size();
     if (width != labels.size()) {
       throw new EngineException(
           "logits: found %d for each token, expected one for each of the %d labels of model.json"
               .formatted(width, labels.size()));
     }
     var parameters = record.parameters();
-    var entities = finder.find(record.text().text(), record.row(), output, parameters.aggregation);
+    var entities =
+        finder.find(
+            record.input().text().text(), record.input().row(), output, parameters.aggregation);
     return entities.stream()
         .filter(entity -> !parameters.ignored.contains(entity.label()))
         .map(entity -> described(entity, parameters.aggregation))

@@ -4,7 +4,6 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import com.fasterxml.jackson.databind.ObjectMapper;
-import dev.berth.artifact.ModelArtifact;
 import dev.berth.handler.task.Row;
 import dev.berth.hooks.Accelerator;
 import dev.berth.hooks.CpuProfile;
@@ -45,24 +44,26 @@ class CompiledShapesTest {
   })
   void rowsGoThroughTheSmallestShapeThatTheyFit(int rows, int length, int batch, int sequence)
       throws Exception {
-    var model = load();
-    var logits =
-        model.forward(Collections.nCopies(rows, new Row(new long[length], new long[length])));
-    assertThat(logits.columns()).isEqualTo(sequence);
-    assertThat(logits.start()).hasSize(batch * sequence);
-    model.close();
+    try (var handler = new QuestionAnsweringHandler(artifact("cpu"))) {
+      var model = load(handler);
+      var logits =
+          model.forward(Collections.nCopies(rows, new Row(new long[length], new long[length])));
+      assertThat(logits.columns()).isEqualTo(sequence);
+      assertThat(logits.start()).hasSize(batch * sequence);
+    }
   }
 
   @Test
   void aForwardTakesAsManyRowsAsTheLargestBatchOfItsLength() throws Exception {
-    var model = load();
-    assertThat(IntStream.of(10, 32, 33, 128, 129, 384).map(model::rowsOfAForward))
-        .containsExactly(1, 1, 4, 4, 2, 2);
-    assertThat(model.maxSequence()).isEqualTo(384);
-    assertThatThrownBy(() -> model.rowsOfAForward(385))
-        .hasMessageContaining("385 tokens")
-        .hasMessageContaining("384");
-    model.close();
+    try (var handler = new QuestionAnsweringHandler(artifact("cpu"))) {
+      var model = load(handler);
+      assertThat(IntStream.of(10, 32, 33, 128, 129, 384).map(model::rowsOfAForward))
+          .containsExactly(1, 1, 4, 4, 2, 2);
+      assertThat(model.maxSequence()).isEqualTo(384);
+      assertThatThrownBy(() -> model.rowsOfAForward(385))
+          .hasMessageContaining("385 tokens")
+          .hasMessageContaining("384");
+    }
   }
 
   @Test
@@ -109,9 +110,8 @@ class CompiledShapesTest {
     }
   }
 
-  private TracedSpanModel load() throws Exception {
-    return (TracedSpanModel)
-        TracedSpanModel.load(ModelArtifact.open(artifact("cpu")), List.of(CPU)).get(CPU);
+  private TracedSpanModel load(QuestionAnsweringHandler handler) {
+    return (TracedSpanModel) handler.modelFn(new ModelContext(directory, CPU, 0, List.of(CPU)));
   }
 
   private Path artifact(String target) throws Exception {

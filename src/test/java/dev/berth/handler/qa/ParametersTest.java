@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import com.fasterxml.jackson.core.JsonProcessingException;
 import com.fasterxml.jackson.databind.ObjectMapper;
+import dev.berth.content.Fields;
 import dev.berth.hooks.BadInputException;
 import org.junit.jupiter.api.Test;
 
@@ -40,6 +41,6 @@ class ParametersTest {
   }
 
   private static Parameters with(Parameters defaults, String json) throws JsonProcessingException {
-    return defaults.with(JSON.readTree(json), "parameters", 512);
+    return defaults.with(Fields.of(JSON.readTree(json), "parameters", Parameters.NAMES), 512);
   }
 }

@@ -1,0 +1,151 @@
+package dev.berth.handler.task;
+
+import dev.berth.artifact.ModelArtifactException;
+import dev.berth.artifact.TracedArtifact;
+import dev.berth.content.ContentType.OfDocuments;
+import dev.berth.content.ContentTypes;
+import dev.berth.content.Documents;
+import dev.berth.engine.Graph;
+import dev.berth.handler.task.TaskRecord.Asked;
+import dev.berth.handler.task.TaskRecord.Rejected;
+import dev.berth.hooks.Accelerator;
+import dev.berth.hooks.InvocationRequest;
+import dev.berth.hooks.InvocationResponse;
+import dev.berth.hooks.MediaType;
+import dev.berth.hooks.ModelContext;
+import java.io.IOException;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.function.BiFunction;
+
+/// A task: it reads inputs in any form, runs the model on them and writes what it makes of the
+/// output. Its subclass says what an input is, and what is answered.
+///
+/// @param <M> the model of one accelerator
+/// @param <T> what the model gets of a record
+/// @param <P> the parameters of the task
+public abstract class TaskHandler<M, T, P>
+    implements TracedHandler<M, TaskRecord<T, P>, TaskAnswer>, AutoCloseable {
+
+  private static final List<MediaType> RESPONSE_TYPES = ContentTypes.mediaTypes(OfDocuments.class);
+
+  private final TracedArtifact artifact;
+  private final InputReader<P> reader;
+  private final List<String> columns;
+  private final Copies<M> models;
+
+  /// @param columns of an answer as CSV
+  /// @param model makes a model of a copy of each file of the artifact
+  protected TaskHandler(
+      TracedArtifact artifact,
+      InputReader<P> reader,
+      List<String> columns,
+      BiFunction<Accelerator, List<Graph>, M> model) {
+    this.artifact = artifact;
+    this.reader = reader;
+    this.columns = columns;
+    this.models = new Copies<>(artifact, model);
+  }
+
+  /// What a request holds.
+  protected abstract Documents documents(InvocationRequest request) throws IOException;
+
+  /// What the model gets of an input.
+  ///
+  /// @throws dev.berth.hooks.BadInputException when the task can't use it
+  protected abstract T read(Input<P> input);
+
+  /// The model's output for each input.
+  protected abstract List<float[]> forward(List<T> inputs, M model);
+
+  /// What a record is answered, as plain Java.
+  protected abstract Object answer(Asked<T, P> record, float[] output);
+
+  /// Runs each shape.
+  protected abstract void warmUp(M model);
+
+  /// What of the artifact says what the model takes.
+  protected String described() {
+    return "model.json says";
+  }
+
+  /// Whether a body of a list of so many inputs is answered as one input alone.
+  protected boolean isAlone(int inputs) {
+    return false;
+  }
+
+  /// The parameters of a request that has none.
+  protected final P defaults() {
+    return reader.defaults();
+  }
+
+  @Override
+  public final TracedArtifact artifact() {
+    return artifact;
+  }
+
+  @Override
+  public M modelFn(ModelContext context) {
+    return models.of(context);
+  }
+
+  /// Runs each shape. Workers that share a model need it once.
+  ///
+  /// @throws ModelArtifactException when the model fails
+  @Override
+  public void warmUpFn(M model) {
+    models.warmUp(model, described(), () -> warmUp(model));
+  }
+
+  @Override
+  public List<MediaType> responseTypes() {
+    return RESPONSE_TYPES;
+  }
+
+  @Override
+  public List<TaskRecord<T, P>> inputFn(InvocationRequest request) throws IOException {
+    return reader.read(
+        request,
+        documents(request),
+        this::isAlone,
+        input -> new Asked<>(read(input), input.parameters(), input.alone()),
+        Rejected::new);
+  }
+
+  /// A compiled model takes a fixed number of records.
+  @Override
+  public int maxBatchSize(Accelerator accelerator) {
+    return artifact.largestBatch().orElse(TracedHandler.super.maxBatchSize(accelerator));
+  }
+
+  @Override
+  public List<TaskAnswer> predictFn(List<TaskRecord<T, P>> records, M model) {
+    var inputs = new ArrayList<T>();
+    for (var record : records) {
+      if (record instanceof Asked<T, P> asked) {
+        inputs.add(asked.input());
+      }
+    }
+    var outputs = forward(inputs, model).iterator();
+    return records.stream()
+        .<TaskAnswer>map(
+            record ->
+                switch (record) {
+                  case Asked<T, P> asked ->
+                      new TaskAnswer.Answered(answer(asked, outputs.next()), asked.alone());
+                  case Rejected<T, P>(var message) -> new TaskAnswer.Rejected(message);
+                })
+        .toList();
+  }
+
+  @Override
+  public InvocationResponse outputFn(List<TaskAnswer> answers, InvocationRequest request)
+      throws IOException {
+    return TaskAnswer.write(answers, columns, request);
+  }
+
+  @Override
+  public void close() {
+    models.close();
+  }
+}

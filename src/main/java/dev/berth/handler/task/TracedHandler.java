@@ -1,0 +1,11 @@
+package dev.berth.handler.task;
+
+import dev.berth.artifact.TracedArtifact;
+import dev.berth.hooks.InferenceHandler;
+
+/// The built-in handler of a task, for a model that `trace.py` has made.
+public interface TracedHandler<M, I, O> extends InferenceHandler<M, I, O> {
+
+  /// What it serves.
+  TracedArtifact artifact();
+}
