@@ -11,11 +11,11 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
-/// The programs of `bench/authors` answer, and have as many lines as the table in `docs/hooks.md`
-/// says.
+/// The programs of `tools/bench/authors` answer, and have as many lines as the table in
+/// `docs/hooks.md` says.
 class AuthorsTest {
 
-  private static final Path PROGRAMS = Path.of("bench/authors");
+  private static final Path PROGRAMS = Path.of("tools/bench/authors");
 
   @TempDir private Path artifact;
 
@@ -70,7 +70,7 @@ class AuthorsTest {
         .isEqualTo(count(Files.readString(PROGRAMS.resolve(program))));
   }
 
-  /// The rule of `bench/authors/README.md`.
+  /// The rule of `tools/bench/authors/README.md`.
   private static String count(String program) {
     var lines =
         program

@@ -203,7 +203,8 @@ class ConformanceTest {
   /// are busy.
   private ServeProcess conformance(String... arguments) throws IOException {
     for (var needed :
-        List.of(Path.of("conformance"), Path.of("src/conformance"), Path.of("docs/contract.md"))) {
+        List.of(
+            Path.of("conformance"), Path.of("tools/conformance"), Path.of("docs/contract.md"))) {
       try (var files = Files.walk(needed)) {
         for (var file : files.filter(Files::isRegularFile).toList()) {
           Files.createDirectories(directory.resolve(file).getParent());

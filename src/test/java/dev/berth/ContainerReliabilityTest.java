@@ -15,8 +15,8 @@ import org.junit.jupiter.api.Order;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.TestFactory;
 
-/// Attacks on containers of the image with 1 GB and one processor: `reliability/run attacks faults
-/// --short`, a test for each case.
+/// Attacks on containers of the image with 1 GB and one processor: `tools/reliability/run attacks
+/// faults --short`, a test for each case.
 ///
 /// They run one after the other in one process before the first test; its output stays in
 /// `target/reliability.log`.
@@ -55,7 +55,8 @@ class ContainerReliabilityTest {
 
   private static List<Result> attacked() throws IOException, InterruptedException {
     var command =
-        List.of("reliability/run", "attacks", "faults", "--image", BerthImage.NAME, "--short");
+        List.of(
+            "tools/reliability/run", "attacks", "faults", "--image", BerthImage.NAME, "--short");
     new ProcessBuilder(command)
         .redirectErrorStream(true)
         .redirectOutput(LOG.toFile())

@@ -23,7 +23,7 @@ class LinksTest {
           "SECURITY.md",
           "CHANGELOG.md",
           "docs",
-          "bench",
+          "tools",
           "deploy",
           "examples",
           "trace");

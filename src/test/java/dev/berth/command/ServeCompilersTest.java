@@ -16,7 +16,7 @@ class ServeCompilersTest {
   @ParameterizedTest
   @CsvSource({
     "--model-dir=model-artifact, 1",
-    "--model-dir=bench/nothing, 4",
+    "--model-dir=tools/bench/nothing, 4",
     "--models=examples, 4",
   })
   void hooksAndManyModelsHaveBoth(String option, int level) throws Exception {

@@ -14,8 +14,8 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
 /// Each decoder reads or refuses what several random changes make of valid bytes, and takes memory
-/// in proportion to them. `reliability/decoders` does the same for as long as one likes, and finds
-/// new paths by itself.
+/// in proportion to them. `tools/reliability/decoders` does the same for as long as one likes, and
+/// finds new paths by itself.
 class DecoderTest {
 
   private static final int INPUTS = 4_000;

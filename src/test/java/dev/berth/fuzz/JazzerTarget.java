@@ -5,7 +5,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Locale;
 
-/// Where Jazzer enters; see `reliability/decoders`. It finds these methods by their names.
+/// Where Jazzer enters; see `tools/reliability/decoders`. It finds these methods by their names.
 public final class JazzerTarget {
 
   private static Decoder decoder;

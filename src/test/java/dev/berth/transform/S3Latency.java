@@ -12,7 +12,7 @@ import java.util.Map;
 import java.util.Set;
 
 /// Prints how many objects a second a job does whose S3 answers late. It is no test: it measures.
-/// `bench/README.md` says how it is run.
+/// `tools/bench/README.md` says how it is run.
 final class S3Latency {
 
   private S3Latency() {}

@@ -61,7 +61,7 @@ public final class Interleavings {
   /// Runs a test for `schedules.seconds`, or once with `schedules.seed`.
   public static void explore(Body body) throws InterruptedException {
     var seconds = Integer.getInteger("schedules.seconds");
-    assumeTrue(seconds != null, "needs Fray: reliability/run schedules");
+    assumeTrue(seconds != null, "needs Fray: tools/reliability/run schedules");
     var test = StackWalker.getInstance().walk(frames -> frames.skip(1).findFirst()).orElseThrow();
     ((Logger) LoggerFactory.getLogger(org.slf4j.Logger.ROOT_LOGGER_NAME)).setLevel(Level.OFF);
     // These make classes and lambdas ready, which takes steps that later runs do not have.
@@ -162,7 +162,7 @@ public final class Interleavings {
     }
     if (runner.isAlive() || Files.exists(recording)) {
       throw new AssertionError(
-          "in run %d: reliability/run schedules --seed %d finds it again"
+          "in run %d: tools/reliability/run schedules --seed %d finds it again"
               .formatted(run + 1, ((Seeded) config.getScheduler()).seed),
           found.get());
     }

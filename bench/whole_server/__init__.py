@@ -1,1 +1,0 @@
-"""The whole-server benchmark behind bench/run."""

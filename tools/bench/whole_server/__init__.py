@@ -1,0 +1,1 @@
+"""The whole-server benchmark behind tools/bench/run."""

@@ -1,0 +1,90 @@
+"""The servers that are compared."""
+
+import sys
+from importlib.metadata import version
+from pathlib import Path
+
+from whole_server import places
+from whole_server.options import Options
+from whole_server.preparation import java_home
+from whole_server.process import Server
+
+BERTH = "berth"
+PUBLISHED = "fastapi-published"
+TUNED = "fastapi-tuned"
+TUNED_PROCESSES = "fastapi-tuned-processes"
+ONNX = "fastapi-onnx"
+ONNX_PROCESSES = "fastapi-onnx-processes"
+BARE = "bare"
+NOTHING = "berth-nothing"
+JAVALIN = "javalin-constant"
+
+
+def labels(cores: int) -> dict[str, str]:
+    """What the servers are called in tables and plots. The versions are those that run."""
+    torch, onnx = f"torch {version('torch')}", f"ONNX Runtime {version('onnxruntime')}"
+    return {
+        BERTH: "Berth",
+        PUBLISHED: "FastAPI as published, fp32, padded to 512",
+        TUNED: f"FastAPI, {torch}, int8, no padding, 1 process × {cores} threads",
+        TUNED_PROCESSES: f"FastAPI, {torch}, int8, no padding, {cores} processes × 1 thread",
+        ONNX: f"FastAPI, {onnx}, int8, no padding, 1 process × {cores} threads",
+        ONNX_PROCESSES: f"FastAPI, {onnx}, int8, no padding, {cores} processes × 1 thread",
+        BARE: "the bare model in a loop",
+        NOTHING: "Berth, hooks that do nothing",
+        JAVALIN: "bare Javalin, a constant",
+    }
+
+
+def berth(**environment: str) -> Server:
+    return Server(BERTH, [str(places.SERVE)], berth_environment() | environment)
+
+
+def compared(options: Options) -> list[Server]:
+    """Berth and its peers."""
+    servers = [berth(), tuned(TUNED, 1, options.cores), tuned(TUNED_PROCESSES, options.cores, 1)]
+    if options.model:
+        servers.append(onnx(ONNX, 1, options.cores))
+        servers.append(onnx(ONNX_PROCESSES, options.cores, 1))
+        servers.append(fastapi(PUBLISHED, 1, places.PUBLISHED_MODEL, options.cores, padded=True))
+    return servers
+
+
+def without_model() -> list[Server]:
+    """What a request costs where there is nothing to compute."""
+    java = str(java_home() / "bin" / "java")
+    return [
+        Server(NOTHING, [str(places.SERVE)], berth_environment() | {"BERTH_MODEL_DIR": str(places.NOTHING)}),
+        Server(JAVALIN, [java, "-cp", f"{places.CLASSES}:{places.JAR}", "dev.berth.bench.ConstantServer", "{port}"]),
+    ]
+
+
+def berth_environment() -> dict[str, str]:
+    return {"SAGEMAKER_BIND_TO_PORT": "{port}", "SAGEMAKER_CONTAINER_LOG_LEVEL": "WARN"}
+
+
+def tuned(name: str, processes: int, threads: int) -> Server:
+    return fastapi(name, processes, places.MODEL, threads, padded=False)
+
+
+def onnx(name: str, processes: int, threads: int) -> Server:
+    return fastapi(name, processes, places.ONNX_MODEL, threads, padded=False, engine="onnx")
+
+
+def fastapi(
+    name: str, processes: int, model: Path, threads: int, padded: bool, engine: str = "torch"
+) -> Server:
+    command = [sys.executable, "-m", "whole_server.serve_peer", "{port}", str(processes)]
+    return Server(
+        name,
+        command,
+        {
+            "PEER_APP": "whole_server.peer:app",
+            "PEER_ENGINE": engine,
+            "PEER_MODEL": str(model),
+            "PEER_TOKENIZER": str(places.TOKENIZER),
+            "PEER_THREADS": str(threads),
+            "PEER_PADDED": str(padded).lower(),
+            "TOKENIZERS_PARALLELISM": "false",
+        },
+    )

@@ -1,0 +1,290 @@
+package dev.berth.reliability;
+
+import java.io.ByteArrayOutputStream;
+import java.io.IOException;
+import java.io.OutputStream;
+import java.net.Socket;
+import java.nio.ByteBuffer;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+import java.util.stream.IntStream;
+
+/// Clients that never stop to send, and clients that hold what they have, over HTTP/1.1, WebSockets
+/// and HTTP/2.
+final class Floods {
+
+  private static final byte[] PING = Seeds.ascii("GET /ping HTTP/1.1\r\nHost: x\r\n\r\n");
+  private static final byte[] SCRAPE = Seeds.ascii("GET /metrics HTTP/1.1\r\nHost: x\r\n\r\n");
+  private static final byte[] CHUNKED =
+      Seeds.ascii(
+          """
+          POST /invocations HTTP/1.1\r
+          Host: x\r
+          Content-Type: application/json\r
+          Transfer-Encoding: chunked\r
+          \r
+          """);
+  private static final byte[] HANDSHAKE =
+      Seeds.ascii(
+          """
+          GET /invocations-bidirectional-stream HTTP/1.1\r
+          Host: x\r
+          Upgrade: websocket\r
+          Connection: Upgrade\r
+          Sec-WebSocket-Version: 13\r
+          Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r
+          \r
+          """);
+
+  /// A WebSocket's frame of one blank, masked by zeros: the first of a message, and one that goes
+  /// on.
+  private static final byte[] FIRST_FRAME = {1, (byte) 0x81, 0, 0, 0, 0, ' '};
+
+  private static final byte[] NEXT_FRAME = {0, (byte) 0x81, 0, 0, 0, 0, ' '};
+
+  // Of HTTP/2 (RFC 9113).
+  private static final int DATA = 0;
+  private static final int HEADERS = 1;
+  private static final int SETTINGS = 4;
+  private static final int PING_FRAME = 6;
+  private static final int WINDOW_UPDATE = 8;
+  private static final int CONTINUATION = 9;
+  private static final int END_HEADERS = 4;
+  private static final int LARGEST_FRAME = 16_000;
+
+  private static final byte[] HTTP2 =
+      joined(Seeds.ascii("PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n"), frame(SETTINGS, 0, 0));
+
+  private static final int STREAMS = 128;
+  private static final Duration FLOOD = Duration.ofSeconds(3);
+
+  private Floods() {}
+
+  static List<Attacks.Case> all() {
+    return List.of(
+        endless("flood-socket-fragments", joined(HANDSHAKE, FIRST_FRAME), NEXT_FRAME),
+        endless("flood-chunks", CHUNKED, Seeds.ascii("1\r\n \r\n")),
+        endless("flood-http2-data", joined(HTTP2, call(1, 0)), frame(DATA, 0, 1, (byte) ' ')),
+        endless("flood-http2-pings", HTTP2, frame(PING_FRAME, 0, 0, new byte[8])).inLongForm(),
+        endless(
+                "flood-http2-windows",
+                joined(HTTP2, call(1, 0)),
+                frame(WINDOW_UPDATE, 0, 1, (byte) 0, (byte) 0, (byte) 0, (byte) 1))
+            .inLongForm(),
+        held("hold-pipelined-pings", 512, repeated(3_000, PING)),
+        held("hold-unread-metrics", 1_200, repeated(10, SCRAPE)).inLongForm(),
+        held("hold-idle-sockets", 1_200, HANDSHAKE),
+        held("hold-10000-connections", 10_000, PING).inLongForm(),
+        held("hold-half-messages", 60, joined(HANDSHAKE, FIRST_FRAME, megabytes(26))),
+        held("hold-idle-http2", 1_200, HTTP2).inLongForm(),
+        held("hold-http2-streams", 260, joined(HTTP2, calls(0))),
+        held("hold-http2-streams-with-large-heads", 150, joined(HTTP2, calls(15_000))).inLongForm(),
+        Attacks.own(
+            "hold-all-kinds-with-few-descriptors",
+            launch().with(Target.Trait.GRPC, Target.Trait.FEW_DESCRIPTORS),
+            attack -> {
+              try (var connections = new Connections(attack)) {
+                connections.open(200, HTTP2, HTTP2);
+                connections.open(200, HANDSHAKE, HANDSHAKE);
+                connections.open(36, PING, repeated(3_000, PING));
+                Thread.sleep(FLOOD);
+              }
+            }));
+  }
+
+  private static Target.Launch launch() {
+    return Target.Launch.of(Seeds.Model.QA).heap("256m").with(Target.Trait.GRPC);
+  }
+
+  /// A few connections that send on and on, fewer than there are cores, as many, and more.
+  private static Attacks.Case endless(String name, byte[] first, byte[] again) {
+    var more = repeated(2_000, again);
+    return Attacks.watched(
+        name,
+        launch(),
+        attack -> {
+          int cores = Runtime.getRuntime().availableProcessors();
+          for (int count :
+              attack.isStrict() ? List.of(cores - 1, cores, cores + 1) : List.of(cores + 1)) {
+            try (var connections = new Connections(attack)) {
+              connections.open(count, first, first);
+              connections.sendOn(more);
+            }
+          }
+        });
+  }
+
+  /// Connections that send what they have and then only stay, and read nothing.
+  private static Attacks.Case held(String name, int count, byte[] bytes) {
+    return Attacks.watched(
+        name,
+        launch(),
+        attack -> {
+          try (var connections = new Connections(attack)) {
+            connections.open(count, bytes, bytes);
+            Thread.sleep(FLOOD);
+          }
+        });
+  }
+
+  private static final class Connections implements AutoCloseable {
+    private final Attacks attack;
+    private final List<Socket> sockets = new ArrayList<>();
+
+    private Connections(Attacks attack) {
+      this.attack = attack;
+    }
+
+    /// @param kind what begins with the preface of HTTP/2 goes to the port of gRPC
+    private void open(int count, byte[] kind, byte[] bytes) throws InterruptedException {
+      var address = kind[0] == 'P' ? attack.target().grpcAddress() : attack.target().address();
+      var threads =
+          IntStream.range(0, count)
+              .mapToObj(
+                  _ ->
+                      Thread.ofVirtual()
+                          .start(
+                              () -> {
+                                try {
+                                  var socket = new Socket();
+                                  synchronized (sockets) {
+                                    sockets.add(socket);
+                                  }
+                                  socket.connect(address, 5_000);
+                                  attack.count("opened");
+                                  socket.getOutputStream().write(bytes);
+                                } catch (IOException e) {
+                                  attack.count("cut off");
+                                }
+                              }))
+              .toList();
+      for (var thread : threads) {
+        // Some are not read to the end as long as they read nothing themselves.
+        thread.join(FLOOD);
+      }
+    }
+
+    private void sendOn(byte[] more) throws InterruptedException {
+      long end = System.nanoTime() + FLOOD.toNanos();
+      var threads = new ArrayList<Thread>();
+      for (var socket : sockets) {
+        // What HTTP/2 answers must be read, or its pings fill the server's buffers.
+        Thread.ofPlatform().daemon().start(() -> drain(socket));
+        threads.add(
+            Thread.ofPlatform()
+                .start(
+                    () -> {
+                      try {
+                        while (System.nanoTime() < end) {
+                          socket.getOutputStream().write(more);
+                        }
+                      } catch (IOException e) {
+                        attack.count("cut off");
+                      }
+                    }));
+      }
+      for (var thread : threads) {
+        thread.join();
+      }
+    }
+
+    private static void drain(Socket socket) {
+      try {
+        socket.getInputStream().transferTo(OutputStream.nullOutputStream());
+      } catch (IOException e) {
+        // It is closed.
+      }
+    }
+
+    @Override
+    public void close() throws IOException {
+      synchronized (sockets) {
+        for (var socket : sockets) {
+          socket.close();
+        }
+      }
+    }
+  }
+
+  /// Frames of a message that does not end.
+  private static byte[] megabytes(int count) {
+    var frame = ByteBuffer.allocate(14 + (1 << 20)).put((byte) 0).put((byte) 0xff).putLong(1 << 20);
+    return repeated(count, frame.array());
+  }
+
+  private static byte[] calls(int padding) {
+    return joined(
+        IntStream.range(0, STREAMS).mapToObj(i -> call(2 * i + 1, padding)).toArray(byte[][]::new));
+  }
+
+  /// The head of a request whose body does not come: POST to `/invocations`, by HPACK (RFC 7541).
+  ///
+  /// @param padding letters of a header besides
+  private static byte[] call(int stream, int padding) {
+    var head = new ByteArrayOutputStream();
+    head.write(0x83);
+    head.write(0x86);
+    literal(head, ":path", "/invocations");
+    literal(head, ":authority", "x");
+    if (padding > 0) {
+      literal(head, "x-padding", "a".repeat(padding));
+    }
+    var bytes = head.toByteArray();
+    var frames = new ByteArrayOutputStream();
+    for (int at = 0; at < bytes.length; at += LARGEST_FRAME) {
+      int end = Math.min(bytes.length, at + LARGEST_FRAME);
+      frames.writeBytes(
+          frame(
+              at == 0 ? HEADERS : CONTINUATION,
+              end == bytes.length ? END_HEADERS : 0,
+              stream,
+              Arrays.copyOfRange(bytes, at, end)));
+    }
+    return frames.toByteArray();
+  }
+
+  private static void literal(ByteArrayOutputStream head, String name, String value) {
+    head.write(0);
+    text(head, name);
+    text(head, value);
+  }
+
+  private static void text(ByteArrayOutputStream head, String text) {
+    int left = text.length() - 127;
+    head.write(Math.min(127, text.length()));
+    if (left >= 0) {
+      for (; left >= 128; left /= 128) {
+        head.write(left % 128 + 128);
+      }
+      head.write(left);
+    }
+    head.writeBytes(Seeds.ascii(text));
+  }
+
+  private static byte[] frame(int type, int flags, int stream, byte... payload) {
+    return ByteBuffer.allocate(9 + payload.length)
+        .putInt(payload.length << 8 | type)
+        .put((byte) flags)
+        .putInt(stream)
+        .put(payload)
+        .array();
+  }
+
+  private static byte[] repeated(int count, byte[] bytes) {
+    var all = ByteBuffer.allocate(count * bytes.length);
+    for (int i = 0; i < count; i++) {
+      all.put(bytes);
+    }
+    return all.array();
+  }
+
+  private static byte[] joined(byte[]... parts) {
+    var all = new ByteArrayOutputStream();
+    for (var part : parts) {
+      all.writeBytes(part);
+    }
+    return all.toByteArray();
+  }
+}
