@@ -1,14 +1,16 @@
 package dev.berth.reliability;
 
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 
 /// The table of a run, a line for each case as soon as it has ended.
 final class Report {
 
-  private static final String FORMAT = "| %-38s | %9s | %6s | %5s | %8s | %-32s | %s%n";
+  private static final String FORMAT = "| %-38s | %7s | %9s | %6s | %5s | %8s | %-32s | %s%n";
 
   private final List<Row> rows = new ArrayList<>();
+  private long lastEnd = System.nanoTime();
 
   /// What happened in one case. Its methods may be called from several threads.
   static final class Row {
@@ -69,15 +71,19 @@ final class Report {
 
   static void header() {
     System.out.printf(
-        FORMAT, "case", "requests", "deaths", "wrong", "/ping ms", "resident MB", "expectation");
-    System.out.println("|---|---|---|---|---|---|---");
+        FORMAT, "case", "seconds", "requests", "deaths", "wrong", "/ping ms", "resident MB", "expectation");
+    System.out.println("|---|---|---|---|---|---|---|---");
   }
 
   void add(Row row) {
     rows.add(row);
+    long end = System.nanoTime();
+    long seconds = Duration.ofNanos(end - lastEnd).toSeconds();
+    lastEnd = end;
     System.out.printf(
         FORMAT,
         row.name,
+        seconds,
         row.requests,
         row.deaths,
         row.wrong,
