@@ -66,7 +66,7 @@ class PerformanceDocTest {
   }
 
   private static String launcher() {
-    return Stream.of("serve", "src/main/jvm.options")
+    return Stream.of("serve", "jvm.options")
         .map(Path::of)
         .filter(Files::exists)
         .map(PerformanceDocTest::text)
