@@ -71,7 +71,15 @@ final class Report {
 
   static void header() {
     System.out.printf(
-        FORMAT, "case", "seconds", "requests", "deaths", "wrong", "/ping ms", "resident MB", "expectation");
+        FORMAT,
+        "case",
+        "seconds",
+        "requests",
+        "deaths",
+        "wrong",
+        "/ping ms",
+        "resident MB",
+        "expectation");
     System.out.println("|---|---|---|---|---|---|---|---");
   }
 
