@@ -123,7 +123,8 @@ public record HttpConfig(
         reading.fixed("--metrics-path", syntax, "/metrics", "Path of the Prometheus metrics");
     if (TAKEN_PATHS.contains(path) || TAKEN_PREFIXES.stream().anyMatch(path::startsWith)) {
       reading.problem(
-          "metrics-path: found %s, expected a path of its own, and not %s", path, TAKEN_PATHS);
+          "metrics-path: found %s, expected a path of its own, and not %s"
+              .formatted(path, TAKEN_PATHS));
     }
     return path;
   }

@@ -103,9 +103,9 @@ public record ModelConfig(
     if (!reading.isSet("model-dir")) {
       if (!many && !Files.isDirectory(unset)) {
         reading.problem(
-            "model-dir: found neither %s nor %s; mount a model artifact at the first, or name one"
-                + " with --model-dir or BERTH_MODEL_DIR",
-            mounted, unset);
+            ("model-dir: found neither %s nor %s; mount a model artifact at the first, or name one"
+                    + " with --model-dir or BERTH_MODEL_DIR")
+                .formatted(mounted, unset));
       }
     } else if (reading.isSet("models")) {
       reading.problem(
@@ -155,9 +155,9 @@ public record ModelConfig(
           .forEach(
               name ->
                   reading.problem(
-                      "watch: found %s too, which SageMaker sets; watch is for a machine where"
-                          + " hooks are written",
-                      name));
+                      ("watch: found %s too, which SageMaker sets; watch is for a machine where"
+                              + " hooks are written")
+                          .formatted(name)));
     }
     return watch;
   }

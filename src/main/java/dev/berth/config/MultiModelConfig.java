@@ -60,7 +60,7 @@ public record MultiModelConfig(
     if (!reading.isSet("models")) {
       Stream.of("load-models", "models-memory")
           .filter(reading::isSet)
-          .forEach(name -> reading.warning("%s: has no effect without models", name));
+          .forEach(name -> reading.warning("%s: has no effect without models".formatted(name)));
     } else if (platform) {
       reading.problem(
           "models: found SAGEMAKER_MULTI_MODEL=true too, expected one of them; with the variable,"

@@ -54,15 +54,16 @@ public record PlatformConfig(Optional<String> healthRoute, Optional<String> pred
         .ifPresent(
             path ->
                 reading.problem(
-                    "AIP_HEALTH_ROUTE: found %s, expected /ping or a path of its own", path));
+                    "AIP_HEALTH_ROUTE: found %s, expected /ping or a path of its own"
+                        .formatted(path)));
     predict
         .filter(path -> !path.equals("/invocations") && !path.equals("/inferences"))
         .filter(path -> HttpConfig.isTaken(path, reading))
         .ifPresent(
             path ->
                 reading.problem(
-                    "AIP_PREDICT_ROUTE: found %s, expected /invocations or a path of its own",
-                    path));
+                    "AIP_PREDICT_ROUTE: found %s, expected /invocations or a path of its own"
+                        .formatted(path)));
     if (predict.isPresent() && MultiModelConfig.isEnabled(reading)) {
       reading.problem(
           "AIP_PREDICT_ROUTE: found a server of many models, expected one model; name its artifact"

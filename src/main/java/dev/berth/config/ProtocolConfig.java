@@ -24,7 +24,8 @@ public record ProtocolConfig(OptionalInt grpcPort, String modelName) {
                 "The only model's name in /v2/models/{name} and in gRPC"));
     int port = HttpConfig.port(reading);
     if (port > 0 && config.grpcPort.equals(OptionalInt.of(port))) {
-      reading.problem("grpc-port: found %d, which is the port of HTTP too; expected another", port);
+      reading.problem(
+          "grpc-port: found %d, which is the port of HTTP too; expected another".formatted(port));
     }
     return config;
   }

@@ -101,7 +101,8 @@ final class Reading {
     var value = syntax.read(source.getValue());
     if (value.isEmpty()) {
       problem(
-          "%s: found \"%s\", expected %s", source.getKey(), source.getValue(), syntax.expected());
+          "%s: found \"%s\", expected %s"
+              .formatted(source.getKey(), source.getValue(), syntax.expected()));
     }
     return value;
   }
@@ -124,12 +125,12 @@ final class Reading {
     return settings.get(name).isChosen();
   }
 
-  void problem(String message, Object... values) {
-    problems.add(message.formatted(values));
+  void problem(String message) {
+    problems.add(message);
   }
 
-  void warning(String message, Object... values) {
-    warnings.add(message.formatted(values));
+  void warning(String message) {
+    warnings.add(message);
   }
 
   List<String> problems() {

@@ -92,7 +92,7 @@ public record TelemetryConfig(
           if (name.matches("OTEL_EXPORTER_OTLP_([A-Z]+_)?PROTOCOL")
               && !value.equals("http/protobuf")) {
             reading.problem(
-                "%s: found %s, expected http/protobuf, mostly at port 4318", name, value);
+                "%s: found %s, expected http/protobuf, mostly at port 4318".formatted(name, value));
           }
         });
     if (config.metricsDimensions.containsKey("model")) {
