@@ -4,8 +4,8 @@ import java.util.function.LongSupplier;
 
 /// The heap that requests may take, all together: the one account of a process, in parts.
 ///
-/// - `few` has the first bytes of every request.
-/// - `medium` has what else a request makes that makes no more than [#mostOfMedium].
+/// - `few` has what a request makes that makes little.
+/// - `medium` has what one makes that makes no more than [#mostOfMedium].
 /// - `large` has what any other makes, such as texts, trees, unpacked archives, pictures, tensors
 ///   and tokens.
 /// - `arriving` has bodies that are being received. A stalled one holds what has come of it, and
