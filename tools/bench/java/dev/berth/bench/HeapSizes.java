@@ -3,6 +3,7 @@ package dev.berth.bench;
 import com.fasterxml.jackson.core.JsonProcessingException;
 import com.fasterxml.jackson.databind.json.JsonMapper;
 import dev.berth.hooks.Tensor;
+import java.lang.ref.Reference;
 import java.util.function.IntFunction;
 import java.util.function.Supplier;
 import java.util.stream.Collectors;
@@ -19,9 +20,6 @@ final class HeapSizes {
   private static final int COUNT = 200_000;
 
   private static final JsonMapper JSON = JsonMapper.builder().build();
-
-  /// What is measured, so that it is reachable.
-  private static Object kept;
 
   static void main() {
     json("number", i -> "1." + i);
@@ -69,10 +67,10 @@ final class HeapSizes {
     long bytes = 0;
     // The first turn also leaves buffers of the parser behind.
     for (int turn = 0; turn < 2; turn++) {
-      kept = null;
       long before = used();
-      kept = make.get();
+      var made = make.get();
       bytes = used() - before;
+      Reference.reachabilityFence(made);
     }
     System.out.printf("%-45s %6.1f%n", name, bytes / (double) COUNT);
   }
