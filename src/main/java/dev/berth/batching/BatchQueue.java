@@ -193,7 +193,7 @@ final class BatchQueue<I, O> {
   }
 
   private ServingException overloaded(Duration left, String why) {
-    metrics.requestOverloaded();
+    metrics.overloaded.increment();
     if (left.compareTo(SHORT_DEADLINE) > 0) {
       requests.turnedAway();
     }
@@ -207,7 +207,7 @@ final class BatchQueue<I, O> {
     locked(
         () -> {
           runners.put(worker, runner);
-          metrics.workerStarted();
+          metrics.workers.incrementAndGet();
           count();
           pool.start(worker);
         });
@@ -219,7 +219,7 @@ final class BatchQueue<I, O> {
     locked(
         () -> {
           if (runners.remove(worker) != null && !stuck.get(worker)) {
-            metrics.workerStopped();
+            metrics.workers.decrementAndGet();
           }
           count();
           if (liveWorkers == 0) {
@@ -295,9 +295,9 @@ final class BatchQueue<I, O> {
     }
     if (stuck.get(worker)) {
       stuck.clear(worker);
-      metrics.hookUnstuck();
+      metrics.stuckHooks.decrementAndGet();
       if (runners.containsKey(worker)) {
-        metrics.workerStarted();
+        metrics.workers.incrementAndGet();
       }
     }
     count();
@@ -467,9 +467,9 @@ final class BatchQueue<I, O> {
   /// A worker is inside a predictor that does not end: its thread is replaced for the other models.
   private void giveUp(int worker) {
     stuck.set(worker);
-    metrics.hookStuck();
+    metrics.stuckHooks.incrementAndGet();
     if (runners.containsKey(worker)) {
-      metrics.workerStopped();
+      metrics.workers.decrementAndGet();
     }
     count();
     if (!replaced.get(worker)) {
@@ -504,7 +504,7 @@ final class BatchQueue<I, O> {
           closed = true;
           runners.keySet().stream()
               .filter(worker -> !stuck.get(worker))
-              .forEach(_ -> metrics.workerStopped());
+              .forEach(_ -> metrics.workers.decrementAndGet());
           runners.clear();
           count();
           requests.endAll(new Ending.Refused("%s has stopped".formatted(name)));

@@ -121,7 +121,7 @@ final class OpenRequests<I, O> {
     var dropped = chosen.stream().filter(pending -> pending.submission().hasEnded()).toList();
     chosen.removeAll(dropped);
     // Records that had other pieces in the line were counted when those left it.
-    metrics.recordsAbandoned(
+    metrics.abandoned.increment(
         (int)
             dropped.stream()
                 .filter(pending -> pending.submission().hasTaken(pending.record()))
@@ -194,7 +194,7 @@ final class OpenRequests<I, O> {
     for (var pending : chosen) {
       pending.submission().start(now);
       if (pending.isFirst()) {
-        metrics.recordWaited(pending.submission().sinceArrival(now));
+        metrics.queueWait.record(pending.submission().sinceArrival(now));
       }
       if (kind == Batch.Kind.STEP) {
         estimate.recordBegun(pending.length(), waiting.size() > 0, now);
@@ -344,7 +344,7 @@ final class OpenRequests<I, O> {
       // Every piece has been through the predictor: none waits.
       case Ending.Answered() -> turns.answered();
       case Ending.Expired() -> {
-        metrics.requestExpired();
+        metrics.expired.increment();
         withdrawLate(submission);
       }
       case Ending.Abandoned() -> withdrawLate(submission);
@@ -366,7 +366,7 @@ final class OpenRequests<I, O> {
     int dropped = submission.leftRecords();
     waitingRecords -= dropped;
     metrics.recordsDequeued(dropped);
-    metrics.recordsAbandoned(dropped);
+    metrics.abandoned.increment(dropped);
     running.forEach(Batch::interruptIfUnwanted);
   }
 }

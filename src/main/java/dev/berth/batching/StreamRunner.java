@@ -161,7 +161,7 @@ final class StreamRunner<I, O, Q extends Sequence<O>> extends Runner<I, O> {
           stream.request().runsOn(worker());
           stream.request().countInside(1);
         });
-    metrics.begun();
+    metrics.streams.incrementAndGet();
   }
 
   private void step() {
@@ -259,7 +259,7 @@ final class StreamRunner<I, O, Q extends Sequence<O>> extends Runner<I, O> {
   }
 
   private void close(Stream stream) {
-    metrics.ended();
+    metrics.streams.decrementAndGet();
     stream.trace.close();
     try {
       stream.sequence.close();

@@ -120,7 +120,7 @@ final class Connections implements SelectorManager.AcceptListener {
       places.put(channel, place);
       addresses.merge(place.address, 1, Integer::sum);
       reserved += place.reserved ? 1 : 0;
-      metrics.connectionOpened();
+      metrics.connections.incrementAndGet();
     } finally {
       lock.unlock();
     }
@@ -169,7 +169,7 @@ final class Connections implements SelectorManager.AcceptListener {
         reserved--;
         return true;
       }
-      metrics.connectionDropped(REFUSED);
+      metrics.connectionsDropped.apply(REFUSED).increment();
       return false;
     } finally {
       admitting--;
@@ -182,7 +182,7 @@ final class Connections implements SelectorManager.AcceptListener {
     lock.lock();
     try {
       if (!makeWay(false, 0)) {
-        metrics.connectionDropped(REFUSED);
+        metrics.connectionsDropped.apply(REFUSED).increment();
         return false;
       }
       streams.add(stream);
@@ -243,7 +243,7 @@ final class Connections implements SelectorManager.AcceptListener {
 
   private void closeSlowHeads() {
     for (var place : slowHeads()) {
-      metrics.connectionDropped(SLOW_HEAD);
+      metrics.connectionsDropped.apply(SLOW_HEAD).increment();
       if (place.endPoint.getConnection() instanceof HttpConnection http
           && OpenConnection.isInHead(http)) {
         var message =
@@ -289,7 +289,7 @@ final class Connections implements SelectorManager.AcceptListener {
           continue;
         }
         warn("all connections are taken: " + full());
-        metrics.connectionDropped(MADE_WAY);
+        metrics.connectionsDropped.apply(MADE_WAY).increment();
         close(first.get());
       } else if (end - now <= 0 || !awaitChange(Math.min(end - now, wait))) {
         return false;
@@ -347,7 +347,7 @@ final class Connections implements SelectorManager.AcceptListener {
     if (place != null) {
       addresses.computeIfPresent(place.address, (_, count) -> count == 1 ? null : count - 1);
       reserved -= place.reserved ? 1 : 0;
-      metrics.connectionClosed();
+      metrics.connections.decrementAndGet();
       left.signalAll();
     }
   }
@@ -355,7 +355,7 @@ final class Connections implements SelectorManager.AcceptListener {
   /// Answers before a request was read, and closes.
   private void refuse(OpenConnection place, String reason, String message) {
     warn("refused a connection: " + message);
-    metrics.connectionDropped(reason);
+    metrics.connectionsDropped.apply(reason).increment();
     try (var channel = place.channel) {
       var body = Errors.body(ErrorType.OVERLOADED, message);
       channel.write(

@@ -226,7 +226,7 @@ public final class Socket implements Session.Listener {
     session = opened;
     opening.cancel();
     connection.becomes(this);
-    metrics.socketOpened();
+    metrics.sockets.incrementAndGet();
     if (closed) {
       opened.close(StatusCode.TRY_AGAIN_LATER, "the socket took too long to open", Callback.NOOP);
     } else {

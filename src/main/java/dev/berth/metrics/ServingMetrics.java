@@ -5,6 +5,7 @@ import io.micrometer.core.instrument.Counter;
 import io.micrometer.core.instrument.FunctionCounter;
 import io.micrometer.core.instrument.Gauge;
 import io.micrometer.core.instrument.Meter.MeterProvider;
+import io.micrometer.core.instrument.Tags;
 import io.micrometer.core.instrument.Timer;
 import io.micrometer.core.instrument.binder.jvm.ClassLoaderMetrics;
 import io.micrometer.core.instrument.binder.jvm.JvmGcMetrics;
@@ -34,57 +35,48 @@ import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.BooleanSupplier;
+import java.util.function.Function;
 import java.util.function.LongSupplier;
 import java.util.stream.Stream;
 
 /// What the process counts and times. What belongs to a model is in its own [ModelMetrics].
 ///
-/// Each method is an event. All of them are safe on every thread and never block.
-public final class ServingMetrics implements AutoCloseable {
+/// **A new instrument is a field.** Each method is an event that moves several. All of them are
+/// safe on every thread and never block.
+public final class ServingMetrics extends Instruments implements AutoCloseable {
 
   /// The content type of [#scrape()].
   public static final String CONTENT_TYPE = "text/plain; version=0.0.4; charset=utf-8";
 
-  private static final Duration[] LATENCY_BUCKETS =
-      Stream.of(1, 2, 5, 10, 20, 50, 100, 200, 500, 1_000, 2_000, 5_000, 10_000, 30_000, 60_000)
-          .map(Duration::ofMillis)
-          .toArray(Duration[]::new);
-
-  private final PrometheusMeterRegistry registry = registry();
-  private final JvmGcMetrics garbageCollection = new JvmGcMetrics();
-
-  private final MeterProvider<Counter> requests =
-      Counter.builder("berth.requests")
-          .description("HTTP requests answered")
-          .withRegistry(registry);
-  private final MeterProvider<Timer> requestTime =
-      timer("berth.request", "from the first byte read to the answer").withRegistry(registry);
+  private final MeterProvider<Counter> requests;
+  private final Function<String, Timer> requestTime =
+      timers("berth.request", "from the first byte read to the answer", "route");
+  public final AtomicInteger connections = gauge("berth.connections", "connections that are open");
+  public final Function<String, Counter> connectionsDropped =
+      counters(
+          "berth.connections.dropped",
+          "connections and requests refused for want of connections, and connections closed to make"
+              + " way",
+          "reason");
+  public final AtomicInteger sockets = gauge("berth.sockets", "WebSockets that are open");
+  private final Function<String, Counter> socketsClosed =
+      counters(
+          "berth.sockets.closed",
+          "WebSockets that were closed, by the code of their close frame",
+          "code");
+  public final AtomicInteger modelsLoaded = gauge("berth.models.loaded", "models that can serve");
   private final Timer loadTime =
-      timer("berth.model.load", "loading and warming up a model on all of its workers")
-          .register(registry);
-  private final MeterProvider<Counter> loads =
-      Counter.builder("berth.model.loads")
-          .description("models that were to be loaded, by what became of it")
-          .withRegistry(registry);
-  private final Counter evictions =
-      Counter.builder("berth.model.evictions")
-          .description("models that made way for others")
-          .register(registry);
-  private final AtomicInteger modelsLoaded = gauge("berth.models.loaded", "models that can serve");
+      timer("berth.model.load", "loading and warming up a model on all of its workers");
+  public final Function<String, Counter> loads =
+      counters(
+          "berth.model.loads", "models that were to be loaded, by what became of it", "result");
+  public final Counter evictions =
+      counter("berth.model.evictions", "models that made way for others");
 
+  private final PrometheusMeterRegistry registry;
+  private final JvmGcMetrics garbageCollection = new JvmGcMetrics();
   private final AtomicReference<String> outOfMemory = new AtomicReference<>();
   private final AtomicLong outOfMemoryErrors = new AtomicLong();
-  private final MeterProvider<Counter> connectionsDropped =
-      Counter.builder("berth.connections.dropped")
-          .description(
-              "connections and requests refused for want of connections, and connections closed to make way")
-          .withRegistry(registry);
-  private final AtomicInteger connections = gauge("berth.connections", "connections that are open");
-  private final AtomicInteger sockets = gauge("berth.sockets", "WebSockets that are open");
-  private final MeterProvider<Counter> socketsClosed =
-      Counter.builder("berth.sockets.closed")
-          .description("WebSockets that were closed, by the code of their close frame")
-          .withRegistry(registry);
   private final Map<String, ModelMetrics> models = new ConcurrentHashMap<>();
   private final boolean hasAliases;
   private volatile boolean keepsModels;
@@ -95,6 +87,16 @@ public final class ServingMetrics implements AutoCloseable {
 
   /// @param hasAliases whether some series are there under the names of [VllmNames] too
   public ServingMetrics(boolean hasAliases) {
+    this(registry(), hasAliases);
+  }
+
+  private ServingMetrics(PrometheusMeterRegistry registry, boolean hasAliases) {
+    super(registry, Tags.empty());
+    this.registry = registry;
+    requests =
+        Counter.builder("berth.requests")
+            .description("HTTP requests answered")
+            .withRegistry(registry);
     this.hasAliases = hasAliases;
     Stream.of(
             garbageCollection,
@@ -184,35 +186,14 @@ public final class ServingMetrics implements AutoCloseable {
   ///   time series
   public void requestCompleted(String route, int status, Duration took) {
     requests.withTags("route", route, "status", Integer.toString(status)).increment();
-    requestTime.withTag("route", route).record(took);
-  }
-
-  public void connectionOpened() {
-    connections.incrementAndGet();
-  }
-
-  public void connectionClosed() {
-    connections.decrementAndGet();
-  }
-
-  public void socketOpened() {
-    sockets.incrementAndGet();
+    requestTime.apply(route).record(took);
   }
 
   /// @param code of the close frame. Those that RFC 6455 does not have count as one, so that
   ///   callers can't make up new ones
   public void socketClosed(int code) {
     sockets.decrementAndGet();
-    socketsClosed
-        .withTag("code", code >= 1000 && code < 1016 ? Integer.toString(code) : "other")
-        .increment();
-  }
-
-  /// A connection was refused, or closed although its client had not asked for it.
-  ///
-  /// @param reason one of a few words
-  public void connectionDropped(String reason) {
-    connectionsDropped.withTag("reason", reason).increment();
+    socketsClosed.apply(code >= 1000 && code < 1016 ? Integer.toString(code) : "other").increment();
   }
 
   /// The instruments of a model, in series with its name, until they are closed. Two versions of a
@@ -254,24 +235,7 @@ public final class ServingMetrics implements AutoCloseable {
   public void modelLoaded(Duration took) {
     loadTime.record(took);
     modelsLoaded.incrementAndGet();
-    loads.withTag("result", "loaded").increment();
-  }
-
-  /// A model could not be loaded.
-  ///
-  /// @param why one of a few words
-  public void modelNotLoaded(String why) {
-    loads.withTag("result", why).increment();
-  }
-
-  /// A model that could serve is gone.
-  public void modelUnloaded() {
-    modelsLoaded.decrementAndGet();
-  }
-
-  /// A model was unloaded to make room for another one.
-  public void modelEvicted() {
-    evictions.increment();
+    loads.apply("loaded").increment();
   }
 
   /// All instruments in the Prometheus text format 0.0.4.
@@ -297,15 +261,5 @@ public final class ServingMetrics implements AutoCloseable {
   public void close() {
     garbageCollection.close();
     registry.close();
-  }
-
-  static Timer.Builder timer(String name, String description) {
-    return Timer.builder(name).description(description).serviceLevelObjectives(LATENCY_BUCKETS);
-  }
-
-  private AtomicInteger gauge(String name, String description) {
-    var value = new AtomicInteger();
-    Gauge.builder(name, value, AtomicInteger::get).description(description).register(registry);
-    return value;
   }
 }

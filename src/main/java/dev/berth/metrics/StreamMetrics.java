@@ -6,15 +6,14 @@ import io.micrometer.core.instrument.Timer;
 import java.time.Duration;
 import java.util.concurrent.atomic.AtomicInteger;
 
-/// What a model that answers part by part counts and times besides. Each method is an event, as in
-/// [ModelMetrics].
+/// What a model that answers part by part counts and times besides.
 public final class StreamMetrics {
 
+  public final Timer firstPart;
+  public final Counter parts;
+  public final Counter broken;
+  public final AtomicInteger streams;
   private final Timer stepTime;
-  private final Timer firstPart;
-  private final Counter parts;
-  private final Counter broken;
-  private final AtomicInteger streams;
   private final DistributionSummary batchSize;
 
   StreamMetrics(ModelMetrics model, DistributionSummary batchSize) {
@@ -31,36 +30,13 @@ public final class StreamMetrics {
     streams =
         model.gauge(
             "berth.streams",
-            "records that are being predicted in steps, those that wait for their readers included");
+            "records that are being predicted in steps, those that wait for their readers"
+                + " included");
   }
 
   /// A step was made for so many records, whether it failed or not.
   public void stepped(int size, Duration took) {
     batchSize.record(size);
     stepTime.record(took);
-  }
-
-  /// A record is predicted in steps from now on.
-  public void begun() {
-    streams.incrementAndGet();
-  }
-
-  public void ended() {
-    streams.decrementAndGet();
-  }
-
-  /// The first part of an answer is there.
-  public void firstPart(Duration took) {
-    firstPart.record(took);
-  }
-
-  /// A part of an answer is there.
-  public void partEmitted() {
-    parts.increment();
-  }
-
-  /// An answer has failed whose first part is there.
-  public void broken() {
-    broken.increment();
   }
 }

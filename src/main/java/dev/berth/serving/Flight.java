@@ -159,7 +159,7 @@ final class Flight<I, O> {
     records = hooks.decode(understood, now::enters);
     call.memory().add(RECORD * records.values().size());
     decoded = Duration.ofNanos(System.nanoTime() - start);
-    model.metrics.decoded(decoded);
+    model.metrics.decode.record(decoded);
     if (records.isEmpty()) {
       encode(Predictions.none(), this::encoded, now);
       return;
@@ -251,7 +251,7 @@ final class Flight<I, O> {
     long start = System.nanoTime();
     var response = call.dialect().response(encoding.of(predictions, now));
     var encoded = Duration.ofNanos(System.nanoTime() - start);
-    model.metrics.encoded(encoded);
+    model.metrics.encode.record(encoded);
     landed.complete(new Answer.Whole(response, invocation(predictions, encoded)));
   }
 

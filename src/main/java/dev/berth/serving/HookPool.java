@@ -249,7 +249,7 @@ public final class HookPool implements AutoCloseable {
 
   private static void requireRoom(HookRun run, int waiting) {
     if (waiting >= MOST_WAITING) {
-      run.scope.metrics.requestOverloaded();
+      run.scope.metrics.overloaded.increment();
       throw new ServingException(
           ErrorType.OVERLOADED,
           "%d requests wait for %s already; try again later".formatted(MOST_WAITING, run.hook()));
@@ -334,7 +334,7 @@ public final class HookPool implements AutoCloseable {
     if (run.hasTurn || run.isStuck || run.isReading) {
       synchronized (this) {
         if (run.isStuck) {
-          run.scope.metrics.hookUnstuck();
+          run.scope.metrics.stuckHooks.decrementAndGet();
           countStuck(run, -1);
         }
         if (run.isReading) {
@@ -471,7 +471,7 @@ public final class HookPool implements AutoCloseable {
 
   /// Called while the hook can't end.
   synchronized void stuck(HookRun run) {
-    run.scope.metrics.hookStuck();
+    run.scope.metrics.stuckHooks.incrementAndGet();
     countStuck(run, 1);
     leaveTurn(run);
   }

@@ -384,7 +384,7 @@ public final class ModelStore implements ManyModels {
     if (!slot.model.closeIfIdle(() -> slot.state.compareAndSet(State.READY, State.UNLOADING))) {
       return false;
     }
-    metrics.modelEvicted();
+    metrics.evictions.increment();
     log.info("model \"{}\" makes way, because it has not been used for longest", slot.name());
     thread("berth-unloader", () -> unload(slot)).start();
     try {

@@ -116,10 +116,13 @@ public final class ServedModel {
   /// Stays without a model because its artifact or its hooks failed, and has that counted.
   public void loadFailed(Throwable why) {
     refuse(NOT_LOADED);
-    metrics.modelNotLoaded(
-        why instanceof ServingException known
-            ? known.type().name().toLowerCase(Locale.ROOT)
-            : "internal");
+    metrics
+        .loads
+        .apply(
+            why instanceof ServingException known
+                ? known.type().name().toLowerCase(Locale.ROOT)
+                : "internal")
+        .increment();
   }
 
   /// Stays without a model: requests are refused with `why`.
@@ -390,7 +393,7 @@ public final class ServedModel {
       } finally {
         state.set(STOPPING);
         model.closeMetrics();
-        metrics.modelUnloaded();
+        metrics.modelsLoaded.decrementAndGet();
       }
     }
     try {

@@ -218,7 +218,7 @@ public final class SessionStore {
       Deadline deadline,
       Map<String, String> logContext) {
     if (!room.tryEnter()) {
-      metrics.sessionRefused();
+      metrics.sessionsRefused.increment();
       throw new ServingException(ErrorType.OVERLOADED, room.full());
     }
     Session session = null;

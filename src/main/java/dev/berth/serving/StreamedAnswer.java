@@ -123,9 +123,9 @@ final class StreamedAnswer<O> implements Answer.Streamed, PartSink<O> {
       long now = deadline.clock().getAsLong();
       long last = begunAt + limits.whole().toNanos();
       deadlineNanos = Math.min(now - last < 0 ? now + limits.part().toNanos() : last, last);
-      metrics.partEmitted();
+      metrics.parts.increment();
       if (!begun) {
-        metrics.firstPart(Duration.ofNanos(now - begunAt));
+        metrics.firstPart.record(Duration.ofNanos(now - begunAt));
       }
       begin();
     } finally {
@@ -156,7 +156,7 @@ final class StreamedAnswer<O> implements Answer.Streamed, PartSink<O> {
       }
       failure = why.type() == ErrorType.DEADLINE_EXCEEDED ? late(why) : why;
       if (why.type() != ErrorType.CALLER_GONE) {
-        metrics.broken();
+        metrics.broken.increment();
       }
       ended = true;
       changed.signalAll();

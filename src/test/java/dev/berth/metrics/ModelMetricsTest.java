@@ -53,7 +53,7 @@ class ModelMetricsTest {
             "berth_streams{model=\"qa\"} 0.0", "berth_streams_broken_total{model=\"qa\"} 0.0");
     metrics.close();
     assertThat(series()).isEmpty();
-    metrics.streams().broken();
+    metrics.streams().broken.increment();
     assertThat(series()).isEmpty();
   }
 
@@ -82,18 +82,18 @@ class ModelMetricsTest {
 
   @Test
   void eachEventMovesItsOwnInstrument() {
-    metrics.decoded(Duration.ofMillis(1));
-    metrics.encoded(Duration.ofMillis(1));
-    metrics.recordWaited(Duration.ofMillis(1));
-    metrics.workerStarted();
-    metrics.workerStarted();
-    metrics.workerStopped();
-    metrics.hookStuck();
-    metrics.hookStuck();
-    metrics.hookUnstuck();
-    metrics.requestOverloaded();
-    metrics.requestExpired();
-    metrics.recordsAbandoned(4);
+    metrics.decode.record(Duration.ofMillis(1));
+    metrics.encode.record(Duration.ofMillis(1));
+    metrics.queueWait.record(Duration.ofMillis(1));
+    metrics.workers.incrementAndGet();
+    metrics.workers.incrementAndGet();
+    metrics.workers.decrementAndGet();
+    metrics.stuckHooks.incrementAndGet();
+    metrics.stuckHooks.incrementAndGet();
+    metrics.stuckHooks.decrementAndGet();
+    metrics.overloaded.increment();
+    metrics.expired.increment();
+    metrics.abandoned.increment(4);
     metrics.requestCompleted(200, Duration.ofMillis(1));
     metrics.requestCompleted(200, Duration.ofMillis(1));
     metrics.requestCompleted(503, Duration.ofMillis(1));
@@ -151,7 +151,7 @@ class ModelMetricsTest {
   void whatAModelThatIsGoneCountsIsNotSeen() {
     metrics.close();
     metrics.requestCompleted(200, Duration.ofMillis(1));
-    metrics.hookUnstuck();
+    metrics.stuckHooks.decrementAndGet();
 
     assertThat(series()).isEmpty();
   }

@@ -53,17 +53,18 @@ class ServingMetricsTest {
         .allMatch(
             line ->
                 line.matches(
-                    "# TYPE \\w+((?<=_total) counter|(?<!_total|_count|_sum|_bucket|_info) gauge|(?<=_info) gauge| histogram| summary)"))
+                    "# TYPE \\w+((?<=_total) counter|(?<!_total|_count|_sum|_bucket|_info)"
+                        + " gauge|(?<=_info) gauge| histogram| summary)"))
         .noneMatch(line -> line.matches(".*_(ns|ms|millis|minutes|hours|kb|mb)[_ ].*"));
     assertThat(names()).contains("process_cpu_seconds_total");
   }
 
   @Test
   void connectionsAreCountedAndWhyTheyWereDropped() {
-    metrics.connectionOpened();
-    metrics.connectionOpened();
-    metrics.connectionClosed();
-    metrics.connectionDropped("made_way");
+    metrics.connections.incrementAndGet();
+    metrics.connections.incrementAndGet();
+    metrics.connections.decrementAndGet();
+    metrics.connectionsDropped.apply("made_way").increment();
 
     assertThat(metrics.scrape().lines())
         .contains(
@@ -90,9 +91,9 @@ class ServingMetricsTest {
   void modelsAreCountedAndWhatBecameOfThoseThatWereToBeLoaded() {
     metrics.modelLoaded(Duration.ofSeconds(7));
     metrics.modelLoaded(Duration.ofMillis(40));
-    metrics.modelNotLoaded("bad_input");
-    metrics.modelEvicted();
-    metrics.modelUnloaded();
+    metrics.loads.apply("bad_input").increment();
+    metrics.evictions.increment();
+    metrics.modelsLoaded.decrementAndGet();
 
     assertThat(metrics.scrape().lines())
         .contains(

@@ -1,0 +1,108 @@
+package dev.berth.metrics;
+
+import io.micrometer.core.instrument.Counter;
+import io.micrometer.core.instrument.DistributionSummary;
+import io.micrometer.core.instrument.Gauge;
+import io.micrometer.core.instrument.Meter;
+import io.micrometer.core.instrument.MeterRegistry;
+import io.micrometer.core.instrument.Tags;
+import io.micrometer.core.instrument.Timer;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.function.Function;
+import java.util.stream.Stream;
+
+/// Makes the instruments of a subclass, all with the same labels. A subclass has each in a field,
+/// so that an event costs no more than an addition.
+abstract class Instruments {
+
+  private static final Duration[] LATENCY_BUCKETS =
+      Stream.of(1, 2, 5, 10, 20, 50, 100, 200, 500, 1_000, 2_000, 5_000, 10_000, 30_000, 60_000)
+          .map(Duration::ofMillis)
+          .toArray(Duration[]::new);
+
+  private final MeterRegistry registry;
+  private final Tags labels;
+
+  // Guarded by the monitor of this: no series is added after they were removed.
+  private final List<Meter> series = new ArrayList<>();
+  private boolean removed;
+
+  Instruments(MeterRegistry registry, Tags labels) {
+    this.registry = registry;
+    this.labels = labels;
+  }
+
+  final Timer timer(String name, String description) {
+    return timer(name, description, Tags.empty());
+  }
+
+  private Timer timer(String name, String description, Tags own) {
+    return added(
+        Timer.builder(name)
+            .description(description)
+            .serviceLevelObjectives(LATENCY_BUCKETS)
+            .tags(labels.and(own))
+            .register(registry));
+  }
+
+  /// One for each value of a label, made when it is first asked for.
+  final Function<String, Timer> timers(String name, String description, String label) {
+    var known = new ConcurrentHashMap<String, Timer>();
+    return value ->
+        known.computeIfAbsent(value, _ -> timer(name, description, Tags.of(label, value)));
+  }
+
+  final Counter counter(String name, String description) {
+    return counter(name, description, Tags.empty());
+  }
+
+  private Counter counter(String name, String description, Tags own) {
+    return added(
+        Counter.builder(name).description(description).tags(labels.and(own)).register(registry));
+  }
+
+  /// One for each value of a label, made when it is first asked for.
+  final Function<String, Counter> counters(String name, String description, String label) {
+    var known = new ConcurrentHashMap<String, Counter>();
+    return value ->
+        known.computeIfAbsent(value, _ -> counter(name, description, Tags.of(label, value)));
+  }
+
+  final AtomicInteger gauge(String name, String description) {
+    var value = new AtomicInteger();
+    added(
+        Gauge.builder(name, value, AtomicInteger::get)
+            .description(description)
+            .tags(labels)
+            .register(registry));
+    return value;
+  }
+
+  final DistributionSummary summary(String name, String description, double... buckets) {
+    return added(
+        DistributionSummary.builder(name)
+            .description(description)
+            .serviceLevelObjectives(buckets)
+            .tags(labels)
+            .register(registry));
+  }
+
+  final synchronized <T extends Meter> T added(T meter) {
+    if (removed) {
+      registry.remove(meter);
+    } else {
+      series.add(meter);
+    }
+    return meter;
+  }
+
+  final synchronized void remove() {
+    removed = true;
+    series.forEach(registry::remove);
+    series.clear();
+  }
+}
