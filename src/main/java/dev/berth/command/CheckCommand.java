@@ -3,6 +3,7 @@ package dev.berth.command;
 import dev.berth.config.Configuration;
 import dev.berth.config.ConfigurationException;
 import dev.berth.config.Settings;
+import dev.berth.http.Routes;
 import java.io.FileDescriptor;
 import java.io.FileOutputStream;
 import java.nio.file.Files;
@@ -83,7 +84,7 @@ final class CheckCommand {
       flags.put("--model-dir", directory);
     }
     try {
-      var configuration = Configuration.read(quiet(environment), flags, home);
+      var configuration = Configuration.read(quiet(environment), flags, home, Routes::has);
       Logging.configure(configuration.config().log(), new FileOutputStream(FileDescriptor.err));
       configuration.warnings().forEach(log::warn);
       Check.run(configuration.config()).forEach(System.out::println);

@@ -8,6 +8,7 @@ import dev.berth.config.ServerConfig;
 import dev.berth.config.Setting;
 import dev.berth.config.Settings;
 import dev.berth.engine.Engine;
+import dev.berth.http.Routes;
 import dev.berth.memory.ProcessMemory;
 import dev.berth.telemetry.otlp.OtlpExport;
 import java.io.FileDescriptor;
@@ -80,7 +81,7 @@ final class ServeCommand {
   /// @return the exit code, when the server can't run
   int run(Map<String, String> flags) {
     try {
-      var configuration = Configuration.read(environment, flags, home);
+      var configuration = Configuration.read(environment, flags, home, Routes::has);
       // Of all that is to be done it takes the longest, so it comes first.
       engines(configuration.config()).forEach(Engine::preload);
       isJson = configuration.config().log().format() == LogConfig.Format.JSON;

@@ -3,6 +3,7 @@ package dev.berth.command;
 import dev.berth.config.Configuration;
 import dev.berth.config.ConfigurationException;
 import dev.berth.config.Settings;
+import dev.berth.http.Routes;
 import dev.berth.json.JsonText;
 import dev.berth.storage.Location;
 import dev.berth.storage.RetryPolicy;
@@ -335,7 +336,8 @@ final class TransformCommand {
     variables.put("SAGEMAKER_BIND_TO_PORT", "0");
     variables.put("BERTH_HOST", "127.0.0.1");
     variables.putIfAbsent("SAGEMAKER_CONTAINER_LOG_LEVEL", "WARN");
-    var configuration = Configuration.read(variables, ServeOptions.given(parsed), home);
+    var configuration =
+        Configuration.read(variables, ServeOptions.given(parsed), home, Routes::has);
     Logging.configure(configuration.config().log(), new FileOutputStream(FileDescriptor.err));
     configuration.warnings().forEach(log::warn);
     return Server.start(configuration.config());

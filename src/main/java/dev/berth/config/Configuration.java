@@ -6,6 +6,7 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.function.Predicate;
 import java.util.stream.Stream;
 
 /// What the server was told, with what the operator should know about it.
@@ -14,15 +15,25 @@ import java.util.stream.Stream;
 /// @param warnings names that look like a slip of the pen, one line each
 public record Configuration(ServerConfig config, List<Setting> effective, List<String> warnings) {
 
+  /// The same for a model that no server has.
+  public static Configuration read(
+      Map<String, String> variables, Map<String, String> flags, Path home) {
+    return read(variables, flags, home, _ -> false);
+  }
+
   /// Reads every setting. A flag wins over the environment; an empty value counts as unset.
   ///
   /// @param flags the text of each flag given, by its name with the dashes
   /// @param home the directory of the `serve` script, where the sample model is
+  /// @param isTaken whether a path is one of the server's own
   /// @throws ConfigurationException holding all problems
   public static Configuration read(
-      Map<String, String> variables, Map<String, String> flags, Path home) {
+      Map<String, String> variables,
+      Map<String, String> flags,
+      Path home,
+      Predicate<String> isTaken) {
     var environment = VariableNames.withoutServiceLinks(variables);
-    var reading = new Reading(environment, flags);
+    var reading = new Reading(environment, flags, isTaken);
     var config = ServerConfig.read(reading, home);
     var problems = new ArrayList<String>();
     var warnings = new ArrayList<String>();

@@ -26,18 +26,6 @@ public record HttpConfig(
   /// Those of a server that listens on all addresses.
   private static final List<String> EVERYWHERE = List.of("0.0.0.0", "::", "[::]");
 
-  private static final List<String> TAKEN_PATHS =
-      List.of(
-          "/ping",
-          "/invocations",
-          "/inferences",
-          "/execution-parameters",
-          "/models",
-          "/invocations-bidirectional-stream",
-          "/docs",
-          "/openapi.json");
-  private static final List<String> TAKEN_PREFIXES = List.of("/models/", "/docs/", "/page/", "/v2");
-
   static HttpConfig read(Reading reading) {
     int port = port(reading);
     return new HttpConfig(
@@ -121,19 +109,17 @@ public record HttpConfig(
             "/(?!.*\\.\\.)[a-zA-Z0-9/_.\\-]{1,255}");
     var path =
         reading.fixed("--metrics-path", syntax, "/metrics", "Path of the Prometheus metrics");
-    if (TAKEN_PATHS.contains(path) || TAKEN_PREFIXES.stream().anyMatch(path::startsWith)) {
+    if (reading.isTaken(path)) {
       reading.problem(
-          "metrics-path: found %s, expected a path of its own, and not %s"
-              .formatted(path, TAKEN_PATHS));
+          "metrics-path: found %s, expected a path of its own; the server has a route there"
+              .formatted(path));
     }
     return path;
   }
 
   /// Whether the server has something else at this path.
   static boolean isTaken(String path, Reading reading) {
-    return TAKEN_PATHS.contains(path)
-        || path.startsWith("/models/")
-        || path.equals(metricsPath(reading));
+    return reading.isTaken(path) || path.equals(metricsPath(reading));
   }
 
   /// A host as it stands in a URL: `[::1]`.

@@ -9,6 +9,7 @@ import java.util.Optional;
 import java.util.OptionalInt;
 import java.util.SequencedMap;
 import java.util.SequencedSet;
+import java.util.function.Predicate;
 
 /// One pass over the settings. To declare a setting and to read it is one call, so that what is
 /// read can be listed too: [Settings] makes a pass in which nothing is set. A setting that others
@@ -27,13 +28,25 @@ final class Reading {
 
   private final Map<String, String> environment;
   private final Map<String, String> flags;
+  private final Predicate<String> isTaken;
   private final SequencedMap<String, Setting> settings = new LinkedHashMap<>();
   private final SequencedSet<String> problems = new LinkedHashSet<>();
   private final SequencedSet<String> warnings = new LinkedHashSet<>();
 
   Reading(Map<String, String> environment, Map<String, String> flags) {
+    this(environment, flags, _ -> false);
+  }
+
+  /// @param isTaken whether a path is one of the server's own
+  Reading(
+      Map<String, String> environment, Map<String, String> flags, Predicate<String> isTaken) {
     this.environment = Map.copyOf(environment);
     this.flags = Map.copyOf(flags);
+    this.isTaken = isTaken;
+  }
+
+  boolean isTaken(String path) {
+    return isTaken.test(path);
   }
 
   /// A setting with a fixed default.

@@ -1,27 +1,50 @@
 package dev.berth.error;
 
-/// Why a request failed, as the server sees it. The HTTP status of each stands in one place,
-/// `dev.berth.http.Errors`.
+/// Why a request failed, with the HTTP status that says so and when to try again: **a status is
+/// changed here alone**.
 public enum ErrorType {
-  BAD_INPUT("The payload or a parameter is wrong"),
-  NOT_FOUND("There is no such path, model, sample or file"),
-  METHOD_NOT_ALLOWED("The path has other methods"),
-  NOT_ACCEPTABLE("The model writes none of the types of Accept"),
-  PAYLOAD_TOO_LARGE("The payload is larger than the server takes"),
-  UNSUPPORTED_MEDIA_TYPE("The model does not read this Content-Type"),
-  CONFLICT("A model of this name is there, or comes or goes right now"),
-  UPGRADE_REQUIRED("The WebSocket handshake has another version than 13"),
-  CALLER_GONE("The client closed the connection before the answer"),
-  INTERNAL("A hook or the server failed"),
-  NOT_READY("The model is loading, stopping or failed"),
-  OVERLOADED("The queue is full; worth a retry"),
-  DEADLINE_EXCEEDED("The time of the request ran out before it was answered"),
-  INSUFFICIENT_MEMORY("The accelerator or the process had no memory for it");
+  BAD_INPUT(400, "The payload or a parameter is wrong"),
+  NOT_FOUND(404, "There is no such path, model, sample or file"),
+  METHOD_NOT_ALLOWED(405, "The path has other methods"),
+  NOT_ACCEPTABLE(406, "The model writes none of the types of Accept"),
+  PAYLOAD_TOO_LARGE(413, "The payload is larger than the server takes"),
+  UNSUPPORTED_MEDIA_TYPE(415, "The model does not read this Content-Type"),
+  CONFLICT(409, "A model of this name is there, or comes or goes right now"),
+  UPGRADE_REQUIRED(426, "The WebSocket handshake has another version than 13"),
+  /// nginx's status for it. Only the metrics and the log have it.
+  CALLER_GONE(499, "The client closed the connection before the answer"),
+  INTERNAL(500, "A hook or the server failed"),
+  NOT_READY(503, 1, "The model is loading, stopping or failed"),
+  OVERLOADED(503, 1, "The queue is full; worth a retry"),
+  DEADLINE_EXCEEDED(504, "The time of the request ran out before it was answered"),
+  INSUFFICIENT_MEMORY(507, "The accelerator or the process had no memory for it");
 
+  private final int status;
+  private final int retryAfter;
   private final String meaning;
 
-  ErrorType(String meaning) {
+  ErrorType(int status, String meaning) {
+    this(status, 0, meaning);
+  }
+
+  ErrorType(int status, int retryAfter, String meaning) {
+    this.status = status;
+    this.retryAfter = retryAfter;
     this.meaning = meaning;
+  }
+
+  public int status() {
+    return status;
+  }
+
+  /// Whether the same request may succeed after [#retryAfter], because there was no room for it.
+  public boolean isRefusal() {
+    return retryAfter > 0;
+  }
+
+  /// The seconds of `Retry-After`; 0: the header is left out.
+  public int retryAfter() {
+    return retryAfter;
   }
 
   /// For people.

@@ -360,7 +360,11 @@ final class Connections implements SelectorManager.AcceptListener {
       var body = Errors.body(ErrorType.OVERLOADED, message);
       channel.write(
           ByteBuffer.wrap(
-              response(503, "Service Unavailable", UUID.randomUUID().toString(), body)));
+              response(
+                  ErrorType.OVERLOADED.status(),
+                  "Service Unavailable",
+                  UUID.randomUUID().toString(),
+                  body)));
       // What is unread when a socket is closed makes the kernel send a reset.
       channel.read(ByteBuffer.allocate(UNREAD));
     } catch (IOException e) {
@@ -377,7 +381,7 @@ final class Connections implements SelectorManager.AcceptListener {
                 RequestLog.REQUEST_ID_HEADER + ": " + requestId,
                 "Content-Type: " + Errors.CONTENT_TYPE,
                 "Content-Length: " + body.length,
-                "Retry-After: 1",
+                "Retry-After: " + ErrorType.OVERLOADED.retryAfter(),
                 "Connection: close",
                 "",
                 "")

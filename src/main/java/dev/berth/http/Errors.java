@@ -8,9 +8,9 @@ import java.util.Locale;
 import java.util.Map;
 import java.util.function.Function;
 
-/// The one place where a failure gets its status and its body: `{"message": …, "type": …, "code":
-/// …}`, the useful part first, in at most 2048 characters because SageMaker cuts what it hands on
-/// there (`ModelError`).
+/// The one place where a failure gets its body: `{"message": …, "type": …, "code": …}`, the useful
+/// part first, in at most 2048 characters because SageMaker cuts what it hands on there
+/// (`ModelError`).
 final class Errors {
 
   static final String CONTENT_TYPE = "application/json; charset=utf-8";
@@ -19,27 +19,8 @@ final class Errors {
 
   private Errors() {}
 
-  static int status(ErrorType type) {
-    return switch (type) {
-      case BAD_INPUT -> 400;
-      case NOT_FOUND -> 404;
-      case METHOD_NOT_ALLOWED -> 405;
-      case NOT_ACCEPTABLE -> 406;
-      case CONFLICT -> 409;
-      case PAYLOAD_TOO_LARGE -> 413;
-      case UNSUPPORTED_MEDIA_TYPE -> 415;
-      case UPGRADE_REQUIRED -> 426;
-      // nginx's status for it; nobody reads it but the metrics.
-      case CALLER_GONE -> 499;
-      case INTERNAL -> 500;
-      case NOT_READY, OVERLOADED -> 503;
-      case DEADLINE_EXCEEDED -> 504;
-      case INSUFFICIENT_MEMORY -> 507;
-    };
-  }
-
   static byte[] body(ErrorType type, String message) {
-    return body(type.name().toLowerCase(Locale.ROOT), status(type), message);
+    return body(type.name().toLowerCase(Locale.ROOT), type.status(), message);
   }
 
   /// The body inside an `error`, where readers must tell it from an answer: in parts, in frames,

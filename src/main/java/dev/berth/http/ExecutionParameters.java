@@ -13,19 +13,12 @@ import java.util.function.IntSupplier;
 ///
 /// The values are those that the platform set in the environment, else one request for each worker
 /// at a time. SageMaker's API holds concurrency × payload to 100 MB, so this does too.
-final class ExecutionParameters implements Handler {
+///
+/// @param workers those that can predict
+record ExecutionParameters(TransformConfig config, IntSupplier workers) implements Handler {
 
   private static final int MAX_CONCURRENCY_TIMES_PAYLOAD = 100;
   private static final int DEFAULT_PAYLOAD_IN_MB = 6;
-
-  private final TransformConfig config;
-  private final IntSupplier workers;
-
-  /// @param workers those that can predict
-  ExecutionParameters(TransformConfig config, IntSupplier workers) {
-    this.config = config;
-    this.workers = workers;
-  }
 
   @Override
   public void handle(Context ctx) {

@@ -63,7 +63,7 @@ final class Failures {
     }
     // Also of an earlier one of this kind.
     response.resetBuffer();
-    response.setStatus(Errors.status(type));
+    response.setStatus(type.status());
     response.setContentType(Errors.CONTENT_TYPE);
     try {
       response.getOutputStream().write(Errors.body(type, "the server failed; its log says why"));
@@ -74,10 +74,10 @@ final class Failures {
 
   private void respond(Context ctx, ServingException e) {
     RequestLog.failed(ctx, e);
+    if (e.type().isRefusal()) {
+      ctx.attribute(REFUSED, true);
+    }
     if (Grpc.isCall(ctx)) {
-      if (e.type() == ErrorType.OVERLOADED || e.type() == ErrorType.NOT_READY) {
-        ctx.attribute(REFUSED, true);
-      }
       Grpc.fail(ctx, e);
       return;
     }
@@ -85,16 +85,14 @@ final class Failures {
     boolean isWrapped =
         OpenAi.has(ctx.path()) || predictRoute.filter(ctx.path()::equals).isPresent();
     // KServe's client shows no error whose type has a parameter.
-    ctx.status(Errors.status(e.type()))
+    ctx.status(e.type().status())
         .contentType(isProtocol || isWrapped ? MediaType.JSON.toString() : Errors.CONTENT_TYPE);
-    switch (e.type()) {
-      case OVERLOADED, NOT_READY -> {
-        ctx.header("Retry-After", "1");
-        ctx.attribute(REFUSED, true);
-      }
+    if (e.type().isRefusal()) {
+      ctx.header("Retry-After", Integer.toString(e.type().retryAfter()));
+    }
+    if (e.type() == ErrorType.PAYLOAD_TOO_LARGE) {
       // What is left of the body may be endless.
-      case PAYLOAD_TOO_LARGE -> ctx.header("Connection", "close");
-      default -> {}
+      ctx.header("Connection", "close");
     }
     Invocations.send(
         ctx,
@@ -133,7 +131,7 @@ final class Failures {
                           .map("; "::concat)
                           .orElse("")));
       case 405 -> {
-        var allowed = paths.allowed(ctx.path()).orElse("");
+        var allowed = paths.pattern(ctx.path()).map(paths.allowed()::get).orElse("");
         ctx.header("Allow", allowed);
         yield new ServingException(
             ErrorType.METHOD_NOT_ALLOWED,
@@ -146,7 +144,7 @@ final class Failures {
   /// The path that was probably meant. Not all that there are: strangers need not know them.
   private Optional<String> nearest(String path) {
     var distance = new LevenshteinDistance(SLIP);
-    return paths.methods().keySet().stream()
+    return paths.allowed().keySet().stream()
         .map(known -> Map.entry(known, distance.apply(path, known)))
         // Of a short path such as / or /docs, three characters are no slip.
         .filter(

@@ -1,8 +1,6 @@
 package dev.berth.http;
 
-import dev.berth.config.HttpConfig;
-import dev.berth.config.StreamConfig;
-import dev.berth.config.TransformConfig;
+import dev.berth.config.ServerConfig;
 import dev.berth.error.ErrorType;
 import dev.berth.error.ServingException;
 import dev.berth.hooks.InvocationRequest;
@@ -32,7 +30,6 @@ import java.util.Set;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.BiFunction;
 import java.util.function.BooleanSupplier;
-import java.util.function.LongSupplier;
 import org.eclipse.jetty.ee10.servlet.ServletContextRequest;
 import org.eclipse.jetty.io.EndPoint;
 import org.slf4j.Logger;
@@ -41,7 +38,7 @@ import org.slf4j.MDC;
 
 /// `POST /invocations`, and `POST /models/{name}/invoke`: negotiates the types, asks the model and
 /// writes its answer. Runs on the request's virtual thread.
-final class Invocations implements Handler {
+final class Invocations {
 
   static final String CUSTOM_ATTRIBUTES = "X-Amzn-SageMaker-Custom-Attributes";
 
@@ -50,81 +47,55 @@ final class Invocations implements Handler {
       Set.of("accept", "content-type", "traceparent", "x-amzn-trace-id");
   private static final List<MediaType> LINES = List.of(MediaType.JSON_LINES, MediaType.CSV);
 
-  private final BiFunction<Context, Deadline, ServedModel.Visit> visits;
-  private final HttpConfig http;
-  private final TransformConfig transform;
-  private final Duration timeout;
+  private final ServerConfig config;
 
   /// Nothing in a batch-transform job, where a failed answer must not look like a whole one.
   private final Optional<StreamLimits> streams;
 
-  private final ProcessMemory memory;
-  private final LongSupplier clock;
-
-  /// @param visits has the model that a request is for take it in, by the deadline
-  Invocations(
-      BiFunction<Context, Deadline, ServedModel.Visit> visits,
-      HttpConfig http,
-      TransformConfig transform,
-      Duration timeout,
-      StreamConfig streams,
-      ProcessMemory memory,
-      LongSupplier clock) {
-    this.visits = visits;
-    this.http = http;
-    this.transform = transform;
-    this.timeout = timeout;
+  Invocations(ServerConfig config) {
+    this.config = config;
     this.streams =
-        transform.batch()
+        config.transform().batch()
             ? Optional.empty()
-            : Optional.of(new StreamLimits(streams.partTimeout(), streams.timeout(), false));
-    this.memory = memory;
-    this.clock = clock;
+            : Optional.of(
+                new StreamLimits(
+                    config.streams().partTimeout(), config.streams().timeout(), false));
   }
 
-  @Override
-  public void handle(Context ctx) throws IOException {
-    take(
-        ctx,
-        new Exchange() {
-          @Override
-          public ServedModel.Visit enter(RequestBody body, Deadline deadline) {
-            return visits.apply(ctx, deadline);
-          }
+  /// @param visits has the model that a request is for take it in, by the deadline
+  Handler ask(BiFunction<Context, Deadline, ServedModel.Visit> visits, Answering answering) {
+    return ctx ->
+        take(
+            ctx,
+            config.batching().timeout(),
+            (body, deadline) -> {
+              try (var visit = entered(ctx, body, visits.apply(ctx, deadline))) {
+                answering.answer(ctx, visit, body, deadline);
+              }
+            });
+  }
 
-          @Override
-          public void answer(ServedModel.Visit visit, RequestBody body, Deadline deadline)
-              throws IOException {
-            Invocations.this.answer(ctx, visit, body, deadline);
-          }
-        });
+  /// How the model is asked for one.
+  interface Answering {
+    void answer(Context ctx, ServedModel.Visit visit, RequestBody body, Deadline deadline)
+        throws IOException;
   }
 
   /// How one request is answered.
   interface Exchange {
-
-    /// Has the model that the request is for take it in.
-    ServedModel.Visit enter(RequestBody body, Deadline deadline) throws IOException;
-
-    void answer(ServedModel.Visit visit, RequestBody body, Deadline deadline) throws IOException;
+    void answer(RequestBody body, Deadline deadline) throws Exception;
   }
 
-  /// Has a request answered in the server's timeout, and throws away what is left of its body where
-  /// that fails.
-  void take(Context ctx, Exchange exchange) throws IOException {
-    take(ctx, timeout, exchange);
-  }
-
-  /// The same for a caller who has a limit of its own.
+  /// Has a request answered, and throws away what is left of its body where that fails.
   ///
+  /// @param most bytes of its body
   /// @param limit how long it may take, where that is less than the server's timeout
-  void take(Context ctx, Duration limit, Exchange exchange) throws IOException {
-    var deadline = Deadline.in(limit.compareTo(timeout) < 0 ? limit : timeout, clock);
-    try (var body = new RequestBody(ctx, http.maxPayloadBytes(), deadline, memory)) {
-      try (var visit = exchange.enter(body, deadline)) {
-        RequestLog.entered(ctx, visit.metrics());
-        visit.countMemory(body.memory());
-        exchange.answer(visit, body, deadline);
+  void take(Context ctx, long most, Duration limit, Exchange exchange) throws Exception {
+    var timeout = config.batching().timeout();
+    var deadline = Deadline.in(limit.compareTo(timeout) < 0 ? limit : timeout, System::nanoTime);
+    try (var body = new RequestBody(ctx, most, deadline, ProcessMemory.ofThisProcess())) {
+      try {
+        exchange.answer(body, deadline);
       } catch (ServingException e) {
         // A caller who asked first whether to send the body has not sent it.
         if (ctx.header("Expect") == null) {
@@ -135,14 +106,28 @@ final class Invocations implements Handler {
     }
   }
 
-  private void answer(Context ctx, ServedModel.Visit visit, RequestBody body, Deadline deadline)
+  void take(Context ctx, Duration limit, Exchange exchange) throws Exception {
+    take(ctx, config.http().maxPayloadBytes(), limit, exchange);
+  }
+
+  /// Says that a model has taken a request in.
+  static ServedModel.Visit entered(Context ctx, RequestBody body, ServedModel.Visit visit) {
+    RequestLog.entered(ctx, visit.metrics());
+    visit.countMemory(body.memory());
+    return visit;
+  }
+
+  /// Asks in the hooks' own way.
+  void answer(Context ctx, ServedModel.Visit visit, RequestBody body, Deadline deadline)
       throws IOException {
     OpenAi.require(ctx.path(), visit);
     var session =
         header(ctx, SessionProtocol.SESSION_ID).map(id -> SessionProtocol.checked(id, visit));
     var accept =
         Accept.choose(
-            header(ctx, "Accept"), OpenAi.responseTypes(ctx.path(), visit), http.defaultAccept());
+            header(ctx, "Accept"),
+            OpenAi.responseTypes(ctx.path(), visit),
+            config.http().defaultAccept());
     // What opens or closes a session is JSON, whatever the hooks read.
     var contentType =
         contentType(
@@ -154,19 +139,6 @@ final class Invocations implements Handler {
     } else {
       send(ctx, visit.invoke(request, call(ctx, body, deadline).streaming(streams)));
     }
-  }
-
-  /// Has a request answered that is for no model.
-  void read(Context ctx, Duration limit, Reading reading) throws IOException {
-    var deadline = Deadline.in(limit.compareTo(timeout) < 0 ? limit : timeout, clock);
-    try (var body = new RequestBody(ctx, http.maxPayloadBytes(), deadline, memory)) {
-      reading.of(body);
-    }
-  }
-
-  /// What is done with a body.
-  interface Reading {
-    void of(RequestBody body) throws IOException;
   }
 
   /// Reads the body ahead, once there is room for its records.
@@ -189,7 +161,7 @@ final class Invocations implements Handler {
             accept,
             header(ctx, CUSTOM_ATTRIBUTES),
             RequestLog.inferenceId(ctx),
-            transform.keepBadRecords())
+            config.transform().keepBadRecords())
         .withTraceParent(RequestLog.traceParent(ctx))
         .withPath(ctx.path(), Optional.ofNullable(ctx.queryString()))
         .withHeaders(headers(ctx))
@@ -296,7 +268,7 @@ final class Invocations implements Handler {
     while (end > 0 && (body[end - 1] == '\n' || body[end - 1] == '\r')) {
       end--;
     }
-    send(ctx, body, end, transform.trailingNewline() && end > 0);
+    send(ctx, body, end, config.transform().trailingNewline() && end > 0);
   }
 
   static void send(Context ctx, byte[] body) {

@@ -6,18 +6,16 @@ import dev.berth.error.ServingException;
 import dev.berth.hooks.MediaType;
 import dev.berth.json.JsonText;
 import dev.berth.json.NotJsonException;
-import dev.berth.memory.ProcessMemory;
-import dev.berth.serving.Deadline;
 import dev.berth.serving.ManyModels;
 import io.javalin.http.Context;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
-import java.time.Duration;
+import java.time.temporal.ChronoUnit;
+import java.util.Base64;
 import java.util.LinkedHashMap;
 import java.util.Map;
 import java.util.Optional;
-import java.util.function.LongSupplier;
 import java.util.regex.Pattern;
 
 /// `/models`: what the platform calls to load, list and unload the models of a multi-model
@@ -33,41 +31,42 @@ final class Models {
   private static final int PAGE = 100;
 
   private static final String CONTENT_TYPE = "application/json";
+
+  /// Tells the token of a page from other text.
+  private static final String TOKEN = "after:";
+
   private static final Pattern NUMBER = Pattern.compile("0*([1-9]\\d*)");
   private static final Pattern CONTROL = Pattern.compile("\\p{Cntrl}");
 
   private final ManyModels models;
-  private final Duration timeout;
-  private final ProcessMemory memory;
-  private final LongSupplier clock;
+  private final Invocations invocations;
 
-  /// @param timeout how long the body of a load may take to arrive
-  Models(ManyModels models, Duration timeout, ProcessMemory memory, LongSupplier clock) {
+  /// @param invocations reads the body of a load
+  Models(ManyModels models, Invocations invocations) {
     this.models = models;
-    this.timeout = timeout;
-    this.memory = memory;
-    this.clock = clock;
-  }
-
-  /// The name in the path.
-  static String name(Context ctx) {
-    return ctx.pathParam("name");
+    this.invocations = invocations;
   }
 
   void load(Context ctx) throws Exception {
-    var fields = fields(body(ctx));
-    var name = text(fields, "model_name", MAX_NAME_LENGTH);
-    if (name.equals(".") || name.equals("..")) {
-      throw bad(
-          "model_name: found %s, expected a name that a path can hold"
-              .formatted(Text.quoted(name)));
-    }
-    answer(ctx, describe(models.load(name, Path.of(text(fields, "url", MAX_URL_LENGTH)))));
+    invocations.take(
+        ctx,
+        MAX_BODY_BYTES,
+        ChronoUnit.FOREVER.getDuration(),
+        (body, _) -> {
+          var fields = fields(whole(ctx, body));
+          var name = text(fields, "model_name", MAX_NAME_LENGTH);
+          if (name.equals(".") || name.equals("..")) {
+            throw bad(
+                "model_name: found %s, expected a name that a path can hold"
+                    .formatted(Text.quoted(name)));
+          }
+          answer(ctx, describe(models.load(name, Path.of(text(fields, "url", MAX_URL_LENGTH)))));
+        });
   }
 
   void list(Context ctx) {
     int limit = limit(ctx.queryParam("limit"));
-    var after = Optional.ofNullable(ctx.queryParam("next_page_token")).map(PageToken::read);
+    var after = Optional.ofNullable(ctx.queryParam("next_page_token")).map(Models::afterToken);
     var rest =
         models.list().stream()
             .filter(entry -> after.isEmpty() || entry.name().compareTo(after.get()) > 0)
@@ -77,17 +76,17 @@ final class Models {
     var listing = new LinkedHashMap<String, Object>();
     listing.put("models", page.stream().map(Models::describe).toList());
     if (rest.size() > limit) {
-      listing.put("nextPageToken", PageToken.after(page.getLast().name()));
+      listing.put("nextPageToken", tokenAfter(page.getLast().name()));
     }
     answer(ctx, listing);
   }
 
   void describe(Context ctx) {
-    answer(ctx, describe(models.describe(name(ctx))));
+    answer(ctx, describe(models.describe(ctx.pathParam("name"))));
   }
 
   void unload(Context ctx) throws Exception {
-    answer(ctx, describe(models.unload(name(ctx))));
+    answer(ctx, describe(models.unload(ctx.pathParam("name"))));
   }
 
   private static Map<String, Object> describe(ManyModels.Entry entry) {
@@ -103,23 +102,20 @@ final class Models {
     ctx.contentType(CONTENT_TYPE).result(JsonText.bytes(fields));
   }
 
-  private byte[] body(Context ctx) throws IOException {
-    try (var body = new RequestBody(ctx, MAX_BODY_BYTES, Deadline.in(timeout, clock), memory)) {
-      try {
-        requireJson(ctx.header("Content-Type"));
-        body.checkDeclared();
-        body.readAhead();
-        return body.readAllBytes();
-      } catch (ServingException e) {
-        body.discard();
-        throw e.type() != ErrorType.PAYLOAD_TOO_LARGE
-            ? e
-            : new ServingException(
-                e.type(),
-                "body: found more than %d bytes, expected {\"model_name\": …, \"url\": …}"
-                    .formatted(MAX_BODY_BYTES),
-                e);
-      }
+  private static byte[] whole(Context ctx, RequestBody body) throws IOException {
+    requireJson(ctx.header("Content-Type"));
+    try {
+      body.checkDeclared();
+      body.readAhead();
+      return body.readAllBytes();
+    } catch (ServingException e) {
+      throw e.type() != ErrorType.PAYLOAD_TOO_LARGE
+          ? e
+          : new ServingException(
+              e.type(),
+              "body: found more than %d bytes, expected {\"model_name\": …, \"url\": …}"
+                  .formatted(MAX_BODY_BYTES),
+              e);
     }
   }
 
@@ -192,6 +188,29 @@ final class Models {
     }
     // Whatever has more digits than a page is larger.
     return number.group(1).length() > 3 ? PAGE : Math.min(PAGE, Integer.parseInt(number.group(1)));
+  }
+
+  /// Where the next page of a listing begins: behind the last name of the page before. So models
+  /// may come and go meanwhile.
+  private static String tokenAfter(String name) {
+    return Base64.getUrlEncoder()
+        .withoutPadding()
+        .encodeToString((TOKEN + name).getBytes(StandardCharsets.UTF_8));
+  }
+
+  /// The name behind which the page begins.
+  private static String afterToken(String token) {
+    try {
+      var text = new String(Base64.getUrlDecoder().decode(token), StandardCharsets.UTF_8);
+      if (text.startsWith(TOKEN) && tokenAfter(text.substring(TOKEN.length())).equals(token)) {
+        return text.substring(TOKEN.length());
+      }
+    } catch (IllegalArgumentException _) {
+      // It is not Base64.
+    }
+    throw bad(
+        "next_page_token: found %s, expected the nextPageToken of a listing"
+            .formatted(Text.quoted(token)));
   }
 
   private static ServingException bad(String message) {

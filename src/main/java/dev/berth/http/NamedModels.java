@@ -6,6 +6,7 @@ import dev.berth.http.protocol.InferTarget;
 import dev.berth.serving.Deadline;
 import dev.berth.serving.Served;
 import dev.berth.serving.ServedModel;
+import io.javalin.http.Context;
 import java.util.Optional;
 
 /// The models of a server by name, whether it has one or many.
@@ -40,12 +41,14 @@ record NamedModels(Served served, String only) {
         : only.equals(name);
   }
 
+  /// The model that the path names; the only one where it names none.
+  InferTarget target(Context ctx) {
+    var path = ctx.pathParamMap();
+    return target(path.getOrDefault("name", ""), path.getOrDefault("version", ""));
+  }
+
   ServedModel.Visit enter(InferTarget target, Deadline deadline) {
-    return switch (served) {
-      case Served.One(var model) -> model.enter();
-      case Served.Watched watched -> watched.enter(deadline);
-      case Served.Many(var models) -> models.enter(target.model(), deadline);
-    };
+    return served.enter(target.model(), deadline);
   }
 
   /// Why a model can't be asked. One that the first request loads can be.

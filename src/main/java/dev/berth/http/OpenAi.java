@@ -6,7 +6,8 @@ import dev.berth.error.ErrorType;
 import dev.berth.error.ServingException;
 import dev.berth.hooks.MediaType;
 import dev.berth.serving.ServedModel;
-import io.javalin.config.RoutesConfig;
+import io.javalin.http.Context;
+import io.javalin.http.Handler;
 import java.lang.management.ManagementFactory;
 import java.util.List;
 import java.util.function.Supplier;
@@ -15,12 +16,13 @@ import java.util.function.Supplier;
 ///
 /// @param name of the only model
 /// @param visits has the model take a request in
-record OpenAi(String name, Supplier<ServedModel.Visit> visits) {
+record OpenAi(String name, Supplier<ServedModel.Visit> visits) implements Handler {
 
-  private static final String EMBEDDINGS = "/v1/embeddings";
+  static final String EMBEDDINGS = "/v1/embeddings";
 
   /// Those that ask the model.
-  static final List<String> ASKING = List.of("/v1/chat/completions", "/v1/completions", EMBEDDINGS);
+  private static final List<String> ASKING =
+      List.of("/v1/chat/completions", "/v1/completions", EMBEDDINGS);
 
   static final String MODELS = "/v1/models";
   static final String MODEL = MODELS + "/{name}";
@@ -58,22 +60,20 @@ record OpenAi(String name, Supplier<ServedModel.Visit> visits) {
         : List.of(MediaType.JSON);
   }
 
-  void register(RoutesConfig routes) {
-    routes.get(
-        MODELS,
-        ctx -> {
-          try (var visit = visits.get()) {
-            if (visit.openAiPaths().isEmpty()) {
-              throw new ServingException(
-                  ErrorType.NOT_FOUND,
-                  "%s: this model answers no path of OpenAI's; GET /v2/models/%s describes it"
-                      .formatted(MODELS, name));
-            }
-          }
-          var list = JsonNodeFactory.instance.objectNode().put("object", "list");
-          list.putArray("data").add(model(name));
-          ctx.contentType(MediaType.JSON.toString()).result(list.toString());
-        });
+  /// Lists the model.
+  @Override
+  public void handle(Context ctx) {
+    try (var visit = visits.get()) {
+      if (visit.openAiPaths().isEmpty()) {
+        throw new ServingException(
+            ErrorType.NOT_FOUND,
+            "%s: this model answers no path of OpenAI's; GET /v2/models/%s describes it"
+                .formatted(MODELS, name));
+      }
+    }
+    var list = JsonNodeFactory.instance.objectNode().put("object", "list");
+    list.putArray("data").add(model(name));
+    ctx.contentType(MediaType.JSON.toString()).result(list.toString());
   }
 
   /// A model that can be asked, for OpenAI's clients and for those of KServe's version 1.

@@ -17,7 +17,6 @@ import dev.berth.json.JsonText;
 import dev.berth.serving.Deadline;
 import dev.berth.serving.Health;
 import dev.berth.serving.ServedModel;
-import io.javalin.config.RoutesConfig;
 import io.javalin.http.Context;
 import java.io.IOException;
 import java.time.Duration;
@@ -35,15 +34,14 @@ final class OpenInference {
 
   static final String ROOT = "/v2";
 
-  /// Where platforms ask whether the server is well.
-  static final List<String> HEALTH = List.of(ROOT + "/health/live", ROOT + "/health/ready");
-
-  /// Of version 1.
-  private static final String PREDICT = OpenAi.MODEL + ":predict";
+  /// Triton's own, of which the first would be a model of that name.
+  static final List<String> STATISTICS =
+      List.of(
+          ROOT + "/models/stats",
+          ROOT + "/models/{name}/stats",
+          ROOT + "/models/{name}/versions/{version}/stats");
 
   private static final String HEADER_LENGTH = "Inference-Header-Content-Length";
-  private static final String MODEL = ROOT + "/models/{name}";
-  private static final String VERSION = MODEL + "/versions/{version}";
   private static final Duration ANY_TIME = ChronoUnit.FOREVER.getDuration();
   private static final String NAME = "berth";
   private static final List<String> EXTENSIONS = List.of("binary_tensor_data");
@@ -55,59 +53,39 @@ final class OpenInference {
   private final NamedModels models;
   private final Health health;
   private final Invocations invocations;
-  private final boolean hasGrpc;
 
   /// @param invocations whose way requests go
-  OpenInference(NamedModels models, Health health, Invocations invocations, boolean hasGrpc) {
+  OpenInference(NamedModels models, Health health, Invocations invocations) {
     this.models = models;
     this.health = health;
     this.invocations = invocations;
-    this.hasGrpc = hasGrpc;
   }
 
   static boolean has(String path) {
     return path.equals(ROOT) || path.startsWith(ROOT + "/");
   }
 
-  void register(RoutesConfig routes) {
-    routes.get(ROOT, ctx -> json(ctx, new Server(NAME, version(), EXTENSIONS)));
-    routes.get(HEALTH.getFirst(), ctx -> json(ctx, Map.of("live", true)));
-    routes.get(HEALTH.getLast(), this::ready);
-    // Triton's own, of which the first would be a model of that name.
-    for (var models : List.of(ROOT + "/models", MODEL, VERSION)) {
-      routes.before(models + "/stats", this::refuseStatistics);
-    }
-    for (var model : List.of(MODEL, VERSION)) {
-      routes.get(model, this::describe);
-      routes.get(model + "/ready", this::modelReady);
-      routes.post(model + "/infer", this::infer);
-    }
-    routes.get(OpenAi.MODEL, this::describeInVersion1);
-    routes.post(
-        PREDICT, new Vertex((ctx, deadline) -> models.enter(target(ctx), deadline), invocations));
-    if (hasGrpc) {
-      call(routes, "ServerLive", _ -> GrpcMessages.yesOrNo(true));
-      call(routes, "ServerReady", _ -> GrpcMessages.yesOrNo(health.problem().isEmpty()));
-      call(routes, "ServerMetadata", _ -> GrpcMessages.server(NAME, version(), EXTENSIONS));
-      call(routes, "ModelReady", asked -> GrpcMessages.yesOrNo(isReady(asked)));
-      routes.post(Grpc.SERVICE + "ModelMetadata", this::describeByGrpc);
-      routes.post(Grpc.SERVICE + "ModelInfer", this::inferByGrpc);
-    }
+  void server(Context ctx) {
+    json(ctx, new Server(NAME, version(), EXTENSIONS));
   }
 
-  private void ready(Context ctx) {
+  void live(Context ctx) {
+    json(ctx, Map.of("live", true));
+  }
+
+  void ready(Context ctx) {
     requireNone(health.problem());
     json(ctx, Map.of("ready", true));
   }
 
-  private void modelReady(Context ctx) {
-    var target = target(ctx);
+  void modelReady(Context ctx) {
+    var target = models.target(ctx);
     requireNone(models.problem(target));
     json(ctx, new Ready(target.model(), true));
   }
 
-  private void describeInVersion1(Context ctx) {
-    var target = target(ctx);
+  void describeInVersion1(Context ctx) {
+    var target = models.target(ctx);
     requireNone(models.problem(target));
     ctx.contentType(MediaType.JSON.toString()).result(OpenAi.model(target.model()).toString());
   }
@@ -130,7 +108,7 @@ final class OpenInference {
     }
   }
 
-  private void refuseStatistics(Context ctx) {
+  void refuseStatistics(Context ctx) {
     if (ctx.path().equals(ROOT + "/models/stats") && models.has("stats")) {
       return;
     }
@@ -140,21 +118,21 @@ final class OpenInference {
             .formatted(ctx.path()));
   }
 
-  private void describe(Context ctx) throws IOException {
+  void describe(Context ctx) throws Exception {
     ask(
         ctx,
         ANY_TIME,
-        _ -> target(ctx),
+        _ -> models.target(ctx),
         (target, visit, _, deadline) ->
             json(ctx, ModelMetadata.of(target, visit.signature(deadline))));
   }
 
-  private void infer(Context ctx) throws IOException {
+  void infer(Context ctx) throws Exception {
     var headerLength = headerLength(ctx);
     ask(
         ctx,
         ANY_TIME,
-        _ -> target(ctx),
+        _ -> models.target(ctx),
         (target, visit, body, deadline) -> {
           var messages = new JsonMessages(target, headerLength);
           var type = headerLength.isPresent() ? InferDialect.BINARY : MediaType.JSON;
@@ -167,7 +145,7 @@ final class OpenInference {
         });
   }
 
-  private void describeByGrpc(Context ctx) throws IOException {
+  void describeByGrpc(Context ctx) throws Exception {
     Grpc.require(ctx);
     ask(
         ctx,
@@ -178,7 +156,7 @@ final class OpenInference {
                 ctx, GrpcMessages.model(ModelMetadata.of(target, visit.signature(deadline)))));
   }
 
-  private void inferByGrpc(Context ctx) throws IOException {
+  void inferByGrpc(Context ctx) throws Exception {
     Grpc.require(ctx);
     ask(
         ctx,
@@ -202,36 +180,39 @@ final class OpenInference {
   }
 
   private void ask(Context ctx, Duration limit, Naming naming, Answering answering)
-      throws IOException {
+      throws Exception {
     invocations.take(
         ctx,
         limit,
-        new Invocations.Exchange() {
-          private InferTarget target;
-
-          @Override
-          public ServedModel.Visit enter(RequestBody body, Deadline deadline) throws IOException {
-            target = naming.of(body);
-            return models.enter(target, deadline);
-          }
-
-          @Override
-          public void answer(ServedModel.Visit visit, RequestBody body, Deadline deadline)
-              throws IOException {
+        (body, deadline) -> {
+          var target = naming.of(body);
+          try (var visit = Invocations.entered(ctx, body, models.enter(target, deadline))) {
             answering.of(target, visit, body, deadline);
           }
         });
   }
 
+  void serverLive(Context ctx) throws Exception {
+    call(ctx, _ -> GrpcMessages.yesOrNo(true));
+  }
+
+  void serverReady(Context ctx) throws Exception {
+    call(ctx, _ -> GrpcMessages.yesOrNo(health.problem().isEmpty()));
+  }
+
+  void serverMetadata(Context ctx) throws Exception {
+    call(ctx, _ -> GrpcMessages.server(NAME, version(), EXTENSIONS));
+  }
+
+  void isModelReady(Context ctx) throws Exception {
+    call(ctx, asked -> GrpcMessages.yesOrNo(isReady(asked)));
+  }
+
   /// A call of gRPC whose request names a model at most.
-  private void call(RoutesConfig routes, String method, Function<byte[], byte[]> answer) {
-    routes.post(
-        Grpc.SERVICE + method,
-        ctx -> {
-          Grpc.require(ctx);
-          invocations.read(
-              ctx, Grpc.timeout(ctx), body -> Grpc.answer(ctx, answer.apply(message(body))));
-        });
+  private void call(Context ctx, Function<byte[], byte[]> answer) throws Exception {
+    Grpc.require(ctx);
+    invocations.take(
+        ctx, Grpc.timeout(ctx), (body, _) -> Grpc.answer(ctx, answer.apply(message(body))));
   }
 
   private InvocationResponse infer(
@@ -245,11 +226,6 @@ final class OpenInference {
     var dialect =
         new InferDialect(messages, visit.requestTypes(), visit.responseTypes(), visit::signature);
     return invocations.askWhole(ctx, visit, body, type, type, dialect, deadline);
-  }
-
-  private InferTarget target(Context ctx) {
-    var version = ctx.pathParamMap().getOrDefault("version", "");
-    return models.target(Models.name(ctx), version);
   }
 
   private InferTarget target(byte[] message) {

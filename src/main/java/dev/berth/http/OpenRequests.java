@@ -89,11 +89,11 @@ final class OpenRequests extends Handler.Wrapper {
   }
 
   private void refuse(Response response, Callback callback) {
-    response.setStatus(Errors.status(ErrorType.OVERLOADED));
+    response.setStatus(ErrorType.OVERLOADED.status());
     var headers = response.getHeaders();
     headers.put(RequestLog.REQUEST_ID_HEADER, UUID.randomUUID().toString());
     headers.put(HttpHeader.CONTENT_TYPE, Errors.CONTENT_TYPE);
-    headers.put(HttpHeader.RETRY_AFTER, "1");
+    headers.put(HttpHeader.RETRY_AFTER, ErrorType.OVERLOADED.retryAfter());
     headers.put(HttpHeader.CONNECTION, HttpHeaderValue.CLOSE);
     response.write(
         true, ByteBuffer.wrap(Errors.body(ErrorType.OVERLOADED, connections.full())), callback);

@@ -107,9 +107,7 @@ final class RequestLog {
   /// Says which model has taken the request in. Its name is on the log lines from now on.
   static void entered(Context ctx, ModelMetrics model) {
     ctx.attribute(MODEL, model);
-    trace(ctx).model(model.model());
-    model.requestEntered();
-    MDC.put(ModelMetrics.LABEL, model.model());
+    entered(trace(ctx), model);
   }
 
   /// The same for a message of a socket.
@@ -149,19 +147,15 @@ final class RequestLog {
       Optional<Invocation> served,
       Optional<ServingException> failure,
       Duration total) {
-    int status = failure.map(e -> Errors.status(e.type())).orElse(200);
-    metrics.requestCompleted(Sockets.PATH, status, total);
-    model.ifPresent(taken -> taken.requestCompleted(status, total));
-    served.ifPresent(invocation -> trace.records(invocation.records()));
-    trace.end(Sockets.PATH, status, failure.map(e -> e.type().name()));
-    write("message", path, Sockets.PATH, status, failure.orElse(null), served.orElse(null), total);
-    MDC.clear();
+    end(
+        trace,
+        new Ended("message", path, Sockets.PATH, 200, failure, served, total),
+        model.orElse(null));
   }
 
   /// Says that a model has answered.
   static void served(Context ctx, Invocation invocation) {
     ctx.attribute(SERVED, invocation);
-    trace(ctx).records(invocation.records());
   }
 
   /// Says why the request failed.
@@ -172,17 +166,46 @@ final class RequestLog {
   /// Runs after the route and the error mapper.
   void end(Context ctx) {
     Long started = ctx.attribute(STARTED);
-    var total = Duration.ofNanos(System.nanoTime() - started);
-    var route = paths.pattern(ctx.path()).orElse("other");
-    int status = status(ctx);
-    metrics.requestCompleted(route, status, total);
-    ModelMetrics model = ctx.attribute(MODEL);
-    if (model != null) {
-      model.requestCompleted(status, total);
+    end(
+        trace(ctx),
+        new Ended(
+            ctx.method().name(),
+            ctx.path(),
+            paths.pattern(ctx.path()).orElse("other"),
+            ctx.statusCode(),
+            Optional.ofNullable(ctx.attribute(FAILED)),
+            Optional.ofNullable(ctx.attribute(SERVED)),
+            Duration.ofNanos(System.nanoTime() - started)),
+        ctx.attribute(MODEL));
+  }
+
+  /// A request that has its answer.
+  ///
+  /// @param answered the status of the answer. What fails in a call of gRPC, or behind the first
+  ///   part of a stream, comes after a 200
+  private record Ended(
+      String method,
+      String path,
+      String route,
+      int answered,
+      Optional<ServingException> failure,
+      Optional<Invocation> served,
+      Duration total) {
+
+    int status() {
+      return failure.map(e -> e.type().status()).orElse(answered);
     }
-    ServingException failure = ctx.attribute(FAILED);
-    trace(ctx).end(route, status, Optional.ofNullable(failure).map(e -> e.type().name()));
-    write(ctx, route, status, total);
+  }
+
+  /// @param model null: none has taken it in
+  private void end(RequestTrace trace, Ended ended, ModelMetrics model) {
+    metrics.requestCompleted(ended.route, ended.status(), ended.total);
+    if (model != null) {
+      model.requestCompleted(ended.status(), ended.total);
+    }
+    ended.served.ifPresent(invocation -> trace.records(invocation.records()));
+    trace.end(ended.route, ended.status(), ended.failure.map(e -> e.type().name()));
+    write(ended);
     MDC.clear();
   }
 
@@ -215,41 +238,19 @@ final class RequestLog {
     return trace(ctx).place().map(RequestTrace.Place::traceParent).or(() -> TraceParents.of(ctx));
   }
 
-  private static void write(Context ctx, String route, int status, Duration total) {
-    write(
-        ctx.method().name(),
-        ctx.path(),
-        route,
-        status,
-        ctx.attribute(FAILED),
-        ctx.attribute(SERVED),
-        total);
-  }
-
-  /// What fails in a call of gRPC, or behind the first part of a stream, comes after a 200.
-  private static int status(Context ctx) {
-    ServingException failure = ctx.attribute(FAILED);
-    return failure == null ? ctx.statusCode() : Errors.status(failure.type());
-  }
-
-  private static void write(
-      String method,
-      String path,
-      String route,
-      int status,
-      ServingException failure,
-      Invocation served,
-      Duration total) {
+  private static void write(Ended ended) {
+    var failure = ended.failure.orElse(null);
+    var served = ended.served.orElse(null);
     var level = level(failure, served);
     if (!log.isEnabledForLevel(level)) {
       return;
     }
     var line =
         log.atLevel(level)
-            .addKeyValue("route", route)
-            .addKeyValue("method", method)
-            .addKeyValue("status", status)
-            .addKeyValue("total_ms", millis(total));
+            .addKeyValue("route", ended.route)
+            .addKeyValue("method", ended.method)
+            .addKeyValue("status", ended.status())
+            .addKeyValue("total_ms", millis(ended.total));
     var result = "";
     if (failure != null) {
       // The stack says it all. A caller's own mistake has no stack worth reading, nor has a full
@@ -282,7 +283,13 @@ final class RequestLog {
     }
     var target = Optional.ofNullable(MDC.get(TARGET_MODEL)).map(" for "::concat).orElse("");
     line.log(
-        "{} {}{} {} in {} ms{}", method, Text.logged(path), target, status, millis(total), result);
+        "{} {}{} {} in {} ms{}",
+        ended.method,
+        Text.logged(ended.path),
+        target,
+        ended.status(),
+        millis(ended.total),
+        result);
   }
 
   /// A platform asks `/ping` and `/metrics` all the time, so their answers have no line by default.

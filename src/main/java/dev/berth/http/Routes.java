@@ -1,65 +1,50 @@
 package dev.berth.http;
 
+import static dev.berth.http.Route.Of.HEALTH;
+import static dev.berth.http.Route.Of.MANY;
+import static dev.berth.http.Route.Of.ONE;
+import static dev.berth.http.Route.Of.PAGE;
+import static dev.berth.http.Route.Of.SERVER;
+import static dev.berth.http.Route.at;
+import static io.javalin.http.HandlerType.GET;
+import static io.javalin.http.HandlerType.POST;
+
 import dev.berth.config.ServerConfig;
 import dev.berth.error.ErrorType;
+import dev.berth.http.page.Operations;
 import dev.berth.http.page.Page;
-import dev.berth.memory.ProcessMemory;
 import dev.berth.metrics.ServingMetrics;
 import dev.berth.serving.Deadline;
 import dev.berth.serving.Health;
-import dev.berth.serving.ManyModels;
 import dev.berth.serving.Served;
 import dev.berth.serving.ServedModel;
 import dev.berth.telemetry.Tracing;
 import io.javalin.config.JavalinConfig;
-import io.javalin.config.RoutesConfig;
 import io.javalin.http.Context;
+import io.javalin.http.Handler;
+import io.javalin.router.Endpoint;
 import jakarta.servlet.http.HttpServletResponse;
 import java.nio.charset.StandardCharsets;
+import java.util.HashMap;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.ReentrantLock;
-import java.util.function.BiFunction;
-import java.util.function.Function;
-import java.util.function.IntSupplier;
-import java.util.function.Supplier;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
 
-/// Every route of the server.
-final class Routes {
+/// Registers those of [Route#ALL] that a server has, and the paths that its settings name. Has the
+/// handlers that are for no model.
+public final class Routes {
 
   private static final String START_MANY =
       "this server has one model, at /invocations; SAGEMAKER_MULTI_MODEL=true starts one that loads and unloads models, "
           + "--models one that serves all of a directory";
-  private static final String MANY =
+  private static final String HAS_MANY =
       "this server has many models; POST /models/{name}/invoke asks one, GET /models lists them";
-
-  /// What asks the model. SageMaker's OpenAI-compatible path forwards to the paths of OpenAI.
-  private static final List<String> INVOCATIONS =
-      Stream.concat(Stream.of("/invocations", "/inferences"), OpenAi.ASKING.stream()).toList();
-
-  /// What to say to those who ask a server of one model for a path of many.
-  private static final Map<String, String> OF_MANY =
-      Map.of(
-          "/models",
-          START_MANY,
-          "/models/{name}",
-          START_MANY,
-          "/models/{name}/invoke",
-          START_MANY,
-          Sockets.PATH_OF_MODEL,
-          START_MANY,
-          "/v1/responses",
-          "of OpenAI's API there are chat completions, completions and embeddings");
-
-  /// The other way round.
-  private static final Map<String, String> OF_ONE =
-      Stream.concat(
-              INVOCATIONS.stream(), Stream.of("/execution-parameters", Sockets.PATH, OpenAi.MODELS))
-          .collect(Collectors.toMap(Function.identity(), _ -> MANY));
 
   /// To refuse takes about a thousandth of a second, and may take a tenth of the cores.
   private static final long REFUSAL_NANOS = TimeUnit.MILLISECONDS.toNanos(10);
@@ -92,7 +77,10 @@ final class Routes {
   private final Served served;
   private final ServingMetrics metrics;
   private final Tracing tracing;
-  private final Page page;
+  private final Invocations invocations;
+  private final NamedModels named;
+  final OpenInference v2;
+  final Page page;
 
   Routes(
       ServerConfig config,
@@ -107,48 +95,96 @@ final class Routes {
     this.metrics = metrics;
     this.tracing = tracing;
     this.page = page;
+    this.named = new NamedModels(served, config.protocol().modelName());
+    this.invocations = new Invocations(config);
+    this.v2 = new OpenInference(named, health, invocations);
+  }
+
+  /// Whether a path is one of the server's own, and so can't be the one of a setting.
+  public static boolean has(String path) {
+    return Paths.find(Route.ALL.stream().map(Route::path).toList(), path).isPresent();
   }
 
   void register(JavalinConfig javalin) {
     var routes = javalin.routes;
-    var metricsPath = config.http().metricsPath();
-    var platform = config.platform();
-    boolean hasMany = served instanceof Served.Many;
-    var all = Paths.of(javalin, hasMany ? OF_ONE : OF_MANY);
-    var untraced =
-        Stream.concat(healthPaths().stream(), Stream.of(metricsPath))
-            .collect(Collectors.toUnmodifiableSet());
+    var here = here();
+    var elsewhere = elsewhere();
+    var all = Paths.of(here, elsewhere);
+    var untraced = new HashSet<>(healthPaths());
+    untraced.add(config.http().metricsPath());
     var log = new RequestLog(metrics, all, tracing, untraced);
 
     routes.before(log::begin);
     routes.before(this::closeWhenStopping);
-    routes.get("/ping", this::ping);
-    routes.post("/ping", this::ping);
-    platform
-        .healthRoute()
-        .filter(path -> !path.equals("/ping"))
-        .ifPresent(path -> routes.get(path, this::ping));
-    switch (served) {
-      case Served.One(var model) -> register(routes, _ -> model.enter(), model::liveWorkers);
-      case Served.Watched watched -> register(routes, watched::enter, () -> liveWorkers(watched));
-      case Served.Many(var models) -> register(routes, models);
-    }
-    var named = new NamedModels(served, config.protocol().modelName());
-    var ofNamed =
-        invocations((ctx, deadline) -> named.enter(named.target(Models.name(ctx), ""), deadline));
-    new OpenInference(named, health, ofNamed, config.protocol().grpcPort().isPresent())
-        .register(routes);
-    routes.get(metricsPath, this::scrape);
+    OpenInference.STATISTICS.forEach(path -> routes.before(path, v2::refuseStatistics));
+    here.forEach(
+        route ->
+            routes.addEndpoint(
+                new Endpoint(route.method(), route.path(), route.handler().apply(this))));
+    // Sockets may have any path but those of requests. The page's are not among them.
+    var ofRequests = here.stream().filter(route -> route.of() != PAGE).toList();
     var sockets =
-        new Sockets(this::model, !hasMany, config, all.soFar(), log, metrics, System::nanoTime);
+        new Sockets(
+            handshake -> () -> enter(handshake, inTime()),
+            !hasMany(),
+            config,
+            Paths.of(ofRequests, elsewhere),
+            log,
+            metrics,
+            System::nanoTime);
     sockets.configure(javalin);
-    if (config.http().page()) {
-      page.register(routes, all.methods(), Errors::status);
-    }
     sockets.register(routes, List.of(Sockets.PATH_OF_MODEL, "*"));
     routes.after(log::end);
     routes.after(this::holdRefused);
-    new Failures(all, platform.predictRoute()).map(routes);
+    new Failures(all, config.platform().predictRoute()).map(routes);
+  }
+
+  private boolean hasMany() {
+    return served instanceof Served.Many;
+  }
+
+  /// The routes of this server. Those that settings name go before others at the same path.
+  private List<Route> here() {
+    var metricsPath = config.http().metricsPath();
+    var set =
+        Stream.of(
+                Optional.of(at(SERVER, GET, metricsPath, Operations::metrics, s -> s::scrape)),
+                config
+                    .platform()
+                    .healthRoute()
+                    .map(path -> at(HEALTH, GET, path, Operations::ping, s -> s::ping)),
+                config
+                    .platform()
+                    .predictRoute()
+                    .map(path -> at(ONE, POST, path, Operations::predict, Routes::predict)))
+            .flatMap(Optional::stream)
+            .toList();
+    var others = Route.ALL.stream().filter(route -> set.stream().noneMatch(route::isAt));
+    return Stream.concat(set.stream(), others)
+        .filter(
+            route ->
+                switch (route.of()) {
+                  case SERVER, HEALTH -> true;
+                  case ONE -> !hasMany();
+                  case MANY -> hasMany();
+                  case GRPC -> config.protocol().grpcPort().isPresent();
+                  case PAGE -> config.http().page();
+                })
+        .toList();
+  }
+
+  /// The paths of a server with another number of models.
+  private Map<String, String> elsewhere() {
+    var elsewhere = new HashMap<String, String>();
+    Route.ALL.stream()
+        .filter(route -> route.of() == (hasMany() ? ONE : MANY))
+        .forEach(route -> elsewhere.put(route.path(), hasMany() ? HAS_MANY : START_MANY));
+    if (!hasMany()) {
+      elsewhere.put(
+          "/v1/responses",
+          "of OpenAI's API there are chat completions, completions and embeddings");
+    }
+    return elsewhere;
   }
 
   /// Keeps callers who come again at once, whatever `Retry-After` says, from taking the cores that
@@ -165,73 +201,53 @@ final class Routes {
 
   /// What says whether the server can answer.
   Set<String> healthPaths() {
-    return Stream.concat(
-            Stream.concat(Stream.of("/ping"), OpenInference.HEALTH.stream()),
-            config.platform().healthRoute().stream())
+    return here().stream()
+        .filter(route -> route.of() == HEALTH)
+        .map(Route::path)
         .collect(Collectors.toUnmodifiableSet());
-  }
-
-  /// Who answers the messages of a socket.
-  private Supplier<ServedModel.Visit> model(Context handshake) {
-    return switch (served) {
-      case Served.One(var model) -> model::enter;
-      case Served.Watched watched -> () -> watched.enter(inTime());
-      case Served.Many(var models) -> {
-        // The path of any other route is refused before, and this one has a name.
-        var name = Models.name(handshake);
-        yield () -> models.enter(name, inTime());
-      }
-    };
   }
 
   private Deadline inTime() {
     return Deadline.in(config.batching().timeout(), System::nanoTime);
   }
 
-  private int liveWorkers(Served.Watched watched) {
-    try (var visit = watched.enter(inTime())) {
-      return visit.liveWorkers();
-    }
+  Handler ask() {
+    return invocations.ask(this::enter, invocations::answer);
   }
 
-  private void register(
-      RoutesConfig routes, Function<Deadline, ServedModel.Visit> visits, IntSupplier workers) {
-    var vertex = config.platform().predictRoute();
-    var invocations = invocations((_, deadline) -> visits.apply(deadline));
-    INVOCATIONS.stream()
-        .filter(path -> vertex.filter(path::equals).isEmpty())
-        .forEach(path -> routes.post(path, invocations));
-    vertex.ifPresent(
-        path ->
-            routes.post(path, new Vertex((_, deadline) -> visits.apply(deadline), invocations)));
-    routes.get(Sockets.PATH, Sockets::requireHandshake);
-    routes.get("/execution-parameters", new ExecutionParameters(config.transform(), workers));
-    new OpenAi(config.protocol().modelName(), () -> visits.apply(inTime())).register(routes);
+  /// In the form of Vertex AI and of KServe's version 1.
+  Handler predict() {
+    return invocations.ask(
+        this::enter,
+        (ctx, visit, body, deadline) -> Vertex.answer(invocations, ctx, visit, body, deadline));
   }
 
-  private void register(RoutesConfig routes, ManyModels many) {
-    var models =
-        new Models(
-            many, config.batching().timeout(), ProcessMemory.ofThisProcess(), System::nanoTime);
-    routes.post("/models", models::load);
-    routes.get("/models", models::list);
-    routes.get("/models/{name}", models::describe);
-    routes.delete("/models/{name}", models::unload);
-    routes.get(Sockets.PATH_OF_MODEL, Sockets::requireHandshake);
-    routes.post(
-        "/models/{name}/invoke",
-        invocations((ctx, deadline) -> many.enter(Models.name(ctx), deadline)));
+  /// Has the model take a request in that its path names, else the only one.
+  private ServedModel.Visit enter(Context ctx, Deadline deadline) {
+    return named.enter(named.target(ctx), deadline);
   }
 
-  private Invocations invocations(BiFunction<Context, Deadline, ServedModel.Visit> visits) {
-    return new Invocations(
-        visits,
-        config.http(),
+  Handler executionParameters() {
+    return new ExecutionParameters(
         config.transform(),
-        config.batching().timeout(),
-        config.streams(),
-        ProcessMemory.ofThisProcess(),
-        System::nanoTime);
+        () -> {
+          try (var visit = served.enter(Served.NAME, inTime())) {
+            return visit.liveWorkers();
+          }
+        });
+  }
+
+  Handler openAiModels() {
+    return new OpenAi(config.protocol().modelName(), () -> served.enter(Served.NAME, inTime()));
+  }
+
+  Handler document() {
+    return page.document(here());
+  }
+
+  /// Those of a server of many.
+  Models models() {
+    return new Models(((Served.Many) served).models(), invocations);
   }
 
   /// What becomes of an error of the JVM outside of the hooks.
@@ -242,12 +258,12 @@ final class Routes {
 
   /// Says whether the server can answer, at once and whatever the workers do. A busy server is a
   /// healthy one.
-  private void ping(Context ctx) {
+  void ping(Context ctx) {
     health
         .problem()
         .ifPresentOrElse(
             problem ->
-                ctx.status(503)
+                ctx.status(ErrorType.NOT_READY.status())
                     .contentType(Errors.CONTENT_TYPE)
                     .result(Errors.body(ErrorType.NOT_READY, problem)),
             () -> ctx.status(200));

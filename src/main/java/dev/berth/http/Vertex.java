@@ -7,50 +7,29 @@ import dev.berth.http.platform.VertexDialect;
 import dev.berth.serving.Deadline;
 import dev.berth.serving.ServedModel;
 import io.javalin.http.Context;
-import io.javalin.http.Handler;
 import java.io.IOException;
 import java.util.List;
 import java.util.Optional;
-import java.util.function.BiFunction;
 
 /// Where Vertex AI asks, and clients of KServe's version 1. Requests are JSON, are answered by JSON
 /// as a whole, and go the way of `POST /invocations`. Runs on the request's virtual thread.
-final class Vertex implements Handler {
+final class Vertex {
 
-  private final BiFunction<Context, Deadline, ServedModel.Visit> visits;
-  private final Invocations invocations;
+  private static final List<MediaType> JSON = List.of(MediaType.JSON);
 
-  /// @param visits has the model of a request take it in, by the deadline
-  /// @param invocations whose way requests go
-  Vertex(BiFunction<Context, Deadline, ServedModel.Visit> visits, Invocations invocations) {
-    this.visits = visits;
-    this.invocations = invocations;
-  }
+  private Vertex() {}
 
-  @Override
-  public void handle(Context ctx) throws IOException {
-    invocations.take(
-        ctx,
-        new Invocations.Exchange() {
-          @Override
-          public ServedModel.Visit enter(RequestBody body, Deadline deadline) {
-            return visits.apply(ctx, deadline);
-          }
-
-          @Override
-          public void answer(ServedModel.Visit visit, RequestBody body, Deadline deadline)
-              throws IOException {
-            Vertex.this.answer(ctx, visit, body, deadline);
-          }
-        });
-  }
-
-  private void answer(Context ctx, ServedModel.Visit visit, RequestBody body, Deadline deadline)
+  /// @param invocations whose way the request goes
+  static void answer(
+      Invocations invocations,
+      Context ctx,
+      ServedModel.Visit visit,
+      RequestBody body,
+      Deadline deadline)
       throws IOException {
-    var json = List.of(MediaType.JSON);
     var contentType =
-        Invocations.contentType(Optional.ofNullable(ctx.header("Content-Type")), json);
-    var accept = Accept.choose(Optional.ofNullable(ctx.header("Accept")), json, MediaType.JSON);
+        Invocations.contentType(Optional.ofNullable(ctx.header("Content-Type")), JSON);
+    var accept = Accept.choose(Optional.ofNullable(ctx.header("Accept")), JSON, MediaType.JSON);
     var dialect = VertexDialect.of(visit.requestTypes(), visit.responseTypes());
     try {
       invocations.write(

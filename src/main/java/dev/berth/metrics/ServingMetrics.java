@@ -55,8 +55,7 @@ public final class ServingMetrics extends Instruments implements AutoCloseable {
   public final Function<String, Counter> connectionsDropped =
       counters(
           "berth.connections.dropped",
-          "connections and requests refused for want of connections, and connections closed to make"
-              + " way",
+          "connections and requests refused for want of connections, and connections closed to make way",
           "reason");
   public final AtomicInteger sockets = gauge("berth.sockets", "WebSockets that are open");
   private final Function<String, Counter> socketsClosed =

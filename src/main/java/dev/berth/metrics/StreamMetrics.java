@@ -30,8 +30,7 @@ public final class StreamMetrics {
     streams =
         model.gauge(
             "berth.streams",
-            "records that are being predicted in steps, those that wait for their readers"
-                + " included");
+            "records that are being predicted in steps, those that wait for their readers included");
   }
 
   /// A step was made for so many records, whether it failed or not.

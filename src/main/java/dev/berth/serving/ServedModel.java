@@ -347,8 +347,7 @@ public final class ServedModel {
               () ->
                   new ServingException(
                       ErrorType.BAD_INPUT,
-                      "X-Amzn-SageMaker-Session-Id: found a session, but the hooks of this model"
-                          + " have none; leave the header out"));
+                      "X-Amzn-SageMaker-Session-Id: found a session, but the hooks of this model have none; leave the header out"));
     }
 
     @Override

@@ -309,8 +309,7 @@ public final class SessionStore {
   private static ServingException unknown() {
     return new ServingException(
         ErrorType.BAD_INPUT,
-        "X-Amzn-SageMaker-Session-Id: found a session that is not open here, because it was closed,"
-            + " has expired or is of another server; open a new one with NEW_SESSION");
+        "X-Amzn-SageMaker-Session-Id: found a session that is not open here, because it was closed, has expired or is of another server; open a new one with NEW_SESSION");
   }
 
   /// Closes a session when the requests that are in it have ended.

@@ -7,6 +7,7 @@ import static org.assertj.core.api.Assertions.catchThrowableOfType;
 import dev.berth.content.BatchStrategy;
 import dev.berth.hooks.CpuProfile;
 import dev.berth.hooks.MediaType;
+import dev.berth.http.Routes;
 import java.io.IOException;
 import java.net.URI;
 import java.nio.file.Files;
@@ -744,12 +745,13 @@ class ConfigurationTest {
   }
 
   private ServerConfig read(Map<String, String> environment, Map<String, String> flags) {
-    return Configuration.read(environment, flags, home).config();
+    return Configuration.read(environment, flags, home, Routes::has).config();
   }
 
   private List<String> problems(Map<String, String> environment) {
     return catchThrowableOfType(
-            ConfigurationException.class, () -> Configuration.read(environment, Map.of(), home))
+            ConfigurationException.class,
+            () -> Configuration.read(environment, Map.of(), home, Routes::has))
         .problems();
   }
 

@@ -27,10 +27,10 @@ class ErrorsTest {
   @ParameterizedTest
   @EnumSource(ErrorType.class)
   void everyTypeHasAnErrorStatusAndTheMessageStandsFirst(ErrorType type) {
-    assertThat(Errors.status(type)).isBetween(400, 599);
+    assertThat(type.status()).isBetween(400, 599);
     assertThat(new String(Errors.body(type, "why"), StandardCharsets.UTF_8))
         .isEqualTo(
             "{\"message\":\"why\",\"type\":\"%s\",\"code\":%d}",
-            type.name().toLowerCase(Locale.ROOT), Errors.status(type));
+            type.name().toLowerCase(Locale.ROOT), type.status());
   }
 }

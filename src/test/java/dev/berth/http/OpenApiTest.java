@@ -71,7 +71,6 @@ class OpenApiTest {
     }
   }
 
-  /// Where this fails for a new route, `dev.berth.http.page.Operations` needs a case for it.
   @Test
   void itHasEachRouteAndNoOther() throws Exception {
     try (var one =

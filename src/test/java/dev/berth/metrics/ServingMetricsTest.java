@@ -53,8 +53,7 @@ class ServingMetricsTest {
         .allMatch(
             line ->
                 line.matches(
-                    "# TYPE \\w+((?<=_total) counter|(?<!_total|_count|_sum|_bucket|_info)"
-                        + " gauge|(?<=_info) gauge| histogram| summary)"))
+                    "# TYPE \\w+((?<=_total) counter|(?<!_total|_count|_sum|_bucket|_info) gauge|(?<=_info) gauge| histogram| summary)"))
         .noneMatch(line -> line.matches(".*_(ns|ms|millis|minutes|hours|kb|mb)[_ ].*"));
     assertThat(names()).contains("process_cpu_seconds_total");
   }

@@ -2,40 +2,23 @@ package dev.berth.http.page;
 
 import com.fasterxml.jackson.databind.node.JsonNodeFactory;
 import com.fasterxml.jackson.databind.node.ObjectNode;
-import dev.berth.config.ServerConfig;
 import dev.berth.error.ErrorType;
 import java.util.Arrays;
+import java.util.Comparator;
+import java.util.List;
 import java.util.Locale;
-import java.util.Map;
 import java.util.Optional;
-import java.util.SortedSet;
-import java.util.function.ToIntFunction;
 
 /// The OpenAPI 3.1 document of the routes that this server has, with the types and samples of the
-/// models that it has loaded at the moment. [Operations] has what is said of each route.
+/// models that it has loaded at the moment.
 final class OpenApi {
 
   private static final JsonNodeFactory NODES = JsonNodeFactory.instance;
 
-  private final ServerConfig config;
-  private final Catalog catalog;
-  private final Map<String, SortedSet<String>> routes;
-  private final ToIntFunction<ErrorType> status;
-
-  /// @param routes the path and the methods of each
-  OpenApi(
-      ServerConfig config,
-      Catalog catalog,
-      Map<String, SortedSet<String>> routes,
-      ToIntFunction<ErrorType> status) {
-    this.config = config;
-    this.catalog = catalog;
-    this.routes = routes;
-    this.status = status;
-  }
+  private OpenApi() {}
 
   /// @param url where clients find the server
-  ObjectNode describe(String url) {
+  static ObjectNode describe(String url, List<? extends Described> routes, Operations operations) {
     var document = NODES.objectNode().put("openapi", "3.1.0");
     document
         .putObject("info")
@@ -46,25 +29,23 @@ final class OpenApi {
                 .orElse("unpackaged"))
         .put(
             "description",
-            "SageMaker's contract for model containers, as this server has it with its model. Each answer has the "
-                + "header x-amzn-RequestId. The log has the same id.");
+            "SageMaker's contract for model containers, as this server has it with its model. Each answer has the header x-amzn-RequestId. The log has the same id.");
     document.putArray("servers").addObject().put("url", url);
     var tags = document.putArray("tags");
     Operations.TAGS.forEach(tag -> tags.addObject().put("name", tag));
     var paths = document.putObject("paths");
-    var operations = new Operations(config, catalog, status);
-    routes.forEach(
-        (path, methods) -> {
-          for (var method : methods) {
-            operations
-                .describe(method, path)
-                .ifPresent(
-                    operation ->
-                        paths
-                            .withObjectProperty(path)
-                            .set(method.toLowerCase(Locale.ROOT), operation));
-          }
-        });
+    routes.stream()
+        .sorted(Comparator.comparing(Described::path).thenComparing(route -> route.method().name()))
+        .forEach(
+            route -> {
+              var operation = route.says().apply(operations);
+              if (operation != null) {
+                var method = route.method().name().toLowerCase(Locale.ROOT);
+                paths
+                    .withObjectProperty(route.path())
+                    .set(method, operation.at(method, route.path()));
+              }
+            });
     schemas(document.putObject("components").putObject("schemas"));
     return document;
   }

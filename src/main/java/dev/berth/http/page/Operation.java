@@ -6,12 +6,11 @@ import com.fasterxml.jackson.databind.node.ObjectNode;
 import dev.berth.error.ErrorType;
 import java.util.Arrays;
 import java.util.Locale;
-import java.util.function.ToIntFunction;
 import java.util.regex.Pattern;
 import java.util.stream.Collectors;
 
 /// What the document says of one route, while it is put together.
-final class Operation {
+public final class Operation {
 
   static final String JSON = "application/json";
 
@@ -24,13 +23,10 @@ final class Operation {
 
   private final ObjectNode node = JsonNodeFactory.instance.objectNode();
   private final String errorForm;
-  private final ToIntFunction<ErrorType> status;
 
   /// @param errorForm the name of its schema
-  /// @param status of an error
-  Operation(String tag, String summary, String errorForm, ToIntFunction<ErrorType> status) {
+  Operation(String tag, String summary, String errorForm) {
     this.errorForm = errorForm;
-    this.status = status;
     node.put("summary", summary);
     node.putArray("tags").add(tag);
   }
@@ -51,7 +47,7 @@ final class Operation {
     return this;
   }
 
-  Operation answers(String example) {
+  public Operation answers(String example) {
     return answers(JSON, Schemas.like(example));
   }
 
@@ -67,16 +63,16 @@ final class Operation {
   }
 
   /// Of two errors with the same status, the description has both.
-  Operation fails(ErrorType... types) {
+  public Operation fails(ErrorType... types) {
     for (var type : types) {
-      var code = status.applyAsInt(type);
+      var code = type.status();
       var known = node.at("/responses/%d/description".formatted(code)).asText();
       var reason = type.meaning();
       var response =
           response(
               code,
               known.isEmpty() || known.equals(reason) ? reason : "%s; %s".formatted(known, reason));
-      if (type == ErrorType.OVERLOADED || type == ErrorType.NOT_READY) {
+      if (type.isRefusal()) {
         header(response, "Retry-After", "seconds", "integer");
       }
       response
@@ -103,7 +99,7 @@ final class Operation {
     return parameter;
   }
 
-  Operation query(String name, String type, String description) {
+  public Operation query(String name, String type, String description) {
     parameter("query", name, type).put("description", description);
     return this;
   }
@@ -126,7 +122,7 @@ final class Operation {
             });
     return node.put(
         "operationId",
-        method.toLowerCase(Locale.ROOT)
+        method
             + Arrays.stream(path.split("[^A-Za-z0-9]+"))
                 .filter(word -> !word.isEmpty())
                 .map(word -> word.substring(0, 1).toUpperCase(Locale.ROOT) + word.substring(1))

@@ -12,18 +12,16 @@ import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
-import java.util.Map;
 import java.util.Optional;
 import java.util.function.BiFunction;
 import java.util.function.Function;
 import java.util.function.Predicate;
-import java.util.function.ToIntFunction;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/// What OpenAPI's document says of each route. **A new route needs a case in [#operation]**: a test
-/// fails where one is missing.
-final class Operations {
+/// The words for what OpenAPI's document says of a route, and what it says of those that several
+/// routes share or that depend on the models. One that is null is not shown.
+public final class Operations {
 
   /// The groups of routes, in the order in which they are shown.
   static final List<String> TAGS = List.of("model", "models", "server", "protocol", "page");
@@ -32,134 +30,57 @@ final class Operations {
 
   private static final int LARGEST_EXAMPLE = 64 << 10;
 
-  /// What the bodies of OpenAI's clients have at least.
-  private static final Map<String, String> OPENAI =
-      Map.of(
-          "/v1/chat/completions", "{messages: [{role: '', content: null}]}",
-          "/v1/completions", "{prompt: null}",
-          "/v1/embeddings", "{input: null}");
+  /// How requests fail that have a body and are much work.
+  private static final ErrorType[] WORK = {
+    ErrorType.BAD_INPUT, ErrorType.PAYLOAD_TOO_LARGE, ErrorType.UNSUPPORTED_MEDIA_TYPE,
+    ErrorType.INTERNAL, ErrorType.NOT_READY, ErrorType.DEADLINE_EXCEEDED,
+    ErrorType.INSUFFICIENT_MEMORY
+  };
 
   private final ServerConfig config;
   private final Catalog catalog;
-  private final ToIntFunction<ErrorType> status;
 
-  /// @param status of an error
-  Operations(ServerConfig config, Catalog catalog, ToIntFunction<ErrorType> status) {
+  Operations(ServerConfig config, Catalog catalog) {
     this.config = config;
     this.catalog = catalog;
-    this.status = status;
   }
 
-  /// What a method of a route does; nothing where this does not know it, or where no model answers
-  /// it.
-  Optional<ObjectNode> describe(String method, String path) {
-    return Optional.ofNullable(operation(method, path)).map(found -> found.at(method, path));
+  public Operation server(String summary) {
+    return new Operation("server", summary, Operation.ERROR);
   }
 
-  private Operation operation(String method, String path) {
-    var platform = config.platform();
-    if (path.equals(config.http().metricsPath())) {
-      return server("Metrics in the format of Prometheus").answers("text/plain", Schemas.text());
-    }
-    if (platform.predictRoute().filter(path::equals).isPresent()) {
-      return predict();
-    }
-    if (platform.healthRoute().filter(path::equals).isPresent()) {
-      return ping();
-    }
-    if (OPENAI.containsKey(path)) {
-      return any(facts -> facts.openAiPaths().contains(path)) ? openAi(path) : null;
-    }
-    return switch (method + " " + path) {
-      case "GET /ping", "POST /ping" -> ping();
-      case "POST /invocations" -> ask("Ask the model");
-      case "POST /inferences" -> ask("Ask the model, by another name of /invocations");
-      case "GET /v1/models" -> listed();
-      case "GET /v1/models/{name}" ->
-          model(
-                  "The model, for clients of OpenAI and of KServe's version 1",
-                  Operation.NESTED_ERROR)
-              .answers("{id: '', object: '', created: 1, owned_by: '', name: '', ready: true}")
-              .fails(ErrorType.NOT_READY);
-      case "POST /v1/models/{name}:predict" -> predict();
-      case "POST /models/{name}/invoke" -> ask("Ask one of the models");
-      case "GET /invocations-bidirectional-stream",
-          "GET /models/{name}/invocations-bidirectional-stream" ->
-          socket();
-      case "GET /execution-parameters" ->
-          server("How a batch transform job should call this container")
-              .answers("{MaxConcurrentTransforms: 1, BatchStrategy: '', MaxPayloadInMB: 1}")
-              .fails(ErrorType.NOT_FOUND);
-      case "GET /models" ->
-          models("List the models", "{models: [{modelName: '', modelUrl: ''}]}")
-              .query("limit", "integer", "how many at most, up to 100")
-              .query("next_page_token", "string", "nextPageToken of the page before")
-              .fails(ErrorType.BAD_INPUT);
-      case "POST /models" -> loading();
-      case "GET /models/{name}" -> models("Describe a model", "{modelName: '', modelUrl: ''}");
-      case "DELETE /models/{name}" ->
-          models("Unload a model", "{modelName: '', modelUrl: ''}")
-              .fails(ErrorType.CONFLICT, ErrorType.INTERNAL, ErrorType.DEADLINE_EXCEEDED);
-      case "GET /v2" ->
-          protocol("What this server is and speaks", "{name: '', version: '', extensions: ['']}");
-      case "GET /v2/health/live" -> protocol("Whether the server is up", "{live: true}");
-      case "GET /v2/health/ready" ->
-          protocol("Whether the server can answer", "{ready: true}").fails(ErrorType.NOT_READY);
-      case "GET /v2/models/{name}", "GET /v2/models/{name}/versions/{version}" ->
-          protocol(
-                  "The inputs and outputs of a model",
-                  "{name: '', versions: [''], platform: '', inputs: [%1$s], outputs: [%1$s]}"
-                      .formatted("{name: '', datatype: '', shape: [1]}"))
-              .fails(ErrorType.NOT_READY);
-      case "GET /v2/models/{name}/ready", "GET /v2/models/{name}/versions/{version}/ready" ->
-          protocol("Whether a model can answer", "{name: '', ready: true}")
-              .fails(ErrorType.NOT_READY);
-      case "POST /v2/models/{name}/infer", "POST /v2/models/{name}/versions/{version}/infer" ->
-          infer();
-      case "GET /" -> page("The page to try the model").answers("text/html", Schemas.text());
-      case "GET /docs" -> page("This document in Swagger UI").answers("text/html", Schemas.text());
-      case "GET /openapi.json" -> page("This document").answers("{}");
-      case "GET /page/models" ->
-          page("What the page shows of the models")
-              .answers("{many: true, metrics: '', models: [{name: '', path: '', state: ''}]}");
-      case "GET /page/sample" ->
-          page("The sample of an artifact")
-              .answers("*/*", Schemas.any())
-              .query("model", "string", "the name of one of many models")
-              .fails(ErrorType.NOT_FOUND, ErrorType.PAYLOAD_TOO_LARGE);
-      case "GET /page/{file}" -> page("A file of the page").answers("*/*", Schemas.any());
-      default -> null;
-    };
-  }
-
-  private Operation server(String summary) {
-    return new Operation("server", summary, Operation.ERROR, status);
-  }
-
-  private Operation models(String summary, String answer) {
-    return new Operation("models", summary, Operation.ERROR, status).answers(answer);
+  public Operation models(String summary, String answer) {
+    return new Operation("models", summary, Operation.ERROR).answers(answer);
   }
 
   /// Of the Open Inference Protocol, whose errors have a form of their own.
-  private Operation protocol(String summary, String answer) {
-    return new Operation("protocol", summary, Operation.TEXT_ERROR, status).answers(answer);
+  public Operation protocol(String summary, String answer) {
+    return new Operation("protocol", summary, Operation.TEXT_ERROR).answers(answer);
   }
 
-  private Operation page(String summary) {
-    return new Operation("page", summary, Operation.ERROR, status);
+  public Operation page(String summary) {
+    return new Operation("page", summary, Operation.ERROR);
+  }
+
+  public Operation page(String summary, String type) {
+    return page(summary).answers(type, type.startsWith("text/") ? Schemas.text() : Schemas.any());
   }
 
   private Operation model(String summary, String errorForm) {
-    return new Operation("model", summary, errorForm, status);
+    return new Operation("model", summary, errorForm);
   }
 
-  private Operation ping() {
+  public Operation metrics() {
+    return server("Metrics in the format of Prometheus").answers("text/plain", Schemas.text());
+  }
+
+  public Operation ping() {
     var operation = server("Whether the server can answer").fails(ErrorType.NOT_READY);
     operation.response(200, "The model can be asked. The body is empty");
     return operation;
   }
 
-  private Operation ask(String summary) {
+  public Operation ask(String summary) {
     var operation =
         model(summary, Operation.ERROR)
             .says(
@@ -199,16 +120,7 @@ final class Operations {
 
   /// What every way to ask a model may answer.
   private static Operation asking(Operation operation) {
-    return operation.fails(
-        ErrorType.BAD_INPUT,
-        ErrorType.NOT_ACCEPTABLE,
-        ErrorType.PAYLOAD_TOO_LARGE,
-        ErrorType.UNSUPPORTED_MEDIA_TYPE,
-        ErrorType.INTERNAL,
-        ErrorType.NOT_READY,
-        ErrorType.OVERLOADED,
-        ErrorType.DEADLINE_EXCEEDED,
-        ErrorType.INSUFFICIENT_MEMORY);
+    return operation.fails(WORK).fails(ErrorType.NOT_ACCEPTABLE, ErrorType.OVERLOADED);
   }
 
   private boolean any(Predicate<ServedModel.Facts> has) {
@@ -282,19 +194,38 @@ final class Operations {
     }
   }
 
-  private Operation openAi(String path) {
+  public Operation chat() {
+    return openAi("/v1/chat/completions", "{messages: [{role: '', content: null}]}", streams());
+  }
+
+  public Operation completions() {
+    return openAi("/v1/completions", "{prompt: null}", streams());
+  }
+
+  public Operation embeddings() {
+    return openAi("/v1/embeddings", "{input: null}", false);
+  }
+
+  private boolean streams() {
+    return any(ServedModel.Facts::streams);
+  }
+
+  /// @param example what the bodies have at least
+  private Operation openAi(String path, String example, boolean streams) {
+    if (!any(facts -> facts.openAiPaths().contains(path))) {
+      return null;
+    }
     var operation =
         model("Ask the model as OpenAI's clients do", Operation.NESTED_ERROR)
-            .takes(OPENAI.get(path))
+            .takes(example)
             .answers("{}");
-    if (!path.equals("/v1/embeddings") && any(ServedModel.Facts::streams)) {
+    if (streams) {
       operation.answers(MediaType.EVENT_STREAM.toString(), Schemas.text());
     }
     return asking(operation);
   }
 
-  /// Nothing where no model answers OpenAI's paths.
-  private Operation listed() {
+  public Operation openAiModels() {
     return any(facts -> !facts.openAiPaths().isEmpty())
         ? model("The model, as OpenAI's clients list it", Operation.NESTED_ERROR)
             .answers("{object: '', data: [{id: '', object: '', created: 1, owned_by: ''}]}")
@@ -302,15 +233,35 @@ final class Operations {
         : null;
   }
 
+  public Operation version1() {
+    return model(
+            "The model, for clients of OpenAI and of KServe's version 1", Operation.NESTED_ERROR)
+        .answers("{id: '', object: '', created: 1, owned_by: '', name: '', ready: true}")
+        .fails(ErrorType.NOT_READY);
+  }
+
   /// Of Vertex AI and of KServe's version 1.
-  private Operation predict() {
+  public Operation predict() {
     return asking(
         model("Ask the model as Vertex AI and KServe's version 1 do", Operation.NESTED_ERROR)
             .takes("{instances: []}")
             .answers("{predictions: []}"));
   }
 
-  private Operation infer() {
+  public Operation signature() {
+    return protocol(
+            "The inputs and outputs of a model",
+            "{name: '', versions: [''], platform: '', inputs: [%1$s], outputs: [%1$s]}"
+                .formatted("{name: '', datatype: '', shape: [1]}"))
+        .fails(ErrorType.NOT_READY);
+  }
+
+  public Operation modelReady() {
+    return protocol("Whether a model can answer", "{name: '', ready: true}")
+        .fails(ErrorType.NOT_READY);
+  }
+
+  public Operation infer() {
     return asking(
         protocol(
                 "Ask a model with tensors",
@@ -320,7 +271,7 @@ final class Operations {
             .takes("{inputs: [{name: '', shape: [1], datatype: '', data: []}]}"));
   }
 
-  private Operation socket() {
+  public Operation socket() {
     var operation =
         model(
                 "A WebSocket: each message is a request, each part of an answer a frame",
@@ -330,19 +281,11 @@ final class Operations {
     return operation;
   }
 
-  private Operation loading() {
+  public Operation load() {
     return models("Load a model", "{modelName: '', modelUrl: ''}")
         .says("The url is the directory of its artifact.")
         .takes("{model_name: '', url: ''}")
-        .fails(
-            ErrorType.BAD_INPUT,
-            ErrorType.NOT_FOUND,
-            ErrorType.CONFLICT,
-            ErrorType.PAYLOAD_TOO_LARGE,
-            ErrorType.UNSUPPORTED_MEDIA_TYPE,
-            ErrorType.INTERNAL,
-            ErrorType.NOT_READY,
-            ErrorType.DEADLINE_EXCEEDED,
-            ErrorType.INSUFFICIENT_MEMORY);
+        .fails(WORK)
+        .fails(ErrorType.NOT_FOUND, ErrorType.CONFLICT);
   }
 }

@@ -10,14 +10,12 @@ import dev.berth.hooks.Accelerator;
 import dev.berth.json.JsonText;
 import dev.berth.serving.ModelRegistry;
 import dev.berth.serving.Served;
-import io.javalin.config.RoutesConfig;
 import io.javalin.http.Context;
+import io.javalin.http.Handler;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.util.List;
 import java.util.Map;
-import java.util.SortedSet;
-import java.util.function.ToIntFunction;
 
 /// The page at `/`, and what it is made of: files of the jar, the models that there are, and the
 /// samples of their artifacts.
@@ -54,17 +52,17 @@ public final class Page {
     this.catalog = new Catalog(served, config.model().directory(), registry, samples);
   }
 
-  /// @param all every route of the server with its methods, these ones too
-  /// @param status the HTTP status of each error
-  public void register(
-      RoutesConfig routes, Map<String, SortedSet<String>> all, ToIntFunction<ErrorType> status) {
-    var document = new OpenApi(config, catalog, all, status);
-    routes.get("/", ctx -> file(ctx, "page.html", HTML));
-    routes.get("/docs", ctx -> file(ctx, "docs.html", HTML));
-    routes.get("/openapi.json", ctx -> json(ctx, document.describe(root(ctx))));
-    routes.get("/page/models", ctx -> json(ctx, models()));
-    routes.get("/page/sample", this::sample);
-    routes.get("/page/{file}", Page::file);
+  public void home(Context ctx) throws IOException {
+    file(ctx, "page.html", HTML);
+  }
+
+  public void docs(Context ctx) throws IOException {
+    file(ctx, "docs.html", HTML);
+  }
+
+  /// Describes the routes of the server, these ones too.
+  public Handler document(List<? extends Described> routes) {
+    return ctx -> json(ctx, OpenApi.describe(root(ctx), routes, new Operations(config, catalog)));
   }
 
   /// Absolute, because clients that are made of the document know nothing of where it came from.
@@ -72,7 +70,7 @@ public final class Page {
     return ctx.url().substring(0, ctx.url().length() - ctx.path().length());
   }
 
-  private static void file(Context ctx) throws IOException {
+  public void file(Context ctx) throws IOException {
     var name = ctx.pathParam("file");
     var type = FILES.get(name);
     if (type == null) {
@@ -96,7 +94,7 @@ public final class Page {
   }
 
   /// What the page has to know of the models.
-  private JsonNode models() {
+  public void models(Context ctx) {
     var page =
         JsonNodeFactory.instance
             .objectNode()
@@ -105,7 +103,7 @@ public final class Page {
             .put("defaultAccept", config.http().defaultAccept().toString());
     var models = page.putArray("models");
     catalog.list().forEach(entry -> models.add(describe(entry)));
-    return page;
+    json(ctx, page);
   }
 
   private static ObjectNode describe(Catalog.Entry entry) {
@@ -147,7 +145,7 @@ public final class Page {
         : "%s … %s".formatted(names.getFirst(), names.getLast());
   }
 
-  private void sample(Context ctx) throws IOException {
+  public void sample(Context ctx) throws IOException {
     var name = ctx.queryParam("model");
     var entry =
         catalog.find(name == null ? Served.NAME : name).orElseThrow(() -> noSuch(ctx, "model"));

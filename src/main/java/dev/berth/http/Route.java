@@ -1,0 +1,203 @@
+package dev.berth.http;
+
+import static dev.berth.http.Route.Of.GRPC;
+import static dev.berth.http.Route.Of.HEALTH;
+import static dev.berth.http.Route.Of.MANY;
+import static dev.berth.http.Route.Of.ONE;
+import static dev.berth.http.Route.Of.PAGE;
+import static dev.berth.http.Route.Of.SERVER;
+import static io.javalin.http.HandlerType.DELETE;
+import static io.javalin.http.HandlerType.GET;
+import static io.javalin.http.HandlerType.POST;
+
+import dev.berth.error.ErrorType;
+import dev.berth.http.page.Described;
+import dev.berth.http.page.Operation;
+import dev.berth.http.page.Operations;
+import io.javalin.http.Handler;
+import io.javalin.http.HandlerType;
+import java.util.List;
+import java.util.function.Function;
+
+/// A route. **A new one is an entry of [#ALL]**: what is registered, `Allow`, the advice of a 404,
+/// the paths that no setting can take, and OpenAPI's document follow from it.
+///
+/// @param handler asked once, where the route is there
+record Route(
+    Of of,
+    HandlerType method,
+    String path,
+    Function<Operations, Operation> says,
+    Function<Routes, Handler> handler)
+    implements Described {
+
+  /// Which server has the route.
+  enum Of {
+    SERVER,
+    /// Says whether the server can answer, and so is answered where connections are refused.
+    HEALTH,
+    /// One with one model.
+    ONE,
+    /// One with many models.
+    MANY,
+    GRPC,
+    PAGE
+  }
+
+  private static final String V2_MODEL = "/v2/models/{name}";
+  private static final String V2_VERSION = V2_MODEL + "/versions/{version}";
+  private static final String MODEL = "{modelName: '', modelUrl: ''}";
+
+  static final List<Route> ALL =
+      List.of(
+          at(HEALTH, GET, "/ping", Operations::ping, s -> s::ping),
+          at(HEALTH, POST, "/ping", Operations::ping, s -> s::ping),
+
+          // One model. SageMaker's OpenAI-compatible path forwards to the paths of OpenAI.
+          at(ONE, POST, "/invocations", o -> o.ask("Ask the model"), Routes::ask),
+          at(
+              ONE,
+              POST,
+              "/inferences",
+              o -> o.ask("Ask the model, by another name of /invocations"),
+              Routes::ask),
+          at(ONE, POST, "/v1/chat/completions", Operations::chat, Routes::ask),
+          at(ONE, POST, "/v1/completions", Operations::completions, Routes::ask),
+          at(ONE, POST, OpenAi.EMBEDDINGS, Operations::embeddings, Routes::ask),
+          at(ONE, GET, OpenAi.MODELS, Operations::openAiModels, Routes::openAiModels),
+          at(ONE, GET, Sockets.PATH, Operations::socket, _ -> Sockets::requireHandshake),
+          at(
+              ONE,
+              GET,
+              "/execution-parameters",
+              o ->
+                  o.server("How a batch transform job should call this container")
+                      .answers("{MaxConcurrentTransforms: 1, BatchStrategy: '', MaxPayloadInMB: 1}")
+                      .fails(ErrorType.NOT_FOUND),
+              Routes::executionParameters),
+
+          // Many models.
+          at(MANY, POST, "/models", Operations::load, s -> s.models()::load),
+          at(
+              MANY,
+              GET,
+              "/models",
+              o ->
+                  o.models("List the models", "{models: [%s]}".formatted(MODEL))
+                      .query("limit", "integer", "how many at most, up to 100")
+                      .query("next_page_token", "string", "nextPageToken of the page before")
+                      .fails(ErrorType.BAD_INPUT),
+              s -> s.models()::list),
+          at(
+              MANY,
+              GET,
+              "/models/{name}",
+              o -> o.models("Describe a model", MODEL),
+              s -> s.models()::describe),
+          at(
+              MANY,
+              DELETE,
+              "/models/{name}",
+              o ->
+                  o.models("Unload a model", MODEL)
+                      .fails(ErrorType.CONFLICT, ErrorType.INTERNAL, ErrorType.DEADLINE_EXCEEDED),
+              s -> s.models()::unload),
+          at(MANY, GET, Sockets.PATH_OF_MODEL, Operations::socket, _ -> Sockets::requireHandshake),
+          at(MANY, POST, "/models/{name}/invoke", o -> o.ask("Ask one of the models"), Routes::ask),
+
+          // The Open Inference Protocol, and its version 1, which is KServe's.
+          at(
+              SERVER,
+              GET,
+              "/v2",
+              o ->
+                  o.protocol(
+                      "What this server is and speaks",
+                      "{name: '', version: '', extensions: ['']}"),
+              s -> s.v2::server),
+          at(
+              HEALTH,
+              GET,
+              "/v2/health/live",
+              o -> o.protocol("Whether the server is up", "{live: true}"),
+              s -> s.v2::live),
+          at(
+              HEALTH,
+              GET,
+              "/v2/health/ready",
+              o ->
+                  o.protocol("Whether the server can answer", "{ready: true}")
+                      .fails(ErrorType.NOT_READY),
+              s -> s.v2::ready),
+          at(SERVER, GET, V2_MODEL, Operations::signature, s -> s.v2::describe),
+          at(SERVER, GET, V2_VERSION, Operations::signature, s -> s.v2::describe),
+          at(SERVER, GET, V2_MODEL + "/ready", Operations::modelReady, s -> s.v2::modelReady),
+          at(SERVER, GET, V2_VERSION + "/ready", Operations::modelReady, s -> s.v2::modelReady),
+          at(SERVER, POST, V2_MODEL + "/infer", Operations::infer, s -> s.v2::infer),
+          at(SERVER, POST, V2_VERSION + "/infer", Operations::infer, s -> s.v2::infer),
+          at(SERVER, GET, OpenAi.MODEL, Operations::version1, s -> s.v2::describeInVersion1),
+          at(SERVER, POST, OpenAi.MODEL + ":predict", Operations::predict, Routes::predict),
+          at(GRPC, POST, Grpc.SERVICE + "ServerLive", _ -> null, s -> s.v2::serverLive),
+          at(GRPC, POST, Grpc.SERVICE + "ServerReady", _ -> null, s -> s.v2::serverReady),
+          at(GRPC, POST, Grpc.SERVICE + "ServerMetadata", _ -> null, s -> s.v2::serverMetadata),
+          at(GRPC, POST, Grpc.SERVICE + "ModelReady", _ -> null, s -> s.v2::isModelReady),
+          at(GRPC, POST, Grpc.SERVICE + "ModelMetadata", _ -> null, s -> s.v2::describeByGrpc),
+          at(GRPC, POST, Grpc.SERVICE + "ModelInfer", _ -> null, s -> s.v2::inferByGrpc),
+
+          // The page.
+          at(
+              PAGE,
+              GET,
+              "/",
+              o -> o.page("The page to try the model", "text/html"),
+              s -> s.page::home),
+          at(
+              PAGE,
+              GET,
+              "/docs",
+              o -> o.page("This document in Swagger UI", "text/html"),
+              s -> s.page::docs),
+          at(
+              PAGE,
+              GET,
+              "/openapi.json",
+              o -> o.page("This document").answers("{}"),
+              Routes::document),
+          at(
+              PAGE,
+              GET,
+              "/page/models",
+              o ->
+                  o.page("What the page shows of the models")
+                      .answers(
+                          "{many: true, metrics: '', models: [{name: '', path: '', state: ''}]}"),
+              s -> s.page::models),
+          at(
+              PAGE,
+              GET,
+              "/page/sample",
+              o ->
+                  o.page("The sample of an artifact", "*/*")
+                      .query("model", "string", "the name of one of many models")
+                      .fails(ErrorType.NOT_FOUND, ErrorType.PAYLOAD_TOO_LARGE),
+              s -> s.page::sample),
+          at(
+              PAGE,
+              GET,
+              "/page/{file}",
+              o -> o.page("A file of the page", "*/*"),
+              s -> s.page::file));
+
+  boolean isAt(Route other) {
+    return method == other.method && path.equals(other.path);
+  }
+
+  static Route at(
+      Of of,
+      HandlerType method,
+      String path,
+      Function<Operations, Operation> says,
+      Function<Routes, Handler> handler) {
+    return new Route(of, method, path, says, handler);
+  }
+}
