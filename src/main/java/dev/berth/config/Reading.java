@@ -38,8 +38,7 @@ final class Reading {
   }
 
   /// @param isTaken whether a path is one of the server's own
-  Reading(
-      Map<String, String> environment, Map<String, String> flags, Predicate<String> isTaken) {
+  Reading(Map<String, String> environment, Map<String, String> flags, Predicate<String> isTaken) {
     this.environment = Map.copyOf(environment);
     this.flags = Map.copyOf(flags);
     this.isTaken = isTaken;

@@ -47,6 +47,16 @@ public enum ErrorType {
     return retryAfter;
   }
 
+  /// @param message for the caller
+  public ServingException because(String message) {
+    return new ServingException(this, message);
+  }
+
+  /// @param cause for the log alone
+  public ServingException because(String message, Throwable cause) {
+    return new ServingException(this, message, cause);
+  }
+
   /// For people.
   public String meaning() {
     return meaning;

@@ -40,8 +40,7 @@ final class Accept {
   static MediaType choose(Optional<String> header, List<MediaType> offered, MediaType defaultType) {
     var text = header.filter(value -> !value.isBlank()).orElse("*/*");
     if (text.length() > MAX_LENGTH) {
-      throw new ServingException(
-          ErrorType.NOT_ACCEPTABLE,
+      throw ErrorType.NOT_ACCEPTABLE.because(
           "Accept: found %d characters, expected at most %d".formatted(text.length(), MAX_LENGTH));
     }
     if (text.equals("*/*")) {
@@ -58,8 +57,7 @@ final class Accept {
         .map(Candidate::type)
         .orElseThrow(
             () ->
-                new ServingException(
-                    ErrorType.NOT_ACCEPTABLE,
+                ErrorType.NOT_ACCEPTABLE.because(
                     "Accept: found %s, expected %s"
                         .formatted(
                             Text.quoted(text),

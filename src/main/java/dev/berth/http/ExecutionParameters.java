@@ -2,7 +2,6 @@ package dev.berth.http;
 
 import dev.berth.config.TransformConfig;
 import dev.berth.error.ErrorType;
-import dev.berth.error.ServingException;
 import io.javalin.http.Context;
 import io.javalin.http.Handler;
 import java.nio.charset.StandardCharsets;
@@ -27,8 +26,7 @@ record ExecutionParameters(TransformConfig config, IntSupplier workers) implemen
             .spelledStrategy()
             .orElseThrow(
                 () ->
-                    new ServingException(
-                        ErrorType.NOT_FOUND,
+                    ErrorType.NOT_FOUND.because(
                         "/execution-parameters is switched off by BERTH_EXECUTION_PARAMETERS"));
     ctx.contentType("application/json").result(json(strategy));
   }

@@ -8,7 +8,7 @@ import io.javalin.http.Context;
 import io.javalin.http.HttpResponseException;
 import jakarta.servlet.http.HttpServletResponse;
 import java.io.IOException;
-import java.util.Map;
+import java.util.Comparator;
 import java.util.Optional;
 import org.apache.commons.text.similarity.LevenshteinDistance;
 import org.slf4j.Logger;
@@ -47,10 +47,7 @@ final class Failures {
     routes.exception(
         Exception.class,
         (e, ctx) ->
-            respond(
-                ctx,
-                new ServingException(
-                    ErrorType.INTERNAL, "the server failed; its log says why", e)));
+            respond(ctx, ErrorType.INTERNAL.because("the server failed; its log says why", e)));
   }
 
   /// An error of the JVM outside of the hooks. Javalin gives it no context, only the response.
@@ -115,13 +112,12 @@ final class Failures {
   private ServingException routing(HttpResponseException e, Context ctx) {
     if (e.getStatus() == 404 && Grpc.isCall(ctx)) {
       // NOT_FOUND would be a model.
-      return new ServingException(
-          ErrorType.METHOD_NOT_ALLOWED, "%s: no such method".formatted(Text.quoted(ctx.path())));
+      return ErrorType.METHOD_NOT_ALLOWED.because(
+          "%s: no such method".formatted(Text.quoted(ctx.path())));
     }
     return switch (e.getStatus()) {
       case 404 ->
-          new ServingException(
-              ErrorType.NOT_FOUND,
+          ErrorType.NOT_FOUND.because(
               "%s: no such path%s"
                   .formatted(
                       Text.quoted(ctx.path()),
@@ -133,11 +129,10 @@ final class Failures {
       case 405 -> {
         var allowed = paths.pattern(ctx.path()).map(paths.allowed()::get).orElse("");
         ctx.header("Allow", allowed);
-        yield new ServingException(
-            ErrorType.METHOD_NOT_ALLOWED,
+        yield ErrorType.METHOD_NOT_ALLOWED.because(
             "%s %s: expected %s".formatted(ctx.method(), ctx.path(), allowed));
       }
-      default -> new ServingException(ErrorType.INTERNAL, e.getMessage(), e);
+      default -> ErrorType.INTERNAL.because(e.getMessage(), e);
     };
   }
 
@@ -145,13 +140,14 @@ final class Failures {
   private Optional<String> nearest(String path) {
     var distance = new LevenshteinDistance(SLIP);
     return paths.allowed().keySet().stream()
-        .map(known -> Map.entry(known, distance.apply(path, known)))
-        // Of a short path such as / or /docs, three characters are no slip.
         .filter(
-            candidate ->
-                candidate.getValue() >= 0 && 2 * candidate.getValue() < candidate.getKey().length())
+            known -> {
+              int slips = distance.apply(path, known);
+              // Of a short path such as / or /docs, three characters are no slip.
+              return slips >= 0 && 2 * slips < known.length();
+            })
         .min(
-            Map.Entry.<String, Integer>comparingByValue().thenComparing(Map.Entry.comparingByKey()))
-        .map(Map.Entry::getKey);
+            Comparator.<String>comparingInt(known -> distance.apply(path, known))
+                .thenComparing(Comparator.naturalOrder()));
   }
 }

@@ -307,8 +307,7 @@ final class Invocations {
         .filter(encoding -> !encoding.equalsIgnoreCase("identity"))
         .ifPresent(
             encoding -> {
-              throw new ServingException(
-                  ErrorType.UNSUPPORTED_MEDIA_TYPE,
+              throw ErrorType.UNSUPPORTED_MEDIA_TYPE.because(
                   "Content-Encoding: found %s, expected a body that is not encoded"
                       .formatted(Text.quoted(encoding)));
             });
@@ -326,8 +325,7 @@ final class Invocations {
         .filter(type -> readable.isEmpty() || readable.contains(type.withoutParameters()))
         .orElseThrow(
             () ->
-                new ServingException(
-                    ErrorType.UNSUPPORTED_MEDIA_TYPE,
+                ErrorType.UNSUPPORTED_MEDIA_TYPE.because(
                     "Content-Type: found %s, expected %s"
                         .formatted(
                             Text.quoted(header.get()),

@@ -56,7 +56,7 @@ final class Models {
           var fields = fields(whole(ctx, body));
           var name = text(fields, "model_name", MAX_NAME_LENGTH);
           if (name.equals(".") || name.equals("..")) {
-            throw bad(
+            throw ErrorType.BAD_INPUT.because(
                 "model_name: found %s, expected a name that a path can hold"
                     .formatted(Text.quoted(name)));
           }
@@ -124,8 +124,7 @@ final class Models {
         && MediaType.parse(header)
             .filter(type -> type.withoutParameters().equals(MediaType.JSON))
             .isEmpty()) {
-      throw new ServingException(
-          ErrorType.UNSUPPORTED_MEDIA_TYPE,
+      throw ErrorType.UNSUPPORTED_MEDIA_TYPE.because(
           "Content-Type: found %s, expected %s".formatted(Text.quoted(header), MediaType.JSON));
     }
   }
@@ -136,28 +135,31 @@ final class Models {
       if (fields.isObject()) {
         return fields;
       }
-      throw bad(
+      throw ErrorType.BAD_INPUT.because(
           "body: found %s, expected {\"model_name\": …, \"url\": …}".formatted(found(fields)));
     } catch (NotJsonException e) {
-      throw bad("body: %s; a load is {\"model_name\": …, \"url\": …}".formatted(e.getMessage()));
+      throw ErrorType.BAD_INPUT.because(
+          "body: %s; a load is {\"model_name\": …, \"url\": …}".formatted(e.getMessage()));
     }
   }
 
   private static String text(JsonNode fields, String name, int maxLength) {
     var field = fields.path(name);
     if (!field.isTextual()) {
-      throw bad("%s: found %s, expected a string".formatted(name, found(field)));
+      throw ErrorType.BAD_INPUT.because(
+          "%s: found %s, expected a string".formatted(name, found(field)));
     }
     var text = field.textValue();
     if (text.isEmpty() || text.length() > maxLength) {
-      throw bad(
+      throw ErrorType.BAD_INPUT.because(
           "%s: found %d characters, expected 1 to %d".formatted(name, text.length(), maxLength));
     }
     if (CONTROL.matcher(text).find()) {
-      throw bad("%s: found a control character, expected none".formatted(name));
+      throw ErrorType.BAD_INPUT.because(
+          "%s: found a control character, expected none".formatted(name));
     }
     if (!StandardCharsets.UTF_8.newEncoder().canEncode(text)) {
-      throw bad(
+      throw ErrorType.BAD_INPUT.because(
           "%s: found half of a surrogate pair, expected a string of whole characters"
               .formatted(name));
     }
@@ -183,7 +185,7 @@ final class Models {
     }
     var number = NUMBER.matcher(text);
     if (!number.matches()) {
-      throw bad(
+      throw ErrorType.BAD_INPUT.because(
           "limit: found %s, expected a whole number of at least 1".formatted(Text.quoted(text)));
     }
     // Whatever has more digits than a page is larger.
@@ -208,12 +210,8 @@ final class Models {
     } catch (IllegalArgumentException _) {
       // It is not Base64.
     }
-    throw bad(
+    throw ErrorType.BAD_INPUT.because(
         "next_page_token: found %s, expected the nextPageToken of a listing"
             .formatted(Text.quoted(token)));
-  }
-
-  private static ServingException bad(String message) {
-    return new ServingException(ErrorType.BAD_INPUT, message);
   }
 }

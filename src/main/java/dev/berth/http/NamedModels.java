@@ -21,14 +21,12 @@ record NamedModels(Served served, String only) {
   /// @throws ServingException `NOT_FOUND` where there is none of that name or version
   InferTarget target(String name, String version) {
     if (!version.isEmpty() && !version.equals(InferTarget.VERSION)) {
-      throw new ServingException(
-          ErrorType.NOT_FOUND,
+      throw ErrorType.NOT_FOUND.because(
           "version: found %s, expected %s".formatted(Text.quoted(version), InferTarget.VERSION));
     }
     boolean many = served instanceof Served.Many;
     if (!many && !name.isEmpty() && !name.equals(only)) {
-      throw new ServingException(
-          ErrorType.NOT_FOUND,
+      throw ErrorType.NOT_FOUND.because(
           "model: found %s, expected %s; --model-name gives it another name"
               .formatted(Text.quoted(name), only));
     }

@@ -37,8 +37,7 @@ record OpenAi(String name, Supplier<ServedModel.Visit> visits) implements Handle
   ///   only say that the body is wrong
   static void require(String path, ServedModel.Visit visit) {
     if (ASKING.contains(path) && !visit.openAiPaths().contains(path)) {
-      throw new ServingException(
-          ErrorType.NOT_FOUND,
+      throw ErrorType.NOT_FOUND.because(
           "%s: this model %s, or its hooks do not say so in openAiPaths(); POST /invocations asks it"
               .formatted(path, path.equals(EMBEDDINGS) ? "makes no embeddings" : "writes no text"));
     }
@@ -65,8 +64,7 @@ record OpenAi(String name, Supplier<ServedModel.Visit> visits) implements Handle
   public void handle(Context ctx) {
     try (var visit = visits.get()) {
       if (visit.openAiPaths().isEmpty()) {
-        throw new ServingException(
-            ErrorType.NOT_FOUND,
+        throw ErrorType.NOT_FOUND.because(
             "%s: this model answers no path of OpenAI's; GET /v2/models/%s describes it"
                 .formatted(MODELS, name));
       }

@@ -14,6 +14,7 @@ import dev.berth.http.protocol.Messages;
 import dev.berth.http.protocol.ModelMetadata;
 import dev.berth.http.protocol.ProtobufMessages;
 import dev.berth.json.JsonText;
+import dev.berth.metrics.ServingMetrics;
 import dev.berth.serving.Deadline;
 import dev.berth.serving.Health;
 import dev.berth.serving.ServedModel;
@@ -66,7 +67,7 @@ final class OpenInference {
   }
 
   void server(Context ctx) {
-    json(ctx, new Server(NAME, version(), EXTENSIONS));
+    json(ctx, new Server(NAME, ServingMetrics.version(), EXTENSIONS));
   }
 
   void live(Context ctx) {
@@ -92,7 +93,7 @@ final class OpenInference {
 
   private static void requireNone(Optional<String> problem) {
     if (problem.isPresent()) {
-      throw new ServingException(ErrorType.NOT_READY, problem.get());
+      throw ErrorType.NOT_READY.because(problem.get());
     }
   }
 
@@ -112,8 +113,7 @@ final class OpenInference {
     if (ctx.path().equals(ROOT + "/models/stats") && models.has("stats")) {
       return;
     }
-    throw new ServingException(
-        ErrorType.NOT_FOUND,
+    throw ErrorType.NOT_FOUND.because(
         "%s: this server has no extension statistics; its metrics count the requests of each model"
             .formatted(ctx.path()));
   }
@@ -201,7 +201,7 @@ final class OpenInference {
   }
 
   void serverMetadata(Context ctx) throws Exception {
-    call(ctx, _ -> GrpcMessages.server(NAME, version(), EXTENSIONS));
+    call(ctx, _ -> GrpcMessages.server(NAME, ServingMetrics.version(), EXTENSIONS));
   }
 
   void isModelReady(Context ctx) throws Exception {
@@ -232,7 +232,7 @@ final class OpenInference {
     try {
       return target(GrpcMessages.asked(message));
     } catch (BadInputException e) {
-      throw new ServingException(ErrorType.BAD_INPUT, e.getMessage(), e);
+      throw ErrorType.BAD_INPUT.because(e.getMessage(), e);
     }
   }
 
@@ -258,8 +258,7 @@ final class OpenInference {
         return asked.get();
       }
     }
-    throw new ServingException(
-        ErrorType.BAD_INPUT,
+    throw ErrorType.BAD_INPUT.because(
         "message: found no model_name, expected a ModelInferRequest that begins with it");
   }
 
@@ -269,16 +268,10 @@ final class OpenInference {
       return OptionalInt.empty();
     }
     if (!header.matches("\\d{1,9}")) {
-      throw new ServingException(
-          ErrorType.BAD_INPUT,
+      throw ErrorType.BAD_INPUT.because(
           "%s: found %s, expected a number of bytes".formatted(HEADER_LENGTH, Text.quoted(header)));
     }
     return OptionalInt.of(Integer.parseInt(header));
-  }
-
-  private static String version() {
-    return Optional.ofNullable(OpenInference.class.getPackage().getImplementationVersion())
-        .orElse("(unpackaged)");
   }
 
   private static void json(Context ctx, Object answer) {

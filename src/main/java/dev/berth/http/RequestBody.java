@@ -231,8 +231,7 @@ final class RequestBody extends InputStream {
   }
 
   private ServingException tooLarge(String found) {
-    return new ServingException(
-        ErrorType.PAYLOAD_TOO_LARGE,
+    return ErrorType.PAYLOAD_TOO_LARGE.because(
         "body: found %s, expected at most %d; raise SAGEMAKER_MAX_PAYLOAD_IN_MB (0: no limit)"
             .formatted(found, limit));
   }

@@ -2,7 +2,6 @@ package dev.berth.http;
 
 import com.fasterxml.jackson.databind.JsonNode;
 import dev.berth.error.ErrorType;
-import dev.berth.error.ServingException;
 import dev.berth.json.JsonText;
 import dev.berth.json.NotJsonException;
 import dev.berth.serving.ServedModel;
@@ -46,12 +45,12 @@ final class SessionProtocol {
   /// The value of the header, where it can name a session of the model.
   static String checked(String id, ServedModel.Visit visit) {
     if (!visit.hasSessions()) {
-      throw bad(
+      throw ErrorType.BAD_INPUT.because(
           "%s: found %s, but the hooks of this model have no sessions; leave the header out"
               .formatted(SESSION_ID, Text.quoted(id)));
     }
     if (!isNew(id) && !ID.matcher(id).matches()) {
-      throw bad(
+      throw ErrorType.BAD_INPUT.because(
           "%s: found %s, expected NEW_SESSION or the id of a session"
               .formatted(SESSION_ID, Text.quoted(id)));
     }
@@ -71,12 +70,12 @@ final class SessionProtocol {
       return Command.NONE;
     }
     if (fields.get().size() > 1) {
-      throw bad(
+      throw ErrorType.BAD_INPUT.because(
           "body: found %d members, expected {\"%s\": \"%s\"} and nothing else"
               .formatted(fields.get().size(), REQUEST_TYPE, type));
     }
     if (type.equals(NEW_SESSION) != isNew(id)) {
-      throw bad(
+      throw ErrorType.BAD_INPUT.because(
           "%s: found %s with %s %s, expected %s"
               .formatted(
                   SESSION_ID,
@@ -120,9 +119,5 @@ final class SessionProtocol {
   private static void send(Context ctx, Map<String, String> fields) {
     ctx.contentType("application/json");
     Invocations.send(ctx, JsonText.bytes(fields));
-  }
-
-  private static ServingException bad(String message) {
-    return new ServingException(ErrorType.BAD_INPUT, message);
   }
 }

@@ -45,9 +45,7 @@ final class StreamedBody {
     } catch (IOException e) {
       answer.abandon();
       RequestLog.failed(
-          ctx,
-          new ServingException(
-              ErrorType.CALLER_GONE, "the caller has gone before its answer was sent", e));
+          ctx, ErrorType.CALLER_GONE.because("the caller has gone before its answer was sent", e));
     } catch (ServingException e) {
       fail(e);
     }

@@ -72,13 +72,11 @@ final class Upload {
       return ended ? -1 : 0;
     }
     if (!await(deadline.nanosLeft())) {
-      throw new ServingException(
-          ErrorType.DEADLINE_EXCEEDED,
+      throw ErrorType.DEADLINE_EXCEEDED.because(
           "the request's time ran out after %d bytes of its body".formatted(received));
     }
     if (Content.Chunk.isFailure(chunk)) {
-      throw new ServingException(
-          ErrorType.BAD_INPUT,
+      throw ErrorType.BAD_INPUT.because(
           "body: it can't be read on after %d bytes: the connection ended or its chunks are malformed"
               .formatted(received),
           chunk.getFailure());
@@ -137,8 +135,7 @@ final class Upload {
       return;
     }
     if (received - receivedThen < STALL_BYTES && wanted.getAsBoolean()) {
-      throw new ServingException(
-          ErrorType.OVERLOADED,
+      throw ErrorType.OVERLOADED.because(
           "the body stalled after %d bytes, and other requests need its place; try again later"
               .formatted(received));
     }
@@ -175,8 +172,8 @@ final class Upload {
       return arrival.tryAcquire(nanos, TimeUnit.NANOSECONDS);
     } catch (InterruptedException e) {
       Thread.currentThread().interrupt();
-      throw new ServingException(
-          ErrorType.DEADLINE_EXCEEDED, "the wait for the request's body was interrupted", e);
+      throw ErrorType.DEADLINE_EXCEEDED.because(
+          "the wait for the request's body was interrupted", e);
     }
   }
 }

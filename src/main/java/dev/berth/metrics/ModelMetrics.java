@@ -98,18 +98,12 @@ public final class ModelMetrics extends Instruments implements AutoCloseable {
     void record(double value);
   }
 
-  private static final class HookInstrument {
-    private final Kind kind;
-    private final Meter meter;
-    private final Instrument instrument;
-
-    /// How many versions of the model have it.
-    private int users;
+  /// @param users how many versions of the model have it
+  private record HookInstrument(
+      Kind kind, Meter meter, Instrument instrument, AtomicInteger users) {
 
     private HookInstrument(Kind kind, Meter meter, Instrument instrument) {
-      this.kind = kind;
-      this.meter = meter;
-      this.instrument = instrument;
+      this(kind, meter, instrument, new AtomicInteger());
     }
   }
 
@@ -237,7 +231,7 @@ public final class ModelMetrics extends Instruments implements AutoCloseable {
                   known.kind.name().toLowerCase(Locale.ROOT),
                   kind.name().toLowerCase(Locale.ROOT)));
     }
-    known.users += anotherUser ? 1 : 0;
+    known.users.addAndGet(anotherUser ? 1 : 0);
     return known.instrument;
   }
 
@@ -272,8 +266,7 @@ public final class ModelMetrics extends Instruments implements AutoCloseable {
   /// series goes.
   public synchronized void releaseHookInstrument(String name) {
     var known = ofHooks.get(name);
-    known.users--;
-    if (known.users == 0) {
+    if (known.users.decrementAndGet() == 0) {
       ofHooks.remove(name);
       registry.remove(known.meter);
     }

@@ -133,7 +133,8 @@ public final class ServingMetrics extends Instruments implements AutoCloseable {
     return registry;
   }
 
-  private static String version() {
+  /// Of Berth.
+  public static String version() {
     return Objects.requireNonNullElse(
         ServingMetrics.class.getPackage().getImplementationVersion(), "(unpackaged)");
   }

@@ -89,8 +89,7 @@ public final class Page {
   }
 
   private static ServingException noSuch(Context ctx, String what) {
-    return new ServingException(
-        ErrorType.NOT_FOUND, "%s: there is no such %s".formatted(ctx.path(), what));
+    return ErrorType.NOT_FOUND.because("%s: there is no such %s".formatted(ctx.path(), what));
   }
 
   /// What the page has to know of the models.
@@ -151,8 +150,7 @@ public final class Page {
         catalog.find(name == null ? Served.NAME : name).orElseThrow(() -> noSuch(ctx, "model"));
     var sample = entry.sample().orElseThrow(() -> noSuch(ctx, "sample"));
     if (Files.size(sample.file()) > LARGEST_SAMPLE) {
-      throw new ServingException(
-          ErrorType.PAYLOAD_TOO_LARGE,
+      throw ErrorType.PAYLOAD_TOO_LARGE.because(
           "%s: found %d bytes, expected at most %d"
               .formatted(sample.file().getFileName(), Files.size(sample.file()), LARGEST_SAMPLE));
     }
