@@ -331,9 +331,9 @@ class HookPoolTest {
       shared.start(
           scope, "inputFn", Map.of(), Deadline.in(MINUTE, now::get), false, _ -> ran.countDown());
       shared.renew();
+      assertThat(ran.await(30, TimeUnit.SECONDS)).isTrue();
       gate.open();
       end.countDown();
-      assertThat(ran.await(30, TimeUnit.SECONDS)).isTrue();
     }
   }
 
