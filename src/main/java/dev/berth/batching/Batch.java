@@ -10,15 +10,17 @@ import java.util.Map;
 /// change; what becomes of the batch is guarded by the lock of the [WorkerPool].
 final class Batch<I, O> {
 
-  private final List<Pending<I, O>> pending;
-  private final int worker;
-  private final Thread thread;
-  private final long startedAt;
-  private final boolean hasFollowers;
-  private final Kind kind;
+  final List<Pending<I, O>> pending;
+
+  /// The number of its worker.
+  final int worker;
+
+  final Thread thread;
+  final long startedAt;
+  final boolean hasFollowers;
+  final Kind kind;
   private boolean interrupted;
   private boolean takenApart;
-  private boolean stuck;
 
   /// What a batch is of.
   enum Kind {
@@ -46,18 +48,6 @@ final class Batch<I, O> {
     this.kind = kind;
   }
 
-  long startedAt() {
-    return startedAt;
-  }
-
-  boolean hasFollowers() {
-    return hasFollowers;
-  }
-
-  List<Pending<I, O>> pending() {
-    return pending;
-  }
-
   int size() {
     return pending.size();
   }
@@ -75,12 +65,13 @@ final class Batch<I, O> {
   Map<String, String> logContext() {
     var requests = Submission.of(pending);
     if (requests.size() == 1) {
-      return requests.getFirst().logContext();
+      return requests.getFirst().caller.logContext();
     }
     var joined = new HashMap<String, String>();
     requests.forEach(
         request ->
             request
+                .caller
                 .logContext()
                 .forEach(
                     (name, value) ->
@@ -93,12 +84,12 @@ final class Batch<I, O> {
 
   /// Begins the batch in the traces of its requests.
   Step trace(String name) {
-    var first = pending.getFirst().submission().trace();
+    var first = pending.getFirst().submission().caller.trace();
     return first.equals(RequestTrace.NONE)
         ? Step.NONE
         : first.batch(
             name,
-            Submission.of(pending).stream().map(Submission::trace).toList(),
+            Submission.of(pending).stream().map(request -> request.caller.trace()).toList(),
             new RequestTrace.BatchSize(size(), lengths()),
             worker);
   }
@@ -106,19 +97,6 @@ final class Batch<I, O> {
   /// What the batch costs with every record padded to the longest.
   long paddedLengths() {
     return (long) size() * pending.stream().mapToInt(Pending::length).max().orElse(0);
-  }
-
-  /// The number of its worker.
-  int worker() {
-    return worker;
-  }
-
-  Thread thread() {
-    return thread;
-  }
-
-  Kind kind() {
-    return kind;
   }
 
   /// Whether its records are predicted again, each by itself.
@@ -136,14 +114,6 @@ final class Batch<I, O> {
   /// Whether it runs although the deadline of each of its requests is past for as long as `grace`.
   boolean isOverdue(long now, long grace) {
     return pending.stream().allMatch(p -> now - p.submission().deadline() >= grace);
-  }
-
-  boolean isStuck() {
-    return stuck;
-  }
-
-  void markStuck() {
-    stuck = true;
   }
 
   /// Interrupts the worker, once, when no request waits for the batch any more.

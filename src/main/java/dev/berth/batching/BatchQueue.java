@@ -44,7 +44,9 @@ final class BatchQueue<I, O> {
   private final ReentrantLock lock;
   private final Condition workerHasLeft;
 
-  private final OpenRequests<I, O> requests;
+  /// For its runners, with the lock held.
+  final OpenRequests<I, O> requests;
+
   private final Supplier<Duration> expectedWait = this::expectedWait;
   private volatile boolean closed;
 
@@ -82,7 +84,7 @@ final class BatchQueue<I, O> {
   void submit(Submission<I, O> submission) {
     withRoom(
         submission.records(),
-        submission.pending().size(),
+        submission.pending.size(),
         submission.deadline(),
         () -> {
           requests.add(submission);
@@ -203,7 +205,7 @@ final class BatchQueue<I, O> {
 
   /// Lets a worker predict for this model from now on.
   void join(Runner<I, O> runner) {
-    int worker = runner.worker();
+    int worker = runner.worker;
     locked(
         () -> {
           runners.put(worker, runner);
@@ -397,20 +399,6 @@ final class BatchQueue<I, O> {
     return locked(() -> requests.run(records, worker, Batch.Kind.STEP));
   }
 
-  /// Ends a step, whatever became of it. The lock is held, as in the next three.
-  void stop(Batch<I, O> batch) {
-    requests.stop(batch);
-  }
-
-  /// A record has all its parts.
-  void finish(Pending<I, O> pending) {
-    requests.finish(pending);
-  }
-
-  void expire(Submission<I, O> submission) {
-    requests.end(submission, new Ending.Expired());
-  }
-
   /// Ends a request, unless it has ended.
   void end(Submission<I, O> submission, Ending how) {
     locked(() -> requests.end(submission, how));
@@ -432,7 +420,7 @@ final class BatchQueue<I, O> {
         () -> {
           requests.stop(batch);
           if (!batch.isTakenApart()) {
-            requests.endAll(Submission.of(batch.pending()), new Ending.Failed(cause));
+            requests.endAll(Submission.of(batch.pending), new Ending.Failed(cause));
           }
         });
   }
@@ -449,18 +437,18 @@ final class BatchQueue<I, O> {
     return locked(
         () -> {
           var found =
-              requests.findStuck(grace.toNanos()).stream()
-                  .filter(batch -> !stuck.get(batch.worker()))
+              requests.overdue(grace.toNanos()).stream()
+                  .filter(batch -> !stuck.get(batch.worker))
                   .toList();
-          found.forEach(batch -> giveUp(batch.worker()));
+          found.forEach(batch -> giveUp(batch.worker));
           if (!found.isEmpty() && liveWorkers == 0) {
             requests.endAll(new Ending.Refused(noWorkers()));
           }
           requests.runningFor(PATIENCE.toNanos()).stream()
-              .map(Batch::worker)
+              .map(batch -> batch.worker)
               .filter(worker -> !replaced.get(worker) && pool.mayReplace(worker))
               .forEach(this::replace);
-          return found.stream().map(Batch::thread).toList();
+          return found.stream().map(batch -> batch.thread).toList();
         });
   }
 

@@ -18,7 +18,7 @@ final class BatchRunner<I, O> extends Runner<I, O> {
 
   @Override
   void predictWhatWaits() {
-    model.queue.take(worker()).ifPresent(this::predict);
+    model.queue.take(worker).ifPresent(this::predict);
   }
 
   /// Predicts a batch and says what became of it, whatever happens.
@@ -43,7 +43,7 @@ final class BatchRunner<I, O> extends Runner<I, O> {
       if (batch.size() == 1) {
         model.queue.fail(batch, e);
       } else if (model.queue.release(batch)) {
-        retryEach(batch.pending(), e);
+        retryEach(batch.pending, e);
       }
       return;
     } finally {
@@ -56,7 +56,7 @@ final class BatchRunner<I, O> extends Runner<I, O> {
   private void retryEach(List<Pending<I, O>> records, Throwable cause) {
     sayRetried(model.name, "batch", records, cause);
     for (var record : records) {
-      model.queue.retry(record, worker()).ifPresent(this::predict);
+      model.queue.retry(record, worker).ifPresent(this::predict);
     }
   }
 

@@ -204,7 +204,7 @@ public final class Batcher<I, O> implements AutoCloseable {
     queue.close();
     // A worker that is inside closes its predictor when it comes out.
     var inside = awaitWorkers();
-    runners.stream().filter(runner -> !inside.get(runner.worker())).forEach(Runner::close);
+    runners.stream().filter(runner -> !inside.get(runner.worker)).forEach(Runner::close);
   }
 
   private BitSet awaitWorkers() {

@@ -90,10 +90,10 @@ final class OpenRequests<I, O> {
       estimate.lineIsEmpty(clock.getAsLong());
     }
     open.add(submission);
-    if (submission.pending().size() > 1) {
+    if (submission.pending.size() > 1) {
       several.add(submission);
     }
-    submission.pending().forEach(waiting::add);
+    submission.pending.forEach(waiting::add);
     turns.add(submission);
     waitingRecords += submission.records();
     metrics.recordsQueued(submission.records());
@@ -235,15 +235,15 @@ final class OpenRequests<I, O> {
       if (batch.isTakenApart() || !keepsWaiting(batch, impatient)) {
         continue;
       }
-      if (impatient.halfTime(batch.startedAt()) - now > 0) {
-        impatient.bePatient(batch.startedAt());
+      if (impatient.halfTime(batch.startedAt) - now > 0) {
+        impatient.bePatient(batch.startedAt);
       } else {
         batch.takeApart();
-        if (batch.kind() == Batch.Kind.STEP) {
+        if (batch.kind == Batch.Kind.STEP) {
           // Its worker has what belongs to its records, and goes on with each by itself.
           continue;
         }
-        batch.pending().stream()
+        batch.pending.stream()
             .filter(pending -> !pending.submission().isDone(pending.index()))
             .forEach(apart::addLast);
       }
@@ -251,14 +251,14 @@ final class OpenRequests<I, O> {
   }
 
   private boolean keepsWaiting(Batch<I, O> batch, Submission<I, O> request) {
-    var requests = Submission.of(batch.pending());
-    return switch (batch.kind()) {
+    var requests = Submission.of(batch.pending);
+    return switch (batch.kind) {
       case FIRST -> requests.size() > 1 && requests.contains(request);
       case RETRY ->
           !requests.contains(request)
               && apart.stream().anyMatch(pending -> pending.submission() == request);
       case STEP ->
-          request.isOn(batch.worker()) && (requests.size() > 1 || !requests.contains(request));
+          request.isOn(batch.worker) && (requests.size() > 1 || !requests.contains(request));
     };
   }
 
@@ -266,7 +266,7 @@ final class OpenRequests<I, O> {
   /// comes after.
   void stop(Batch<I, O> batch) {
     if (running.remove(batch)) {
-      batch.pending().forEach(pending -> pending.submission().countInside(-1));
+      batch.pending.forEach(pending -> pending.submission().countInside(-1));
     }
     Thread.interrupted();
     if (running.isEmpty() && waiting.size() == 0) {
@@ -278,7 +278,7 @@ final class OpenRequests<I, O> {
   void answer(Batch<I, O> batch, List<O> values) {
     estimate.record(batch, clock.getAsLong());
     for (int i = 0; i < values.size(); i++) {
-      var pending = batch.pending().get(i);
+      var pending = batch.pending.get(i);
       var submission = pending.submission();
       apart.remove(pending);
       if (!submission.isDone(pending.index())
@@ -296,19 +296,16 @@ final class OpenRequests<I, O> {
     }
   }
 
-  /// The batches that have run for `grace` longer than any of their requests may take, each once.
-  List<Batch<I, O>> findStuck(long grace) {
+  /// The batches that have run for `grace` longer than any of their requests may take.
+  List<Batch<I, O>> overdue(long grace) {
     long now = clock.getAsLong();
-    var found =
-        running.stream().filter(batch -> !batch.isStuck() && batch.isOverdue(now, grace)).toList();
-    found.forEach(Batch::markStuck);
-    return found;
+    return running.stream().filter(batch -> batch.isOverdue(now, grace)).toList();
   }
 
   /// The batches that have run for so long.
   List<Batch<I, O>> runningFor(long nanos) {
     long now = clock.getAsLong();
-    return running.stream().filter(batch -> now - batch.startedAt() >= nanos).toList();
+    return running.stream().filter(batch -> now - batch.startedAt >= nanos).toList();
   }
 
   /// The requests that have ended since this was asked last, for whoever holds the lock to tell
@@ -361,8 +358,8 @@ final class OpenRequests<I, O> {
   }
 
   private void withdraw(Submission<I, O> submission) {
-    submission.pending().forEach(waiting::remove);
-    submission.pending().forEach(apart::remove);
+    submission.pending.forEach(waiting::remove);
+    submission.pending.forEach(apart::remove);
     int dropped = submission.leftRecords();
     waitingRecords -= dropped;
     metrics.recordsDequeued(dropped);

@@ -1,52 +1,23 @@
 package dev.berth.batching;
 
-/// One record of a request or a piece of one, waiting or running. Immutable; compared by identity.
-final class Pending<I, O> {
+/// One record of a request or a piece of one, waiting or running. Compared by identity, as records
+/// of callers are equal in any way that they like.
+///
+/// @param index its place in the request
+/// @param record the number of its record
+/// @param length its cost in a batch, in tokens
+record Pending<I, O>(Submission<I, O> submission, int index, int record, I value, int length) {
 
-  private final Submission<I, O> submission;
-  private final int index;
-  private final int record;
-  private final I value;
-  private final int length;
-
-  /// @param index its place in the request
-  /// @param record the number of its record
-  /// @param length its cost in a batch, in tokens
-  Pending(Submission<I, O> submission, int index, int record, I value, int length) {
+  Pending {
     if (length < 0) {
       throw new IllegalArgumentException(
           "length: found %d, expected zero or more".formatted(length));
     }
-    this.submission = submission;
-    this.index = index;
-    this.record = record;
-    this.value = value;
-    this.length = length;
-  }
-
-  Submission<I, O> submission() {
-    return submission;
-  }
-
-  int index() {
-    return index;
-  }
-
-  int record() {
-    return record;
   }
 
   /// Whether it is the first piece of its record.
   boolean isFirst() {
-    return index == 0 || submission.pending().get(index - 1).record != record;
-  }
-
-  I value() {
-    return value;
-  }
-
-  int length() {
-    return length;
+    return index == 0 || submission.pending.get(index - 1).record != record;
   }
 
   int bucket() {
@@ -54,6 +25,16 @@ final class Pending<I, O> {
   }
 
   long arrivedAt() {
-    return submission.arrivedAt();
+    return submission.arrivedAt;
+  }
+
+  @Override
+  public boolean equals(Object other) {
+    return this == other;
+  }
+
+  @Override
+  public int hashCode() {
+    return System.identityHashCode(this);
   }
 }

@@ -16,7 +16,7 @@ abstract class Runner<I, O> {
   private static final Logger log = LoggerFactory.getLogger(Runner.class);
 
   final Batcher<I, O> model;
-  private final int worker;
+  final int worker;
   private final Predictor<I, O> predictor;
   private final AtomicBoolean closed = new AtomicBoolean();
 
@@ -25,10 +25,6 @@ abstract class Runner<I, O> {
     this.model = model;
     this.worker = worker;
     this.predictor = predictor;
-  }
-
-  final int worker() {
-    return worker;
   }
 
   /// Takes what waits, predicts it and says what became of it. Called without the lock.

@@ -26,7 +26,7 @@ public abstract class Sequence<O> implements AutoCloseable {
     requireOpen("part");
     moved = true;
     try {
-      pending.submission().sink().take(pending.index(), part);
+      pending.submission().sink.take(pending.index(), part);
     } catch (Throwable e) {
       failure = e;
     }

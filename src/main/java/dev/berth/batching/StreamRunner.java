@@ -52,7 +52,7 @@ final class StreamRunner<I, O, Q extends Sequence<O>> extends Runner<I, O> {
 
     private boolean canMove() {
       return !request().hasEnded()
-          && request().sink().hasRoom()
+          && request().sink.hasRoom()
           && resumesAt - clock.getAsLong() <= 0;
     }
 
@@ -62,7 +62,7 @@ final class StreamRunner<I, O, Q extends Sequence<O>> extends Runner<I, O> {
       }
       long now = clock.getAsLong();
       long over = Math.max(0, request().deadline() - now);
-      return request().sink().hasRoom() ? Math.min(over, resumesAt - now) : over;
+      return request().sink.hasRoom() ? Math.min(over, resumesAt - now) : over;
     }
   }
 
@@ -111,7 +111,7 @@ final class StreamRunner<I, O, Q extends Sequence<O>> extends Runner<I, O> {
         .filter(stream -> stream.request().isExpired(now))
         .map(Stream::request)
         .toList()
-        .forEach(queue::expire);
+        .forEach(request -> queue.requests.end(request, new Ending.Expired()));
     var ended = streams.stream().filter(stream -> stream.request().hasEnded()).toList();
     ended.forEach(streams::remove);
     return ended;
@@ -119,10 +119,10 @@ final class StreamRunner<I, O, Q extends Sequence<O>> extends Runner<I, O> {
 
   /// Begins one record that waits; false: none does.
   private boolean begin() {
-    var taken = queue.takeOne(worker());
+    var taken = queue.takeOne(worker);
     taken.ifPresent(
         batch -> {
-          var pending = batch.pending().getFirst();
+          var pending = batch.pending.getFirst();
           Q sequence = null;
           Throwable failure = null;
           var trace = batch.trace("stream");
@@ -156,9 +156,9 @@ final class StreamRunner<I, O, Q extends Sequence<O>> extends Runner<I, O> {
   private void add(Batch<I, O> batch, Stream stream) {
     queue.locked(
         () -> {
-          queue.stop(batch);
+          queue.requests.stop(batch);
           streams.addLast(stream);
-          stream.request().runsOn(worker());
+          stream.request().runsOn(worker);
           stream.request().countInside(1);
         });
     metrics.streams.incrementAndGet();
@@ -174,7 +174,7 @@ final class StreamRunner<I, O, Q extends Sequence<O>> extends Runner<I, O> {
   }
 
   private void step(List<Stream> moving) {
-    var batch = queue.startStep(moving.stream().map(stream -> stream.pending).toList(), worker());
+    var batch = queue.startStep(moving.stream().map(stream -> stream.pending).toList(), worker);
     moving.forEach(stream -> stream.sequence.beginStep());
     Throwable failure = null;
     long start = clock.getAsLong();
@@ -199,7 +199,7 @@ final class StreamRunner<I, O, Q extends Sequence<O>> extends Runner<I, O> {
   }
 
   private void stop(Batch<I, O> batch) {
-    queue.locked(() -> queue.stop(batch));
+    queue.locked(() -> queue.requests.stop(batch));
   }
 
   /// Those that were given something keep it. The others are tried by themselves, so that only the
@@ -227,7 +227,7 @@ final class StreamRunner<I, O, Q extends Sequence<O>> extends Runner<I, O> {
         ? new ServingException(
             ErrorType.DEADLINE_EXCEEDED,
             "%s took %.1f s for one record while others waited for it"
-                .formatted(model.predictor, (clock.getAsLong() - batch.startedAt()) / 1e9),
+                .formatted(model.predictor, (clock.getAsLong() - batch.startedAt) / 1e9),
             cause)
         : cause;
   }
@@ -243,7 +243,7 @@ final class StreamRunner<I, O, Q extends Sequence<O>> extends Runner<I, O> {
                   stream.trace.failed(stream.sequence.failure());
                   queue.end(stream.request(), new Ending.Failed(stream.sequence.failure()));
                 } else if (stream.sequence.hasEnded()) {
-                  queue.finish(stream.pending);
+                  queue.requests.finish(stream.pending);
                 }
                 stream.resumesAt = now + stream.sequence.pause().toNanos();
                 streams.remove(stream);

@@ -1,13 +1,11 @@
 package dev.berth.batching;
 
-import dev.berth.telemetry.RequestTrace;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.BitSet;
 import java.util.Collections;
 import java.util.LinkedHashSet;
 import java.util.List;
-import java.util.Map;
 import java.util.Optional;
 import java.util.SequencedSet;
 import java.util.function.Predicate;
@@ -42,10 +40,15 @@ final class Submission<I, O> {
     record Refused(String why) implements Ending {}
   }
 
-  private final List<Pending<I, O>> pending;
-  private final Caller caller;
-  private final long arrivedAt;
-  private final PartSink<O> sink;
+  /// Its pieces, in their order.
+  final List<Pending<I, O>> pending;
+
+  final Caller caller;
+  final long arrivedAt;
+
+  /// Where its parts go.
+  final PartSink<O> sink;
+
   private final Runnable whenEnded;
 
   /// By the pieces' places; null where a piece has no prediction yet, or has it in parts.
@@ -120,18 +123,9 @@ final class Submission<I, O> {
         .collect(Collectors.toCollection(LinkedHashSet::new));
   }
 
-  /// Its pieces, in their order.
-  List<Pending<I, O>> pending() {
-    return pending;
-  }
-
   /// The number of its records.
   int records() {
     return leftOfRecord.length;
-  }
-
-  long arrivedAt() {
-    return arrivedAt;
   }
 
   /// Asks whether the caller has gone away: foreign code, to be run without the lock. A question
@@ -143,19 +137,6 @@ final class Submission<I, O> {
       log.warn("could not ask whether a caller has gone away", e);
       return false;
     }
-  }
-
-  Map<String, String> logContext() {
-    return caller.logContext();
-  }
-
-  RequestTrace trace() {
-    return caller.trace();
-  }
-
-  /// Where its parts go.
-  PartSink<O> sink() {
-    return sink;
   }
 
   long deadline() {

@@ -88,7 +88,7 @@ final class Turns<I, O> {
     return targetDelay > 0
         && unanswered > TOO_MANY
         && !untouched.isEmpty()
-        && now - untouched.getFirst().arrivedAt() > targetDelay;
+        && now - untouched.getFirst().arrivedAt > targetDelay;
   }
 
   /// The request whose turn it is. There must be one with a piece in the line.
@@ -116,7 +116,7 @@ final class Turns<I, O> {
     var first = begun.getFirst();
     return newestFirst
             || untouched.isEmpty()
-            || first.arrivedAt() - untouched.getFirst().arrivedAt() <= 0
+            || first.arrivedAt - untouched.getFirst().arrivedAt <= 0
         ? first
         : untouched.getFirst();
   }

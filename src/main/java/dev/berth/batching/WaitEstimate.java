@@ -36,8 +36,8 @@ final class WaitEstimate {
   /// Takes down a batch. One that nobody waited behind is no measure: it was not full, and may have
   /// had more cores.
   void record(Batch<?, ?> batch, long now) {
-    if (batch.hasFollowers()) {
-      double latest = (double) (now - batch.startedAt()) / Math.max(1, batch.lengths());
+    if (batch.hasFollowers) {
+      double latest = (double) (now - batch.startedAt) / Math.max(1, batch.lengths());
       nanosPerUnit += nanosPerUnit == 0 ? latest : (latest - nanosPerUnit) / MEMORY;
     }
   }

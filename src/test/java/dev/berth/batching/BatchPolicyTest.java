@@ -124,6 +124,6 @@ class BatchPolicyTest {
             new PartSink.None<>(Long.MAX_VALUE),
             new Caller(() -> false, Map.of()),
             () -> {})
-        .pending();
+        .pending;
   }
 }

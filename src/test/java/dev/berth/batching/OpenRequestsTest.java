@@ -211,16 +211,15 @@ class OpenRequestsTest {
   }
 
   @Test
-  void aBatchIsStuckWhenItRunsLongAfterTheLastOfItsDeadlinesAndIsFoundOnce() {
+  void aBatchIsOverdueWhenItRunsLongAfterTheLastOfItsDeadlines() {
     add(DEADLINE, "a");
     add(2 * DEADLINE, "b");
     var batch = requests.start(chooseRecords(), 0, Batch.Kind.FIRST);
     now = 2 * DEADLINE + 9;
-    assertThat(requests.findStuck(10)).isEmpty();
+    assertThat(requests.overdue(10)).isEmpty();
     now = 2 * DEADLINE + 10;
 
-    assertThat(requests.findStuck(10)).containsExactly(batch);
-    assertThat(requests.findStuck(10)).isEmpty();
+    assertThat(requests.overdue(10)).containsExactly(batch);
     requests.stop(batch);
   }
 
