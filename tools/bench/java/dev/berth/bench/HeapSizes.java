@@ -69,8 +69,11 @@ final class HeapSizes {
     for (int turn = 0; turn < 2; turn++) {
       long before = used();
       var made = make.get();
-      bytes = used() - before;
-      Reference.reachabilityFence(made);
+      try {
+        bytes = used() - before;
+      } finally {
+        Reference.reachabilityFence(made);
+      }
     }
     System.out.printf("%-45s %6.1f%n", name, bytes / (double) COUNT);
   }
