@@ -189,7 +189,7 @@ record Route(
               s -> s.page::file));
 
   boolean isAt(Route other) {
-    return method == other.method && path.equals(other.path);
+    return method.equals(other.method) && path.equals(other.path);
   }
 
   static Route at(
