@@ -154,10 +154,10 @@ final class BatchQueue<I, O> {
 
   private void requireRoom(int records, int pieces, long deadline) {
     if (closed) {
-      throw new ServingException(ErrorType.NOT_READY, "%s has stopped".formatted(name));
+      throw ErrorType.NOT_READY.because("%s has stopped".formatted(name));
     }
     if (liveWorkers == 0) {
-      throw new ServingException(ErrorType.NOT_READY, noWorkers());
+      throw ErrorType.NOT_READY.because(noWorkers());
     }
     if (requests.waiting() == 0) {
       return;
@@ -199,8 +199,8 @@ final class BatchQueue<I, O> {
     if (left.compareTo(SHORT_DEADLINE) > 0) {
       requests.turnedAway();
     }
-    return new ServingException(
-        ErrorType.OVERLOADED, "%s is overloaded: %s; try again later".formatted(name, why));
+    return ErrorType.OVERLOADED.because(
+        "%s is overloaded: %s; try again later".formatted(name, why));
   }
 
   /// Lets a worker predict for this model from now on.

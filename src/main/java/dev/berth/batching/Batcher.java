@@ -160,14 +160,12 @@ public final class Batcher<I, O> implements AutoCloseable {
         case Ending.Answered() -> submission.predictions();
         case Ending.Failed(var cause) -> throw new ExecutionException(cause);
         case Ending.Expired() ->
-            throw new ServingException(
-                ErrorType.DEADLINE_EXCEEDED,
+            throw ErrorType.DEADLINE_EXCEEDED.because(
                 submission.hasStarted()
                     ? "the request's time ran out while %s ran".formatted(predictor)
                     : "the request's time ran out while it was queued");
-        case Ending.Abandoned() ->
-            throw new ServingException(ErrorType.CALLER_GONE, "the caller has gone away");
-        case Ending.Refused(var why) -> throw new ServingException(ErrorType.NOT_READY, why);
+        case Ending.Abandoned() -> throw ErrorType.CALLER_GONE.because("the caller has gone away");
+        case Ending.Refused(var why) -> throw ErrorType.NOT_READY.because(why);
       };
     }
   }

@@ -2,7 +2,6 @@ package dev.berth.batching;
 
 import dev.berth.batching.Submission.Ending;
 import dev.berth.error.ErrorType;
-import dev.berth.error.ServingException;
 import dev.berth.metrics.StreamMetrics;
 import dev.berth.telemetry.Step;
 import java.time.Duration;
@@ -224,8 +223,7 @@ final class StreamRunner<I, O, Q extends Sequence<O>> extends Runner<I, O> {
   /// What is wrong with a record that was interrupted because others waited for it.
   private Throwable late(Batch<I, O> batch, Throwable cause) {
     return queue.locked(batch::isTakenApart)
-        ? new ServingException(
-            ErrorType.DEADLINE_EXCEEDED,
+        ? ErrorType.DEADLINE_EXCEEDED.because(
             "%s took %.1f s for one record while others waited for it"
                 .formatted(model.predictor, (clock.getAsLong() - batch.startedAt) / 1e9),
             cause)

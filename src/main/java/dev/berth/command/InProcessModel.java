@@ -99,14 +99,14 @@ public final class InProcessModel implements AutoCloseable {
   /// The content types that the hooks read; empty: any.
   public List<MediaType> requestTypes() {
     try (var visit = model.enter()) {
-      return visit.requestTypes();
+      return visit.facts().requestTypes();
     }
   }
 
   /// The content types that the hooks write; empty: any.
   public List<MediaType> responseTypes() {
     try (var visit = model.enter()) {
-      return visit.responseTypes();
+      return visit.facts().responseTypes();
     }
   }
 

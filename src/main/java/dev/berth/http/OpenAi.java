@@ -36,7 +36,7 @@ record OpenAi(String name, Supplier<ServedModel.Visit> visits) implements Handle
   /// @throws ServingException `NOT_FOUND` where the hooks do not answer a path of these: they would
   ///   only say that the body is wrong
   static void require(String path, ServedModel.Visit visit) {
-    if (ASKING.contains(path) && !visit.openAiPaths().contains(path)) {
+    if (ASKING.contains(path) && !visit.facts().openAiPaths().contains(path)) {
       throw ErrorType.NOT_FOUND.because(
           "%s: this model %s, or its hooks do not say so in openAiPaths(); POST /invocations asks it"
               .formatted(path, path.equals(EMBEDDINGS) ? "makes no embeddings" : "writes no text"));
@@ -45,12 +45,12 @@ record OpenAi(String name, Supplier<ServedModel.Visit> visits) implements Handle
 
   /// The content types that a path takes: JSON alone, if it is one of these.
   static List<MediaType> requestTypes(String path, ServedModel.Visit visit) {
-    return ASKING.contains(path) ? List.of(MediaType.JSON) : visit.requestTypes();
+    return ASKING.contains(path) ? List.of(MediaType.JSON) : visit.facts().requestTypes();
   }
 
   /// The content types that a path gives: JSON, and events of a text while it is written.
   static List<MediaType> responseTypes(String path, ServedModel.Visit visit) {
-    var types = visit.responseTypes();
+    var types = visit.facts().responseTypes();
     if (!ASKING.contains(path)) {
       return types;
     }
@@ -63,7 +63,7 @@ record OpenAi(String name, Supplier<ServedModel.Visit> visits) implements Handle
   @Override
   public void handle(Context ctx) {
     try (var visit = visits.get()) {
-      if (visit.openAiPaths().isEmpty()) {
+      if (visit.facts().openAiPaths().isEmpty()) {
         throw ErrorType.NOT_FOUND.because(
             "%s: this model answers no path of OpenAI's; GET /v2/models/%s describes it"
                 .formatted(MODELS, name));

@@ -224,7 +224,11 @@ final class OpenInference {
       Deadline deadline)
       throws IOException {
     var dialect =
-        new InferDialect(messages, visit.requestTypes(), visit.responseTypes(), visit::signature);
+        new InferDialect(
+            messages,
+            visit.facts().requestTypes(),
+            visit.facts().responseTypes(),
+            visit::signature);
     return invocations.askWhole(ctx, visit, body, type, type, dialect, deadline);
   }
 

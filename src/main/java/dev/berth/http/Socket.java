@@ -416,7 +416,7 @@ public final class Socket implements Session.Listener {
     var accept =
         Accept.choose(
             terms.accept,
-            visit.responseTypes(),
+            visit.facts().responseTypes(),
             message.isText ? terms.defaultAccept : MediaType.BYTES);
     return new InvocationRequest(
             new ByteArrayInputStream(message.bytes, 0, message.length),

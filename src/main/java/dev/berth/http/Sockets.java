@@ -143,7 +143,7 @@ final class Sockets {
     var accept = Invocations.header(ctx, "Accept");
     var type =
         Invocations.header(ctx, "Content-Type")
-            .map(text -> Invocations.contentType(Optional.of(text), visit.requestTypes()));
+            .map(text -> Invocations.contentType(Optional.of(text), visit.facts().requestTypes()));
     var id = RequestLog.inferenceId(ctx);
     var headers = Invocations.headers(ctx);
     // What the messages have in common. Its body stands for none.
@@ -151,7 +151,7 @@ final class Sockets {
         new InvocationRequest(
                 InputStream.nullInputStream(),
                 type.orElse(MediaType.JSON),
-                Accept.choose(accept, visit.responseTypes(), config.http().defaultAccept()),
+                Accept.choose(accept, visit.facts().responseTypes(), config.http().defaultAccept()),
                 Invocations.header(ctx, Invocations.CUSTOM_ATTRIBUTES),
                 id,
                 false)

@@ -30,7 +30,7 @@ final class Vertex {
     var contentType =
         Invocations.contentType(Optional.ofNullable(ctx.header("Content-Type")), JSON);
     var accept = Accept.choose(Optional.ofNullable(ctx.header("Accept")), JSON, MediaType.JSON);
-    var dialect = VertexDialect.of(visit.requestTypes(), visit.responseTypes());
+    var dialect = VertexDialect.of(visit.facts().requestTypes(), visit.facts().responseTypes());
     try {
       invocations.write(
           ctx, invocations.askWhole(ctx, visit, body, contentType, accept, dialect, deadline));

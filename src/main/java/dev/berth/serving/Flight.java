@@ -109,8 +109,8 @@ final class Flight<I, O> {
       if (queued != null) {
         queued.predictions();
       }
-      return new ServingException(
-          ErrorType.DEADLINE_EXCEEDED, "the request's time ran out while " + run.get().cancel(), e);
+      return ErrorType.DEADLINE_EXCEEDED.because(
+          "the request's time ran out while " + run.get().cancel(), e);
     } catch (ServingException | ExecutionException ended) {
       return HookFailure.of(hooks.predicting(), ended);
     }
@@ -180,8 +180,7 @@ final class Flight<I, O> {
   private void submit(StreamingHandler<?, I, O, ?> streaming) {
     var pieces = records.pieces();
     if (pieces.values().size() > records.values().size()) {
-      throw new ServingException(
-          ErrorType.INTERNAL,
+      throw ErrorType.INTERNAL.because(
           "%s returned several pieces, expected the record that stepFn predicts part by part"
               .formatted(hooks.name(Hook.SPLIT)));
     }

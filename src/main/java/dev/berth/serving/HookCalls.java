@@ -62,8 +62,8 @@ final class HookCalls {
         return result.get(deadline.nanosLeft(), TimeUnit.NANOSECONDS);
       } catch (TimeoutException e) {
         if (deadline.isOver() && result.completeExceptionally(e)) {
-          throw new ServingException(
-              ErrorType.DEADLINE_EXCEEDED, "the request's time ran out while " + run.cancel(), e);
+          throw ErrorType.DEADLINE_EXCEEDED.because(
+              "the request's time ran out while " + run.cancel(), e);
         }
       } catch (InterruptedException e) {
         if (result.completeExceptionally(e)) {
@@ -82,7 +82,7 @@ final class HookCalls {
     if (!(value instanceof AutoCloseable)) {
       return;
     }
-    scope.inside().enter();
+    scope.inside.enter();
     try {
       Thread.ofPlatform()
           .name("berth-session-close")
@@ -98,14 +98,14 @@ final class HookCalls {
   private void closeInside(Object value) {
     try {
       HookPredictor.close(handler, value);
-      scope.inside().leave();
+      scope.inside.leave();
     } catch (Throwable e) {
       notClosed(e);
     }
   }
 
   private void notClosed(Throwable e) {
-    scope.inside().leave();
+    scope.inside.leave();
     scope.metrics.caught(e);
     log.warn("{}: a session could not be closed", scope.metrics.model(), e);
   }

@@ -42,8 +42,7 @@ final class HookFailure {
     }
     return switch (told) {
       case ServingException known -> known;
-      case WorkerLostException lost ->
-          new ServingException(ErrorType.INTERNAL, lost.getMessage(), lost);
+      case WorkerLostException lost -> ErrorType.INTERNAL.because(lost.getMessage(), lost);
       case HookException chosen -> new ServingException(type(chosen), chosen.getMessage(), chosen);
       case MemoryShortException memory ->
           new ServingException(
@@ -51,13 +50,11 @@ final class HookFailure {
               memory.getMessage(),
               memory);
       case OutOfMemoryError memory ->
-          new ServingException(
-              ErrorType.INSUFFICIENT_MEMORY,
-              "%s ran out of memory: %s".formatted(hook, memory.getMessage()),
-              memory);
+          ErrorType.INSUFFICIENT_MEMORY.because(
+              "%s ran out of memory: %s".formatted(hook, memory.getMessage()), memory);
       case InterruptedException interrupted -> {
         Thread.currentThread().interrupt();
-        yield new ServingException(ErrorType.NOT_READY, "the server is stopping", interrupted);
+        yield ErrorType.NOT_READY.because("the server is stopping", interrupted);
       }
       // A library between the hook and the body may have wrapped the server's own exception.
       case Throwable other when other.getCause() instanceof ServingException cause -> cause;
@@ -68,10 +65,8 @@ final class HookFailure {
   }
 
   private static ServingException failed(String hook, Throwable thrown) {
-    return new ServingException(
-        ErrorType.INTERNAL,
-        "%s failed%s: %s".formatted(hook, HookPlace.of(thrown), message(thrown)),
-        thrown);
+    return ErrorType.INTERNAL.because(
+        "%s failed%s: %s".formatted(hook, HookPlace.of(thrown), message(thrown)), thrown);
   }
 
   /// The message of a class that can't be loaded is only its name.

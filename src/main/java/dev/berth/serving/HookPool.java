@@ -250,8 +250,7 @@ public final class HookPool implements AutoCloseable {
   private static void requireRoom(HookRun run, int waiting) {
     if (waiting >= MOST_WAITING) {
       run.scope.metrics.overloaded.increment();
-      throw new ServingException(
-          ErrorType.OVERLOADED,
+      throw ErrorType.OVERLOADED.because(
           "%d requests wait for %s already; try again later".formatted(MOST_WAITING, run.hook()));
     }
   }
@@ -440,7 +439,7 @@ public final class HookPool implements AutoCloseable {
     problem(scope)
         .ifPresent(
             problem -> {
-              throw new ServingException(ErrorType.NOT_READY, problem);
+              throw ErrorType.NOT_READY.because(problem);
             });
   }
 

@@ -125,7 +125,7 @@ final class HookRun implements Runnable {
     }
     var current = Thread.currentThread();
     var outer = current.getContextClassLoader();
-    scope.inside().enter();
+    scope.inside.enter();
     pool.running.add(this);
     CURRENT.set(this);
     try {
@@ -139,7 +139,7 @@ final class HookRun implements Runnable {
       pool.running.remove(this);
       end();
       pool.ended(this);
-      scope.inside().leave();
+      scope.inside.leave();
     }
   }
 

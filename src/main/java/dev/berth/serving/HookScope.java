@@ -13,7 +13,7 @@ final class HookScope {
   final ClassLoader classes;
 
   /// Counts the hooks that run, those left behind included.
-  private final InFlight inside;
+  final InFlight inside;
 
   final ModelMetrics metrics;
 
@@ -31,9 +31,5 @@ final class HookScope {
     this.classes = classes;
     this.inside = inside;
     this.metrics = metrics;
-  }
-
-  InFlight inside() {
-    return inside;
   }
 }

@@ -221,6 +221,6 @@ final class Hooks<M, I, O> {
   }
 
   private static ServingException internal(String message) {
-    return new ServingException(ErrorType.INTERNAL, message);
+    return ErrorType.INTERNAL.because(message);
   }
 }

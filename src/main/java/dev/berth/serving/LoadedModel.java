@@ -5,7 +5,6 @@ import dev.berth.batching.BatchLimits;
 import dev.berth.batching.Batcher;
 import dev.berth.error.ServingException;
 import dev.berth.hooks.InferenceHandler;
-import dev.berth.hooks.InvocationRequest;
 import dev.berth.hooks.MediaType;
 import dev.berth.hooks.ModelContext;
 import dev.berth.hooks.SessionHandler;
@@ -22,10 +21,8 @@ import java.util.Objects;
 import java.util.Optional;
 import java.util.concurrent.Callable;
 
-/// Hooks with a batcher and its workers: the way of a request through `inputFn`, the queue,
-/// `predictFn` and `outputFn`.
-///
-/// [#invoke] is called on the request's thread, which waits. Hooks run outside of every lock.
+/// Hooks with a batcher and its workers: what a [Flight] goes through. Hooks run outside of every
+/// lock.
 final class LoadedModel<M, I, O> {
 
   final Hooks<M, I, O> hooks;
@@ -36,13 +33,15 @@ final class LoadedModel<M, I, O> {
   private final HookMetrics hookMetrics;
   private final HookCalls calls;
   private final Workers workers;
-  private final ServedModel.Facts facts;
-  private final Optional<SessionStore> sessions;
+  final ServedModel.Facts facts;
+
+  /// Nothing where the handler has none.
+  final Optional<SessionStore> sessions;
 
   /// Loads the model on every worker, and returns when all of them are warm.
   ///
   /// @throws LoadException when a hook fails
-  static <M, I, O> LoadedModel<M, I, O> load(
+  LoadedModel(
       String name,
       Path directory,
       InferenceHandler<M, I, O> handler,
@@ -53,12 +52,17 @@ final class LoadedModel<M, I, O> {
       HookPool pool,
       ModelMetrics metrics)
       throws Exception {
+    this.hooks = new Hooks<>(handler);
+    this.workers = workers;
+    this.pool = pool;
+    this.metrics = metrics;
+    this.scope = new HookScope(handler.getClass().getClassLoader(), new InFlight(), metrics);
+    this.calls = new HookCalls(handler, pool, scope);
+    this.hookMetrics = new HookMetrics(metrics);
     var accelerators = workers.accelerators();
     var distinct = accelerators.stream().distinct().toList();
-    var hooks = new Hooks<>(handler);
-    var hookMetrics = new HookMetrics(metrics);
-    var batcher =
-        new Batcher<I, O>(
+    this.batcher =
+        new Batcher<>(
             name,
             hooks.predicting(),
             workers.pool(),
@@ -74,59 +78,24 @@ final class LoadedModel<M, I, O> {
             metrics);
     try {
       batcher.start();
+      // Asked once and not for each request, none of which it can hold up then.
+      this.facts =
+          new ServedModel.Facts(
+              types(hooks.name(Hook.REQUEST_TYPES), handler::requestTypes),
+              types(hooks.name(Hook.RESPONSE_TYPES), handler::responseTypes),
+              listed(hooks.name(Hook.OPEN_AI_PATHS), handler::openAiPaths, "paths"),
+              handler instanceof StreamingHandler<?, ?, ?, ?>,
+              handler instanceof SessionHandler<?>,
+              accelerators);
+      this.sessions =
+          handler instanceof SessionHandler<?> remembers
+              ? Optional.of(new SessionStore(remembers, calls, hooks, room, metrics))
+              : Optional.empty();
     } catch (Throwable e) {
-      hookMetrics.close();
-      throw e;
-    }
-    try {
-      return new LoadedModel<>(hooks, batcher, workers, room, pool, metrics, hookMetrics);
-    } catch (LoadException e) {
       batcher.close();
       hookMetrics.close();
       throw e;
     }
-  }
-
-  private LoadedModel(
-      Hooks<M, I, O> hooks,
-      Batcher<I, O> batcher,
-      Workers workers,
-      SessionRoom room,
-      HookPool pool,
-      ModelMetrics metrics,
-      HookMetrics hookMetrics)
-      throws LoadException {
-    this.hooks = hooks;
-    var handler = hooks.handler;
-    this.batcher = batcher;
-    this.workers = workers;
-    this.pool = pool;
-    this.scope = new HookScope(handler.getClass().getClassLoader(), new InFlight(), metrics);
-    this.metrics = metrics;
-    this.hookMetrics = hookMetrics;
-    this.calls = new HookCalls(handler, pool, scope);
-    // Asked once and not for each request, none of which it can hold up then.
-    this.facts =
-        new ServedModel.Facts(
-            types(hooks.name(Hook.REQUEST_TYPES), handler::requestTypes),
-            types(hooks.name(Hook.RESPONSE_TYPES), handler::responseTypes),
-            listed(hooks.name(Hook.OPEN_AI_PATHS), handler::openAiPaths, "paths"),
-            handler instanceof StreamingHandler<?, ?, ?, ?>,
-            handler instanceof SessionHandler<?>,
-            workers.accelerators());
-    this.sessions =
-        handler instanceof SessionHandler<?> remembers
-            ? Optional.of(new SessionStore(remembers, calls, hooks, room, metrics))
-            : Optional.empty();
-  }
-
-  /// Nothing where the handler has none.
-  Optional<SessionStore> sessions() {
-    return sessions;
-  }
-
-  ServedModel.Facts facts() {
-    return facts;
   }
 
   /// On a thread that runs hooks.
@@ -149,42 +118,6 @@ final class LoadedModel<M, I, O> {
     return calls.call("signature", deadline, Map.of(), this::signature, _ -> {});
   }
 
-  int liveWorkers() {
-    return batcher.liveWorkers();
-  }
-
-  /// @throws ServingException when not even one record could be queued
-  void requireRoom(Deadline deadline) {
-    pool.requireThreads(scope);
-    batcher.requireRoom(deadline.nanos());
-  }
-
-  /// Why no more of its hooks run; nothing where they do.
-  Optional<String> problem() {
-    return pool.problem(scope);
-  }
-
-  /// Answers a request on the calling thread, which waits until it has landed or its time is over.
-  ///
-  /// @throws ServingException for every way in which this can fail
-  Answer invoke(InvocationRequest request, Call call) {
-    return new Flight<>(this, request, call).await();
-  }
-
-  /// The same in a session.
-  Answer invokeIn(SessionStore.Turn turn, InvocationRequest request, Call call) {
-    var flight = new Flight<>(this, request.withSession(turn.value()), call);
-    turn.lastsWhile(flight::isInside);
-    return flight.await();
-  }
-
-  /// Looks for workers whose `predictFn` does not end.
-  ///
-  /// @return the threads of those that were not known before
-  List<Thread> findStuck(Duration grace) {
-    return batcher.findStuck(grace);
-  }
-
   /// Fails what is still queued or running and stops the workers, which close their models.
   ///
   /// @return whether all of them did
@@ -200,21 +133,10 @@ final class LoadedModel<M, I, O> {
     return sessions.isEmpty() || sessions.get().stop(time);
   }
 
-  /// Waits for hooks that requests have left behind; false: the time is over.
-  boolean awaitHooks(Duration time) throws InterruptedException {
-    return scope.inside().awaitNone(time);
-  }
-
   /// Has nobody see any more what the model and its hooks count.
   void closeMetrics() {
     hookMetrics.close();
     metrics.close();
-  }
-
-  /// Frees what the hooks share, and their classes. No worker, no request and no hook may be
-  /// inside.
-  void closeHooks() throws Exception {
-    HookCode.close(hooks.handler);
   }
 
   /// Has hooks and predictors of other models run on new threads, where hooks from the artifact may

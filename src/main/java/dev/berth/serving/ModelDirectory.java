@@ -142,7 +142,12 @@ public final class ModelDirectory implements ManyModels {
     }
     if (loadAtStart) {
       for (var name : names) {
-        loadIfItFits(artifacts.get(name));
+        try {
+          store.awaitLoaded(begin(artifacts.get(name), Eviction.NONE));
+        } catch (ServingException e) {
+          // The store has logged it, and GET /models says it.
+          log.debug("not loaded at start", e);
+        }
       }
     }
     if (one.isEmpty()) {
@@ -150,30 +155,17 @@ public final class ModelDirectory implements ManyModels {
     }
   }
 
-  private void loadIfItFits(Artifact artifact) throws InterruptedException {
-    try {
-      store.awaitLoaded(begin(artifact, Eviction.NONE));
-    } catch (ServingException e) {
-      // The store has logged it, and GET /models says it.
-      log.debug("not loaded at start", e);
-    }
-  }
-
   private void keepLooking() {
     try {
       while (!stopped.await(betweenLooks.toMillis(), TimeUnit.MILLISECONDS)) {
-        lookAgain();
+        try {
+          look(false);
+        } catch (RuntimeException e) {
+          log.error("changes in {} could not be picked up", root, e);
+        }
       }
     } catch (InterruptedException e) {
       log.debug("nobody looks for models any more", e);
-    }
-  }
-
-  private void lookAgain() {
-    try {
-      look(false);
-    } catch (RuntimeException e) {
-      log.error("changes in {} could not be picked up", root, e);
     }
   }
 
@@ -408,21 +400,20 @@ public final class ModelDirectory implements ManyModels {
   private static ServingException forRequest(ServingException e) {
     return switch (e.type()) {
       case BAD_INPUT, NOT_FOUND, DEADLINE_EXCEEDED ->
-          new ServingException(ErrorType.NOT_READY, e.getMessage(), e);
+          ErrorType.NOT_READY.because(e.getMessage(), e);
       default -> e;
     };
   }
 
   private static ServingException notReady(ModelStore.Slot slot, String why) {
-    return new ServingException(ErrorType.NOT_READY, "model \"%s\" %s".formatted(slot.name(), why));
+    return ErrorType.NOT_READY.because("model \"%s\" %s".formatted(slot.name(), why));
   }
 
   private Artifact known(String name) {
     return find(name)
         .orElseThrow(
             () ->
-                new ServingException(
-                    ErrorType.NOT_FOUND,
+                ErrorType.NOT_FOUND.because(
                     "model \"%s\" is neither loaded nor a directory of %s".formatted(name, root)));
   }
 
@@ -437,8 +428,7 @@ public final class ModelDirectory implements ManyModels {
       return store.load(name, directory, new IdleModels(name));
     }
     if (!directory.toAbsolutePath().normalize().equals(artifact.get().directory)) {
-      throw new ServingException(
-          ErrorType.CONFLICT,
+      throw ErrorType.CONFLICT.because(
           "model \"%s\" is the one of %s, and can't be loaded from %s"
               .formatted(name, artifact.get().directory, directory));
     }

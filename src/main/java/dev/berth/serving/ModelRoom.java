@@ -10,6 +10,8 @@ import dev.berth.memory.NativeHeap;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.Collection;
+import java.util.Collections;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
@@ -92,11 +94,6 @@ public final class ModelRoom implements ModelStore.Loader {
   /// @param kept what a model that is loaded takes of it
   private record Shortage(long need, MemoryReading left, ToLongFunction<List<Footprint>> kept) {
 
-    private static Optional<Shortage> of(
-        long need, MemoryReading left, ToLongFunction<List<Footprint>> kept) {
-      return left.free() < need ? Optional.of(new Shortage(need, left, kept)) : Optional.empty();
-    }
-
     private long missing() {
       return need - left.free();
     }
@@ -129,8 +126,7 @@ public final class ModelRoom implements ModelStore.Loader {
       NativeHeap.trim();
       var shortage = shortage(e);
       if (shortage.isPresent()) {
-        throw new ServingException(
-            ErrorType.INSUFFICIENT_MEMORY,
+        throw ErrorType.INSUFFICIENT_MEMORY.because(
             "model \"%s\" ran out of memory while it was loaded: %s"
                 .formatted(model.name(), shortage.get().getMessage()),
             e);
@@ -168,23 +164,9 @@ public final class ModelRoom implements ModelStore.Loader {
   private synchronized Optional<Shortage> take(
       ServedModel model, Path directory, Map<Path, Long> files) {
     var needs = needs(directory, files);
-    for (int i = 0; i < stores.size(); i++) {
-      int store = i;
-      long others = loading.values().stream().mapToLong(load -> load.needs.get(store).most()).sum();
-      var lack =
-          stores
-              .get(store)
-              .left
-              .get()
-              .flatMap(
-                  left ->
-                      Shortage.of(
-                          needs.get(store).most(),
-                          left.minus(others),
-                          kept -> kept.get(store).kept()));
-      if (lack.isPresent()) {
-        return lack;
-      }
+    var lackOfStore = shortage(needs, loading.values());
+    if (lackOfStore.isPresent()) {
+      return lackOfStore;
     }
     if (budget.isPresent()) {
       loaded.keySet().removeIf(ServedModel::isGone);
@@ -192,9 +174,8 @@ public final class ModelRoom implements ModelStore.Loader {
           loading.values().stream().mapToLong(load -> most(load.needs)).sum()
               + loaded.values().stream().mapToLong(ModelRoom::kept).sum();
       var left = new MemoryReading(budget.getAsLong() - taken, budget.getAsLong(), BUDGET);
-      var lack = Shortage.of(most(needs), left, ModelRoom::kept);
-      if (lack.isPresent()) {
-        return lack;
+      if (left.free() < most(needs)) {
+        return Optional.of(new Shortage(most(needs), left, ModelRoom::kept));
       }
     }
     loading.put(model, new Load(++begun, needs));
@@ -244,8 +225,7 @@ public final class ModelRoom implements ModelStore.Loader {
   }
 
   private ServingException tooLarge(ServedModel model, Shortage lack, Eviction eviction) {
-    return new ServingException(
-        ErrorType.INSUFFICIENT_MEMORY,
+    return ErrorType.INSUFFICIENT_MEMORY.because(
         "model \"%s\" needs about %d MB, found %s, %s"
             .formatted(
                 model.name(),
@@ -273,8 +253,7 @@ public final class ModelRoom implements ModelStore.Loader {
       try {
         if (!makeWay(lack.get(), eviction)) {
           model.unload(Duration.ZERO);
-          throw new ServingException(
-              ErrorType.INSUFFICIENT_MEMORY,
+          throw ErrorType.INSUFFICIENT_MEMORY.because(
               "model \"%s\" needs %d MB more than there were, found %s, unload another first"
                   .formatted(
                       model.name(), Math.ceilDiv(lack.get().missing(), 1L << 20), lack.get().left));
@@ -287,16 +266,18 @@ public final class ModelRoom implements ModelStore.Loader {
 
   /// What models have taken of what must stay free.
   private Optional<Shortage> missing() {
+    return shortage(Collections.nCopies(stores.size(), Footprint.NONE), List.of());
+  }
+
+  /// The first store that has too little left, once others have what they need of it.
+  private Optional<Shortage> shortage(List<Footprint> needs, Collection<Load> others) {
     for (int i = 0; i < stores.size(); i++) {
       int store = i;
-      var lack =
-          stores
-              .get(store)
-              .left
-              .get()
-              .flatMap(left -> Shortage.of(0, left, kept -> kept.get(store).kept()));
-      if (lack.isPresent()) {
-        return lack;
+      long taken = others.stream().mapToLong(load -> load.needs.get(store).most()).sum();
+      long need = needs.get(store).most();
+      var left = stores.get(store).left.get().map(reading -> reading.minus(taken));
+      if (left.isPresent() && left.get().free() < need) {
+        return Optional.of(new Shortage(need, left.get(), kept -> kept.get(store).kept()));
       }
     }
     return Optional.empty();

@@ -108,8 +108,8 @@ public final class ModelStore implements ManyModels {
       return state.get() == State.READY;
     }
 
-    private Entry entry() {
-      return new Entry(order.name, order.directory, Optional.empty(), model.problem());
+    private Entry entry(Optional<String> problem) {
+      return new Entry(order.name, order.directory, Optional.empty(), problem);
     }
   }
 
@@ -181,8 +181,8 @@ public final class ModelStore implements ManyModels {
     var slot = slot(order, Optional.empty());
     var other = slots.putIfAbsent(order.name, slot);
     if (other != null) {
-      throw new ServingException(
-          ErrorType.CONFLICT, "model \"%s\" %s".formatted(order.name, other.state.get().text));
+      throw ErrorType.CONFLICT.because(
+          "model \"%s\" %s".formatted(order.name, other.state.get().text));
     }
     start(slot);
     return slot;
@@ -210,8 +210,7 @@ public final class ModelStore implements ManyModels {
         throw stopping();
       }
       if (loading.size() > MOST) {
-        throw new ServingException(
-            ErrorType.OVERLOADED,
+        throw ErrorType.OVERLOADED.because(
             "%d models are being loaded or wait for that; try again later".formatted(MOST));
       }
       slot.loader.start();
@@ -232,8 +231,7 @@ public final class ModelStore implements ManyModels {
                   if (e instanceof TimeoutException) {
                     giveUp(
                         slot,
-                        new ServingException(
-                            ErrorType.DEADLINE_EXCEEDED,
+                        ErrorType.DEADLINE_EXCEEDED.because(
                             "model \"%s\" was not loaded within %d s; its name is free again when the load has ended"
                                 .formatted(slot.name(), patience.toSeconds()),
                             e));
@@ -253,8 +251,7 @@ public final class ModelStore implements ManyModels {
   void abandon(Slot slot) {
     giveUp(
         slot,
-        new ServingException(
-            ErrorType.NOT_READY,
+        ErrorType.NOT_READY.because(
             "model \"%s\" has changed again while it was being loaded".formatted(slot.name())));
   }
 
@@ -262,7 +259,7 @@ public final class ModelStore implements ManyModels {
   Entry awaitLoaded(Slot slot) throws InterruptedException {
     try {
       slot.loaded.get();
-      return slot.entry();
+      return slot.entry(slot.model.problem());
     } catch (ExecutionException e) {
       throw failure(slot, e.getCause());
     }
@@ -271,10 +268,8 @@ public final class ModelStore implements ManyModels {
   static ServingException failure(Slot slot, Throwable e) {
     return e instanceof ServingException known
         ? known
-        : new ServingException(
-            ErrorType.INTERNAL,
-            "model \"%s\" could not be loaded: %s".formatted(slot.name(), e),
-            e);
+        : ErrorType.INTERNAL.because(
+            "model \"%s\" could not be loaded: %s".formatted(slot.name(), e), e);
   }
 
   /// Runs on the slot's own thread.
@@ -324,8 +319,7 @@ public final class ModelStore implements ManyModels {
     try {
       turns.acquire();
     } catch (InterruptedException e) {
-      throw new ServingException(
-          ErrorType.NOT_READY, "it was given up while other loads went before it", e);
+      throw ErrorType.NOT_READY.because("it was given up while other loads went before it", e);
     }
     var _ =
         slot.loaded
@@ -345,8 +339,7 @@ public final class ModelStore implements ManyModels {
     // Whoever has it unloaded was first, and keeps the name until it is gone.
     if (!before.state.compareAndSet(State.READY, State.UNLOADING)) {
       slot.model.unload(Duration.ZERO);
-      throw new ServingException(
-          ErrorType.CONFLICT,
+      throw ErrorType.CONFLICT.because(
           "model \"%s\" was unloaded while another version of it was being loaded"
               .formatted(slot.name()));
     }
@@ -399,21 +392,18 @@ public final class ModelStore implements ManyModels {
     var name = slot.name();
     try {
       if (!slot.unloaded.get(patience.toNanos(), TimeUnit.NANOSECONDS)) {
-        throw new ServingException(
-            ErrorType.INTERNAL,
+        throw ErrorType.INTERNAL.because(
             "model \"%s\" is unloaded, but one of its hooks does not end, and what that uses is not freed"
                 .formatted(name));
       }
-      return new Entry(name, slot.order.directory, Optional.empty(), Optional.empty());
+      return slot.entry(Optional.empty());
     } catch (TimeoutException e) {
-      throw new ServingException(
-          ErrorType.DEADLINE_EXCEEDED,
+      throw ErrorType.DEADLINE_EXCEEDED.because(
           "model \"%s\" was not unloaded within %d s; that goes on"
               .formatted(name, patience.toSeconds()),
           e);
     } catch (ExecutionException e) {
-      throw new ServingException(
-          ErrorType.INTERNAL,
+      throw ErrorType.INTERNAL.because(
           "model \"%s\" is unloaded, but its hooks could not be closed".formatted(name),
           e.getCause());
     }
@@ -465,16 +455,15 @@ public final class ModelStore implements ManyModels {
 
   @Override
   public Entry describe(String name) {
-    return ready(name).entry();
+    var slot = ready(name);
+    return slot.entry(slot.model.problem());
   }
 
   @Override
   public List<Entry> list() {
     return slots()
         .filter(Slot::isReady)
-        .map(
-            slot ->
-                new Entry(slot.name(), slot.order.directory, Optional.empty(), Optional.empty()))
+        .map(slot -> slot.entry(Optional.empty()))
         .sorted(Comparator.comparing(Entry::name))
         .toList();
   }
@@ -501,27 +490,24 @@ public final class ModelStore implements ManyModels {
 
   ServingException unknown(String name) {
     var slot = slots.get(name);
-    return new ServingException(
-        ErrorType.NOT_FOUND,
+    return ErrorType.NOT_FOUND.because(
         "model \"%s\" %s"
             .formatted(
                 name, slot == null || slot.isReady() ? "is not loaded" : slot.state.get().text));
   }
 
   static ServingException stopping() {
-    return new ServingException(ErrorType.NOT_READY, "the server is stopping");
+    return ErrorType.NOT_READY.because("the server is stopping");
   }
 
   private static void requireDirectory(Path directory) {
     if (!Files.exists(directory)) {
-      throw new ServingException(
-          ErrorType.NOT_FOUND,
+      throw ErrorType.NOT_FOUND.because(
           "url: found nothing at %s, expected the directory of a model artifact"
               .formatted(directory));
     }
     if (!Files.isDirectory(directory)) {
-      throw new ServingException(
-          ErrorType.BAD_INPUT,
+      throw ErrorType.BAD_INPUT.because(
           "url: found a file at %s, expected the directory of a model artifact"
               .formatted(directory));
     }

@@ -98,7 +98,7 @@ public final class ServedModel {
     var ofModel = metrics.ofModel(name);
     try {
       var loaded =
-          LoadedModel.load(
+          new LoadedModel<>(
               name, directory, handler, workers, limits, first, sessions, pool, ofModel);
       if (!state.compareAndSet(LOADING, new State.Ready(loaded))) {
         loaded.stopWorkers();
@@ -133,7 +133,8 @@ public final class ServedModel {
   /// Why it can't serve; nothing where it is loaded, a worker is left, and its hooks end.
   public Optional<String> problem() {
     return switch (state.get()) {
-      case State.Ready(var model) when model.liveWorkers() > 0 -> model.problem();
+      case State.Ready(var model) when model.batcher.liveWorkers() > 0 ->
+          model.pool.problem(model.scope);
       case State.Ready _ -> Optional.of("%s has no worker left that can predict".formatted(name));
       case State.Loading _ -> Optional.of("%s is loading".formatted(name));
       case State.Closing _ -> Optional.of("%s is stopping".formatted(name));
@@ -160,7 +161,7 @@ public final class ServedModel {
   /// Nothing where it does not serve.
   public Optional<Facts> facts() {
     return state.get() instanceof State.Ready(var model)
-        ? Optional.of(model.facts())
+        ? Optional.of(model.facts)
         : Optional.empty();
   }
 
@@ -168,7 +169,7 @@ public final class ServedModel {
   ///
   /// @throws ServingException when there is no model
   public int liveWorkers() {
-    return loaded().liveWorkers();
+    return loaded().batcher.liveWorkers();
   }
 
   /// Takes a request in. Until the visit is closed, [#close] waits for it.
@@ -234,19 +235,9 @@ public final class ServedModel {
       this.model = model;
     }
 
-    /// The content types that the hooks read; empty: any.
-    public List<MediaType> requestTypes() {
-      return model.facts().requestTypes();
-    }
-
-    /// The content types that the hooks write; empty: any.
-    public List<MediaType> responseTypes() {
-      return model.facts().responseTypes();
-    }
-
-    /// The paths of OpenAI's API that the hooks answer.
-    public List<String> openAiPaths() {
-      return model.facts().openAiPaths();
+    /// What there is to say of the model.
+    public Facts facts() {
+      return model.facts;
     }
 
     /// What the hooks say of their records and predictions, on a thread that runs hooks.
@@ -265,7 +256,7 @@ public final class ServedModel {
 
     /// See [ServedModel#liveWorkers].
     public int liveWorkers() {
-      return model.liveWorkers();
+      return model.batcher.liveWorkers();
     }
 
     /// What the model counts and times.
@@ -286,7 +277,8 @@ public final class ServedModel {
     ///
     /// @throws ServingException `OVERLOADED` or `NOT_READY`
     public void requireRoom(Deadline deadline) {
-      model.requireRoom(deadline);
+      model.pool.requireThreads(model.scope);
+      model.batcher.requireRoom(deadline.nanos());
     }
 
     /// Answers the request on the calling thread, which should be a virtual one: it waits for hooks
@@ -294,23 +286,25 @@ public final class ServedModel {
     ///
     /// @throws ServingException for every way in which this can fail
     public Answer invoke(InvocationRequest request, Call call) {
-      return model.invoke(request, call);
+      return new Flight<>(model, request, call).await();
     }
 
     /// Answers a request in a session.
     public Answer invokeIn(SessionStore.Turn session, InvocationRequest request, Call call) {
-      return model.invokeIn(session, request, call);
+      var flight = new Flight<>(model, request.withSession(session.value()), call);
+      session.lastsWhile(flight::isInside);
+      return flight.await();
     }
 
     /// Whether the hooks have sessions.
     public boolean hasSessions() {
-      return model.sessions().isPresent();
+      return model.facts.sessions();
     }
 
     /// Whether the hooks answer part by part or have sessions, so that they may have something to
     /// say to a caller who talks on a path of its own choice.
     public boolean isConversational() {
-      return hasSessions() || model.facts().streams();
+      return hasSessions() || model.facts.streams();
     }
 
     /// Opens a session and takes its first turn.
@@ -341,13 +335,10 @@ public final class ServedModel {
     }
 
     private SessionStore sessions() {
-      return model
-          .sessions()
-          .orElseThrow(
-              () ->
-                  new ServingException(
-                      ErrorType.BAD_INPUT,
-                      "X-Amzn-SageMaker-Session-Id: found a session, but the hooks of this model have none; leave the header out"));
+      return model.sessions.orElseThrow(
+          () ->
+              ErrorType.BAD_INPUT.because(
+                  "X-Amzn-SageMaker-Session-Id: found a session, but the hooks of this model have none; leave the header out"));
     }
 
     @Override
@@ -367,8 +358,10 @@ public final class ServedModel {
   /// @return those that were not known before
   List<StuckWorker> findStuck(Duration grace) {
     return state.get() instanceof State.Ready(var model)
-        ? model.findStuck(grace).stream()
-            .map(thread -> new StuckWorker(model.hooks.predicting(), thread, model.liveWorkers()))
+        ? model.batcher.findStuck(grace).stream()
+            .map(
+                thread ->
+                    new StuckWorker(model.hooks.predicting(), thread, model.batcher.liveWorkers()))
             .toList()
         : List.of();
   }
@@ -425,8 +418,8 @@ public final class ServedModel {
     boolean left = inFlight.awaitNone(LAST_HOOKS);
     // Also where something does not end: only sessions that are in use stay open.
     boolean closed = model.stopSessions(LAST_HOOKS);
-    if (stopped && left && closed && model.awaitHooks(LAST_HOOKS)) {
-      model.closeHooks();
+    if (stopped && left && closed && model.scope.inside.awaitNone(LAST_HOOKS)) {
+      HookCode.close(model.hooks.handler);
       return true;
     }
     log.warn("{}: a hook does not end; what it uses is left open", name);
@@ -436,11 +429,9 @@ public final class ServedModel {
   private LoadedModel<?, ?, ?> loaded() {
     return switch (state.get()) {
       case State.Ready(var model) -> model;
-      case State.Loading() ->
-          throw new ServingException(ErrorType.NOT_READY, "the model is loading");
-      case State.Closing _ ->
-          throw new ServingException(ErrorType.NOT_READY, "the model is stopping");
-      case State.Stopped(var why) -> throw new ServingException(ErrorType.NOT_READY, why);
+      case State.Loading() -> throw ErrorType.NOT_READY.because("the model is loading");
+      case State.Closing _ -> throw ErrorType.NOT_READY.because("the model is stopping");
+      case State.Stopped(var why) -> throw ErrorType.NOT_READY.because(why);
     };
   }
 }

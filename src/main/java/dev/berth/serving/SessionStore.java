@@ -40,11 +40,7 @@ public final class SessionStore {
     EXPIRED,
     MEMORY,
     FAILED,
-    STOPPED;
-
-    private String label() {
-      return name().toLowerCase(Locale.ROOT);
-    }
+    STOPPED
   }
 
   /// How often a turn is looked at whose request has left a hook behind.
@@ -219,7 +215,7 @@ public final class SessionStore {
       Map<String, String> logContext) {
     if (!room.tryEnter()) {
       metrics.sessionsRefused.increment();
-      throw new ServingException(ErrorType.OVERLOADED, room.full());
+      throw ErrorType.OVERLOADED.because(room.full());
     }
     Session session = null;
     try {
@@ -250,14 +246,13 @@ public final class SessionStore {
     }
     room.leave(session.bytes);
     calls.close(session.value);
-    throw new ServingException(ErrorType.NOT_READY, "the model is stopping");
+    throw ErrorType.NOT_READY.because("the model is stopping");
   }
 
   private Session made(InvocationRequest request, boolean expires) throws Exception {
     var value = handler.openSession(request);
     if (value == null) {
-      throw new ServingException(
-          ErrorType.INTERNAL,
+      throw ErrorType.INTERNAL.because(
           "%s returned null, expected a session".formatted(hooks.name(Hook.OPEN_SESSION)));
     }
     return new Session(value, expires, Math.max(0, handler.sessionBytes(value)));
@@ -275,8 +270,7 @@ public final class SessionStore {
         while (session.busy) {
           long left = deadline.nanosLeft();
           if (left <= 0) {
-            throw new ServingException(
-                ErrorType.DEADLINE_EXCEEDED,
+            throw ErrorType.DEADLINE_EXCEEDED.because(
                 "the request's time ran out while another request was in its session");
           }
           session.free.awaitNanos(left);
@@ -292,7 +286,7 @@ public final class SessionStore {
       }
     } catch (InterruptedException e) {
       Thread.currentThread().interrupt();
-      throw new ServingException(ErrorType.NOT_READY, "the server is stopping", e);
+      throw ErrorType.NOT_READY.because("the server is stopping", e);
     } finally {
       lock.unlock();
     }
@@ -307,8 +301,7 @@ public final class SessionStore {
   }
 
   private static ServingException unknown() {
-    return new ServingException(
-        ErrorType.BAD_INPUT,
+    return ErrorType.BAD_INPUT.because(
         "X-Amzn-SageMaker-Session-Id: found a session that is not open here, because it was closed, has expired or is of another server; open a new one with NEW_SESSION");
   }
 
@@ -414,7 +407,7 @@ public final class SessionStore {
 
   private void ended(Session session, Reason reason) {
     room.leave(session.bytes);
-    metrics.sessionClosed(reason.label());
+    metrics.sessionClosed(reason.name().toLowerCase(Locale.ROOT));
   }
 
   /// The lock is held.

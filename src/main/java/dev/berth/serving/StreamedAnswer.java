@@ -104,8 +104,8 @@ final class StreamedAnswer<O> implements Answer.Streamed, PartSink<O> {
     try {
       data = handler.partFn(part, index, request);
       if (data == null) {
-        throw new ServingException(
-            ErrorType.INTERNAL, "%s returned null, expected the bytes of a part".formatted(partFn));
+        throw ErrorType.INTERNAL.because(
+            "%s returned null, expected the bytes of a part".formatted(partFn));
       }
     } catch (Throwable e) {
       throw HookFailure.inside(partFn, e);
@@ -171,8 +171,7 @@ final class StreamedAnswer<O> implements Answer.Streamed, PartSink<O> {
 
   private ServingException late(ServingException why) {
     boolean whole = deadline.clock().getAsLong() - begunAt >= limits.whole().toNanos();
-    return new ServingException(
-        ErrorType.DEADLINE_EXCEEDED,
+    return ErrorType.DEADLINE_EXCEEDED.because(
         whole
             ? "the answer took longer than %d s in all (--stream-timeout)"
                 .formatted(limits.whole().toSeconds())
@@ -214,7 +213,7 @@ final class StreamedAnswer<O> implements Answer.Streamed, PartSink<O> {
       }
       if (readerHasGone.getAsBoolean()) {
         abandon();
-        throw new ServingException(ErrorType.CALLER_GONE, "the caller has gone away");
+        throw ErrorType.CALLER_GONE.because("the caller has gone away");
       }
       ticket.join().ask();
     }
@@ -256,7 +255,7 @@ final class StreamedAnswer<O> implements Answer.Streamed, PartSink<O> {
     } catch (InterruptedException e) {
       Thread.currentThread().interrupt();
       ticket.join().abandon();
-      throw new ServingException(ErrorType.NOT_READY, "the server is stopping", e);
+      throw ErrorType.NOT_READY.because("the server is stopping", e);
     } finally {
       lock.unlock();
     }
