@@ -1,7 +1,6 @@
 package dev.berth.http;
 
 import dev.berth.error.ErrorType;
-import dev.berth.http.PeerAwareConnector.PeerAwareEndPoint;
 import dev.berth.metrics.ServingMetrics;
 import java.io.IOException;
 import java.net.InetAddress;
@@ -9,31 +8,27 @@ import java.nio.ByteBuffer;
 import java.nio.channels.SelectableChannel;
 import java.nio.channels.SocketChannel;
 import java.nio.charset.StandardCharsets;
+import java.util.Comparator;
 import java.util.HashMap;
 import java.util.HashSet;
-import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.OptionalInt;
-import java.util.OptionalLong;
 import java.util.Set;
 import java.util.UUID;
 import java.util.concurrent.TimeUnit;
-import java.util.concurrent.locks.Condition;
-import java.util.concurrent.locks.ReentrantLock;
+import java.util.function.Supplier;
 import org.eclipse.jetty.http2.api.Stream;
 import org.eclipse.jetty.io.SelectorManager;
-import org.eclipse.jetty.server.internal.HttpConnection;
 import org.eclipse.jetty.util.thread.Scheduler;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /// The open connections of all connectors, and the streams of HTTP/2, each of which takes a place
 /// as well. Beyond the limit, a new one takes the place of the connection whose client the server
-/// has been waiting for longest: first of those without a request, then of those that do not send
-/// their bodies or do not take their answers. A connection whose request is being answered, or is
-/// there to be read, is never closed.
+/// has waited for longest, for a request, the rest of one, or to take its answer. A connection
+/// whose request is being answered is never closed.
 ///
 /// Jetty's `NetworkConnectionLimit` stops accepting at the limit instead, so that connections that
 /// do nothing keep the health check out.
@@ -52,10 +47,14 @@ final class Connections implements SelectorManager.AcceptListener {
   /// may not be read yet.
   private static final long WAITED_NANOS = TimeUnit.MILLISECONDS.toNanos(50);
 
-  /// How long a new one waits for another to make way.
-  private static final long PATIENCE_NANOS = 2 * WAITED_NANOS;
+  /// How long a request waits for another connection to make way.
+  private static final long REQUEST_PATIENCE_NANOS = 2 * WAITED_NANOS;
 
-  private static final long SHORTEST_WAIT_NANOS = TimeUnit.MILLISECONDS.toNanos(1);
+  /// How long a connection waits to be accepted. Those beyond the limit are never busy for long,
+  /// and `/ping` had better be late than be refused.
+  private static final long ACCEPT_PATIENCE_NANOS = TimeUnit.SECONDS.toNanos(1);
+
+  private static final long LOOK_MILLIS = 20;
   private static final int UNREAD = 16 << 10;
   private static final long WARNING_NANOS = TimeUnit.MINUTES.toNanos(1);
 
@@ -69,25 +68,17 @@ final class Connections implements SelectorManager.AcceptListener {
   private final OptionalInt mostOfAddress;
   private final ServingMetrics metrics;
 
-  private final ReentrantLock lock = new ReentrantLock();
-
-  /// Signalled when a place is free again.
-  private final Condition left = lock.newCondition();
-
-  private final Map<SelectableChannel, OpenConnection> places = new LinkedHashMap<>();
-  private final Map<InetAddress, Integer> addresses = new HashMap<>();
+  // Guarded by this.
+  private final Map<SelectableChannel, OpenConnection> places = new HashMap<>();
+  private final Set<Stream> streams = new HashSet<>();
 
   /// How many of the places are beyond the limit.
   private int reserved;
-
-  private final Set<Stream> streams = new HashSet<>();
 
   /// How many requests on those wait for another place.
   private int admitting;
 
   private long nextWarning = System.nanoTime();
-
-  private volatile boolean watching;
 
   /// @param mostOfAddress the most connections of one client address
   Connections(ConnectionLimit limit, OptionalInt mostOfAddress, ServingMetrics metrics) {
@@ -99,31 +90,28 @@ final class Connections implements SelectorManager.AcceptListener {
   /// Runs on the acceptor's thread, before the channel is registered. A channel that is closed here
   /// never is.
   @Override
-  public void onAccepting(SelectableChannel channel) {
+  public synchronized void onAccepting(SelectableChannel channel) {
     var place = new OpenConnection((SocketChannel) channel);
-    lock.lock();
-    try {
-      if (mostOfAddress.isPresent()
-          && addresses.getOrDefault(place.address, 0) >= mostOfAddress.getAsInt()) {
-        refuse(
-            place,
-            OF_ADDRESS,
-            "this address has %d connections, and max-connections-per-address allows no more"
-                .formatted(mostOfAddress.getAsInt()));
-        return;
-      }
-      place.reserved = !makeWay(false, 0);
-      if (place.reserved && !makeWay(true, PATIENCE_NANOS)) {
-        refuse(place, REFUSED, full());
-        return;
-      }
-      places.put(channel, place);
-      addresses.merge(place.address, 1, Integer::sum);
-      reserved += place.reserved ? 1 : 0;
-      metrics.connections.incrementAndGet();
-    } finally {
-      lock.unlock();
+    if (mostOfAddress.isPresent() && countOf(place.address) >= mostOfAddress.getAsInt()) {
+      refuse(
+          place,
+          OF_ADDRESS,
+          "this address has %d connections, and max-connections-per-address allows no more"
+              .formatted(mostOfAddress.getAsInt()));
+      return;
     }
+    place.reserved = !makeWay(false, 0);
+    if (place.reserved && !makeWay(true, ACCEPT_PATIENCE_NANOS)) {
+      refuse(place, REFUSED, full());
+      return;
+    }
+    places.put(channel, place);
+    reserved += place.reserved ? 1 : 0;
+    metrics.connections.incrementAndGet();
+  }
+
+  private long countOf(InetAddress address) {
+    return places.values().stream().filter(place -> address.equals(place.address)).count();
   }
 
   @Override
@@ -132,75 +120,46 @@ final class Connections implements SelectorManager.AcceptListener {
   }
 
   @Override
-  public void onClosed(SelectableChannel channel) {
-    lock.lock();
-    try {
-      remove(channel);
-    } finally {
-      lock.unlock();
+  public synchronized void onClosed(SelectableChannel channel) {
+    var place = places.remove(channel);
+    if (place != null) {
+      reserved -= place.reserved ? 1 : 0;
+      metrics.connections.decrementAndGet();
     }
   }
 
-  void attach(SocketChannel channel, PeerAwareEndPoint endPoint) {
-    lock.lock();
-    try {
-      var place = places.get(channel);
-      if (place != null) {
-        place.endPoint = endPoint;
-        endPoint.take(place);
-      }
-    } finally {
-      lock.unlock();
-    }
+  /// The connection of a channel that was accepted.
+  synchronized OpenConnection of(SocketChannel channel) {
+    // It may have been closed by now.
+    return Optional.ofNullable(places.get(channel)).orElseGet(() -> new OpenConnection(channel));
   }
 
   /// Whether a request may be answered. One on a connection beyond the limit waits a moment for
-  /// another to make way, but not where many wait: the acceptor would wait for them, and those who
-  /// ask `/ping` for the acceptor.
-  boolean admit(OpenConnection place) {
-    if (!place.reserved) {
-      return true;
-    }
-    lock.lock();
-    admitting++;
-    try {
-      if (makeWay(false, admitting > ConnectionLimit.RESERVE / 2 ? 0 : PATIENCE_NANOS)) {
+  /// another to make way, but not where many wait: they would keep out those who ask `/ping`.
+  synchronized boolean admit(OpenConnection place) {
+    if (place.reserved) {
+      admitting++;
+      if (makeWay(false, admitting > ConnectionLimit.RESERVE / 2 ? 0 : REQUEST_PATIENCE_NANOS)) {
         place.reserved = false;
         reserved--;
-        return true;
       }
-      metrics.connectionsDropped.apply(REFUSED).increment();
-      return false;
-    } finally {
       admitting--;
-      lock.unlock();
     }
+    return !place.reserved || refused();
   }
 
-  /// Whether there is a place for a stream of HTTP/2, now.
-  boolean openStream(Stream stream) {
-    lock.lock();
-    try {
-      if (!makeWay(false, 0)) {
-        metrics.connectionsDropped.apply(REFUSED).increment();
-        return false;
-      }
-      streams.add(stream);
-      return true;
-    } finally {
-      lock.unlock();
-    }
+  /// Whether there is a place for a stream of HTTP/2.
+  synchronized boolean openStream(Stream stream) {
+    return makeWay(false, 0) ? streams.add(stream) : refused();
   }
 
-  void closeStream(Stream stream) {
-    lock.lock();
-    try {
-      if (streams.remove(stream)) {
-        left.signalAll();
-      }
-    } finally {
-      lock.unlock();
-    }
+  synchronized void closeStream(Stream stream) {
+    streams.remove(stream);
+  }
+
+  private boolean refused() {
+    metrics.connectionsDropped.apply(REFUSED).increment();
+    return false;
   }
 
   /// Why there is no room.
@@ -210,161 +169,94 @@ final class Connections implements SelectorManager.AcceptListener {
   }
 
   /// The system could not give a descriptor for a connection.
-  void acceptFailed(Throwable failure) {
-    lock.lock();
-    try {
-      warn("can't accept connections: " + failure);
-      longestAwaited(false).or(() -> longestAwaited(true)).ifPresent(this::close);
-    } finally {
-      lock.unlock();
-    }
+  synchronized void acceptFailed(Throwable failure) {
+    warn(() -> "can't accept connections: " + failure);
+    longestAwaited(false).or(() -> longestAwaited(true)).ifPresent(this::close);
   }
 
-  /// Looks for slow heads once a second.
+  /// Looks for slow heads once a second, until the scheduler has stopped.
   void watch(Scheduler scheduler) {
-    watching = true;
     scheduler.schedule(
         () -> {
-          try {
-            closeSlowHeads();
-          } finally {
-            if (watching) {
-              watch(scheduler);
-            }
-          }
+          watch(scheduler);
+          slowHeads().forEach(this::closeSlowHead);
         },
         1,
         TimeUnit.SECONDS);
   }
 
-  void stopWatching() {
-    watching = false;
+  private synchronized List<OpenConnection> slowHeads() {
+    return places.values().stream().filter(place -> place.isSlow(HEAD_NANOS)).toList();
   }
 
-  private void closeSlowHeads() {
-    for (var place : slowHeads()) {
-      metrics.connectionsDropped.apply(SLOW_HEAD).increment();
-      if (place.endPoint.getConnection() instanceof HttpConnection http
-          && OpenConnection.isInHead(http)) {
-        var message =
-            "the request's headers did not end within "
-                + TimeUnit.NANOSECONDS.toSeconds(HEAD_NANOS)
-                + " s";
-        place.endPoint.closeWithin(
-            response(
-                408,
-                "Request Timeout",
-                RequestLog.malformed(408, message),
-                Errors.body(408, message)));
-      } else {
-        place.endPoint.close();
-      }
+  private void closeSlowHead(OpenConnection place) {
+    metrics.connectionsDropped.apply(SLOW_HEAD).increment();
+    if (place.isInHead()) {
+      var message =
+          "the request's headers did not end within "
+              + TimeUnit.NANOSECONDS.toSeconds(HEAD_NANOS)
+              + " s";
+      answer(
+          place,
+          "408 Request Timeout",
+          RequestLog.malformed(408, message),
+          Errors.body(408, message));
     }
+    place.close();
   }
 
-  private List<OpenConnection> slowHeads() {
-    lock.lock();
-    try {
-      return places.values().stream().filter(place -> place.isSlow(HEAD_NANOS)).toList();
-    } finally {
-      lock.unlock();
-    }
-  }
-
-  /// Waits until there is a free place, and closes the connection that is waited for longest where
-  /// there is none.
+  /// Closes the connection that is waited for longest where there is no free place.
   ///
   /// @param beyond whether it is to be one beyond the limit
+  /// @param patienceNanos how long to wait, without the lock, for one that may be closed
   /// @return false where all others are busy, or have not been waited for long enough
   private boolean makeWay(boolean beyond, long patienceNanos) {
     long end = System.nanoTime() + patienceNanos;
     while (beyond
         ? reserved >= ConnectionLimit.RESERVE
         : places.size() - reserved + streams.size() >= limit.most()) {
-      long now = System.nanoTime();
       var first = longestAwaited(beyond);
-      long wait = first.map(place -> since(place) + WAITED_NANOS - now).orElse(patienceNanos);
-      if (first.isPresent() && wait <= 0) {
-        if (!first.get().mayGo()) {
-          continue;
+      if (first.isEmpty()) {
+        if (System.nanoTime() - end >= 0) {
+          return false;
         }
-        warn("all connections are taken: " + full());
+        try {
+          wait(LOOK_MILLIS);
+        } catch (InterruptedException _) {
+          Thread.currentThread().interrupt();
+          return false;
+        }
+      } else if (!first.get().hasUnread()) {
+        warn(() -> "all connections are taken: " + full());
         metrics.connectionsDropped.apply(MADE_WAY).increment();
         close(first.get());
-      } else if (end - now <= 0 || !awaitChange(Math.min(end - now, wait))) {
-        return false;
       }
     }
     return true;
   }
 
-  /// By now it may have something to do, which [#makeWay] sees when it asks again.
-  private static long since(OpenConnection place) {
-    return place.awaitedSince().orElseGet(System::nanoTime);
-  }
-
   private Optional<OpenConnection> longestAwaited(boolean beyond) {
-    OpenConnection first = null;
-    boolean firstHasRequests = true;
-    long firstSince = 0;
-    for (var place : places.values()) {
-      var since = place.reserved == beyond ? place.awaitedSince() : OptionalLong.empty();
-      if (since.isPresent()) {
-        boolean hasRequests = place.hasRequests();
-        if (first == null
-            || (hasRequests == firstHasRequests
-                ? since.getAsLong() - firstSince < 0
-                : firstHasRequests)) {
-          first = place;
-          firstHasRequests = hasRequests;
-          firstSince = since.getAsLong();
-        }
-      }
-    }
-    return Optional.ofNullable(first);
-  }
-
-  /// Waits until a connection is closed, or the time is over; false: interrupted. It may return
-  /// before: [#makeWay] looks again.
-  @SuppressWarnings("WaitNotInLoop")
-  private boolean awaitChange(long nanos) {
-    try {
-      left.awaitNanos(Math.max(nanos, SHORTEST_WAIT_NANOS));
-      return true;
-    } catch (InterruptedException _) {
-      Thread.currentThread().interrupt();
-      return false;
-    }
+    long now = System.nanoTime();
+    return places.values().stream()
+        .filter(place -> place.reserved == beyond && place.awaitedNanos(now) >= WAITED_NANOS)
+        .max(Comparator.comparingLong(place -> place.awaitedNanos(now)));
   }
 
   private void close(OpenConnection place) {
-    remove(place.channel);
+    onClosed(place.channel);
     place.close();
-  }
-
-  private void remove(SelectableChannel channel) {
-    var place = places.remove(channel);
-    if (place != null) {
-      addresses.computeIfPresent(place.address, (_, count) -> count == 1 ? null : count - 1);
-      reserved -= place.reserved ? 1 : 0;
-      metrics.connections.decrementAndGet();
-      left.signalAll();
-    }
   }
 
   /// Answers before a request was read, and closes.
   private void refuse(OpenConnection place, String reason, String message) {
-    warn("refused a connection: " + message);
+    warn(() -> "refused a connection: " + message);
     metrics.connectionsDropped.apply(reason).increment();
     try (var channel = place.channel) {
-      var body = Errors.body(ErrorType.OVERLOADED, message);
-      channel.write(
-          ByteBuffer.wrap(
-              response(
-                  ErrorType.OVERLOADED.status(),
-                  "Service Unavailable",
-                  UUID.randomUUID().toString(),
-                  body)));
+      answer(
+          place,
+          ErrorType.OVERLOADED.status() + " Service Unavailable",
+          UUID.randomUUID().toString(),
+          Errors.body(ErrorType.OVERLOADED, message));
       // What is unread when a socket is closed makes the kernel send a reset.
       channel.read(ByteBuffer.allocate(UNREAD));
     } catch (IOException e) {
@@ -372,28 +264,34 @@ final class Connections implements SelectorManager.AcceptListener {
     }
   }
 
-  /// A response that Jetty knows nothing of.
-  private static byte[] response(int status, String reason, String requestId, byte[] body) {
+  /// Writes a response that Jetty knows nothing of.
+  private static void answer(OpenConnection place, String status, String requestId, byte[] body) {
     var head =
         String.join(
-                "\r\n",
-                "HTTP/1.1 " + status + " " + reason,
-                RequestLog.REQUEST_ID_HEADER + ": " + requestId,
-                "Content-Type: " + Errors.CONTENT_TYPE,
-                "Content-Length: " + body.length,
-                "Retry-After: " + ErrorType.OVERLOADED.retryAfter(),
-                "Connection: close",
-                "",
-                "")
-            .getBytes(StandardCharsets.US_ASCII);
-    return ByteBuffer.allocate(head.length + body.length).put(head).put(body).array();
+            "\r\n",
+            "HTTP/1.1 " + status,
+            RequestLog.REQUEST_ID_HEADER + ": " + requestId,
+            "Content-Type: " + Errors.CONTENT_TYPE,
+            "Content-Length: " + body.length,
+            "Retry-After: " + ErrorType.OVERLOADED.retryAfter(),
+            "Connection: close",
+            "",
+            "");
+    try {
+      place.channel.write(
+          new ByteBuffer[] {
+            ByteBuffer.wrap(head.getBytes(StandardCharsets.US_ASCII)), ByteBuffer.wrap(body)
+          });
+    } catch (IOException e) {
+      log.debug("the client has gone", e);
+    }
   }
 
-  private void warn(String message) {
+  private void warn(Supplier<String> message) {
     long now = System.nanoTime();
     if (now - nextWarning >= 0) {
       nextWarning = now + WARNING_NANOS;
-      log.warn(message);
+      log.warn(message.get());
     }
   }
 }

@@ -10,7 +10,6 @@ import org.eclipse.jetty.io.EndPoint;
 import org.eclipse.jetty.server.Connector;
 import org.eclipse.jetty.server.HttpConfiguration;
 import org.eclipse.jetty.server.Server;
-import org.eclipse.jetty.server.ServerConnector;
 import org.eclipse.jetty.util.Callback;
 
 /// Listens for HTTP/2 without TLS, as clients of gRPC speak it inside of a network. All routes are
@@ -27,7 +26,7 @@ final class GrpcConnector {
 
   private GrpcConnector() {}
 
-  static ServerConnector of(
+  static PeerAwareConnector of(
       Server server, HttpConfiguration http, Connections connections, Pace pace) {
     var http2 = new Protocol(http, connections);
     http2.setInitialSessionRecvWindow(WINDOW);

@@ -16,6 +16,7 @@ import java.util.OptionalInt;
 import java.util.Set;
 import java.util.concurrent.Executors;
 import java.util.concurrent.TimeoutException;
+import java.util.function.BiFunction;
 import org.eclipse.jetty.http.UriCompliance;
 import org.eclipse.jetty.http.UriCompliance.Violation;
 import org.eclipse.jetty.server.HttpConfiguration;
@@ -72,26 +73,32 @@ public final class HttpServer implements AutoCloseable {
     var connections = new Connections(limit, config.http().maxConnectionsPerAddress(), metrics);
     var pace =
         new Pace(Runtime.getRuntime().availableProcessors(), Long.MAX_VALUE / 2, System::nanoTime);
-    return new HttpServer(
+    var javalin =
         Javalin.create(
-                javalin -> {
-                  configure(javalin, config, routes, connections, pace);
+                settings -> {
+                  configure(settings, routes, connections);
+                  listen(
+                      settings,
+                      config,
+                      config.http().port(),
+                      (server, http) ->
+                          new PeerAwareConnector(
+                              server, new HttpConnectionFactory(http), connections, pace));
                   config
                       .protocol()
                       .grpcPort()
                       .ifPresent(
                           port ->
-                              javalin.jetty.addConnector(
-                                  (server, http) -> {
-                                    var connector =
-                                        GrpcConnector.of(server, http, connections, pace);
-                                    connector.setHost(config.http().host());
-                                    connector.setPort(port);
-                                    connector.setIdleTimeout(idle(config).toMillis());
-                                    return connector;
-                                  }));
+                              listen(
+                                  settings,
+                                  config,
+                                  port,
+                                  (server, http) ->
+                                      GrpcConnector.of(server, http, connections, pace)));
                 })
-            .start());
+            .start();
+    connections.watch(javalin.jettyServer().server().getScheduler());
+    return new HttpServer(javalin);
   }
 
   /// The port that it listens on: another than the configured one where that is 0.
@@ -102,9 +109,7 @@ public final class HttpServer implements AutoCloseable {
   /// The port of gRPC; empty: there is none.
   public OptionalInt grpcPort() {
     return Arrays.stream(javalin.jettyServer().server().getConnectors())
-        .filter(
-            connector ->
-                connector.getName() != null && connector.getName().equals(GrpcConnector.NAME))
+        .filter(connector -> GrpcConnector.NAME.equals(connector.getName()))
         .mapToInt(connector -> ((NetworkConnector) connector).getLocalPort())
         .findFirst();
   }
@@ -126,12 +131,25 @@ public final class HttpServer implements AutoCloseable {
     }
   }
 
-  private static void configure(
+  private static void listen(
       JavalinConfig javalin,
       ServerConfig config,
-      Routes routes,
-      Connections connections,
-      Pace pace) {
+      int port,
+      BiFunction<Server, HttpConfiguration, PeerAwareConnector> protocol) {
+    javalin.jetty.addConnector(
+        (server, http) -> {
+          var connector = protocol.apply(server, http);
+          connector.setHost(config.http().host());
+          connector.setPort(port);
+          // Connections wait here until they are accepted; with Jetty's 50, the kernel lets the
+          // next ones try again after a second.
+          connector.setAcceptQueueSize(1024);
+          connector.setIdleTimeout(idle(config).toMillis());
+          return connector;
+        });
+  }
+
+  private static void configure(JavalinConfig javalin, Routes routes, Connections connections) {
     javalin.startup.showJavalinBanner = false;
     javalin.startup.showOldJavalinVersionWarning = false;
     javalin.startup.startupWatcherEnabled = false;
@@ -148,18 +166,6 @@ public final class HttpServer implements AutoCloseable {
           context.getSessionHandler().setUsingCookies(false);
           context.setAllowNullPathInContext(true);
           context.getServletHandler().setDecodeAmbiguousURIs(true);
-        });
-    javalin.jetty.addConnector(
-        (server, http) -> {
-          var connector =
-              new PeerAwareConnector(server, new HttpConnectionFactory(http), connections, pace);
-          connector.setHost(config.http().host());
-          connector.setPort(config.http().port());
-          // Connections wait here until they are accepted; with Jetty's 50, the kernel lets the
-          // next ones try again after a second.
-          connector.setAcceptQueueSize(1024);
-          connector.setIdleTimeout(idle(config).toMillis());
-          return connector;
         });
     routes.register(javalin);
   }

@@ -6,6 +6,7 @@ import dev.berth.error.ServingException;
 import dev.berth.hooks.InvocationRequest;
 import dev.berth.hooks.InvocationResponse;
 import dev.berth.hooks.MediaType;
+import dev.berth.http.PeerAwareConnector.PeerAwareEndPoint;
 import dev.berth.memory.ProcessMemory;
 import dev.berth.serving.Answer;
 import dev.berth.serving.Call;
@@ -31,7 +32,6 @@ import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.BiFunction;
 import java.util.function.BooleanSupplier;
 import org.eclipse.jetty.ee10.servlet.ServletContextRequest;
-import org.eclipse.jetty.io.EndPoint;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import org.slf4j.MDC;
@@ -357,15 +357,14 @@ final class Invocations {
           .addFailureListener(_ -> gone.set(true));
       return gone::get;
     }
-    return endPoint(ctx) instanceof PeerAwareConnector.PeerAwareEndPoint peer
-        ? peer::peerHasGone
-        : () -> false;
+    return endPoint(ctx)::peerHasClosed;
   }
 
-  private static EndPoint endPoint(Context ctx) {
-    return ServletContextRequest.getServletContextRequest(ctx.req())
-        .getConnectionMetaData()
-        .getConnection()
-        .getEndPoint();
+  private static PeerAwareEndPoint endPoint(Context ctx) {
+    return (PeerAwareEndPoint)
+        ServletContextRequest.getServletContextRequest(ctx.req())
+            .getConnectionMetaData()
+            .getConnection()
+            .getEndPoint();
   }
 }

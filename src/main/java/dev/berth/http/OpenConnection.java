@@ -3,8 +3,6 @@ package dev.berth.http;
 import dev.berth.http.PeerAwareConnector.PeerAwareEndPoint;
 import java.net.InetAddress;
 import java.nio.channels.SocketChannel;
-import java.util.OptionalLong;
-import org.eclipse.jetty.http.HttpParser;
 import org.eclipse.jetty.server.internal.HttpConnection;
 
 /// One connection from the moment when it is accepted, of HTTP/1.1, HTTP/2 or WebSocket: what it
@@ -13,7 +11,6 @@ final class OpenConnection {
 
   final SocketChannel channel;
   final InetAddress address;
-  private final long opened = System.nanoTime();
 
   /// Null until Jetty has made it.
   volatile PeerAwareEndPoint endPoint;
@@ -22,22 +19,18 @@ final class OpenConnection {
   volatile boolean reserved;
 
   /// Null where it is no WebSocket.
-  private volatile Socket socket;
+  volatile Socket socket;
 
   // Guarded by this.
   private int requests;
   private int waiting;
 
-  /// The end of the last request, or when it was last seen to have sent what was not read yet.
-  private volatile long since = opened;
+  /// When it was opened, its last request ended, or one last began to wait for the client.
+  private long since = System.nanoTime();
 
   OpenConnection(SocketChannel channel) {
     this.channel = channel;
     this.address = channel.socket().getInetAddress();
-  }
-
-  void becomes(Socket socket) {
-    this.socket = socket;
   }
 
   /// A request of the connection, or a message, from its beginning until it is answered.
@@ -78,71 +71,69 @@ final class OpenConnection {
     }
   }
 
-  Call begin() {
-    synchronized (this) {
-      requests++;
-    }
+  synchronized Call begin() {
+    requests++;
     return new Call();
   }
 
-  synchronized boolean hasRequests() {
-    return requests > 0;
-  }
-
-  /// Since when the server waits for the client, in `System.nanoTime()`; empty where it has
-  /// something to do, or has not begun to read.
-  OptionalLong awaitedSince() {
-    if (endPoint == null) {
-      return OptionalLong.empty();
-    }
-    synchronized (this) {
-      boolean awaited = requests == 0 ? endPoint.isFillInterested() : waiting == requests;
-      return awaited ? OptionalLong.of(since) : OptionalLong.empty();
-    }
+  /// How long the server has waited for the client; negative where it has something to do, or has
+  /// not begun to read.
+  ///
+  /// @param now in `System.nanoTime()`
+  synchronized long awaitedNanos(long now) {
+    boolean isAwaited =
+        endPoint != null && (requests == 0 ? endPoint.isFillInterested() : waiting == requests);
+    return isAwaited ? now - since : -1;
   }
 
   /// Whether a head has begun and not ended, or a connection has sent nothing yet or was not closed
   /// after its last answer, for so long.
-  boolean isSlow(long nanos) {
-    if (awaitedSince().isEmpty()
-        || hasRequests()
+  synchronized boolean isSlow(long nanos) {
+    long now = System.nanoTime();
+    if (requests > 0
+        || awaitedNanos(now) < 0
         || !(endPoint.getConnection() instanceof HttpConnection http)) {
       return false;
     }
-    long begin = isInHead(http) ? http.getParser().getBeginNanoTime() : since;
-    boolean isOwed =
-        isInHead(http)
-            || http.getMessagesIn() == 0
-            || endPoint.isOutputShutdown()
-            || http.getParser().isTerminated();
-    return isOwed && System.nanoTime() - begin > nanos;
+    boolean isIdle =
+        http.getMessagesIn() > 0 && http.getParser().isStart() && !endPoint.isOutputShutdown();
+    return !isIdle && now - (isInHead() ? http.getParser().getBeginNanoTime() : since) > nanos;
   }
 
-  /// Whether it may be closed. A client whose request is there but not read yet is spared, and its
-  /// request is read.
-  boolean mayGo() {
-    if (!hasRequests() && !isInHead() && endPoint.hasUnread()) {
-      since = System.nanoTime();
-      endPoint.readUnread();
-      return false;
+  /// Whether its next request has arrived and nobody has read it yet. Then it is waited for from
+  /// now on.
+  boolean hasUnread() {
+    // In the middle of a head or a frame Jetty may wait for just the byte that is read here.
+    boolean hasUnread =
+        endPoint.getConnection() instanceof HttpConnection http
+            && http.getParser().isStart()
+            && endPoint.lookAhead() > 0;
+    if (hasUnread) {
+      synchronized (this) {
+        since = System.nanoTime();
+      }
     }
-    return awaitedSince().isPresent();
+    return hasUnread;
+  }
+
+  boolean isInHead() {
+    return endPoint.getConnection() instanceof HttpConnection http
+        && http.getParser().inHeaderState()
+        && !http.getParser().isStart();
+  }
+
+  /// It was closed, perhaps before its handshake had become a socket.
+  void ended() {
+    if (socket != null) {
+      socket.end();
+    }
   }
 
   void close() {
-    var open = socket;
-    if (open == null) {
+    if (socket == null) {
       endPoint.close();
     } else {
-      open.makeWay();
+      socket.makeWay();
     }
-  }
-
-  private boolean isInHead() {
-    return endPoint.getConnection() instanceof HttpConnection http && isInHead(http);
-  }
-
-  static boolean isInHead(HttpConnection http) {
-    return http.getParser().inHeaderState() && !http.getParser().isState(HttpParser.State.START);
   }
 }

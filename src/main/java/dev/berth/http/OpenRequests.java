@@ -27,13 +27,11 @@ final class OpenRequests extends Handler.Wrapper {
 
   @Override
   public boolean handle(Request request, Response response, Callback callback) throws Exception {
-    if (!(request.getConnectionMetaData().getConnection().getEndPoint()
-            instanceof PeerAwareConnector.PeerAwareEndPoint endPoint)
-        || endPoint.place() == null) {
-      return super.handle(request, response, callback);
-    }
+    var endPoint =
+        (PeerAwareConnector.PeerAwareEndPoint)
+            request.getConnectionMetaData().getConnection().getEndPoint();
     endPoint.beginRequest();
-    var place = endPoint.place();
+    var place = endPoint.place;
     if (!healthPaths.contains(Request.getPathInContext(request)) && !connections.admit(place)) {
       refuse(response, callback);
       return true;

@@ -5,11 +5,7 @@ import java.nio.ByteBuffer;
 import java.nio.channels.ClosedChannelException;
 import java.nio.channels.SelectionKey;
 import java.nio.channels.SocketChannel;
-import java.nio.charset.StandardCharsets;
 import java.util.concurrent.TimeUnit;
-import java.util.concurrent.locks.ReentrantLock;
-import org.eclipse.jetty.http.HttpGenerator;
-import org.eclipse.jetty.http.HttpVersion;
 import org.eclipse.jetty.io.ByteBufferPool;
 import org.eclipse.jetty.io.ManagedSelector;
 import org.eclipse.jetty.io.SocketChannelEndPoint;
@@ -28,8 +24,7 @@ import org.eclipse.jetty.util.thread.Scheduler;
 ///
 /// No buffer is used twice. With the pool of Jetty 12.1.12, one of some 200,000 fuzzed requests was
 /// handled twice, and its second response was taken for the one of the next request. Without the
-/// pool, none of 690,000 was. Presumably a connection that its client resets gives its buffer back
-/// while it is still in use.
+/// pool, none of 690,000 was.
 final class PeerAwareConnector extends ServerConnector {
 
   /// How long nothing is accepted after the system could not give a descriptor.
@@ -50,22 +45,11 @@ final class PeerAwareConnector extends ServerConnector {
   @Override
   protected SocketChannelEndPoint newEndPoint(
       SocketChannel channel, ManagedSelector selector, SelectionKey key) {
-    var endPoint = new PeerAwareEndPoint(channel, selector, key, getScheduler(), pace);
+    var endPoint =
+        new PeerAwareEndPoint(
+            channel, selector, key, getScheduler(), connections.of(channel), pace);
     endPoint.setIdleTimeout(getIdleTimeout());
-    connections.attach(channel, endPoint);
     return endPoint;
-  }
-
-  @Override
-  protected void doStart() throws Exception {
-    super.doStart();
-    connections.watch(getScheduler());
-  }
-
-  @Override
-  protected void doStop() throws Exception {
-    connections.stopWatching();
-    super.doStop();
   }
 
   /// Without a free descriptor, the connection that waits longest makes way. Jetty would log a
@@ -87,24 +71,10 @@ final class PeerAwareConnector extends ServerConnector {
     return true;
   }
 
-  /// A connection that can look one byte ahead, and that can find out whether a client that has
-  /// closed its side still waits for the answer. Jetty reads and writes on its own threads; a
-  /// worker may ask at the same moment, which is what the lock is for.
+  /// A connection that can look one byte ahead. Jetty reads on its own threads; a worker may ask at
+  /// the same moment, so the byte is guarded by the monitor.
   static final class PeerAwareEndPoint extends SocketChannelEndPoint {
 
-    /// Every HTTP/1.1 client must skip these (RFC 9110 §15.2). Python's skips no other interim
-    /// response.
-    private static final byte[] CONTINUE =
-        "HTTP/1.1 100 Continue\r\n\r\n".getBytes(StandardCharsets.US_ASCII);
-
-    /// Go's client takes at most 5 in one answer.
-    private static final int MOST_QUESTIONS = 3;
-
-    /// On one machine the reset is there before the second question, and over a network a round
-    /// trip later.
-    private static final int AT_ONCE = 2;
-
-    private static final long ROUND_TRIP_NANOS = TimeUnit.MILLISECONDS.toNanos(250);
     private static final int UNREAD_BYTES = 2 << 10;
     private static final int MOST_UNREAD = 64;
 
@@ -120,18 +90,9 @@ final class PeerAwareConnector extends ServerConnector {
     /// Half of the cores is for those who always have something to be read.
     private static final int SHARE = 2;
 
+    final OpenConnection place;
     private final Pace pace;
-    private final ReentrantLock lock = new ReentrantLock();
-
-    // All of it is guarded by the lock. Requests of a connection are numbered.
     private final ByteBuffer ahead = ByteBuffer.allocate(1).limit(0);
-    private boolean sideClosed;
-    private long answered;
-    private long asked;
-    private int questions;
-    private long lastQuestion;
-
-    private volatile OpenConnection place;
 
     // Used by the thread that reads.
     private boolean inTurn;
@@ -143,137 +104,34 @@ final class PeerAwareConnector extends ServerConnector {
         ManagedSelector selector,
         SelectionKey key,
         Scheduler scheduler,
+        OpenConnection place,
         Pace pace) {
       super(channel, selector, key, scheduler);
-      this.pace = pace;
-    }
-
-    void take(OpenConnection place) {
       this.place = place;
+      this.pace = pace;
+      place.endPoint = this;
     }
 
-    OpenConnection place() {
-      return place;
-    }
-
-    /// Whether the client has gone away. Never blocks, and costs a system call at most, but for the
-    /// few questions that follow when the client has closed its side. A byte that it finds, the
-    /// beginning of a next request, is kept for [#fill].
-    ///
-    /// A client that closes its side may still wait for the answer, and the kernel doesn't tell
-    /// this from a client that has left. It tells once something was sent: who has left answers
-    /// with a reset, and then a write fails. So an interim response is sent, up to three times for
-    /// a request. HTTP/1.0 has none: there, a client that has closed its side counts as one that
-    /// waits.
-    boolean peerHasGone() {
-      if (!(getConnection() instanceof HttpConnection)) {
-        return !isOpen();
-      }
-      lock.lock();
-      try {
-        return !lookAhead() && sideClosed && !waitsForAnswer();
-      } catch (IOException _) {
-        return true;
-      } finally {
-        lock.unlock();
-      }
-    }
-
-    /// Whether the client has closed its side, or gone away altogether. Never blocks. While an
-    /// answer is on its way, the two can't be told apart, and hardly any client of a stream closes
-    /// its side and still reads.
+    /// Whether the client has closed its side, or gone away altogether, which the kernel does not
+    /// tell apart. Never blocks, and costs a system call at most.
     boolean peerHasClosed() {
-      if (!(getConnection() instanceof HttpConnection)) {
-        return !isOpen();
+      return getConnection() instanceof HttpConnection ? lookAhead() < 0 : !isOpen();
+    }
+
+    /// Reads a byte, the beginning of a next request, and keeps it for [#fill].
+    ///
+    /// @return how many there were: 0 where it is kept already, -1 where the client has closed
+    synchronized int lookAhead() {
+      if (ahead.hasRemaining()) {
+        return 0;
       }
-      lock.lock();
+      ahead.clear();
       try {
-        return !lookAhead() && sideClosed;
+        return getChannel().read(ahead);
       } catch (IOException _) {
-        return true;
+        return -1;
       } finally {
-        lock.unlock();
-      }
-    }
-
-    /// Whether the client has sent something that Jetty has not read. To be asked between requests
-    /// only, and [#readUnread] has to follow where it has: what Jetty waits for may be a single
-    /// byte, and the selector would not see it any more.
-    boolean hasUnread() {
-      lock.lock();
-      try {
-        return lookAhead();
-      } catch (IOException _) {
-        return false;
-      } finally {
-        lock.unlock();
-      }
-    }
-
-    /// Has Jetty read what [#hasUnread] found, which the selector may not see any more. Does
-    /// nothing where Jetty reads already.
-    void readUnread() {
-      Thread.ofVirtual().name("berth-request").start(getFillInterest()::fillable);
-    }
-
-    private boolean lookAhead() throws IOException {
-      if (!ahead.hasRemaining() && !sideClosed) {
-        ahead.clear();
-        try {
-          sideClosed = getChannel().read(ahead) < 0;
-        } finally {
-          ahead.flip();
-        }
-      }
-      return ahead.hasRemaining();
-    }
-
-    private boolean waitsForAnswer() throws IOException {
-      if (!(getConnection() instanceof HttpConnection http)) {
-        return false;
-      }
-      if (http.getHttpVersion() != HttpVersion.HTTP_1_1) {
-        return true;
-      }
-      long request = http.getMessagesIn();
-      if (asked != request) {
-        asked = request;
-        questions = 0;
-      }
-      while (answered != request && mayAsk()) {
-        int count = getChannel().write(ByteBuffer.wrap(CONTINUE));
-        if (count == 0) {
-          return true;
-        }
-        if (count < CONTINUE.length) {
-          // The answer can't follow half a line.
-          close();
-          return false;
-        }
-        questions++;
-        lastQuestion = System.nanoTime();
-      }
-      return true;
-    }
-
-    private boolean mayAsk() {
-      return questions < AT_ONCE
-          || (questions < MOST_QUESTIONS && System.nanoTime() - lastQuestion >= ROUND_TRIP_NANOS);
-    }
-
-    /// Answers a request whose head is not whole yet, unless it has become so in the meantime, and
-    /// closes.
-    void closeWithin(byte[] response) {
-      lock.lock();
-      try {
-        if (getConnection() instanceof HttpConnection http && OpenConnection.isInHead(http)) {
-          getChannel().write(ByteBuffer.wrap(response));
-        }
-      } catch (IOException _) {
-        // The client has gone, and gets no answer.
-      } finally {
-        close();
-        lock.unlock();
+        ahead.flip();
       }
     }
 
@@ -316,19 +174,20 @@ final class PeerAwareConnector extends ServerConnector {
       turnBegan = System.nanoTime();
     }
 
-    private int fillAtOnce(ByteBuffer buffer) throws IOException {
-      lock.lock();
-      try {
-        if (ahead.hasRemaining()) {
-          int position = BufferUtil.flipToFill(buffer);
-          buffer.put(ahead);
-          BufferUtil.flipToFlush(buffer, position);
-          return 1;
-        }
+    private synchronized int fillAtOnce(ByteBuffer buffer) throws IOException {
+      if (!ahead.hasRemaining()) {
         return super.fill(buffer);
-      } finally {
-        lock.unlock();
       }
+      int position = BufferUtil.flipToFill(buffer);
+      buffer.put(ahead);
+      BufferUtil.flipToFlush(buffer, position);
+      return 1;
+    }
+
+    @Override
+    public void onClose(Throwable cause) {
+      super.onClose(cause);
+      place.ended();
     }
 
     /// Takes what has arrived and nobody will read, such as the rest of a head that is too large.
@@ -344,22 +203,6 @@ final class PeerAwareConnector extends ServerConnector {
         // The client has gone, or the channel is closed already.
       }
       super.doClose();
-    }
-
-    /// After the first byte of an answer nothing of [#peerHasGone] may come in between. Jetty's own
-    /// interim responses don't count as an answer.
-    @Override
-    public boolean flush(ByteBuffer... buffers) throws IOException {
-      if (getConnection() instanceof HttpConnection http
-          && !http.getGenerator().isState(HttpGenerator.State.COMPLETING_1XX)) {
-        lock.lock();
-        try {
-          answered = http.getMessagesIn();
-        } finally {
-          lock.unlock();
-        }
-      }
-      return super.flush(buffers);
     }
   }
 }

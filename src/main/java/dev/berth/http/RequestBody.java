@@ -211,7 +211,8 @@ final class RequestBody extends InputStream {
     return count;
   }
 
-  private static void requireMemory(Runnable charge) {
+  /// Counts memory of a request, which is refused where there is none.
+  static void requireMemory(Runnable charge) {
     try {
       charge.run();
     } catch (MemoryShortException e) {

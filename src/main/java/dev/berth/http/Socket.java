@@ -4,7 +4,6 @@ import dev.berth.error.ErrorType;
 import dev.berth.error.ServingException;
 import dev.berth.hooks.InvocationRequest;
 import dev.berth.hooks.MediaType;
-import dev.berth.memory.MemoryShortException;
 import dev.berth.memory.ProcessMemory;
 import dev.berth.memory.RequestMemory;
 import dev.berth.metrics.ServingMetrics;
@@ -16,20 +15,18 @@ import dev.berth.serving.ServedModel;
 import dev.berth.serving.StreamLimits;
 import dev.berth.telemetry.RequestTrace;
 import java.io.ByteArrayInputStream;
+import java.io.ByteArrayOutputStream;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.charset.CharacterCodingException;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.ArrayDeque;
-import java.util.Arrays;
 import java.util.Deque;
 import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
-import java.util.concurrent.atomic.AtomicBoolean;
-import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.Consumer;
 import java.util.function.LongSupplier;
 import java.util.function.Supplier;
@@ -59,8 +56,6 @@ public final class Socket implements Session.Listener {
 
   /// RFC 6455 §5.5 allows 125 bytes, two of which are the code.
   private static final int LONGEST_REASON = 123;
-
-  private static final int OPENING_SECONDS = 10;
 
   /// How long a client has to close its side after it was told why.
   private static final int CLOSING_SECONDS = 1;
@@ -102,77 +97,47 @@ public final class Socket implements Session.Listener {
   private final Scheduler scheduler;
   private final OpenConnection connection;
 
-  private final AtomicBoolean dropped = new AtomicBoolean();
   private volatile Session session;
-  private volatile Scheduler.Task opening = () -> true;
   private volatile boolean closed;
 
   // Used by the thread that answers.
   private long messages;
   private OpenConnection.Call call;
 
-  /// What is being received. Written by Jetty's reading thread, of which there is one at a time.
-  private volatile Message arriving;
-
-  private final ReentrantLock lock = new ReentrantLock();
-  // Guarded by the lock.
+  // Guarded by this.
   private final Deque<Message> waiting = new ArrayDeque<>();
   private long waitingBytes;
   private boolean answering;
   private boolean paused;
 
-  /// A message, from its first frame until it is answered.
+  /// What is being received; null where no message has begun.
+  private Message arriving;
+
+  /// A message, from its first frame until it is answered. What has arrived is guarded by the
+  /// socket, until it is whole.
   private final class Message implements AutoCloseable {
     private final boolean isText;
     private final RequestMemory taken =
         new RequestMemory(process, clock.getAsLong() + 2 * terms.timeout.toNanos(), () -> {});
-    private final Scheduler.Task limit;
-    private byte[] bytes = new byte[0];
-    private int length;
-    private boolean ended;
+    private final ByteArrayOutputStream bytes = new ByteArrayOutputStream(0);
+    private Scheduler.Task limit = () -> true;
     private Deadline deadline;
 
-    private Message(boolean isText, boolean isWhole) {
+    private Message(boolean isText) {
       this.isText = isText;
       terms.countMemory.accept(taken);
-      taken.addAtOnce(MESSAGE);
-      this.limit =
-          isWhole
-              ? () -> true
-              : scheduler.schedule(
-                  () ->
-                      refuse(
-                          StatusCode.POLICY_VIOLATION,
-                          "a message was not whole within %d s of its first frame"
-                              .formatted(terms.timeout.toSeconds())),
-                  terms.timeout.toMillis(),
-                  TimeUnit.MILLISECONDS);
     }
 
-    private synchronized void add(ByteBuffer more, boolean isLast) {
-      if (ended) {
-        return;
-      }
-      long needed = (long) length + more.remaining();
-      if (needed > bytes.length) {
-        int size =
-            (int)
-                Math.min(
-                    Integer.MAX_VALUE - 8, isLast ? needed : Math.max(needed, 2L * bytes.length));
-        // While it is copied, there are both.
-        taken.addAtOnce(size);
-        bytes = Arrays.copyOf(bytes, size);
-      }
-      int count = more.remaining();
-      more.get(bytes, length, count);
-      length += count;
+    private void add(ByteBuffer more) {
+      // While the array grows, there are two.
+      RequestBody.requireMemory(() -> taken.addAtOnce(2L * more.remaining()));
+      var copy = new byte[more.remaining()];
+      more.get(copy);
+      bytes.writeBytes(copy);
     }
 
-    /// Jetty may know the socket for some time yet, and what has arrived must not live as long.
     @Override
-    public synchronized void close() {
-      ended = true;
-      bytes = new byte[0];
+    public void close() {
       limit.cancel();
       taken.close();
     }
@@ -199,39 +164,17 @@ public final class Socket implements Session.Listener {
 
   /// The handshake was accepted. A client that leaves at this very moment must not keep a session.
   void expectOpen() {
-    opening =
-        scheduler.schedule(
-            () -> {
-              if (session == null) {
-                drop();
-              }
-            },
-            OPENING_SECONDS,
-            TimeUnit.SECONDS);
-    if (session != null) {
-      opening.cancel();
-    }
-  }
-
-  /// Ends what the socket has, once.
-  void drop() {
-    if (dropped.compareAndSet(false, true)) {
-      closed = true;
-      memory.ifPresent(open -> open.atEnd.run());
+    connection.socket = this;
+    if (!connection.endPoint.isOpen()) {
+      end();
     }
   }
 
   @Override
   public void onWebSocketOpen(Session opened) {
     session = opened;
-    opening.cancel();
-    connection.becomes(this);
     metrics.sockets.incrementAndGet();
-    if (closed) {
-      opened.close(StatusCode.TRY_AGAIN_LATER, "the socket took too long to open", Callback.NOOP);
-    } else {
-      opened.demand();
-    }
+    opened.demand();
   }
 
   @Override
@@ -246,63 +189,61 @@ public final class Socket implements Session.Listener {
   }
 
   private void receive(ByteBuffer payload, boolean isText, boolean isLast) {
-    if (closed) {
-      return;
-    }
     try {
-      if (arriving == null) {
-        arriving = new Message(isText, isLast);
-        if (closed) {
-          // Whoever has closed it meanwhile has found nothing to let go of.
-          letGo();
-          return;
-        }
-      }
-      if (arriving.length + (long) payload.remaining() > terms.maxPayloadBytes) {
-        refuse(
-            StatusCode.MESSAGE_TOO_LARGE,
-            "a message has more than the %d bytes that SAGEMAKER_MAX_PAYLOAD_IN_MB allows"
-                .formatted(terms.maxPayloadBytes));
+      if (!gather(payload, isText, isLast)) {
         return;
       }
-      arriving.add(payload, isLast);
-    } catch (MemoryShortException e) {
+    } catch (ServingException e) {
       refuse(
-          e.isTooLarge() ? StatusCode.MESSAGE_TOO_LARGE : StatusCode.TRY_AGAIN_LATER,
+          e.type() == ErrorType.PAYLOAD_TOO_LARGE
+              ? StatusCode.MESSAGE_TOO_LARGE
+              : StatusCode.TRY_AGAIN_LATER,
           e.getMessage());
       return;
     }
-    if (isLast) {
-      var whole = arriving;
-      arriving = null;
-      whole.limit.cancel();
-      whole.deadline = Deadline.in(terms.timeout, clock);
-      take(whole);
-    } else {
-      session.demand();
-    }
+    session.demand();
   }
 
-  private void take(Message whole) {
-    boolean start;
-    boolean more;
-    lock.lock();
-    try {
-      waiting.add(whole);
-      waitingBytes += whole.length;
-      start = !answering;
-      answering = true;
-      more = hasRoom();
-      paused = !more;
-    } finally {
-      lock.unlock();
+  /// Takes a part of a message; false: no more is to be read now.
+  private synchronized boolean gather(ByteBuffer payload, boolean isText, boolean isLast) {
+    if (closed) {
+      return false;
     }
-    if (start) {
-      Thread.ofVirtual().name("berth-socket").start(this::answerAll);
+    if (arriving == null) {
+      arriving = new Message(isText);
+      RequestBody.requireMemory(() -> arriving.taken.addAtOnce(MESSAGE));
+      if (!isLast) {
+        arriving.limit =
+            scheduler.schedule(this::giveUp, terms.timeout.toMillis(), TimeUnit.MILLISECONDS);
+      }
     }
-    if (more) {
-      session.demand();
+    if (arriving.bytes.size() + (long) payload.remaining() > terms.maxPayloadBytes) {
+      throw new ServingException(
+          ErrorType.PAYLOAD_TOO_LARGE,
+          "a message has more than the %d bytes that SAGEMAKER_MAX_PAYLOAD_IN_MB allows"
+              .formatted(terms.maxPayloadBytes));
     }
+    arriving.add(payload);
+    if (isLast) {
+      arriving.limit.cancel();
+      arriving.deadline = Deadline.in(terms.timeout, clock);
+      waiting.add(arriving);
+      waitingBytes += arriving.bytes.size();
+      arriving = null;
+      if (!answering) {
+        answering = true;
+        Thread.ofVirtual().name("berth-socket").start(this::answerAll);
+      }
+      paused = !hasRoom();
+    }
+    return !paused;
+  }
+
+  private void giveUp() {
+    refuse(
+        StatusCode.POLICY_VIOLATION,
+        "a message was not whole within %d s of its first frame"
+            .formatted(terms.timeout.toSeconds()));
   }
 
   private boolean hasRoom() {
@@ -328,19 +269,16 @@ public final class Socket implements Session.Listener {
   }
 
   private Optional<Message> next() {
-    boolean resume;
     Optional<Message> next;
-    lock.lock();
-    try {
+    boolean resume;
+    synchronized (this) {
       next = Optional.ofNullable(waiting.poll());
-      next.ifPresent(message -> waitingBytes -= message.length);
+      next.ifPresent(message -> waitingBytes -= message.bytes.size());
       answering = next.isPresent();
-      resume = paused && hasRoom();
+      resume = paused && hasRoom() && !closed;
       paused &= !resume;
-    } finally {
-      lock.unlock();
     }
-    if (resume && !closed) {
+    if (resume) {
       session.demand();
     }
     return next;
@@ -383,7 +321,7 @@ public final class Socket implements Session.Listener {
           ErrorType.DEADLINE_EXCEEDED, "the message's time ran out behind others of its socket");
     }
     visit.requireRoom(message.deadline);
-    charge(message);
+    RequestBody.requireMemory(() -> message.taken.add((long) LIKELY * message.bytes.size()));
     var request =
         request(message, visit, id)
             .withTraceParent(
@@ -402,15 +340,6 @@ public final class Socket implements Session.Listener {
     }
   }
 
-  private static void charge(Message message) {
-    try {
-      message.taken.add((long) LIKELY * message.length);
-    } catch (MemoryShortException e) {
-      throw new ServingException(
-          e.isTooLarge() ? ErrorType.PAYLOAD_TOO_LARGE : ErrorType.OVERLOADED, e.getMessage(), e);
-    }
-  }
-
   private InvocationRequest request(Message message, ServedModel.Visit visit, String id) {
     var type = terms.contentType.orElse(message.isText ? MediaType.JSON : MediaType.BYTES);
     var accept =
@@ -419,7 +348,7 @@ public final class Socket implements Session.Listener {
             visit.facts().responseTypes(),
             message.isText ? terms.defaultAccept : MediaType.BYTES);
     return new InvocationRequest(
-            new ByteArrayInputStream(message.bytes, 0, message.length),
+            new ByteArrayInputStream(message.bytes.toByteArray()),
             type,
             accept,
             terms.handshake.customAttributes(),
@@ -528,12 +457,15 @@ public final class Socket implements Session.Listener {
 
   /// Closes the socket, and says why.
   private void refuse(int code, String reason) {
-    if (!closed) {
-      closed = true;
-      session.close(code, shortened(reason), Callback.NOOP);
-      scheduler.schedule(session::disconnect, CLOSING_SECONDS, TimeUnit.SECONDS);
-      letGo();
+    if (!end()) {
+      return;
     }
+    if (session == null) {
+      connection.endPoint.close();
+      return;
+    }
+    session.close(code, shortened(reason), Callback.NOOP);
+    scheduler.schedule(session::disconnect, CLOSING_SECONDS, TimeUnit.SECONDS);
   }
 
   /// Such a prefix that its UTF-8 is not too long.
@@ -545,24 +477,33 @@ public final class Socket implements Session.Listener {
     return text;
   }
 
-  private void letGo() {
-    var half = arriving;
-    if (half != null) {
-      half.close();
+  /// Ends what the socket has; false: it has ended before. What waits ends with the thread that
+  /// answers.
+  boolean end() {
+    synchronized (this) {
+      if (closed) {
+        return false;
+      }
+      closed = true;
+      // Jetty may know the socket for some time yet, and what has arrived must not live as long.
+      if (arriving != null) {
+        arriving.close();
+        arriving = null;
+      }
     }
-    drop();
+    memory.ifPresent(open -> open.atEnd.run());
+    return true;
   }
 
   @Override
   public void onWebSocketError(Throwable cause) {
-    closed = true;
+    end();
   }
 
   @Override
   public void onWebSocketClose(int statusCode, String reason, Callback callback) {
-    closed = true;
     metrics.socketClosed(statusCode);
-    letGo();
+    end();
     callback.succeed();
   }
 }

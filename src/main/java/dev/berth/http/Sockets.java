@@ -179,7 +179,7 @@ final class Sockets {
         ProcessMemory.ofThisProcess(),
         clock,
         connection.getConnector().getScheduler(),
-        endPoint.place());
+        endPoint.place);
   }
 
   /// The session of all messages of a socket: the one that the handshake names or opens, or one
@@ -215,7 +215,7 @@ final class Sockets {
       if (ctx.statusCode() == HttpServletResponse.SC_SWITCHING_PROTOCOLS) {
         socket.expectOpen();
       } else {
-        socket.drop();
+        socket.end();
       }
     }
     log.end(ctx);

@@ -3,12 +3,12 @@ package dev.berth.http;
 import dev.berth.error.ErrorType;
 import dev.berth.error.ServingException;
 import dev.berth.hooks.MediaType;
+import dev.berth.http.PeerAwareConnector.PeerAwareEndPoint;
 import dev.berth.serving.Answer;
 import io.javalin.http.Context;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.util.function.BooleanSupplier;
-import org.eclipse.jetty.io.EndPoint;
 
 /// Sends the parts of an answer as they come, in chunks. Used on the request's thread.
 ///
@@ -17,17 +17,14 @@ import org.eclipse.jetty.io.EndPoint;
 final class StreamedBody {
 
   private final Context ctx;
-  private final EndPoint connection;
+  private final PeerAwareEndPoint connection;
   private final BooleanSupplier readerHasGone;
   private final Answer.Streamed answer;
 
-  StreamedBody(Context ctx, EndPoint connection, Answer.Streamed answer) {
+  StreamedBody(Context ctx, PeerAwareEndPoint connection, Answer.Streamed answer) {
     this.ctx = ctx;
     this.connection = connection;
-    this.readerHasGone =
-        connection instanceof PeerAwareConnector.PeerAwareEndPoint peer
-            ? peer::peerHasClosed
-            : () -> !connection.isOpen();
+    this.readerHasGone = connection::peerHasClosed;
     this.answer = answer;
   }
 

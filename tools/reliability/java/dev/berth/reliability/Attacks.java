@@ -732,10 +732,10 @@ final class Attacks {
         wire.send(payload.request());
         wire.endOutput();
         var answers = wire.answersUntilClosed(false);
-        answers.forEach(this::checked);
+        answers.forEach(this::counted);
         row.expect(
             "a client that half-closed got %d answers".formatted(answers.size()),
-            answers.size() == 1 && answers.getFirst().status() == 200);
+            answers.size() == 1 && List.of(200, 499).contains(answers.getFirst().status()));
       }
     }
   }
