@@ -66,7 +66,7 @@ public interface StreamingHandler<M, I, O, S> extends InferenceHandler<M, I, O> 
   /// Makes one step for each of the streams: emits its next part, or several, or none yet, or ends
   /// it.
   ///
-  /// The thread is interrupted when nobody waits for any of the streams any more.
+  /// The thread is interrupted when no caller waits for any of the streams.
   ///
   /// @param streams at least one and at most as many as [#maxBatchSize] says, each of another
   ///   record

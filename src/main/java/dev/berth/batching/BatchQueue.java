@@ -107,7 +107,7 @@ final class BatchQueue<I, O> {
         });
   }
 
-  /// Ends a request that nobody waits for any more.
+  /// Ends a request that no caller waits for.
   void abandon(Submission<I, O> submission) {
     locked(() -> requests.end(submission, new Ending.Abandoned()));
   }
@@ -372,7 +372,7 @@ final class BatchQueue<I, O> {
     locked(() -> pool.wake(this));
   }
 
-  /// Starts one piece of a failed batch by itself; nothing: nobody waits for it any more.
+  /// Starts one piece of a failed batch by itself; nothing: no caller waits for it.
   Optional<Batch<I, O>> retry(Pending<I, O> pending, int worker) {
     return locked(
         () ->

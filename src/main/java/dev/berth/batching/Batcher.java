@@ -145,7 +145,7 @@ public final class Batcher<I, O> implements AutoCloseable {
       return queue.locked(submission::isInside);
     }
 
-    /// Says that nobody waits any more.
+    /// Says that no caller waits.
     public void abandon() {
       queue.abandon(submission);
     }

@@ -11,7 +11,7 @@ public interface Predictor<I, O> extends AutoCloseable {
   /// Predicts one batch: as many predictions as there are records, in the same order, none of them
   /// null. Nobody changes the list after that, and what it throws is harmless to ask.
   ///
-  /// The thread is interrupted when nobody waits for the batch any more, and only then.
+  /// The thread is interrupted when no caller waits for the batch, and only then.
   ///
   /// @throws WorkerLostException when no later call can succeed
   List<O> predict(List<I> records) throws Exception;

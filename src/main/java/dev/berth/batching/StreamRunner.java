@@ -103,7 +103,7 @@ final class StreamRunner<I, O, Q extends Sequence<O>> extends Runner<I, O> {
 
   /// Ends those whose time is over while nothing moves them.
   ///
-  /// @return those that nobody waits for any more
+  /// @return those that no caller waits for
   private List<Stream> endExpired() {
     long now = clock.getAsLong();
     streams.stream()

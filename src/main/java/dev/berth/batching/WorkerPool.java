@@ -28,8 +28,7 @@ public final class WorkerPool implements AutoCloseable {
   /// How long [#close] waits for workers: native code may never end.
   static final Duration JOIN = Duration.ofSeconds(3);
 
-  /// Threads that may be held by predictors that do not end, before the process had better be
-  /// replaced.
+  /// Threads that may be held by predictors that do not end, before the process should be replaced.
   private static final int MOST_HELD = 32;
 
   final ReentrantLock lock = new ReentrantLock();

@@ -56,7 +56,7 @@ record ArtifactHooks(InferenceHandler<?, ?, ?> handler, SequencedMap<String, Str
 
   /// @param program the file of `code/` that has the hooks, where somebody has named one
   /// @throws ModelArtifactException with everything that is wrong with the artifact
-  /// @throws Exception whatever the constructor of its own handler throws
+  /// @throws Exception anything that the constructor of its own handler throws
   static ArtifactHooks open(Path directory, Optional<String> program) throws Exception {
     Oversights.in(directory).forEach(oversight -> log.warn("{}: {}", directory, oversight));
     var json = ModelDescription.read(directory);

@@ -37,7 +37,7 @@ record Deployment(
   /// Plans to serve the artifact with the hooks that it asks for.
   ///
   /// @throws StartException with every problem, each on a line
-  /// @throws Exception whatever the constructor of the artifact's own handler throws
+  /// @throws Exception anything that the constructor of the artifact's own handler throws
   static Deployment plan(ServerConfig config) throws Exception {
     return plan(config, Machine.current());
   }

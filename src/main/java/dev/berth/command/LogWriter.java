@@ -9,8 +9,8 @@ import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.LongFunction;
 
-/// Writes the log on a thread of its own. Whoever logs never waits, even when nobody reads the log:
-/// a pipe takes 64 KiB, and then a write blocks until its reader goes on.
+/// Writes the log on a thread of its own. Logging never waits, even when the log is not read: a
+/// pipe takes 64 KiB, and then a write blocks until its reader goes on.
 ///
 /// At most [#MOST_BYTES] wait to be written. What comes then is lost and counted, and the log says
 /// how much when there is room again. Logback's own `AsyncAppender` does not say what it drops, and
@@ -49,7 +49,7 @@ final class LogWriter extends OutputStream {
     return writer;
   }
 
-  /// How many events were lost because nobody read the log in time.
+  /// How many events were lost because the log was not read in time.
   long dropped() {
     return dropped.get();
   }
@@ -104,7 +104,7 @@ final class LogWriter extends OutputStream {
           said += lost;
         }
       } catch (InterruptedException | OutOfMemoryError _) {
-        // Nobody interrupts this thread on purpose, and it must not end: the log would be silent
+        // This thread is never interrupted on purpose, and it must not end: the log would be silent
         // for ever.
       }
     }

@@ -69,7 +69,7 @@ final class Logging {
         PrintedLines.to(LoggerFactory.getLogger("stderr"), org.slf4j.event.Level.WARN, err));
   }
 
-  /// How many events of the log were lost, because nobody read it in time.
+  /// How many events of the log were lost, because it was not read in time.
   static long dropped() {
     return context().getLogger(Logger.ROOT_LOGGER_NAME).getAppender(LogDefaults.APPENDER)
                 instanceof OutputStreamAppender<?> appender

@@ -70,8 +70,8 @@ public record Configuration(ServerConfig config, List<Setting> effective, List<S
     return LogConfig.read(new Reading(environment, flags));
   }
 
-  /// The flags that serve the sample, where nobody says which model to serve and the place of a
-  /// mounted one is empty.
+  /// The flags that serve the sample, where no setting names a model and the place of a mounted one
+  /// is empty.
   public static Map<String, String> flagsOfTheSample(Map<String, String> environment, Path home) {
     var reading = new Reading(environment, Map.of());
     var model = ServerConfig.read(reading, home);

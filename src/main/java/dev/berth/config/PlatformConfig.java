@@ -12,7 +12,7 @@ import java.util.stream.Stream;
 /// @param predictRoute a path that takes `{"instances": […]}` and answers `{"predictions": […]}`
 public record PlatformConfig(Optional<String> healthRoute, Optional<String> predictRoute) {
 
-  /// What nobody sets at home.
+  /// What is set on platforms only.
   private static final List<String> OF_SAGEMAKER =
       List.of(
           "SAGEMAKER_MULTI_MODEL",

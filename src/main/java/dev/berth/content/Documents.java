@@ -4,7 +4,7 @@ import com.fasterxml.jackson.databind.JsonNode;
 import dev.berth.hooks.BadInputException;
 import java.util.List;
 
-/// A payload as JSON-like documents, whatever it was written in.
+/// A payload as JSON-like documents of any content type.
 public sealed interface Documents {
 
   /// One document, in which the handler finds the records.

@@ -23,7 +23,7 @@ import java.util.function.Supplier;
 ///
 /// **A new instrument is a field.** Each method is an event that moves several. All of them are
 /// safe on every thread and never block. After [#close] they may still be called, by hooks that a
-/// model has left behind: nobody sees what they count.
+/// model has left behind: what they count is not seen.
 public final class ModelMetrics extends Instruments implements AutoCloseable {
 
   /// The label of the series, and the field of log lines, that has the model's name.

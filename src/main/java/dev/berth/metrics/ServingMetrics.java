@@ -147,7 +147,7 @@ public final class ServingMetrics extends Instruments implements AutoCloseable {
         .register(registry);
   }
 
-  /// Has lines of the log counted that were lost because nobody read them in time.
+  /// Has lines of the log counted that were lost because they were not read in time.
   ///
   /// @param count since the start
   public void lostLogEvents(LongSupplier count) {

@@ -19,7 +19,7 @@ public interface Eviction {
         }
       };
 
-  /// Those that nobody uses right now, first the one that has not been used for longest.
+  /// Those that are idle, first the one that has not been used for longest.
   List<ServedModel> candidates();
 
   /// Unloads one of them, and returns when it is gone.

@@ -3,8 +3,8 @@ package dev.berth.serving;
 import java.util.Optional;
 import java.util.function.Supplier;
 
-/// What `/ping` says: whether this process can answer requests, or had better be replaced. May be
-/// used by any thread, and never waits.
+/// What `/ping` says: whether this process can answer requests, or should be replaced. May be used
+/// by any thread, and never waits.
 public final class Health {
 
   private final Supplier<Optional<String>> models;

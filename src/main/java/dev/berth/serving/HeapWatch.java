@@ -50,7 +50,7 @@ public final class HeapWatch {
     this.collectionMillis = collectionMillis;
   }
 
-  /// Why the process had better be replaced; nothing where all is well.
+  /// Why the process should be replaced; nothing where all is well.
   Optional<String> problem() {
     var outOfMemory = metrics.outOfMemory();
     if (outOfMemory.isPresent()) {

@@ -30,7 +30,7 @@ final class HookCalls {
 
   /// Has a hook run on one of the pool's threads, and waits for it until the deadline.
   ///
-  /// @param discard gets what the hook returns when nobody waits for it any more
+  /// @param discard gets what the hook returns when no caller waits for it
   /// @throws ServingException what the hook threw, or `DEADLINE_EXCEEDED`
   <T> T call(
       String hook,

@@ -9,7 +9,7 @@ import java.util.regex.Pattern;
 /// The instruments that the hooks of one version of a model have made. When it is unloaded they go,
 /// but for those that another version has too.
 ///
-/// May be used by any thread. After [#close] hooks may go on, and nobody sees what they count.
+/// May be used by any thread. After [#close] hooks may go on, and what they count is not seen.
 final class HookMetrics implements Metrics, AutoCloseable {
 
   static final int MOST = 100;

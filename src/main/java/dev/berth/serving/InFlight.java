@@ -34,7 +34,7 @@ final class InFlight {
     }
   }
 
-  /// Does something while nobody is inside and nobody can enter.
+  /// Does something while no request is inside and none can enter.
   ///
   /// @return what that says; false where somebody is inside
   boolean ifNone(BooleanSupplier action) {
@@ -46,7 +46,7 @@ final class InFlight {
     }
   }
 
-  /// Waits until nobody is inside; false: the time is over.
+  /// Waits until no request is inside; false: the time is over.
   boolean awaitNone(Duration time) throws InterruptedException {
     lock.lock();
     try {

@@ -513,8 +513,8 @@ public final class ModelDirectory implements ManyModels {
     store.stop();
   }
 
-  /// The models of the directory that nobody uses, but for the one of a name. Those of `POST
-  /// /models` can't come back by themselves, so they stay.
+  /// The idle models of the directory, but for the one of a name. Those of `POST /models` can't
+  /// come back by themselves, so they stay.
   private final class IdleModels implements Eviction {
 
     private final String except;

@@ -29,9 +29,9 @@ import java.util.stream.Stream;
 /// any thread.
 ///
 /// What a model needs is estimated from its files, and known better when it has been loaded once. A
-/// model that is being loaded counts with all that it needs, because nobody knows how far it is.
-/// When it is loaded the memory is looked at again. If the model has taken what must stay free, it
-/// is unloaded.
+/// model that is being loaded counts with all that it needs, because its progress is unknown. When
+/// it is loaded the memory is looked at again. If the model has taken what must stay free, it is
+/// unloaded.
 ///
 /// Where models may make way, idle ones are unloaded until the new one fits. None is where all of
 /// them would not be enough.

@@ -42,7 +42,7 @@ public final class ModelStore implements ManyModels {
 
     /// @param eviction models that may make way
     /// @throws ServingException when the artifact is wrong or does not fit
-    /// @throws Exception whatever its hooks throw
+    /// @throws Exception anything that its hooks throw
     void load(ServedModel model, Path directory, Eviction eviction) throws Exception;
   }
 
@@ -371,8 +371,8 @@ public final class ModelStore implements ManyModels {
     }
   }
 
-  /// Unloads a model that nobody uses, so that there is room for another one; false: somebody uses
-  /// it, or unloads it.
+  /// Unloads a model that is idle, so that there is room for another one; false: it is in use it,
+  /// or unloads it.
   boolean evict(Slot slot) throws InterruptedException {
     if (!slot.model.closeIfIdle(() -> slot.state.compareAndSet(State.READY, State.UNLOADING))) {
       return false;

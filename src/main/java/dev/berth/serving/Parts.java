@@ -16,7 +16,7 @@ final class Parts<O> implements PartSink<O> {
   private final Deadline deadline;
   private final RequestMemory memory;
 
-  /// @param memory used by nobody else while there are workers that call this
+  /// @param memory used by nothing else while there are workers that call this
   Parts(int records, Deadline deadline, RequestMemory memory) {
     this.ofRecords = Stream.generate(() -> (List<O>) new ArrayList<O>()).limit(records).toList();
     this.deadline = deadline;

@@ -85,7 +85,7 @@ public final class ServedModel {
   /// @param workers shared with the other models
   /// @param first asked of what `modelFn` returns for each worker
   /// @param sessions of all models
-  /// @throws Exception whatever a hook threw; the model is stopped then
+  /// @throws Exception anything that a hook threw; the model is stopped then
   public void load(
       Path directory,
       InferenceHandler<?, ?, ?> handler,
@@ -207,7 +207,7 @@ public final class ServedModel {
     return inFlight.ifNone(() -> waiting.get() == 0);
   }
 
-  /// Refuses requests from now on, if there are none and nobody minds.
+  /// Refuses requests from now on, if no request is inside and `agreed` is true.
   ///
   /// @param agreed asked while no request can come
   boolean closeIfIdle(BooleanSupplier agreed) {

@@ -13,8 +13,8 @@ import org.slf4j.MDC;
 /// Finds hooks that still run long after the deadline of their request, and says once where each of
 /// them is. What that means for `/ping`, the pool and the models know.
 ///
-/// Runs on a thread of its own, because nobody waits for such a hook any more. The thread looks
-/// after the heap too.
+/// Runs on a thread of its own, because no caller waits for such a hook. The thread looks after the
+/// heap too.
 public final class StuckHooks implements AutoCloseable {
 
   private static final Logger log = LoggerFactory.getLogger(StuckHooks.class);

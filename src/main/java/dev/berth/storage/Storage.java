@@ -87,7 +87,7 @@ public final class Storage implements AutoCloseable {
   /// Opens an object to be read from a place within it, if it has as many bytes as when it was
   /// listed.
   ///
-  /// @param object its size is 0 where nobody knows it
+  /// @param object its size is 0 where it is unknown
   /// @param from how many bytes are left out; less than the object has, unless it is 0
   public InputStream open(StoredObject object, long from) {
     var in = opened(object.location(), from);

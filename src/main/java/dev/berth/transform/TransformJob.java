@@ -95,9 +95,8 @@ public record TransformJob(
     return variables;
   }
 
-  /// What a server of the runner's own does for this job where nobody has told it anything else:
-  /// answers of lines that nothing is written between end in a newline, and records that are lines
-  /// are answered by lines.
+  /// What a server of the runner's own does for this job by default: answers of lines that nothing
+  /// is written between end in a newline, and records that are lines are answered by lines.
   public Map<String, String> serverDefaults() {
     var formats = kind.records().formats();
     var variables = new LinkedHashMap<String, String>();

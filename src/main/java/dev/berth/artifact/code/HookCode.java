@@ -93,8 +93,8 @@ public final class HookCode {
   ///   brought, wherever the server keeps them
   /// @throws ModelArtifactException with every error of the compiler, or with what is wrong with
   ///   the class
-  /// @throws Exception whatever the class throws that is not its own, such as what is wrong with
-  ///   the artifact
+  /// @throws Exception anything that the class throws that is not its own, such as what is wrong
+  ///   with the artifact
   public InferenceHandler<?, ?, ?> create(Runnable onClose) throws Exception {
     var paths = Stream.of(jars, libraries).flatMap(List::stream).toList();
     var opened = new HookJars(modelDirectory, paths);

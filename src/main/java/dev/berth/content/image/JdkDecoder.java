@@ -82,7 +82,7 @@ final class JdkDecoder {
     }
   }
 
-  /// A file, as long as nobody interrupts.
+  /// A file, unless the thread is interrupted.
   private static final class Bytes extends ImageInputStreamImpl {
 
     private final byte[] file;

@@ -61,7 +61,7 @@ final class AnswerFinder {
   }
 
   /// Runs the waiting windows through the model and empties the list. A long context takes many
-  /// forwards, so this is the place to stop when nobody waits for the answer any more.
+  /// forwards, so this is the place to stop when no caller waits for the answer.
   private void predict(List<Window> waiting, SpanModel model) {
     if (Thread.currentThread().isInterrupted()) {
       throw new CancellationException("nobody waits for this batch any more");

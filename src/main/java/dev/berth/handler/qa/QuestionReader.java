@@ -15,8 +15,7 @@ import java.io.IOException;
 import java.util.List;
 import java.util.function.Function;
 
-/// Finds the questions in a payload's documents, whatever it was written in. Safe for use by many
-/// threads.
+/// Finds the questions in a payload's documents of any content type. Safe for use by many threads.
 final class QuestionReader extends InputReader<Parameters> {
 
   private static final List<String> FIELDS = List.of("question", "context");

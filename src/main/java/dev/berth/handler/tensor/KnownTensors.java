@@ -68,7 +68,7 @@ final class KnownTensors {
   }
 
   /// Runs the model. Which shapes and types it takes only the model knows: what it refuses it gets
-  /// once more in the types that it should take. Where nobody knows those, in float32 and in int64.
+  /// once more in the types that it should take. Where those are unknown, in float32 and in int64.
   ///
   /// @throws BadInputException when the model takes none of them
   List<Tensor> forward(List<Tensor> batches, Graph model) {
