@@ -371,8 +371,8 @@ public final class ModelStore implements ManyModels {
     }
   }
 
-  /// Unloads a model that is idle, so that there is room for another one; false: it is in use it,
-  /// or unloads it.
+  /// Unloads a model that is idle, so that there is room for another one; false: it is in use, or
+  /// being unloaded.
   boolean evict(Slot slot) throws InterruptedException {
     if (!slot.model.closeIfIdle(() -> slot.state.compareAndSet(State.READY, State.UNLOADING))) {
       return false;

@@ -12,8 +12,12 @@ public final class Gzipped {
   private Gzipped() {}
 
   public static String text(Path file) throws IOException {
+    return new String(bytes(file), StandardCharsets.UTF_8);
+  }
+
+  public static byte[] bytes(Path file) throws IOException {
     try (var in = new GZIPInputStream(Files.newInputStream(file))) {
-      return new String(in.readAllBytes(), StandardCharsets.UTF_8);
+      return in.readAllBytes();
     }
   }
 }

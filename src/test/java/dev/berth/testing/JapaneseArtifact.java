@@ -21,10 +21,16 @@ public final class JapaneseArtifact {
       Files.copy(
           RESOURCES.resolve("artifacts/japanese-bert").resolve(name), directory.resolve(name));
     }
-    var dictionary = Files.createDirectory(directory.resolve("mecab"));
-    for (var name : List.of("sys.dic", "unk.dic", "matrix.bin", "char.bin")) {
-      Files.copy(RESOURCES.resolve("mecab/tiny").resolve(name), dictionary.resolve(name));
-    }
+    writeDictionary(Files.createDirectory(directory.resolve("mecab")));
     return directory;
+  }
+
+  /// Puts the dictionary alone into an empty directory.
+  public static void writeDictionary(Path directory) throws IOException {
+    var tiny = RESOURCES.resolve("mecab/tiny");
+    for (var name : List.of("sys.dic", "unk.dic", "matrix.bin")) {
+      Files.copy(tiny.resolve(name), directory.resolve(name));
+    }
+    Files.write(directory.resolve("char.bin"), Gzipped.bytes(tiny.resolve("char.bin.gz")));
   }
 }

@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.assertj.core.api.Assumptions.assumeThat;
 
 import dev.berth.testing.Gzipped;
+import dev.berth.testing.JapaneseArtifact;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
@@ -15,6 +16,7 @@ import java.text.Normalizer;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
+import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -27,11 +29,17 @@ import org.junit.jupiter.params.provider.ValueSource;
 class MecabWordsTest {
 
   private static final Path RECORDED = Path.of("src/test/resources/mecab");
-  private static final Path TINY = RECORDED.resolve("tiny");
+
+  @TempDir private static Path tiny;
+
+  @BeforeAll
+  static void unpack() throws IOException {
+    JapaneseArtifact.writeDictionary(tiny);
+  }
 
   @Test
   void aTinyDictionaryCutsAsMecabDoes() throws IOException {
-    assertSameWords(TINY, "words-tiny.txt.gz");
+    assertSameWords(tiny, "words-tiny.txt.gz");
   }
 
   /// Debian's `mecab-ipadic-utf8` and `unidic-mecab`, where they are installed.
@@ -47,7 +55,7 @@ class MecabWordsTest {
 
   @Test
   void whiteSpaceBelongsToNoWord() throws IOException {
-    try (var dictionary = MecabDictionary.open(TINY)) {
+    try (var dictionary = MecabDictionary.open(tiny)) {
       assertThat(words(dictionary, "")).isEmpty();
       assertThat(words(dictionary, " \n\t ")).isEmpty();
       assertThat(words(dictionary, " 東京\n は  ")).containsExactly("東京", "は");
@@ -57,7 +65,7 @@ class MecabWordsTest {
   @ParameterizedTest
   @ValueSource(strings = {"sys.dic", "unk.dic", "matrix.bin", "char.bin"})
   void aFileThatIsMissingOrCutIsNamed(String name, @TempDir Path directory) throws IOException {
-    copy(directory);
+    JapaneseArtifact.writeDictionary(directory);
     var file = directory.resolve(name);
     var content = Files.readAllBytes(file);
     for (int length : new int[] {content.length - 8, 2}) {
@@ -74,7 +82,7 @@ class MecabWordsTest {
 
   @Test
   void aDictionaryInAnotherCharacterSetIsRefused(@TempDir Path directory) throws IOException {
-    copy(directory);
+    JapaneseArtifact.writeDictionary(directory);
     overwrite(directory.resolve("sys.dic"), 40, "EUC-JP".getBytes());
     assertThatThrownBy(() -> MecabDictionary.open(directory))
         .isInstanceOf(IOException.class)
@@ -83,7 +91,7 @@ class MecabWordsTest {
 
   @Test
   void aCategoryWithoutUnknownWordsIsRefused(@TempDir Path directory) throws IOException {
-    copy(directory);
+    JapaneseArtifact.writeDictionary(directory);
     overwrite(directory.resolve("char.bin"), 4, "NOTHING\0".getBytes());
     assertThatThrownBy(() -> MecabDictionary.open(directory))
         .isInstanceOf(IOException.class)
@@ -92,7 +100,7 @@ class MecabWordsTest {
 
   @Test
   void aDictionaryOfAnotherVersionIsRefused(@TempDir Path directory) throws IOException {
-    copy(directory);
+    JapaneseArtifact.writeDictionary(directory);
     overwrite(
         directory.resolve("sys.dic"),
         4,
@@ -129,12 +137,6 @@ class MecabWordsTest {
   /// Not `readAllLines`, for which other characters end a line too.
   private static List<String> lines(String text) {
     return List.of(text.split("\n"));
-  }
-
-  private static void copy(Path directory) throws IOException {
-    for (var name : List.of("sys.dic", "unk.dic", "matrix.bin", "char.bin")) {
-      Files.copy(TINY.resolve(name), directory.resolve(name));
-    }
   }
 
   private static void overwrite(Path file, long place, byte[] content) throws IOException {

@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.berth.hooks.ElementType;
 import dev.berth.hooks.Tensor;
+import dev.berth.testing.Gzipped;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -34,7 +35,8 @@ class ImageTest {
   }
 
   private static byte[] bytes(String name) throws IOException {
-    return Files.readAllBytes(IMAGES.resolve(name));
+    var packed = IMAGES.resolve(name + ".gz");
+    return Files.exists(packed) ? Gzipped.bytes(packed) : Files.readAllBytes(IMAGES.resolve(name));
   }
 
   private static Image image(String name) throws IOException {
