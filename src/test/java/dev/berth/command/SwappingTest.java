@@ -46,7 +46,7 @@ import org.junit.jupiter.api.io.TempDir;
 @Timeout(300)
 class SwappingTest {
 
-  private static final int SWAPS = 20;
+  private static final int SWAPS = 12;
   private static final Duration LONGEST = Duration.ofMinutes(2);
 
   @TempDir Path models;

@@ -25,7 +25,7 @@ class ModelsMemoryTest {
       """
       {"question": "What is the capital of France?", "context": "The capital of France is Paris."}""";
 
-  private static final int LOADS = 100;
+  private static final int LOADS = 60;
   private static final long MB = 1L << 20;
 
   @TempDir Path directory;
@@ -35,7 +35,7 @@ class ModelsMemoryTest {
     HookProbe.reset();
   }
 
-  /// A copy of the sample takes 35 MB, so what fifty loads leave behind is less than half of one.
+  /// A copy of the sample takes 35 MB, so what thirty loads leave behind is less than half of one.
   /// What the JVM itself allocates for other tests counts too, 14 MB once. By hand the whole
   /// resident set grew by 3 MB between the second quarter of 200 loads and the last; it varies by 8
   /// MB.

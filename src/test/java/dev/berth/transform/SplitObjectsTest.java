@@ -150,7 +150,7 @@ class SplitObjectsTest {
           .contains("{\"error\":\"line 6000: found no word\"}")
           .endsWith("AND THE LAST\n");
       var order = new Random(5);
-      for (int instances : List.of(1, 2, 4, 8)) {
+      for (int instances : List.of(1, 2, 8)) {
         var out = directory.resolve("out-" + instances).toString();
         options.put(JobOption.SHARD_BY, instances == 2 ? "key" : "size");
         var indexes = new ArrayList<>(IntStream.range(0, instances).boxed().toList());

@@ -158,8 +158,8 @@ class TorchGraphTest {
       var tooMany = Collections.nCopies(1_000, inputs(1).getFirst());
       refuse(model, tooMany, 100);
       long before = residentKilobytes();
-      refuse(model, tooMany, 1_000);
-      assertThat(residentKilobytes() - before).isLessThan(200_000);
+      refuse(model, tooMany, 500);
+      assertThat(residentKilobytes() - before).isLessThan(100_000);
     }
   }
 
