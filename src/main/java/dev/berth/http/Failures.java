@@ -101,7 +101,7 @@ final class Failures {
   /// Jetty closes a connection whose request has a body that nobody read and that has not arrived
   /// when the answer leaves. A client that is not told sends its next request into the closed
   /// connection.
-  private static void sayThatNobodyReads(Context ctx) {
+  static void sayThatNobodyReads(Context ctx) {
     boolean hasBody =
         ctx.req().getContentLengthLong() > 0 || ctx.header("Transfer-Encoding") != null;
     if (hasBody && !Grpc.isHttp2(ctx)) {
