@@ -736,7 +736,8 @@ final class Attacks {
         answers.forEach(this::counted);
         row.expect(
             "a client that half-closed got %d answers".formatted(answers.size()),
-            answers.size() == 1 && List.of(200, 499).contains(answers.getFirst().status()));
+            answers.size() == 1
+                && List.of(200, Rules.CLIENT_LEFT).contains(answers.getFirst().status()));
       }
     }
   }

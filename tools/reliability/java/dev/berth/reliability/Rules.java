@@ -8,10 +8,13 @@ import java.util.regex.Pattern;
 /// What holds for every response, whatever was sent.
 final class Rules {
 
+  /// What a client gets that has closed its side before the answer. No other may get it.
+  static final int CLIENT_LEFT = 499;
+
   private static final Set<Integer> STATUSES =
       Set.of(
-          200, 400, 404, 405, 406, 408, 409, 411, 413, 414, 415, 417, 426, 429, 431, 499, 501, 503,
-          504, 505, 507);
+          200, 400, 404, 405, 406, 408, 409, 411, 413, 414, 415, 417, 426, 429, 431, 501, 503, 504,
+          505, 507);
 
   private static final String TEXT =
       "\"(?:[^\"\\\\\\x00-\\x1f]|\\\\(?:[\"\\\\/bfnrt]|u[0-9a-fA-F]{4}))*+\"";

@@ -6,6 +6,7 @@ import java.io.IOException;
 import java.io.InputStream;
 import java.net.InetSocketAddress;
 import java.net.Socket;
+import java.net.SocketTimeoutException;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -76,6 +77,22 @@ final class Wire implements AutoCloseable {
 
   void send(byte[] bytes) throws IOException {
     socket.getOutputStream().write(bytes);
+  }
+
+  /// Waits until a response begins or the time is over, for a request that may have no end.
+  void awaitAnswer(Duration time) throws IOException {
+    int patience = socket.getSoTimeout();
+    socket.setSoTimeout((int) time.toMillis());
+    in.mark(1);
+    try {
+      if (in.read() >= 0) {
+        in.reset();
+      }
+    } catch (SocketTimeoutException e) {
+      // It has none yet.
+    } finally {
+      socket.setSoTimeout(patience);
+    }
   }
 
   /// Tells the server that nothing more comes. Responses may still be read.
