@@ -27,7 +27,7 @@ class HeapWatchTest {
 
   @Test
   void collectionsThatTakeMostOfTheTimeAreAProblemUntilTheyEnd() {
-    try (var log = new CapturedLog()) {
+    try (var log = new CapturedLog(HeapWatch.class)) {
       pass(10, 100);
       assertThat(watch.problem()).isEmpty();
 
@@ -72,7 +72,7 @@ class HeapWatchTest {
         "unable to create native thread: possibly out of memory or process/resource limits reached"
       })
   void anOutOfMemoryErrorOfTheJvmIsAProblemForGood(String message) {
-    try (var log = new CapturedLog()) {
+    try (var log = new CapturedLog(HeapWatch.class)) {
       metrics.caught(new OutOfMemoryError(message));
       metrics.caught(new OutOfMemoryError("Metaspace"));
       pass(30, 0);

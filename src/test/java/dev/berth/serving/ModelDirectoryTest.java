@@ -153,7 +153,7 @@ class ModelDirectoryTest {
     write("m/file", "1");
     models.look(true);
     Files.move(root, root.resolveSibling("aside"));
-    try (var log = new CapturedLog()) {
+    try (var log = new CapturedLog(ModelDirectory.class)) {
       models.look(false);
       models.look(false);
       models.look(false);

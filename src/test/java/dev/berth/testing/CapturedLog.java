@@ -7,10 +7,11 @@ import java.util.List;
 import java.util.concurrent.CopyOnWriteArrayList;
 import org.slf4j.LoggerFactory;
 
-/// What the server logs while this is open, from every logger.
+/// What is logged while this is open: by every logger, or by one. Threads of earlier tests may still
+/// log, so a test that lists all events of a part captures that part's logger.
 public final class CapturedLog implements AutoCloseable {
 
-  private final Logger root = (Logger) LoggerFactory.getLogger(org.slf4j.Logger.ROOT_LOGGER_NAME);
+  private final Logger logger;
   private final List<ILoggingEvent> events = new CopyOnWriteArrayList<>();
   private final AppenderBase<ILoggingEvent> appender =
       new AppenderBase<>() {
@@ -22,9 +23,18 @@ public final class CapturedLog implements AutoCloseable {
       };
 
   public CapturedLog() {
-    appender.setContext(root.getLoggerContext());
+    this(org.slf4j.Logger.ROOT_LOGGER_NAME);
+  }
+
+  public CapturedLog(Class<?> logger) {
+    this(logger.getName());
+  }
+
+  private CapturedLog(String name) {
+    logger = (Logger) LoggerFactory.getLogger(name);
+    appender.setContext(logger.getLoggerContext());
     appender.start();
-    root.addAppender(appender);
+    logger.addAppender(appender);
   }
 
   public List<ILoggingEvent> events() {
@@ -45,6 +55,6 @@ public final class CapturedLog implements AutoCloseable {
 
   @Override
   public void close() {
-    root.detachAppender(appender);
+    logger.detachAppender(appender);
   }
 }
