@@ -7,8 +7,8 @@ import java.util.List;
 import java.util.concurrent.CopyOnWriteArrayList;
 import org.slf4j.LoggerFactory;
 
-/// What is logged while this is open: by every logger, or by one. Threads of earlier tests may still
-/// log, so a test that lists all events of a part captures that part's logger.
+/// What is logged while this is open: by every logger, or by one. Threads of earlier tests may
+/// still log, so a test that lists all events of a part captures that part's logger.
 public final class CapturedLog implements AutoCloseable {
 
   private final Logger logger;
