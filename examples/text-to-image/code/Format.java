@@ -1,5 +1,5 @@
-import dev.berth.content.image.Image;
 import dev.berth.hooks.MediaType;
+import dev.berth.image.Image;
 
 /// What a picture is written in.
 enum Format {

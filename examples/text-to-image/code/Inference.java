@@ -1,6 +1,5 @@
 import dev.berth.content.AnswerFile;
 import dev.berth.content.Json;
-import dev.berth.content.image.Image;
 import dev.berth.engine.Graph;
 import dev.berth.engine.SharedGraphs;
 import dev.berth.hooks.Accelerator;
@@ -9,6 +8,7 @@ import dev.berth.hooks.InvocationRequest;
 import dev.berth.hooks.InvocationResponse;
 import dev.berth.hooks.MediaType;
 import dev.berth.hooks.ModelContext;
+import dev.berth.image.Image;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.util.ArrayList;

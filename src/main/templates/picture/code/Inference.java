@@ -1,6 +1,5 @@
 import dev.berth.content.Json;
 import dev.berth.content.JsonTensors;
-import dev.berth.content.image.Image;
 import dev.berth.hooks.BadInputException;
 import dev.berth.hooks.ElementType;
 import dev.berth.hooks.InferenceHandler;
@@ -9,6 +8,7 @@ import dev.berth.hooks.InvocationResponse;
 import dev.berth.hooks.MediaType;
 import dev.berth.hooks.ModelContext;
 import dev.berth.hooks.Tensor;
+import dev.berth.image.Image;
 import java.io.IOException;
 import java.util.List;
 

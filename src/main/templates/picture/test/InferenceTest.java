@@ -1,10 +1,10 @@
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 
-import dev.berth.content.image.Image;
 import dev.berth.hooks.BadInputException;
 import dev.berth.hooks.LocalModel;
 import dev.berth.hooks.MediaType;
+import dev.berth.image.Image;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 import org.junit.jupiter.api.Test;

@@ -155,7 +155,7 @@ class HooksDocTest {
         """
         import com.fasterxml.jackson.databind.JsonNode;
         import dev.berth.content.*;
-        import dev.berth.content.image.*;
+        import dev.berth.image.*;
         import dev.berth.hooks.*;
         import dev.berth.tokenizer.*;
         import java.util.*;

@@ -11,7 +11,7 @@ import dev.berth.hooks.InferenceHandler;
 import dev.berth.hooks.InvocationResponse;
 import dev.berth.hooks.ModelContext;
 import dev.berth.hooks.TransformHandler;
-import dev.berth.serving.Rehearsal;
+import dev.berth.serving.hooks.Rehearsal;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;

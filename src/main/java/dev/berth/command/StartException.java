@@ -4,7 +4,7 @@ import dev.berth.artifact.ModelArtifactException;
 import dev.berth.artifact.code.Thrown;
 import dev.berth.engine.DeviceException;
 import dev.berth.engine.EngineException;
-import dev.berth.serving.LoadException;
+import dev.berth.serving.hooks.LoadException;
 import java.io.UncheckedIOException;
 import java.nio.file.AccessDeniedException;
 import java.util.List;

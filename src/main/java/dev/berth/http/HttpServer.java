@@ -4,7 +4,7 @@ import dev.berth.config.ServerConfig;
 import dev.berth.http.page.Page;
 import dev.berth.metrics.ServingMetrics;
 import dev.berth.serving.Health;
-import dev.berth.serving.Served;
+import dev.berth.serving.many.Served;
 import dev.berth.telemetry.Tracing;
 import io.javalin.Javalin;
 import io.javalin.compression.CompressionStrategy;

@@ -6,7 +6,7 @@ import dev.berth.error.ServingException;
 import dev.berth.hooks.MediaType;
 import dev.berth.json.JsonText;
 import dev.berth.json.NotJsonException;
-import dev.berth.serving.ManyModels;
+import dev.berth.serving.many.ManyModels;
 import io.javalin.http.Context;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;

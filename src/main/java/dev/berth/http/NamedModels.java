@@ -2,10 +2,10 @@ package dev.berth.http;
 
 import dev.berth.error.ErrorType;
 import dev.berth.error.ServingException;
-import dev.berth.http.protocol.InferTarget;
-import dev.berth.serving.Deadline;
-import dev.berth.serving.Served;
+import dev.berth.http.openinference.InferTarget;
 import dev.berth.serving.ServedModel;
+import dev.berth.serving.hooks.Deadline;
+import dev.berth.serving.many.Served;
 import io.javalin.http.Context;
 import java.util.Optional;
 

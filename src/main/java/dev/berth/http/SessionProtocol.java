@@ -5,7 +5,7 @@ import dev.berth.error.ErrorType;
 import dev.berth.json.JsonText;
 import dev.berth.json.NotJsonException;
 import dev.berth.serving.ServedModel;
-import dev.berth.serving.SessionStore;
+import dev.berth.serving.sessions.SessionStore;
 import io.javalin.http.Context;
 import java.util.Map;
 import java.util.Optional;

@@ -2,8 +2,8 @@ package dev.berth.http;
 
 import dev.berth.error.ErrorType;
 import dev.berth.error.ServingException;
-import dev.berth.serving.Deadline;
-import dev.berth.serving.HookPool;
+import dev.berth.serving.hooks.Deadline;
+import dev.berth.serving.hooks.HookPool;
 import java.util.concurrent.Semaphore;
 import java.util.concurrent.TimeUnit;
 import java.util.function.BooleanSupplier;

@@ -2,6 +2,7 @@ package dev.berth.serving;
 
 import dev.berth.batching.Caller;
 import dev.berth.memory.RequestMemory;
+import dev.berth.serving.hooks.Deadline;
 import dev.berth.telemetry.RequestTrace;
 import java.util.Map;
 import java.util.Optional;

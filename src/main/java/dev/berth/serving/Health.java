@@ -1,5 +1,6 @@
 package dev.berth.serving;
 
+import dev.berth.serving.hooks.HookPool;
 import java.util.Optional;
 import java.util.function.Supplier;
 

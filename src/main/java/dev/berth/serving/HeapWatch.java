@@ -62,7 +62,7 @@ public final class HeapWatch {
   }
 
   /// Takes a sample when a second has passed, and says once what has changed.
-  void look() {
+  public void look() {
     var outOfMemory = metrics.outOfMemory();
     if (outOfMemory.isPresent() && !saidOutOfMemory) {
       saidOutOfMemory = true;

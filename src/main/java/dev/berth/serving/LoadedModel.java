@@ -5,21 +5,29 @@ import dev.berth.batching.BatchLimits;
 import dev.berth.batching.Batcher;
 import dev.berth.error.ServingException;
 import dev.berth.hooks.InferenceHandler;
-import dev.berth.hooks.MediaType;
 import dev.berth.hooks.ModelContext;
 import dev.berth.hooks.SessionHandler;
 import dev.berth.hooks.Signature;
 import dev.berth.hooks.StreamingHandler;
 import dev.berth.metrics.ModelMetrics;
-import dev.berth.serving.Hooks.Hook;
+import dev.berth.serving.hooks.Deadline;
+import dev.berth.serving.hooks.FirstRequest;
+import dev.berth.serving.hooks.HookCalls;
+import dev.berth.serving.hooks.HookFailure;
+import dev.berth.serving.hooks.HookMetrics;
+import dev.berth.serving.hooks.HookPool;
+import dev.berth.serving.hooks.HookPredictor;
+import dev.berth.serving.hooks.HookScope;
+import dev.berth.serving.hooks.Hooks;
+import dev.berth.serving.hooks.InFlight;
+import dev.berth.serving.hooks.LoadException;
+import dev.berth.serving.sessions.SessionRoom;
+import dev.berth.serving.sessions.SessionStore;
 import java.nio.file.Path;
 import java.time.Duration;
-import java.util.ArrayList;
-import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import java.util.Optional;
-import java.util.concurrent.Callable;
 
 /// Hooks with a batcher and its workers: what a [Flight] goes through. Hooks run outside of every
 /// lock.
@@ -81,9 +89,9 @@ final class LoadedModel<M, I, O> {
       // Asked once and not for each request, none of which it can hold up then.
       this.facts =
           new ServedModel.Facts(
-              types(hooks.name(Hook.REQUEST_TYPES), handler::requestTypes),
-              types(hooks.name(Hook.RESPONSE_TYPES), handler::responseTypes),
-              listed(hooks.name(Hook.OPEN_AI_PATHS), handler::openAiPaths, "paths"),
+              hooks.requestTypes(),
+              hooks.responseTypes(),
+              hooks.openAiPaths(),
               handler instanceof StreamingHandler<?, ?, ?, ?>,
               handler instanceof SessionHandler<?>,
               accelerators);
@@ -146,25 +154,5 @@ final class LoadedModel<M, I, O> {
       workers.pool().renew();
       pool.renew();
     }
-  }
-
-  static List<MediaType> types(String hook, Callable<List<MediaType>> call) throws LoadException {
-    return listed(hook, call, "media types");
-  }
-
-  private static <T> List<T> listed(String hook, Callable<List<T>> call, String expected)
-      throws LoadException {
-    var list =
-        LoadException.during(
-            hook,
-            () -> {
-              var said = call.call();
-              return said == null ? null : new ArrayList<>(said);
-            });
-    if (list == null || list.stream().anyMatch(Objects::isNull)) {
-      throw new LoadException(
-          "%s returned %s, expected a list of %s".formatted(hook, list, expected));
-    }
-    return List.copyOf(list);
   }
 }

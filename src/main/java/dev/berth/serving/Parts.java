@@ -2,6 +2,7 @@ package dev.berth.serving;
 
 import dev.berth.batching.PartSink;
 import dev.berth.memory.RequestMemory;
+import dev.berth.serving.hooks.Deadline;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.stream.Stream;

@@ -12,6 +12,12 @@ import dev.berth.hooks.Signature;
 import dev.berth.memory.RequestMemory;
 import dev.berth.metrics.ModelMetrics;
 import dev.berth.metrics.ServingMetrics;
+import dev.berth.serving.hooks.Deadline;
+import dev.berth.serving.hooks.FirstRequest;
+import dev.berth.serving.hooks.HookPool;
+import dev.berth.serving.hooks.InFlight;
+import dev.berth.serving.sessions.SessionRoom;
+import dev.berth.serving.sessions.SessionStore;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
@@ -187,30 +193,30 @@ public final class ServedModel {
   }
 
   /// As long as it is open, the model is not [idle][#closeIfIdle].
-  interface Hold extends AutoCloseable {
+  public interface Hold extends AutoCloseable {
     @Override
     void close();
   }
 
   /// For a request that waits until the model is loaded, and must not find it gone then.
-  Hold hold() {
+  public Hold hold() {
     waiting.incrementAndGet();
     return waiting::decrementAndGet;
   }
 
   /// When a request has come last, as [System#nanoTime()] counts.
-  long lastUsed() {
+  public long lastUsed() {
     return lastUsed;
   }
 
-  boolean isIdle() {
+  public boolean isIdle() {
     return inFlight.ifNone(() -> waiting.get() == 0);
   }
 
   /// Refuses requests from now on, if no request is inside and `agreed` is true.
   ///
   /// @param agreed asked while no request can come
-  boolean closeIfIdle(BooleanSupplier agreed) {
+  public boolean closeIfIdle(BooleanSupplier agreed) {
     return inFlight.ifNone(
         () -> {
           if (waiting.get() > 0 || !agreed.getAsBoolean()) {
@@ -222,7 +228,7 @@ public final class ServedModel {
   }
 
   /// Whether it holds nothing any more.
-  boolean isGone() {
+  public boolean isGone() {
     return state.get() instanceof State.Stopped;
   }
 
@@ -351,12 +357,12 @@ public final class ServedModel {
   ///
   /// @param hook what messages call it
   /// @param workersLeft those of the model that can predict
-  record StuckWorker(String hook, Thread thread, int workersLeft) {}
+  public record StuckWorker(String hook, Thread thread, int workersLeft) {}
 
   /// Looks for workers whose `predictFn` does not end.
   ///
   /// @return those that were not known before
-  List<StuckWorker> findStuck(Duration grace) {
+  public List<StuckWorker> findStuck(Duration grace) {
     return state.get() instanceof State.Ready(var model)
         ? model.batcher.findStuck(grace).stream()
             .map(
@@ -396,7 +402,7 @@ public final class ServedModel {
   }
 
   /// Closes the model while others go on: no thread keeps anything of its hooks.
-  boolean unload(Duration drain) throws Exception {
+  public boolean unload(Duration drain) throws Exception {
     var model = state.get() instanceof State.Closing(var closing) ? closing : loaded();
     try {
       return close(drain);

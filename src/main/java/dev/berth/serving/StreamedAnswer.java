@@ -9,6 +9,8 @@ import dev.berth.hooks.MediaType;
 import dev.berth.hooks.StreamingHandler;
 import dev.berth.memory.RequestMemory;
 import dev.berth.metrics.StreamMetrics;
+import dev.berth.serving.hooks.Deadline;
+import dev.berth.serving.hooks.HookFailure;
 import java.time.Duration;
 import java.util.ArrayDeque;
 import java.util.Optional;

@@ -11,7 +11,7 @@ import org.slf4j.LoggerFactory;
 /// A forward takes a core for tens of milliseconds; what accepts a request, refuses it or answers
 /// `/ping` needs one for one, and would wait for its turn each time. The JVM itself sets priorities
 /// on Linux for root only, and raises those of its compilers then.
-final class ThreadPriority {
+public final class ThreadPriority {
 
   private static final Logger log = LoggerFactory.getLogger(ThreadPriority.class);
 
@@ -23,7 +23,7 @@ final class ThreadPriority {
   /// Has the calling thread, and those that it starts from now on, give way to others. Elsewhere
   /// than on Linux, where `nice` is of the whole process, it does nothing.
   @SuppressWarnings("restricted")
-  static void lower() {
+  public static void lower() {
     if (!System.getProperty("os.name").equals("Linux")) {
       return;
     }

@@ -1,8 +1,8 @@
-/// What is served: the models by their names, the pool that runs their hooks, the deadline of a
-/// request, and health.
+/// One served model: the way of a request through its hooks, its answer, whole or in parts, and the
+/// health of the process.
 ///
 /// It drives a request through the four hooks, says when a model can serve, and turns what hooks
 /// throw into the server's own errors. It knows nothing of HTTP or of engines. Requests wait on
-/// their own virtual threads, hooks run on the threads of [dev.berth.serving.HookPool], models on
-/// their workers'.
+/// their own virtual threads, hooks run on the threads of [dev.berth.serving.hooks.HookPool],
+/// models on their workers'.
 package dev.berth.serving;

@@ -2,9 +2,9 @@ package dev.berth.transform;
 
 import dev.berth.content.Sha256;
 import dev.berth.content.UniqueNames;
-import dev.berth.content.image.ContactSheet;
-import dev.berth.content.image.Image;
 import dev.berth.hooks.BadInputException;
+import dev.berth.image.ContactSheet;
+import dev.berth.image.Image;
 import dev.berth.json.JsonText;
 import dev.berth.storage.Location;
 import dev.berth.storage.Storage;

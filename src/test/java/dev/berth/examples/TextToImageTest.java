@@ -4,7 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
-import dev.berth.content.image.Image;
+import dev.berth.image.Image;
 import dev.berth.testing.TestServer;
 import java.io.ByteArrayInputStream;
 import java.io.IOException;

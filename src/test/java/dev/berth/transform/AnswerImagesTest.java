@@ -4,10 +4,10 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.catchThrowableOfType;
 
 import dev.berth.content.Json;
-import dev.berth.content.image.Image;
 import dev.berth.hooks.BadInputException;
 import dev.berth.hooks.InvocationRequest;
 import dev.berth.hooks.InvocationResponse;
+import dev.berth.image.Image;
 import dev.berth.storage.S3Options;
 import dev.berth.storage.Storage;
 import dev.berth.testing.S3Server;

@@ -1,10 +1,10 @@
 package dev.berth.handler.image;
 
 import dev.berth.artifact.ImagePreparation;
-import dev.berth.content.image.Filter;
-import dev.berth.content.image.Image;
 import dev.berth.hooks.BadInputException;
 import dev.berth.hooks.Tensor;
+import dev.berth.image.Filter;
+import dev.berth.image.Image;
 import java.util.Locale;
 
 /// From the bytes of a picture to what a model takes, as the image processors of `transformers` do

@@ -1,10 +1,10 @@
 package dev.berth.http.page;
 
 import dev.berth.hooks.MediaType;
-import dev.berth.serving.ManyModels;
-import dev.berth.serving.ModelRegistry;
-import dev.berth.serving.Served;
 import dev.berth.serving.ServedModel;
+import dev.berth.serving.many.ManyModels;
+import dev.berth.serving.many.ModelRegistry;
+import dev.berth.serving.many.Served;
 import java.net.URLEncoder;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;

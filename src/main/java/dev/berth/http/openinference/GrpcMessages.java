@@ -1,0 +1,104 @@
+package dev.berth.http.openinference;
+
+import com.google.protobuf.CodedInputStream;
+import com.google.protobuf.InvalidProtocolBufferException;
+import com.google.protobuf.WireFormat;
+import dev.berth.hooks.BadInputException;
+import dev.berth.http.openinference.Inference.ModelMetadataResponse;
+import dev.berth.http.openinference.Inference.ModelMetadataResponse.TensorMetadata;
+import dev.berth.http.openinference.Inference.ModelReadyRequest;
+import dev.berth.http.openinference.Inference.ServerLiveResponse;
+import dev.berth.http.openinference.Inference.ServerMetadataResponse;
+import java.io.IOException;
+import java.util.Arrays;
+import java.util.List;
+import java.util.Optional;
+
+/// The small messages of gRPC, each with its frame.
+public final class GrpcMessages {
+
+  private GrpcMessages() {}
+
+  /// Which model is asked.
+  ///
+  /// @param version empty: any
+  public record Asked(String model, String version) {}
+
+  /// `ServerLiveResponse`, and `ServerReadyResponse` and `ModelReadyResponse`, which are alike.
+  public static byte[] yesOrNo(boolean yes) {
+    return GrpcFrame.of(ServerLiveResponse.newBuilder().setLive(yes).build());
+  }
+
+  public static byte[] server(String name, String version, List<String> extensions) {
+    return GrpcFrame.of(
+        ServerMetadataResponse.newBuilder()
+            .setName(name)
+            .setVersion(version)
+            .addAllExtensions(extensions)
+            .build());
+  }
+
+  public static byte[] model(ModelMetadata model) {
+    return GrpcFrame.of(
+        ModelMetadataResponse.newBuilder()
+            .setName(model.name())
+            .addAllVersions(model.versions())
+            .setPlatform(model.platform())
+            .addAllInputs(columns(model.inputs()))
+            .addAllOutputs(columns(model.outputs()))
+            .build());
+  }
+
+  private static List<TensorMetadata> columns(List<ModelMetadata.Column> columns) {
+    return columns.stream()
+        .map(
+            column ->
+                TensorMetadata.newBuilder()
+                    .setName(column.name())
+                    .setDatatype(column.datatype().name())
+                    .addAllShape(Arrays.stream(column.shape()).asLongStream().boxed().toList())
+                    .build())
+        .toList();
+  }
+
+  /// Reads `ModelReadyRequest` or `ModelMetadataRequest`, which are alike.
+  ///
+  /// @throws BadInputException when it is none
+  public static Asked asked(byte[] body) {
+    try {
+      var message = ModelReadyRequest.parseFrom(GrpcFrame.message(body));
+      return new Asked(message.getName(), message.getVersion());
+    } catch (InvalidProtocolBufferException e) {
+      throw new BadInputException("message: not one that names a model", e);
+    }
+  }
+
+  /// Reads the names in a `ModelInferRequest`, where they stand in front of everything else, as all
+  /// of protobuf's libraries write them.
+  ///
+  /// @param body may end anywhere
+  /// @param isWhole whether it is all that there is
+  /// @return nothing where the names are not whole
+  public static Optional<Asked> askedFirst(byte[] body, boolean isWhole) {
+    if (body.length < GrpcFrame.PREFIX) {
+      return Optional.empty();
+    }
+    var in = CodedInputStream.newInstance(body, GrpcFrame.PREFIX, body.length - GrpcFrame.PREFIX);
+    var model = "";
+    var version = "";
+    try {
+      for (int tag = in.readTag(); tag != 0; tag = in.readTag()) {
+        switch (WireFormat.getTagFieldNumber(tag)) {
+          case 1 -> model = in.readStringRequireUtf8();
+          case 2 -> version = in.readStringRequireUtf8();
+          default -> {
+            return Optional.of(new Asked(model, version));
+          }
+        }
+      }
+      return isWhole ? Optional.of(new Asked(model, version)) : Optional.empty();
+    } catch (IOException _) {
+      return Optional.empty();
+    }
+  }
+}

@@ -1,0 +1,94 @@
+package dev.berth.serving.many;
+
+import dev.berth.metrics.ModelMetrics;
+import dev.berth.metrics.ServingMetrics;
+import dev.berth.serving.HeapWatch;
+import dev.berth.serving.hooks.HookPool;
+import java.time.Duration;
+import java.util.concurrent.Executors;
+import java.util.concurrent.ScheduledExecutorService;
+import java.util.concurrent.TimeUnit;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+import org.slf4j.MDC;
+
+/// Finds hooks that still run long after the deadline of their request, and says once where each of
+/// them is. What that means for `/ping`, the pool and the models know.
+///
+/// Runs on a thread of its own, because no caller waits for such a hook. The thread looks after the
+/// heap too.
+public final class StuckHooks implements AutoCloseable {
+
+  private static final Logger log = LoggerFactory.getLogger(StuckHooks.class);
+
+  private final HookPool pool;
+  private final ModelRegistry models;
+  private final HeapWatch heap;
+  private final ServingMetrics metrics;
+  private final Duration grace;
+  private final ScheduledExecutorService watch =
+      Executors.newSingleThreadScheduledExecutor(
+          Thread.ofPlatform().name("berth-stuck-hooks").daemon().factory());
+
+  /// @param grace how long a hook may run after the deadline of its request
+  public StuckHooks(
+      HookPool pool, ModelRegistry models, HeapWatch heap, ServingMetrics metrics, Duration grace) {
+    this.pool = pool;
+    this.models = models;
+    this.heap = heap;
+    this.metrics = metrics;
+    this.grace = grace;
+  }
+
+  public void start() {
+    long everyMillis = Math.clamp(grace.toMillis() / 2, 100, 1000);
+    var _ =
+        watch.scheduleWithFixedDelay(this::look, everyMillis, everyMillis, TimeUnit.MILLISECONDS);
+  }
+
+  /// The watch would end with what this throws.
+  private void look() {
+    try {
+      heap.look();
+      lookForStuckHooks();
+    } catch (Throwable e) {
+      metrics.caught(e);
+      log.error("could not look for hooks that are stuck", e);
+    }
+  }
+
+  private void lookForStuckHooks() {
+    for (var run : pool.findStuck(grace)) {
+      tell(
+          run.model(),
+          "%s is stuck: it still runs %d s after the deadline of its request; model: %s"
+              .formatted(run.hook(), grace.toSeconds(), run.model()),
+          run.stack());
+    }
+    for (var model : models.all()) {
+      model
+          .findStuck(grace)
+          .forEach(
+              stuck ->
+                  tell(
+                      model.name(),
+                      "%s is stuck: it still runs %d s after the deadline of all its requests; %s has %d workers left"
+                          .formatted(
+                              stuck.hook(), grace.toSeconds(), model.name(), stuck.workersLeft()),
+                      stuck.thread().getStackTrace()));
+    }
+  }
+
+  private static void tell(String model, String what, StackTraceElement[] stack) {
+    var place = new Throwable("it is here");
+    place.setStackTrace(stack);
+    try (var _ = MDC.putCloseable(ModelMetrics.LABEL, model)) {
+      log.warn(what, place);
+    }
+  }
+
+  @Override
+  public void close() {
+    watch.shutdownNow();
+  }
+}
