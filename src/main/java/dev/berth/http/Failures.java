@@ -38,12 +38,7 @@ final class Failures {
 
   void map(RoutesConfig routes) {
     routes.exception(ServingException.class, (e, ctx) -> respond(ctx, e));
-    routes.exception(
-        HttpResponseException.class,
-        (e, ctx) -> {
-          sayThatNobodyReads(ctx);
-          respond(ctx, routing(e, ctx));
-        });
+    routes.exception(HttpResponseException.class, (e, ctx) -> respond(ctx, routing(e, ctx)));
     routes.exception(
         Exception.class,
         (e, ctx) ->
@@ -87,26 +82,11 @@ final class Failures {
     if (e.type().isRefusal()) {
       ctx.header("Retry-After", Integer.toString(e.type().retryAfter()));
     }
-    if (e.type() == ErrorType.PAYLOAD_TOO_LARGE) {
-      // What is left of the body may be endless.
-      ctx.header("Connection", "close");
-    }
     Invocations.send(
         ctx,
         isWrapped
             ? Errors.wrapped(e.type(), e.getMessage())
             : isProtocol ? Errors.alone(e.getMessage()) : Errors.body(e.type(), e.getMessage()));
-  }
-
-  /// Jetty closes a connection whose request has a body that nobody read and that has not arrived
-  /// when the answer leaves. A client that is not told sends its next request into the closed
-  /// connection.
-  static void sayThatNobodyReads(Context ctx) {
-    boolean hasBody =
-        ctx.req().getContentLengthLong() > 0 || ctx.header("Transfer-Encoding") != null;
-    if (hasBody && !Grpc.isHttp2(ctx)) {
-      ctx.header("Connection", "close");
-    }
   }
 
   private ServingException routing(HttpResponseException e, Context ctx) {

@@ -272,7 +272,6 @@ final class OpenInference {
       return OptionalInt.empty();
     }
     if (!header.matches("\\d{1,9}")) {
-      Failures.sayThatNobodyReads(ctx);
       throw ErrorType.BAD_INPUT.because(
           "%s: found %s, expected a number of bytes".formatted(HEADER_LENGTH, Text.quoted(header)));
     }

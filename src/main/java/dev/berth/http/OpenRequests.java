@@ -6,6 +6,7 @@ import java.util.Set;
 import java.util.UUID;
 import org.eclipse.jetty.http.HttpHeader;
 import org.eclipse.jetty.http.HttpHeaderValue;
+import org.eclipse.jetty.http.HttpStatus;
 import org.eclipse.jetty.server.Handler;
 import org.eclipse.jetty.server.Request;
 import org.eclipse.jetty.server.Response;
@@ -13,7 +14,8 @@ import org.eclipse.jetty.util.Callback;
 
 /// Tells each connection of its requests, and when they wait for the client. One for which there is
 /// no room is answered by 503, unless it asks for the server's health: a server whose connections
-/// are all busy is a healthy one. Runs on the request's thread.
+/// are all busy is a healthy one. An answer behind which nobody will read the rest of the request's
+/// body says that the connection closes. Runs on the request's thread.
 final class OpenRequests extends Handler.Wrapper {
 
   private final Connections connections;
@@ -55,6 +57,9 @@ final class OpenRequests extends Handler.Wrapper {
   private static final class Waiting extends Request.Wrapper {
     private final OpenConnection.Call call;
 
+    /// Whether more of the body is awaited.
+    private volatile boolean demanded;
+
     private Waiting(Request request, OpenConnection.Call call) {
       super(request);
       this.call = call;
@@ -63,24 +68,39 @@ final class OpenRequests extends Handler.Wrapper {
     @Override
     public void demand(Runnable arrived) {
       call.await();
+      demanded = true;
       super.demand(
           () -> {
+            demanded = false;
             call.goOn();
             arrived.run();
           });
     }
+
+    /// Throws away what has arrived of the body; false: there may come more. Jetty closes the
+    /// connection then, as it does where more is awaited.
+    private boolean hasEnded() {
+      return !demanded && consumeAvailable();
+    }
   }
 
   private static final class Writing extends Response.Wrapper {
+    private final Waiting request;
     private final OpenConnection.Call call;
 
     private Writing(Waiting request, Response response, OpenConnection.Call call) {
       super(request, response);
+      this.request = request;
       this.call = call;
     }
 
     @Override
     public void write(boolean last, ByteBuffer content, Callback callback) {
+      // A hook may read its request on while it sends the parts of an answer.
+      if (!isCommitted() && (last || HttpStatus.isError(getStatus())) && !request.hasEnded()) {
+        // A client that is not told sends its next request into a connection that closes.
+        getHeaders().put(HttpHeader.CONNECTION, HttpHeaderValue.CLOSE);
+      }
       call.await();
       super.write(last, content, Callback.from(call::goOn, callback));
     }

@@ -11,7 +11,6 @@ import dev.berth.hooks.InvocationResponse;
 import dev.berth.hooks.NotAcceptableException;
 import dev.berth.hooks.UnsupportedMediaTypeException;
 import dev.berth.testing.CapturedLog;
-import dev.berth.testing.RawConnection;
 import dev.berth.testing.TestServer;
 import dev.berth.testing.TextHandler;
 import java.io.IOException;
@@ -24,7 +23,6 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.Arguments;
 import org.junit.jupiter.params.provider.MethodSource;
-import org.junit.jupiter.params.provider.ValueSource;
 
 /// Every way in which a hook can fail, in each hook.
 class FailuresTest {
@@ -256,32 +254,6 @@ class FailuresTest {
       assertThat(server.get("/ping").statusCode()).isEqualTo(200);
       assertThat(server.get("/metrics").body()).contains("berth_queue_depth{model=\"model\"} 0.0");
       assertThat(server.invoke("fine").body()).isEqualTo("FINE");
-    }
-  }
-
-  /// Else a client sends its next request into the connection, which is closed as nobody reads.
-  @ParameterizedTest
-  @ValueSource(strings = {"POST /nowhere", "PUT /ping"})
-  void whoseBodyNobodyReadsIsToldThatTheConnectionCloses(String route) throws Exception {
-    try (var server = TestServer.with(new TextHandler()).start();
-        var asks = new RawConnection(server.port())) {
-      asks.send(route + " HTTP/1.1\r\nHost: localhost\r\nContent-Length: 4\r\n\r\n");
-      assertThat(asks.readResponse()).containsIgnoringCase("\nConnection: close\n");
-      asks.send("body");
-      assertThat(asks.readLine()).isNull();
-    }
-  }
-
-  @Test
-  void aConnectionStaysWhereThereIsNoBody() throws Exception {
-    try (var server = TestServer.with(new TextHandler()).start();
-        var asks = new RawConnection(server.port())) {
-      for (int i = 0; i < 2; i++) {
-        asks.send("GET /nowhere HTTP/1.1\r\nHost: localhost\r\n\r\n");
-        assertThat(asks.readResponse())
-            .startsWith("HTTP/1.1 404")
-            .doesNotContainIgnoringCase("Connection:");
-      }
     }
   }
 }
