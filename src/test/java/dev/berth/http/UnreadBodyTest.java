@@ -57,8 +57,7 @@ class UnreadBodyTest {
 
   @BeforeAll
   static void start() throws Exception {
-    server =
-        TestServer.with(new TextOrBytes()).set("SAGEMAKER_MAX_PAYLOAD_IN_MB", "10").start();
+    server = TestServer.with(new TextOrBytes()).set("SAGEMAKER_MAX_PAYLOAD_IN_MB", "10").start();
   }
 
   @AfterAll
@@ -83,9 +82,7 @@ class UnreadBodyTest {
       throws Exception {
     try (var asks = new RawConnection(server.port())) {
       asks.send(head(request, length));
-      assertThat(asks.readResponse())
-          .startsWith("HTTP/1.1 " + status)
-          .containsIgnoringCase(CLOSES);
+      assertThat(asks.readResponse()).startsWith("HTTP/1.1 " + status).containsIgnoringCase(CLOSES);
       assertThat(asks.readLine()).isNull();
     }
   }
@@ -114,7 +111,9 @@ class UnreadBodyTest {
       assertClosed(unready);
       try (var queued = new RawConnection(full.port()).send(head(ASK, 1) + "b")) {
         await()
-            .until(() -> full.get("/metrics").body().contains("berth_queue_depth{model=\"model\"} 1.0"));
+            .until(
+                () ->
+                    full.get("/metrics").body().contains("berth_queue_depth{model=\"model\"} 1.0"));
         assertClosed(full);
         loading.open();
         predicting.open();
@@ -186,7 +185,6 @@ class UnreadBodyTest {
   private static String head(String lines, int length) {
     var rest = lines.split("\\|", 2);
     return "%s HTTP/1.1\r\nHost: localhost\r\nContent-Length: %d\r\n%s\r\n"
-        .formatted(
-            rest[0], length, rest.length > 1 ? rest[1].replace("|", "\r\n") + "\r\n" : "");
+        .formatted(rest[0], length, rest.length > 1 ? rest[1].replace("|", "\r\n") + "\r\n" : "");
   }
 }
