@@ -100,20 +100,20 @@ final class OpenConnection {
     return !isIdle && now - (isInHead() ? http.getParser().getBeginNanoTime() : since) > nanos;
   }
 
-  /// Whether its next request has arrived and nobody has read it yet. Then it is waited for from
-  /// now on.
+  /// Whether its next request has arrived and nobody has read it yet. It is read now: the selector
+  /// may come to it late where others take the cores.
   boolean hasUnread() {
     // In the middle of a head or a frame Jetty may wait for just the byte that is read here.
-    boolean hasUnread =
-        endPoint.getConnection() instanceof HttpConnection http
-            && http.getParser().isStart()
-            && endPoint.lookAhead() > 0;
-    if (hasUnread) {
+    if (endPoint.getConnection() instanceof HttpConnection http
+        && http.getParser().isStart()
+        && endPoint.lookAhead() > 0) {
+      http.getConnector().getExecutor().execute(endPoint.getFillInterest()::fillable);
       synchronized (this) {
         since = System.nanoTime();
       }
+      return true;
     }
-    return hasUnread;
+    return false;
   }
 
   boolean isInHead() {
