@@ -9,13 +9,15 @@ import java.nio.channels.FileChannel;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.BitSet;
 
 /// A compiled dictionary of MeCab 0.996: the words and what it costs that one follows another. Safe
 /// for use by many threads.
 ///
-/// The files are MeCab's own and are mapped: a page comes into memory when a text first needs it,
-/// and never into the heap. Of ipadic's 53 MB most are readings and parts of speech, which are not
-/// looked at.
+/// The files are MeCab's own and are mapped: a page comes into memory when it is first needed, and
+/// never into the heap. Of ipadic's 53 MB most are readings and parts of speech, which are not
+/// looked at. All that leads from one place to another is checked when a dictionary is opened, so
+/// that no text can lead out of a damaged one.
 ///
 /// `sys.dic` and `unk.dic` hold a header, a double array from words to entries, 16 bytes for each
 /// entry, and texts. `char.bin` holds the names of the categories and 32 bits for each character of
@@ -31,7 +33,11 @@ final class MecabDictionary implements AutoCloseable {
 
     static Category of(int bits) {
       return new Category(
-          bits & 0x3ffff, bits >>> 18 & 0xff, bits >>> 26 & 0xf, (bits >>> 30 & 1) == 1, bits < 0);
+          bits & 0x3ffff, index(bits), bits >>> 26 & 0xf, (bits >>> 30 & 1) == 1, bits < 0);
+    }
+
+    static int index(int bits) {
+      return bits >>> 18 & 0xff;
     }
 
     boolean isKindOf(Category other) {
@@ -64,13 +70,47 @@ final class MecabDictionary implements AutoCloseable {
   private static final int VERSION = 102;
   private static final int HEADER = 72;
   private static final int CHARSET = 40;
-  private static final int UNIT = 8;
-  private static final int ENTRY = 16;
-  private static final int CATEGORY_NAME = 32;
+  private static final long UNIT = 8;
+  private static final long ENTRY = 16;
+  private static final int NAME = 32;
   private static final int CHARACTERS = 0xffff;
 
+  /// How far behind a base its units may lie, one for each byte.
+  private static final int REACH = 1 << Byte.SIZE;
+
   /// `sys.dic` or `unk.dic`.
-  private record Words(MemorySegment units, MemorySegment entries, int leftSize, int rightSize) {}
+  private record Words(MemorySegment units, MemorySegment entries, int leftSize, int rightSize) {
+
+    long size() {
+      return units.byteSize() / UNIT;
+    }
+
+    int base(long unit) {
+      return units.get(INT, UNIT * unit);
+    }
+
+    /// The base of the unit that leads to this one; the unit itself where that is a word.
+    int check(long unit) {
+      return units.get(INT, UNIT * unit + Integer.BYTES);
+    }
+
+    /// How many entries there are.
+    long count() {
+      return entries.byteSize() / ENTRY;
+    }
+
+    int leftId(long entry) {
+      return Short.toUnsignedInt(entries.get(SHORT, ENTRY * entry));
+    }
+
+    int rightId(long entry) {
+      return Short.toUnsignedInt(entries.get(SHORT, ENTRY * entry + 2));
+    }
+
+    int cost(long entry) {
+      return entries.get(SHORT, ENTRY * entry + 6);
+    }
+  }
 
   private final Arena arena = Arena.ofShared();
   private final Words system;
@@ -104,22 +144,28 @@ final class MecabDictionary implements AutoCloseable {
                     system.leftSize,
                     system.rightSize));
       }
+      requireWhole(system, leftIds, directory.resolve("sys.dic"));
+      requireWhole(unknown, leftIds, directory.resolve("unk.dic"));
       var categories = map(directory.resolve("char.bin"), Integer.BYTES);
       int names = categories.get(INT, 0);
-      long expected =
-          Integer.BYTES + (long) CATEGORY_NAME * names + (long) Integer.BYTES * CHARACTERS;
+      long expected = Integer.BYTES + (long) NAME * names + (long) Integer.BYTES * CHARACTERS;
       if (names < 1 || categories.byteSize() != expected) {
         throw new IOException(
             "%s: char.bin: found %d bytes for %d categories; it is damaged or not of MeCab 0.996"
                 .formatted(directory, categories.byteSize(), names));
       }
-      this.characters = categories.asSlice(Integer.BYTES + (long) CATEGORY_NAME * names);
+      this.characters = categories.asSlice(Integer.BYTES + (long) NAME * names);
+      for (int bits : characters.toArray(INT)) {
+        if (Category.index(bits) >= names) {
+          throw new IOException(
+              "%s: char.bin: found the category %d of %d for a character; it is damaged"
+                  .formatted(directory, Category.index(bits), names));
+        }
+      }
       this.unknownEntries = new int[names];
       this.unknownCounts = new int[names];
       for (int i = 0; i < names; i++) {
-        var name =
-            categories.getString(
-                Integer.BYTES + (long) CATEGORY_NAME * i, StandardCharsets.US_ASCII);
+        var name = name(categories, Integer.BYTES + (long) NAME * i);
         int category = i;
         var codePoints = name.codePoints().toArray();
         prefixes(
@@ -171,10 +217,7 @@ final class MecabDictionary implements AutoCloseable {
 
   private static void give(Words words, int length, int first, int count, Entries entries) {
     for (int i = first; i < first + count; i++) {
-      long at = (long) ENTRY * i;
-      int leftId = Short.toUnsignedInt(words.entries.get(SHORT, at));
-      int rightId = Short.toUnsignedInt(words.entries.get(SHORT, at + 2));
-      entries.entry(length, leftId, rightId, words.entries.get(SHORT, at + 6));
+      entries.entry(length, words.leftId(i), words.rightId(i), words.cost(i));
     }
   }
 
@@ -186,22 +229,66 @@ final class MecabDictionary implements AutoCloseable {
   /// Walks the double array along the UTF-8 bytes of the text. A negative base, in the unit that a
   /// base itself leads to, is a word: 24 bits for its first entry and 8 for their number.
   private static void prefixes(Words words, int[] codePoints, int from, Matches matches) {
-    int base = words.units.getAtIndex(INT, 0);
+    int base = words.base(0);
     for (int i = from; i < codePoints.length; i++) {
       int codePoint = codePoints[i];
       int bytes = codePoint < 0x80 ? 1 : codePoint < 0x800 ? 2 : codePoint < 0x10000 ? 3 : 4;
       for (int b = 0; b < bytes; b++) {
         int unit = base + utf8(codePoint, bytes, b) + 1;
-        if (words.units.get(INT, (long) UNIT * unit + Integer.BYTES) != base) {
+        if (words.check(unit) != base) {
           return;
         }
-        base = words.units.get(INT, (long) UNIT * unit);
+        base = words.base(unit);
       }
-      int value = words.units.get(INT, (long) UNIT * base);
-      if (words.units.get(INT, (long) UNIT * base + Integer.BYTES) == base && value < 0) {
-        matches.word(i + 1 - from, (-value - 1) >>> 8, (-value - 1) & 0xff);
+      int value = words.base(base);
+      if (words.check(base) == base && value < 0) {
+        matches.word(i + 1 - from, first(value), count(value));
       }
     }
+  }
+
+  private static int first(int value) {
+    return (-value - 1) >>> 8;
+  }
+
+  private static int count(int value) {
+    return (-value - 1) & 0xff;
+  }
+
+  /// Refuses a double array that leads out of the file or in circles, and entries that have no cost
+  /// in the matrix.
+  private void requireWhole(Words words, int leftIds, Path file) throws IOException {
+    var bases = new BitSet();
+    boolean isWhole = words.size() > REACH;
+    for (long i = 0; isWhole && i < words.size(); i++) {
+      isWhole = isWhole(words, i, bases);
+    }
+    for (long i = 0; isWhole && i < words.count(); i++) {
+      isWhole = words.leftId(i) < leftIds && words.rightId(i) < rightIds;
+    }
+    if (!isWhole) {
+      throw new IOException(
+          "%s: found a dictionary that leads out of itself; it is damaged".formatted(file));
+    }
+  }
+
+  /// Whether a unit is free, a word whose entries are there, or leads to a base inside, to which no
+  /// other leads.
+  ///
+  /// @param bases those of the units before
+  private static boolean isWhole(Words words, long unit, BitSet bases) {
+    int base = words.base(unit);
+    if (base < 0) {
+      return words.check(unit) == unit && (long) first(base) + count(base) <= words.count();
+    }
+    if (base == 0) {
+      return unit > 0 && words.check(unit) == 0;
+    }
+    boolean isNew = base < words.size() - REACH && !bases.get(base);
+    if (isNew) {
+      bases.set(base);
+    }
+    return isNew;
   }
 
   private static int utf8(int codePoint, int bytes, int index) {
@@ -228,7 +315,7 @@ final class MecabDictionary implements AutoCloseable {
       throw new IOException(
           "%s: found no dictionary of MeCab 0.996, or a part of one".formatted(file));
     }
-    var charset = content.getString(CHARSET, StandardCharsets.US_ASCII);
+    var charset = name(content, CHARSET);
     if (!charset.equalsIgnoreCase("UTF-8") && !charset.equalsIgnoreCase("utf8")) {
       throw new IOException(
           "%s: found a dictionary in %s, expected one in UTF-8".formatted(file, charset));
@@ -238,6 +325,12 @@ final class MecabDictionary implements AutoCloseable {
         content.asSlice(HEADER + units, entries),
         content.get(INT, 16),
         content.get(INT, 20));
+  }
+
+  /// Up to the first NUL.
+  private static String name(MemorySegment content, long at) {
+    var bytes = content.asSlice(at, NAME).toArray(ValueLayout.JAVA_BYTE);
+    return new String(bytes, StandardCharsets.US_ASCII).split("\0", 2)[0];
   }
 
   private MemorySegment map(Path file, int least) throws IOException {

@@ -8,6 +8,7 @@ import dev.berth.content.TfRecord;
 import dev.berth.hooks.BadInputException;
 import dev.berth.http.AcceptFuzz;
 import dev.berth.image.Image;
+import dev.berth.tokenizer.MecabFuzz;
 import dev.berth.transform.filter.JsonPathFilterFuzz;
 import java.io.IOException;
 import java.io.UncheckedIOException;
@@ -18,7 +19,7 @@ import java.util.List;
 import java.util.regex.Pattern;
 import java.util.stream.Stream;
 
-/// What reads bytes of strangers and is Berth's own, with valid examples to begin with.
+/// What reads bytes of strangers and is Berth's own, with examples to begin with.
 enum Decoder {
   NPY(Npy::read, files("npy", ".npy")),
   NPZ(bytes -> Npz.read(bytes, Decoder.MEBIBYTE), files("npy", ".npz")),
@@ -37,7 +38,8 @@ enum Decoder {
       texts("$", "$.a[0,1:]", "$['a','b']", "$.*", "$.a[1].b[-1]", "$.a[:2][ * ]")),
   ACCEPT(
       AcceptFuzz::read,
-      texts("*/*", "text/csv;q=0.5, application/json;q=1.000", "text/*; x=\"a,b\", */*;q=0"));
+      texts("*/*", "text/csv;q=0.5, application/json;q=1.000", "text/*; x=\"a,b\", */*;q=0")),
+  MECAB(MecabFuzz::read, MecabFuzz.examples());
 
   /// Throws what it likes.
   interface Reader {

@@ -98,6 +98,19 @@ class MecabWordsTest {
         .hasMessageEndingWith("unk.dic: found no entry for the category NOTHING of char.bin");
   }
 
+  /// Places of the double array, of the entries and of the characters.
+  @ParameterizedTest
+  @CsvSource({"sys.dic, 72", "sys.dic, 88", "sys.dic, 12672", "unk.dic, 3616", "char.bin, 390"})
+  void whatWouldLeadOutOfTheDictionaryIsRefused(String name, int place, @TempDir Path directory)
+      throws IOException {
+    JapaneseArtifact.writeDictionary(directory);
+    overwrite(directory.resolve(name), place, new byte[] {-1, -1, -1, 0x7f});
+    assertThatThrownBy(() -> MecabDictionary.open(directory))
+        .isInstanceOf(IOException.class)
+        .hasMessageContaining(name)
+        .hasMessageContaining("damaged");
+  }
+
   @Test
   void aDictionaryOfAnotherVersionIsRefused(@TempDir Path directory) throws IOException {
     JapaneseArtifact.writeDictionary(directory);
