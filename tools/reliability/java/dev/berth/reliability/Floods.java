@@ -1,14 +1,13 @@
 package dev.berth.reliability;
 
-import java.io.ByteArrayOutputStream;
 import java.io.IOException;
 import java.io.OutputStream;
 import java.net.Socket;
 import java.nio.ByteBuffer;
 import java.time.Duration;
 import java.util.ArrayList;
-import java.util.Arrays;
 import java.util.List;
+import java.util.Map;
 import java.util.stream.IntStream;
 
 /// Clients that never stop to send, and clients that hold what they have, over HTTP/1.1, WebSockets
@@ -44,19 +43,6 @@ final class Floods {
 
   private static final byte[] NEXT_FRAME = {0, (byte) 0x81, 0, 0, 0, 0, ' '};
 
-  // Of HTTP/2 (RFC 9113).
-  private static final int DATA = 0;
-  private static final int HEADERS = 1;
-  private static final int SETTINGS = 4;
-  private static final int PING_FRAME = 6;
-  private static final int WINDOW_UPDATE = 8;
-  private static final int CONTINUATION = 9;
-  private static final int END_HEADERS = 4;
-  private static final int LARGEST_FRAME = 16_000;
-
-  private static final byte[] HTTP2 =
-      joined(Seeds.ascii("PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n"), frame(SETTINGS, 0, 0));
-
   private static final int STREAMS = 128;
   private static final Duration FLOOD = Duration.ofSeconds(3);
 
@@ -64,29 +50,34 @@ final class Floods {
 
   static List<Attacks.Case> all() {
     return List.of(
-        endless("flood-socket-fragments", joined(HANDSHAKE, FIRST_FRAME), NEXT_FRAME),
+        endless("flood-socket-fragments", Seeds.join(HANDSHAKE, FIRST_FRAME), NEXT_FRAME),
         endless("flood-chunks", CHUNKED, Seeds.ascii("1\r\n \r\n")),
-        endless("flood-http2-data", joined(HTTP2, call(1, 0)), frame(DATA, 0, 1, (byte) ' ')),
-        endless("flood-http2-pings", HTTP2, frame(PING_FRAME, 0, 0, new byte[8])).inLongForm(),
+        endless(
+            "flood-http2-data",
+            Seeds.join(Http2.PREFACE, call(1, 0)),
+            Http2.frame(Http2.DATA, 0, 1, (byte) ' ')),
+        endless("flood-http2-pings", Http2.PREFACE, Http2.frame(Http2.PING, 0, 0, new byte[8]))
+            .inLongForm(),
         endless(
                 "flood-http2-windows",
-                joined(HTTP2, call(1, 0)),
-                frame(WINDOW_UPDATE, 0, 1, (byte) 0, (byte) 0, (byte) 0, (byte) 1))
+                Seeds.join(Http2.PREFACE, call(1, 0)),
+                Http2.frame(Http2.WINDOW_UPDATE, 0, 1, (byte) 0, (byte) 0, (byte) 0, (byte) 1))
             .inLongForm(),
         held("hold-pipelined-pings", 512, repeated(3_000, PING)),
         held("hold-unread-metrics", 1_200, repeated(10, SCRAPE)).inLongForm(),
         held("hold-idle-sockets", 1_200, HANDSHAKE),
         held("hold-10000-connections", 10_000, PING).inLongForm(),
-        held("hold-half-messages", 60, joined(HANDSHAKE, FIRST_FRAME, megabytes(26))),
-        held("hold-idle-http2", 1_200, HTTP2).inLongForm(),
-        held("hold-http2-streams", 260, joined(HTTP2, calls(0))),
-        held("hold-http2-streams-with-large-heads", 150, joined(HTTP2, calls(15_000))).inLongForm(),
+        held("hold-half-messages", 60, Seeds.join(HANDSHAKE, FIRST_FRAME, megabytes(26))),
+        held("hold-idle-http2", 1_200, Http2.PREFACE).inLongForm(),
+        held("hold-http2-streams", 260, Seeds.join(Http2.PREFACE, calls(0))),
+        held("hold-http2-streams-with-large-heads", 150, Seeds.join(Http2.PREFACE, calls(15_000)))
+            .inLongForm(),
         Attacks.own(
             "hold-all-kinds-with-few-descriptors",
             launch().with(Target.Trait.GRPC, Target.Trait.FEW_DESCRIPTORS),
             attack -> {
               try (var connections = new Connections(attack)) {
-                connections.open(200, HTTP2, HTTP2);
+                connections.open(200, Http2.PREFACE, Http2.PREFACE);
                 connections.open(200, HANDSHAKE, HANDSHAKE);
                 connections.open(36, PING, repeated(3_000, PING));
                 Thread.sleep(FLOOD);
@@ -215,61 +206,16 @@ final class Floods {
   }
 
   private static byte[] calls(int padding) {
-    return joined(
+    return Seeds.join(
         IntStream.range(0, STREAMS).mapToObj(i -> call(2 * i + 1, padding)).toArray(byte[][]::new));
   }
 
-  /// The head of a request whose body does not come: POST to `/invocations`, by HPACK (RFC 7541).
+  /// The head of a request whose body does not come.
   ///
   /// @param padding letters of a header besides
   private static byte[] call(int stream, int padding) {
-    var head = new ByteArrayOutputStream();
-    head.write(0x83);
-    head.write(0x86);
-    literal(head, ":path", "/invocations");
-    literal(head, ":authority", "x");
-    if (padding > 0) {
-      literal(head, "x-padding", "a".repeat(padding));
-    }
-    var bytes = head.toByteArray();
-    var frames = new ByteArrayOutputStream();
-    for (int at = 0; at < bytes.length; at += LARGEST_FRAME) {
-      int end = Math.min(bytes.length, at + LARGEST_FRAME);
-      frames.writeBytes(
-          frame(
-              at == 0 ? HEADERS : CONTINUATION,
-              end == bytes.length ? END_HEADERS : 0,
-              stream,
-              Arrays.copyOfRange(bytes, at, end)));
-    }
-    return frames.toByteArray();
-  }
-
-  private static void literal(ByteArrayOutputStream head, String name, String value) {
-    head.write(0);
-    text(head, name);
-    text(head, value);
-  }
-
-  private static void text(ByteArrayOutputStream head, String text) {
-    int left = text.length() - 127;
-    head.write(Math.min(127, text.length()));
-    if (left >= 0) {
-      for (; left >= 128; left /= 128) {
-        head.write(left % 128 + 128);
-      }
-      head.write(left);
-    }
-    head.writeBytes(Seeds.ascii(text));
-  }
-
-  private static byte[] frame(int type, int flags, int stream, byte... payload) {
-    return ByteBuffer.allocate(9 + payload.length)
-        .putInt(payload.length << 8 | type)
-        .put((byte) flags)
-        .putInt(stream)
-        .put(payload)
-        .array();
+    return Http2.head(
+        stream, "/invocations", padding > 0 ? Map.of("x-padding", "a".repeat(padding)) : Map.of());
   }
 
   private static byte[] repeated(int count, byte[] bytes) {
@@ -278,13 +224,5 @@ final class Floods {
       all.put(bytes);
     }
     return all.array();
-  }
-
-  private static byte[] joined(byte[]... parts) {
-    var all = new ByteArrayOutputStream();
-    for (var part : parts) {
-      all.writeBytes(part);
-    }
-    return all.toByteArray();
   }
 }

@@ -272,6 +272,10 @@ final class Target implements AutoCloseable {
     return address;
   }
 
+  boolean speaksGrpc() {
+    return launch.traits.contains(Trait.GRPC) && grpcPort > 0;
+  }
+
   InetSocketAddress grpcAddress() {
     return new InetSocketAddress(address.getAddress(), grpcPort);
   }

@@ -4,13 +4,14 @@ import java.io.IOException;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Optional;
 import java.util.regex.Pattern;
 import java.util.stream.Collectors;
 import java.util.stream.IntStream;
 
 /// Watches a server while it is attacked, as a platform and as an innocent client do: `/ping` on
-/// new connections, good requests whose answers are compared with the first ones, over HTTP and
-/// WebSockets by turns, and the memory that the process holds.
+/// new connections, good requests whose answers are compared with the first ones, over HTTP,
+/// WebSockets and gRPC by turns, and the memory that the process holds.
 final class Watch implements AutoCloseable {
 
   private static final Duration PATIENCE = Duration.ofMinutes(2);
@@ -19,8 +20,8 @@ final class Watch implements AutoCloseable {
   private static final Pattern FRACTION = Pattern.compile("-?\\d+\\.\\d+(?:E-?\\d+)?");
 
   private final Target target;
-  private final List<Seeds.Payload> good;
   private final List<Wire.Answer> expected = new ArrayList<>();
+  private final List<Innocent> innocents = new ArrayList<>();
   private final List<String> problems = new ArrayList<>();
   private final List<Long> resident = new ArrayList<>();
   private final List<Thread> threads;
@@ -34,9 +35,17 @@ final class Watch implements AutoCloseable {
   private long failed;
   private long failedPings;
 
+  /// One who asks the same again and again.
+  ///
+  /// @param expected the answer that it had before the attack
+  private record Innocent(Asking asking, Wire.Answer expected) {}
+
+  private interface Asking {
+    Wire.Answer ask() throws IOException;
+  }
+
   private Watch(Target target) {
     this.target = target;
-    this.good = target.launch().model().good();
     this.threads =
         List.of(
             Thread.ofPlatform().name("pings").unstarted(this::ping),
@@ -46,17 +55,29 @@ final class Watch implements AutoCloseable {
   /// Asks each good request once, and watches from then on.
   static Watch begin(Target target) throws IOException {
     var watch = new Watch(target);
-    for (var payload : watch.good) {
-      var answer = once(target, payload);
-      if (answer.status() != 200) {
-        throw new IOException(
-            "a good request of %s was answered by %d before the attack: %s"
-                .formatted(payload.type(), answer.status(), answer.text()));
-      }
+    Asking call = () -> Http2.ask(target, PATIENCE);
+    var called =
+        target.speaksGrpc() ? Optional.of(first("gRPC", call)) : Optional.<Wire.Answer>empty();
+    for (var payload : target.launch().model().good()) {
+      Asking post = () -> once(target, payload);
+      var answer = first(payload.type(), post);
       watch.expected.add(answer);
+      watch.innocents.add(new Innocent(post, answer));
+      watch.innocents.add(new Innocent(() -> Sockets.ask(target, payload, PATIENCE), answer));
+      called.ifPresent(expected -> watch.innocents.add(new Innocent(call, expected)));
     }
     watch.threads.forEach(Thread::start);
     return watch;
+  }
+
+  private static Wire.Answer first(String kind, Asking asking) throws IOException {
+    var answer = asking.ask();
+    if (answer.status() != 200) {
+      throw new IOException(
+          "a good request of %s was answered by %d before the attack: %s"
+              .formatted(kind, answer.status(), answer.text()));
+    }
+    return answer;
   }
 
   private static Wire.Answer once(Target target, Seeds.Payload payload) throws IOException {
@@ -116,20 +137,17 @@ final class Watch implements AutoCloseable {
 
   private void askAlways() {
     for (int i = 0; !ends; i++) {
-      askOnce(i / 2 % good.size(), i % 2 > 0);
+      askOnce(innocents.get(i % innocents.size()));
       pause(BETWEEN_PINGS);
     }
   }
 
-  private void askOnce(int which, boolean isOverSocket) {
+  private void askOnce(Innocent innocent) {
     long begin = System.nanoTime();
     try {
-      var answer =
-          isOverSocket
-              ? Sockets.ask(target, good.get(which), PATIENCE)
-              : once(target, good.get(which));
+      var answer = innocent.asking.ask();
       synchronized (this) {
-        if (isSame(answer, expected.get(which))) {
+        if (isSame(answer, innocent.expected)) {
           answered++;
           slowestGood = Math.max(slowestGood, System.nanoTime() - begin);
         } else if (answer.status() == 503) {
@@ -171,10 +189,10 @@ final class Watch implements AutoCloseable {
   void end(Report.Row row, Duration pingLimit, Duration goodLimit) {
     close();
     long refusedBefore = refused;
-    for (int i = 0; i < good.size(); i++) {
+    for (var innocent : innocents) {
       for (int attempt = 0; attempt < 50; attempt++) {
         long before = refused;
-        askOnce(i, false);
+        askOnce(innocent);
         if (refused == before) {
           break;
         }

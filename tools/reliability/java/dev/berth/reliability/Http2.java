@@ -1,0 +1,201 @@
+package dev.berth.reliability;
+
+import java.io.ByteArrayOutputStream;
+import java.io.DataInputStream;
+import java.io.EOFException;
+import java.io.IOException;
+import java.net.Socket;
+import java.net.SocketException;
+import java.nio.ByteBuffer;
+import java.nio.charset.StandardCharsets;
+import java.time.Duration;
+import java.util.Arrays;
+import java.util.HexFormat;
+import java.util.List;
+import java.util.Map;
+
+/// Frames of HTTP/2 (RFC 9113), and a good call of gRPC made of them. `java.net.http` speaks no
+/// HTTP/2 without TLS that does not begin as HTTP/1.1, and shows no trailers.
+final class Http2 {
+
+  static final int DATA = 0;
+  static final int PING = 6;
+  static final int WINDOW_UPDATE = 8;
+
+  private static final int HEADERS = 1;
+  private static final int RST_STREAM = 3;
+  private static final int SETTINGS = 4;
+  private static final int GOAWAY = 7;
+  private static final int CONTINUATION = 9;
+  private static final int END_STREAM = 1;
+  private static final int END_HEADERS = 4;
+  private static final int REFUSED_STREAM = 7;
+  private static final int LARGEST_FRAME = 16_000;
+
+  /// What a client begins with.
+  static final byte[] PREFACE =
+      Seeds.join(Seeds.ascii("PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n"), frame(SETTINGS, 0, 0));
+
+  /// `14`, UNAVAILABLE, as the value of a header, plain and in Huffman's code. In the trailers of a
+  /// call that failed it is the status.
+  private static final List<String> UNAVAILABLE = List.of("023134", "820b5f");
+
+  private static final byte[] QUESTION = question("Who came?", "Bob came.");
+
+  private Http2() {}
+
+  static byte[] frame(int type, int flags, int stream, byte... payload) {
+    return ByteBuffer.allocate(9 + payload.length)
+        .putInt(payload.length << 8 | type)
+        .put((byte) flags)
+        .putInt(stream)
+        .put(payload)
+        .array();
+  }
+
+  /// The head of a POST whose body comes later, by HPACK (RFC 7541).
+  static byte[] head(int stream, String path, Map<String, String> headers) {
+    var head = new ByteArrayOutputStream();
+    head.write(0x83);
+    head.write(0x86);
+    literal(head, ":path", path);
+    literal(head, ":authority", "x");
+    headers.forEach((name, value) -> literal(head, name, value));
+    var bytes = head.toByteArray();
+    var frames = new ByteArrayOutputStream();
+    for (int at = 0; at < bytes.length; at += LARGEST_FRAME) {
+      int end = Math.min(bytes.length, at + LARGEST_FRAME);
+      frames.writeBytes(
+          frame(
+              at == 0 ? HEADERS : CONTINUATION,
+              end == bytes.length ? END_HEADERS : 0,
+              stream,
+              Arrays.copyOfRange(bytes, at, end)));
+    }
+    return frames.toByteArray();
+  }
+
+  private static void literal(ByteArrayOutputStream head, String name, String value) {
+    head.write(0);
+    text(head, name);
+    text(head, value);
+  }
+
+  private static void text(ByteArrayOutputStream head, String text) {
+    int left = text.length() - 127;
+    head.write(Math.min(127, text.length()));
+    if (left >= 0) {
+      for (; left >= 128; left /= 128) {
+        head.write(left % 128 + 128);
+      }
+      head.write(left);
+    }
+    head.writeBytes(Seeds.ascii(text));
+  }
+
+  /// Asks the sample model for an answer by `ModelInfer`, on a connection of its own.
+  ///
+  /// @return the answer's message, with the status that HTTP would have
+  /// @throws IOException when there is none
+  static Wire.Answer ask(Target target, Duration patience) throws IOException {
+    try (var socket = new Socket()) {
+      socket.connect(target.grpcAddress(), (int) patience.toMillis());
+      socket.setSoTimeout((int) patience.toMillis());
+      socket
+          .getOutputStream()
+          .write(
+              Seeds.join(
+                  PREFACE,
+                  head(
+                      1,
+                      "/inference.GRPCInferenceService/ModelInfer",
+                      Map.of("content-type", "application/grpc", "te", "trailers")),
+                  frame(DATA, END_STREAM, 1, QUESTION)));
+      return answer(new DataInputStream(socket.getInputStream()));
+    }
+  }
+
+  /// A connection that ends before an answer begins is UNAVAILABLE to gRPC's own clients: one of
+  /// whose call the server knows nothing yet may make way for others.
+  private static Wire.Answer answer(DataInputStream in) throws IOException {
+    var body = new ByteArrayOutputStream();
+    boolean hasBegun = false;
+    try {
+      while (true) {
+        var head = new byte[9];
+        in.readFully(head);
+        if (new String(head, StandardCharsets.ISO_8859_1).equals("HTTP/1.1 ")) {
+          // It refuses connections before it knows what they speak.
+          var status = new String(in.readNBytes(3), StandardCharsets.ISO_8859_1);
+          return ofStatus(Integer.parseInt(status), new byte[0]);
+        }
+        var payload = new byte[ByteBuffer.wrap(head).getInt() >>> 8];
+        in.readFully(payload);
+        switch (head[3]) {
+          case HEADERS -> hasBegun = true;
+          case DATA -> body.writeBytes(payload);
+          case RST_STREAM -> {
+            int code = ByteBuffer.wrap(payload).getInt();
+            if (code != REFUSED_STREAM) {
+              throw new IOException("the stream was reset with " + code);
+            }
+            return ofStatus(503, payload);
+          }
+          case GOAWAY -> throw new EOFException("the server ended the connection");
+          default -> {
+            // Those of the connection.
+          }
+        }
+        boolean isOfStream = head[3] == DATA || head[3] == HEADERS;
+        if (isOfStream && (head[4] & END_STREAM) > 0) {
+          return body.size() > 0 ? ofStatus(200, body.toByteArray()) : failed(payload);
+        }
+      }
+    } catch (EOFException | SocketException e) {
+      if (hasBegun) {
+        throw e;
+      }
+      return ofStatus(503, Seeds.ascii(e.toString()));
+    }
+  }
+
+  private static Wire.Answer failed(byte[] trailers) {
+    var hex = HexFormat.of().formatHex(trailers);
+    return ofStatus(
+        UNAVAILABLE.stream().anyMatch(hex::contains) ? 503 : 500,
+        Seeds.ascii("trailers of gRPC: " + hex));
+  }
+
+  private static Wire.Answer ofStatus(int status, byte[] body) {
+    return new Wire.Answer(status, Map.of(), body);
+  }
+
+  /// A message of gRPC: a `ModelInferRequest` in protobuf's encoding. It asks for nothing but the
+  /// answer, because scores may differ in their last digits.
+  private static byte[] question(String question, String context) {
+    var message =
+        Seeds.join(
+            field(1, Seeds.ascii("model")),
+            field(5, input("question", question)),
+            field(5, input("context", context)),
+            field(6, field(1, Seeds.ascii("answer"))));
+    return ByteBuffer.allocate(5 + message.length)
+        .put((byte) 0)
+        .putInt(message.length)
+        .put(message)
+        .array();
+  }
+
+  private static byte[] input(String name, String text) {
+    return Seeds.join(
+        field(1, Seeds.ascii(name)),
+        field(2, Seeds.ascii("BYTES")),
+        field(3, new byte[] {1}),
+        field(5, field(8, Seeds.ascii(text))));
+  }
+
+  /// @param value of less than 128 bytes
+  private static byte[] field(int number, byte[] value) {
+    return Seeds.join(new byte[] {(byte) (number << 3 | 2), (byte) value.length}, value);
+  }
+}
