@@ -103,17 +103,23 @@ final class OpenConnection {
   /// Whether its next request has arrived and nobody has read it yet. It is read now: the selector
   /// may come to it late where others take the cores.
   boolean hasUnread() {
-    // In the middle of a head or a frame Jetty may wait for just the byte that is read here.
-    if (endPoint.getConnection() instanceof HttpConnection http
-        && http.getParser().isStart()
-        && endPoint.lookAhead() > 0) {
-      http.getConnector().getExecutor().execute(endPoint.getFillInterest()::fillable);
-      synchronized (this) {
-        since = System.nanoTime();
-      }
-      return true;
+    var connection = endPoint.getConnection();
+    // A byte in the middle of a head or of a frame is no sign of a request.
+    boolean isAtStart =
+        connection instanceof HttpConnection http
+            ? http.getParser().isStart()
+            : connection != null && connection.getBytesIn() == 0;
+    if (!isAtStart || endPoint.lookAhead() <= 0) {
+      return false;
     }
-    return false;
+    endPoint.readAtOnce();
+    heard();
+    return true;
+  }
+
+  /// Its client has sent something.
+  synchronized void heard() {
+    since = System.nanoTime();
   }
 
   boolean isInHead() {

@@ -14,7 +14,6 @@ import org.eclipse.jetty.server.Server;
 import org.eclipse.jetty.server.ServerConnector;
 import org.eclipse.jetty.server.internal.HttpConnection;
 import org.eclipse.jetty.util.BufferUtil;
-import org.eclipse.jetty.util.thread.Scheduler;
 
 /// A connector whose connections are counted, and can be asked whether the client has gone away.
 ///
@@ -45,9 +44,7 @@ final class PeerAwareConnector extends ServerConnector {
   @Override
   protected SocketChannelEndPoint newEndPoint(
       SocketChannel channel, ManagedSelector selector, SelectionKey key) {
-    var endPoint =
-        new PeerAwareEndPoint(
-            channel, selector, key, getScheduler(), connections.of(channel), pace);
+    var endPoint = new PeerAwareEndPoint(channel, selector, key);
     endPoint.setIdleTimeout(getIdleTimeout());
     return endPoint;
   }
@@ -73,7 +70,7 @@ final class PeerAwareConnector extends ServerConnector {
 
   /// A connection that can look one byte ahead. Jetty reads on its own threads; a worker may ask at
   /// the same moment, so the byte is guarded by the monitor.
-  static final class PeerAwareEndPoint extends SocketChannelEndPoint {
+  final class PeerAwareEndPoint extends SocketChannelEndPoint {
 
     private static final int UNREAD_BYTES = 2 << 10;
     private static final int MOST_UNREAD = 64;
@@ -91,7 +88,6 @@ final class PeerAwareConnector extends ServerConnector {
     private static final int SHARE = 2;
 
     final OpenConnection place;
-    private final Pace pace;
     private final ByteBuffer ahead = ByteBuffer.allocate(1).limit(0);
 
     // Used by the thread that reads.
@@ -99,16 +95,9 @@ final class PeerAwareConnector extends ServerConnector {
     private boolean hasFilled;
     private long turnBegan;
 
-    PeerAwareEndPoint(
-        SocketChannel channel,
-        ManagedSelector selector,
-        SelectionKey key,
-        Scheduler scheduler,
-        OpenConnection place,
-        Pace pace) {
-      super(channel, selector, key, scheduler);
-      this.place = place;
-      this.pace = pace;
+    PeerAwareEndPoint(SocketChannel channel, ManagedSelector selector, SelectionKey key) {
+      super(channel, selector, key, PeerAwareConnector.this.getScheduler());
+      place = connections.of(channel);
       place.endPoint = this;
     }
 
@@ -133,6 +122,11 @@ final class PeerAwareConnector extends ServerConnector {
       } finally {
         ahead.flip();
       }
+    }
+
+    /// Has what has arrived read, without waiting for the selector.
+    void readAtOnce() {
+      PeerAwareConnector.this.getExecutor().execute(getFillInterest()::fillable);
     }
 
     /// A thread that reads what always has more bytes would keep its core from all others: a
